@@ -1,0 +1,52 @@
+/** A pending timer. Cancelling one that has fired or was cancelled does nothing. */
+export interface Timer {
+  cancel(): void;
+}
+
+/**
+ * Time as the product sees it. Everything that waits or stamps takes one of these, so that the simulator can run the
+ * same code on virtual time. Nothing outside this module reads `Date` or calls `setTimeout`.
+ */
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  /** Calls `fire` once, no earlier than `delayMs` from now; a delay below zero counts as zero. */
+  timer(delayMs: number, fire: () => void): Timer;
+}
+
+// setTimeout fires at once for delays above 2^31 - 1 ms: longer waits are made of hops.
+const LONGEST_HOP_MS = 2 ** 31 - 1;
+
+/** The machine's clock. Its timers keep the process alive until they fire or are cancelled. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  timer(delayMs, fire) {
+    let handle: NodeJS.Timeout;
+    const hop = (leftMs: number): void => {
+      const step = Math.min(leftMs, LONGEST_HOP_MS);
+      handle = setTimeout(() => (leftMs > step ? hop(leftMs - step) : fire()), step);
+    };
+    hop(Math.max(0, delayMs));
+    return { cancel: () => clearTimeout(handle) };
+  },
+};
+
+/**
+ * Resolves after `delayMs`; rejects with the signal's reason as soon as `signal` aborts.
+ */
+export const sleep = (clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason);
+      return;
+    }
+    const onAbort = (): void => {
+      timer.cancel();
+      reject(signal?.reason);
+    };
+    const timer = clock.timer(delayMs, () => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });

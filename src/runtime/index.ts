@@ -1,0 +1,3 @@
+export { type Clock, sleep, systemClock, type Timer } from './clock.ts';
+export type { Env } from './env.ts';
+export { createLogger, type LogFields, type Logger, type LoggerOptions, type LogLevel, silentLogger } from './log.ts';

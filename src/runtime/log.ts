@@ -1,0 +1,63 @@
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** Fields of a log line. `error` may be any thrown value; its message and code are written, never its stack's secrets. */
+export type LogFields = Record<string, unknown>;
+
+/** What the product's parts need of a logger. `with` returns one whose lines carry further fields. */
+export interface Logger {
+  debug(msg: string, fields?: LogFields): void;
+  info(msg: string, fields?: LogFields): void;
+  warn(msg: string, fields?: LogFields): void;
+  error(msg: string, fields?: LogFields): void;
+  with(fields: LogFields): Logger;
+}
+
+const rank: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
+
+const plainError = (error: unknown): unknown => {
+  if (!(error instanceof Error)) return error;
+  const code = 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : '';
+  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  return `${error.message}${code}${cause}`;
+};
+
+export interface LoggerOptions {
+  /** Receives one whole line without its newline. */
+  write: (line: string) => void;
+  now: () => number;
+  /** Lowest level that is written; default `info`. */
+  level?: LogLevel;
+  /** `json`: one object a line (servers); `text`: for people at a terminal. Default `json`. */
+  format?: 'json' | 'text';
+}
+
+/** A logger that writes one line a call. */
+export const createLogger = (options: LoggerOptions, bound: LogFields = {}): Logger => {
+  const { write, now, level: lowest = 'info', format = 'json' } = options;
+  const at =
+    (level: LogLevel) =>
+    (msg: string, fields: LogFields = {}): void => {
+      if (rank[level] < rank[lowest]) return;
+      const all = { ...bound, ...fields };
+      if ('error' in all) all.error = plainError(all.error);
+      const ts = new Date(now()).toISOString();
+      if (format === 'json') {
+        write(JSON.stringify({ ts, level, msg, ...all }));
+        return;
+      }
+      const tail = Object.entries(all)
+        .map(([key, value]) => ` ${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+        .join('');
+      write(`${ts.slice(11, 23)} ${level.padEnd(5)} ${msg}${tail}`);
+    };
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    with: (fields) => createLogger(options, { ...bound, ...fields }),
+  };
+};
+
+/** Drops every line. */
+export const silentLogger: Logger = createLogger({ write: () => undefined, now: () => 0 });
