@@ -1,4 +1,4 @@
-import type { ObjectMeta } from 'kubernetes-types/meta/v1';
+import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 
 /** The least that every Kubernetes object has. Objects read from a server always carry the named metadata. */
 export interface KubeObject {
