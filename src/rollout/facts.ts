@@ -1,0 +1,59 @@
+/**
+ * What the core knows of the cluster: small plain records, made from Kubernetes' objects at ingest (node-view.ts,
+ * pod-facts.ts), so that no whole Pod or Node is ever kept.
+ */
+
+export interface Taint {
+  key: string;
+  value: string;
+  effect: string;
+}
+
+/** One Node, as all DaemonSets share it. */
+export interface NodeView {
+  name: string;
+  labels: Readonly<Record<string, string>>;
+  taints: readonly Taint[];
+  /** Condition Ready is True. */
+  ready: boolean;
+  /** When Ready last changed, by the clock of whoever wrote it; epoch ms, 0 when the node never reported. */
+  readyChangedAt: number;
+}
+
+/** One Node as one DaemonSet sees it. */
+export interface NodeFacts {
+  name: string;
+  ready: boolean;
+  readyChangedAt: number;
+  /** The native controller would run the pod here. */
+  eligible: boolean;
+  /** Matches the policy's node selector (true without one). */
+  selected: boolean;
+  /** Value of the policy's topology label; empty without one. */
+  zone: string;
+}
+
+/** Why a pod that is not available will not become so by waiting a little. */
+export type PodTrouble = 'crash-loop' | 'image-pull';
+
+/** One pod that the DaemonSet owns (controller owner reference by UID). */
+export interface PodFacts {
+  uid: string;
+  name: string;
+  resourceVersion: string;
+  /** Node it is bound or pinned to. */
+  node: string;
+  /** Label `controller-revision-hash`; empty when absent. */
+  revision: string;
+  /** Epoch ms, by the API server's clock. */
+  createdAt: number;
+  /** deletionTimestamp is set. */
+  terminating: boolean;
+  /** Condition Ready is True and the pod has not finished. */
+  ready: boolean;
+  /** When Ready last changed, by the device's clock; epoch ms, 0 when unknown. */
+  readyChangedAt: number;
+  trouble: PodTrouble | undefined;
+  /** A short text from the pod's own status that explains the trouble, for people; empty without trouble. */
+  detail: string;
+}
