@@ -1,0 +1,158 @@
+// Holds the code to its direction of knowledge: which folder may import which, that folders meet only at their doors,
+// that time and chance come from `Env`, and that the decision core stays pure. The tables below are the rules.
+
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseSync, Visitor } from 'oxc-parser';
+import { reportViolations, type Violation } from './violation.ts';
+
+/** What each folder of src/ may import from its siblings. Every row names only rows above it. */
+export const MAY_IMPORT: ReadonlyMap<string, readonly string[]> = new Map([
+  ['runtime', []],
+  ['rollout', []],
+  ['kube', ['runtime']],
+  ['native', ['runtime', 'rollout', 'kube']],
+  ['advanced', ['runtime', 'rollout', 'kube']],
+  ['prefetch', ['runtime', 'rollout', 'kube']],
+  ['agent', ['runtime', 'rollout', 'kube']],
+  ['manager', ['runtime', 'rollout', 'kube', 'native', 'advanced', 'prefetch']],
+  ['sim', ['runtime', 'kube']],
+  ['cli', ['runtime', 'rollout', 'kube', 'native', 'advanced', 'prefetch', 'agent', 'manager', 'sim']],
+]);
+
+/** Tests may also build their world from these, whatever the folder that they test. */
+const TESTS_MAY_IMPORT: ReadonlySet<string> = new Set(['runtime', 'sim']);
+
+/** Folders that hold no I/O, with the packages and builtins that they may use because those do none either. */
+const PURE: ReadonlyMap<string, readonly string[]> = new Map([
+  ['rollout', ['kubernetes-types', 'sorted-btree', 'node:crypto', 'node:assert', 'node:assert/strict', 'node:util']],
+]);
+
+/** The one file that may ask the machine for the time. */
+const CLOCK = 'src/runtime/clock.ts';
+
+const AMBIENT: ReadonlyMap<string, string> = new Map([
+  ['Date.now', 'take the time from Env.clock.now()'],
+  ['new Date()', 'take the time from Env.clock.now()'],
+  ['Date()', 'take the time from Env.clock.now()'],
+  ['performance.now', 'take the time from Env.clock.now()'],
+  ['setTimeout', 'wait with Env.clock.timer() or sleep()'],
+  ['setInterval', 'wait with Env.clock.timer() or sleep()'],
+  ['AbortSignal.timeout', 'abort from Env.clock.timer()'],
+  ['node:timers', 'wait with Env.clock.timer() or sleep()'],
+  ['node:timers/promises', 'wait with Env.clock.timer() or sleep()'],
+  ['Math.random', 'take chance from Env.random()'],
+  ['crypto.randomUUID', 'take chance from Env.random()'],
+  ['crypto.getRandomValues', 'take chance from Env.random()'],
+  ['crypto.randomBytes', 'take chance from Env.random()'],
+  ['crypto.randomInt', 'take chance from Env.random()'],
+]);
+
+const packageName = (specifier: string): string => {
+  if (specifier.startsWith('node:')) return specifier;
+  const [scope = '', name] = specifier.split('/');
+  return scope.startsWith('@') ? `${scope}/${name}` : scope;
+};
+
+const isTest = (file: string): boolean => file.endsWith('.test.ts');
+
+/** `src/kube/watch/stream.ts` is of folder `kube`; files outside src/ are of none. */
+const folderOf = (file: string): string | undefined => /^src\/([^/]+)\//.exec(file)?.[1];
+
+const judgeSibling = (file: string, target: string): string | undefined => {
+  const from = folderOf(file);
+  const to = folderOf(target);
+  if (to === undefined || to === from) {
+    return target.startsWith('src/') && to === undefined
+      ? `imports ${target}: code in src/ lives in a folder`
+      : undefined;
+  }
+  if (target !== `src/${to}/index.ts`) {
+    return `imports ${target}: other folders enter ${to} by its door src/${to}/index.ts only`;
+  }
+  if (from === undefined) return undefined;
+  const allowed = MAY_IMPORT.get(from) ?? [];
+  if (allowed.includes(to) || (isTest(file) && TESTS_MAY_IMPORT.has(to))) return undefined;
+  return `imports ${to}: ${from} may know ${allowed.length === 0 ? 'no other folder' : `only ${allowed.join(', ')}`}`;
+};
+
+const judgePackage = (file: string, specifier: string): string | undefined => {
+  const from = folderOf(file);
+  if (from === undefined || isTest(file)) return undefined;
+  const cure = AMBIENT.get(specifier.startsWith('timers') ? `node:${specifier}` : specifier);
+  if (cure !== undefined && file !== CLOCK) return `imports ${specifier}: ${cure}`;
+  const pure = PURE.get(from);
+  const name = packageName(specifier);
+  if (pure === undefined || pure.includes(name)) return undefined;
+  return `imports ${name}: ${from} is pure and may use only ${pure.join(', ')}`;
+};
+
+const judgeImport = (file: string, specifier: string): string | undefined =>
+  specifier.startsWith('.')
+    ? judgeSibling(file, path.posix.join(path.posix.dirname(file), specifier))
+    : judgePackage(file, specifier);
+
+/** Every breach of the tables in one file; `file` is its path from the repository's root, with forward slashes. */
+export const checkSource = (file: string, source: string): Violation[] => {
+  const violations: Violation[] = [];
+  const add = (offset: number, message: string | undefined): void => {
+    if (message !== undefined) violations.push({ file, line: source.slice(0, offset).split('\n').length, message });
+  };
+  const { program, errors } = parseSync(file, source);
+  if (errors[0]) {
+    add(errors[0].labels[0]?.start ?? 0, `cannot be parsed: ${errors[0].message}`);
+    return violations;
+  }
+  const folder = folderOf(file);
+  if (folder !== undefined && !MAY_IMPORT.has(folder)) {
+    add(0, `src/${folder} has no row in MAY_IMPORT of scripts/check-imports.ts: say there what it may know`);
+  }
+  const readsTheMachine = folder === undefined || isTest(file) || file === CLOCK;
+  const ambient = (offset: number, name: string): void => {
+    const cure = readsTheMachine ? undefined : AMBIENT.get(name);
+    if (cure !== undefined) add(offset, `uses ${name}: ${cure}`);
+  };
+  const imported = (offset: number, specifier: string): void => add(offset, judgeImport(file, specifier));
+
+  new Visitor({
+    ImportDeclaration: (node) => {
+      imported(node.start, node.source.value);
+      if (node.source.value !== 'node:crypto') return;
+      for (const specifier of node.specifiers) {
+        const name = specifier.type === 'ImportSpecifier' && specifier.imported;
+        if (name && name.type === 'Identifier') ambient(specifier.start, `crypto.${name.name}`);
+      }
+    },
+    ExportAllDeclaration: (node) => imported(node.start, node.source.value),
+    ExportNamedDeclaration: (node) => {
+      if (node.source) imported(node.start, node.source.value);
+    },
+    TSImportType: (node) => imported(node.start, node.source.value),
+    ImportExpression: (node) => {
+      if (node.source.type === 'Literal' && typeof node.source.value === 'string') {
+        imported(node.start, node.source.value);
+      } else if (folder !== undefined) {
+        add(node.start, 'imports a computed path: its direction cannot be checked');
+      }
+    },
+    MemberExpression: (node) => {
+      if (node.object.type !== 'Identifier' || node.property.type !== 'Identifier' || node.computed) return;
+      const { name } = node.property;
+      ambient(node.start, node.object.name === 'globalThis' ? name : `${node.object.name}.${name}`);
+    },
+    CallExpression: (node) => {
+      if (node.callee.type !== 'Identifier') return;
+      ambient(node.start, node.callee.name === 'Date' ? 'Date()' : node.callee.name);
+    },
+    NewExpression: (node) => {
+      const isDate = node.callee.type === 'Identifier' && node.callee.name === 'Date';
+      if (isDate && node.arguments.length === 0) ambient(node.start, 'new Date()');
+    },
+  }).visit(program);
+  return violations;
+};
+
+if (import.meta.main) {
+  const files = globSync('{src,bin,test,bench}/**/*.ts').map((file) => file.split(path.sep).join('/'));
+  reportViolations(files.toSorted().flatMap((file) => checkSource(file, readFileSync(file, 'utf8'))));
+}

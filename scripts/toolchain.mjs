@@ -1,0 +1,263 @@
+// The pinned toolchain: are node_modules what package-lock.json says, and if not, make them so; then hand over to the
+// Node inside them. Plain JavaScript for Node 18 without dependencies, because it runs before any exist.
+
+import { spawn } from 'node:child_process';
+import { accessSync, constants, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const modules = path.join(root, 'node_modules');
+const lockfile = path.join(root, 'package-lock.json');
+const installedLockfile = path.join(modules, '.package-lock.json');
+const nodePackage = path.join(modules, 'node');
+const pinnedNode = path.join(nodePackage, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+const installLock = path.join(root, '.cache', 'install.lock');
+
+const INSTALL_DEADLINE_MS = 10 * 60_000;
+const LOCK_POLL_MS = 200;
+
+const say = (line) => process.stderr.write(`edgeset: ${line}\n`);
+
+const readPackages = (file) => {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).packages ?? {};
+  } catch (error) {
+    if (error.code === 'ENOENT') return undefined;
+    throw new Error(`${file} cannot be read (${error.message}); restore it from git, then run the command again.`, {
+      cause: error,
+    });
+  }
+};
+
+// npm writes node_modules/.package-lock.json last, so a torn install has none. Packages for other platforms are
+// `optional` and absent by right; one that is present must still be the right one.
+const installedMatchesLockfile = () => {
+  const wanted = readPackages(lockfile);
+  if (!wanted) throw new Error('package-lock.json is missing; restore it from git, then run the command again.');
+  let installed;
+  try {
+    installed = readPackages(installedLockfile);
+  } catch {
+    return false;
+  }
+  if (!installed) return false;
+  return Object.entries(wanted).every(([where, want]) => {
+    if (where === '') return true;
+    const got = installed[where];
+    if (!got) return want.optional === true;
+    return got.version === want.version && got.integrity === want.integrity;
+  });
+};
+
+const pinnedNodeWorks = () => {
+  try {
+    accessSync(pinnedNode, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+// npm puts node_modules/.bin first on PATH. An install deletes the Node behind it, so everything that the install
+// starts must find the Node that was there before.
+const installEnv = () => ({
+  ...process.env,
+  PATH: (process.env.PATH ?? '')
+    .split(path.delimiter)
+    .filter((dir) => !path.resolve(dir).startsWith(modules))
+    .join(path.delimiter),
+});
+
+// Under npm, npm itself says which Node and which npm it is; else the ones on PATH are taken.
+const bootstrapNode = () => {
+  const given = process.env.npm_node_execpath;
+  return given && !given.startsWith(modules) ? given : 'node';
+};
+const npmCommand = () => {
+  const given = process.env.npm_execpath;
+  if (given && /\.[cm]?js$/.test(given)) return [bootstrapNode(), [given]];
+  return [process.platform === 'win32' ? 'npm.cmd' : 'npm', []];
+};
+
+/** Runs to the end and keeps what was printed: it is shown only when it explains a failure. */
+const capture = (command, args, cwd) =>
+  new Promise((resolve) => {
+    const child = spawn(command, args, {
+      cwd,
+      env: installEnv(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      shell: command.endsWith('.cmd'),
+    });
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += chunk));
+    child.stderr.on('data', (chunk) => (output += chunk));
+    child.on('error', (error) =>
+      resolve({ ok: false, output: `${output}${error.message}\n`, missing: error.code === 'ENOENT' }),
+    );
+    child.on('close', (code) => resolve({ ok: code === 0, output, missing: false }));
+  });
+
+const NETWORK_CODES =
+  /^(E(NOTFOUND|AI_AGAIN|CONNREFUSED|CONNRESET|TIMEDOUT|HOSTUNREACH|NETUNREACH|PROTO|503|502|504)|ERR_SOCKET_TIMEOUT|FETCH_ERROR)$/;
+
+const cureFor = ({ output, missing }) => {
+  if (missing) return 'npm is not on PATH: install Node with npm, then run the command again.';
+  const code = /^npm (?:error|ERR!) code (\S+)/m.exec(output)?.[1] ?? '';
+  if (NETWORK_CODES.test(code)) {
+    return 'npm could not reach its registry: check the network, the proxy and `npm config get registry`, then run the command again.';
+  }
+  if (/CERT|SELF_SIGNED|ISSUER/.test(code)) {
+    return "npm does not trust its registry's certificate: set npm's `cafile` or NODE_EXTRA_CA_CERTS, then run the command again.";
+  }
+  if (code === 'EUSAGE') {
+    return 'package.json and package-lock.json disagree: run `npm install`, commit both files, then run the command again.';
+  }
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
+    return `npm may not write: make ${root} and npm's cache (\`npm config get cache\`) writable for this user.`;
+  }
+  if (code === 'ENOSPC') return 'The disk is full: free about 1 GB, then run the command again.';
+  return 'npm says above what is wrong; `npm ci` repeats the step by itself.';
+};
+
+const failInstall = (what, result) => {
+  process.stderr.write(result.output.endsWith('\n') ? result.output : `${result.output}\n`);
+  throw new Error(`${what}\n${cureFor(result)}`);
+};
+
+const install = async () => {
+  const started = process.hrtime.bigint();
+  if (!installedMatchesLockfile()) {
+    say('installing dependencies (half a minute on the first run) ...');
+    const [command, args] = npmCommand();
+    // The flags silence what a newcomer cannot act on: the packages' Node is not the one that runs npm.
+    const result = await capture(
+      command,
+      [...args, 'ci', '--prefer-offline', '--include=dev', '--include=optional', '--no-audit', '--no-fund'],
+      root,
+    );
+    if (!result.ok) failInstall('installing dependencies failed.', result);
+  }
+  if (!pinnedNodeWorks()) {
+    // npm did not run the `node` package's install script (ignore-scripts, or an npm that asks for approval): this is
+    // all that the script does.
+    const result = await capture(bootstrapNode(), ['installArchSpecificPackage.js'], nodePackage);
+    if (!pinnedNodeWorks()) {
+      failInstall(`${path.relative(root, pinnedNode)} is missing and fetching it failed.`, result);
+    }
+  }
+  const seconds = Number((process.hrtime.bigint() - started) / 100_000_000n) / 10;
+  say(`dependencies are in place (${seconds} s)`);
+};
+
+const holderIsAlive = (pid) => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+};
+
+const readHolder = () => {
+  try {
+    return Number(readFileSync(installLock, 'utf8')) || undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const tryTakeLock = () => {
+  mkdirSync(path.dirname(installLock), { recursive: true });
+  try {
+    writeFileSync(installLock, `${process.pid}\n`, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+    return false;
+  }
+};
+
+// One install at a time: two `npm ci` in one folder delete each other's files. A holder that died is succeeded by
+// whoever first claims the right to remove its lock: a claim is named after the dead process, so that nobody ever
+// removes a successor's lock.
+const withInstallLock = async (work) => {
+  const giveUpAt = Date.now() + INSTALL_DEADLINE_MS;
+  let waiting = false;
+  while (!tryTakeLock()) {
+    const holder = readHolder();
+    if (holder !== undefined && !holderIsAlive(holder)) {
+      const claim = `${installLock}.${holder}`;
+      try {
+        writeFileSync(claim, '', { flag: 'wx' });
+        if (readHolder() === holder) rmSync(installLock, { force: true });
+        rmSync(claim, { force: true });
+        continue;
+      } catch (error) {
+        if (error.code !== 'EEXIST') throw error;
+      }
+    }
+    if (Date.now() > giveUpAt) {
+      throw new Error(
+        `${installLock} has been held for ${INSTALL_DEADLINE_MS / 60_000} minutes; remove it if no install runs.`,
+      );
+    }
+    if (!waiting) say(`waiting for another run's install (process ${holder ?? 'unknown'}) ...`);
+    waiting = true;
+    await new Promise((resolve) => setTimeout(resolve, LOCK_POLL_MS));
+  }
+  const release = () => {
+    if (readHolder() === process.pid) rmSync(installLock, { force: true });
+  };
+  process.once('exit', release);
+  try {
+    return await work();
+  } finally {
+    release();
+    process.removeListener('exit', release);
+  }
+};
+
+/** Makes node_modules what package-lock.json says. Does nothing, in a few milliseconds, when they are. */
+export const ensureInstalled = async () => {
+  const ready = () => installedMatchesLockfile() && pinnedNodeWorks();
+  if (!ready()) {
+    await withInstallLock(async () => {
+      if (!ready()) await install();
+    });
+  }
+  // bin/edgeset compares these two files' times to see cheaply that nothing is to be done.
+  if (statSync(installedLockfile).mtimeMs <= statSync(lockfile).mtimeMs) {
+    utimesSync(installedLockfile, new Date(), new Date());
+  }
+};
+
+const PASSED_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'];
+// A terminal sends these to every process in the foreground itself: passing them on would deliver them twice.
+const TERMINAL_SIGNALS = new Set(['SIGINT', 'SIGHUP', 'SIGQUIT']);
+
+/** Becomes the pinned Node running `args`; where a process cannot be replaced, a child with our signals and exit. */
+export const runUnderPinnedNode = (args) => {
+  const env = {
+    ...process.env,
+    PATH: [path.dirname(pinnedNode), process.env.PATH].filter(Boolean).join(path.delimiter),
+  };
+  if (typeof process.execve === 'function' && process.platform !== 'win32') {
+    process.execve(pinnedNode, [pinnedNode, ...args], env);
+  }
+  const child = spawn(pinnedNode, args, { stdio: 'inherit', env });
+  for (const signal of PASSED_SIGNALS) {
+    process.on(signal, () => {
+      if (!(process.stdin.isTTY && TERMINAL_SIGNALS.has(signal))) child.kill(signal);
+    });
+  }
+  child.on('error', (error) => {
+    say(`${pinnedNode} does not start (${error.message}); remove node_modules, then run the command again.`);
+    process.exitCode = 1;
+  });
+  child.on('exit', (code, signal) => {
+    if (!signal) process.exit(code ?? 1);
+    for (const passed of PASSED_SIGNALS) process.removeAllListeners(passed);
+    process.kill(process.pid, signal);
+  });
+};
