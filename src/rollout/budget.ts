@@ -1,0 +1,32 @@
+import { resolve } from './int-or-percent.ts';
+import type { Tally } from './ledger.ts';
+import type { Policy } from './policy.ts';
+
+/** The most reservations that a DaemonRollout's status holds; bounds its size whatever the fleet's. */
+export const MOST_IN_FLIGHT = 5_000;
+
+/**
+ * How many nodes may be down at once: a percent is of the eligible nodes that are online and settled, rounded up, and at
+ * least 1 unless the value is zero.
+ */
+export const budgetOf = (policy: Policy, tally: Readonly<Tally>): number => {
+  const { maxUnavailable } = policy;
+  if (maxUnavailable.value === 0) return 0;
+  return Math.min(MOST_IN_FLIGHT, Math.max(1, resolve(maxUnavailable, tally.settled, 'up')));
+};
+
+/** What of the budget is in use, as a decision counts it on while it gives slots away. */
+export interface Usage {
+  /** Online nodes with an act of ours that has not healed. */
+  inFlight: number;
+  /** Online nodes that are down or in flight, each counted once. */
+  occupied: number;
+}
+
+/** May an act begin on a node whose pod is down already? Its own slot, from an older act, does not compete with it. */
+export const roomForBroken = (budget: number, usage: Usage, ownSlot: boolean): boolean =>
+  usage.inFlight - (ownSlot ? 1 : 0) < budget;
+
+/** May a healthy pod be taken down? */
+export const roomForHealthy = (budget: number, usage: Usage): boolean =>
+  usage.inFlight < budget && usage.occupied < budget;

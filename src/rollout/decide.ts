@@ -1,0 +1,178 @@
+import { type Breaker, breakerOf } from './breaker.ts';
+import { budgetOf, roomForBroken, roomForHealthy, type Usage } from './budget.ts';
+import type { PodFacts } from './facts.ts';
+import type { Hold, OutsideHold } from './hold.ts';
+import type { Ledger } from './ledger.ts';
+import { livePod, type NodeRecord } from './record.ts';
+import type { Halt } from './state.ts';
+
+/**
+ * What is to be done now. `reserve` must be written to the DaemonRollout with a compare-and-swap before the ledger is
+ * told; `delete` carries out what was reserved, with the pod's UID and resourceVersion as preconditions; `release`
+ * gives a slot back, after a write of our own to the pod where another process may still carry it out (`fence`).
+ */
+export type Action =
+  | { type: 'reserve'; node: string; pod: PodFacts }
+  | { type: 'delete'; node: string }
+  | { type: 'release'; node: string; fence: boolean }
+  | { type: 'halt'; halt: Halt }
+  | { type: 'resume'; value: string }
+  | { type: 'rollback'; to: { name: string; hash: string } }
+  | { type: 'complete' };
+
+export interface Summary {
+  budget: number;
+  usage: Usage;
+  breaker: Breaker;
+  /** Undefined: acts may begin. */
+  hold: Hold | undefined;
+  /** Every online eligible node runs the target revision, available, and none is in flight. */
+  complete: boolean;
+}
+
+export interface Decision {
+  actions: Action[];
+  /** When to decide again even if nothing happens, epoch ms; Infinity for never. */
+  wakeAt: number;
+  summary: Summary;
+}
+
+/** One decision reserves at most so many slots: the next follows as soon as these are written. */
+const LARGEST_WAVE = 500;
+
+const FIRST_NODES = 10;
+
+/** The gates of a whole rollout in their order; the first that is shut is the one that is told. */
+const holdOf = (
+  ledger: Ledger,
+  outside: OutsideHold | undefined,
+  budget: number,
+  breaker: Breaker,
+): Hold | undefined => {
+  const { policy, state } = ledger;
+  if (outside) return outside;
+  if (!state.target) return { kind: 'unobserved' };
+  if (policy.paused) return { kind: 'paused' };
+  if (state.halted) return { kind: 'halted', halt: state.halted };
+  if (policy.strategy === 'ota') return { kind: 'owner' };
+  if (budget === 0) return { kind: 'frozen' };
+  if (breaker.open) return { kind: 'waiting', breaker };
+  return undefined;
+};
+
+/** May this node's old pod be replaced, slots aside? Asked when a slot is reserved and again right before the act. */
+export const mayAct = (ledger: Ledger, record: NodeRecord): boolean => {
+  const { node, view } = record;
+  const pod = livePod(record);
+  return (
+    node !== undefined &&
+    view.phase !== undefined &&
+    view.settled &&
+    node.selected &&
+    (record.member || view.taken) &&
+    pod !== undefined &&
+    pod.facts.revision !== ledger.state.target?.hash
+  );
+};
+
+const isComplete = ({ state, tally }: Ledger): boolean =>
+  state.target !== undefined && tally.phases.updated === tally.online && tally.inFlight === 0;
+
+/** Changes of the rollout as a whole; at most one a decision, so that each is decided on what the one before left. */
+const turningPoint = (ledger: Ledger, breaker: Breaker, complete: boolean, now: number): Action | undefined => {
+  const { policy, state } = ledger;
+  const { target, halted, lastComplete } = state;
+  if (!target) return undefined;
+  const resumed = policy.resume?.hash === target.hash ? policy.resume.value : undefined;
+  if (resumed !== undefined && resumed !== state.resumed) return { type: 'resume', value: resumed };
+  if (halted) {
+    const back = policy.onFailure === 'rollback' && halted.reason === 'Failures' ? lastComplete : undefined;
+    return back && back.hash !== target.hash ? { type: 'rollback', to: back } : undefined;
+  }
+  // Set again after we rolled it back, by a GitOps tool for one: acting on it would go round in circles.
+  if (policy.rolledBackFrom === target.hash && resumed === undefined)
+    return { type: 'halt', halt: { at: now, reason: 'RolledBack', nodes: [] } };
+  if (breaker.mustHalt) {
+    const nodes = [...ledger.failing()].map((record) => record.name).sort();
+    return { type: 'halt', halt: { at: now, reason: 'Failures', nodes: nodes.slice(0, FIRST_NODES) } };
+  }
+  const seen = ledger.tally.phases.updated > 0;
+  const told = state.finishedAt !== undefined && lastComplete?.hash === target.hash;
+  return complete && seen && !told ? { type: 'complete' } : undefined;
+};
+
+/** What becomes of acts whose slot is reserved and that were not seen to be carried out. */
+const settleOpenActs = (ledger: Ledger, mayBegin: boolean, budget: number, usage: Usage): Action[] => {
+  const actions: Action[] = [];
+  for (const record of ledger.openActs()) {
+    const { act } = record;
+    if (!act || act.stage === 'sending') continue;
+    const pod = livePod(record)?.facts;
+    const down = record.view.down;
+    const others: Usage = {
+      inFlight: usage.inFlight - (record.view.inFlight ? 1 : 0),
+      occupied: usage.occupied - (record.view.inFlight || down ? 1 : 0),
+    };
+    const room = down ? roomForBroken(budget, others, false) : roomForHealthy(budget, others);
+    const wanted =
+      mayBegin && room && act.rollout === ledger.state.rollout && pod?.uid === act.podUid && mayAct(ledger, record);
+    if (!wanted) {
+      actions.push({ type: 'release', node: record.name, fence: act.stage !== 'reserved' });
+      usage.inFlight = others.inFlight;
+      if (!down) usage.occupied = others.occupied;
+    } else if (pod.resourceVersion !== act.podResourceVersion)
+      actions.push({ type: 'reserve', node: record.name, pod });
+    else actions.push({ type: 'delete', node: record.name });
+  }
+  return actions;
+};
+
+/** Gives free slots away: nodes that are down already first, then healthy ones. */
+const giveSlots = (ledger: Ledger, budget: number, usage: Usage): Action[] => {
+  const actions: Action[] = [];
+  const reserve = (record: NodeRecord): void => {
+    const pod = livePod(record);
+    if (pod) actions.push({ type: 'reserve', node: record.name, pod: pod.facts });
+  };
+  for (const record of ledger.candidates('repair')) {
+    if (actions.length >= LARGEST_WAVE || !roomForBroken(budget, usage, true)) break;
+    reserve(record);
+  }
+  for (const record of ledger.candidates('broken')) {
+    if (actions.length >= LARGEST_WAVE || !roomForBroken(budget, usage, false)) break;
+    reserve(record);
+    usage.inFlight += 1;
+  }
+  if (!roomForHealthy(budget, usage)) return actions;
+  for (const record of ledger.candidates('outdated')) {
+    if (actions.length >= LARGEST_WAVE || !roomForHealthy(budget, usage)) break;
+    reserve(record);
+    usage.inFlight += 1;
+    usage.occupied += 1;
+  }
+  return actions;
+};
+
+/**
+ * The decision: pure, and the only one. Controllers carry it out, status and metrics show its summary, `plan` prints it,
+ * the simulator and the property tests call it. The ledger must have been ticked to `now`.
+ */
+export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: number): Decision => {
+  const { policy, tally, state } = ledger;
+  const budget = budgetOf(policy, tally);
+  const breaker = breakerOf(policy, tally, state.acted, budget);
+  const complete = isComplete(ledger);
+  const hold = holdOf(ledger, outside, budget, breaker);
+  const usage: Usage = { inFlight: tally.inFlight, occupied: tally.occupied };
+  const summary: Summary = { budget, usage: { ...usage }, breaker, hold, complete };
+  const wakeAt = ledger.nextDueAt();
+
+  // What we see may be incomplete: nothing is begun, and nothing is taken back either.
+  if (outside?.kind === 'unsynced') return { actions: [], wakeAt, summary };
+  const turn = outside ? undefined : turningPoint(ledger, breaker, complete, now);
+  const mayBegin = hold === undefined && turn === undefined;
+  const actions = settleOpenActs(ledger, mayBegin, budget, usage);
+  if (turn) actions.unshift(turn);
+  if (mayBegin) actions.push(...giveSlots(ledger, budget, usage));
+  return { actions, wakeAt, summary };
+};

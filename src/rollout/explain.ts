@@ -1,0 +1,183 @@
+import type { Hold } from './hold.ts';
+import type { Cause, Phase } from './phase.ts';
+import { formatPolicyError, type Policy } from './policy.ts';
+import { livePod, type NodeRecord } from './record.ts';
+
+/** Why one node is where it is, for a person. */
+export interface Explanation {
+  node: string;
+  phase: Phase | 'not-eligible';
+  cause: Cause | undefined;
+  /** One sentence: what is the case. */
+  what: string;
+  /** One sentence: what would change it; empty when nothing has to. */
+  remedy: string;
+  /** When the node is looked at again without any event, epoch ms; undefined when only an event changes it. */
+  lookedAtAgain: number | undefined;
+}
+
+const seconds = (ms: number): string => {
+  const whole = Math.max(0, Math.round(ms / 1000));
+  if (whole < 120) return `${whole} s`;
+  return whole < 7200 ? `${Math.round(whole / 60)} min` : `${Math.round(whole / 3600)} h`;
+};
+
+const plural = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
+
+/** What stops the whole rollout, and what would free it. */
+export const explainHold = (hold: Hold): { what: string; remedy: string } => {
+  switch (hold.kind) {
+    case 'unsynced':
+      return { what: 'The view of the cluster is not complete yet', remedy: 'It is completed without your doing.' };
+    case 'unobserved':
+      return {
+        what: 'The DaemonSet controller has not recorded the current template yet',
+        remedy: 'If this lasts, see whether kube-controller-manager is running.',
+      };
+    case 'invalid':
+      return { what: 'The rollout policy is not valid', remedy: hold.errors.map(formatPolicyError).join(' ') };
+    case 'owner':
+      return { what: 'The owner of each device decides when to update it (strategy ota)', remedy: '' };
+    case 'paused':
+      return { what: 'The rollout is paused', remedy: 'Remove the annotation edgeset.io/paused.' };
+    case 'frozen':
+      return {
+        what: 'The budget is zero, so nothing is touched',
+        remedy: 'Raise apps.openyurt.io/max-unavailable.',
+      };
+    case 'halted':
+      return hold.halt.reason === 'RolledBack'
+        ? {
+            what: 'This revision was rolled back before and has been set again, so it is not rolled out',
+            remedy: 'Set another template, or resume this revision.',
+          }
+        : {
+            what: `The rollout is halted: the target revision failed on ${hold.halt.nodes.join(', ')}`,
+            remedy: 'Set a template that works, or resume this revision.',
+          };
+    case 'waiting': {
+      const { failures, suspects, threshold } = hold.breaker;
+      return {
+        what: `No further node is touched while ${plural(failures, 'failure')} and ${plural(suspects, 'suspect')} reach the threshold of ${threshold}`,
+        remedy: 'Suspects that come back and work are cleared; others become failures when the suspect window ends.',
+      };
+    }
+  }
+};
+
+interface Telling {
+  record: NodeRecord;
+  policy: Policy;
+  hold: Hold | undefined;
+  now: number;
+}
+
+const held = ({ hold }: Telling, otherwise: [string, string]): [string, string] => {
+  if (!hold) return otherwise;
+  const { what, remedy } = explainHold(hold);
+  return [`runs an older revision. ${what}`, remedy];
+};
+
+const ago = (time: number, now: number): string => seconds(now - time);
+
+const detailOf = (record: NodeRecord): string => {
+  const detail = livePod(record)?.facts.detail;
+  return detail ? `: ${detail}` : '';
+};
+
+const brokenVersion = 'Set a template that works here, or resume this revision once the cause is gone.';
+
+/** One sentence a cause, with what would change it. */
+const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: string]> = {
+  current: () => ['runs the target revision', ''],
+  reserved: () => ['has a slot of the budget, and its old pod is about to be deleted', ''],
+  terminating: () => [
+    'waits for its old pod to end',
+    'A pod that never ends is held by its finalizers or its grace period.',
+  ],
+  'no-pod-yet': () => [
+    'waits for the DaemonSet controller to create its new pod',
+    'If this lasts, see the Events of the DaemonSet: quota, admission or the controller may refuse it.',
+  ],
+  starting: ({ record, now }) => [
+    `is starting the target revision${record.act ? ` (${ago(record.act.at, now)} since the act)` : ''}`,
+    '',
+  ],
+  'ready-too-short': ({ policy }) => [
+    `runs the target revision, but not yet for minReadySeconds (${seconds(policy.minReadyMs)})`,
+    '',
+  ],
+  'not-ready': ({ record }) => [`runs the target revision, but its pod is not ready${detailOf(record)}`, ''],
+  available: (telling) =>
+    held(telling, [
+      'runs an older revision and waits for a free slot of the budget',
+      'Raise apps.openyurt.io/max-unavailable for more nodes at a time.',
+    ]),
+  'not-available': (telling) =>
+    held(telling, ['runs an older revision that is not available, and waits for a slot among our own acts', '']),
+  'broken-by-older-update': (telling) =>
+    held(telling, ['was broken by an earlier update of this rollout, and will be repaired in its own slot', '']),
+  'offline-current': ({ record, now }) => [
+    `runs the target revision and has been offline for ${ago(record.since, now)}`,
+    '',
+  ],
+  'offline-outdated': ({ record, now }) => [
+    `has been offline for ${ago(record.since, now)}; it is skipped, and updated once it is back`,
+    'Bring the node back: nobody waits for it meanwhile.',
+  ],
+  suspect: ({ record, now }) => [
+    `went offline ${ago(record.since, now)} ago, soon after its update, so the target revision is under suspicion`,
+    'If it comes back and works, it is cleared.',
+  ],
+  lost: ({ record, now }) => [
+    `went offline ${ago(record.since, now)} ago, soon after its update, and did not come back in time: it counts as a failure`,
+    brokenVersion,
+  ],
+  returned: ({ record, policy, now }) => [
+    `is back online for ${ago(record.since, now)}, and is left in peace until it has been for ${seconds(policy.settleMs)}`,
+    '',
+  ],
+  'duplicate-pods': () => ['has more than one pod of this DaemonSet; the native controller will remove one', ''],
+  refused: ({ record, now }) => [
+    `could not be acted on: ${record.refused?.message ?? ''}; tried again in ${seconds((record.refused?.until ?? now) - now)}`,
+    'Mend what the API server complains of.',
+  ],
+  'node-selector': () => ['does not match edgeset.io/node-selector', 'Change the selector, or label the node.'],
+  partition: () => ['is left on the older revision by edgeset.io/partition', 'Lower the partition.'],
+  'crash-loop': ({ record }) => [`failed: its new pod crashes again and again${detailOf(record)}`, brokenVersion],
+  'image-pull': ({ record }) => [`failed: the image of its new pod cannot be pulled${detailOf(record)}`, brokenVersion],
+  deadline: ({ policy, record }) => [
+    `failed: its new pod was not available within ${seconds(policy.progressDeadlineMs)}${detailOf(record)}`,
+    brokenVersion,
+  ],
+  'came-back-old': () => [
+    'failed: after our act its pod was created at an older revision again',
+    'See whether another controller creates the pods; resume this revision to try once more.',
+  ],
+  'no-pod': () => [
+    'has no pod, and we did not take it away',
+    'See the Events of the DaemonSet: quota, admission or the scheduler may refuse it.',
+  ],
+};
+
+/** Explains one record under what holds the rollout as a whole (`decide(...).summary.hold`). */
+export const explain = (record: NodeRecord, policy: Policy, hold: Hold | undefined, now: number): Explanation => {
+  const { phase, cause, dueAt } = record.view;
+  const lookedAtAgain = dueAt < Number.POSITIVE_INFINITY ? dueAt : undefined;
+  if (phase === undefined || cause === undefined) {
+    const what = record.node
+      ? 'The DaemonSet does not run on this node.'
+      : 'There is no Node object of this name any more.';
+    return { node: record.name, phase: 'not-eligible', cause, what, remedy: '', lookedAtAgain };
+  }
+  const [what, remedy] = sentences[cause]({ record, policy, hold, now });
+  return { node: record.name, phase, cause, what: `${record.name} ${what}.`, remedy, lookedAtAgain };
+};
+
+/** The policy's own hazards, told with every explanation of a rollout. */
+export const hazards = (policy: Policy, detectionLagMs: number): string[] =>
+  policy.minReadyMs >= detectionLagMs
+    ? []
+    : [
+        `minReadySeconds (${seconds(policy.minReadyMs)}) is shorter than the time in which the loss of a node is noticed (${seconds(detectionLagMs)}): a version that kills nodes after its pod is ready may take more of them than budget and threshold together.`,
+      ];

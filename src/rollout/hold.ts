@@ -1,0 +1,22 @@
+import type { Breaker } from './breaker.ts';
+import type { PolicyError } from './policy.ts';
+import type { Halt } from './state.ts';
+
+/** Why no act begins on any node of a DaemonSet, although some are not at the target. */
+export type Hold =
+  /** Our caches are not yet consistent, or behind a write of our own. */
+  | { kind: 'unsynced' }
+  /** The native controller has not yet recorded the template that the DaemonSet has now. */
+  | { kind: 'unobserved' }
+  | { kind: 'invalid'; errors: readonly PolicyError[] }
+  /** In the OTA model the owner of each device decides. */
+  | { kind: 'owner' }
+  | { kind: 'paused' }
+  /** The budget is zero. */
+  | { kind: 'frozen' }
+  | { kind: 'halted'; halt: Halt }
+  /** Failures and suspects together reach the threshold; suspects may yet come back. */
+  | { kind: 'waiting'; breaker: Breaker };
+
+/** Holds that come from outside the ledger. */
+export type OutsideHold = Extract<Hold, { kind: 'unsynced' | 'unobserved' | 'invalid' }>;

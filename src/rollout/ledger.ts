@@ -1,0 +1,352 @@
+import { createCandidates, createTurns } from './candidates.ts';
+import type { NodeFacts, PodFacts } from './facts.ts';
+import { createMembership } from './partition.ts';
+import { type Cause, type Phase, phases } from './phase.ts';
+import type { Policy } from './policy.ts';
+import { type Act, advance, assess, type Context, type NodeRecord, newRecord, pastAct, type View } from './record.ts';
+import { newState, type RolloutState, retarget, type TargetRevision } from './state.ts';
+
+/** The phases' sizes and the other sums that the budget, the breaker and the status are made from. */
+export interface Tally {
+  eligible: number;
+  online: number;
+  /** Online and settled: what the budget is a share of. */
+  settled: number;
+  down: number;
+  inFlight: number;
+  /** Online nodes that are down or in flight, each counted once. */
+  occupied: number;
+  taken: number;
+  suspects: number;
+  onlineFailures: number;
+  lostFailures: number;
+  phases: Record<Phase, number>;
+  causes: Map<Cause, number>;
+}
+
+const newTally = (): Tally => ({
+  eligible: 0,
+  online: 0,
+  settled: 0,
+  down: 0,
+  inFlight: 0,
+  occupied: 0,
+  taken: 0,
+  suspects: 0,
+  onlineFailures: 0,
+  lostFailures: 0,
+  phases: Object.fromEntries(phases.map((phase) => [phase, 0])) as Record<Phase, number>,
+  causes: new Map(),
+});
+
+const addTo = (tally: Tally, view: View, by: 1 | -1): void => {
+  if (view.phase === undefined || view.cause === undefined) return;
+  tally.eligible += by;
+  tally.phases[view.phase] += by;
+  tally.causes.set(view.cause, (tally.causes.get(view.cause) ?? 0) + by);
+  if (view.online) tally.online += by;
+  if (view.settled) tally.settled += by;
+  if (view.down) tally.down += by;
+  if (view.inFlight) tally.inFlight += by;
+  if (view.down || view.inFlight) tally.occupied += by;
+  if (view.taken) tally.taken += by;
+  if (view.suspect) tally.suspects += by;
+  if (view.failure === 'online') tally.onlineFailures += by;
+  if (view.failure === 'lost') tally.lostFailures += by;
+};
+
+/**
+ * The queues of candidates: `repair` are nodes that an older act of ours broke (they use the slot that they hold),
+ * `broken` are others whose old pod is down, `outdated` have a healthy old pod.
+ */
+export type Queue = 'repair' | 'broken' | 'outdated';
+
+const queueOf = (view: View): Queue | undefined => {
+  if (view.phase === 'broken') return view.inFlight ? 'repair' : 'broken';
+  return view.phase === 'outdated' ? 'outdated' : undefined;
+};
+
+/** One step of an exponential average: the first sample stands for all before it. */
+const blend = (mean: number | undefined, sample: number): number =>
+  mean === undefined ? sample : mean + (sample - mean) / 16;
+
+const olderThan = (a: string, b: string): boolean => {
+  const [left, right] = [Number(a), Number(b)];
+  return Number.isFinite(left) && Number.isFinite(right) && left < right;
+};
+
+/**
+ * The one structure of a DaemonSet that decision, status, metrics and explanation read: a small record a node, filed
+ * under exactly one phase. An event touches one record.
+ */
+export const createLedger = (policy: Policy) => {
+  const records = new Map<string, NodeRecord>();
+  const nodeOfPod = new Map<string, string>();
+  const timers = createTurns();
+  const queues = { repair: createCandidates(), broken: createCandidates(), outdated: createCandidates() };
+  const openActs = new Set<NodeRecord>();
+  const failing = new Set<NodeRecord>();
+  const busyZones = new Map<string, number>();
+  const membership = createMembership(records);
+  const tally = newTally();
+  let state = newState();
+  let context: Context = { policy, targetHash: undefined, rollout: 0, startedAt: undefined };
+  let firstSight = true;
+  let meanDownMs: number | undefined;
+
+  const unfile = (record: NodeRecord): void => {
+    const { view } = record;
+    addTo(tally, view, -1);
+    membership.leave(record);
+    const queue = queueOf(view);
+    if (queue) queues[queue].remove(record, view.zone);
+    if (view.dueAt < Number.POSITIVE_INFINITY) timers.remove(record);
+    if (view.inFlight) busyZones.set(view.zone, (busyZones.get(view.zone) ?? 0) - 1);
+    openActs.delete(record);
+    failing.delete(record);
+  };
+
+  const file = (record: NodeRecord): void => {
+    const { view } = record;
+    addTo(tally, view, 1);
+    membership.enter(record);
+    const queue = queueOf(view);
+    if (queue) queues[queue].add(record);
+    if (view.dueAt < Number.POSITIVE_INFINITY) timers.add(record, view.dueAt);
+    if (view.inFlight) busyZones.set(view.zone, (busyZones.get(view.zone) ?? 0) + 1);
+    if (record.act && record.act.stage !== 'done') openActs.add(record);
+    if (view.failure) failing.add(record);
+  };
+
+  /** Changes a record and files it anew: the only way in. */
+  const touch = (record: NodeRecord, now: number, change: (record: NodeRecord) => void): void => {
+    unfile(record);
+    change(record);
+    const healed = advance(record, context, now);
+    if (healed) meanDownMs = blend(meanDownMs, now - healed.at);
+    record.view = assess(record, context, now);
+    if (!record.node && record.pods.length === 0 && !record.act) records.delete(record.name);
+    else file(record);
+  };
+
+  const nothing = (): void => undefined;
+
+  const reassessAll = (now: number): void => {
+    for (const record of [...records.values()]) touch(record, now, nothing);
+    redrawPartition(now);
+  };
+
+  /** Members of a partition only change when what the partition speaks of did: then, and only then, all are looked at. */
+  const redrawPartition = (now: number): void => {
+    for (const [record, member] of membership.redraw(context.policy, tally))
+      touch(record, now, (changed) => {
+        changed.member = member;
+      });
+  };
+
+  const recordOf = (name: string): NodeRecord => {
+    const known = records.get(name);
+    if (known) return known;
+    const record = newRecord(name);
+    record.member = membership.isMember(name);
+    records.set(name, record);
+    return record;
+  };
+
+  const retain = (next: RolloutState, now: number): void => {
+    const sameTarget = next.target?.hash === context.targetHash && next.rollout === context.rollout;
+    state = next;
+    if (sameTarget && next.startedAt === context.startedAt) return;
+    context = { ...context, targetHash: next.target?.hash, rollout: next.rollout, startedAt: next.startedAt };
+    reassessAll(now);
+  };
+
+  return {
+    get tally(): Readonly<Tally> {
+      return tally;
+    },
+    get state(): Readonly<RolloutState> {
+      return state;
+    },
+    get policy(): Policy {
+      return context.policy;
+    },
+    /** Mean time from a reservation to the node's new pod being available, ms; undefined before the first. */
+    get meanDownMs(): number | undefined {
+      return meanDownMs;
+    },
+    get size(): number {
+      return records.size;
+    },
+    get: (node: string): NodeRecord | undefined => records.get(node),
+    records: (): IterableIterator<NodeRecord> => records.values(),
+    /** Records whose reserved act has not been seen to be carried out. */
+    openActs: (): ReadonlySet<NodeRecord> => openActs,
+    /** Records that count as failures. */
+    failing: (): ReadonlySet<NodeRecord> => failing,
+    candidates: (queue: Queue): Iterable<NodeRecord> => queues[queue].inOrder((zone) => busyZones.get(zone) ?? 0),
+    /** When the earliest record changes by the passing of time alone; Infinity for never. */
+    nextDueAt: (): number => timers.firstTime(),
+
+    /** Ends the first sight: from here on, what changes was seen to change, and times are our own. */
+    firstSightOver(): void {
+      firstSight = false;
+    },
+
+    /** A node appeared or changed. */
+    setNode(facts: NodeFacts, now: number): void {
+      const record = recordOf(facts.name);
+      touch(record, now, () => {
+        const { node: before } = record;
+        const changed =
+          before === undefined || before.ready !== facts.ready || before.readyChangedAt !== facts.readyChangedAt;
+        if (changed) record.since = firstSight && !before ? Math.min(facts.readyChangedAt, now) : now;
+        record.node = facts;
+      });
+      redrawPartition(now);
+    },
+
+    removeNode(name: string, now: number): void {
+      const record = records.get(name);
+      if (!record) return;
+      touch(record, now, () => {
+        record.node = undefined;
+      });
+      redrawPartition(now);
+    },
+
+    /** A pod appeared or changed. An older version of a pod than the one known is passed over. */
+    setPod(facts: PodFacts, now: number): void {
+      const before = nodeOfPod.get(facts.uid);
+      if (before !== undefined && before !== facts.node) this.removePod(facts.uid, now);
+      const record = recordOf(facts.node);
+      const known = record.pods.find((pod) => pod.facts.uid === facts.uid);
+      if (known && olderThan(facts.resourceVersion, known.facts.resourceVersion)) return;
+      nodeOfPod.set(facts.uid, facts.node);
+      touch(record, now, () => {
+        const wasReady = known?.facts.ready && known.facts.readyChangedAt === facts.readyChangedAt;
+        const seenReady = firstSight && !known ? Math.min(facts.readyChangedAt, now) : now;
+        const readySince = !facts.ready ? 0 : wasReady ? known.readySince : seenReady;
+        if (firstSight && !known && record.pods.length === 0 && !facts.ready)
+          record.downSince = Math.min(facts.createdAt, now);
+        const pod = { facts, readySince };
+        record.pods = known ? record.pods.map((other) => (other === known ? pod : other)) : [...record.pods, pod];
+      });
+      redrawPartition(now);
+    },
+
+    removePod(uid: string, now: number): void {
+      const node = nodeOfPod.get(uid);
+      const record = node === undefined ? undefined : records.get(node);
+      nodeOfPod.delete(uid);
+      if (!record) return;
+      touch(record, now, () => {
+        record.pods = record.pods.filter((pod) => pod.facts.uid !== uid);
+      });
+      redrawPartition(now);
+    },
+
+    setPolicy(next: Policy, now: number): void {
+      context = { ...context, policy: next };
+      reassessAll(now);
+    },
+
+    setTarget(target: TargetRevision, now: number): void {
+      retain(retarget(state, target, now), now);
+    },
+
+    /** Changes what the rollout remembers, other than its target. */
+    amend(change: Partial<Omit<RolloutState, 'target' | 'rollout'>>, now: number): void {
+      retain({ ...state, ...change }, now);
+    },
+
+    /**
+     * Takes over what a DaemonRollout says: the state, the reserved slots, the forgiven nodes. Acts of ours that are
+     * still there keep the stage that only we know.
+     */
+    restore(saved: RolloutState, acts: ReadonlyMap<string, Act>, forgiven: ReadonlySet<string>, now: number): void {
+      for (const name of acts.keys()) recordOf(name);
+      for (const record of records.values()) {
+        const act = acts.get(record.name);
+        const same = act && record.act && record.act.podUid === act.podUid && record.act.rollout === act.rollout;
+        record.forgiven = forgiven.has(record.name);
+        if (!same) record.act = act && { ...act };
+      }
+      state = saved;
+      context = {
+        ...context,
+        targetHash: saved.target?.hash,
+        rollout: saved.rollout,
+        startedAt: saved.startedAt,
+      };
+      reassessAll(now);
+    },
+
+    /** Files a reserved slot. The reservation has been written to the DaemonRollout. */
+    reserve(node: string, act: Act, now: number): void {
+      const record = recordOf(node);
+      if (record.act?.rollout !== act.rollout) state = { ...state, acted: state.acted + 1 };
+      touch(record, now, () => {
+        const { act: before } = record;
+        const repairs = before?.stage === 'done' ? { rollout: before.rollout, at: before.at } : before?.repairs;
+        record.act = repairs ? { ...act, repairs } : act;
+        record.refused = undefined;
+      });
+      redrawPartition(now);
+    },
+
+    setStage(node: string, stage: Act['stage'], now: number): void {
+      const record = records.get(node);
+      if (!record?.act) return;
+      touch(record, now, () => {
+        if (record.act) record.act.stage = stage;
+      });
+    },
+
+    /** Takes an act back that was not, and will not be, carried out; an older one that it was to repair stays. */
+    release(node: string, now: number): void {
+      const record = records.get(node);
+      if (!record?.act || record.act.stage === 'done') return;
+      if (record.act.rollout === state.rollout) state = { ...state, acted: Math.max(0, state.acted - 1) };
+      touch(record, now, () => {
+        const repairs = record.act?.repairs;
+        record.act = repairs && pastAct(repairs);
+      });
+      redrawPartition(now);
+    },
+
+    /** The API server refused an act: the node waits 1 s, doubling to 5 min; the others go on. */
+    refuse(node: string, message: string, now: number): void {
+      const record = records.get(node);
+      if (!record) return;
+      touch(record, now, () => {
+        const tries = (record.refused?.tries ?? 0) + 1;
+        record.refused = { tries, message, until: now + Math.min(300_000, 1_000 * 2 ** (tries - 1)) };
+      });
+    },
+
+    /** Forgives every failure known: the user resumed. */
+    forgive(now: number): string[] {
+      const forgiven = [...failing];
+      for (const record of forgiven)
+        touch(record, now, () => {
+          record.forgiven = true;
+          if (record.view.cause === 'came-back-old') record.act = undefined;
+        });
+      redrawPartition(now);
+      return forgiven.map((record) => record.name);
+    },
+
+    /** Looks again at every record whose time has come. */
+    tick(now: number): void {
+      while (timers.firstTime() <= now) {
+        const [record] = timers.inOrder();
+        if (!record) break;
+        touch(record, now, nothing);
+      }
+      redrawPartition(now);
+    },
+  };
+};
+
+export type Ledger = ReturnType<typeof createLedger>;

@@ -1,0 +1,108 @@
+/** One demand on an object's labels, as label selectors and node affinity terms make them. */
+export interface Requirement {
+  readonly key: string;
+  readonly operator: Operator;
+  /** Sorted and without duplicates, so that equal requirements are equal as data. */
+  readonly values: readonly string[];
+}
+
+export const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'] as const;
+export type Operator = (typeof operators)[number];
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** Why something cannot be used, in a form that completes `<field> "<value>" <problem>: <cure>.` */
+export interface Refusal {
+  readonly ok: false;
+  readonly problem: string;
+  readonly cure: string;
+}
+
+export const refuse = (problem: string, cure: string): Refusal => ({ ok: false, problem, cure });
+
+const NAME = /^(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+const NAME_LIMIT = 63;
+const PREFIX = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+const PREFIX_LIMIT = 253;
+
+const isName = (text: string): boolean => text.length <= NAME_LIMIT && NAME.test(text);
+
+/** What Kubernetes takes as the key of a label: `name` or `dns.prefix/name`. */
+export const isLabelKey = (text: string): boolean => {
+  const slash = text.indexOf('/');
+  const prefix = text.slice(0, slash);
+  return slash < 0
+    ? isName(text)
+    : prefix.length <= PREFIX_LIMIT && PREFIX.test(prefix) && isName(text.slice(slash + 1));
+};
+
+export const isLabelValue = (text: string): boolean => text === '' || isName(text);
+
+// Kubernetes reads both sides as signed 64-bit integers; more than a JavaScript number can tell apart.
+const toInt64 = (text: string): bigint | undefined => {
+  if (!/^[+-]?\d+$/.test(text)) return undefined;
+  const value = BigInt(text.replace(/^\+/, ''));
+  return BigInt.asIntN(64, value) === value ? value : undefined;
+};
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** How many values an operator takes. */
+const arity = {
+  In: { least: 1, most: Number.POSITIVE_INFINITY, cure: 'give at least one value' },
+  NotIn: { least: 1, most: Number.POSITIVE_INFINITY, cure: 'give at least one value' },
+  Exists: { least: 0, most: 0, cure: 'leave the values out' },
+  DoesNotExist: { least: 0, most: 0, cure: 'leave the values out' },
+  Gt: { least: 1, most: 1, cure: 'give exactly one whole number' },
+  Lt: { least: 1, most: 1, cure: 'give exactly one whole number' },
+} as const;
+
+const KEY_CURE = 'use a key such as zone or example.com/zone: letters, digits, "-", "_", ".", at most 63 after the "/"';
+const VALUE_CURE = 'use at most 63 letters, digits, "-", "_" and ".", with a letter or digit at both ends';
+
+/** A requirement, held to the rules that Kubernetes holds it to. */
+export const makeRequirement = (
+  key: string,
+  operator: Operator,
+  values: readonly string[],
+): { ok: true; requirement: Requirement } | Refusal => {
+  if (!isLabelKey(key)) return refuse(`has "${key}" where a label key belongs`, KEY_CURE);
+  const { least, most, cure } = arity[operator];
+  if (values.length < least || values.length > most)
+    return refuse(`has ${values.length} values for ${operator} of "${key}"`, cure);
+  const wrong = values.find((value) => !isLabelValue(value));
+  if (wrong !== undefined) return refuse(`has "${wrong}" where a value of label "${key}" belongs`, VALUE_CURE);
+  if ((operator === 'Gt' || operator === 'Lt') && values.some((value) => toInt64(value) === undefined))
+    return refuse(`compares "${key}" with "${values[0]}", which is not a number`, cure);
+  return { ok: true, requirement: { key, operator, values: [...new Set(values)].toSorted(compare) } };
+};
+
+const exceeds = (left: string | undefined, right: string | undefined): boolean => {
+  const a = left === undefined ? undefined : toInt64(left);
+  const b = right === undefined ? undefined : toInt64(right);
+  return a !== undefined && b !== undefined && a > b;
+};
+
+/** An absent label satisfies NotIn and DoesNotExist only; one that is no number satisfies neither Gt nor Lt. */
+export const satisfies = (labels: Labels, { key, operator, values }: Requirement): boolean => {
+  // `constructor` is a valid label key: what an object inherits is not a label.
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value);
+    case 'NotIn':
+      return value === undefined || !values.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+    case 'Gt':
+      return exceeds(value, values[0]);
+    case 'Lt':
+      return exceeds(values[0], value);
+  }
+};
+
+/** Orders requirements the same way whatever order they were written in. */
+export const compareRequirements = (a: Requirement, b: Requirement): number =>
+  compare(a.key, b.key) || compare(a.operator, b.operator) || compare(a.values.join(), b.values.join());
