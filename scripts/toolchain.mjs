@@ -2,7 +2,17 @@
 // Node inside them. Plain JavaScript for Node 18 without dependencies, because it runs before any exist.
 
 import { spawn } from 'node:child_process';
-import { accessSync, constants, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -19,29 +29,36 @@ const LOCK_POLL_MS = 200;
 
 const say = (line) => process.stderr.write(`edgeset: ${line}\n`);
 
-const readPackages = (file) => {
+const readJson = (file) => {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')).packages ?? {};
+    return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    if (error.code === 'ENOENT') return undefined;
-    throw new Error(`${file} cannot be read (${error.message}); restore it from git, then run the command again.`, {
-      cause: error,
-    });
+    const what = `${path.relative(root, file)} cannot be read (${error.message})`;
+    throw new Error(`${what}; restore it from git, then run the command again.`, { cause: error });
   }
+};
+
+const sorted = (object = {}) => JSON.stringify(Object.entries(object).sort());
+
+/** The packages that the lockfile wants, by their folder. */
+const lockedPackages = () => {
+  const { packages = {} } = readJson(lockfile);
+  const manifest = readJson(path.join(root, 'package.json'));
+  for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies']) {
+    if (sorted(manifest[kind]) === sorted(packages['']?.[kind])) continue;
+    throw new Error(
+      `package.json and package-lock.json disagree about ${kind}: run \`npm install\`, commit both files, then run the command again.`,
+    );
+  }
+  return packages;
 };
 
 // npm writes node_modules/.package-lock.json last, so a torn install has none. Packages for other platforms are
 // `optional` and absent by right; one that is present must still be the right one.
 const installedMatchesLockfile = () => {
-  const wanted = readPackages(lockfile);
-  if (!wanted) throw new Error('package-lock.json is missing; restore it from git, then run the command again.');
-  let installed;
-  try {
-    installed = readPackages(installedLockfile);
-  } catch {
-    return false;
-  }
-  if (!installed) return false;
+  const wanted = lockedPackages();
+  if (!existsSync(installedLockfile)) return false;
+  const { packages: installed = {} } = readJson(installedLockfile);
   return Object.entries(wanted).every(([where, want]) => {
     if (where === '') return true;
     const got = installed[where];
@@ -110,14 +127,11 @@ const cureFor = ({ output, missing }) => {
   if (/CERT|SELF_SIGNED|ISSUER/.test(code)) {
     return "npm does not trust its registry's certificate: set npm's `cafile` or NODE_EXTRA_CA_CERTS, then run the command again.";
   }
-  if (code === 'EUSAGE') {
-    return 'package.json and package-lock.json disagree: run `npm install`, commit both files, then run the command again.';
-  }
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
     return `npm may not write: make ${root} and npm's cache (\`npm config get cache\`) writable for this user.`;
   }
   if (code === 'ENOSPC') return 'The disk is full: free about 1 GB, then run the command again.';
-  return 'npm says above what is wrong; `npm ci` repeats the step by itself.';
+  return 'npm says above what is wrong; `npm install` repeats the step by itself.';
 };
 
 const failInstall = (what, result) => {
@@ -129,13 +143,14 @@ const install = async () => {
   const started = process.hrtime.bigint();
   if (!installedMatchesLockfile()) {
     say('installing dependencies (half a minute on the first run) ...');
+    // Without npm's own record nothing says which of the files are whole.
+    if (!existsSync(installedLockfile)) rmSync(modules, { recursive: true, force: true });
     const [command, args] = npmCommand();
-    // The flags silence what a newcomer cannot act on: the packages' Node is not the one that runs npm.
-    const result = await capture(
-      command,
-      [...args, 'ci', '--prefer-offline', '--include=dev', '--include=optional', '--no-audit', '--no-fund'],
-      root,
-    );
+    // Not `npm ci`: it refuses a lockfile that lacks an optional package of some other platform, as one written against
+    // an incomplete mirror does. `--no-save` keeps to the lockfile and leaves it alone, and what does not change in
+    // node_modules stays usable meanwhile.
+    const flags = ['install', '--no-save', '--prefer-offline', '--include=dev', '--include=optional'];
+    const result = await capture(command, [...args, ...flags, '--no-audit', '--no-fund'], root);
     if (!result.ok) failInstall('installing dependencies failed.', result);
   }
   if (!pinnedNodeWorks()) {
@@ -178,7 +193,7 @@ const tryTakeLock = () => {
   }
 };
 
-// One install at a time: two `npm ci` in one folder delete each other's files. A holder that died is succeeded by
+// One install at a time: two of them in one folder delete each other's files. A holder that died is succeeded by
 // whoever first claims the right to remove its lock: a claim is named after the dead process, so that nobody ever
 // removes a successor's lock.
 const withInstallLock = async (work) => {

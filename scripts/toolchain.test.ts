@@ -26,7 +26,7 @@ afterEach(() => {
 const lockfile = (version: string): string =>
   JSON.stringify({
     packages: {
-      '': { name: 'tiny' },
+      '': { name: 'tiny', dependencies: { a: version } },
       'node_modules/a': { version, integrity: `sha512-${version}` },
       'node_modules/other-os': { version: '1.0.0', optional: true },
     },
@@ -35,6 +35,11 @@ const lockfile = (version: string): string =>
 const installNode = `
   mkdirSync('node_modules/node/bin', { recursive: true });
   symlinkSync(${JSON.stringify(process.execPath)}, 'node_modules/node/bin/node');`;
+
+const setVersion = (dir: string, version: string): void => {
+  writeFileSync(path.join(dir, 'package.json'), JSON.stringify({ dependencies: { a: version } }));
+  writeFileSync(path.join(dir, 'package-lock.json'), lockfile(version));
+};
 
 const npmThat = (does: string): string => `
   const { appendFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } = require('node:fs');
@@ -54,7 +59,7 @@ const clone = (npmDoes: string): string => {
   mkdirSync(path.join(dir, 'scripts'));
   for (const file of ['run.mjs', 'toolchain.mjs']) cpSync(path.join(scripts, file), path.join(dir, 'scripts', file));
   cpSync(path.join(scripts, '..', 'bin', 'edgeset'), path.join(dir, 'bin', 'edgeset'));
-  writeFileSync(path.join(dir, 'package-lock.json'), lockfile('1.0.0'));
+  setVersion(dir, '1.0.0');
   writeFileSync(path.join(dir, 'npm.cjs'), npmThat(npmDoes));
   return dir;
 };
@@ -116,7 +121,7 @@ for (const [way, options] of [
     const second = await run(dir, ['-e', script], options);
     assert.equal(second.code, 7);
     assert.equal(second.stderr, '', 'nothing is said when nothing is done');
-    assert.deepEqual(npmCalls(dir), ['ci']);
+    assert.deepEqual(npmCalls(dir), ['install']);
   });
 
   test(`signals reach the command, and its death by one is passed up, ${way}`, async () => {
@@ -132,9 +137,18 @@ for (const [way, options] of [
 test('a changed lockfile installs again, a foreign optional package does not', async () => {
   const dir = clone(healthy);
   await run(dir, ['-e', '0']);
-  writeFileSync(path.join(dir, 'package-lock.json'), lockfile('2.0.0'));
+  setVersion(dir, '2.0.0');
   assert.equal((await run(dir, ['-e', '0'])).code, 0);
-  assert.deepEqual(npmCalls(dir), ['ci', 'ci']);
+  assert.deepEqual(npmCalls(dir), ['install', 'install']);
+});
+
+test('a lockfile that does not fit package.json is named before anything is installed', async () => {
+  const dir = clone(healthy);
+  writeFileSync(path.join(dir, 'package.json'), JSON.stringify({ dependencies: { a: '3.0.0' } }));
+  const { code, stderr } = await run(dir, ['-e', '0']);
+  assert.equal(code, 1);
+  assert.match(stderr, /disagree about dependencies: run `npm install`/);
+  assert.deepEqual(npmCalls(dir), []);
 });
 
 test('a torn install, which has no lockfile of its own, is done again', async () => {
@@ -142,7 +156,7 @@ test('a torn install, which has no lockfile of its own, is done again', async ()
   await run(dir, ['-e', '0']);
   rmSync(path.join(dir, 'node_modules/.package-lock.json'));
   assert.equal((await run(dir, ['-e', '0'])).code, 0);
-  assert.deepEqual(npmCalls(dir), ['ci', 'ci']);
+  assert.deepEqual(npmCalls(dir), ['install', 'install']);
 });
 
 test("a failing install shows npm's whole output and the cure", async () => {
@@ -178,7 +192,7 @@ test('two runs at once install once', async () => {
     ended.map(({ code }) => code),
     [0, 0, 0],
   );
-  assert.deepEqual(npmCalls(dir), ['ci']);
+  assert.deepEqual(npmCalls(dir), ['install']);
 });
 
 test('the lock of a run that was killed is taken over', async () => {
@@ -188,7 +202,7 @@ test('the lock of a run that was killed is taken over', async () => {
   mkdirSync(path.join(dir, '.cache'));
   writeFileSync(path.join(dir, '.cache/install.lock'), `${dead.child.pid}\n`);
   assert.equal((await run(dir, ['-e', '0'])).code, 0);
-  assert.deepEqual(npmCalls(dir), ['ci']);
+  assert.deepEqual(npmCalls(dir), ['install']);
 });
 
 test('bin/edgeset installs, keeps stdout clean, and becomes the product through a link', async () => {
@@ -206,5 +220,5 @@ test('bin/edgeset installs, keeps stdout clean, and becomes the product through 
     assert.equal(code, 0, stderr);
     assert.equal(stdout, `${child.pid} crds,--x\n`, 'the process that was started is the product');
   }
-  assert.deepEqual(npmCalls(dir), ['ci']);
+  assert.deepEqual(npmCalls(dir), ['install']);
 });
