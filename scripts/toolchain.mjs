@@ -38,14 +38,15 @@ const readJson = (file) => {
   }
 };
 
-const sorted = (object = {}) => JSON.stringify(Object.entries(object).sort());
+const sameEntries = (a = {}, b = {}) =>
+  Object.keys(a).length === Object.keys(b).length && Object.entries(a).every(([key, value]) => b[key] === value);
 
 /** The packages that the lockfile wants, by their folder. */
 const lockedPackages = () => {
   const { packages = {} } = readJson(lockfile);
   const manifest = readJson(path.join(root, 'package.json'));
   for (const kind of ['dependencies', 'devDependencies', 'optionalDependencies']) {
-    if (sorted(manifest[kind]) === sorted(packages['']?.[kind])) continue;
+    if (sameEntries(manifest[kind], packages['']?.[kind])) continue;
     throw new Error(
       `package.json and package-lock.json disagree about ${kind}: run \`npm install\`, commit both files, then run the command again.`,
     );
