@@ -84,7 +84,9 @@ export const createLedger = (policy: Policy) => {
   const nodeOfPod = new Map<string, string>();
   const timers = createTurns();
   const queues = { repair: createCandidates(), broken: createCandidates(), outdated: createCandidates() };
+  const acting = new Set<NodeRecord>();
   const openActs = new Set<NodeRecord>();
+  const forgiven = new Set<NodeRecord>();
   const failing = new Set<NodeRecord>();
   const busyZones = new Map<string, number>();
   const membership = createMembership(records);
@@ -102,8 +104,10 @@ export const createLedger = (policy: Policy) => {
     if (queue) queues[queue].remove(record, view.zone);
     if (view.dueAt < Number.POSITIVE_INFINITY) timers.remove(record);
     if (view.inFlight) busyZones.set(view.zone, (busyZones.get(view.zone) ?? 0) - 1);
+    acting.delete(record);
     openActs.delete(record);
     failing.delete(record);
+    forgiven.delete(record);
   };
 
   const file = (record: NodeRecord): void => {
@@ -114,7 +118,9 @@ export const createLedger = (policy: Policy) => {
     if (queue) queues[queue].add(record);
     if (view.dueAt < Number.POSITIVE_INFINITY) timers.add(record, view.dueAt);
     if (view.inFlight) busyZones.set(view.zone, (busyZones.get(view.zone) ?? 0) + 1);
+    if (record.act) acting.add(record);
     if (record.act && record.act.stage !== 'done') openActs.add(record);
+    if (record.forgiven) forgiven.add(record);
     if (view.failure) failing.add(record);
   };
 
@@ -180,6 +186,10 @@ export const createLedger = (policy: Policy) => {
     },
     get: (node: string): NodeRecord | undefined => records.get(node),
     records: (): IterableIterator<NodeRecord> => records.values(),
+    /** Records with an act of ours that has not healed: the slots that a DaemonRollout holds. */
+    acting: (): ReadonlySet<NodeRecord> => acting,
+    /** Records whose failure the user forgave. */
+    forgiven: (): ReadonlySet<NodeRecord> => forgiven,
     /** Records whose reserved act has not been seen to be carried out. */
     openActs: (): ReadonlySet<NodeRecord> => openActs,
     /** Records that count as failures. */

@@ -1,0 +1,55 @@
+import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import {
+  annotation,
+  type DaemonNeeds,
+  daemonNeeds,
+  formatSelector,
+  fromLabelSelector,
+  type ParsedPolicy,
+  parsePolicy,
+} from '../rollout/index.ts';
+import { templateDigest } from './template.ts';
+
+/** What is kept of a DaemonSet that opted in. */
+export interface DaemonSetView {
+  uid: string;
+  namespace: string;
+  name: string;
+  resourceVersion: string;
+  generation: number;
+  /** The generation that the native controller has acted on last. */
+  observedGeneration: number;
+  templateDigest: string;
+  needs: DaemonNeeds;
+  /** Selector of its pods in the form of the API's query parameter. */
+  podSelector: string;
+  policy: Exclude<ParsedPolicy, { kind: 'off' }>;
+}
+
+/** Undefined for a DaemonSet that did not opt in or is being deleted: those cost nothing. */
+export const toDaemonSetView = (daemonSet: DaemonSet): DaemonSetView | undefined => {
+  const { metadata, spec, status } = daemonSet;
+  if (!metadata || !spec || metadata.deletionTimestamp) return undefined;
+  const annotations = metadata.annotations ?? {};
+  if (annotations[annotation.strategy] === undefined && annotations[annotation.proposedStrategy] === undefined)
+    return undefined;
+  const policy = parsePolicy({
+    annotations,
+    updateStrategyType: spec.updateStrategy?.type ?? 'RollingUpdate',
+    minReadySeconds: spec.minReadySeconds ?? 0,
+  });
+  const selector = fromLabelSelector(spec.selector);
+  if (policy.kind === 'off' || !selector.ok || !spec.template.spec) return undefined;
+  return {
+    uid: metadata.uid ?? '',
+    namespace: metadata.namespace ?? '',
+    name: metadata.name ?? '',
+    resourceVersion: metadata.resourceVersion ?? '',
+    generation: metadata.generation ?? 0,
+    observedGeneration: status?.observedGeneration ?? 0,
+    templateDigest: templateDigest(spec.template),
+    needs: daemonNeeds(spec.template.spec),
+    podSelector: formatSelector(selector.selector),
+    policy,
+  };
+};

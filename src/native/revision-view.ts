@@ -1,0 +1,36 @@
+import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
+import { controllerOf, type TargetRevision } from '../rollout/index.ts';
+import { templateDigest } from './template.ts';
+
+/** What is kept of a ControllerRevision that a DaemonSet owns. */
+export interface RevisionView extends TargetRevision {
+  ownerUid: string;
+  templateDigest: string;
+}
+
+const HASH_LABEL = 'controller-revision-hash';
+
+const templateOf = (revision: ControllerRevision): unknown => {
+  const data = revision.data as { spec?: { template?: unknown } } | undefined;
+  return data?.spec?.template;
+};
+
+export const toRevisionView = (revision: ControllerRevision): RevisionView | undefined => {
+  const owner = controllerOf(revision);
+  const hash = revision.metadata?.labels?.[HASH_LABEL];
+  if (owner?.kind !== 'DaemonSet' || !hash) return undefined;
+  return {
+    ownerUid: owner.uid,
+    name: revision.metadata?.name ?? '',
+    hash,
+    number: revision.revision,
+    templateDigest: templateDigest(templateOf(revision)),
+  };
+};
+
+/** The revision with the highest number; undefined for none. */
+export const newestRevision = (revisions: Iterable<RevisionView>): RevisionView | undefined => {
+  let newest: RevisionView | undefined;
+  for (const revision of revisions) if (!newest || revision.number > newest.number) newest = revision;
+  return newest;
+};

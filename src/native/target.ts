@@ -1,0 +1,53 @@
+import type { Clock } from '../runtime/index.ts';
+import type { DaemonSetView } from './daemonset-view.ts';
+import { newestRevision, type RevisionView } from './revision-view.ts';
+
+/** How long the watch may take to deliver the revision that the status speaks of before it is read afresh. */
+const REREAD_AFTER_MS = 1_000;
+const REREAD_EVERY_MS = 10_000;
+
+export interface TargetOptions {
+  clock: Clock;
+  /** The revisions that the watch has delivered so far. */
+  cached: (ownerUid: string) => Iterable<RevisionView>;
+  /** A consistent read of the DaemonSet's revisions. */
+  read: (view: DaemonSetView, signal: AbortSignal) => Promise<RevisionView[]>;
+}
+
+export type Target = { kind: 'known'; revision: RevisionView } | { kind: 'unobserved'; lookAgainAt: number };
+
+/**
+ * Finds the revision that a DaemonSet asks for: the newest that it owns, once the native controller has observed the
+ * present generation. Watches are not ordered among themselves, so the status may arrive before the revision: the
+ * template must be the same, or the revisions are listed afresh. What such a list says is final, since the native
+ * controller writes the revision before the status; and a revision written by an API server of another version may
+ * differ from the template in defaults.
+ */
+export const createTargetFinder = ({ clock, cached, read }: TargetOptions) => {
+  let waitingFor: { generation: number; since: number } | undefined;
+  let trusted: { generation: number; name: string } | undefined;
+  let lastRead = Number.NEGATIVE_INFINITY;
+
+  return async (view: DaemonSetView, signal: AbortSignal): Promise<Target> => {
+    const now = clock.now();
+    const { generation } = view;
+    if (view.observedGeneration < generation) return { kind: 'unobserved', lookAgainAt: Number.POSITIVE_INFINITY };
+    const newest = newestRevision(cached(view.uid));
+    if (newest && (newest.templateDigest === view.templateDigest || isTrusted(newest))) {
+      waitingFor = undefined;
+      return { kind: 'known', revision: newest };
+    }
+    if (waitingFor?.generation !== generation) waitingFor = { generation, since: now };
+    const readAt = Math.max(waitingFor.since + REREAD_AFTER_MS, lastRead + REREAD_EVERY_MS);
+    if (now < readAt) return { kind: 'unobserved', lookAgainAt: readAt };
+    lastRead = now;
+    const revision = newestRevision(await read(view, signal));
+    if (!revision) return { kind: 'unobserved', lookAgainAt: now + REREAD_EVERY_MS };
+    trusted = { generation, name: revision.name };
+    return { kind: 'known', revision };
+
+    function isTrusted(candidate: RevisionView): boolean {
+      return trusted?.generation === generation && trusted.name === candidate.name;
+    }
+  };
+};

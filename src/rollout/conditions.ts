@@ -1,0 +1,95 @@
+import type { Summary } from './decide.ts';
+import { explainHold } from './explain.ts';
+import type { Ledger } from './ledger.ts';
+
+/** A condition before it is given times: lastTransitionTime moves only with the status. */
+export interface Verdict {
+  type: 'Ready' | 'Reconciling' | 'Stalled' | 'Complete' | 'Paused' | 'Halted';
+  status: boolean;
+  reason: string;
+  message: string;
+}
+
+const nodes = (n: number): string => `${n} node${n === 1 ? '' : 's'}`;
+
+/** `12 of 15 online nodes run web-6d8c (3 offline)`. */
+const progress = ({ tally, state }: Ledger): string => {
+  const away = tally.phases.offline > 0 ? `, ${tally.phases.offline} offline` : '';
+  return `${tally.phases.updated} of ${nodes(tally.online)} online run ${state.target?.name ?? 'the target'}${away}.`;
+};
+
+const reasonOfHold = {
+  unsynced: 'NotSynced',
+  unobserved: 'TemplateNotObserved',
+  invalid: 'InvalidPolicy',
+  owner: 'OwnerDecides',
+  paused: 'Paused',
+  frozen: 'ZeroBudget',
+  halted: 'Halted',
+  waiting: 'WaitingForSuspects',
+} as const;
+
+/** Where a rollout stands, in a word for conditions. */
+const standing = ({ tally }: Ledger, { complete, hold }: Summary): string => {
+  if (hold?.kind === 'invalid') return reasonOfHold.invalid;
+  if (complete) return 'AllOnlineNodesUpdated';
+  if (hold) return reasonOfHold[hold.kind];
+  const { updated, held } = tally.phases;
+  return held > 0 && updated + held === tally.online ? 'LeftOnOldRevision' : 'InProgress';
+};
+
+/** The conditions of native.md, kstatus' three among them. */
+export const conditionsOf = (ledger: Ledger, summary: Summary): Verdict[] => {
+  const { hold, complete } = summary;
+  const reason = standing(ledger, summary);
+  const told = hold ? explainHold(hold) : undefined;
+  const message = told ? `${told.what}. ${told.remedy} ${progress(ledger)}`.replace('  ', ' ') : progress(ledger);
+  const stalled = hold?.kind === 'invalid' || hold?.kind === 'halted';
+  const done = complete && hold?.kind !== 'invalid';
+  const resting = done || stalled || reason === 'LeftOnOldRevision' || hold?.kind === 'owner';
+  const stopped = hold?.kind === 'paused' || hold?.kind === 'frozen';
+  const halted = hold?.kind === 'halted' ? hold.halt : undefined;
+  return [
+    { type: 'Ready', status: done && !stalled, reason, message },
+    { type: 'Reconciling', status: !resting, reason, message },
+    { type: 'Stalled', status: stalled, reason: stalled ? reason : 'NotStalled', message: stalled ? message : '' },
+    { type: 'Complete', status: done, reason, message: progress(ledger) },
+    {
+      type: 'Paused',
+      status: stopped,
+      reason: stopped ? reason : 'NotPaused',
+      message: stopped && told ? `${told.what}. ${told.remedy}` : '',
+    },
+    {
+      type: 'Halted',
+      status: halted !== undefined,
+      reason: halted ? halted.reason : hold?.kind === 'waiting' ? reason : 'NotHalted',
+      message: told && (halted || hold?.kind === 'waiting') ? `${told.what}. ${told.remedy}` : '',
+    },
+  ];
+};
+
+/** A few words for the STATUS column. */
+export const headline = (ledger: Ledger, summary: Summary): string => {
+  const { hold, complete, breaker } = summary;
+  const { tally } = ledger;
+  switch (hold?.kind) {
+    case 'invalid':
+      return 'Invalid policy';
+    case 'halted':
+      return hold.halt.reason === 'RolledBack' ? 'Halted: rolled back before' : `Halted: ${breaker.failures} failed`;
+    case 'unobserved':
+    case 'unsynced':
+      return 'Waiting for the DaemonSet controller';
+    case 'waiting':
+      return `Waiting: ${breaker.suspects} suspect, ${breaker.failures} failed`;
+    default:
+  }
+  if (complete) return tally.phases.offline > 0 ? `Complete (${tally.phases.offline} offline)` : 'Complete';
+  if (hold?.kind === 'paused') return 'Paused';
+  if (hold?.kind === 'frozen') return 'Frozen: budget is zero';
+  if (hold?.kind === 'owner') return 'Owners decide';
+  return standing(ledger, summary) === 'LeftOnOldRevision'
+    ? `${tally.phases.held} left on old revision`
+    : 'Rolling out';
+};

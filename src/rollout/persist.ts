@@ -1,0 +1,99 @@
+import type { DaemonRolloutStatus } from './api.ts';
+import type { Ledger } from './ledger.ts';
+import { type Act, type NodeRecord, pastAct } from './record.ts';
+import { newState, type RolloutState } from './state.ts';
+
+/** The part of a DaemonRollout's status that a successor goes on from; the rest of the status is for people. */
+export type SavedRollout = Pick<
+  DaemonRolloutStatus,
+  | 'rollout'
+  | 'target'
+  | 'startedAt'
+  | 'finishedAt'
+  | 'acted'
+  | 'halted'
+  | 'resumed'
+  | 'lastComplete'
+  | 'reservations'
+  | 'forgiven'
+>;
+
+type Reservation = NonNullable<DaemonRolloutStatus['reservations']>[number];
+
+const time = (ms: number): string => new Date(ms).toISOString();
+// Kubernetes' date-times carry whole seconds.
+const wholeSeconds = (ms: number): string => time(ms).replace(/\.\d+Z$/, 'Z');
+
+const byNode = (a: NodeRecord, b: NodeRecord): number => (a.name < b.name ? -1 : 1);
+
+const toReservation = (record: NodeRecord, act: Act): Reservation => ({
+  node: record.name,
+  podUID: act.podUid,
+  rollout: act.rollout,
+  at: time(act.at),
+  carriedOut: act.stage === 'done',
+  ...(act.stage === 'done' ? {} : { podName: act.podName, podResourceVersion: act.podResourceVersion }),
+  ...(act.repairs ? { repairs: { rollout: act.repairs.rollout, at: time(act.repairs.at) } } : {}),
+});
+
+export const save = (ledger: Ledger): SavedRollout => {
+  const { state } = ledger;
+  const { target, startedAt, finishedAt, halted, resumed, lastComplete } = state;
+  const reservations = [...ledger.acting()]
+    .sort(byNode)
+    .flatMap((record) => (record.act ? [toReservation(record, record.act)] : []));
+  return {
+    rollout: state.rollout,
+    acted: state.acted,
+    reservations,
+    forgiven: [...ledger.forgiven()].sort(byNode).map((record) => record.name),
+    ...(target && { target: { revision: target.name, hash: target.hash, number: target.number } }),
+    ...(startedAt !== undefined && { startedAt: wholeSeconds(startedAt) }),
+    ...(finishedAt !== undefined && { finishedAt: wholeSeconds(finishedAt) }),
+    ...(halted && { halted: { ...halted, at: wholeSeconds(halted.at) } }),
+    ...(resumed !== undefined && { resumed }),
+    ...(lastComplete && { lastComplete: { revision: lastComplete.name, hash: lastComplete.hash } }),
+  };
+};
+
+const toAct = (saved: Reservation): Act => {
+  const at = Date.parse(saved.at);
+  const act: Act = saved.carriedOut
+    ? { ...pastAct({ rollout: saved.rollout, at }), podUid: saved.podUID }
+    : {
+        podUid: saved.podUID,
+        podName: saved.podName ?? '',
+        podResourceVersion: saved.podResourceVersion ?? '',
+        rollout: saved.rollout,
+        at,
+        stage: 'inherited',
+      };
+  const { repairs } = saved;
+  return repairs ? { ...act, repairs: { rollout: repairs.rollout, at: Date.parse(repairs.at) } } : act;
+};
+
+export interface RestoredRollout {
+  state: RolloutState;
+  acts: Map<string, Act>;
+  forgiven: Set<string>;
+}
+
+/** Reads what `save` wrote; of a rollout that nobody has written yet, everything is new. */
+export const restore = (saved: Partial<SavedRollout> | undefined): RestoredRollout => {
+  const { target, startedAt, finishedAt, halted, resumed, lastComplete } = saved ?? {};
+  return {
+    state: {
+      ...newState(),
+      rollout: saved?.rollout ?? 0,
+      acted: saved?.acted ?? 0,
+      target: target && { name: target.revision, hash: target.hash, number: target.number },
+      startedAt: startedAt === undefined ? undefined : Date.parse(startedAt),
+      finishedAt: finishedAt === undefined ? undefined : Date.parse(finishedAt),
+      halted: halted && { at: Date.parse(halted.at), reason: halted.reason, nodes: halted.nodes ?? [] },
+      resumed,
+      lastComplete: lastComplete && { name: lastComplete.revision, hash: lastComplete.hash },
+    },
+    acts: new Map(saved?.reservations?.map((reservation) => [reservation.node, toAct(reservation)])),
+    forgiven: new Set(saved?.forgiven),
+  };
+};

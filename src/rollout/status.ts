@@ -1,0 +1,104 @@
+import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
+import type { DaemonRolloutStatus } from './api.ts';
+import { conditionsOf, headline } from './conditions.ts';
+import type { Decision } from './decide.ts';
+import { formatIntOrPercent } from './int-or-percent.ts';
+import type { Ledger } from './ledger.ts';
+import { save } from './persist.ts';
+import { type Cause, causesOf, phases } from './phase.ts';
+import type { NodeRecord } from './record.ts';
+
+const MOST_FAILING = 10;
+// The estimate moves with every act: coarse steps keep it from being news by itself.
+const ESTIMATE_STEP_MS = 10_000;
+
+/** What is said of a failing node here must not change by itself: `explain` has the details. */
+const failureText: Partial<Record<Cause, string>> = {
+  'crash-loop': 'The new pod crashes again and again.',
+  'image-pull': 'The image of the new pod cannot be pulled.',
+  deadline: 'The new pod was not available within the progress deadline.',
+  'came-back-old': 'After our act the pod was created at an older revision again.',
+  lost: 'The node went offline soon after its update and did not come back in time.',
+};
+
+const dateTime = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+
+const toFailing = (record: NodeRecord) => {
+  const { cause } = record.view;
+  return {
+    node: record.name,
+    cause: cause ?? '',
+    message: (cause && failureText[cause]) ?? '',
+    since: dateTime(record.view.online ? record.downSince || record.since : record.since),
+  };
+};
+
+const estimatedFinish = (ledger: Ledger, { summary }: Decision, now: number): number | undefined => {
+  const { outdated, broken, updating } = ledger.tally.phases;
+  const left = outdated + broken + updating;
+  if (summary.hold || summary.budget === 0 || left === 0 || ledger.meanDownMs === undefined) return undefined;
+  const finish = now + (left / summary.budget) * ledger.meanDownMs;
+  return Math.ceil(finish / ESTIMATE_STEP_MS) * ESTIMATE_STEP_MS;
+};
+
+export interface StatusInput {
+  ledger: Ledger;
+  decision: Decision;
+  /** The DaemonSet's. */
+  generation: number;
+  /** Empty while the policy is not valid. */
+  policyHash: string;
+  previous: DaemonRolloutStatus | undefined;
+  now: number;
+}
+
+/** The whole status of a DaemonRollout. Equal inputs give equal texts, so that nothing is written while nothing changes. */
+export const statusOf = ({
+  ledger,
+  decision,
+  generation,
+  policyHash,
+  previous,
+  now,
+}: StatusInput): DaemonRolloutStatus => {
+  const { tally, policy } = ledger;
+  const { budget, usage, breaker } = decision.summary;
+  const observedGeneration = Math.max(generation, previous?.observedGeneration ?? 0);
+  const finish = estimatedFinish(ledger, decision, now);
+  const conditions = conditionsOf(ledger, decision.summary).map(({ type, status, reason, message }): Condition => {
+    const text = status ? 'True' : 'False';
+    const before = previous?.conditions?.find((condition) => condition.type === type);
+    const lastTransitionTime = before?.status === text ? before.lastTransitionTime : dateTime(now);
+    return { type, status: text, reason, message, observedGeneration, lastTransitionTime };
+  });
+  const causes = phases.flatMap((phase) =>
+    causesOf[phase].map((cause) => ({ phase, cause, count: tally.causes.get(cause) ?? 0 })),
+  );
+  return {
+    observedGeneration,
+    policyHash,
+    strategy: policy.strategy,
+    summary: headline(ledger, decision.summary),
+    nodes: {
+      eligible: tally.eligible,
+      online: tally.online,
+      ...tally.phases,
+      offlineOutdated: tally.phases.offline - (tally.causes.get('offline-current') ?? 0),
+    },
+    causes: causes.filter(({ count }) => count > 0),
+    budget: {
+      maxUnavailable: formatIntOrPercent(policy.maxUnavailable),
+      nodes: budget,
+      inUse: usage.occupied,
+      inFlight: usage.inFlight,
+    },
+    breaker: { failures: breaker.failures, suspects: breaker.suspects, threshold: breaker.threshold },
+    failing: [...ledger.failing()]
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .slice(0, MOST_FAILING)
+      .map(toFailing),
+    conditions,
+    ...(finish !== undefined && { estimatedFinishAt: dateTime(finish) }),
+    ...save(ledger),
+  };
+};
