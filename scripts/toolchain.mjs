@@ -22,6 +22,7 @@ const lockfile = path.join(root, 'package-lock.json');
 const installedLockfile = path.join(modules, '.package-lock.json');
 const nodePackage = path.join(modules, 'node');
 const pinnedNode = path.join(nodePackage, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+const followParent = new URL('follow-parent.mjs', import.meta.url).href;
 const installLock = path.join(root, '.cache', 'install.lock');
 
 const INSTALL_DEADLINE_MS = 10 * 60_000;
@@ -54,8 +55,23 @@ const lockedPackages = () => {
   return packages;
 };
 
-// npm writes node_modules/.package-lock.json last, so a torn install has none. Packages for other platforms are
-// `optional` and absent by right; one that is present must still be the right one.
+const libc = () => {
+  if (process.platform !== 'linux' || !process.report) return undefined;
+  process.report.excludeNetwork = true;
+  return process.report.getReport().header.glibcVersionRuntime ? 'glibc' : 'musl';
+};
+
+// Optional packages for other platforms are absent by right, and so are those without a platform that only they need.
+// One for this platform is missing when an older Node installed: npm silently leaves out what asks for a newer one.
+const absentByRight = (want) => {
+  if (want.optional !== true) return false;
+  if (!want.os && !want.cpu) return true;
+  const here =
+    (want.os ?? [process.platform]).includes(process.platform) && (want.cpu ?? [process.arch]).includes(process.arch);
+  return !here || (want.libc !== undefined && !want.libc.includes(libc()));
+};
+
+// npm writes node_modules/.package-lock.json last, so a torn install has none.
 const installedMatchesLockfile = () => {
   const wanted = lockedPackages();
   if (!existsSync(installedLockfile)) return false;
@@ -63,7 +79,7 @@ const installedMatchesLockfile = () => {
   return Object.entries(wanted).every(([where, want]) => {
     if (where === '') return true;
     const got = installed[where];
-    if (!got) return want.optional === true;
+    if (!got) return absentByRight(want);
     return got.version === want.version && got.integrity === want.integrity;
   });
 };
@@ -149,8 +165,8 @@ const install = async () => {
     const [command, args] = npmCommand();
     // Not `npm ci`: it refuses a lockfile that lacks an optional package of some other platform, as one written against
     // an incomplete mirror does. `--no-save` keeps to the lockfile and leaves it alone, and what does not change in
-    // node_modules stays usable meanwhile.
-    const flags = ['install', '--no-save', '--prefer-offline', '--include=dev', '--include=optional'];
+    // node_modules stays usable meanwhile. `--force`: the packages are for the pinned Node, whatever Node npm runs on.
+    const flags = ['install', '--no-save', '--force', '--prefer-offline', '--include=dev', '--include=optional'];
     const result = await capture(command, [...args, ...flags, '--no-audit', '--no-fund'], root);
     if (!result.ok) failInstall('installing dependencies failed.', result);
   }
@@ -252,8 +268,9 @@ const PASSED_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SI
 // A terminal sends these to every process in the foreground itself: passing them on would deliver them twice.
 const TERMINAL_SIGNALS = new Set(['SIGINT', 'SIGHUP', 'SIGQUIT']);
 
-/** Becomes the pinned Node running `args`; where a process cannot be replaced, a child with our signals and exit. */
-export const runUnderPinnedNode = (args) => {
+/** Becomes the pinned Node running `command`, a script and its arguments; where a process cannot be replaced, a child with our signals and exit. */
+export const runUnderPinnedNode = (command) => {
+  const args = process.env.npm_lifecycle_event ? ['--import', followParent, ...command] : command;
   const env = {
     ...process.env,
     PATH: [path.dirname(pinnedNode), process.env.PATH].filter(Boolean).join(path.delimiter),

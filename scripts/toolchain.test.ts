@@ -28,7 +28,8 @@ const lockfile = (version: string): string =>
     packages: {
       '': { name: 'tiny', dependencies: { a: version } },
       'node_modules/a': { version, integrity: `sha512-${version}` },
-      'node_modules/other-os': { version: '1.0.0', optional: true },
+      'node_modules/other-os': { version: '1.0.0', optional: true, os: ['plan9'] },
+      'node_modules/this-os': { version: '1.0.0', optional: true, os: [process.platform], cpu: [process.arch] },
     },
   });
 
@@ -57,7 +58,8 @@ const clone = (npmDoes: string): string => {
   const dir = mkdtempSync(path.join(tmpdir(), 'edgeset-toolchain-'));
   scratch.push(dir);
   mkdirSync(path.join(dir, 'scripts'));
-  for (const file of ['run.mjs', 'toolchain.mjs']) cpSync(path.join(scripts, file), path.join(dir, 'scripts', file));
+  for (const file of ['run.mjs', 'toolchain.mjs', 'follow-parent.mjs'])
+    cpSync(path.join(scripts, file), path.join(dir, 'scripts', file));
   cpSync(path.join(scripts, '..', 'bin', 'edgeset'), path.join(dir, 'bin', 'edgeset'));
   setVersion(dir, '1.0.0');
   writeFileSync(path.join(dir, 'npm.cjs'), npmThat(npmDoes));
@@ -134,6 +136,36 @@ for (const [way, options] of [
   });
 }
 
+for (const [death, signal, victim] of [
+  ['npm passes SIGTERM to its shell', 'SIGTERM', 'shell'],
+  ['npm is killed', 'SIGKILL', 'npm'],
+] as const) {
+  test(`what npx started ends gracefully when ${death}`, { skip: !existsSync('/proc/self/stat') }, async () => {
+    const dir = clone(healthy);
+    writeFileSync(
+      path.join(dir, 'bin/edgeset.ts'),
+      `process.on('SIGTERM', () => { console.log('bye'); process.exit(); }); setInterval(() => {}, 1000); console.log('up');`,
+    );
+    await run(dir, ['-e', '0']);
+    // npm's shape: it starts a shell that starts the command and does not become it.
+    const npm = `const shell = require('node:child_process').spawn('sh', ['-c', 'bin/edgeset; true'],
+        { stdio: 'inherit', env: { ...process.env, npm_lifecycle_event: 'npx' } });
+      process.on('SIGUSR2', () => shell.kill('SIGTERM')); setInterval(() => {}, 1000);`;
+    const { child, ended } = start(dir, process.execPath, ['-e', npm]);
+    child.stdout?.once('data', () => child.kill(victim === 'npm' ? signal : 'SIGUSR2'));
+    const said = new Promise<string>((resolve) => {
+      let all = '';
+      child.stdout?.on('data', (chunk: Buffer) => {
+        all += chunk.toString();
+        if (all.includes('bye')) resolve(all);
+      });
+    });
+    assert.equal(await said, 'up\nbye\n');
+    child.kill('SIGKILL');
+    await ended;
+  });
+}
+
 test('a changed lockfile installs again, a foreign optional package does not', async () => {
   const dir = clone(healthy);
   await run(dir, ['-e', '0']);
@@ -149,6 +181,16 @@ test('a lockfile that does not fit package.json is named before anything is inst
   assert.equal(code, 1);
   assert.match(stderr, /disagree about dependencies: run `npm install`/);
   assert.deepEqual(npmCalls(dir), []);
+});
+
+test('a native package that an older Node left out is installed', async () => {
+  const dir = clone(healthy);
+  await run(dir, ['-e', '0']);
+  const record = path.join(dir, 'node_modules/.package-lock.json');
+  const without = readFileSync(record, 'utf8').replace('node_modules/this-os', 'node_modules/else');
+  writeFileSync(record, without);
+  assert.equal((await run(dir, ['-e', '0'])).code, 0);
+  assert.deepEqual(npmCalls(dir), ['install', 'install']);
 });
 
 test('a torn install, which has no lockfile of its own, is done again', async () => {
