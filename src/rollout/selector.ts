@@ -33,11 +33,6 @@ export const nothing: Selector = [
 export const matches = (selector: Selector, labels: Labels): boolean =>
   selector.every((requirement) => satisfies(labels, requirement));
 
-const toSelector = (requirements: readonly Requirement[]): Selector =>
-  requirements
-    .toSorted(compareRequirements)
-    .filter((requirement, index, all) => index === 0 || compareRequirements(requirement, all[index - 1]!) !== 0);
-
 const formatRequirement = ({ key, operator, values }: Requirement): string => {
   const [only = '', ...others] = values;
   switch (operator) {
@@ -56,12 +51,17 @@ const formatRequirement = ({ key, operator, values }: Requirement): string => {
   }
 };
 
+const toSelector = (requirements: readonly Requirement[]): Selector => {
+  const distinct = new Map(requirements.map((requirement) => [formatRequirement(requirement), requirement]));
+  return [...distinct.values()].toSorted(compareRequirements);
+};
+
 /** The text that `labelSelector=` of a list or watch takes; the same for selectors with the same requirements. */
 export const formatSelector = (selector: Selector): string => selector.map(formatRequirement).join();
 
 const SYNTAX_CURE = 'write it as for kubectl -l, such as app=web,tier!=test,zone in (a, b),!legacy';
 
-const TOKEN = /==|!=|[=!()<>,]|[^\s=!()<>,]+/g;
+const TOKEN = /==|!=|[=!()<>,]|[^ \t\r\n=!()<>,]+/g;
 const isWord = (token: string | undefined): token is string => token !== undefined && !/^[=!()<>,]/.test(token);
 
 const operatorOf: Readonly<Record<string, Operator>> = {
@@ -119,16 +119,16 @@ const parseRequirement = (tokens: readonly string[], start: number): Parsed => {
 /** Reads a selector as `kubectl -l` does. Blank text matches everything. */
 export const parseSelector = (text: string): ParsedSelector => {
   const tokens = text.match(TOKEN) ?? [];
+  if (tokens.length === 0) return { ok: true, selector: everything };
   const requirements: Requirement[] = [];
-  for (let at = 0; at < tokens.length || requirements.length > 0; at++) {
+  for (let at = 0; ; at++) {
     const parsed = parseRequirement(tokens, at);
     if (!parsed.ok) return parsed;
     requirements.push(parsed.requirement);
     at = parsed.next;
-    if (at === tokens.length) break;
+    if (at === tokens.length) return { ok: true, selector: toSelector(requirements) };
     if (tokens[at] !== ',') return unexpected(tokens[at], '","');
   }
-  return { ok: true, selector: toSelector(requirements) };
 };
 
 const isOperator = (text: string): text is Operator => (operators as readonly string[]).includes(text);

@@ -1,0 +1,15 @@
+import type { Node } from 'kubernetes-types/core/v1.d.ts';
+import type { NodeView } from './facts.ts';
+import { toEpochMs } from './timestamps.ts';
+
+/** What rollouts need of a Node. A node that never reported is not ready. */
+export const toNodeView = (node: Node): NodeView => {
+  const condition = node.status?.conditions?.find(({ type }) => type === 'Ready');
+  return {
+    name: node.metadata?.name ?? '',
+    labels: node.metadata?.labels ?? {},
+    taints: (node.spec?.taints ?? []).map(({ key, value = '', effect }) => ({ key, value, effect })),
+    ready: condition?.status === 'True',
+    readyChangedAt: toEpochMs(condition?.lastTransitionTime),
+  };
+};

@@ -1,0 +1,7 @@
+const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** Epoch ms of a Kubernetes time (RFC 3339; whole seconds or microseconds); 0 when absent or no time. */
+export const toEpochMs = (text: string | null | undefined): number => {
+  const time = text != null && RFC3339.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(time) ? 0 : time;
+};
