@@ -103,23 +103,28 @@ const installEnv = () => ({
     .join(path.delimiter),
 });
 
+const withPinnedNodeFirst = (env) => ({
+  ...env,
+  PATH: [path.dirname(pinnedNode), env.PATH].filter(Boolean).join(path.delimiter),
+});
+
 // Under npm, npm itself says which Node and which npm it is; else the ones on PATH are taken.
 const bootstrapNode = () => {
   const given = process.env.npm_node_execpath;
   return given && !given.startsWith(modules) ? given : 'node';
 };
-const npmCommand = () => {
+const npmCommand = (node) => {
   const given = process.env.npm_execpath;
-  if (given && /\.[cm]?js$/.test(given)) return [bootstrapNode(), [given]];
+  if (given && /\.[cm]?js$/.test(given)) return [node, [given]];
   return [process.platform === 'win32' ? 'npm.cmd' : 'npm', []];
 };
 
 /** Runs to the end and keeps what was printed: it is shown only when it explains a failure. */
-const capture = (command, args, cwd) =>
+const capture = (command, args, cwd, env = installEnv()) =>
   new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd,
-      env: installEnv(),
+      env,
       stdio: ['ignore', 'pipe', 'pipe'],
       shell: command.endsWith('.cmd'),
     });
@@ -156,19 +161,23 @@ const failInstall = (what, result) => {
   throw new Error(`${what}\n${cureFor(result)}`);
 };
 
+const npmInstall = async (node, env) => {
+  // Not `npm ci`: it refuses a lockfile that lacks an optional package of some other platform, as one written against
+  // an incomplete mirror does. `--no-save` keeps to the lockfile and leaves it alone, and what does not change in
+  // node_modules stays usable meanwhile.
+  const flags = ['install', '--no-save', '--prefer-offline', '--include=dev', '--include=optional'];
+  const [command, args] = npmCommand(node);
+  const result = await capture(command, [...args, ...flags, '--no-audit', '--no-fund'], root, env);
+  if (!result.ok) failInstall('installing dependencies failed.', result);
+};
+
 const install = async () => {
   const started = process.hrtime.bigint();
   if (!installedMatchesLockfile()) {
     say('installing dependencies (half a minute on the first run) ...');
     // Without npm's own record nothing says which of the files are whole.
     if (!existsSync(installedLockfile)) rmSync(modules, { recursive: true, force: true });
-    const [command, args] = npmCommand();
-    // Not `npm ci`: it refuses a lockfile that lacks an optional package of some other platform, as one written against
-    // an incomplete mirror does. `--no-save` keeps to the lockfile and leaves it alone, and what does not change in
-    // node_modules stays usable meanwhile. `--force`: the packages are for the pinned Node, whatever Node npm runs on.
-    const flags = ['install', '--no-save', '--force', '--prefer-offline', '--include=dev', '--include=optional'];
-    const result = await capture(command, [...args, ...flags, '--no-audit', '--no-fund'], root);
-    if (!result.ok) failInstall('installing dependencies failed.', result);
+    await npmInstall(bootstrapNode(), installEnv());
   }
   if (!pinnedNodeWorks()) {
     // npm did not run the `node` package's install script (ignore-scripts, or an npm that asks for approval): this is
@@ -177,6 +186,10 @@ const install = async () => {
     if (!pinnedNodeWorks()) {
       failInstall(`${path.relative(root, pinnedNode)} is missing and fetching it failed.`, result);
     }
+  }
+  if (!installedMatchesLockfile()) {
+    // npm leaves out native packages whose `engines` the Node that runs it does not satisfy: the pinned one does.
+    await npmInstall(pinnedNode, withPinnedNodeFirst(installEnv()));
   }
   const seconds = Number((process.hrtime.bigint() - started) / 100_000_000n) / 10;
   say(`dependencies are in place (${seconds} s)`);
