@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { withLock } from './lock.mjs';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const modules = path.join(root, 'node_modules');
@@ -24,9 +25,6 @@ const nodePackage = path.join(modules, 'node');
 const pinnedNode = path.join(nodePackage, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
 const followParent = new URL('follow-parent.mjs', import.meta.url).href;
 const installLock = path.join(root, '.cache', 'install.lock');
-
-const INSTALL_DEADLINE_MS = 10 * 60_000;
-const LOCK_POLL_MS = 200;
 
 const say = (line) => process.stderr.write(`edgeset: ${line}\n`);
 
@@ -195,79 +193,11 @@ const install = async () => {
   say(`dependencies are in place (${seconds} s)`);
 };
 
-const holderIsAlive = (pid) => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error.code === 'EPERM';
-  }
-};
-
-const readHolder = () => {
-  try {
-    return Number(readFileSync(installLock, 'utf8')) || undefined;
-  } catch {
-    return undefined;
-  }
-};
-
-const tryTakeLock = () => {
-  mkdirSync(path.dirname(installLock), { recursive: true });
-  try {
-    writeFileSync(installLock, `${process.pid}\n`, { flag: 'wx' });
-    return true;
-  } catch (error) {
-    if (error.code !== 'EEXIST') throw error;
-    return false;
-  }
-};
-
-// One install at a time: two of them in one folder delete each other's files. A holder that died is succeeded by
-// whoever first claims the right to remove its lock: a claim is named after the dead process, so that nobody ever
-// removes a successor's lock.
-const withInstallLock = async (work) => {
-  const giveUpAt = Date.now() + INSTALL_DEADLINE_MS;
-  let waiting = false;
-  while (!tryTakeLock()) {
-    const holder = readHolder();
-    if (holder !== undefined && !holderIsAlive(holder)) {
-      const claim = `${installLock}.${holder}`;
-      try {
-        writeFileSync(claim, '', { flag: 'wx' });
-        if (readHolder() === holder) rmSync(installLock, { force: true });
-        rmSync(claim, { force: true });
-        continue;
-      } catch (error) {
-        if (error.code !== 'EEXIST') throw error;
-      }
-    }
-    if (Date.now() > giveUpAt) {
-      throw new Error(
-        `${installLock} has been held for ${INSTALL_DEADLINE_MS / 60_000} minutes; remove it if no install runs.`,
-      );
-    }
-    if (!waiting) say(`waiting for another run's install (process ${holder ?? 'unknown'}) ...`);
-    waiting = true;
-    await new Promise((resolve) => setTimeout(resolve, LOCK_POLL_MS));
-  }
-  const release = () => {
-    if (readHolder() === process.pid) rmSync(installLock, { force: true });
-  };
-  process.once('exit', release);
-  try {
-    return await work();
-  } finally {
-    release();
-    process.removeListener('exit', release);
-  }
-};
-
 /** Makes node_modules what package-lock.json says. Does nothing, in a few milliseconds, when they are. */
 export const ensureInstalled = async () => {
   const ready = () => installedMatchesLockfile() && pinnedNodeWorks();
   if (!ready()) {
-    await withInstallLock(async () => {
+    await withLock(installLock, say, async () => {
       if (!ready()) await install();
     });
   }

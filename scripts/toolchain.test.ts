@@ -58,7 +58,7 @@ const clone = (npmDoes: string): string => {
   const dir = mkdtempSync(path.join(tmpdir(), 'edgeset-toolchain-'));
   scratch.push(dir);
   mkdirSync(path.join(dir, 'scripts'));
-  for (const file of ['run.mjs', 'toolchain.mjs', 'follow-parent.mjs'])
+  for (const file of ['run.mjs', 'toolchain.mjs', 'lock.mjs', 'follow-parent.mjs'])
     cpSync(path.join(scripts, file), path.join(dir, 'scripts', file));
   cpSync(path.join(scripts, '..', 'bin', 'edgeset'), path.join(dir, 'bin', 'edgeset'));
   setVersion(dir, '1.0.0');
