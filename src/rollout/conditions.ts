@@ -45,15 +45,14 @@ export const conditionsOf = (ledger: Ledger, summary: Summary): Verdict[] => {
   const told = hold ? explainHold(hold) : undefined;
   const message = told ? `${told.what}. ${told.remedy} ${progress(ledger)}`.replace('  ', ' ') : progress(ledger);
   const stalled = hold?.kind === 'invalid' || hold?.kind === 'halted';
-  const done = complete && hold?.kind !== 'invalid';
-  const resting = done || stalled || reason === 'LeftOnOldRevision' || hold?.kind === 'owner';
+  const resting = complete || stalled || reason === 'LeftOnOldRevision' || hold?.kind === 'owner';
   const stopped = hold?.kind === 'paused' || hold?.kind === 'frozen';
   const halted = hold?.kind === 'halted' ? hold.halt : undefined;
   return [
-    { type: 'Ready', status: done && !stalled, reason, message },
+    { type: 'Ready', status: complete && !stalled, reason, message },
     { type: 'Reconciling', status: !resting, reason, message },
     { type: 'Stalled', status: stalled, reason: stalled ? reason : 'NotStalled', message: stalled ? message : '' },
-    { type: 'Complete', status: done, reason, message: progress(ledger) },
+    { type: 'Complete', status: complete, reason, message: progress(ledger) },
     {
       type: 'Paused',
       status: stopped,

@@ -161,7 +161,7 @@ export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: nu
   const { policy, tally, state } = ledger;
   const budget = budgetOf(policy, tally);
   const breaker = breakerOf(policy, tally, state.acted, budget);
-  const complete = isComplete(ledger);
+  const complete = outside === undefined && isComplete(ledger);
   const hold = holdOf(ledger, outside, budget, breaker);
   const usage: Usage = { inFlight: tally.inFlight, occupied: tally.occupied };
   const summary: Summary = { budget, usage: { ...usage }, breaker, hold, complete };

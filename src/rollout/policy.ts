@@ -60,7 +60,8 @@ export interface PolicyError {
 
 export type ParsedPolicy =
   | { kind: 'off' }
-  | { kind: 'invalid'; errors: PolicyError[]; warnings: PolicyError[] }
+  /** `policy` has the defaults where values cannot be read: for display alone, nothing is acted on. */
+  | { kind: 'invalid'; policy: Policy; errors: PolicyError[]; warnings: PolicyError[] }
   | { kind: 'on'; policy: Policy; hash: string; warnings: PolicyError[] };
 
 /** What `parsePolicy` reads of a DaemonSet. */
@@ -218,7 +219,7 @@ export const parsePolicy = (source: PolicySource): ParsedPolicy => {
     resume: read(annotation.resume, readResume, undefined),
     rolledBackFrom: read(annotation.rolledBackFrom, readHash, undefined),
   };
-  if (errors.length > 0) return { kind: 'invalid', errors, warnings };
+  if (errors.length > 0) return { kind: 'invalid', policy, errors, warnings };
   return { kind: 'on', policy, hash: hashPolicy(policy), warnings };
 };
 

@@ -83,7 +83,7 @@ export const statusOf = ({
       eligible: tally.eligible,
       online: tally.online,
       ...tally.phases,
-      offlineOutdated: tally.phases.offline - (tally.causes.get('offline-current') ?? 0),
+      offlineOutdated: tally.causes.get('offline-outdated') ?? 0,
     },
     causes: causes.filter(({ count }) => count > 0),
     budget: {

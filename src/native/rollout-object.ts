@@ -1,0 +1,75 @@
+import { type CallOptions, isKubeError, type KubeClient } from '../kube/index.ts';
+import type { DaemonRollout, DaemonRolloutStatus } from '../rollout/index.ts';
+import type { DaemonSetView } from './daemonset-view.ts';
+import { daemonRollouts } from './resources.ts';
+
+const FIELD_MANAGER = 'edgeset-manager';
+
+/** The object belongs to a DaemonSet that is gone; the garbage collector has not removed it yet. */
+export class StaleRolloutError extends Error {
+  readonly code = 'StaleRollout';
+  constructor(name: string) {
+    super(`DaemonRollout ${name} belongs to an earlier DaemonSet of the same name and is about to be collected`);
+    this.name = 'StaleRolloutError';
+  }
+}
+
+/**
+ * The DaemonRollout of one DaemonSet as its leader holds it: every write is a compare-and-swap on the version that was
+ * read or written last, so that of two leaders only one can reserve a slot.
+ */
+export const createRolloutObject = (client: KubeClient, owner: Pick<DaemonSetView, 'namespace' | 'name' | 'uid'>) => {
+  const { namespace, name, uid } = owner;
+  let held: DaemonRollout | undefined;
+
+  const fresh = (): DaemonRollout => ({
+    apiVersion: 'edgeset.io/v1alpha1',
+    kind: 'DaemonRollout',
+    metadata: {
+      name,
+      namespace,
+      labels: { 'app.kubernetes.io/managed-by': FIELD_MANAGER },
+      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name, uid, controller: true }],
+    },
+  });
+
+  const readOrCreate = async (options: CallOptions): Promise<DaemonRollout> => {
+    try {
+      return await client.get(daemonRollouts, { namespace, name }, options);
+    } catch (error) {
+      if (!isKubeError(error, 'NotFound')) throw error;
+    }
+    return client.create(daemonRollouts, fresh(), { ...options, fieldManager: FIELD_MANAGER });
+  };
+
+  return {
+    get status(): DaemonRolloutStatus | undefined {
+      return held?.status;
+    },
+    get loaded(): boolean {
+      return held !== undefined;
+    },
+    /** Reads the object, or creates it. Throws `StaleRolloutError` while one of an earlier DaemonSet is still there. */
+    async load(options: CallOptions): Promise<DaemonRolloutStatus | undefined> {
+      const object = await readOrCreate(options);
+      if (!object.metadata?.ownerReferences?.some((reference) => reference.uid === uid))
+        throw new StaleRolloutError(name);
+      held = object;
+      return object.status;
+    },
+    /** Forgets what was read: the next write must be preceded by a load. */
+    forget(): void {
+      held = undefined;
+    },
+    /** Rejects with Conflict when somebody else has written since. */
+    async write(status: DaemonRolloutStatus, options: CallOptions): Promise<void> {
+      if (!held) throw new Error('the DaemonRollout must be loaded before it is written');
+      held = await client.replace(
+        daemonRollouts,
+        { ...held, status },
+        { ...options, subresource: 'status', fieldManager: FIELD_MANAGER },
+      );
+    },
+  };
+};
+export type RolloutObject = ReturnType<typeof createRolloutObject>;

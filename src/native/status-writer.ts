@@ -1,0 +1,44 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { DaemonRolloutStatus } from '../rollout/index.ts';
+import type { Clock } from '../runtime/index.ts';
+import type { ControllerObserver } from './observer.ts';
+import type { RolloutObject } from './rollout-object.ts';
+import type { Teller } from './tell.ts';
+
+/** What only informs people is written at most so often. */
+const STATUS_EVERY_MS = 1_000;
+
+export interface StatusWriterOptions {
+  object: RolloutObject;
+  teller: Teller;
+  clock: Clock;
+  observe: ControllerObserver;
+}
+
+/** Writes a DaemonRollout's status when it says something new, and tells as Events what changed. */
+export const createStatusWriter = ({ object, teller, clock, observe }: StatusWriterOptions) => {
+  let writtenAt = Number.NEGATIVE_INFINITY;
+  /** What Events have spoken of, which outlives the object's being read anew. */
+  let told: DaemonRolloutStatus | undefined;
+  return {
+    /** When a status that only informs may be written next. */
+    dueAt: (): number => writtenAt + STATUS_EVERY_MS,
+    /** `reserves`: slots are reserved by this write, which is made in any case. */
+    async write(status: DaemonRolloutStatus, reserves: boolean, signal: AbortSignal): Promise<void> {
+      const before = object.status;
+      if (!reserves && isDeepStrictEqual(before, status)) return;
+      try {
+        await object.write(status, { signal });
+      } catch (error) {
+        if (reserves) observe.reserved?.('failed');
+        throw error;
+      }
+      writtenAt = clock.now();
+      if (reserves) observe.reserved?.('written');
+      observe.statusWritten?.();
+      teller.written(told ?? before, status);
+      told = status;
+    },
+  };
+};
+export type StatusWriter = ReturnType<typeof createStatusWriter>;

@@ -1,0 +1,101 @@
+import type { EventRecorder } from '../kube/index.ts';
+import type { DaemonRolloutStatus, PolicyError } from '../rollout/index.ts';
+import { formatPolicyError } from '../rollout/index.ts';
+import type { DaemonSetView } from './daemonset-view.ts';
+
+type Type = 'Normal' | 'Warning';
+
+const condition = (status: DaemonRolloutStatus | undefined, type: string) =>
+  status?.conditions?.find((candidate) => candidate.type === type);
+
+const turned = (
+  before: DaemonRolloutStatus | undefined,
+  after: DaemonRolloutStatus,
+  type: string,
+): 'on' | 'off' | undefined => {
+  const was = condition(before, type)?.status === 'True';
+  const is = condition(after, type)?.status === 'True';
+  return was === is ? undefined : is ? 'on' : 'off';
+};
+
+/** Tells a DaemonSet's story as Events on it. What is told follows from two statuses, so that a restart repeats nothing. */
+export const createTeller = (events: EventRecorder, view: Pick<DaemonSetView, 'namespace' | 'name' | 'uid'>) => {
+  const { namespace, name, uid } = view;
+  const regarding = { apiVersion: 'apps/v1', kind: 'DaemonSet', namespace, name, uid };
+  const warned = new Set<string>();
+  const failedDeletes = new Set<string>();
+
+  const tell = (type: Type, reason: string, action: string, note: string): void =>
+    events.event({ regarding, type, reason, action, note });
+
+  return {
+    /** Compares the status that was written with the one before. */
+    written(before: DaemonRolloutStatus | undefined, after: DaemonRolloutStatus): void {
+      const message = (type: string): string => condition(after, type)?.message ?? '';
+      const invalid = condition(after, 'Ready')?.reason === 'InvalidPolicy' ? message('Ready') : '';
+      const invalidBefore =
+        condition(before, 'Ready')?.reason === 'InvalidPolicy' ? (condition(before, 'Ready')?.message ?? '') : '';
+      if (invalid && invalid !== invalidBefore) tell('Warning', 'InvalidPolicy', 'Validate', invalid);
+      if (before?.rollout !== after.rollout && after.startedAt !== undefined) {
+        failedDeletes.clear();
+        const { outdated, broken, held, settling, offlineOutdated } = after.nodes;
+        const reachable = outdated + broken + held + settling + after.nodes.updating;
+        tell(
+          'Normal',
+          'RolloutStarted',
+          'Roll',
+          `Rolling out ${after.target?.revision} to ${reachable} online nodes, at most ${after.budget.nodes} at a time.`,
+        );
+        if (offlineOutdated > 0)
+          tell(
+            'Normal',
+            'OfflineNodesSkipped',
+            'Skip',
+            `Skipping ${offlineOutdated} offline nodes; each is updated once it is back.`,
+          );
+      }
+      if (turned(before, after, 'Complete') === 'on' && after.startedAt !== undefined)
+        tell('Normal', 'RolloutCompleted', 'Complete', message('Complete'));
+      const halted = turned(before, after, 'Halted');
+      if (halted === 'on') tell('Warning', 'RolloutHalted', 'Halt', message('Halted'));
+      if (after.resumed !== undefined && before?.resumed !== after.resumed && before !== undefined)
+        tell(
+          'Normal',
+          'RolloutResumed',
+          'Resume',
+          `Resumed by ${after.resumed}: the failures known so far are forgiven.`,
+        );
+      const paused = turned(before, after, 'Paused');
+      if (paused === 'on') tell('Normal', 'RolloutPaused', 'Pause', message('Paused'));
+      if (paused === 'off') tell('Normal', 'RolloutUnpaused', 'Unpause', 'The rollout goes on.');
+    },
+    warning(warning: PolicyError): void {
+      const text = formatPolicyError(warning);
+      if (warned.has(text)) return;
+      warned.add(text);
+      tell('Warning', 'PolicyConflict', 'Validate', text);
+    },
+    deleted(pod: string, node: string): void {
+      tell('Normal', 'SuccessfulDelete', 'Delete', `Deleted pod ${pod} on ${node}.`);
+    },
+    /** Once for a node, a rollout and a reason: never once per retry. */
+    deleteFailed(pod: string, node: string, why: string): void {
+      const text = `Could not delete pod ${pod} on ${node}: ${why}`;
+      if (failedDeletes.has(text)) return;
+      failedDeletes.add(text);
+      tell('Warning', 'FailedDelete', 'Delete', text);
+    },
+    rolledBack(from: string, to: string): void {
+      tell('Warning', 'RolledBack', 'Rollback', `Put the template of ${to} back: ${from} failed.`);
+    },
+    rollbackImpossible(to: string): void {
+      tell(
+        'Warning',
+        'RollbackFailed',
+        'Rollback',
+        `The template of ${to} is no longer kept, so the rollout stays halted.`,
+      );
+    },
+  };
+};
+export type Teller = ReturnType<typeof createTeller>;

@@ -1,0 +1,26 @@
+export type { DaemonRollout, DaemonRolloutStatus } from './api.ts';
+export { daemonRolloutCrd } from './crd.ts';
+export { type Action, type Decision, decide, type Summary } from './decide.ts';
+export { type DaemonNeeds, daemonNeeds, isEligible, placement, whyNotEligible } from './eligibility.ts';
+export { type Explanation, explain, explainHold, hazards } from './explain.ts';
+export type { NodeFacts, NodeView, PodFacts, Taint } from './facts.ts';
+export type { Hold, OutsideHold } from './hold.ts';
+export { createLedger, type Ledger, type Tally } from './ledger.ts';
+export { toNodeView } from './node-view.ts';
+export { controllerOf, type Owner } from './owner.ts';
+export { type RestoredRollout, restore, type SavedRollout, save } from './persist.ts';
+export { type Cause, causesOf, type Phase, phases } from './phase.ts';
+export { toPodFacts } from './pod-facts.ts';
+export {
+  annotation,
+  formatPolicyError,
+  type ParsedPolicy,
+  type Policy,
+  type PolicyError,
+  type PolicySource,
+  parsePolicy,
+} from './policy.ts';
+export type { Act, NodeRecord } from './record.ts';
+export { formatSelector, fromLabelSelector, matches, parseSelector, type Selector } from './selector.ts';
+export { newState, type RolloutState, type TargetRevision } from './state.ts';
+export { statusOf } from './status.ts';
