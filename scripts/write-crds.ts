@@ -1,0 +1,26 @@
+// Writes the CRDs of the code to deploy/crds/, one file each:  node scripts/run.mjs scripts/write-crds.ts
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { CustomResourceDefinition } from 'kubernetes-types/apiextensions/v1.d.ts';
+import { stringify } from 'yaml';
+import { daemonRolloutCrd } from '../src/rollout/crd.ts';
+
+const FOLDER = path.join(import.meta.dirname, '..', 'deploy', 'crds');
+
+const render = (crd: CustomResourceDefinition): string =>
+  `# Written by scripts/write-crds.ts from src/: change it there.\n${stringify(crd, { lineWidth: 120 })}`;
+
+/** The files that belong in deploy/crds/, by their absolute path. */
+export const crdFiles = (): Map<string, string> =>
+  new Map(
+    [daemonRolloutCrd].map((crd) => [
+      path.join(FOLDER, `${crd.spec.group}_${crd.spec.names.plural}.yaml`),
+      render(crd),
+    ]),
+  );
+
+if (import.meta.main) {
+  mkdirSync(FOLDER, { recursive: true });
+  for (const [file, content] of crdFiles()) writeFileSync(file, content);
+}

@@ -1,0 +1,160 @@
+import { daemonRolloutLimits as limits } from './api.ts';
+import { atomicList, counter, dateTime, flag, keyedList, object, oneOf, type Schema, set, text } from './crd-schema.ts';
+import { phases } from './phase.ts';
+
+const nodeName = (description: string): Schema => text(description, limits.name);
+const cause = (): Schema =>
+  text('Why the node is in its phase, as a word that `kubectl edgeset explain` spells out.', 64);
+const rolloutNumber = (description: string): Schema => counter(description, 'int64');
+
+const target = object('The revision that the nodes are brought to; absent until it is known.', {
+  revision: text('Name of the ControllerRevision.', limits.name),
+  hash: text('Value of the label controller-revision-hash on the pods of this revision.', limits.hash),
+  number: counter('Number of the ControllerRevision, which rises when an older template is set again.', 'int64'),
+});
+
+const nodes = object('How many nodes are in which state; each eligible node is in exactly one of the nine phases.', {
+  eligible: counter('Nodes that the DaemonSet runs on.'),
+  online: counter('Eligible nodes that are Ready.'),
+  updated: counter('Phase: online nodes whose pod is of the target revision and available.'),
+  updating: counter('Phase: online nodes between the end of the old pod and the availability of the new one.'),
+  outdated: counter(
+    'Phase: online nodes with an available pod of an older revision, to be updated when there is budget.',
+  ),
+  broken: counter('Phase: online nodes with a pod of an older revision that is not available.'),
+  offline: counter('Phase: nodes that are not Ready; they are skipped until they return.'),
+  settling: counter('Phase: nodes that came back online only just now.'),
+  held: counter('Phase: nodes that something other than the budget keeps on an older revision.'),
+  failed: counter('Phase: online nodes on which the target revision does not work.'),
+  missing: counter('Phase: online nodes without a pod that is not of our doing.'),
+  offlineOutdated: counter('Offline nodes that were not at the target revision when they were last seen.'),
+});
+
+const causes = keyedList(
+  'The phases by cause, without those that no node is in.',
+  limits.causes,
+  ['phase', 'cause'],
+  object('Nodes that are in one phase for the same cause.', {
+    phase: oneOf('The phase.', phases),
+    cause: cause(),
+    count: counter('How many nodes.'),
+  }),
+);
+
+const budget = object('How many nodes may be down at once, and how many are.', {
+  maxUnavailable: text('The budget as it is written in the annotation, or its default.', 32),
+  nodes: counter('The budget as a number of nodes, a percentage being of the eligible nodes that are online.'),
+  inUse: counter('Online nodes that are down, whatever brought them down.'),
+  inFlight: counter('Online nodes that were acted on and have not become available since.'),
+});
+
+const breaker = object('How near the rollout is to being stopped for its failures.', {
+  failures: counter('Nodes on which the target revision has failed, without those forgiven by a resume.'),
+  suspects: counter('Nodes that went offline soon after they were acted on and have not come back yet.'),
+  threshold: counter('No act begins once failures and suspects together reach this number.'),
+});
+
+const failing = atomicList(
+  'The first failing nodes by name, with what is known of the cause.',
+  limits.failing,
+  object('A node on which the target revision has failed.', {
+    node: nodeName('Name of the node.'),
+    cause: cause(),
+    message: text('What happened, as a sentence.', limits.message),
+    since: dateTime('Since when the node has been without an available pod.'),
+  }),
+);
+
+const CONDITION_TYPE =
+  '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$';
+
+const conditions = keyedList(
+  'Ready, Reconciling and Stalled as kstatus reads them, and Complete, Paused and Halted.',
+  limits.conditions,
+  ['type'],
+  object(
+    'One aspect of the state of the rollout.',
+    {
+      type: text('Which aspect.', 316, { pattern: CONDITION_TYPE }),
+      status: oneOf('Whether it is so.', ['True', 'False', 'Unknown']),
+      reason: text('Why it is so, as one word for programs.', 1024, {
+        minLength: 1,
+        pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
+      }),
+      message: text('Why it is so, for people; may be empty.', 32_768),
+      observedGeneration: counter('The generation of the DaemonSet that this speaks of.', 'int64'),
+      lastTransitionTime: dateTime('When the status last changed.'),
+    },
+    { optional: ['observedGeneration'] },
+  ),
+);
+
+const halted = object('Why and when the rollout was stopped; absent while it is not.', {
+  at: dateTime('When it was stopped.'),
+  reason: oneOf('Failures: too many nodes failed. RolledBack: so it was taken back to the revision before.', [
+    'Failures',
+    'RolledBack',
+  ]),
+  nodes: atomicList('The first failed nodes.', limits.haltedNodes, nodeName('Name of a node.')),
+});
+
+const lastComplete = object('The last revision that every online node was seen to run; what a rollback returns to.', {
+  revision: text('Name of the ControllerRevision.', limits.name),
+  hash: text('Value of its label controller-revision-hash.', limits.hash),
+});
+
+const reservations = keyedList(
+  'The slots of the budget that are taken, written before the acts begin, so that a successor keeps to them.',
+  limits.reservations,
+  ['node'],
+  object(
+    'An act on one node that has not healed.',
+    {
+      node: nodeName('Name of the node.'),
+      podName: text('Name of the pod that is taken down; absent once it has been.', limits.name),
+      podUID: text('UID of the pod that is taken down, which tells it from its successor; may be empty.', 64),
+      podResourceVersion: text('Version of the pod that the decision was made for; absent once it is down.', 64),
+      rollout: rolloutNumber('Number of the rollout that the act belongs to.'),
+      at: dateTime('When the slot was taken, with milliseconds.'),
+      carriedOut: flag('The pod is known to have gone, or to be going.'),
+      repairs: object('The act of an older rollout that is repaired here, in the slot which that one held.', {
+        rollout: rolloutNumber('Number of the older rollout.'),
+        at: dateTime('When the older act took the slot.'),
+      }),
+    },
+    { optional: ['podName', 'podResourceVersion', 'repairs'] },
+  ),
+);
+
+const properties = {
+  observedGeneration: counter('The generation of the DaemonSet that this status speaks of.', 'int64'),
+  policyHash: text('Changes when the policy in the annotations does; empty while they are not valid.', limits.hash),
+  strategy: oneOf('auto: the controller updates the nodes. ota: the owner of each node does.', ['auto', 'ota']),
+  summary: text('Where the rollout stands, in a few words.', limits.summary),
+  target,
+  rollout: rolloutNumber('Counts the changes of target.'),
+  acted: counter('Nodes acted on in this rollout.'),
+  startedAt: dateTime('When the target became what it is; absent for the first one that was found.'),
+  finishedAt: dateTime('When every online node was first seen to be at the target.'),
+  estimatedFinishAt: dateTime('When the online nodes will be at the target if it goes on as it has.'),
+  nodes,
+  causes,
+  budget,
+  breaker,
+  failing,
+  conditions,
+  halted,
+  resumed: text('The value of the annotation edgeset.io/resume that was honoured last.', limits.consent),
+  lastComplete,
+  reservations,
+  forgiven: set(
+    'Nodes whose failure the user has forgiven by resuming; they count again once they have worked.',
+    limits.forgiven,
+    nodeName('Name of a node.'),
+  ),
+} satisfies Record<string, Schema>;
+
+/** Every field of DaemonRolloutStatus in api.ts; none is required, since a reservation is written before the rest. */
+export const daemonRolloutStatusSchema: Schema = object('What the manager observes and keeps.', properties, {
+  optional: Object.keys(properties),
+});
