@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Cluster, Pausable } from '../conformance/cluster.ts';
+import { openLink } from '../conformance/link.ts';
+import { orMissing } from './api.ts';
+import { followAudit } from './audit.ts';
+import { type ControlPlane, type ControlPlaneOptions, type ProgramName, startControlPlane } from './controlplane.ts';
+import { startManager } from './manager.ts';
+import { createNodes } from './nodes.ts';
+import { installSimulation } from './simulation.ts';
+import { until } from './wait.ts';
+
+/** The real control plane as a `Cluster`, and its programs for tests that need them by name. */
+export type RealCluster = Cluster & { readonly plane: ControlPlane };
+
+/** Starts a real control plane with no nodes; up in seconds once its programs are built. */
+export const startCluster = async (options: ControlPlaneOptions = {}): Promise<RealCluster> => {
+  const plane = await startControlPlane(options);
+  try {
+    await installSimulation(plane.api);
+  } catch (error) {
+    await plane.stop();
+    throw error;
+  }
+  const { api, programs } = plane;
+  const pausable = (name: ProgramName): Pausable => ({
+    pause: () => programs[name].pause(),
+    resume: () => programs[name].resume(),
+  });
+  return {
+    plane,
+    kubeconfig: join(plane.dir, 'admin.kubeconfig'),
+    audit: followAudit(plane.auditLog),
+    async createNamespace(prefix) {
+      const name = `${prefix}-${randomBytes(3).toString('hex')}`;
+      await api.post('/api/v1/namespaces', { metadata: { name } });
+      // Without it the first pods are refused, and the DaemonSet controller backs off.
+      await until(`namespace ${name} has its default ServiceAccount`, 30_000, 25, () =>
+        orMissing(api.get(`/api/v1/namespaces/${name}/serviceaccounts/default`)),
+      );
+      return name;
+    },
+    dropNamespace: async (name) => void (await orMissing(api.delete(`/api/v1/namespaces/${name}`))),
+    ...createNodes(api),
+    nativeController: pausable('daemonset-controller'),
+    scheduler: pausable('kube-scheduler'),
+    restartApiServer: () => plane.restartApiServer(),
+    link: () => openLink({ host: '127.0.0.1', port: Number(new URL(plane.access.server).port) }),
+    startManager: (managerOptions) => startManager(plane, managerOptions),
+    stop: () => plane.stop(),
+  };
+};

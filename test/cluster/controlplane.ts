@@ -1,0 +1,280 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Access, type Api, createApi } from './api.ts';
+import { findPrograms } from './controlplane/build.ts';
+import { type Delays, kwokConfig } from './kwok.ts';
+import { createProcesses, type Processes, type Program, untilReady } from './processes.ts';
+
+export interface ControlPlaneOptions {
+  /** A node whose lease is this old is not ready. Default 5. */
+  graceSeconds?: number;
+  delays?: Partial<Delays>;
+}
+
+export type ProgramName =
+  | 'etcd'
+  | 'kube-apiserver'
+  | 'kube-controller-manager'
+  | 'daemonset-controller'
+  | 'kube-scheduler'
+  | 'kwok';
+
+export interface ControlPlane {
+  /** Holds everything, logs included; gone after `stop`. */
+  readonly dir: string;
+  /** Of cluster-admin. */
+  readonly access: Access;
+  readonly api: Api;
+  readonly auditLog: string;
+  readonly programs: Readonly<Record<ProgramName, Program>>;
+  /** Starts further programs that end with the control plane. */
+  readonly processes: Processes;
+  /** Ends the API server (default SIGTERM) and starts it again on the same port and data; resolves when it is ready. */
+  restartApiServer(signal?: NodeJS.Signals): Promise<void>;
+  /** Starts a program again that was killed. */
+  restart(name: ProgramName): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const users = {
+  admin: ['admin', 'system:masters'],
+  kwok: ['system:kwok', 'system:masters'],
+  manager: ['system:kube-controller-manager', 'system:masters'],
+  scheduler: ['system:kube-scheduler', ''],
+} as const;
+
+export const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address ? address.port : 0;
+      server.close(() => resolve(port));
+    });
+  });
+
+/** A kubeconfig of one cluster and one user. */
+export const kubeconfigText = ({ server, ca, token }: Access, namespace = 'default'): string =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'edgeset',
+    clusters: [
+      { name: 'edgeset', cluster: { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') } },
+    ],
+    users: [{ name: 'edgeset', user: { token } }],
+    contexts: [{ name: 'edgeset', context: { cluster: 'edgeset', user: 'edgeset', namespace } }],
+  });
+
+// The controllers that DaemonSets, nodes and namespaces need; the others would only cost start-up time.
+const controllers = [
+  'node-lifecycle-controller',
+  'taint-eviction-controller',
+  'pod-garbage-collector-controller',
+  'garbage-collector-controller',
+  'namespace-controller',
+  'serviceaccount-controller',
+  'deployment-controller',
+  'replicaset-controller',
+  'disruption-controller',
+  'clusterrole-aggregation-controller',
+];
+
+/** A real control plane on loopback, in a folder of its own. Up in seconds; ends with `stop` or with this process. */
+export const startControlPlane = async (options: ControlPlaneOptions = {}): Promise<ControlPlane> => {
+  const { graceSeconds = 5 } = options;
+  const files = await findPrograms();
+  const dir = await mkdtemp(join(tmpdir(), 'edgeset-cluster-'));
+  const processes = createProcesses(dir);
+  try {
+    return await start(dir, processes, files, graceSeconds, options.delays ?? {});
+  } catch (error) {
+    await processes.close();
+    throw error;
+  }
+};
+
+const start = async (
+  dir: string,
+  processes: Processes,
+  files: Awaited<ReturnType<typeof findPrograms>>,
+  graceSeconds: number,
+  delays: Partial<Delays>,
+): Promise<ControlPlane> => {
+  const [etcdPort, peerPort, apiPort] = await Promise.all([freePort(), freePort(), freePort()]);
+  const server = `https://127.0.0.1:${apiPort}`;
+  const path = (name: string): string => join(dir, name);
+  const tokens = Object.fromEntries(
+    Object.keys(users).map((name) => [name, randomBytes(16).toString('hex')]),
+  ) as Record<keyof typeof users, string>;
+  const tokenFile = Object.entries(users)
+    .map(([name, [user, group]]) => `${tokens[name as keyof typeof users]},${user},${user}${group ? `,${group}` : ''}`)
+    .join('\n');
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  await Promise.all([
+    writeFile(path('tokens.csv'), tokenFile, { mode: 0o600 }),
+    writeFile(path('sa.key'), privateKey.export({ type: 'sec1', format: 'pem' }), { mode: 0o600 }),
+    writeFile(path('audit.log'), ''),
+    kwokConfig(Math.max(1, Math.floor(graceSeconds * 0.8)), delays).then((text) => writeFile(path('kwok.yaml'), text)),
+  ]);
+
+  const launch: Record<ProgramName, () => Promise<Program>> = {
+    etcd: () =>
+      processes.start({
+        name: 'etcd',
+        file: files.etcd,
+        args: [
+          '--unsafe-no-fsync',
+          `--data-dir=${path('etcd')}`,
+          `--listen-client-urls=http://127.0.0.1:${etcdPort}`,
+          `--advertise-client-urls=http://127.0.0.1:${etcdPort}`,
+          `--listen-peer-urls=http://127.0.0.1:${peerPort}`,
+          `--initial-advertise-peer-urls=http://127.0.0.1:${peerPort}`,
+          `--initial-cluster=default=http://127.0.0.1:${peerPort}`,
+          '--log-level=warn',
+        ],
+      }),
+    'kube-apiserver': () =>
+      processes.start({
+        name: 'kube-apiserver',
+        file: files['kube-apiserver'],
+        args: [
+          `--etcd-servers=http://127.0.0.1:${etcdPort}`,
+          `--secure-port=${apiPort}`,
+          '--bind-address=127.0.0.1',
+          '--advertise-address=127.0.0.1',
+          `--cert-dir=${path('certs')}`,
+          '--endpoint-reconciler-type=none',
+          '--service-cluster-ip-range=10.96.0.0/16',
+          `--token-auth-file=${path('tokens.csv')}`,
+          '--authorization-mode=Node,RBAC',
+          '--allow-privileged',
+          '--service-account-issuer=https://kubernetes.default.svc',
+          `--service-account-key-file=${path('sa.key')}`,
+          `--service-account-signing-key-file=${path('sa.key')}`,
+          `--audit-policy-file=${join(import.meta.dirname, 'audit-policy.yaml')}`,
+          `--audit-log-path=${path('audit.log')}`,
+          '--audit-log-mode=blocking-strict',
+          // One file for ever: readers follow it by offset.
+          '--audit-log-maxsize=1000000',
+          '--feature-gates=MutatingAdmissionPolicy=true',
+          '--runtime-config=admissionregistration.k8s.io/v1beta1=true',
+          '--max-requests-inflight=1600',
+          '--max-mutating-requests-inflight=800',
+          '--shutdown-delay-duration=0s',
+          '--profiling=false',
+        ],
+      }),
+    'kube-controller-manager': () => manager('kube-controller-manager', controllers),
+    // By itself, so that it can be paused while the node controller goes on.
+    'daemonset-controller': () => manager('daemonset-controller', ['daemonset-controller']),
+    'kube-scheduler': async () => {
+      await writeFile(
+        path('kube-scheduler.yaml'),
+        JSON.stringify({
+          apiVersion: 'kubescheduler.config.k8s.io/v1',
+          kind: 'KubeSchedulerConfiguration',
+          clientConnection: { kubeconfig: path('scheduler.kubeconfig'), qps: 300, burst: 600 },
+          leaderElection: { leaderElect: false },
+        }),
+      );
+      return processes.start({
+        name: 'kube-scheduler',
+        file: files['kube-scheduler'],
+        args: [`--config=${path('kube-scheduler.yaml')}`, '--secure-port=0'],
+      });
+    },
+    kwok: () =>
+      processes.start({
+        name: 'kwok',
+        file: files.kwok,
+        args: [`--kubeconfig=${path('kwok.kubeconfig')}`, `--config=${path('kwok.yaml')}`],
+        // kwok reads and writes ~/.kwok.
+        env: { ...process.env, HOME: dir },
+      }),
+  };
+  const manager = (name: string, names: string[]): Promise<Program> =>
+    processes.start({
+      name,
+      file: files['kube-controller-manager'],
+      args: [
+        `--kubeconfig=${path('manager.kubeconfig')}`,
+        '--leader-elect=false',
+        '--secure-port=0',
+        `--controllers=${names.join(',')}`,
+        `--service-account-private-key-file=${path('sa.key')}`,
+        '--node-monitor-period=500ms',
+        `--node-monitor-grace-period=${graceSeconds}s`,
+        '--kube-api-qps=300',
+        '--kube-api-burst=600',
+        '--concurrent-daemonset-syncs=8',
+      ],
+    });
+
+  const etcd = await launch.etcd();
+  const apiServer = await launch['kube-apiserver']();
+  // The certificate is self-signed, and its file holds the authority too.
+  let access: Access | undefined;
+  let api: Api | undefined;
+  const ready = async (): Promise<boolean> => {
+    if (!access || !api) {
+      const ca = await readFile(path('certs/apiserver.crt'), 'utf8');
+      access = { server, ca, token: tokens.admin };
+      api = createApi(access);
+    }
+    return (await api.text('/readyz')) === 'ok';
+  };
+  await untilReady(apiServer, ready, 60_000);
+  if (!access || !api) throw new Error('the API server wrote no certificate');
+
+  await Promise.all(
+    (Object.keys(users) as (keyof typeof users)[]).map((user) =>
+      writeFile(path(`${user}.kubeconfig`), kubeconfigText({ ...(access as Access), token: tokens[user] }), {
+        mode: 0o600,
+      }),
+    ),
+  );
+  const [controllerManager, daemonSets, scheduler, kwok] = await Promise.all([
+    launch['kube-controller-manager'](),
+    launch['daemonset-controller'](),
+    launch['kube-scheduler'](),
+    launch.kwok(),
+  ]);
+  const programs: Record<ProgramName, Program> = {
+    etcd,
+    'kube-apiserver': apiServer,
+    'kube-controller-manager': controllerManager,
+    'daemonset-controller': daemonSets,
+    'kube-scheduler': scheduler,
+    kwok,
+  };
+
+  const restart = async (name: ProgramName): Promise<void> => {
+    programs[name] = await launch[name]();
+    if (name === 'kube-apiserver') await untilReady(programs[name], ready, 60_000);
+  };
+  return {
+    dir,
+    access,
+    api,
+    auditLog: path('audit.log'),
+    programs,
+    processes,
+    restart,
+    async restartApiServer(signal = 'SIGTERM') {
+      const old = programs['kube-apiserver'];
+      old.kill(signal);
+      await old.exit;
+      await restart('kube-apiserver');
+    },
+    async stop() {
+      await api?.close();
+      await processes.close();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+};

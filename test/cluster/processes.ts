@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { deadline, until } from './wait.ts';
+
+export interface ProgramSpec {
+  name: string;
+  file: string;
+  args: string[];
+  env?: NodeJS.ProcessEnv;
+}
+
+export interface Program {
+  readonly name: string;
+  readonly pid: number;
+  readonly logFile: string;
+  /** Undefined while it runs; a signal's name when it was ended by one. */
+  readonly ended: number | NodeJS.Signals | undefined;
+  /** Settles with the exit code or signal; never rejects. */
+  readonly exit: Promise<number | NodeJS.Signals>;
+  kill(signal?: NodeJS.Signals): void;
+  /** SIGSTOP: it stays, and does nothing until `resume`. */
+  pause(): void;
+  resume(): void;
+  log(): Promise<string>;
+  /** SIGTERM, after `graceMs` SIGKILL; settles when it has ended. */
+  stop(graceMs?: number): Promise<void>;
+}
+
+export interface Processes {
+  /** Starts a program whose output goes to `<dir>/<name>.log` (appended). */
+  start(spec: ProgramSpec): Promise<Program>;
+  /** Ends every program and removes the folder. */
+  close(): Promise<void>;
+}
+
+const exitOf = (child: ChildProcess): Promise<number | NodeJS.Signals> =>
+  new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve(signal ?? code ?? 0));
+  });
+
+/**
+ * Starts programs in `dir` that end with `close`, or with this process whatever ends it: a watchdog outside of it holds
+ * their pids. Each is in a session of its own, so that Ctrl-C at a terminal reaches only us and the end is orderly.
+ */
+export const createProcesses = (dir: string): Processes => {
+  const running = new Set<Program>();
+  const watchdog = spawn(process.execPath, [join(import.meta.dirname, 'watchdog.ts'), dir], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  // A watchdog that somebody killed must not take the tests with it.
+  watchdog.stdin.on('error', () => undefined);
+  watchdog.unref();
+  const watchdogExit = exitOf(watchdog);
+
+  return {
+    async start({ name, file, args, env }) {
+      const logFile = join(dir, `${name}.log`);
+      const log = openSync(logFile, 'a');
+      const child = spawn(file, args, {
+        stdio: ['ignore', log, log],
+        detached: true,
+        env: env ?? process.env,
+        cwd: dir,
+      });
+      closeSync(log);
+      await new Promise<void>((resolve, reject) => {
+        child.once('spawn', resolve);
+        child.once('error', reject);
+      });
+      const pid = child.pid ?? 0;
+      watchdog.stdin.write(`+${pid}\n`);
+      child.unref();
+      let ended: number | NodeJS.Signals | undefined;
+      const exit = exitOf(child).then((how) => {
+        ended = how;
+        running.delete(program);
+        watchdog.stdin.write(`-${pid}\n`);
+        return how;
+      });
+      const program: Program = {
+        name,
+        pid,
+        logFile,
+        exit,
+        get ended() {
+          return ended;
+        },
+        kill: (signal = 'SIGKILL') => void child.kill(signal),
+        pause: () => void child.kill('SIGSTOP'),
+        resume: () => void child.kill('SIGCONT'),
+        log: () => readFile(logFile, 'utf8'),
+        async stop(graceMs = 5000) {
+          if (ended !== undefined) return;
+          child.kill('SIGTERM');
+          child.kill('SIGCONT');
+          await deadline(exit, graceMs).catch(() => child.kill('SIGKILL'));
+          await exit;
+        },
+      };
+      running.add(program);
+      return program;
+    },
+
+    async close() {
+      for (const program of running) program.kill('SIGKILL');
+      await Promise.all([...running].map((program) => program.exit));
+      watchdog.ref();
+      watchdog.stdin.end();
+      await watchdogExit;
+    },
+  };
+};
+
+/** Waits until `ready`; a program that ends meanwhile fails at once, with the end of its log. */
+export const untilReady = async (program: Program, ready: () => Promise<boolean>, timeoutMs: number): Promise<void> => {
+  const tail = async (): Promise<string> => (await program.log()).split('\n').slice(-15).join('\n');
+  let died = false;
+  try {
+    await until(`${program.name} is ready`, timeoutMs, 25, async () => {
+      died = program.ended !== undefined;
+      return died || (await ready());
+    });
+  } catch (cause) {
+    throw new Error(`${program.name} was not ready within ${timeoutMs} ms:\n${await tail()}`, { cause });
+  }
+  if (died) throw new Error(`${program.name} ended with ${program.ended}:\n${await tail()}`);
+};

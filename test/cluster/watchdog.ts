@@ -1,0 +1,24 @@
+/**
+ * Outlives the process that starts it, to end the programs that this one can no longer end: reads `+<pid>` and `-<pid>`
+ * lines on stdin, and when stdin closes (its owner has died or is done) kills what is still listed and removes the
+ * folder named by its argument. SIGKILL, because nothing of a test cluster is worth an orderly end.
+ */
+import { rmSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+const alive = new Set<number>();
+for await (const line of createInterface({ input: process.stdin })) {
+  const pid = Number(line.slice(1));
+  if (line.startsWith('+')) alive.add(pid);
+  else alive.delete(pid);
+}
+for (const pid of alive) {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // Gone by itself.
+  }
+}
+const dir = process.argv[2];
+// Retries: a killed program may still be writing.
+if (dir) rmSync(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });

@@ -1,0 +1,20 @@
+/** One call that a cluster answered, told by its API server. Reads and calls that changed nothing may be left out. */
+export interface AuditRecord {
+  /** When the server had read the request, and when it had answered: milliseconds since the epoch. */
+  receivedAt: number;
+  answeredAt: number;
+  user: string;
+  userAgent: string;
+  verb: 'create' | 'update' | 'patch' | 'delete' | 'deletecollection' | 'get' | 'list' | 'watch';
+  group: string;
+  /** Lower-case plural; with a subresource as in `pods/status`. */
+  resource: string;
+  namespace: string;
+  name: string;
+  /** HTTP status. */
+  code: number;
+  /** What was sent, where it was recorded. */
+  request: unknown;
+  /** The object as the server left it, where it was recorded. */
+  response: unknown;
+}

@@ -1,0 +1,108 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+
+/** A stretch of wire between a client and a server that can be made bad. */
+export interface Link {
+  readonly port: number;
+  /** Connections that are open now. */
+  readonly open: number;
+  /** Ends every connection and refuses new ones at once, as when a cable is out. */
+  cut(): void;
+  /** Nothing passes in either direction and nobody is told; new connections are taken and stay silent. */
+  stall(): void;
+  /** Every read waits `latencyMs` before it goes on, and no more than `bytesPerSecond` pass in each direction and connection. */
+  slow(limits: { latencyMs?: number; bytesPerSecond?: number }): void;
+  /** Ends every connection with a TCP reset; new ones work. */
+  reset(): void;
+  /** What was held back is delivered, new connections work. */
+  restore(): void;
+  /** Ends every connection; settles when the port is closed. */
+  close(): Promise<void>;
+}
+
+type State =
+  | { kind: 'up' }
+  | { kind: 'cut' }
+  | { kind: 'stalled' }
+  | { kind: 'slow'; latencyMs: number; perMs: number };
+
+/** Listens on a free port of loopback and passes everything to `target`. */
+export const openLink = async (target: { host: string; port: number }): Promise<Link> => {
+  let state: State = { kind: 'up' };
+  let changed = Promise.withResolvers<void>();
+  const sockets = new Set<Socket>();
+  const set = (next: State): void => {
+    state = next;
+    changed.resolve();
+    changed = Promise.withResolvers();
+  };
+
+  // Until the wire lets a chunk of this size pass.
+  const passage = async (bytes: number): Promise<void> => {
+    while (state.kind === 'stalled') await changed.promise;
+    if (state.kind !== 'slow') return;
+    const holdMs = state.latencyMs + bytes / state.perMs;
+    await Promise.race([new Promise((resolve) => setTimeout(resolve, holdMs).unref()), changed.promise]);
+  };
+  const relay = (from: Socket, to: Socket): void => {
+    const held = async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+      for await (const chunk of source) {
+        await passage(chunk.length);
+        yield chunk;
+      }
+    };
+    pipeline(from, held, to).catch(() => {
+      from.destroy();
+      to.destroy();
+    });
+  };
+
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    if (state.kind === 'cut') {
+      client.resetAndDestroy();
+      return;
+    }
+    const upstream = connect({ ...target, allowHalfOpen: true });
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.on('close', () => sockets.delete(socket));
+      // Told by the pipelines too; without a listener it would end the process.
+      socket.on('error', () => undefined);
+    }
+    relay(client, upstream);
+    relay(upstream, client);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  server.unref();
+  const address = server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('the link has no port');
+
+  const endAll = (how: 'destroy' | 'resetAndDestroy'): void => {
+    for (const socket of sockets) socket[how]();
+  };
+  return {
+    port: address.port,
+    get open() {
+      return sockets.size / 2;
+    },
+    cut() {
+      set({ kind: 'cut' });
+      endAll('destroy');
+    },
+    stall: () => set({ kind: 'stalled' }),
+    slow: ({ latencyMs = 0, bytesPerSecond = Number.POSITIVE_INFINITY }) =>
+      set({ kind: 'slow', latencyMs, perMs: bytesPerSecond / 1000 }),
+    reset: () => endAll('resetAndDestroy'),
+    restore: () => set({ kind: 'up' }),
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      set({ kind: 'cut' });
+      endAll('destroy');
+      await closed;
+    },
+  };
+};
