@@ -95,7 +95,7 @@ export const createNativeController = (options: NativeControllerOptions) => {
       daemonSets: {
         upsert(key, view) {
           const known = sessions.get(key)?.session;
-          if (known?.uid === view.uid) {
+          if (known && known.uid === view.uid) {
             known.update(view);
             return;
           }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DaemonRolloutStatus } from '../rollout/index.ts';
+import type { DaemonRolloutStatus, WrittenStatus } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import type { ControllerObserver } from './observer.ts';
 import type { RolloutObject } from './rollout-object.ts';
@@ -24,7 +24,7 @@ export const createStatusWriter = ({ object, teller, clock, observe }: StatusWri
     /** When a status that only informs may be written next. */
     dueAt: (): number => writtenAt + STATUS_EVERY_MS,
     /** `reserves`: slots are reserved by this write, which is made in any case. */
-    async write(status: DaemonRolloutStatus, reserves: boolean, signal: AbortSignal): Promise<void> {
+    async write(status: WrittenStatus, reserves: boolean, signal: AbortSignal): Promise<void> {
       const before = object.status;
       if (!reserves && isDeepStrictEqual(before, status)) return;
       try {

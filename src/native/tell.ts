@@ -1,5 +1,5 @@
 import type { EventRecorder } from '../kube/index.ts';
-import type { DaemonRolloutStatus, PolicyError } from '../rollout/index.ts';
+import type { DaemonRolloutStatus, PolicyError, WrittenStatus } from '../rollout/index.ts';
 import { formatPolicyError } from '../rollout/index.ts';
 import type { DaemonSetView } from './daemonset-view.ts';
 
@@ -10,7 +10,7 @@ const condition = (status: DaemonRolloutStatus | undefined, type: string) =>
 
 const turned = (
   before: DaemonRolloutStatus | undefined,
-  after: DaemonRolloutStatus,
+  after: WrittenStatus,
   type: string,
 ): 'on' | 'off' | undefined => {
   const was = condition(before, type)?.status === 'True';
@@ -30,7 +30,7 @@ export const createTeller = (events: EventRecorder, view: Pick<DaemonSetView, 'n
 
   return {
     /** Compares the status that was written with the one before. */
-    written(before: DaemonRolloutStatus | undefined, after: DaemonRolloutStatus): void {
+    written(before: DaemonRolloutStatus | undefined, after: WrittenStatus): void {
       const message = (type: string): string => condition(after, type)?.message ?? '';
       const invalid = condition(after, 'Ready')?.reason === 'InvalidPolicy' ? message('Ready') : '';
       const invalidBefore =

@@ -1,9 +1,10 @@
+import { daemonRolloutLimits } from './api.ts';
 import { resolve } from './int-or-percent.ts';
 import type { Tally } from './ledger.ts';
 import type { Policy } from './policy.ts';
 
-/** The most reservations that a DaemonRollout's status holds; bounds its size whatever the fleet's. */
-export const MOST_IN_FLIGHT = 5_000;
+/** Every act in flight is a reservation in the DaemonRollout, whose size is bounded whatever the fleet's. */
+const MOST_IN_FLIGHT = daemonRolloutLimits.reservations;
 
 /**
  * How many nodes may be down at once: a percent is of the eligible nodes that are online and settled, rounded up, and at

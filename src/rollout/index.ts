@@ -23,4 +23,4 @@ export {
 export type { Act, NodeRecord } from './record.ts';
 export { formatSelector, fromLabelSelector, matches, parseSelector, type Selector } from './selector.ts';
 export { newState, type RolloutState, type TargetRevision } from './state.ts';
-export { statusOf } from './status.ts';
+export { statusOf, type WrittenStatus } from './status.ts';

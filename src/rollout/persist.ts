@@ -1,4 +1,4 @@
-import type { DaemonRolloutStatus } from './api.ts';
+import { type DaemonRolloutReservation, type DaemonRolloutStatus, daemonRolloutLimits as limits } from './api.ts';
 import type { Ledger } from './ledger.ts';
 import { type Act, type NodeRecord, pastAct } from './record.ts';
 import { newState, type RolloutState } from './state.ts';
@@ -18,11 +18,17 @@ export type SavedRollout = Pick<
   | 'forgiven'
 >;
 
-type Reservation = NonNullable<DaemonRolloutStatus['reservations']>[number];
+type Reservation = DaemonRolloutReservation;
 
 const time = (ms: number): string => new Date(ms).toISOString();
 // Kubernetes' date-times carry whole seconds.
 const wholeSeconds = (ms: number): string => time(ms).replace(/\.\d+Z$/, 'Z');
+
+/** The acts that a successor needs most first, should there be more than the object holds: those of online nodes. */
+const mostNeeded = (acting: NodeRecord[]): NodeRecord[] =>
+  acting.length <= limits.reservations
+    ? acting
+    : acting.sort((a, b) => Number(b.view.online) - Number(a.view.online)).slice(0, limits.reservations);
 
 const byNode = (a: NodeRecord, b: NodeRecord): number => (a.name < b.name ? -1 : 1);
 
@@ -36,7 +42,7 @@ const toReservation = (record: NodeRecord, act: Act): Reservation => ({
   ...(act.repairs ? { repairs: { rollout: act.repairs.rollout, at: time(act.repairs.at) } } : {}),
 });
 
-export const save = (ledger: Ledger): SavedRollout => {
+export const save = (ledger: Ledger): SavedRollout & Required<Pick<SavedRollout, 'rollout'>> => {
   const { state } = ledger;
   const { target, startedAt, finishedAt, halted, resumed, lastComplete } = state;
   const reservations = [...ledger.acting()]
@@ -46,7 +52,10 @@ export const save = (ledger: Ledger): SavedRollout => {
     rollout: state.rollout,
     acted: state.acted,
     reservations,
-    forgiven: [...ledger.forgiven()].sort(byNode).map((record) => record.name),
+    forgiven: [...ledger.forgiven()]
+      .sort(byNode)
+      .slice(0, limits.forgiven)
+      .map((record) => record.name),
     ...(target && { target: { revision: target.name, hash: target.hash, number: target.number } }),
     ...(startedAt !== undefined && { startedAt: wholeSeconds(startedAt) }),
     ...(finishedAt !== undefined && { finishedAt: wholeSeconds(finishedAt) }),

@@ -1,5 +1,5 @@
 import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
-import type { DaemonRolloutStatus } from './api.ts';
+import { type DaemonRolloutStatus, daemonRolloutLimits as limits } from './api.ts';
 import { conditionsOf, headline } from './conditions.ts';
 import type { Decision } from './decide.ts';
 import { formatIntOrPercent } from './int-or-percent.ts';
@@ -8,7 +8,6 @@ import { save } from './persist.ts';
 import { type Cause, causesOf, phases } from './phase.ts';
 import type { NodeRecord } from './record.ts';
 
-const MOST_FAILING = 10;
 // The estimate moves with every act: coarse steps keep it from being news by itself.
 const ESTIMATE_STEP_MS = 10_000;
 
@@ -22,6 +21,10 @@ const failureText: Partial<Record<Cause, string>> = {
 };
 
 const dateTime = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+
+// The API server refuses the whole status for one text that is too long.
+const cut = (text: string): string =>
+  text.length <= limits.message ? text : `${text.slice(0, limits.message - 1)}\u2026`;
 
 const toFailing = (record: NodeRecord) => {
   const { cause } = record.view;
@@ -41,6 +44,10 @@ const estimatedFinish = (ledger: Ledger, { summary }: Decision, now: number): nu
   return Math.ceil(finish / ESTIMATE_STEP_MS) * ESTIMATE_STEP_MS;
 };
 
+/** A status as we write it: nothing that speaks of the present is left out. */
+export type WrittenStatus = DaemonRolloutStatus &
+  Required<Pick<DaemonRolloutStatus, 'nodes' | 'budget' | 'breaker' | 'conditions' | 'rollout' | 'summary'>>;
+
 export interface StatusInput {
   ledger: Ledger;
   decision: Decision;
@@ -53,14 +60,7 @@ export interface StatusInput {
 }
 
 /** The whole status of a DaemonRollout. Equal inputs give equal texts, so that nothing is written while nothing changes. */
-export const statusOf = ({
-  ledger,
-  decision,
-  generation,
-  policyHash,
-  previous,
-  now,
-}: StatusInput): DaemonRolloutStatus => {
+export const statusOf = ({ ledger, decision, generation, policyHash, previous, now }: StatusInput): WrittenStatus => {
   const { tally, policy } = ledger;
   const { budget, usage, breaker } = decision.summary;
   const observedGeneration = Math.max(generation, previous?.observedGeneration ?? 0);
@@ -69,7 +69,7 @@ export const statusOf = ({
     const text = status ? 'True' : 'False';
     const before = previous?.conditions?.find((condition) => condition.type === type);
     const lastTransitionTime = before?.status === text ? before.lastTransitionTime : dateTime(now);
-    return { type, status: text, reason, message, observedGeneration, lastTransitionTime };
+    return { type, status: text, reason, message: cut(message), observedGeneration, lastTransitionTime };
   });
   const causes = phases.flatMap((phase) =>
     causesOf[phase].map((cause) => ({ phase, cause, count: tally.causes.get(cause) ?? 0 })),
@@ -95,7 +95,7 @@ export const statusOf = ({
     breaker: { failures: breaker.failures, suspects: breaker.suspects, threshold: breaker.threshold },
     failing: [...ledger.failing()]
       .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .slice(0, MOST_FAILING)
+      .slice(0, limits.failing)
       .map(toFailing),
     conditions,
     ...(finish !== undefined && { estimatedFinishAt: dateTime(finish) }),
