@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { createLogger, type LogFields } from '../runtime/index.ts';
+import { parseBindAddress } from './address.ts';
+import { type EndpointOptions, startEndpoints } from './endpoints.ts';
+import { createHealth } from './health.ts';
+import { type Routes, startHttpServer, text } from './http-server.ts';
+
+const loopback = { host: '127.0.0.1', port: 0 };
+
+const serve = async (t: TestContext, routes: Routes): Promise<string> => {
+  const server = await startHttpServer(loopback, routes, '--test-address');
+  t.after(() => server.close());
+  return `http://${server.address}`;
+};
+
+test('a route answers GET and HEAD, whatever the query', async (t) => {
+  const url = await serve(t, { '/a': () => text(200, 'body') });
+  const got = await fetch(`${url}/a?x=1`);
+  assert.equal(got.status, 200);
+  assert.equal(await got.text(), 'body\n');
+  const head = await fetch(`${url}/a`, { method: 'HEAD' });
+  assert.equal(head.headers.get('content-length'), '5');
+  assert.equal(await head.text(), '');
+});
+
+test('other methods and other paths are refused', async (t) => {
+  const url = await serve(t, { '/a': () => text(200, 'body') });
+  const post = await fetch(`${url}/a`, { method: 'POST', body: 'x' });
+  assert.equal(post.status, 405);
+  assert.equal(post.headers.get('allow'), 'GET, HEAD');
+  for (const path of ['/', '/A', '/a/', '/toString', '/__proto__', '/constructor'])
+    assert.equal((await fetch(url + path)).status, 404, path);
+});
+
+test('a route that fails answers 500 and the server goes on', async (t) => {
+  const url = await serve(t, {
+    '/bad': () => {
+      throw new Error('broken page');
+    },
+    '/good': () => text(200, 'fine'),
+  });
+  assert.equal((await fetch(`${url}/bad`)).status, 500);
+  assert.equal((await fetch(`${url}/good`)).status, 200);
+});
+
+test('an address in use is an error that names the flag', async (t) => {
+  const first = await startHttpServer(loopback, {}, '--test-address');
+  t.after(() => first.close());
+  const taken = parseBindAddress('--test-address', first.address);
+  assert.ok(taken);
+  await assert.rejects(startHttpServer(taken, {}, '--test-address'), (error) => {
+    assert.ok(error instanceof Error && 'code' in error);
+    assert.equal(error.code, 'CannotListen');
+    assert.match(error.message, /EADDRINUSE.*--test-address, or 0 for none/);
+    return true;
+  });
+});
+
+test('closing does not wait for clients that keep their connection', { timeout: 5_000 }, async () => {
+  const server = await startHttpServer(loopback, { '/a': () => text(200, 'a') }, '--test-address');
+  await (await fetch(`http://${server.address}/a`)).text();
+  const socket = connect(Number(server.address.split(':')[1]), '127.0.0.1');
+  socket.on('error', () => undefined);
+  await new Promise((resolve) => socket.once('connect', resolve));
+  socket.write('GET /a HTTP/1.1\r\n');
+  await server.close();
+  socket.destroy();
+});
+
+const start = async (t: TestContext, options: EndpointOptions) => {
+  const lines: LogFields[] = [];
+  const log = createLogger({ write: (line) => lines.push(JSON.parse(line) as LogFields), now: () => 0 });
+  const health = createHealth();
+  const metrics = { render: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'up 1\n' }) };
+  const endpoints = await startEndpoints(log, options, { health, metrics });
+  t.after(() => endpoints.close());
+  const address = (msg: string): string => `http://${String(lines.find((line) => line.msg === msg)?.address)}`;
+  return { lines, health, metrics: address('serving metrics'), probes: address('serving health probes') };
+};
+const status = async (url: string): Promise<number> => (await fetch(url)).status;
+
+test('metrics and probes have their own addresses, which the log tells', async (t) => {
+  const { metrics, probes } = await start(t, { metrics: loopback, health: loopback });
+  assert.notEqual(metrics, probes);
+  const scraped = await fetch(`${metrics}/metrics`);
+  assert.equal(await scraped.text(), 'up 1\n');
+  assert.match(scraped.headers.get('content-type') ?? '', /version=0\.0\.4/);
+  assert.equal(await status(`${metrics}/healthz`), 404);
+  assert.equal(await status(`${probes}/healthz`), 200);
+  assert.equal(await status(`${probes}/metrics`), 404);
+});
+
+test('equal addresses share one socket', async (t) => {
+  const probe = await startHttpServer(loopback, {}, '--test-address');
+  await probe.close();
+  const shared = parseBindAddress('--test-address', probe.address);
+  const { metrics, probes } = await start(t, { metrics: shared, health: shared });
+  assert.equal(metrics, probes);
+  assert.equal(await status(`${metrics}/metrics`), 200);
+  assert.equal(await status(`${metrics}/readyz`), 200);
+});
+
+test('an address that is off is not served', async (t) => {
+  const { lines } = await start(t, { metrics: undefined, health: undefined });
+  assert.deepEqual(lines, []);
+});
+
+test('the probes stop again when the other address cannot be bound', async (t) => {
+  const taken = await startHttpServer(loopback, {}, '--test-address');
+  t.after(() => taken.close());
+  const free = await startHttpServer(loopback, {}, '--test-address');
+  await free.close();
+  const metrics = parseBindAddress('--m', free.address);
+  const health = parseBindAddress('--h', taken.address);
+  await assert.rejects(start(t, { metrics, health }), { code: 'CannotListen' });
+  await assert.rejects(fetch(`http://${free.address}/metrics`));
+});
+
+test('readyz names what is missing and turns ready when nothing is', async (t) => {
+  const { health, probes } = await start(t, { metrics: undefined, health: loopback });
+  let missing: string | undefined = 'caches are being filled';
+  health.check('native', () => missing);
+  health.check('other', () => undefined);
+  const before = await fetch(`${probes}/readyz`);
+  assert.equal(before.status, 503);
+  assert.equal(await before.text(), '[-] native: caches are being filled\n[+] other ok\nnot ready\n');
+  assert.equal(await status(`${probes}/healthz`), 200);
+  missing = undefined;
+  assert.equal(await status(`${probes}/readyz`), 200);
+});

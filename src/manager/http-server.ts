@@ -1,0 +1,84 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type BindAddress, formatAddress } from './address.ts';
+
+export interface Answer {
+  status: number;
+  contentType: string;
+  body: string;
+}
+
+/** Answers by path. Only GET and HEAD reach a route. */
+export type Routes = Readonly<Record<string, () => Answer | Promise<Answer>>>;
+
+export interface RunningServer {
+  /** With the port that was bound, when 0 was asked for. */
+  readonly address: string;
+  /** Resolves when no connection is left. */
+  close(): Promise<void>;
+}
+
+/** The address cannot be bound; the cause has the system's code. */
+export class ListenError extends Error {
+  readonly code = 'CannotListen';
+
+  constructor(address: string, flags: string, cause: unknown) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    super(`cannot listen on ${address} (${why}): give another address with ${flags}, or 0 for none`, { cause });
+    this.name = 'ListenError';
+  }
+}
+
+// Probes and scrapes are small and quick: a client that sends slowly holds its socket no longer than this.
+const REQUEST_TIMEOUT_MS = 10_000;
+
+export const text = (status: number, body: string): Answer => ({
+  status,
+  contentType: 'text/plain; charset=utf-8',
+  body: `${body}\n`,
+});
+
+const answer = async (routes: Routes, request: IncomingMessage): Promise<Answer> => {
+  const [path = ''] = (request.url ?? '').split('?', 1);
+  const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
+  if (route === undefined) return text(404, `no such page; there are ${Object.keys(routes).join(' ')}`);
+  if (request.method !== 'GET' && request.method !== 'HEAD') return text(405, 'only GET and HEAD');
+  try {
+    return await route();
+  } catch (error) {
+    return text(500, error instanceof Error ? error.message : 'failed');
+  }
+};
+
+/** Listens on one address. `flags` names where the address came from, for the error. */
+export const startHttpServer = (address: BindAddress, routes: Routes, flags: string): Promise<RunningServer> =>
+  new Promise((resolve, reject) => {
+    const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      const { status, contentType, body } = await answer(routes, request);
+      response.writeHead(status, {
+        'content-type': contentType,
+        'content-length': Buffer.byteLength(body),
+        'x-content-type-options': 'nosniff',
+        ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
+      });
+      response.end(request.method === 'HEAD' ? undefined : body);
+    };
+    const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
+      void respond(request, response);
+    });
+    const failed = (error: Error): void => reject(new ListenError(formatAddress(address), flags, error));
+    server.once('error', failed);
+    server.listen({ port: address.port, ...(address.host === undefined ? {} : { host: address.host }) }, () => {
+      server.off('error', failed);
+      const bound = server.address();
+      const port = typeof bound === 'object' && bound !== null ? bound.port : address.port;
+      resolve({
+        address: formatAddress({ host: address.host, port }),
+        close: () =>
+          new Promise((closed) => {
+            server.close(() => closed());
+            // Idle keep-alive connections of a scraper would hold the process for minutes.
+            server.closeAllConnections();
+          }),
+      });
+    });
+  });

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { OptionError } from './option-error.ts';
+import { type ManagerFlags, type ManagerOptions, resolveManagerOptions, type Surroundings } from './options.ts';
+
+const surroundings: Surroundings = { controllers: ['native', 'advanced'], podNamespace: undefined, terminal: false };
+const resolve = (flags: ManagerFlags = {}, changed: Partial<Surroundings> = {}): ManagerOptions =>
+  resolveManagerOptions(flags, { ...surroundings, ...changed });
+
+test('without flags every option has its documented default', () => {
+  assert.deepEqual(resolve(), {
+    kubeconfig: undefined,
+    context: undefined,
+    controllers: ['native'],
+    namespaces: undefined,
+    leaderElection: {
+      namespace: 'edgeset-system',
+      id: 'edgeset-manager',
+      leaseDurationMs: 15_000,
+      renewDeadlineMs: 10_000,
+      retryPeriodMs: 2_000,
+    },
+    metrics: { host: '127.0.0.1', port: 8080 },
+    health: { host: '127.0.0.1', port: 8081 },
+    qps: 100,
+    burst: 200,
+    logLevel: 'info',
+    logFormat: 'json',
+  });
+});
+
+describe('every flag shows in the options', () => {
+  const lease = (changes: object): object => ({ ...resolve().leaderElection, ...changes });
+  const cases: [ManagerFlags, Partial<Record<keyof ManagerOptions, unknown>>][] = [
+    [{ kubeconfig: 'k' }, { kubeconfig: 'k' }],
+    [{ context: 'c' }, { context: 'c' }],
+    [{ controllers: 'advanced' }, { controllers: ['advanced'] }],
+    [{ controllers: 'native, advanced,native' }, { controllers: ['native', 'advanced'] }],
+    [{ namespaces: 'a,b' }, { namespaces: ['a', 'b'] }],
+    [{ leaderElect: 'false' }, { leaderElection: undefined }],
+    [{ leaderElect: 'False' }, { leaderElection: undefined }],
+    [{ leaderElect: true }, { leaderElection: lease({}) }],
+    [{ leaderElect: 'true' }, { leaderElection: lease({}) }],
+    [{ leaderElectionNamespace: 'n' }, { leaderElection: lease({ namespace: 'n' }) }],
+    [{ leaderElectionId: 'other.edgeset' }, { leaderElection: lease({ id: 'other.edgeset' }) }],
+    [{ leaderElectionLeaseDuration: '1m' }, { leaderElection: lease({ leaseDurationMs: 60_000 }) }],
+    [{ leaderElectionRenewDeadline: '12' }, { leaderElection: lease({ renewDeadlineMs: 12_000 }) }],
+    [{ leaderElectionRetryPeriod: '500ms' }, { leaderElection: lease({ retryPeriodMs: 500 }) }],
+    [{ metricsBindAddress: ':9' }, { metrics: { host: undefined, port: 9 } }],
+    [{ metricsBindAddress: '0' }, { metrics: undefined }],
+    [{ healthProbeBindAddress: '[::1]:0' }, { health: { host: '::1', port: 0 } }],
+    [{ healthProbeBindAddress: '0' }, { health: undefined }],
+    [{ kubeApiQps: '0' }, { qps: 0 }],
+    [{ kubeApiQps: '12.5' }, { qps: 12.5 }],
+    [{ kubeApiBurst: '7' }, { burst: 7 }],
+    [{ logLevel: 'debug' }, { logLevel: 'debug' }],
+    [{ logFormat: 'text' }, { logFormat: 'text' }],
+  ];
+  for (const [flags, changes] of cases) {
+    test(JSON.stringify(flags), () => assert.deepEqual(resolve(flags), { ...resolve(), ...changes }));
+  }
+});
+
+test('the Lease goes into the namespace of the pod', () => {
+  assert.equal(resolve({}, { podNamespace: 'fleet' }).leaderElection?.namespace, 'fleet');
+});
+
+test('the log is text on a terminal, unless the flag says otherwise', () => {
+  assert.equal(resolve({}, { terminal: true }).logFormat, 'text');
+  assert.equal(resolve({ logFormat: 'json' }, { terminal: true }).logFormat, 'json');
+});
+
+describe('a bad value is refused with the flag and the cure', () => {
+  const cases: [ManagerFlags, string, RegExp][] = [
+    [{ kubeconfig: '' }, '--kubeconfig', /leave the flag out/],
+    [{ context: '' }, '--context', /leave the flag out/],
+    [{ controllers: 'nativ' }, '--controllers', /"nativ" is not known: give one of native, advanced/],
+    [{ controllers: '' }, '--controllers', /empty item/],
+    [{ namespaces: 'a,,b' }, '--namespaces', /empty item/],
+    [{ namespaces: 'Shop' }, '--namespaces', /lower-case/],
+    [{ leaderElect: 'no' }, '--leader-elect', /true, false/],
+    [{ leaderElectionNamespace: 'a.b' }, '--leader-election-namespace', /cannot be a name/],
+    [{ leaderElectionId: '-' }, '--leader-election-id', /cannot be a name/],
+    [{ leaderElectionLeaseDuration: '15x' }, '--leader-election-lease-duration', /is not a duration/],
+    [{ leaderElectionLeaseDuration: '15s!' }, '--leader-election-lease-duration', /is not a duration/],
+    [{ leaderElectionLeaseDuration: '' }, '--leader-election-lease-duration', /is not a duration/],
+    [{ leaderElectionLeaseDuration: '15500ms' }, '--leader-election-lease-duration', /whole number of seconds/],
+    [{ leaderElectionRenewDeadline: '15s' }, '--leader-election-renew-deadline', /shorter than/],
+    [{ leaderElectionRenewDeadline: '-1' }, '--leader-election-renew-deadline', /is not a duration/],
+    [{ leaderElectionRetryPeriod: '9s' }, '--leader-election-retry-period', /well below/],
+    [{ leaderElectionRetryPeriod: '0s' }, '--leader-election-retry-period', /is not a duration/],
+    [{ metricsBindAddress: '8080' }, '--metrics-bind-address', /:port for all interfaces/],
+    [{ metricsBindAddress: '' }, '--metrics-bind-address', /is not an address/],
+    [{ healthProbeBindAddress: 'h:65536' }, '--health-probe-bind-address', /is not an address/],
+    [{ healthProbeBindAddress: '::1:80' }, '--health-probe-bind-address', /is not an address/],
+    [{ kubeApiQps: '-1' }, '--kube-api-qps', /0 for no limit/],
+    [{ kubeApiQps: 'NaN' }, '--kube-api-qps', /0 for no limit/],
+    [{ kubeApiBurst: '0' }, '--kube-api-burst', /whole number from 1/],
+    [{ kubeApiBurst: ' ' }, '--kube-api-burst', /whole number from 1/],
+    [{ logLevel: 'trace' }, '--log-level', /debug, info, warn, error/],
+    [{ logFormat: 'xml' }, '--log-format', /json, text/],
+  ];
+  for (const [flags, flag, cure] of cases) {
+    test(JSON.stringify(flags), () => {
+      assert.throws(() => resolve(flags), (error) => {
+        assert.ok(error instanceof OptionError);
+        assert.equal(error.flag, flag);
+        assert.ok(error.message.startsWith(`${flag}: `), error.message);
+        assert.match(error.message, cure);
+        return true;
+      });
+    });
+  }
+});
