@@ -1,0 +1,178 @@
+import { sleep } from '../runtime/index.ts';
+import { backoffMs } from './backoff.ts';
+import type { RequestReport, ResolvedClientOptions } from './client-options.ts';
+import { ConfigError } from './cluster-config.ts';
+import type { Connection } from './connection.ts';
+import { type Deadline, startDeadline } from './deadline.ts';
+import { isKubeError, KubeError } from './errors.ts';
+import { ExchangeError, type HttpResponse } from './exchange.ts';
+import type { RateLimiter } from './rate-limit.ts';
+import { errorFromStatus, parseRetryAfter } from './status.ts';
+import type { CallOptions } from './types.ts';
+
+export interface Call {
+  verb: RequestReport['verb'];
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With the query. */
+  path: string;
+  /** For metrics. */
+  resource: string;
+  body?: unknown;
+  contentType?: string;
+}
+
+export interface Caller {
+  /** The whole answer, under the retry rules. */
+  text(call: Call, options: CallOptions): Promise<string>;
+  /** Like `text`, parsed. An answer that is not a JSON object is `Malformed`. */
+  json(call: Call, options: CallOptions): Promise<object>;
+  /** One attempt; the answer's stream. The deadline is the caller's to end. */
+  open(call: Call, deadline: Deadline): Promise<HttpResponse>;
+}
+
+const READ_BACKOFF = { baseMs: 100, maxMs: 5_000 };
+/** A refusal is waited out at most this long: a server that asks for more is asked again by the caller's own loop. */
+const LONGEST_RETRY_AFTER_MS = 30_000;
+const MAX_ERROR_BYTES = 64 * 1024;
+
+const isWrite = (call: Call): boolean => call.method !== 'GET';
+
+const header = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
+
+/** The body as bytes; throws `Malformed` above `limit`, or keeps the first `limit` bytes when `cut` is set. */
+const readBody = async (response: HttpResponse, limit: number, cut: boolean): Promise<Buffer> => {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body) {
+    bytes += chunk.length;
+    if (bytes > limit) {
+      if (cut) break;
+      throw new KubeError('Malformed', `the answer is larger than ${limit} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+};
+
+export const createCaller = (connection: Connection, limiter: RateLimiter, options: ResolvedClientOptions): Caller => {
+  const { env, maxRetries, maxBodyBytes, onRequest } = options;
+
+  /** Puts what went wrong in the contract's words. The outer signal's reason goes through as it is. */
+  const translate = (error: unknown, call: Call, deadline: Deadline, sent: boolean): unknown => {
+    const context = `${call.method} ${call.path}`;
+    const happened = isWrite(call) && sent ? 'unknown' : 'no';
+    if (deadline.expired) return new KubeError('Timeout', `${context}: timed out`, { happened, cause: error });
+    if (deadline.signal.aborted) return deadline.signal.reason;
+    if (error instanceof ExchangeError) {
+      const surely = isWrite(call) && error.sent ? 'unknown' : 'no';
+      return new KubeError('Transport', `${context}: ${error.message}`, { happened: surely, cause: error.cause });
+    }
+    if (error instanceof ConfigError)
+      return new KubeError('Unauthorized', `${context}: no usable credentials: ${error.message}`, { cause: error });
+    if (isKubeError(error, 'Malformed'))
+      return new KubeError('Malformed', `${context}: ${error.message}`, { happened, cause: error });
+    return error;
+  };
+
+  const open = async (call: Call, deadline: Deadline, progress = { sent: false }): Promise<HttpResponse> => {
+    const headers = ['accept', 'application/json'];
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    if (body !== undefined) headers.push('content-type', call.contentType ?? 'application/json');
+    let response: HttpResponse | undefined;
+    const startedAt = env.clock.now();
+    const report = (code: string): void => {
+      const seconds = (env.clock.now() - startedAt) / 1000;
+      const { verb, method, resource } = call;
+      onRequest({ verb, method, host: connection.host, code, resource, seconds });
+    };
+    try {
+      // From here on bytes may leave; an ExchangeError that knows better says so itself.
+      progress.sent = true;
+      response = await connection.send({ method: call.method, path: call.path, headers, body }, deadline.signal);
+    } catch (error) {
+      if (error instanceof ExchangeError) progress.sent = error.sent;
+      report('<error>');
+      throw translate(error, call, deadline, progress.sent);
+    }
+    report(String(response.status));
+    if (response.status >= 200 && response.status < 300) return response;
+    const refusal = response;
+    const text = await readBody(refusal, MAX_ERROR_BYTES, true).catch(() => Buffer.alloc(0));
+    let status: unknown;
+    try {
+      status = JSON.parse(text.toString('utf8'));
+    } catch {
+      status = undefined;
+    }
+    throw errorFromStatus(status, {
+      status: refusal.status,
+      write: isWrite(call),
+      retryAfterSeconds: parseRetryAfter(header(refusal.headers['retry-after']), env.clock.now()),
+      context: `${call.method} ${call.path}`,
+    });
+  };
+
+  /** How long to wait before the next attempt; undefined when there must be none. */
+  const retryDelay = (call: Call, error: unknown, failures: number): number | undefined => {
+    if (!isKubeError(error) || failures > maxRetries) return undefined;
+    const again =
+      error.code === 'TooManyRequests' ||
+      (error.code === 'Transport' && error.happened === 'no') ||
+      (!isWrite(call) && error.status >= 500 && error.status !== 501);
+    if (!again) return undefined;
+    const backoff = backoffMs(env, failures, READ_BACKOFF);
+    if (error.retryAfterSeconds === undefined) return backoff;
+    const asked = error.retryAfterSeconds * 1000;
+    return asked > LONGEST_RETRY_AFTER_MS ? undefined : asked + backoff;
+  };
+
+  const text = async (call: Call, callOptions: CallOptions): Promise<string> => {
+    const deadline = startDeadline(env.clock, callOptions.timeoutMs ?? options.timeoutMs, callOptions.signal);
+    try {
+      for (let failures = 1; ; failures += 1) {
+        const progress = { sent: false };
+        try {
+          await limiter.take(deadline.signal);
+          const response = await open(call, deadline, progress);
+          return (await readBody(response, maxBodyBytes, false)).toString('utf8');
+        } catch (raw) {
+          const error = translate(raw, call, deadline, progress.sent);
+          const delay = retryDelay(call, error, failures);
+          // A wait that the deadline would cut helps nobody: the refusal itself says more than a timeout.
+          if (delay === undefined || delay >= deadline.leftMs()) throw error;
+          await sleep(env.clock, delay, deadline.signal).catch(() => {
+            throw translate(error, call, deadline, false);
+          });
+        }
+      }
+    } finally {
+      deadline.end();
+    }
+  };
+
+  return {
+    text,
+    open: async (call, deadline) => {
+      try {
+        await limiter.take(deadline.signal);
+      } catch (error) {
+        throw translate(error, call, deadline, false);
+      }
+      return open(call, deadline);
+    },
+    async json(call, callOptions) {
+      const body = await text(call, callOptions);
+      let value: unknown;
+      let cause: unknown;
+      try {
+        value = JSON.parse(body);
+      } catch (error) {
+        cause = error;
+      }
+      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+      const happened = isWrite(call) ? 'unknown' : 'no';
+      const context = `${call.method} ${call.path}`;
+      throw new KubeError('Malformed', `${context}: the answer is not a JSON object`, { happened, cause });
+    },
+  };
+};

@@ -1,0 +1,218 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { parse } from 'yaml';
+import type { z } from 'zod';
+import {
+  type Auth,
+  type ClusterConfig,
+  ConfigError,
+  type ExecPlugin,
+  type Impersonation,
+  type Source,
+} from './cluster-config.ts';
+import {
+  type ClusterEntry,
+  clusterSchema,
+  contextSchema,
+  kubeconfigSchema,
+  type UserEntry,
+  userSchema,
+} from './kubeconfig-schema.ts';
+
+/** An entry as it stands in its file, with the place that its relative paths start from. */
+interface Entry {
+  file: string;
+  /** Such as `users[2].user`, for messages. */
+  field: string;
+  content: unknown;
+}
+
+/** One or several files merged as kubectl does it: the first file to name something wins. */
+export interface Kubeconfig {
+  readonly files: readonly string[];
+  readonly currentContext: string | undefined;
+  readonly clusters: ReadonlyMap<string, Entry>;
+  readonly users: ReadonlyMap<string, Entry>;
+  readonly contexts: ReadonlyMap<string, Entry>;
+}
+
+const check = <S extends z.ZodType>(schema: S, content: unknown, file: string, field: string): z.infer<S> => {
+  const parsed = schema.safeParse(content);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const path = (issue?.path ?? [])
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+    .join('');
+  // The issue's own message names the expected type or the cure, never the value, which may be a secret.
+  throw new ConfigError(`${`${field}${path}`.replace(/^\./, '')}: ${issue?.message ?? 'is wrong'}`, { file });
+};
+
+const readOne = async (
+  file: string,
+): Promise<{ file: string; content: z.infer<typeof kubeconfigSchema> } | undefined> => {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
+    throw new ConfigError('cannot be read; correct its path or its permissions', { file, cause });
+  }
+  let content: unknown;
+  try {
+    content = parse(text, { maxAliasCount: 100 }) ?? {};
+  } catch (cause) {
+    // yaml quotes the offending line in its message, which may hold a secret: only the place is told.
+    const at =
+      cause instanceof Error && 'linePos' in cause && Array.isArray(cause.linePos) ? cause.linePos[0] : undefined;
+    throw new ConfigError(`is not valid YAML${at?.line === undefined ? '' : ` (line ${at.line})`}`, { file });
+  }
+  return { file, content: check(kubeconfigSchema, content, file, '') };
+};
+
+/** Reads and merges; files that do not exist are left out. Undefined when none of them does. */
+export const readKubeconfig = async (files: readonly string[]): Promise<Kubeconfig | undefined> => {
+  const read = (await Promise.all(files.map((file) => readOne(resolve(file))))).filter((one) => one !== undefined);
+  if (read.length === 0) return undefined;
+  const collect = (
+    list: 'clusters' | 'users' | 'contexts',
+    inner: 'cluster' | 'user' | 'context',
+  ): Map<string, Entry> => {
+    const found = new Map<string, Entry>();
+    for (const { file, content } of read) {
+      content[list]?.forEach((entry: { name: string } & Record<string, unknown>, at) => {
+        if (!found.has(entry.name))
+          found.set(entry.name, { file, field: `${list}[${at}].${inner}`, content: entry[inner] ?? {} });
+      });
+    }
+    return found;
+  };
+  return {
+    files: read.map(({ file }) => file),
+    currentContext: read.map(({ content }) => content['current-context']).find((name) => !!name) ?? undefined,
+    clusters: collect('clusters', 'cluster'),
+    users: collect('users', 'user'),
+    contexts: collect('contexts', 'context'),
+  };
+};
+
+/** Inline data wins over a file, as with kubectl. */
+const source = (entry: Entry, data: string | null | undefined, path: string | null | undefined): Source | undefined => {
+  if (data) return { from: 'text', text: Buffer.from(data, 'base64').toString('utf8') };
+  if (path) return { from: 'file', path: resolve(dirname(entry.file), path) };
+  return undefined;
+};
+
+const execPlugin = (entry: Entry, exec: NonNullable<UserEntry['exec']>, cluster: ClusterEntry): ExecPlugin => {
+  const clusterConfig = cluster.extensions?.find(({ name }) => name === 'client.authentication.k8s.io/exec')?.extension;
+  return {
+    apiVersion: exec.apiVersion,
+    command: exec.command.includes('/') ? resolve(dirname(entry.file), exec.command) : exec.command,
+    args: exec.args ?? [],
+    env: exec.env ?? [],
+    provideClusterInfo: exec.provideClusterInfo ?? false,
+    interactiveMode: exec.interactiveMode ?? 'IfAvailable',
+    ...(exec.installHint ? { installHint: exec.installHint } : {}),
+    ...(clusterConfig === undefined ? {} : { clusterConfig }),
+  };
+};
+
+const authOf = (entry: Entry, user: UserEntry, cluster: ClusterEntry): Auth => {
+  const bad = (field: string, cure: string): ConfigError =>
+    new ConfigError(`${entry.field}.${field}: ${cure}`, { file: entry.file });
+  if (user['auth-provider'] !== undefined && user['auth-provider'] !== null)
+    throw bad('auth-provider', 'was removed from Kubernetes; use an exec credential plugin of your provider instead');
+  const cert = source(entry, user['client-certificate-data'], user['client-certificate']);
+  const key = source(entry, user['client-key-data'], user['client-key']);
+  if (cert && !key)
+    throw bad('client-key', 'is missing beside the client certificate; add client-key or client-key-data');
+  if (key && !cert)
+    throw bad(
+      'client-certificate',
+      'is missing beside the client key; add client-certificate or client-certificate-data',
+    );
+  // A token file is re-read, so it wins over a token that was copied from it.
+  const token: Source | undefined = user.tokenFile
+    ? { from: 'file', path: resolve(dirname(entry.file), user.tokenFile) }
+    : user.token
+      ? { from: 'text', text: user.token }
+      : undefined;
+  if (user.password && !user.username) throw bad('username', 'is missing beside the password');
+  return {
+    ...(cert && key ? { certificate: { cert, key } } : {}),
+    ...(token ? { token } : {}),
+    ...(user.username ? { basic: { username: user.username, password: user.password ?? '' } } : {}),
+    ...(user.exec ? { exec: execPlugin(entry, user.exec, cluster) } : {}),
+  };
+};
+
+const impersonationOf = (entry: Entry, user: UserEntry): Impersonation | undefined => {
+  const others = ['as-uid', 'as-groups', 'as-user-extra'] as const;
+  if (!user.as) {
+    const stray = others.find((field) => user[field]);
+    if (stray)
+      throw new ConfigError(`${entry.field}.${stray}: needs "as", the user to impersonate`, { file: entry.file });
+    return undefined;
+  }
+  return {
+    user: user.as,
+    groups: user['as-groups'] ?? [],
+    extra: user['as-user-extra'] ?? {},
+    ...(user['as-uid'] ? { uid: user['as-uid'] } : {}),
+  };
+};
+
+const known = (names: Iterable<string>): string => [...names].join(', ') || 'none';
+
+/** The cluster that `context` (or the current context) names. Throws a `ConfigError`. */
+export const selectContext = (config: Kubeconfig, wanted: string | undefined): ClusterConfig => {
+  const file = config.files[0] ?? '';
+  const context = wanted ?? config.currentContext;
+  if (!context) throw new ConfigError('current-context: is not set; set it or give --context', { file });
+  const contextEntry = config.contexts.get(context);
+  if (!contextEntry)
+    throw new ConfigError(`contexts: has no ${JSON.stringify(context)}; there are: ${known(config.contexts.keys())}`, {
+      file,
+    });
+  const chosen = check(contextSchema, contextEntry.content, contextEntry.file, contextEntry.field);
+  const find = (entries: ReadonlyMap<string, Entry>, field: string, name: string | null | undefined): Entry => {
+    const entry = entries.get(name ?? '');
+    if (entry) return entry;
+    const what = name ? `names ${JSON.stringify(name)}, which does not exist` : 'is missing';
+    throw new ConfigError(`${contextEntry.field}.${field}: ${what}; there are: ${known(entries.keys())}`, {
+      file: contextEntry.file,
+    });
+  };
+  const clusterEntry = find(config.clusters, 'cluster', chosen.cluster);
+  const cluster = check(clusterSchema, clusterEntry.content, clusterEntry.file, clusterEntry.field);
+  // A context without a user is one for anonymous access.
+  const userEntry: Entry = chosen.user
+    ? find(config.users, 'user', chosen.user)
+    : { file: contextEntry.file, field: 'users', content: {} };
+  const user = check(userSchema, userEntry.content, userEntry.file, userEntry.field);
+  const certificateAuthority = source(
+    clusterEntry,
+    cluster['certificate-authority-data'],
+    cluster['certificate-authority'],
+  );
+  const insecure = cluster['insecure-skip-tls-verify'] ?? false;
+  if (insecure && certificateAuthority)
+    throw new ConfigError(
+      `${clusterEntry.field}.insecure-skip-tls-verify: contradicts the certificate authority; remove one`,
+      {
+        file: clusterEntry.file,
+      },
+    );
+  const impersonate = impersonationOf(userEntry, user);
+  return {
+    server: cluster.server.replace(/\/+$/, ''),
+    namespace: chosen.namespace || 'default',
+    context,
+    source: clusterEntry.file,
+    insecureSkipTlsVerify: insecure,
+    auth: authOf(userEntry, user, cluster),
+    ...(certificateAuthority ? { certificateAuthority } : {}),
+    ...(cluster['tls-server-name'] ? { tlsServerName: cluster['tls-server-name'] } : {}),
+    ...(cluster['proxy-url'] ? { proxyUrl: cluster['proxy-url'] } : {}),
+    ...(impersonate ? { impersonate } : {}),
+  };
+};

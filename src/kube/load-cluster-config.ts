@@ -1,0 +1,78 @@
+import { access, readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { type ClusterConfig, ConfigError } from './cluster-config.ts';
+import { readKubeconfig, selectContext } from './kubeconfig.ts';
+import { proxyFromEnvironment } from './proxy-from-environment.ts';
+
+export interface LoadOptions {
+  /** The `--kubeconfig` flag: this file alone, which must exist. */
+  kubeconfig?: string | undefined;
+  /** The `--context` flag; without it the file's current context. Naming one skips the in-cluster configuration. */
+  context?: string | undefined;
+  /** Default: the process' environment. */
+  env?: Record<string, string | undefined>;
+  /** Default: the user's home directory. */
+  home?: string;
+  /** Where a pod finds its service account. */
+  serviceAccountDir?: string;
+}
+
+const SERVICE_ACCOUNT_DIR = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+const inCluster = async (dir: string, env: Record<string, string | undefined>): Promise<ClusterConfig | undefined> => {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
+  if (!host || !port) return undefined;
+  const tokenFile = join(dir, 'token');
+  const caFile = join(dir, 'ca.crt');
+  const exists = (file: string): Promise<boolean> =>
+    access(file).then(
+      () => true,
+      () => false,
+    );
+  // Pods may go without a service account: then this is no in-cluster configuration.
+  if (!(await exists(tokenFile))) return undefined;
+  const namespace = await readFile(join(dir, 'namespace'), 'utf8').catch(() => '');
+  return {
+    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    namespace: namespace.trim() || 'default',
+    source: 'in-cluster',
+    insecureSkipTlsVerify: false,
+    auth: { token: { from: 'file', path: tokenFile } },
+    ...((await exists(caFile)) ? { certificateAuthority: { from: 'file', path: caFile } as const } : {}),
+  };
+};
+
+const find = async (options: LoadOptions): Promise<ClusterConfig> => {
+  const { kubeconfig, context, env = process.env, home = homedir(), serviceAccountDir = SERVICE_ACCOUNT_DIR } = options;
+  if (kubeconfig !== undefined) {
+    const config = await readKubeconfig([kubeconfig]);
+    if (config === undefined) throw new ConfigError('does not exist; correct --kubeconfig', { file: kubeconfig });
+    return selectContext(config, context);
+  }
+  const listed = (env.KUBECONFIG ?? '').split(delimiter).filter((file) => file !== '');
+  if (listed.length > 0) {
+    const config = await readKubeconfig(listed);
+    if (config === undefined) throw new ConfigError(`KUBECONFIG: none of its files exists: ${listed.join(', ')}`);
+    return selectContext(config, context);
+  }
+  const pod = context === undefined ? await inCluster(serviceAccountDir, env) : undefined;
+  if (pod !== undefined) return pod;
+  const file = join(home, '.kube', 'config');
+  const config = await readKubeconfig([file]);
+  if (config === undefined)
+    throw new ConfigError(
+      `no cluster is configured: give --kubeconfig, set KUBECONFIG, run in a pod, or create ${file}`,
+    );
+  return selectContext(config, context);
+};
+
+/**
+ * Finds the cluster to talk to: the flag's file, KUBECONFIG, the pod's service account, `~/.kube/config`. Throws a
+ * `ConfigError` that names file, field and cure.
+ */
+export const loadClusterConfig = async (options: LoadOptions = {}): Promise<ClusterConfig> => {
+  const config = await find(options);
+  const proxyUrl = config.proxyUrl ?? proxyFromEnvironment(config.server, options.env ?? process.env);
+  return proxyUrl === undefined ? config : { ...config, proxyUrl };
+};

@@ -1,0 +1,78 @@
+import type { Env } from '../runtime/index.ts';
+import { KubeError } from './errors.ts';
+import type { Staging } from './reflector-cache.ts';
+import type { KubeClient, KubeObject, Resource, WatchEvent } from './types.ts';
+
+export interface Scope<T extends KubeObject> {
+  client: Pick<KubeClient, 'list' | 'watch'>;
+  resource: Resource<T>;
+  namespace?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+}
+
+export const selection = <T extends KubeObject>({ namespace, labelSelector, fieldSelector }: Scope<T>) => ({
+  ...(namespace === undefined ? {} : { namespace }),
+  ...(labelSelector === undefined ? {} : { labelSelector }),
+  ...(fieldSelector === undefined ? {} : { fieldSelector }),
+});
+
+/** Pages through the present state. Resolves with its resourceVersion; a list that breaks off rejects as a whole. */
+export const listPages = async <T extends KubeObject>(
+  scope: Scope<T>,
+  pageSize: number,
+  staging: Staging<T>,
+  signal: AbortSignal,
+  onActivity: () => void,
+): Promise<string> => {
+  let next: string | undefined;
+  for (;;) {
+    const page = await scope.client.list(scope.resource, {
+      ...selection(scope),
+      signal,
+      limit: pageSize,
+      ...(next === undefined ? {} : { continue: next }),
+    });
+    onActivity();
+    for (const item of page.items) staging.put(item);
+    if (page.continue === undefined) return page.resourceVersion;
+    if (page.continue === next) throw new KubeError('Malformed', 'the list goes on with the page that it just gave');
+    next = page.continue;
+  }
+};
+
+/** The server does not stream initial events although it did not say so. */
+export class NotStreamed extends Error {}
+
+/**
+ * Reads a watch-list's initial events. Resolves with the resourceVersion of their end, with the stream ready for what
+ * follows. Rejects with `NotStreamed` when the stream ends, or goes silent for `silenceMs`, before that.
+ */
+export const readInitialEvents = async <T extends KubeObject>(
+  env: Env,
+  stream: AsyncIterator<WatchEvent<T>>,
+  staging: Staging<T>,
+  options: { silenceMs: number; onSilence: (reason: Error) => void; onActivity: () => void },
+): Promise<string> => {
+  let lastAt = env.clock.now();
+  const check = (): void => {
+    const left = lastAt + options.silenceMs - env.clock.now();
+    if (left <= 0) options.onSilence(new NotStreamed(`no initial event for ${options.silenceMs} ms`));
+    else timer = env.clock.timer(left, check);
+  };
+  let timer = env.clock.timer(options.silenceMs, check);
+  try {
+    for (;;) {
+      const { value: event, done } = await stream.next();
+      if (done) throw new NotStreamed('the stream ended before its initial events did');
+      lastAt = env.clock.now();
+      options.onActivity();
+      if (event.type === 'BOOKMARK') {
+        if (event.initialEventsEnd) return event.resourceVersion;
+      } else if (event.type === 'DELETED') staging.drop(event.object);
+      else staging.put(event.object);
+    }
+  } finally {
+    timer.cancel();
+  }
+};
