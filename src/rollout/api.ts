@@ -19,7 +19,10 @@ export const daemonRolloutApi = {
  * refused as a whole, so whoever writes it cuts first.
  */
 export const daemonRolloutLimits = {
-  /** Also bounds the object: etcd takes 1.5 MiB, and an entry needs some 250 bytes. */
+  /**
+   * etcd takes an object of 1.5 MiB: 5000 reservations fit while names of nodes have up to 40 characters, 3000 with the
+   * longest ones that are usual (63).
+   */
   reservations: 5000,
   forgiven: 5000,
   causes: 64,

@@ -6,7 +6,7 @@ export interface Schema extends JSONSchemaProps {
   description: string;
   properties?: Record<string, Schema>;
   items?: Schema;
-  'x-kubernetes-list-type'?: 'map' | 'set' | 'atomic';
+  'x-kubernetes-list-type'?: 'map' | 'atomic';
   'x-kubernetes-list-map-keys'?: string[];
 }
 
@@ -60,14 +60,6 @@ export const keyedList = (description: string, maxItems: number, keys: readonly 
   items,
   'x-kubernetes-list-type': 'map',
   'x-kubernetes-list-map-keys': [...keys],
-});
-
-export const set = (description: string, maxItems: number, items: Schema): Schema => ({
-  type: 'array',
-  description,
-  maxItems,
-  items,
-  'x-kubernetes-list-type': 'set',
 });
 
 /** A list that is only ever replaced as a whole. */

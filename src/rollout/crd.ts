@@ -75,7 +75,8 @@ export const daemonRolloutCrd = {
             properties: {
               apiVersion: { type: 'string', description: 'Version of the schema that this object is written in.' },
               kind: { type: 'string', description: 'What this object is.' },
-              metadata: { type: 'object', description: "The object's metadata; its name is that of the DaemonSet." },
+              // The API server describes it itself, and refuses a description here.
+              metadata: { type: 'object' },
               status: daemonRolloutStatusSchema,
             },
           },

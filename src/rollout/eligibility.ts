@@ -63,9 +63,7 @@ const EVICTING = ['NoExecute'];
 const REPELLING = ['NoExecute', 'NoSchedule'];
 
 const missingLabel = (needs: DaemonNeeds, node: NodeView): [key: string, value: string] | undefined =>
-  Object.entries(needs.nodeSelector).find(
-    ([key, value]) => !Object.hasOwn(node.labels, key) || node.labels[key] !== value,
-  );
+  Object.entries(needs.nodeSelector).find(([key, value]) => node.labels[key] !== value);
 
 const fulfilsAffinity = (needs: DaemonNeeds, node: NodeView): boolean =>
   needs.affinity === undefined || needs.affinity.some((term) => matchesTerm(node, term));
