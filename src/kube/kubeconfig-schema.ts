@@ -47,7 +47,7 @@ const userSchema = z.looseObject({
   username: z.string().nullish(),
   password: z.string().nullish(),
   exec: execSchema.nullish(),
-  'auth-provider': z.unknown(),
+  'auth-provider': z.unknown().optional(),
   as: z.string().nullish(),
   'as-uid': z.string().nullish(),
   'as-groups': z.array(z.string()).nullish(),
