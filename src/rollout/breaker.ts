@@ -1,6 +1,6 @@
 import { resolve } from './int-or-percent.ts';
-import type { Tally } from './ledger.ts';
 import type { Policy } from './policy.ts';
+import type { Tally } from './tally.ts';
 
 const LEAST_THRESHOLD = 3;
 

@@ -1,7 +1,7 @@
 import { daemonRolloutLimits } from './api.ts';
 import { resolve } from './int-or-percent.ts';
-import type { Tally } from './ledger.ts';
 import type { Policy } from './policy.ts';
+import type { Tally } from './tally.ts';
 
 /** Every act in flight is a reservation in the DaemonRollout, whose size is bounded whatever the fleet's. */
 const MOST_IN_FLIGHT = daemonRolloutLimits.reservations;
@@ -20,13 +20,19 @@ export const budgetOf = (policy: Policy, tally: Readonly<Tally>): number => {
 export interface Usage {
   /** Online nodes with an act of ours that has not healed. */
   inFlight: number;
+  /** Those of them whose act belongs to the present rollout. */
+  trying: number;
   /** Online nodes that are down or in flight, each counted once. */
   occupied: number;
 }
 
-/** May an act begin on a node whose pod is down already? Its own slot, from an older act, does not compete with it. */
+/**
+ * May an act begin on a node whose pod is down already? One that an older act broke is in flight anyway and uses its own
+ * slot: it competes with the other tries of the present rollout only. Were it to compete with all that are in flight, a
+ * mended template could repair nothing once they are more than the budget (lowered, or a percent of fewer nodes).
+ */
 export const roomForBroken = (budget: number, usage: Usage, ownSlot: boolean): boolean =>
-  usage.inFlight - (ownSlot ? 1 : 0) < budget;
+  (ownSlot ? usage.trying : usage.inFlight) < budget;
 
 /** May a healthy pod be taken down? */
 export const roomForHealthy = (budget: number, usage: Usage): boolean =>

@@ -69,7 +69,9 @@ export const mayAct = (ledger: Ledger, record: NodeRecord): boolean => {
     view.phase !== undefined &&
     view.settled &&
     node.selected &&
-    (record.member || view.taken) &&
+    record.member &&
+    // Beside a pod that is still going the native controller would create no new one.
+    record.pods.length === 1 &&
     pod !== undefined &&
     pod.facts.revision !== ledger.state.target?.hash
   );
@@ -86,12 +88,10 @@ const turningPoint = (ledger: Ledger, breaker: Breaker, complete: boolean, now: 
   const resumed = policy.resume?.hash === target.hash ? policy.resume.value : undefined;
   if (resumed !== undefined && resumed !== state.resumed) return { type: 'resume', value: resumed };
   if (halted) {
-    const back = policy.onFailure === 'rollback' && halted.reason === 'Failures' ? lastComplete : undefined;
+    const mayRollBack = policy.onFailure === 'rollback' && halted.reason === 'Failures' && !policy.paused;
+    const back = mayRollBack ? lastComplete : undefined;
     return back && back.hash !== target.hash ? { type: 'rollback', to: back } : undefined;
   }
-  // Set again after we rolled it back, by a GitOps tool for one: acting on it would go round in circles.
-  if (policy.rolledBackFrom === target.hash && resumed === undefined)
-    return { type: 'halt', halt: { at: now, reason: 'RolledBack', nodes: [] } };
   if (breaker.mustHalt) {
     const nodes = [...ledger.failing()].map((record) => record.name).sort();
     return { type: 'halt', halt: { at: now, reason: 'Failures', nodes: nodes.slice(0, FIRST_NODES) } };
@@ -102,24 +102,31 @@ const turningPoint = (ledger: Ledger, breaker: Breaker, complete: boolean, now: 
 };
 
 /** What becomes of acts whose slot is reserved and that were not seen to be carried out. */
-const settleOpenActs = (ledger: Ledger, mayBegin: boolean, budget: number, usage: Usage): Action[] => {
+const settleOpenActs = (ledger: Ledger, mayBegin: boolean, budget: number, usage: Usage, now: number): Action[] => {
   const actions: Action[] = [];
   for (const record of ledger.openActs()) {
     const { act } = record;
     if (!act || act.stage === 'sending') continue;
     const pod = livePod(record)?.facts;
-    const down = record.view.down;
+    const { down, inFlight, trying } = record.view;
     const others: Usage = {
-      inFlight: usage.inFlight - (record.view.inFlight ? 1 : 0),
-      occupied: usage.occupied - (record.view.inFlight || down ? 1 : 0),
+      inFlight: usage.inFlight - (inFlight ? 1 : 0),
+      trying: usage.trying - (trying ? 1 : 0),
+      occupied: usage.occupied - (inFlight || down ? 1 : 0),
     };
-    const room = down ? roomForBroken(budget, others, false) : roomForHealthy(budget, others);
+    const room = down ? roomForBroken(budget, others, act.repairs !== undefined) : roomForHealthy(budget, others);
     const wanted =
       mayBegin && room && act.rollout === ledger.state.rollout && pod?.uid === act.podUid && mayAct(ledger, record);
     if (!wanted) {
       actions.push({ type: 'release', node: record.name, fence: act.stage !== 'reserved' });
-      usage.inFlight = others.inFlight;
-      if (!down) usage.occupied = others.occupied;
+      usage.trying = others.trying;
+      // The older act that it was to repair comes back, and holds the slot on.
+      if (!act.repairs) {
+        usage.inFlight = others.inFlight;
+        if (!down) usage.occupied = others.occupied;
+      }
+    } else if (now < (record.refused?.until ?? now)) {
+      // Neither repeated nor taken back before its back-off ends: the view may not show yet what became of it.
     } else if (pod.resourceVersion !== act.podResourceVersion)
       actions.push({ type: 'reserve', node: record.name, pod });
     else actions.push({ type: 'delete', node: record.name });
@@ -137,6 +144,7 @@ const giveSlots = (ledger: Ledger, budget: number, usage: Usage): Action[] => {
   for (const record of ledger.candidates('repair')) {
     if (actions.length >= LARGEST_WAVE || !roomForBroken(budget, usage, true)) break;
     reserve(record);
+    usage.trying += 1;
   }
   for (const record of ledger.candidates('broken')) {
     if (actions.length >= LARGEST_WAVE || !roomForBroken(budget, usage, false)) break;
@@ -163,7 +171,7 @@ export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: nu
   const breaker = breakerOf(policy, tally, state.acted, budget);
   const complete = outside === undefined && isComplete(ledger);
   const hold = holdOf(ledger, outside, budget, breaker);
-  const usage: Usage = { inFlight: tally.inFlight, occupied: tally.occupied };
+  const usage: Usage = { inFlight: tally.inFlight, trying: tally.trying, occupied: tally.occupied };
   const summary: Summary = { budget, usage: { ...usage }, breaker, hold, complete };
   const wakeAt = ledger.nextDueAt();
 
@@ -171,7 +179,7 @@ export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: nu
   if (outside?.kind === 'unsynced') return { actions: [], wakeAt, summary };
   const turn = outside ? undefined : turningPoint(ledger, breaker, complete, now);
   const mayBegin = hold === undefined && turn === undefined;
-  const actions = settleOpenActs(ledger, mayBegin, budget, usage);
+  const actions = settleOpenActs(ledger, mayBegin, budget, usage, now);
   if (turn) actions.unshift(turn);
   if (mayBegin) actions.push(...giveSlots(ledger, budget, usage));
   return { actions, wakeAt, summary };

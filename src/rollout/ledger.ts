@@ -1,59 +1,22 @@
 import { createCandidates, createTurns } from './candidates.ts';
 import type { NodeFacts, PodFacts } from './facts.ts';
 import { createMembership } from './partition.ts';
-import { type Cause, type Phase, phases } from './phase.ts';
 import type { Policy } from './policy.ts';
-import { type Act, advance, assess, type Context, type NodeRecord, newRecord, pastAct, type View } from './record.ts';
+import {
+  type Act,
+  advance,
+  assess,
+  type Context,
+  type NodeRecord,
+  newRecord,
+  pastAct,
+  setBack,
+  type View,
+} from './record.ts';
 import { newState, type RolloutState, retarget, type TargetRevision } from './state.ts';
+import { addTo, newTally, type Tally } from './tally.ts';
 
-/** The phases' sizes and the other sums that the budget, the breaker and the status are made from. */
-export interface Tally {
-  eligible: number;
-  online: number;
-  /** Online and settled: what the budget is a share of. */
-  settled: number;
-  down: number;
-  inFlight: number;
-  /** Online nodes that are down or in flight, each counted once. */
-  occupied: number;
-  taken: number;
-  suspects: number;
-  onlineFailures: number;
-  lostFailures: number;
-  phases: Record<Phase, number>;
-  causes: Map<Cause, number>;
-}
-
-const newTally = (): Tally => ({
-  eligible: 0,
-  online: 0,
-  settled: 0,
-  down: 0,
-  inFlight: 0,
-  occupied: 0,
-  taken: 0,
-  suspects: 0,
-  onlineFailures: 0,
-  lostFailures: 0,
-  phases: Object.fromEntries(phases.map((phase) => [phase, 0])) as Record<Phase, number>,
-  causes: new Map(),
-});
-
-const addTo = (tally: Tally, view: View, by: 1 | -1): void => {
-  if (view.phase === undefined || view.cause === undefined) return;
-  tally.eligible += by;
-  tally.phases[view.phase] += by;
-  tally.causes.set(view.cause, (tally.causes.get(view.cause) ?? 0) + by);
-  if (view.online) tally.online += by;
-  if (view.settled) tally.settled += by;
-  if (view.down) tally.down += by;
-  if (view.inFlight) tally.inFlight += by;
-  if (view.down || view.inFlight) tally.occupied += by;
-  if (view.taken) tally.taken += by;
-  if (view.suspect) tally.suspects += by;
-  if (view.failure === 'online') tally.onlineFailures += by;
-  if (view.failure === 'lost') tally.lostFailures += by;
-};
+export type { Tally } from './tally.ts';
 
 /**
  * The queues of candidates: `repair` are nodes that an older act of ours broke (they use the slot that they hold),
@@ -69,6 +32,21 @@ const queueOf = (view: View): Queue | undefined => {
 /** One step of an exponential average: the first sample stands for all before it. */
 const blend = (mean: number | undefined, sample: number): number =>
   mean === undefined ? sample : mean + (sample - mean) / 16;
+
+/** A clock that is slewed may step back a little; a jump makes every time that we remember one in the future. */
+const CLOCK_SLACK_MS = 1_000;
+
+/** An act that a DaemonRollout tells of, where `known` is what this process knew of the node. */
+const takeOver = (act: Act, known: Act | undefined, now: number): Act => {
+  const at = Math.min(act.at, now);
+  const same =
+    known?.podUid === act.podUid &&
+    known.rollout === act.rollout &&
+    (known.stage === 'done' || known.podResourceVersion === act.podResourceVersion);
+  // A reservation that was ours alone may meanwhile have been taken over, and carried out, by another process.
+  if (same) return { ...act, at, stage: known.stage === 'reserved' ? 'inherited' : known.stage };
+  return { ...act, at, stage: act.stage === 'done' ? 'done' : 'inherited' };
+};
 
 const olderThan = (a: string, b: string): boolean => {
   const [left, right] = [Number(a), Number(b)];
@@ -92,9 +70,16 @@ export const createLedger = (policy: Policy) => {
   const membership = createMembership(records);
   const tally = newTally();
   let state = newState();
-  let context: Context = { policy, targetHash: undefined, rollout: 0, startedAt: undefined };
-  let firstSight = true;
+  let context: Context = { policy, targetHash: undefined, rollout: 0, startedAt: undefined, firstSight: true };
+  let sweepDue = false;
+  let latestTick = Number.NEGATIVE_INFINITY;
   let meanDownMs: number | undefined;
+
+  const countZone = (zone: string, by: 1 | -1): void => {
+    const busy = (busyZones.get(zone) ?? 0) + by;
+    if (busy === 0) busyZones.delete(zone);
+    else busyZones.set(zone, busy);
+  };
 
   const unfile = (record: NodeRecord): void => {
     const { view } = record;
@@ -103,7 +88,7 @@ export const createLedger = (policy: Policy) => {
     const queue = queueOf(view);
     if (queue) queues[queue].remove(record, view.zone);
     if (view.dueAt < Number.POSITIVE_INFINITY) timers.remove(record);
-    if (view.inFlight) busyZones.set(view.zone, (busyZones.get(view.zone) ?? 0) - 1);
+    if (view.inFlight) countZone(view.zone, -1);
     acting.delete(record);
     openActs.delete(record);
     failing.delete(record);
@@ -117,7 +102,7 @@ export const createLedger = (policy: Policy) => {
     const queue = queueOf(view);
     if (queue) queues[queue].add(record);
     if (view.dueAt < Number.POSITIVE_INFINITY) timers.add(record, view.dueAt);
-    if (view.inFlight) busyZones.set(view.zone, (busyZones.get(view.zone) ?? 0) + 1);
+    if (view.inFlight) countZone(view.zone, 1);
     if (record.act) acting.add(record);
     if (record.act && record.act.stage !== 'done') openActs.add(record);
     if (record.forgiven) forgiven.add(record);
@@ -129,7 +114,7 @@ export const createLedger = (policy: Policy) => {
     unfile(record);
     change(record);
     const healed = advance(record, context, now);
-    if (healed) meanDownMs = blend(meanDownMs, now - healed.at);
+    if (healed && healed.podUid !== '') meanDownMs = blend(meanDownMs, now - healed.at);
     record.view = assess(record, context, now);
     if (!record.node && record.pods.length === 0 && !record.act) records.delete(record.name);
     else file(record);
@@ -160,9 +145,11 @@ export const createLedger = (policy: Policy) => {
   };
 
   const retain = (next: RolloutState, now: number): void => {
-    const sameTarget = next.target?.hash === context.targetHash && next.rollout === context.rollout;
+    const sameRollout = next.rollout === context.rollout;
     state = next;
-    if (sameTarget && next.startedAt === context.startedAt) return;
+    if (sameRollout && next.target?.hash === context.targetHash && next.startedAt === context.startedAt) return;
+    // What was forgiven is what the revision of before did.
+    if (!sameRollout) for (const record of forgiven) record.forgiven = false;
     context = { ...context, targetHash: next.target?.hash, rollout: next.rollout, startedAt: next.startedAt };
     reassessAll(now);
   };
@@ -198,9 +185,13 @@ export const createLedger = (policy: Policy) => {
     /** When the earliest record changes by the passing of time alone; Infinity for never. */
     nextDueAt: (): number => timers.firstTime(),
 
-    /** Ends the first sight: from here on, what changes was seen to change, and times are our own. */
+    /**
+     * Ends the first sight: all nodes and pods are in, and what `restore` took over. From here on, what changes was
+     * seen to change, times are our own, and what is absent is gone.
+     */
     firstSightOver(): void {
-      firstSight = false;
+      sweepDue ||= context.firstSight;
+      context = { ...context, firstSight: false };
     },
 
     /** A node appeared or changed. */
@@ -210,7 +201,7 @@ export const createLedger = (policy: Policy) => {
         const { node: before } = record;
         const changed =
           before === undefined || before.ready !== facts.ready || before.readyChangedAt !== facts.readyChangedAt;
-        if (changed) record.since = firstSight && !before ? Math.min(facts.readyChangedAt, now) : now;
+        if (changed) record.since = context.firstSight && !before ? Math.min(facts.readyChangedAt, now) : now;
         record.node = facts;
       });
       redrawPartition(now);
@@ -221,6 +212,8 @@ export const createLedger = (policy: Policy) => {
       if (!record) return;
       touch(record, now, () => {
         record.node = undefined;
+        record.refused = undefined;
+        record.forgiven = false;
       });
       redrawPartition(now);
     },
@@ -235,11 +228,13 @@ export const createLedger = (policy: Policy) => {
       nodeOfPod.set(facts.uid, facts.node);
       touch(record, now, () => {
         const wasReady = known?.facts.ready && known.facts.readyChangedAt === facts.readyChangedAt;
-        const seenReady = firstSight && !known ? Math.min(facts.readyChangedAt, now) : now;
+        const inherited = context.firstSight && !known;
+        const seenReady = inherited ? Math.min(facts.readyChangedAt, now) : now;
         const readySince = !facts.ready ? 0 : wasReady ? known.readySince : seenReady;
-        if (firstSight && !known && record.pods.length === 0 && !facts.ready)
-          record.downSince = Math.min(facts.createdAt, now);
-        const pod = { facts, readySince };
+        if (inherited && record.pods.length === 0 && !facts.ready)
+          record.downSince = Math.min(Math.max(facts.createdAt, facts.readyChangedAt), now);
+        const seenAt = known?.seenAt ?? (inherited ? Math.min(facts.createdAt, now) : now);
+        const pod = { facts, readySince, seenAt, inherited: known?.inherited ?? inherited };
         record.pods = known ? record.pods.map((other) => (other === known ? pod : other)) : [...record.pods, pod];
       });
       redrawPartition(now);
@@ -262,7 +257,10 @@ export const createLedger = (policy: Policy) => {
     },
 
     setTarget(target: TargetRevision, now: number): void {
-      retain(retarget(state, target, now), now);
+      const next = retarget(state, target, now);
+      // Set again after we rolled it back, by a GitOps tool for one: acting on it would go round in circles.
+      const again = next.rollout !== state.rollout && context.policy.rolledBackFrom === target.hash;
+      retain(again ? { ...next, halted: { at: now, reason: 'RolledBack', nodes: [] } } : next, now);
     },
 
     /** Changes what the rollout remembers, other than its target. */
@@ -271,16 +269,16 @@ export const createLedger = (policy: Policy) => {
     },
 
     /**
-     * Takes over what a DaemonRollout says: the state, the reserved slots, the forgiven nodes. Acts of ours that are
-     * still there keep the stage that only we know.
+     * Takes over what a DaemonRollout says: the state, the reserved slots, the forgiven nodes. Comes before or after
+     * the nodes and pods of the first sight. Acts of ours that are still there keep the stage that only we know.
      */
     restore(saved: RolloutState, acts: ReadonlyMap<string, Act>, forgiven: ReadonlySet<string>, now: number): void {
       for (const name of acts.keys()) recordOf(name);
       for (const record of records.values()) {
         const act = acts.get(record.name);
-        const same = act && record.act && record.act.podUid === act.podUid && record.act.rollout === act.rollout;
         record.forgiven = forgiven.has(record.name);
-        if (!same) record.act = act && { ...act };
+        record.act = act && takeOver(act, record.act, now);
+        record.pods = record.pods.map((pod) => ({ ...pod, inherited: true }));
       }
       state = saved;
       context = {
@@ -300,7 +298,6 @@ export const createLedger = (policy: Policy) => {
         const { act: before } = record;
         const repairs = before?.stage === 'done' ? { rollout: before.rollout, at: before.at } : before?.repairs;
         record.act = repairs ? { ...act, repairs } : act;
-        record.refused = undefined;
       });
       redrawPartition(now);
     },
@@ -309,7 +306,7 @@ export const createLedger = (policy: Policy) => {
       const record = records.get(node);
       if (!record?.act) return;
       touch(record, now, () => {
-        if (record.act) record.act.stage = stage;
+        if (record.act) record.act = { ...record.act, stage };
       });
     },
 
@@ -341,7 +338,9 @@ export const createLedger = (policy: Policy) => {
       for (const record of forgiven)
         touch(record, now, () => {
           record.forgiven = true;
-          if (record.view.cause === 'came-back-old') record.act = undefined;
+          // To be tried once more, as after a new template: in its own slot should it be down.
+          const { act, view } = record;
+          if (act && view.cause === 'came-back-old') record.act = pastAct({ rollout: act.rollout - 1, at: act.at });
         });
       redrawPartition(now);
       return forgiven.map((record) => record.name);
@@ -349,6 +348,11 @@ export const createLedger = (policy: Policy) => {
 
     /** Looks again at every record whose time has come. */
     tick(now: number): void {
+      const clockWentBack = now < latestTick - CLOCK_SLACK_MS;
+      latestTick = clockWentBack ? now : Math.max(latestTick, now);
+      if (clockWentBack) for (const record of records.values()) setBack(record, now);
+      if (clockWentBack || sweepDue) reassessAll(now);
+      sweepDue = false;
       while (timers.firstTime() <= now) {
         const [record] = timers.inOrder();
         if (!record) break;

@@ -36,7 +36,7 @@ export interface Situation {
   settled: boolean;
   /** Number of pods, terminating ones included. */
   pods: number;
-  /** Number of pods that are not terminating. */
+  /** Number of pods that are not on their way out. */
   livePods: number;
   /** The one live pod is of the target revision. */
   current: boolean;
@@ -74,14 +74,14 @@ const rules: readonly Rule[] = [
   ['failed', 'image-pull', (s) => s.failure === 'image-pull'],
   ['failed', 'deadline', (s) => s.failure === 'deadline'],
   ['updating', 'reserved', (s) => s.act === 'reserved'],
-  ['held', 'duplicate-pods', (s) => s.livePods > 1],
   ['updating', 'terminating', (s) => s.pods > 0 && s.livePods === 0],
   ['updating', 'no-pod-yet', (s) => s.pods === 0 && s.act !== 'none'],
   ['missing', 'no-pod', (s) => s.pods === 0],
   ['updating', 'ready-too-short', (s) => s.current && s.ready],
   ['updating', 'starting', (s) => s.current && s.act !== 'none'],
   ['updating', 'not-ready', (s) => s.current],
-  // From here on the node has one live pod of an older revision.
+  ['held', 'duplicate-pods', (s) => s.pods > 1],
+  // From here on the node has one pod, alive and of an older revision.
   ['settling', 'returned', (s) => !s.settled],
   ['held', 'refused', (s) => s.refused],
   ['held', 'node-selector', (s) => !s.selected],

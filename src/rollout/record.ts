@@ -34,10 +34,14 @@ export const pastAct = (act: { rollout: number; at: number }): Act => ({
   stage: 'done',
 });
 
-/** A pod with the time since when we know it to be ready (epoch ms; 0 when it is not). */
 export interface SeenPod {
   facts: PodFacts;
+  /** Since when we know it to be ready, epoch ms; 0 when it is not. */
   readySince: number;
+  /** Since when we know of it, epoch ms. */
+  seenAt: number;
+  /** It was there when we took over: whether an act of another process made it is told by its own times only. */
+  inherited: boolean;
 }
 
 /** Everything kept for one node. Times are epoch ms by our own clock where we saw the change happen. */
@@ -50,6 +54,8 @@ export interface NodeRecord {
   /** Since when the node has no available pod; 0 while it has one. */
   downSince: number;
   act: Act | undefined;
+  /** The act that healed last. */
+  healed: { rollout: number; at: number } | undefined;
   /** The user resumed after this node's failure: it does not count until the node has worked again. */
   forgiven: boolean;
   refused: { until: number; tries: number; message: string } | undefined;
@@ -68,7 +74,9 @@ export interface View {
   down: boolean;
   /** Online with an act of ours that has not healed. */
   inFlight: boolean;
-  /** At the target, or under way to it: counts first towards what a partition permits. */
+  /** In flight with an act of the present rollout. */
+  trying: boolean;
+  /** At the target, or on its way there without return: counts first towards what a partition permits. */
   taken: boolean;
   suspect: boolean;
   /** Counts towards the breaker as a failure of a node that is online or that was lost. */
@@ -86,6 +94,8 @@ export interface Context {
   rollout: number;
   /** When the present rollout began, epoch ms; undefined when the target is the first that we know. */
   startedAt: number | undefined;
+  /** Nodes and pods are still being listed: one that is absent may yet come. */
+  firstSight: boolean;
 }
 
 const outside: View = {
@@ -95,6 +105,7 @@ const outside: View = {
   settled: false,
   down: false,
   inFlight: false,
+  trying: false,
   taken: false,
   suspect: false,
   failure: undefined,
@@ -109,17 +120,22 @@ export const newRecord = (name: string): NodeRecord => ({
   since: 0,
   downSince: 0,
   act: undefined,
+  healed: undefined,
   forgiven: false,
   refused: undefined,
   member: true,
   view: outside,
 });
 
+/** Terminating, or deleted by us with the watch still behind. */
+const isGoing = ({ act }: NodeRecord, { facts }: SeenPod): boolean =>
+  facts.terminating || (act?.stage === 'done' && act.podUid === facts.uid);
+
 /** The node's one live pod, also while a terminating one is beside it. */
 export const livePod = (record: NodeRecord): SeenPod | undefined => {
   let found: SeenPod | undefined;
   for (const pod of record.pods) {
-    if (pod.facts.terminating) continue;
+    if (isGoing(record, pod)) continue;
     if (found) return undefined;
     found = pod;
   }
@@ -132,29 +148,58 @@ const isCurrent = (pod: SeenPod | undefined, context: Context): boolean =>
 const availableAt = (record: NodeRecord, context: Context): number => {
   // Old and new at once is a node that is not available: the native controller is still at work there.
   const [only, ...others] = record.pods;
-  if (!only || others.length > 0 || only.facts.terminating || !only.facts.ready) return Number.POSITIVE_INFINITY;
+  if (!only || others.length > 0 || isGoing(record, only) || !only.facts.ready) return Number.POSITIVE_INFINITY;
   return only.readySince + context.policy.minReadyMs;
 };
 
-const podUidIsGoing = (record: NodeRecord, uid: string): boolean =>
-  record.pods.every((pod) => pod.facts.uid !== uid || pod.facts.terminating);
+const isCarriedOut = (record: NodeRecord, act: Act, context: Context): boolean => {
+  const pod = record.pods.find(({ facts }) => facts.uid === act.podUid);
+  return pod ? pod.facts.terminating : !context.firstSight;
+};
 
 // createdAt has whole seconds, and is written by another machine's clock.
 const STARTED_SLACK_MS = 2_000;
+
+/** The act that made the node's present pod of the target revision, healed. */
+const lastHealed = (record: NodeRecord, pod: SeenPod, context: Context): NodeRecord['healed'] => {
+  if (record.healed) return record.healed.rollout === context.rollout ? record.healed : undefined;
+  // After a restart the pod's age tells, so that no list of healed acts has to be stored.
+  if (!pod.inherited || context.startedAt === undefined) return undefined;
+  const ofThisRollout = pod.seenAt >= context.startedAt - STARTED_SLACK_MS;
+  return ofThisRollout ? { rollout: context.rollout, at: pod.seenAt } : undefined;
+};
+
+/** The clock was set back to `now`: no time that was is later. */
+export const setBack = (record: NodeRecord, now: number): void => {
+  record.since = Math.min(record.since, now);
+  record.downSince = Math.min(record.downSince, now);
+  record.pods = record.pods.map((pod) => ({
+    ...pod,
+    readySince: Math.min(pod.readySince, now),
+    seenAt: Math.min(pod.seenAt, now),
+  }));
+  if (record.act) record.act = { ...record.act, at: Math.min(record.act.at, now) };
+  if (record.healed) record.healed = { ...record.healed, at: Math.min(record.healed.at, now) };
+  if (record.refused) record.refused = { ...record.refused, until: Math.min(record.refused.until, now) };
+};
 
 /**
  * Moves the record's own state on: whether its act was carried out, healed, or came to life again because the node went
  * offline soon after it. Returns the act that healed, for the measure of how long a node is down.
  */
 export const advance = (record: NodeRecord, context: Context, now: number): Act | undefined => {
-  const { node, act } = record;
+  const { node } = record;
+  if (record.act && isCarriedOut(record, record.act, context)) record.act = { ...record.act, stage: 'done' };
+  const { act } = record;
+  if (act?.stage === 'done') record.refused = undefined;
   const available = now >= availableAt(record, context);
   if (available) record.downSince = 0;
   else if (record.downSince === 0) record.downSince = now;
-  if (act && act.stage !== 'done' && podUidIsGoing(record, act.podUid)) act.stage = 'done';
   if (!node?.eligible) {
+    if (!node && context.firstSight) return undefined;
     // An act that may still be on its way stays on file until it is taken back properly.
     if (act?.stage === 'done') record.act = undefined;
+    record.healed = undefined;
     return undefined;
   }
   const pod = livePod(record);
@@ -169,17 +214,15 @@ export const advance = (record: NodeRecord, context: Context, now: number): Act 
       (current || act.rollout !== context.rollout);
     if (healed) {
       record.act = undefined;
+      record.healed = { rollout: act.rollout, at: act.at };
       return act;
     }
     return undefined;
   }
-  // A node that falls away soon after a healed act is a suspect. The new pod's age tells, so that a restart of ours
-  // forgets none of them and no list of healed acts has to be stored.
-  if (!node.ready && pod && current && context.startedAt !== undefined) {
-    const { createdAt } = pod.facts;
-    const updatedByUs = createdAt >= context.startedAt - STARTED_SLACK_MS;
-    if (updatedByUs && record.since - createdAt <= context.policy.suspectWindowMs)
-      record.act = pastAct({ rollout: context.rollout, at: createdAt });
+  // A node that falls away soon after a healed act is a suspect.
+  if (!node.ready && pod && current) {
+    const healed = lastHealed(record, pod, context);
+    if (healed && record.since - healed.at <= context.policy.suspectWindowMs) record.act = pastAct(healed);
   }
   return undefined;
 };
@@ -219,7 +262,7 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
   const settledAt = node.ready ? record.since + policy.settleMs : Number.POSITIVE_INFINITY;
   const settled = now >= settledAt;
 
-  const deadlineAt = Math.max(act ? act.at : record.downSince, record.since) + policy.progressDeadlineMs;
+  const deadlineAt = Math.max(record.downSince, record.since, pod?.seenAt ?? 0) + policy.progressDeadlineMs;
   const failure = node.ready ? failureOf(record, context, pod, deadlineAt, now) : undefined;
 
   const windowEndsAt = act ? act.at + policy.suspectWindowMs : 0;
@@ -232,7 +275,7 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
     online: node.ready,
     settled,
     pods: record.pods.length,
-    livePods: record.pods.filter(({ facts }) => !facts.terminating).length,
+    livePods: record.pods.filter((each) => !isGoing(record, each)).length,
     current,
     ready: pod?.facts.ready ?? false,
     available,
@@ -252,14 +295,16 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
     fellAway && !lost ? windowEndsAt : undefined,
     refused ? record.refused?.until : undefined,
   ];
+  const inFlight = node.ready && act !== undefined && !(failure === 'came-back-old' && available);
   return {
     phase,
     cause,
     online: node.ready,
     settled,
     down: settled && !available,
-    inFlight: node.ready && act !== undefined && !(failure === 'came-back-old' && available),
-    taken: current || (act !== undefined && act.rollout === context.rollout),
+    inFlight,
+    trying: inFlight && act?.rollout === context.rollout,
+    taken: current || (act?.stage === 'done' && act.rollout === context.rollout),
     suspect: fellAway && !lost && !record.forgiven,
     failure: record.forgiven ? undefined : lost ? 'lost' : failure ? 'online' : undefined,
     zone: node.zone,

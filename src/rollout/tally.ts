@@ -1,0 +1,55 @@
+import { type Cause, type Phase, phases } from './phase.ts';
+import type { View } from './record.ts';
+
+/** The phases' sizes and the other sums that the budget, the breaker and the status are made from. */
+export interface Tally {
+  eligible: number;
+  online: number;
+  /** Online and settled: what the budget is a share of. */
+  settled: number;
+  down: number;
+  inFlight: number;
+  /** Those of `inFlight` whose act belongs to the present rollout. */
+  trying: number;
+  /** Online nodes that are down or in flight, each counted once. */
+  occupied: number;
+  taken: number;
+  suspects: number;
+  onlineFailures: number;
+  lostFailures: number;
+  phases: Record<Phase, number>;
+  causes: Map<Cause, number>;
+}
+
+export const newTally = (): Tally => ({
+  eligible: 0,
+  online: 0,
+  settled: 0,
+  down: 0,
+  inFlight: 0,
+  trying: 0,
+  occupied: 0,
+  taken: 0,
+  suspects: 0,
+  onlineFailures: 0,
+  lostFailures: 0,
+  phases: Object.fromEntries(phases.map((phase) => [phase, 0])) as Record<Phase, number>,
+  causes: new Map(),
+});
+
+export const addTo = (tally: Tally, view: View, by: 1 | -1): void => {
+  if (view.phase === undefined || view.cause === undefined) return;
+  tally.eligible += by;
+  tally.phases[view.phase] += by;
+  tally.causes.set(view.cause, (tally.causes.get(view.cause) ?? 0) + by);
+  if (view.online) tally.online += by;
+  if (view.settled) tally.settled += by;
+  if (view.down) tally.down += by;
+  if (view.inFlight) tally.inFlight += by;
+  if (view.trying) tally.trying += by;
+  if (view.down || view.inFlight) tally.occupied += by;
+  if (view.taken) tally.taken += by;
+  if (view.suspect) tally.suspects += by;
+  if (view.failure === 'online') tally.onlineFailures += by;
+  if (view.failure === 'lost') tally.lostFailures += by;
+};
