@@ -21,7 +21,7 @@ export const startEndpoints = async (
   const metricsRoutes: Routes = {
     '/metrics': async () => ({ status: 200, ...(await parts.metrics.render()) }),
   };
-  const healthRoutes: Routes = { '/healthz': parts.health.healthz, '/readyz': parts.health.readyz };
+  const healthRoutes: Routes = { '/healthz': () => parts.health.healthz(), '/readyz': () => parts.health.readyz() };
   const { metrics, health } = options;
   const running: RunningServer[] = [];
   const close = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { test, type TestContext } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { createLogger, type LogFields } from '../runtime/index.ts';
 import { parseBindAddress } from './address.ts';
 import { type EndpointOptions, startEndpoints } from './endpoints.ts';

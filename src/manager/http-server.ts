@@ -62,9 +62,12 @@ export const startHttpServer = (address: BindAddress, routes: Routes, flags: str
       });
       response.end(request.method === 'HEAD' ? undefined : body);
     };
-    const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
-      void respond(request, response);
-    });
+    const server = createServer(
+      { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS },
+      (request, response) => {
+        void respond(request, response);
+      },
+    );
     const failed = (error: Error): void => reject(new ListenError(formatAddress(address), flags, error));
     server.once('error', failed);
     server.listen({ port: address.port, ...(address.host === undefined ? {} : { host: address.host }) }, () => {

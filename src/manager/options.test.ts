@@ -102,13 +102,16 @@ describe('a bad value is refused with the flag and the cure', () => {
   ];
   for (const [flags, flag, cure] of cases) {
     test(JSON.stringify(flags), () => {
-      assert.throws(() => resolve(flags), (error) => {
-        assert.ok(error instanceof OptionError);
-        assert.equal(error.flag, flag);
-        assert.ok(error.message.startsWith(`${flag}: `), error.message);
-        assert.match(error.message, cure);
-        return true;
-      });
+      assert.throws(
+        () => resolve(flags),
+        (error) => {
+          assert.ok(error instanceof OptionError);
+          assert.equal(error.flag, flag);
+          assert.ok(error.message.startsWith(`${flag}: `), error.message);
+          assert.match(error.message, cure);
+          return true;
+        },
+      );
     });
   }
 });

@@ -121,11 +121,7 @@ const resolveLeaderElection = (
   const deadline = '--leader-election-renew-deadline';
   const retry = '--leader-election-retry-period';
   const options = {
-    namespace: objectName(
-      '--leader-election-namespace',
-      flags.leaderElectionNamespace ?? podNamespace,
-      'label',
-    ),
+    namespace: objectName('--leader-election-namespace', flags.leaderElectionNamespace ?? podNamespace, 'label'),
     id: objectName('--leader-election-id', flags.leaderElectionId ?? 'edgeset-manager', 'subdomain'),
     leaseDurationMs: parseDuration(lease, flags.leaderElectionLeaseDuration ?? '15s'),
     renewDeadlineMs: parseDuration(deadline, flags.leaderElectionRenewDeadline ?? '10s'),
@@ -156,8 +152,18 @@ export const resolveManagerOptions = (flags: ManagerFlags, surroundings: Surroun
     leaderElection: boolean('--leader-elect', flags.leaderElect ?? true) ? leads : undefined,
     metrics: parseBindAddress('--metrics-bind-address', flags.metricsBindAddress ?? '127.0.0.1:8080'),
     health: parseBindAddress('--health-probe-bind-address', flags.healthProbeBindAddress ?? '127.0.0.1:8081'),
-    qps: number('--kube-api-qps', flags.kubeApiQps ?? '100', 'a number of requests a second: give 0 or more, 0 for no limit', (n) => n >= 0),
-    burst: number('--kube-api-burst', flags.kubeApiBurst ?? '200', 'a number of requests: give a whole number from 1', (n) => Number.isInteger(n) && n >= 1),
+    qps: number(
+      '--kube-api-qps',
+      flags.kubeApiQps ?? '100',
+      'a number of requests a second: give 0 or more, 0 for no limit',
+      (n) => n >= 0,
+    ),
+    burst: number(
+      '--kube-api-burst',
+      flags.kubeApiBurst ?? '200',
+      'a number of requests: give a whole number from 1',
+      (n) => Number.isInteger(n) && n >= 1,
+    ),
     logLevel: oneOf('--log-level', flags.logLevel ?? 'info', ['debug', 'info', 'warn', 'error']),
     logFormat: oneOf('--log-format', flags.logFormat ?? (surroundings.terminal ? 'text' : 'json'), ['json', 'text']),
   };

@@ -20,7 +20,7 @@ export const runUntilStopped = async (
   { clock, log }: Env,
   host: HostProcess,
   work: (signal: AbortSignal) => Promise<void>,
-): Promise<number> => {
+): Promise<0 | 1> => {
   const stop = new AbortController();
   let deadline: { cancel(): void } | undefined;
   const onStop = (name: 'SIGTERM' | 'SIGINT') => (): void => {

@@ -1,0 +1,173 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { RequestReport } from '../kube/index.ts';
+import type { ControllerObserver } from '../native/index.ts';
+import { phases } from '../rollout/index.ts';
+import type { RolloutCounts } from './controller.ts';
+
+/**
+ * What the manager publishes on /metrics. Labels name controllers and DaemonSets, never nodes or pods: their number
+ * bounds the series.
+ */
+export interface ManagerMetrics {
+  /** In Prometheus' text format, with the media type that announces it. */
+  render(): Promise<{ contentType: string; body: string }>;
+  request(report: RequestReport): void;
+  observer(controller: string): ControllerObserver;
+  /**
+   * `rollouts` is asked at each scrape until the returned function is called. For the leader only: another process does
+   * not know what the leader has begun, and a sum over replicas would count each node more than once.
+   */
+  showRollouts(controller: string, rollouts: () => Iterable<RolloutCounts>): () => void;
+  leading(lease: string, isLeader: boolean): void;
+}
+
+// Queue waits and reconciles take from tens of microseconds (a cached decision) to the length of a slow API call.
+const workBuckets = [1e-5, 1e-4, 1e-3, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
+const requestBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
+
+export const createManagerMetrics = (version: string): ManagerMetrics => {
+  const registry = new Registry();
+  const registers = [registry];
+  const sources = new Map<string, () => Iterable<RolloutCounts>>();
+  collectDefaultMetrics({ register: registry });
+
+  const requests = new Counter({
+    name: 'rest_client_requests_total',
+    help: 'Requests to the API server by status code, method and host.',
+    labelNames: ['code', 'method', 'host'],
+    registers,
+  });
+  const requestSeconds = new Histogram({
+    name: 'rest_client_request_duration_seconds',
+    help: "Time to the head of the API server's answer, by verb and host.",
+    labelNames: ['verb', 'host'],
+    buckets: requestBuckets,
+    registers,
+  });
+  const reconciles = new Counter({
+    name: 'controller_runtime_reconcile_total',
+    help: 'Reconciles by controller and result.',
+    labelNames: ['controller', 'result'],
+    registers,
+  });
+  const reconcileSeconds = new Histogram({
+    name: 'controller_runtime_reconcile_time_seconds',
+    help: 'Length of a reconcile by controller.',
+    labelNames: ['controller'],
+    buckets: workBuckets,
+    registers,
+  });
+  const depth = new Gauge({
+    name: 'workqueue_depth',
+    help: 'Items that wait in the work queue.',
+    labelNames: ['name'],
+    registers,
+  });
+  const waited = new Histogram({
+    name: 'workqueue_queue_duration_seconds',
+    help: 'How long an item waits in the work queue.',
+    labelNames: ['name'],
+    buckets: workBuckets,
+    registers,
+  });
+  const worked = new Histogram({
+    name: 'workqueue_work_duration_seconds',
+    help: 'How long the work on an item of the queue takes.',
+    labelNames: ['name'],
+    buckets: workBuckets,
+    registers,
+  });
+  const acts = new Counter({
+    name: 'edgeset_acts_total',
+    help: 'Acts on pods by controller and how they ended.',
+    labelNames: ['controller', 'result'],
+    registers,
+  });
+  const reservations = new Counter({
+    name: 'edgeset_reservations_total',
+    help: "Writes that reserve a wave's slots, by controller and result.",
+    labelNames: ['controller', 'result'],
+    registers,
+  });
+  const statusWrites = new Counter({
+    name: 'edgeset_status_writes_total',
+    help: 'Writes of rollout objects, reservations included, by controller.',
+    labelNames: ['controller'],
+    registers,
+  });
+  const master = new Gauge({
+    name: 'leader_election_master_status',
+    help: '1 while this process holds the lease, 0 while it stands by.',
+    labelNames: ['name'],
+    registers,
+  });
+  const build = new Gauge({
+    name: 'edgeset_build_info',
+    help: 'Always 1; the version is in the label.',
+    labelNames: ['version'],
+    registers,
+  });
+  build.set({ version }, 1);
+  const nodes = new Gauge({
+    name: 'edgeset_nodes',
+    help: 'Eligible nodes of a DaemonSet by phase of its rollout; only the leader tells.',
+    labelNames: ['controller', 'namespace', 'daemonset', 'phase'],
+    registers,
+  });
+  const served = new Gauge({
+    name: 'edgeset_rollouts',
+    help: 'DaemonSets that a controller serves; only the leader tells.',
+    labelNames: ['controller'],
+    registers,
+  });
+  const halted = new Gauge({
+    name: 'edgeset_rollouts_halted',
+    help: 'Rollouts that the breaker has halted; only the leader tells.',
+    labelNames: ['controller'],
+    registers,
+  });
+
+  // Read from the ledgers at each scrape: keeping gauges in step with every event would cost more than it tells.
+  const readRollouts = (): void => {
+    for (const gauge of [nodes, served, halted]) gauge.reset();
+    for (const [controller, rollouts] of sources) {
+      served.set({ controller }, 0);
+      halted.set({ controller }, 0);
+      for (const rollout of rollouts()) {
+        served.inc({ controller });
+        if (rollout.halted) halted.inc({ controller });
+        const { namespace, name: daemonset } = rollout;
+        for (const phase of phases) nodes.set({ controller, namespace, daemonset, phase }, rollout.phases[phase]);
+      }
+    }
+  };
+
+  return {
+    async render() {
+      readRollouts();
+      return { contentType: registry.contentType, body: await registry.metrics() };
+    },
+    request({ code, method, host, verb, seconds }) {
+      requests.inc({ code, method, host });
+      requestSeconds.observe({ verb, host }, seconds);
+    },
+    observer: (controller) => ({
+      reconciled(result, seconds) {
+        // A reconcile is the work on one item of the queue.
+        worked.observe({ name: controller }, seconds);
+        reconciles.inc({ controller, result });
+        reconcileSeconds.observe({ controller }, seconds);
+      },
+      queueDepth: (items) => depth.set({ name: controller }, items),
+      queueWaited: (seconds) => waited.observe({ name: controller }, seconds),
+      acted: (result) => acts.inc({ controller, result }),
+      reserved: (result) => reservations.inc({ controller, result }),
+      statusWritten: () => statusWrites.inc({ controller }),
+    }),
+    showRollouts(controller, rollouts) {
+      sources.set(controller, rollouts);
+      return () => sources.delete(controller);
+    },
+    leading: (lease, isLeader) => master.set({ name: lease }, isLeader ? 1 : 0),
+  };
+};

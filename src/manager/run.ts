@@ -1,0 +1,137 @@
+import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { createClient, createEventRecorder, loadClusterConfig } from '../kube/index.ts';
+import { createLogger, type Env, type Logger, systemClock } from '../runtime/index.ts';
+import type { Controller, ControllerDefinition } from './controller.ts';
+import { controllerDefinitions } from './controllers.ts';
+import { electByLease } from './election.ts';
+import { startEndpoints } from './endpoints.ts';
+import { createHealth } from './health.ts';
+import { runControllers, withoutElection } from './lifecycle.ts';
+import { createManagerMetrics } from './metrics.ts';
+import { type ManagerFlags, type ManagerOptions, resolveManagerOptions } from './options.ts';
+import { type HostProcess, runUntilStopped } from './process.ts';
+import { awaitRequirements } from './requirements.ts';
+
+/** The process that the manager is run by. */
+export interface ManagerHost {
+  /** Of the product, for the User-Agent and metrics. */
+  version: string;
+  stderr: (text: string) => void;
+  /** stderr is a person's terminal. */
+  terminal: boolean;
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Uniform in [0, 1). */
+  random: () => number;
+  process: HostProcess;
+}
+
+const NAMESPACE_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
+
+/** A pod without a service account, and a process outside of a cluster, have no such file. */
+const podNamespace = (): Promise<string | undefined> =>
+  readFile(NAMESPACE_FILE, 'utf8').then(
+    (text) => text.trim() || undefined,
+    () => undefined,
+  );
+
+/** The host alone would not do: two processes on one machine must not take each other's lease for their own. */
+const newIdentity = (random: () => number): string =>
+  `${hostname()}_${Math.floor(random() * 2 ** 48)
+    .toString(16)
+    .padStart(12, '0')}`;
+
+const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, signal: AbortSignal): Promise<void> => {
+  const { log } = env;
+  const identity = newIdentity(env.random);
+  const metrics = createManagerMetrics(host.version);
+  const health = createHealth();
+  const config = await loadClusterConfig({
+    kubeconfig: options.kubeconfig,
+    context: options.context,
+    env: host.environment,
+  });
+  log.info('starting', { version: host.version, identity, server: config.server, config: config.source });
+  const client = createClient(config, {
+    env,
+    userAgent: `edgeset-manager/${host.version}`,
+    qps: options.qps,
+    burst: options.burst,
+    onRequest: (report) => metrics.request(report),
+    environment: host.environment,
+  });
+  const recorder = createEventRecorder({
+    client,
+    env,
+    reportingController: 'edgeset.io/manager',
+    reportingInstance: identity,
+  });
+  const definitions = options.controllers.flatMap((name) => controllerDefinitions.filter((each) => each.name === name));
+  const create = (definition: ControllerDefinition): Controller => {
+    const { name } = definition;
+    const controller = definition.create({
+      client,
+      env,
+      events: recorder,
+      namespaces: options.namespaces,
+      identity,
+      observe: metrics.observer(name),
+    });
+    health.check(name, () => (controller.synced() ? undefined : 'its caches are being filled'));
+    const lead = async (leading: AbortSignal): Promise<void> => {
+      const hide = metrics.showRollouts(name, () => controller.rollouts());
+      await controller.lead(leading).finally(hide);
+    };
+    return { ...controller, lead };
+  };
+  const { leaderElection } = options;
+  const onChange = (leading: boolean): void => metrics.leading(leaderElection?.id ?? '', leading);
+  const elect =
+    leaderElection === undefined ? withoutElection : electByLease({ client, env, identity, onChange }, leaderElection);
+
+  let missing: string | undefined = 'not asked yet';
+  health.check('api', () => missing);
+  health.check('running', () => (signal.aborted ? 'stopping' : undefined));
+  const recording = new AbortController();
+  const recorded = recorder.run(recording.signal);
+  let endpoints: { close(): Promise<void> } | undefined;
+  try {
+    endpoints = await startEndpoints(log, options, { metrics, health });
+    const required = definitions.flatMap(({ requires }) => requires);
+    await awaitRequirements(env, client, required, (what) => (missing = what), signal);
+    if (signal.aborted) return;
+    const controllers = new Map(definitions.map((definition) => [definition.name, create(definition)]));
+    const settleWithinMs = leaderElection
+      ? leaderElection.leaseDurationMs - leaderElection.renewDeadlineMs
+      : Number.POSITIVE_INFINITY;
+    await runControllers({ env, controllers, elect, settleWithinMs }, signal);
+  } finally {
+    // Last words: Events of acts that settled while stopping.
+    recording.abort();
+    await recorded;
+    await client.close();
+    await endpoints?.close();
+  }
+};
+
+const createHostLogger = (options: ManagerOptions, host: ManagerHost): Logger =>
+  createLogger({
+    write: (line) => host.stderr(`${line}\n`),
+    now: () => systemClock.now(),
+    level: options.logLevel,
+    format: options.logFormat,
+  });
+
+/**
+ * Runs the manager until a signal stops it. Resolves with the exit code; rejects with an `OptionError` when a flag has
+ * a bad value, before anything is started.
+ */
+export const runManagerProcess = async (flags: ManagerFlags, host: ManagerHost): Promise<0 | 1> => {
+  const options = resolveManagerOptions(flags, {
+    controllers: controllerDefinitions.map(({ name }) => name),
+    podNamespace: await podNamespace(),
+    terminal: host.terminal,
+  });
+  const env: Env = { clock: systemClock, random: host.random, log: createHostLogger(options, host) };
+  return runUntilStopped(env, host.process, (signal) => runManager(options, host, env, signal));
+};
