@@ -141,6 +141,7 @@ export const createNativeController = (options: NativeControllerOptions) => {
       const leading = createWorkQueue({
         env: { ...env, log },
         concurrency: CONCURRENCY,
+        ...(observe.queue && { metrics: observe.queue }),
         process: async (key, abort) => {
           const session = sessions.get(key)?.session;
           return session?.reconcile(abort);

@@ -23,8 +23,8 @@ export const daemonRolloutLimits = {
    * etcd takes an object of 1.5 MiB: 5000 reservations fit while names of nodes have up to 40 characters, 3000 with the
    * longest ones that are usual (63).
    */
-  reservations: 5000,
-  forgiven: 5000,
+  reservations: 3000,
+  forgiven: 3000,
   causes: 64,
   failing: 10,
   haltedNodes: 10,

@@ -10,12 +10,10 @@ export interface Verdict {
   message: string;
 }
 
-const nodes = (n: number): string => `${n} node${n === 1 ? '' : 's'}`;
-
 /** `12 of 15 online nodes run web-6d8c (3 offline)`. */
 const progress = ({ tally, state }: Ledger): string => {
   const away = tally.phases.offline > 0 ? `, ${tally.phases.offline} offline` : '';
-  return `${tally.phases.updated} of ${nodes(tally.online)} online run ${state.target?.name ?? 'the target'}${away}.`;
+  return `${tally.phases.updated} of ${tally.online} online nodes run ${state.target?.name ?? 'the target'}${away}.`;
 };
 
 const reasonOfHold = {

@@ -196,6 +196,18 @@ describe('whyNotEligible', () => {
       assert.equal(isEligible(needs, view), expected === undefined);
     });
 
+  it('does not depend on the taints that an offline node gets', () => {
+    const offline = node({
+      taints: [
+        { key: 'node.kubernetes.io/unreachable', value: '', effect: 'NoSchedule' },
+        { key: 'node.kubernetes.io/not-ready', value: '', effect: 'NoExecute' },
+      ],
+    });
+    assert.equal(placement(daemonNeeds(spec()), offline).shouldRun, false);
+    assert.equal(isEligible(daemonNeeds(spec()), offline), true);
+    assert.equal(whyNotEligible(daemonNeeds(spec()), offline), undefined);
+  });
+
   it('does not depend on readiness', () =>
     assert.equal(whyNotEligible(daemonNeeds(spec()), node({ ready: false, readyChangedAt: 5 })), undefined));
 });

@@ -82,12 +82,26 @@ export const placement = (needs: DaemonNeeds, node: NodeView): Placement => {
 };
 
 /** Whether a node without a pod gets one. */
-export const isEligible = (needs: DaemonNeeds, node: NodeView): boolean => placement(needs, node).shouldRun;
+// The node lifecycle controller puts these on every node that is not Ready, with NoSchedule too.
+const OFFLINE_TAINTS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
+
+/** The node as it would be online: its loss is told by readiness, and does not end its belonging to a DaemonSet. */
+const asOnline = (node: NodeView): NodeView =>
+  node.taints.some(({ key }) => OFFLINE_TAINTS.includes(key))
+    ? { ...node, taints: node.taints.filter(({ key }) => !OFFLINE_TAINTS.includes(key)) }
+    : node;
+
+/**
+ * Does the node belong to the DaemonSet's rollout? Where the native controller runs the pod whenever the node is online:
+ * it creates none on an unreachable node (`placement`), but an offline node is skipped by a rollout, not left out of it.
+ */
+export const isEligible = (needs: DaemonNeeds, node: NodeView): boolean => placement(needs, asOnline(node)).shouldRun;
 
 const describeTaint = ({ key, value, effect }: Taint): string => `${key}${value === '' ? '' : `=${value}`}:${effect}`;
 
 /** A sentence that says why a node without a pod gets none; undefined where it gets one. */
-export const whyNotEligible = (needs: DaemonNeeds, node: NodeView): string | undefined => {
+export const whyNotEligible = (needs: DaemonNeeds, seen: NodeView): string | undefined => {
+  const node = asOnline(seen);
   if (needs.nodeName !== '' && needs.nodeName !== node.name)
     return `The pod template names node ${needs.nodeName} in spec.nodeName.`;
   const missing = missingLabel(needs, node);

@@ -45,7 +45,7 @@ const toReservation = (record: NodeRecord, act: Act): Reservation => ({
 export const save = (ledger: Ledger): SavedRollout & Required<Pick<SavedRollout, 'rollout'>> => {
   const { state } = ledger;
   const { target, startedAt, finishedAt, halted, resumed, lastComplete } = state;
-  const reservations = [...ledger.acting()]
+  const reservations = mostNeeded([...ledger.acting()])
     .sort(byNode)
     .flatMap((record) => (record.act ? [toReservation(record, record.act)] : []));
   return {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { daemonRolloutLimits } from './api.ts';
 import { count, formatIntOrPercent, type IntOrPercent, parseIntOrPercent, percent } from './int-or-percent.ts';
 import { formatSelector, parseSelector, type Selector } from './selector.ts';
 
@@ -153,7 +154,7 @@ const readPredownload = (text: string): Read<'off' | 'preferred'> => {
 const readResume = (text: string): Read<NonNullable<Policy['resume']>> => {
   const value = text.trim();
   const hash = value.split('/')[0] ?? '';
-  return /^[a-z0-9]+$/.test(hash)
+  return /^[a-z0-9]+$/.test(hash) && value.length <= daemonRolloutLimits.consent
     ? { value: { hash, value } }
     : { problem: 'does not name a revision', cure: "set it to the target revision's controller-revision-hash" };
 };
