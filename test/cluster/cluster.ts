@@ -41,7 +41,7 @@ export const startCluster = async (options: ControlPlaneOptions = {}): Promise<R
       return name;
     },
     dropNamespace: async (name) => void (await orMissing(api.delete(`/api/v1/namespaces/${name}`))),
-    ...createNodes(api),
+    ...createNodes(plane),
     nativeController: pausable('daemonset-controller'),
     scheduler: pausable('kube-scheduler'),
     restartApiServer: () => plane.restartApiServer(),

@@ -7,6 +7,7 @@ import { type Access, type Api, createApi } from './api.ts';
 import { findPrograms } from './controlplane/build.ts';
 import { type Delays, kwokConfig } from './kwok.ts';
 import { createProcesses, type Processes, type Program, untilReady } from './processes.ts';
+import { Hopeless } from './wait.ts';
 
 export interface ControlPlaneOptions {
   /** A node whose lease is this old is not ready. Default 5. */
@@ -36,6 +37,8 @@ export interface ControlPlane {
   restartApiServer(signal?: NodeJS.Signals): Promise<void>;
   /** Starts a program again that was killed. */
   restart(name: ProgramName): Promise<void>;
+  /** Throws when a program has ended by itself: nothing can be waited for then. Killed ones are let be. */
+  mustRun(): void;
   stop(): Promise<void>;
 }
 
@@ -265,6 +268,12 @@ const start = async (
     programs,
     processes,
     restart,
+    mustRun() {
+      for (const { name, ended, logFile } of Object.values(programs)) {
+        if (typeof ended === 'number')
+          throw new Hopeless(`${name} ended with ${ended}; its last words are in ${logFile}`);
+      }
+    },
     async restartApiServer(signal = 'SIGTERM') {
       const old = programs['kube-apiserver'];
       old.kill(signal);

@@ -34,8 +34,6 @@ const delay = (key: string, fallbackMs: number, factor: number, slow: boolean): 
 const backOff = (baseMs: number): string =>
   `(([.status.containerStatuses[].restartCount] | max) as $n | ${baseMs} * pow(2; [$n - 1, 6] | min) | floor | tostring) + "ms"`;
 
-const quoted = (jq: string): string => jq.replaceAll("'", "''");
-
 /** kwok's whole configuration file: its options, and the stages of `kwok/*.yaml` with their placeholders filled in. */
 export const kwokConfig = async (leaseSeconds: number, delays: Partial<Delays> = {}): Promise<string> => {
   const ms = { ...defaults, ...delays };
@@ -49,11 +47,13 @@ export const kwokConfig = async (leaseSeconds: number, delays: Partial<Delays> =
     .trim();
   const stages = [node, pod]
     .join('\n---\n')
-    .replaceAll('@state', () => quoted(state))
-    .replaceAll(/@start\(([\d.]+)\)/g, (_, factor) => quoted(delay('start-ms', ms.startMs, Number(factor), true)))
-    .replaceAll(/@stop\(([\d.]+)\)/g, (_, factor) => quoted(delay('stop-ms', ms.stopMs, Number(factor), true)))
-    .replaceAll("'@die'", () => `'${quoted(delay('die-ms', ms.dieMs, 1, false))}'`)
-    .replaceAll("'@back-off'", () => `'${quoted(backOff(ms.backOffMs))}'`)
+    // JSON's quoted strings are YAML's too.
+    .replaceAll(/["']@state["']/g, () => JSON.stringify(state))
+    .replaceAll(/["']@(start|stop)\(([\d.]+)\)["']/g, (_, key: 'start' | 'stop', factor: string) =>
+      JSON.stringify(delay(`${key}-ms`, ms[`${key}Ms`], Number(factor), true)),
+    )
+    .replaceAll(/["']@die["']/g, () => JSON.stringify(delay('die-ms', ms.dieMs, 1, false)))
+    .replaceAll(/["']@back-off["']/g, () => JSON.stringify(backOff(ms.backOffMs)))
     .replaceAll('@unless-cut', '{{ if eq (NodeIPWith .spec.nodeName) NodeIP }}phase: {{ .status.phase }}{{ else }}');
   const options = {
     apiVersion: 'config.kwok.x-k8s.io/v1alpha1',
@@ -67,6 +67,8 @@ export const kwokConfig = async (leaseSeconds: number, delays: Partial<Delays> =
       nodeLeaseParallelism: 8,
       podPlayStageParallelism: 16,
       nodePlayStageParallelism: 8,
+      // Without workers here the pods of a node that is back are never looked at.
+      podsOnNodeSyncParallelism: 4,
     },
   };
   return `${JSON.stringify(options)}\n---\n${stages}`;

@@ -1,5 +1,6 @@
 import type { Cluster, NodeBehaviour, NodeSpec } from '../conformance/cluster.ts';
-import { type Api, type Json, orMissing } from './api.ts';
+import { type Json, orMissing } from './api.ts';
+import type { ControlPlane } from './controlplane.ts';
 import { until } from './wait.ts';
 
 export type Nodes = Pick<Cluster, 'addNodes' | 'removeNodes' | 'offline' | 'online' | 'behave'>;
@@ -63,11 +64,12 @@ export const isReady = (node: Node): boolean =>
   node.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 
 /** Simulated nodes, by way of the API alone: kwok and the admission policies of `kwok/` do the rest. */
-export const createNodes = (api: Api): Nodes => {
+export const createNodes = ({ api, mustRun }: Pick<ControlPlane, 'api' | 'mustRun'>): Nodes => {
   let created = 0;
 
   const whenAll = (what: string, names: readonly string[], test: (node: Node) => boolean): Promise<boolean> =>
     until(what, 60_000, 100, async () => {
+      mustRun();
       const { items } = await api.get<{ items: Node[] }>('/api/v1/nodes?resourceVersion=0');
       const found = new Map(items.map((node) => [node.metadata.name, node]));
       return names.every((name) => {

@@ -1,5 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
+/** Thrown by a probe, it ends the waiting at once. */
+export class Hopeless extends Error {
+  readonly code = 'Hopeless';
+}
+
 /**
  * Polls `probe` until it yields something truthy, and resolves with that. Rejects after `timeoutMs`, with what the last
  * failing probe threw as the cause; a probe that throws counts as not yet.
@@ -18,6 +23,7 @@ export const until = async <T>(
       if (value) return value as Exclude<T, false | null | undefined | '' | 0>;
       last = undefined;
     } catch (error) {
+      if (error instanceof Hopeless) throw error;
       last = error;
     }
     if (performance.now() > end) throw new Error(`waited ${timeoutMs} ms in vain until ${what}`, { cause: last });
