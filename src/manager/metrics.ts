@@ -152,14 +152,16 @@ export const createManagerMetrics = (version: string): ManagerMetrics => {
       requestSeconds.observe({ verb, host }, seconds);
     },
     observer: (controller) => ({
-      reconciled(result, seconds) {
+      queue: {
+        depth: (items) => depth.set({ name: controller }, items),
+        waited: (seconds) => waited.observe({ name: controller }, seconds),
         // A reconcile is the work on one item of the queue.
-        worked.observe({ name: controller }, seconds);
-        reconciles.inc({ controller, result });
-        reconcileSeconds.observe({ controller }, seconds);
+        worked(seconds, result) {
+          worked.observe({ name: controller }, seconds);
+          reconciles.inc({ controller, result });
+          reconcileSeconds.observe({ controller }, seconds);
+        },
       },
-      queueDepth: (items) => depth.set({ name: controller }, items),
-      queueWaited: (seconds) => waited.observe({ name: controller }, seconds),
       acted: (result) => acts.inc({ controller, result }),
       reserved: (result) => reservations.inc({ controller, result }),
       statusWritten: () => statusWrites.inc({ controller }),

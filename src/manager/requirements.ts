@@ -3,7 +3,7 @@ import { type Env, sleep } from '../runtime/index.ts';
 import type { Requirement } from './controller.ts';
 
 // Soon enough that whoever applies the missing piece sees the manager go on, seldom enough for the API server.
-const RETRY_MS = 5_000;
+const RETRY_MS = 2_000;
 
 /** Undefined when it is served, else what is wrong. Discovery needs no rights beyond those of every authenticated user. */
 const missing = async (
@@ -28,7 +28,7 @@ const missing = async (
 
 /**
  * Resolves once the API server serves all that is required, or when the signal aborts. Until then `report` hears what is
- * missing (undefined at the end), the log tells the cure whenever that changes, and the server is asked every five
+ * missing (undefined at the end), the log tells the cure whenever that changes, and the server is asked every two
  * seconds.
  */
 export const awaitRequirements = async (

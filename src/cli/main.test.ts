@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
+import { main } from './main.ts';
+import { startEdgeset } from './testing/process.ts';
+import { version } from './version.ts';
+
+const run = async (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> => {
+  let stdout = '';
+  let stderr = '';
+  const code = await main(args, {
+    stdout: (text) => (stdout += text),
+    stderr: (text) => (stderr += text),
+    terminal: false,
+    environment: {},
+    random: () => 0,
+  });
+  return { code, stdout, stderr };
+};
+
+test('--version prints the version of the package', async () => {
+  assert.deepEqual(await run('--version'), { code: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+test('help goes to stdout when asked for, and names every command', async () => {
+  for (const args of [['help'], ['--help']]) {
+    const { code, stdout, stderr } = await run(...args);
+    assert.deepEqual([code, stderr], [0, '']);
+    for (const command of ['manager', 'crds']) assert.match(stdout, new RegExp(`^ {2}${command}\\b`, 'm'));
+  }
+  const { code, stdout } = await run('help', 'manager');
+  assert.equal(code, 0);
+  assert.match(stdout, /--leader-elect \[boolean\]/);
+});
+
+test('no command at all is a mistake: help goes to stderr', async () => {
+  const { code, stdout, stderr } = await run();
+  assert.deepEqual([code, stdout], [2, '']);
+  assert.match(stderr, /^Usage: edgeset/);
+});
+
+const mistakes: [string[], RegExp][] = [
+  [['manger'], /unknown command 'manger'[^]*Did you mean manager/],
+  [
+    ['manager', '--metrics-bind-adress=0'],
+    /unknown option '--metrics-bind-adress=0'[^]*Did you mean --metrics-bind-address/,
+  ],
+  [['manager', '--predownload'], /unknown option '--predownload'/],
+  [['manager', 'now'], /too many arguments/],
+  [['manager', '--context'], /'--context <name>' argument missing/],
+  [['manager', '--controllers=nativ'], /--controllers: "nativ" is not known: give one of native/],
+  [['manager', '--leader-elect=maybe'], /--leader-elect: "maybe" is not known: give one of true, false/],
+  [['crds', '--json'], /unknown option '--json'/],
+];
+for (const [args, message] of mistakes) {
+  test(`edgeset ${args.join(' ')} ends with code 2 and says why on stderr`, async () => {
+    const { code, stdout, stderr } = await run(...args);
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, message);
+  });
+}
+
+test('crds prints what deploy/crds holds', async () => {
+  const folder = path.join(import.meta.dirname, '..', '..', 'deploy', 'crds');
+  const files = readdirSync(folder)
+    .filter((name) => name.endsWith('.yaml'))
+    .toSorted();
+  const { code, stdout, stderr } = await run('crds');
+  assert.deepEqual([code, stderr], [0, '']);
+  const withoutHeader = files.map((name) => readFileSync(path.join(folder, name), 'utf8').replace(/^#.*\n/, ''));
+  assert.equal(stdout, withoutHeader.join('---\n'));
+  for (const document of parseAllDocuments(stdout)) assert.deepEqual(document.errors, []);
+});
+
+test('crds loads neither the manager nor the client', { timeout: 20_000 }, async () => {
+  const edgeset = startEdgeset(['crds'], { NODE_DEBUG: 'esm' });
+  assert.equal(await edgeset.ended, 0);
+  assert.match(edgeset.stdout(), /^kind: CustomResourceDefinition$/m);
+  assert.match(edgeset.stderr(), /\/src\/cli\/crds\.ts/, 'the loader tells what it loads');
+  assert.doesNotMatch(edgeset.stderr(), /\/src\/(manager|kube|native)\/|prom-client|undici/);
+});

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { type FakeApiServer, startFakeApiServer } from './testing/api-server.ts';
+import { type Edgeset, eventually, startEdgeset } from './testing/process.ts';
+import { version } from './version.ts';
+
+const leasePath = '/apis/coordination.k8s.io/v1/namespaces/edgeset-system/leases/edgeset-manager';
+const anyPorts = ['--metrics-bind-address=127.0.0.1:0', '--health-probe-bind-address=127.0.0.1:0'];
+
+const newApi = async (t: TestContext): Promise<FakeApiServer> => {
+  const api = await startFakeApiServer();
+  t.after(() => api.close());
+  return api;
+};
+
+/** A kubeconfig whose contexts have the names and servers given; the first one is current. */
+const kubeconfig = (t: TestContext, servers: Record<string, string>): string => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'edgeset-manager-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = path.join(folder, 'config');
+  const entries = Object.entries(servers);
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: entries.map(([name, server]) => ({ name, cluster: { server } })),
+    contexts: entries.map(([name]) => ({ name, context: { cluster: name } })),
+    'current-context': entries[0]?.[0],
+  };
+  writeFileSync(file, JSON.stringify(config));
+  return file;
+};
+
+const start = (t: TestContext, args: readonly string[], environment?: Record<string, string>): Edgeset => {
+  const manager = startEdgeset(['manager', ...args], environment);
+  t.after(() => manager.child.kill('SIGKILL'));
+  return manager;
+};
+
+const startOn = (t: TestContext, api: FakeApiServer, ...args: string[]): Edgeset =>
+  start(t, ['--kubeconfig', kubeconfig(t, { only: api.url }), ...anyPorts, ...args]);
+
+const logged = (manager: Edgeset, msg: string): Promise<Record<string, unknown>> =>
+  eventually(`a log line "${msg}"\n${manager.stderr()}`, () => manager.log().find((line) => line.msg === msg));
+const metricsUrl = async (manager: Edgeset): Promise<string> =>
+  `http://${String((await logged(manager, 'serving metrics')).address)}/metrics`;
+const probeUrl = async (manager: Edgeset, page: 'readyz' | 'healthz'): Promise<string> =>
+  `http://${String((await logged(manager, 'serving health probes')).address)}/${page}`;
+const leading = (manager: Edgeset) => logged(manager, 'leading: the controllers act');
+const textOf = async (url: string): Promise<string> => (await fetch(url)).text();
+
+describe('the life of a manager', { concurrency: 2 }, () => {
+  test('it becomes ready, leads, and gives the lease back on SIGTERM', async (t) => {
+    const api = await newApi(t);
+    const manager = startOn(t, api);
+    await leading(manager);
+    assert.equal((await fetch(await probeUrl(manager, 'readyz'))).status, 200);
+    assert.equal((await fetch(await probeUrl(manager, 'healthz'))).status, 200);
+    const metrics = await textOf(await metricsUrl(manager));
+    assert.match(metrics, /^leader_election_master_status\{name="edgeset-manager"\} 1$/m);
+    assert.match(metrics, /^rest_client_requests_total\{code="200",method="GET",host="127\.0\.0\.1:\d+"\} \d+$/m);
+    assert.match(metrics, /^edgeset_rollouts\{controller="native"\} 0$/m);
+    assert.deepEqual(new Set(api.requests.map(({ agent }) => agent)), new Set([`edgeset-manager/${version}`]));
+    const { holderIdentity, leaseDurationSeconds } = api.leases.get(leasePath)?.spec ?? {};
+    assert.match(holderIdentity ?? '', /_[0-9a-f]{12}$/);
+    assert.equal(leaseDurationSeconds, 15);
+
+    manager.child.kill('SIGTERM');
+    assert.equal(await manager.ended, 0, manager.stderr());
+    assert.equal(api.leases.get(leasePath)?.spec.holderIdentity, '');
+    assert.equal(manager.stdout(), '');
+  });
+
+  test('a second one stands by with warm caches and takes over when the first one stops', async (t) => {
+    const api = await newApi(t);
+    const first = startOn(t, api);
+    await leading(first);
+    const second = startOn(t, api, '--leader-election-retry-period=200ms');
+    await logged(second, 'the lease has a new holder');
+    assert.equal((await fetch(await probeUrl(second, 'readyz'))).status, 200);
+    const metrics = await textOf(await metricsUrl(second));
+    assert.match(metrics, /^leader_election_master_status\{name="edgeset-manager"\} 0$/m);
+    assert.doesNotMatch(metrics, /^edgeset_rollouts\{/m);
+    assert.ok(!second.log().some(({ msg }) => msg === 'leading: the controllers act'));
+    first.child.kill('SIGINT');
+    assert.equal(await first.ended, 0);
+    await leading(second);
+  });
+
+  test('it stands by when it cannot renew the lease, and leads again once it can', async (t) => {
+    const api = await newApi(t);
+    const quick = ['lease-duration=3s', 'renew-deadline=1s', 'retry-period=200ms'];
+    const manager = startOn(t, api, ...quick.map((flag) => `--leader-election-${flag}`));
+    await leading(manager);
+    api.leasesFail = true;
+    await logged(manager, 'the controllers have settled');
+    const metrics = await metricsUrl(manager);
+    assert.match(await textOf(metrics), /^leader_election_master_status\{name="edgeset-manager"\} 0$/m);
+    api.leasesFail = false;
+    await eventually('leads again', async () =>
+      /^leader_election_master_status\{[^}]*\} 1$/m.test(await textOf(metrics)),
+    );
+    manager.child.kill('SIGTERM');
+    assert.equal(await manager.ended, 0);
+  });
+
+  test('without the CRD it says how to install it, is not ready, and goes on once it is there', async (t) => {
+    const api = await newApi(t);
+    api.crd = false;
+    const manager = startOn(t, api);
+    const cure = /npx edgeset crds \| kubectl apply -f -/;
+    const said = await eventually('the cure in the log', () => manager.log().find(({ level }) => level === 'error'));
+    assert.match(String(said.msg), cure);
+    const readyz = await fetch(await probeUrl(manager, 'readyz'));
+    assert.equal(readyz.status, 503);
+    assert.match(await readyz.text(), cure);
+    await eventually('asks again', () => api.requests.length >= 2);
+    assert.equal(api.leases.size, 0, 'it does not take the lease either');
+    api.crd = true;
+    await leading(manager);
+    assert.equal((await fetch(await probeUrl(manager, 'readyz'))).status, 200);
+    const errors = manager.log().filter(({ level }) => level === 'error');
+    assert.equal(errors.length, 1, 'it says so once, not at each try');
+  });
+
+  test('an API server that is away is waited for, and does not hold up the stop', async (t) => {
+    const gone = await startFakeApiServer();
+    await gone.close();
+    const manager = startOn(t, gone);
+    const said = await eventually('an error', () => manager.log().find(({ level }) => level === 'error'));
+    assert.match(String(said.msg), /no answer from http:\/\/127\.0\.0\.1:\d+: is it up, and reachable from here\?/);
+    assert.equal((await fetch(await probeUrl(manager, 'readyz'))).status, 503);
+    assert.equal((await fetch(await probeUrl(manager, 'healthz'))).status, 200);
+    manager.child.kill('SIGTERM');
+    assert.equal(await manager.ended, 0);
+  });
+
+  test('an address in use ends it with code 1 and the flag that helps', async (t) => {
+    const api = await newApi(t);
+    const manager = startOn(t, api, `--metrics-bind-address=${api.url.slice('http://'.length)}`);
+    assert.equal(await manager.ended, 1);
+    assert.match(manager.stderr(), /CannotListen/);
+    assert.match(manager.stderr(), /give another address with --metrics-bind-address, or 0 for none/);
+  });
+
+  test('a kubeconfig that does not exist ends it with code 1 and the flag that helps', async (t) => {
+    const manager = start(t, ['--kubeconfig=/nonexistent/config', ...anyPorts]);
+    assert.equal(await manager.ended, 1);
+    assert.match(manager.stderr(), /\/nonexistent\/config: .*--kubeconfig/);
+  });
+});
+
+describe('what the flags do', { concurrency: 2 }, () => {
+  test('--context chooses the cluster', async (t) => {
+    const [wrong, right] = [await newApi(t), await newApi(t)];
+    const config = kubeconfig(t, { wrong: wrong.url, right: right.url });
+    const manager = start(t, ['--kubeconfig', config, '--context=right', ...anyPorts]);
+    await leading(manager);
+    assert.equal(wrong.requests.length, 0);
+  });
+
+  test('KUBECONFIG stands in for --kubeconfig', async (t) => {
+    const api = await newApi(t);
+    await leading(start(t, anyPorts, { KUBECONFIG: kubeconfig(t, { only: api.url }) }));
+  });
+
+  test('--namespaces confines what is read to them', async (t) => {
+    const api = await newApi(t);
+    const manager = startOn(t, api, '--namespaces=shop,van', '--controllers=native');
+    await leading(manager);
+    const paths = new Set(api.requests.map((request) => request.path).filter((each) => each.includes('/daemonsets')));
+    assert.deepEqual(
+      paths,
+      new Set(['/apis/apps/v1/namespaces/shop/daemonsets', '/apis/apps/v1/namespaces/van/daemonsets']),
+    );
+  });
+
+  test('--leader-elect=false leads at once and touches no Lease', async (t) => {
+    const api = await newApi(t);
+    const manager = startOn(t, api, '--leader-elect=false');
+    await leading(manager);
+    assert.ok(!api.requests.some((request) => request.path.includes('/leases')));
+    manager.child.kill('SIGTERM');
+    assert.equal(await manager.ended, 0);
+  });
+
+  test('--leader-election-* say which Lease, and for how long', async (t) => {
+    const api = await newApi(t);
+    const where = ['--leader-election-namespace=ops', '--leader-election-id=fleet'];
+    await leading(startOn(t, api, ...where, '--leader-election-lease-duration=40s'));
+    const [held] = api.leases;
+    assert.equal(held?.[0], '/apis/coordination.k8s.io/v1/namespaces/ops/leases/fleet');
+    assert.equal(held?.[1].spec.leaseDurationSeconds, 40);
+  });
+
+  test('--kube-api-qps and --kube-api-burst slow requests down', async (t) => {
+    const api = await newApi(t);
+    const manager = startOn(t, api, '--kube-api-qps=2', '--kube-api-burst=1');
+    await leading(manager);
+    const [first, last] = [await logged(manager, 'starting'), await leading(manager)];
+    const tookMs = Date.parse(String(last.ts)) - Date.parse(String(first.ts));
+    const spacing = 500;
+    const requests = api.requests.filter((request) => !request.path.includes('/leases')).length;
+    assert.ok(tookMs >= (requests - 1) * spacing * 0.9, `${requests} requests within ${tookMs} ms`);
+  });
+
+  test('0 turns the addresses off', async (t) => {
+    const api = await newApi(t);
+    const manager = startOn(t, api, '--metrics-bind-address=0', '--health-probe-bind-address=0');
+    await leading(manager);
+    assert.ok(!manager.log().some(({ msg }) => String(msg).startsWith('serving')));
+  });
+
+  test('--log-level and --log-format shape the log', async (t) => {
+    const api = await newApi(t);
+    const manager = startOn(t, api, '--log-level=warn', '--log-format=text', '--leader-elect=false');
+    await eventually('caches', () => api.requests.length >= 4);
+    manager.child.kill('SIGTERM');
+    assert.equal(await manager.ended, 0);
+    assert.equal(manager.stderr(), '');
+    const chatty = startOn(t, api, '--log-format=text', '--leader-elect=false');
+    await eventually('text', () => /^\d\d:\d\d:\d\d\.\d{3} info {2}starting version=/m.test(chatty.stderr()));
+  });
+});

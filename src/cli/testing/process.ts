@@ -1,0 +1,51 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import path from 'node:path';
+import { sleep, systemClock } from '../../runtime/index.ts';
+
+const script = path.join(import.meta.dirname, '..', '..', '..', 'bin', 'edgeset.ts');
+const PATIENCE_MS = 15_000;
+
+/** Waits until `look` finds something; fails with `what` after 15 s. */
+export const eventually = async <T>(
+  what: string,
+  look: () => T | undefined | false | Promise<T | undefined | false>,
+): Promise<T> => {
+  const giveUpAt = systemClock.now() + PATIENCE_MS;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    if (systemClock.now() > giveUpAt) throw new Error(`waited ${PATIENCE_MS} ms in vain: ${what}`);
+    await sleep(systemClock, 20);
+  }
+};
+
+export interface Edgeset {
+  readonly child: ChildProcess;
+  stdout(): string;
+  stderr(): string;
+  /** Lines of the log, which is JSON when not at a terminal. */
+  log(): Record<string, unknown>[];
+  /** The exit code, or the signal that ended it. */
+  readonly ended: Promise<number | string>;
+}
+
+/** Runs `edgeset` as a process of its own. Whoever starts it kills it at the end of the test. */
+export const startEdgeset = (args: readonly string[], environment: Record<string, string> = {}): Edgeset => {
+  const env = { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...environment };
+  const child = spawn(process.execPath, [script, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')));
+  return {
+    child,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    log: () =>
+      stderr
+        .split('\n')
+        .filter((line) => line.startsWith('{') && line.endsWith('}'))
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
+    ended: new Promise((resolve) => child.once('close', (code, signal) => resolve(code ?? signal ?? ''))),
+  };
+};
