@@ -20,7 +20,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const scripts = import.meta.dirname;
 const scratch: string[] = [];
+const started: ChildProcess[] = [];
 afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL');
   for (const dir of scratch.splice(0)) rmSync(dir, { recursive: true, force: true });
 });
 
@@ -85,9 +87,12 @@ const start = (
       ...process.env,
       npm_execpath: path.join(dir, 'npm.cjs'),
       npm_node_execpath: process.execPath,
+      // What outlives a failed test ends with it.
+      npm_lifecycle_event: 'test',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  started.push(child);
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
@@ -127,7 +132,7 @@ for (const [way, options] of [
     assert.deepEqual(npmCalls(dir), ['install']);
   });
 
-  test(`signals reach the command, and its death by one is passed up, ${way}`, async () => {
+  test(`signals reach the command, and its death by one is passed up, ${way}`, { timeout: 10_000 }, async () => {
     const dir = clone(healthy);
     await run(dir, ['-e', '0']);
     const script = `process.on('SIGUSR2', () => process.kill(process.pid, 'SIGKILL')); setInterval(() => {}, 1000); console.log('up')`;
