@@ -1,6 +1,5 @@
 import { open } from 'node:fs/promises';
-import type { AuditRecord } from '../conformance/audit-record.ts';
-import type { Audit } from '../conformance/cluster.ts';
+import type { Audit, AuditRecord } from '../conformance/index.ts';
 
 /** The API server's own form of a record (audit.k8s.io/v1), as far as it is read. */
 interface AuditEvent {

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { NodeBehaviour } from '../conformance/cluster.ts';
-import { type Json, type RealCluster, startCluster, until } from './index.ts';
+import { countWrites, judge, type NodeBehaviour } from '../conformance/index.ts';
+import { createApi } from './api.ts';
+import { type Json, mintToken, type RealCluster, startCluster, until } from './index.ts';
+import { installRights } from './manager.ts';
 
 interface Pod {
   metadata: { name: string; uid: string; deletionTimestamp?: string };
@@ -81,7 +86,7 @@ describe('a real control plane with simulated nodes', { concurrency: 8 }, () => 
   it('runs a DaemonSet on every node, and replaces a pod that is deleted', async () => {
     const { nodes, allReady, remove, when } = await fixture('rolls', 3);
     const pods = await allReady();
-    assert.deepEqual(pods.map((pod) => pod.spec.nodeName).toSorted(), nodes);
+    assert.deepEqual(new Set(pods.map((pod) => pod.spec.nodeName)), new Set(nodes));
     const old = pods[0]!;
     await remove(old);
     const next = await when(
@@ -143,7 +148,7 @@ describe('a real control plane with simulated nodes', { concurrency: 8 }, () => 
     await remove(pod);
     // The cut comes within the 2.5 s; the API shows it 5 s later, when both delays are long over.
     await cluster.offline([starting!, ending!]);
-    assert.equal(waiting((await when(starting, 'it is there', () => true))!), 'ContainerCreating');
+    assert.equal(waiting(await when(starting, 'it is there', () => true)), 'ContainerCreating');
     const held = await when(ending, 'it is there', () => true);
     assert.equal(held.metadata.uid, pod.metadata.uid);
     assert.ok(held.status.containerStatuses?.[0]?.state.running);
@@ -193,4 +198,154 @@ describe('a real control plane with simulated nodes', { concurrency: 8 }, () => 
       if (behaviour !== 'failed') await when(nodes[0], 'it is well again', isReady);
     });
   }
+
+  it('leaves a pod that is stuck terminating until its behaviour is taken away', async () => {
+    const {
+      first: node,
+      nodes,
+      allReady,
+      remove,
+      when,
+      release,
+    } = await fixture('stuck', 2, {
+      'sim.edgeset.io/behaviour': 'stuck-terminating',
+    });
+    const pods = await allReady();
+    await release('app:v2');
+    for (const pod of pods) await remove(pod);
+    await cluster.behave([node], { behaviour: 'ready' });
+    await when(
+      node,
+      'the pod is replaced',
+      (pod) => isReady(pod) && pod.status.containerStatuses?.[0]?.image === 'app:v2',
+    );
+    const stuck = await when(nodes[1], 'it is there', () => true);
+    assert.ok(stuck.metadata.deletionTimestamp);
+  });
+
+  it('takes a node down with the version that kills it', async () => {
+    const { first: node, allReady, remove, release, when } = await fixture('kills', 2);
+    const pods = await allReady();
+    await release('app:v2', { 'sim.edgeset.io/behaviour': 'kills-node', 'sim.edgeset.io/die-ms': '300' });
+    await remove(pods.find((pod) => pod.spec.nodeName === node)!);
+    await when(
+      node,
+      'the new version is ready',
+      (pod) => isReady(pod) && pod.status.containerStatuses?.[0]?.image === 'app:v2',
+    );
+    await until('the node is gone', 20_000, 100, async () => {
+      const { status } = await cluster.plane.api.get<Pod>(`/api/v1/nodes/${node}`);
+      return status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'Unknown');
+    });
+    await cluster.behave([node], { behaviour: 'ready' });
+    await cluster.online([node]);
+    await when(node, 'its pod is ready again', isReady);
+  });
+
+  it('restarts a container whose image is changed in place', async () => {
+    const { first: node, allReady, patch, when } = await fixture('inplace', 1);
+    const [pod] = await allReady();
+    await patch(pod!, { spec: { containers: [{ name: 'app', image: 'app:v2' }] } });
+    await when(node, 'it is down meanwhile', (found) => !isReady(found));
+    const back = await when(node, 'it is ready again', isReady);
+    const container = back.status.containerStatuses?.[0];
+    assert.equal(back.metadata.uid, pod?.metadata.uid);
+    assert.equal(container?.image, 'app:v2');
+    assert.equal(container?.restartCount, 1);
+    assert.notEqual(container?.imageID, pod?.status.containerStatuses?.[0]?.imageID);
+  });
+
+  it('tells in the audit log what the judge needs', async () => {
+    const { namespace, pods, allReady, remove, release } = await fixture('audit', 2);
+    await allReady();
+    await release('app:v2');
+    for (const pod of await pods()) await remove(pod);
+    await until(
+      'both are replaced',
+      20_000,
+      50,
+      async () =>
+        (await pods()).filter((pod) => isReady(pod) && pod.status.containerStatuses?.[0]?.image === 'app:v2').length ===
+        2,
+    );
+    const records = (await cluster.audit.read()).filter(
+      (record) => record.namespace === namespace || record.namespace === '',
+    );
+    const product = (user: string): boolean => user === 'admin';
+    assert.deepEqual(judge(records, { namespace, daemonSet: 'app', budget: 2, product }), []);
+    assert.match(judge(records, { namespace, daemonSet: 'app', budget: 1, product }).join('\n'), /^S1: .*\nS2: /);
+    assert.equal(countWrites(records, { user: product, namespace })['delete pods'], 2);
+  });
+
+  it('gives a ServiceAccount its rights and no more', async () => {
+    const { api, access } = cluster.plane;
+    const namespace = await cluster.createNamespace('rights');
+    const folder = await mkdtemp(join(tmpdir(), 'edgeset-deploy-'));
+    const rules = [{ apiGroups: [''], resources: ['nodes'], verbs: ['list'] }];
+    const objects = [
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'edgeset-manager', namespace: 'elsewhere' } },
+      { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: 'edgeset-probe' }, rules },
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRoleBinding',
+        metadata: { name: 'edgeset-probe' },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'edgeset-probe' },
+        subjects: [{ kind: 'ServiceAccount', name: 'edgeset-manager', namespace: 'elsewhere' }],
+      },
+    ];
+    await writeFile(join(folder, 'all.yaml'), objects.map((object) => JSON.stringify(object)).join('\n---\n'));
+    await installRights(api, namespace, folder);
+    await rm(folder, { recursive: true });
+    const own = createApi({ ...access, token: await mintToken(api, namespace, 'edgeset-manager') });
+    await until('the right is there', 5000, 50, () => own.get('/api/v1/nodes'));
+    await assert.rejects(own.get('/api/v1/pods'), { status: 403 });
+    await own.close();
+  });
+});
+
+describe('the programs of a control plane', () => {
+  it('go on after the API server was restarted', async () => {
+    const { first: node, allReady, remove, when } = await fixture('restart', 2);
+    const pods = await allReady();
+    await cluster.restartApiServer();
+    const old = pods.find((pod) => pod.spec.nodeName === node)!;
+    await remove(old);
+    await when(node, 'a new pod is ready', (pod) => pod.metadata.uid !== old.metadata.uid && isReady(pod));
+  });
+
+  it('can be paused one by one', async () => {
+    const { first: node, allReady, on, remove, when } = await fixture('paused', 2);
+    const pods = await allReady();
+    cluster.nativeController.pause();
+    const old = pods.find((pod) => pod.spec.nodeName === node)!;
+    await remove(old);
+    await until('the old pod is gone', 10_000, 50, async () => (await on(node)) === undefined);
+    cluster.nativeController.resume();
+    cluster.scheduler.pause();
+    await until(
+      'a new pod waits for the scheduler',
+      10_000,
+      50,
+      async () => (await on(undefined))?.status.phase === 'Pending',
+    );
+    cluster.scheduler.resume();
+    await when(node, 'a new pod is ready', (pod) => pod.metadata.uid !== old.metadata.uid && isReady(pod));
+  });
+
+  it('serve through a link that can be cut', async () => {
+    const link = await cluster.link();
+    const own = createApi({ ...cluster.plane.access, server: `https://127.0.0.1:${link.port}` });
+    assert.equal(await own.text('/readyz'), 'ok');
+    link.cut();
+    await assert.rejects(own.text('/readyz'));
+    link.restore();
+    assert.equal(await own.text('/readyz'), 'ok');
+    await own.close();
+    await link.close();
+  });
+
+  it("answer the product's own client", async () => {
+    const version = JSON.parse(await cluster.client.raw('/version')) as { gitVersion: string };
+    assert.equal(version.gitVersion, 'v1.34.4');
+  });
 });

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { Cluster, Pausable } from '../conformance/cluster.ts';
-import { openLink } from '../conformance/link.ts';
+import { createClient, loadClusterConfig } from '../../src/kube/index.ts';
+import { silentLogger, systemClock } from '../../src/runtime/index.ts';
+import type { Cluster, Pausable } from '../conformance/index.ts';
+import { openLink } from '../conformance/index.ts';
 import { orMissing } from './api.ts';
 import { followAudit } from './audit.ts';
 import { type ControlPlane, type ControlPlaneOptions, type ProgramName, startControlPlane } from './controlplane.ts';
@@ -23,13 +25,20 @@ export const startCluster = async (options: ControlPlaneOptions = {}): Promise<R
     throw error;
   }
   const { api, programs } = plane;
+  const kubeconfig = join(plane.dir, 'admin.kubeconfig');
+  const client = createClient(await loadClusterConfig({ kubeconfig, env: {} }), {
+    env: { clock: systemClock, random: Math.random, log: silentLogger },
+    userAgent: 'edgeset-test',
+    qps: 0,
+  });
   const pausable = (name: ProgramName): Pausable => ({
     pause: () => programs[name].pause(),
     resume: () => programs[name].resume(),
   });
   return {
     plane,
-    kubeconfig: join(plane.dir, 'admin.kubeconfig'),
+    kubeconfig,
+    client,
     audit: followAudit(plane.auditLog),
     async createNamespace(prefix) {
       const name = `${prefix}-${randomBytes(3).toString('hex')}`;
@@ -47,6 +56,9 @@ export const startCluster = async (options: ControlPlaneOptions = {}): Promise<R
     restartApiServer: () => plane.restartApiServer(),
     link: () => openLink({ host: '127.0.0.1', port: Number(new URL(plane.access.server).port) }),
     startManager: (managerOptions) => startManager(plane, managerOptions),
-    stop: () => plane.stop(),
+    async stop() {
+      await client.close();
+      await plane.stop();
+    },
   };
 };

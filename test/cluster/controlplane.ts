@@ -33,7 +33,10 @@ export interface ControlPlane {
   readonly programs: Readonly<Record<ProgramName, Program>>;
   /** Starts further programs that end with the control plane. */
   readonly processes: Processes;
-  /** Ends the API server (default SIGTERM) and starts it again on the same port and data; resolves when it is ready. */
+  /**
+   * Ends the API server and starts it again on the same port and data; resolves when it is ready. Default SIGKILL: after
+   * SIGTERM it serves its open watches for another minute.
+   */
   restartApiServer(signal?: NodeJS.Signals): Promise<void>;
   /** Starts a program again that was killed. */
   restart(name: ProgramName): Promise<void>;
@@ -274,7 +277,7 @@ const start = async (
           throw new Hopeless(`${name} ended with ${ended}; its last words are in ${logFile}`);
       }
     },
-    async restartApiServer(signal = 'SIGTERM') {
+    async restartApiServer(signal = 'SIGKILL') {
       const old = programs['kube-apiserver'];
       old.kill(signal);
       await old.exit;

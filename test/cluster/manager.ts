@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import type { Manager, ManagerOptions } from '../conformance/cluster.ts';
+import type { Manager, ManagerOptions } from '../conformance/index.ts';
 import type { Api, Json } from './api.ts';
 import { type ControlPlane, freePort, kubeconfigText } from './controlplane.ts';
 import { until } from './wait.ts';
@@ -42,10 +42,10 @@ export const readManifests = async (folder: string): Promise<Manifest[]> => {
  * Gives the ServiceAccounts of `deploy/` their rights, as if it had been installed into `namespace`: cluster-wide roles
  * as they are, everything namespaced moved there, and bindings under names of their own so that installations add up.
  */
-export const installRights = async (api: Api, namespace: string): Promise<void> => {
-  const all = (await readManifests(join(root, 'deploy'))).filter(({ kind }) => kind in kinds);
+export const installRights = async (api: Api, namespace: string, folder = join(root, 'deploy')): Promise<void> => {
+  const all = (await readManifests(folder)).filter(({ kind }) => kind in kinds);
   if (!all.some(({ kind, metadata }) => kind === 'ServiceAccount' && metadata.name === 'edgeset-manager')) {
-    throw new Error('deploy/ holds no ServiceAccount edgeset-manager: nothing says which rights a manager has');
+    throw new Error(`${folder} holds no ServiceAccount edgeset-manager: nothing says which rights a manager has`);
   }
   const moved = all.map((object): Manifest => {
     const place = kinds[object.kind];

@@ -1,4 +1,4 @@
-import type { Cluster, NodeBehaviour, NodeSpec } from '../conformance/cluster.ts';
+import type { Cluster, NodeBehaviour, NodeSpec } from '../conformance/index.ts';
 import { type Json, orMissing } from './api.ts';
 import type { ControlPlane } from './controlplane.ts';
 import { until } from './wait.ts';

@@ -1,3 +1,4 @@
+import type { KubeClient } from '../../src/kube/index.ts';
 import type { AuditRecord } from './audit-record.ts';
 import type { Link } from './link.ts';
 
@@ -89,6 +90,8 @@ export interface Audit {
 export interface Cluster {
   /** Path of a kubeconfig of cluster-admin, for kubectl and clients. */
   readonly kubeconfig: string;
+  /** Of cluster-admin, without a rate limit. */
+  readonly client: KubeClient;
   readonly audit: Audit;
   /** Creates `<prefix>-<random>`; resolves when pods can be made in it. */
   createNamespace(prefix: string): Promise<string>;

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, describe, it } from 'node:test';
+import { until } from './index.ts';
+
+const children: ChildProcess[] = [];
+after(() => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
+/** Programs whose command line or log files lie in `dir`. */
+const programsOf = (dir: string): string[] =>
+  readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(dir);
+      } catch {
+        return false;
+      }
+    });
+
+/** Runs `up.ts` until it says where its kubeconfig is; the rest of what it says is read and dropped. */
+const up = async (...nodes: string[]) => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'up.ts'), ...nodes], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const said = await new Promise<string>((resolve, reject) => {
+    void ended.then(() => reject(new Error('up.ts ended before it was up')));
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const found = /export KUBECONFIG=(.+)/.exec(line)?.[1];
+      if (found) resolve(found);
+    });
+  });
+  return { child, ended, kubeconfig: said, dir: dirname(said) };
+};
+
+const kubectl = async (kubeconfig: string, ...args: string[]): Promise<string> => {
+  const child = spawn('kubectl', args, {
+    env: { ...process.env, KUBECONFIG: kubeconfig },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let said = '';
+  for await (const chunk of child.stdout) said += String(chunk);
+  return said;
+};
+
+describe('a cluster brought up by hand', {
+  concurrency: 2,
+  skip: process.platform !== 'linux' && 'reads /proc',
+}, () => {
+  it('takes nodes offline by annotation, and leaves nothing behind after SIGINT', async () => {
+    const { child, ended, kubeconfig, dir } = await up('edge-1', 'edge-2');
+    const status = (): Promise<string> => kubectl(kubeconfig, 'get', 'node', 'edge-2', '--no-headers');
+    assert.match(await status(), / Ready /);
+    await kubectl(kubeconfig, 'annotate', 'node', 'edge-2', 'edgeset.io/sim=offline');
+    await until('kubectl shows it', 20_000, 200, async () => (await status()).includes('NotReady'));
+    await kubectl(kubeconfig, 'annotate', 'node', 'edge-2', 'edgeset.io/sim-');
+    await until('kubectl shows it again', 20_000, 200, async () => !(await status()).includes('NotReady'));
+    assert.ok(programsOf(dir).length >= 6);
+    child.kill('SIGINT');
+    assert.equal(await ended, 0);
+    assert.deepEqual(programsOf(dir), []);
+    assert.equal(existsSync(dir), false);
+  });
+
+  it('leaves nothing behind when its process is killed', async () => {
+    const { child, ended, dir } = await up('edge-1');
+    assert.ok(programsOf(dir).length >= 6);
+    child.kill('SIGKILL');
+    await ended;
+    await until('every program has ended', 10_000, 50, async () => Promise.resolve(programsOf(dir).length === 0));
+    await until('the folder is gone', 10_000, 50, async () => Promise.resolve(!existsSync(dir)));
+  });
+});

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { AuditRecord } from './audit-record.ts';
+import { countWrites, judge } from './judge.ts';
+
+const manager = 'system:serviceaccount:edge:edgeset-manager';
+
+/** Writes a cluster's history by hand; every line is one successful write, a second after the one before. */
+const history = (nodes: number, minReadySeconds = 0) => {
+  const records: AuditRecord[] = [];
+  let now = Date.parse('2026-01-01T00:00:00Z');
+  let version = 100;
+  const write = (
+    fields: Partial<AuditRecord> & {
+      response: { metadata: { name?: string } & Record<string, unknown> } & Record<string, unknown>;
+    },
+  ) => {
+    version += 1;
+    const metadata = { ...fields.response.metadata, resourceVersion: String(version) };
+    records.push({
+      receivedAt: now,
+      answeredAt: now,
+      user: 'system:kwok',
+      userAgent: '',
+      verb: 'update',
+      group: '',
+      resource: '',
+      namespace: 'edge',
+      name: fields.response.metadata.name ?? '',
+      code: 200,
+      request: undefined,
+      ...fields,
+      response: { ...fields.response, metadata },
+    });
+  };
+  const condition = (ready: boolean) => ({ conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] });
+  const podObject = (uid: string, node: string, hash: string, ready: boolean, deleting = false) => ({
+    kind: 'Pod',
+    metadata: {
+      name: `pod-${uid}`,
+      uid,
+      labels: { 'controller-revision-hash': hash },
+      ownerReferences: [{ controller: true, uid: 'ds' }],
+      ...(deleting && { deletionTimestamp: 'then', deletionGracePeriodSeconds: 30 }),
+    },
+    spec: { nodeName: node },
+    status: condition(ready),
+  });
+  const self = {
+    records,
+    wait(ms: number) {
+      now += ms;
+      return self;
+    },
+    node(name: string, ready: boolean) {
+      write({ resource: 'nodes/status', namespace: '', response: { metadata: { name }, status: condition(ready) } });
+      return self;
+    },
+    release(image: string, hash: string, revision: number) {
+      write({
+        group: 'apps',
+        resource: 'daemonsets',
+        response: {
+          metadata: { name: 'app', uid: 'ds' },
+          spec: { minReadySeconds, template: { spec: { containers: [{ image }] } } },
+        },
+      });
+      write({
+        group: 'apps',
+        resource: 'controllerrevisions',
+        response: {
+          metadata: {
+            labels: { 'controller-revision-hash': hash },
+            ownerReferences: [{ controller: true, uid: 'ds' }],
+          },
+          revision,
+        },
+      });
+      return self;
+    },
+    pod(uid: string, node: string, hash: string, ready: boolean) {
+      write({ resource: 'pods/status', verb: 'patch', response: podObject(uid, node, hash, ready) });
+      return self;
+    },
+    remove(uid: string, node: string, hash: string, how: { by?: string; uid?: boolean } = {}) {
+      write({
+        resource: 'pods',
+        verb: 'delete',
+        user: how.by ?? manager,
+        request: how.uid === false ? { kind: 'DeleteOptions' } : { preconditions: { uid } },
+        response: podObject(uid, node, hash, true, true),
+      });
+      return self;
+    },
+    judge: (budget: number | `${number}%`) => judge(records, { namespace: 'edge', daemonSet: 'app', budget }),
+  };
+  const names = Array.from({ length: nodes }, (_, index) => `n${index}`);
+  for (const name of names) self.node(name, true);
+  self.release('app:v1', 'old', 1);
+  for (const name of names) self.pod(`old-${name}`, name, 'old', true);
+  return self.wait(60_000).release('app:v2', 'new', 2).wait(1000);
+};
+
+describe('the judge', () => {
+  it('finds nothing in a rollout that keeps its budget', () => {
+    const log = history(3);
+    for (const node of ['n0', 'n1', 'n2']) {
+      log.remove(`old-${node}`, node, 'old').wait(500).pod(`new-${node}`, node, 'new', false).wait(500);
+      log.pod(`new-${node}`, node, 'new', true).wait(100);
+    }
+    assert.deepEqual(log.judge(1), []);
+  });
+
+  it('S1, S2: sees an act while others are in flight', () => {
+    const found = history(3).remove('old-n0', 'n0', 'old').wait(5).remove('old-n1', 'n1', 'old').judge(1);
+    assert.equal(found.length, 2);
+    assert.match(found[0]!, /^S1: .* pod-old-n1 on n1 while 1 others were in flight \(n0\) and the budget is 1/);
+    assert.match(found[1]!, /^S2: /);
+  });
+
+  it('allows as many at once as the budget, also as a percentage', () => {
+    const log = history(4).remove('old-n0', 'n0', 'old').remove('old-n1', 'n1', 'old');
+    assert.deepEqual(log.judge(2), []);
+    assert.deepEqual(log.judge('50%'), []);
+    assert.equal(log.judge('25%').length, 2);
+  });
+
+  it('counts a new pod as healed only after minReadySeconds', () => {
+    const log = (pauseMs: number) =>
+      history(2, 10)
+        .remove('old-n0', 'n0', 'old')
+        .pod('new-n0', 'n0', 'new', true)
+        .wait(pauseMs)
+        .remove('old-n1', 'n1', 'old')
+        .judge(1);
+    assert.equal(log(9000).length, 2);
+    assert.deepEqual(log(10_000), []);
+  });
+
+  it('frees the slot of a node that went offline after our act', () => {
+    const found = history(2)
+      .remove('old-n0', 'n0', 'old')
+      .node('n0', false)
+      .wait(2000)
+      .remove('old-n1', 'n1', 'old')
+      .judge(1);
+    assert.deepEqual(found, []);
+  });
+
+  it('counts it again when it is back and not well', () => {
+    const log = history(2).remove('old-n0', 'n0', 'old').node('n0', false).wait(2000).node('n0', true).wait(2000);
+    assert.match(log.remove('old-n1', 'n1', 'old').judge(1)[0]!, /^S1/);
+  });
+
+  it('S2: sees a healthy pod deleted while others are down for reasons of their own', () => {
+    const log = history(3).pod('old-n0', 'n0', 'old', false).wait(2000).remove('old-n1', 'n1', 'old');
+    assert.match(log.judge(1).join('\n'), /^S2: .* on n1, a healthy one, while 1 nodes were down \(n0\)/);
+    assert.deepEqual(log.judge(2), []);
+  });
+
+  it('S2: allows what nobody could have known yet', () => {
+    assert.deepEqual(history(3).pod('old-n0', 'n0', 'old', false).wait(200).remove('old-n1', 'n1', 'old').judge(1), []);
+  });
+
+  it('S3: allows a broken pod to be replaced while another is down, within our own acts', () => {
+    const log = history(3).pod('old-n0', 'n0', 'old', false).pod('old-n1', 'n1', 'old', false).wait(2000);
+    assert.deepEqual(log.remove('old-n1', 'n1', 'old').judge(1), []);
+  });
+
+  it('S4: sees a delete on a node that had not been ready for longer than the lag', () => {
+    const log = (ms: number) => history(2).node('n0', false).wait(ms).remove('old-n0', 'n0', 'old').judge(1);
+    assert.match(log(3000).join('\n'), /^S4: .* on n0, which had not been ready for 3000 ms$/);
+    assert.deepEqual(log(300), []);
+  });
+
+  it('S5: asks for the uid', () => {
+    assert.match(
+      history(2).remove('old-n0', 'n0', 'old', { uid: false }).judge(1).join('\n'),
+      /^S5: .* without a uid precondition$/,
+    );
+  });
+
+  it('S5, S6: sees pods of other owners and healthy ones of the target', () => {
+    assert.match(history(2).remove('stranger', 'n0', 'old').judge(1).join('\n'), /does not own$/);
+    const log = history(2)
+      .remove('old-n0', 'n0', 'old')
+      .pod('new-n0', 'n0', 'new', true)
+      .wait(5000)
+      .remove('new-n0', 'n0', 'new');
+    const found = log.judge(1);
+    assert.match(found[0]!, /^S5: .* healthy one of the target revision new$/);
+    assert.match(found[1]!, /^S6: .* second act/);
+  });
+
+  it('allows a second act on a node for a second rollout', () => {
+    const log = history(2).remove('old-n0', 'n0', 'old').pod('new-n0', 'n0', 'new', true).wait(5000);
+    assert.deepEqual(log.release('app:v1', 'old', 3).wait(1000).remove('new-n0', 'n0', 'new').judge(1), []);
+  });
+
+  it("leaves other users' deletes alone, and counts what they leave down", () => {
+    const log = history(3).remove('old-n0', 'n0', 'old', { by: 'admin' });
+    assert.deepEqual(log.judge(1), []);
+    assert.match(log.wait(3000).remove('old-n1', 'n1', 'old').judge(1).join('\n'), /^S2/);
+  });
+
+  it('puts records that were written out of order into the order of their versions', () => {
+    const log = history(2)
+      .remove('old-n0', 'n0', 'old')
+      .pod('new-n0', 'n0', 'new', true)
+      .wait(10)
+      .remove('old-n1', 'n1', 'old');
+    const last = log.records.splice(-2).toReversed();
+    log.records.push(...last);
+    assert.deepEqual(log.judge(1), []);
+  });
+
+  it('counts writes by verb and resource', () => {
+    const { records } = history(2).remove('old-n0', 'n0', 'old').remove('old-n1', 'n1', 'old', { by: 'admin' });
+    assert.deepEqual(countWrites(records, { user: (user) => user === manager }), { 'delete pods': 1 });
+    assert.deepEqual(countWrites(records, { user: (user) => user === manager, namespace: 'other' }), {});
+  });
+});

@@ -1,0 +1,74 @@
+import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+
+export const strategyKey = 'apps.openyurt.io/update-strategy';
+export const budgetKey = 'apps.openyurt.io/max-unavailable';
+
+export type Annotations = Record<string, string | null>;
+
+/** How a case's DaemonSet differs from the usual one. */
+export interface Shape {
+  /** Default `app`. */
+  name?: string;
+  /** Default `app:v1`; what follows `--` in the tag is how its pods behave. */
+  image?: string;
+  /** Besides `update-strategy: auto` and a settle time of one second; null takes one away. */
+  annotations?: Annotations;
+  /** Default OnDelete. */
+  updateStrategy?: 'OnDelete' | 'RollingUpdate';
+  minReadySeconds?: number;
+  /** Of the pods: `sim.edgeset.io/start-ms` and its like. */
+  podAnnotations?: Record<string, string>;
+  /** Merged into the template's spec. */
+  podSpec?: Partial<NonNullable<Pod['spec']>>;
+}
+
+/** The usual DaemonSet of a case: opted in, on the case's own nodes. */
+export const daemonSetOf = (namespace: string, shape: Shape): DaemonSet => {
+  const { name = 'app', image = 'app:v1', annotations, updateStrategy = 'OnDelete', minReadySeconds } = shape;
+  const wanted: Annotations = { [strategyKey]: 'auto', 'edgeset.io/settle-seconds': '1', ...annotations };
+  const kept = Object.entries(wanted).filter((entry): entry is [string, string] => entry[1] !== null);
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name, namespace, annotations: Object.fromEntries(kept) },
+    spec: {
+      selector: { matchLabels: { app: name } },
+      updateStrategy: { type: updateStrategy },
+      ...(minReadySeconds !== undefined && { minReadySeconds }),
+      template: {
+        metadata: { labels: { app: name }, ...(shape.podAnnotations && { annotations: shape.podAnnotations }) },
+        spec: { nodeSelector: { case: namespace }, containers: [{ name: 'app', image }], ...shape.podSpec },
+      },
+    },
+  };
+};
+
+/** What a case looks at in a pod. */
+export interface PodView {
+  name: string;
+  uid: string;
+  node: string;
+  image: string;
+  hash: string;
+  ready: boolean;
+  terminating: boolean;
+  createdAt: number;
+  object: Pod;
+}
+
+export const toPodView = (pod: Pod): PodView => {
+  const terms = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  const pinned = terms?.[0]?.matchFields?.[0]?.values?.[0];
+  return {
+    name: pod.metadata?.name ?? '',
+    uid: pod.metadata?.uid ?? '',
+    node: pod.spec?.nodeName ?? pinned ?? '',
+    image: pod.spec?.containers[0]?.image ?? '',
+    hash: pod.metadata?.labels?.['controller-revision-hash'] ?? '',
+    ready: pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false,
+    terminating: pod.metadata?.deletionTimestamp !== undefined,
+    createdAt: Date.parse(String(pod.metadata?.creationTimestamp ?? 0)),
+    object: pod,
+  };
+};

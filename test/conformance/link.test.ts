@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { deadline } from '../cluster/index.ts';
+import { type Link, openLink } from './index.ts';
+
+describe('a link', () => {
+  const echo = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.pipe(socket);
+  });
+  let link: Link;
+  before(async () => {
+    echo.listen(0, '127.0.0.1');
+    await once(echo, 'listening');
+    const address = echo.address();
+    assert.ok(typeof address === 'object' && address);
+    link = await openLink({ host: '127.0.0.1', port: address.port });
+  });
+  after(async () => {
+    await link.close();
+    echo.close();
+  });
+
+  const dial = async (): Promise<Socket> => {
+    const socket = connect(link.port, '127.0.0.1');
+    await once(socket, 'connect');
+    return socket;
+  };
+  const say = async (socket: Socket, words: string): Promise<string> => {
+    socket.write(words);
+    const [answer] = (await deadline(once(socket, 'data'), 5000)) as [Buffer];
+    return answer.toString();
+  };
+
+  it('passes bytes both ways, and the end of them', async () => {
+    const socket = await dial();
+    assert.equal(await say(socket, 'hello'), 'hello');
+    const ended = once(socket, 'end');
+    socket.end();
+    await deadline(ended, 5000);
+  });
+
+  it('ends what is open when it is cut, and takes nothing until it is restored', async () => {
+    const socket = await dial();
+    await say(socket, 'hello');
+    const closed = once(socket, 'close');
+    link.cut();
+    await deadline(closed, 5000);
+    const refused = connect(link.port, '127.0.0.1');
+    await assert.rejects(deadline(once(refused, 'data'), 5000), { code: 'ECONNRESET' });
+    link.restore();
+    assert.equal(await say(await dial(), 'again'), 'again');
+  });
+
+  it('holds bytes while it is stalled, and delivers them when it is restored', async () => {
+    const socket = await dial();
+    await say(socket, 'hello');
+    link.stall();
+    const answer = once(socket, 'data') as Promise<[Buffer]>;
+    socket.write('held');
+    await assert.rejects(deadline(answer, 200));
+    link.restore();
+    assert.equal((await deadline(answer, 5000))[0].toString(), 'held');
+    socket.destroy();
+  });
+
+  it('is as slow as it is told', async () => {
+    const socket = await dial();
+    await say(socket, 'hello');
+    link.slow({ latencyMs: 100 });
+    const started = performance.now();
+    await say(socket, 'slow');
+    assert.ok(performance.now() - started >= 195);
+    link.slow({ bytesPerSecond: 10_000 });
+    const next = performance.now();
+    await say(socket, 'x'.repeat(1000));
+    assert.ok(performance.now() - next >= 195);
+    link.restore();
+    socket.destroy();
+  });
+
+  it('resets what is open and takes new connections', async () => {
+    const socket = await dial();
+    await say(socket, 'hello');
+    const failed = once(socket, 'error');
+    link.reset();
+    await assert.rejects(deadline(Promise.race([failed.then(([error]) => Promise.reject(error as Error))]), 5000), {
+      code: 'ECONNRESET',
+    });
+    assert.equal(await say(await dial(), 'again'), 'again');
+  });
+});

@@ -1,0 +1,145 @@
+import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { AuditRecord } from './audit-record.ts';
+
+/** A pod of the DaemonSet as the cluster last knew it. */
+export interface PodTruth {
+  uid: string;
+  name: string;
+  node: string;
+  hash: string;
+  deleting: boolean;
+  /** When it became ready, by the server's clock; undefined while it is not. */
+  readySince: number | undefined;
+}
+
+export interface NodeTruth {
+  name: string;
+  labels: Record<string, string>;
+  ready: boolean;
+  /** Since when `ready` has been what it is. */
+  since: number;
+}
+
+/** What was the case in the cluster after some record, rebuilt from the records alone. */
+export interface Truth {
+  nodes: Map<string, NodeTruth>;
+  /** By uid; only pods that the DaemonSet owns. */
+  pods: Map<string, PodTruth>;
+  /** Since when a node has had no available pod; kept by node name while it is so. */
+  downSince: Map<string, number>;
+  daemonSet: DaemonSet | undefined;
+  /** Rises with every change of the template: A, B, A are three. */
+  rollout: number;
+  /** `controller-revision-hash` of the newest revision. */
+  target: string | undefined;
+}
+
+const versionOf = (record: AuditRecord): number =>
+  Number((record.response as { metadata?: { resourceVersion?: string } } | undefined)?.metadata?.resourceVersion ?? 0);
+
+/** Successful writes in the order in which the server made them. */
+export const inOrder = (records: readonly AuditRecord[]): AuditRecord[] =>
+  records
+    .filter((record) => record.code >= 200 && record.code < 300 && versionOf(record) > 0)
+    .toSorted((a, b) => versionOf(a) - versionOf(b));
+
+const isTrue = (conditions: { type: string; status: string }[] | undefined, type: string): boolean =>
+  conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
+
+const nodeOf = (pod: Pod): string => {
+  const terms = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  const field = terms?.flatMap((term) => term.matchFields ?? []).find(({ key }) => key === 'metadata.name');
+  return pod.spec?.nodeName ?? field?.values?.[0] ?? '';
+};
+
+const isOwnedBy = (object: { metadata?: Pod['metadata'] }, uid: string | undefined): boolean =>
+  uid !== undefined &&
+  (object.metadata?.ownerReferences?.some((owner) => owner.controller && owner.uid === uid) ?? false);
+
+export const isAvailable = (truth: Truth, pod: PodTruth, at: number): boolean =>
+  !pod.deleting &&
+  pod.readySince !== undefined &&
+  at - pod.readySince >= (truth.daemonSet?.spec?.minReadySeconds ?? 0) * 1000;
+
+/** The node's available pod, were it there. */
+export const availablePod = (truth: Truth, node: string, at: number): PodTruth | undefined =>
+  truth.pods.values().find((pod) => pod.node === node && isAvailable(truth, pod, at));
+
+/** Follows one DaemonSet: `apply` each of `inOrder`'s records in turn. */
+export const followTruth = (
+  namespace: string,
+  name: string,
+): { truth: Truth; apply: (record: AuditRecord) => void } => {
+  const truth: Truth = {
+    nodes: new Map(),
+    pods: new Map(),
+    downSince: new Map(),
+    daemonSet: undefined,
+    rollout: 0,
+    target: undefined,
+  };
+  let newest = 0;
+
+  const applyNode = (node: Node, at: number, deleted: boolean): void => {
+    const key = node.metadata?.name ?? '';
+    if (deleted) {
+      truth.nodes.delete(key);
+      return;
+    }
+    const ready = isTrue(node.status?.conditions, 'Ready');
+    const before = truth.nodes.get(key);
+    const since = before?.ready === ready ? before.since : at;
+    truth.nodes.set(key, { name: key, labels: node.metadata?.labels ?? {}, ready, since });
+    if (!before) truth.downSince.set(key, at);
+  };
+
+  const applyPod = (pod: Pod, at: number): void => {
+    const { uid = '', deletionTimestamp, deletionGracePeriodSeconds, finalizers } = pod.metadata ?? {};
+    const before = truth.pods.get(uid);
+    if (!isOwnedBy(pod, truth.daemonSet?.metadata?.uid)) return;
+    const node = nodeOf(pod) || (before?.node ?? '');
+    if (deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && !finalizers?.length) {
+      truth.pods.delete(uid);
+    } else {
+      const ready = isTrue(pod.status?.conditions, 'Ready');
+      truth.pods.set(uid, {
+        uid,
+        name: pod.metadata?.name ?? '',
+        node,
+        hash: pod.metadata?.labels?.['controller-revision-hash'] ?? '',
+        deleting: deletionTimestamp !== undefined,
+        readySince: ready ? (before?.readySince ?? at) : undefined,
+      });
+    }
+    const up = truth.pods
+      .values()
+      .some((other) => other.node === node && !other.deleting && other.readySince !== undefined);
+    if (up) truth.downSince.delete(node);
+    else if (!truth.downSince.has(node)) truth.downSince.set(node, at);
+  };
+
+  const apply = (record: AuditRecord): void => {
+    const { group, resource, verb, response, answeredAt } = record;
+    if (group === '' && (resource === 'nodes' || resource === 'nodes/status')) {
+      applyNode(response as Node, answeredAt, verb === 'delete');
+    } else if (record.namespace !== namespace) {
+      return;
+    } else if (group === '' && resource.startsWith('pods')) {
+      const object = response as Pod & { kind?: string };
+      if (object.kind === 'Pod') applyPod(object, answeredAt);
+    } else if (resource.startsWith('daemonsets')) {
+      const daemonSet = response as DaemonSet;
+      if (daemonSet.metadata?.name !== name) return;
+      const changed = JSON.stringify(daemonSet.spec?.template) !== JSON.stringify(truth.daemonSet?.spec?.template);
+      if (changed) truth.rollout += 1;
+      truth.daemonSet = daemonSet;
+    } else if (resource === 'controllerrevisions' && verb !== 'delete') {
+      const revision = response as ControllerRevision;
+      if (!isOwnedBy(revision, truth.daemonSet?.metadata?.uid) || revision.revision < newest) return;
+      newest = revision.revision;
+      truth.target = revision.metadata?.labels?.['controller-revision-hash'];
+    }
+  };
+  return { truth, apply };
+};
