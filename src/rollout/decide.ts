@@ -118,13 +118,15 @@ const settleOpenActs = (ledger: Ledger, mayBegin: boolean, budget: number, usage
     const wanted =
       mayBegin && room && act.rollout === ledger.state.rollout && pod?.uid === act.podUid && mayAct(ledger, record);
     if (!wanted) {
-      actions.push({ type: 'release', node: record.name, fence: act.stage !== 'reserved' });
+      const fence = act.stage !== 'reserved';
+      actions.push({ type: 'release', node: record.name, fence });
+      // It holds its slot until the fence stands: only then is it certain that it was not carried out.
+      if (fence) continue;
       usage.trying = others.trying;
       // The older act that it was to repair comes back, and holds the slot on.
-      if (!act.repairs) {
-        usage.inFlight = others.inFlight;
-        if (!down) usage.occupied = others.occupied;
-      }
+      if (act.repairs) continue;
+      usage.inFlight = others.inFlight;
+      if (!down) usage.occupied = others.occupied;
     } else if (now < (record.refused?.until ?? now)) {
       // Neither repeated nor taken back before its back-off ends: the view may not show yet what became of it.
     } else if (pod.resourceVersion !== act.podResourceVersion)

@@ -1,0 +1,220 @@
+import type { NodeFacts, PodFacts } from '../facts.ts';
+import { type IntOrPercent, resolve } from '../int-or-percent.ts';
+import type { ModelCluster, Spec } from './model-cluster.ts';
+import type { Driver, RawView, Witness } from './model-driver.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+interface TrueAct {
+  uid: string;
+  rollout: number;
+}
+
+export interface CheckerOptions {
+  time: VirtualTime;
+  cluster: ModelCluster;
+  /** The longest that a change was on its way to a process so far, ms. */
+  lagMs: () => number;
+}
+
+/** What the cluster went through, by the truth. */
+export interface Account {
+  acts: number;
+  writes: number;
+  lastWriteAt: number;
+  completions: number;
+  mostInFlight: number;
+  actsOf: Map<string, number>;
+}
+
+const slots = (share: IntOrPercent, total: number): number =>
+  share.value === 0 ? 0 : Math.max(1, resolve(share, total, 'up'));
+
+/**
+ * Holds a run against spec/invariants: what is true of the cluster from the cluster's own state, and what speaks of a
+ * process's view from what the watches had delivered to it. It shares no rule with the core. Throws at the first breach.
+ */
+export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
+  const acts = new Map<string, TrueAct>();
+  const onlineSince = new Map<string, number>();
+  const budgets: { at: number; budget: number }[] = [];
+  const done = new Map<string, number>();
+  /** By pod: from when on what happened may have been unknown to who sent its delete. */
+  const knownUntil = new Map<string, number>();
+  const account: Account = {
+    acts: 0,
+    writes: 0,
+    lastWriteAt: 0,
+    completions: 0,
+    mostInFlight: 0,
+    actsOf: new Map(),
+  };
+
+  const breach = (rule: string, text: string): never => {
+    throw new Error(`${rule} broken at ${time.now()}: ${text}`);
+  };
+
+  const isAvailable = (name: string): boolean => {
+    const [pod, ...others] = cluster.podsOn(name);
+    return (
+      pod !== undefined &&
+      others.length === 0 &&
+      !pod.terminating &&
+      pod.ready &&
+      time.now() - pod.readyChangedAt >= cluster.spec.policy.minReadyMs
+    );
+  };
+  const heal = (name: string): void => {
+    const act = acts.get(name);
+    if (!act) return;
+    const node = cluster.nodes.get(name);
+    const healed = node?.facts.ready && isAvailable(name) && cluster.podsOn(name)[0]?.uid !== act.uid;
+    if (!node?.facts.eligible || healed) acts.delete(name);
+  };
+  const noteBudget = (): void => {
+    let online = 0;
+    for (const { facts } of cluster.nodes.values()) if (facts.ready && facts.eligible) online += 1;
+    const budget = slots(cluster.spec.policy.maxUnavailable, online);
+    if (budgets.at(-1)?.budget !== budget) budgets.push({ at: time.now(), budget });
+  };
+  /** The largest budget that was in force since `from`. */
+  const largestBudget = (from: number): number => {
+    let largest = 0;
+    for (let index = budgets.length - 1; index >= 0; index -= 1) {
+      const each = budgets[index];
+      if (!each) break;
+      largest = Math.max(largest, each.budget);
+      if (each.at <= from) break;
+    }
+    return largest;
+  };
+
+  const note = (name: string, facts: NodeFacts | undefined): void => {
+    if (!facts?.ready) onlineSince.delete(name);
+    else if (!onlineSince.has(name)) onlineSince.set(name, time.now());
+    heal(name);
+    noteBudget();
+  };
+  for (const [name, { facts }] of cluster.nodes) note(name, facts);
+  cluster.listen((change) => {
+    if (change.stream === 'nodes') note(change.node.name, change.gone ? undefined : change.node);
+    else if (change.stream === 'spec') noteBudget();
+    else {
+      heal(change.pod.node);
+      if (change.pod.ready) time.after(cluster.spec.policy.minReadyMs, () => heal(change.pod.node));
+    }
+  });
+
+  /** S1 and S3: how many other nodes were in flight, as far as anybody could know. */
+  const checkInFlight = (node: string, rollout: number, from: number): void => {
+    const own = acts.get(node);
+    let others = 0;
+    for (const [name, act] of acts) {
+      const since = onlineSince.get(name);
+      // A suspect that came back unseen may exceed the budget for a while.
+      if (name === node || since === undefined || since > from) continue;
+      // A node that an older version broke is repaired in its own slot, beside other tries of the new one only.
+      if (own && own.rollout !== rollout && act.rollout !== rollout) continue;
+      others += 1;
+    }
+    account.mostInFlight = Math.max(account.mostInFlight, others + 1);
+    const budget = largestBudget(from);
+    if (others >= budget) breach('S1', `act on ${node} beside ${others} others in flight, budget ${budget}`);
+  };
+
+  const seenPods = (view: RawView, name: string): { facts: PodFacts; readySince: number }[] =>
+    [...view.pods.values()].filter(({ facts }) => facts.node === name);
+  const seenSpec = (view: RawView): Spec => view.spec ?? breach('S8', 'an act before the DaemonSet was seen');
+  const seenAvailable = (view: RawView, name: string, now: number): boolean => {
+    const [pod, ...others] = seenPods(view, name);
+    if (!pod || others.length > 0 || pod.facts.terminating || !pod.facts.ready) return false;
+    return now - pod.readySince >= seenSpec(view).policy.minReadyMs;
+  };
+  const seenSettled = (view: RawView, name: string, now: number): boolean => {
+    const node = view.nodes.get(name);
+    return node !== undefined && node.facts.ready && now - node.since >= seenSpec(view).policy.settleMs;
+  };
+
+  const witness: Witness = {
+    decided(driver, { actions }) {
+      if (!actions.some(({ type }) => type === 'complete')) return;
+      account.completions += 1;
+      const { hash } = seenSpec(driver.view).target;
+      for (const [name, { facts }] of driver.view.nodes) {
+        if (!facts.ready || !facts.eligible) continue;
+        const current = seenPods(driver.view, name)[0]?.facts.revision === hash;
+        if (!current || !seenAvailable(driver.view, name, driver.now()))
+          breach('S16', `complete while ${name} is not at the target`);
+      }
+    },
+    reserved(driver, node, pod) {
+      const { view } = driver;
+      const now = driver.now();
+      if (!seenAvailable(view, node, now)) return;
+      const { policy } = seenSpec(view);
+      let settled = 0;
+      let taken = 0;
+      for (const [name, { facts }] of view.nodes) {
+        if (!facts.eligible || !seenSettled(view, name, now)) continue;
+        settled += 1;
+        const reserved = driver.ledger.get(name)?.act !== undefined;
+        if (name !== node && (reserved || !seenAvailable(view, name, now))) taken += 1;
+      }
+      const budget = slots(policy.maxUnavailable, settled);
+      if (taken >= budget) breach('S2', `${pod.name} reserved while ${taken} are down or reserved, budget ${budget}`);
+    },
+    sent(driver, node, act) {
+      const { view } = driver;
+      const now = driver.now();
+      knownUntil.set(act.podUid, driver.heardUntil() - lagMs());
+      const { policy, target, observed } = seenSpec(view);
+      const pod = view.pods.get(act.podUid)?.facts;
+      const seen = view.nodes.get(node)?.facts;
+      if (!seen?.ready) breach('S4', `act on ${node}, which is seen offline`);
+      if (!seenSettled(view, node, now)) breach('S3', `act on ${node} within its settle time`);
+      if (!pod) breach('S5', `act on ${act.podName}, which is seen gone`);
+      if (pod?.revision === target.hash) breach('S5', `act on ${act.podName}, which is at the target`);
+      if (policy.paused || policy.maxUnavailable.value === 0 || !observed || !seen?.selected || !seen.eligible)
+        breach('S9', `act on ${node} against the policy or the node's place in it`);
+    },
+    deleted(node, act, pod) {
+      checkInFlight(node, act.rollout, knownUntil.get(act.podUid) ?? 0);
+      const key = `${node}/${act.rollout}`;
+      const before = done.get(key) ?? 0;
+      if (before > 0) breach('S6', `a second act on ${node} in rollout ${act.rollout}`);
+      if (pod.uid !== act.podUid || pod.node !== node) breach('S5', `${pod.name} was not what was reserved`);
+      done.set(key, before + 1);
+      acts.set(node, { uid: act.podUid, rollout: act.rollout });
+      account.acts += 1;
+      const { hash } = cluster.spec.target;
+      account.actsOf.set(hash, (account.actsOf.get(hash) ?? 0) + 1);
+    },
+    wrote() {
+      account.writes += 1;
+      account.lastWriteAt = time.now();
+    },
+  };
+
+  return {
+    witness,
+    account,
+    /** L1 and S16 at rest: what is not as it should be, in words. */
+    unfinished(driver: Driver): string[] {
+      const { hash } = cluster.spec.target;
+      const problems: string[] = [];
+      for (const [name, { facts }] of cluster.nodes) {
+        if (!facts.ready || !facts.eligible) continue;
+        const pod = cluster.podsOn(name)[0];
+        if (pod?.revision !== hash) problems.push(`${name} runs ${pod?.revision ?? 'nothing'} and not ${hash}`);
+        else if (!isAvailable(name)) problems.push(`${name} is not available`);
+        const phase = driver.ledger.get(name)?.view.phase;
+        if (phase !== 'updated') problems.push(`${name} is told to be ${phase}`);
+      }
+      for (const name of acts.keys())
+        if (cluster.nodes.get(name)?.facts.ready) problems.push(`the act on ${name} has not healed`);
+      for (const { name, view, act } of driver.ledger.records())
+        if (act && (view.online || act.stage !== 'done')) problems.push(`a slot leaks on ${name}`);
+      return problems;
+    },
+  };
+};
+export type Checker = ReturnType<typeof createChecker>;

@@ -1,0 +1,283 @@
+import type { NodeFacts, PodFacts } from '../facts.ts';
+import type { SavedRollout } from '../persist.ts';
+import type { Policy } from '../policy.ts';
+import type { TargetRevision } from '../state.ts';
+import type { Chance } from './chance.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+/** What a version of the software does to a node once its pod runs there. */
+export type Behaviour = 'good' | 'crash' | 'pull' | 'hang' | 'kill';
+
+/** The DaemonSet as the API server has it. */
+export interface Spec {
+  policy: Policy;
+  target: TargetRevision;
+  generation: number;
+  /** The native controller has recorded the target. */
+  observed: boolean;
+}
+
+/** What a watch delivers. */
+export type Change =
+  | { stream: 'nodes'; node: NodeFacts; gone: boolean }
+  | { stream: 'pods'; pod: PodFacts; gone: boolean }
+  | { stream: 'spec'; spec: Spec };
+
+export type Answer<T> = { ok: true; value: T } | { ok: false; reason: 'NotFound' | 'Conflict' | 'Refused' };
+
+interface TrueNode {
+  facts: NodeFacts;
+  /** The machine's link to the API server. */
+  connected: boolean;
+  /** Counts disconnections, so that what was begun before one does not go on after it. */
+  epoch: number;
+}
+
+export interface ClusterOptions {
+  time: VirtualTime;
+  chance: Chance;
+  policy: Policy;
+  nodes: number;
+  zones: number;
+  behaviourOf: (revision: string, node: string) => Behaviour;
+  /** From a machine's last word to its node being NotReady, ms. Default 20 s. */
+  graceMs?: number;
+}
+
+export const hashOf = (version: number): string => `hash${version}`;
+
+const fail = <T>(reason: 'NotFound' | 'Conflict' | 'Refused'): Answer<T> => ({ ok: false, reason });
+
+/**
+ * The true state of a cluster: nodes, pods, the native DaemonSet controller with OnDelete, kubelets, and the API server's
+ * preconditions. It knows nothing of rollouts.
+ */
+export const createModelCluster = (options: ClusterOptions) => {
+  const { time, chance, behaviourOf, graceMs = 20_000 } = options;
+  const nodes = new Map<string, TrueNode>();
+  const pods = new Map<string, PodFacts>();
+  const uidsOn = new Map<string, Set<string>>();
+  const listeners = new Set<(change: Change) => void>();
+  let resourceVersion = 1_000;
+  let uids = 0;
+  let rollout: { version: number; saved: SavedRollout | undefined } = { version: 0, saved: undefined };
+  let spec: Spec = {
+    policy: options.policy,
+    target: { name: 'set-1', hash: hashOf(1), number: 1 },
+    generation: 1,
+    observed: true,
+  };
+  /** What the native controller makes pods from: it may be behind the spec. */
+  let template = spec.target.hash;
+
+  const tell = (change: Change): void => {
+    for (const listener of listeners) listener(change);
+  };
+  const setNode = (node: TrueNode, change: Partial<NodeFacts>): void => {
+    node.facts = { ...node.facts, ...change };
+    tell({ stream: 'nodes', node: node.facts, gone: false });
+  };
+  const setPod = (pod: PodFacts, change: Partial<PodFacts>): PodFacts => {
+    resourceVersion += 1;
+    const next = { ...pod, ...change, resourceVersion: String(resourceVersion) };
+    pods.set(next.uid, next);
+    const there = uidsOn.get(next.node);
+    if (there) there.add(next.uid);
+    else uidsOn.set(next.node, new Set([next.uid]));
+    tell({ stream: 'pods', pod: next, gone: false });
+    return next;
+  };
+  const dropPod = (uid: string): void => {
+    const pod = pods.get(uid);
+    if (!pod) return;
+    pods.delete(uid);
+    uidsOn.get(pod.node)?.delete(uid);
+    resourceVersion += 1;
+    tell({ stream: 'pods', pod: { ...pod, resourceVersion: String(resourceVersion) }, gone: true });
+    time.after(chance.between(20, 400), () => syncNode(pod.node));
+  };
+  const podsOn = (name: string): PodFacts[] => [...(uidsOn.get(name) ?? [])].flatMap((uid) => pods.get(uid) ?? []);
+
+  /** The native controller looks at one node. */
+  const syncNode = (name: string): void => {
+    const node = nodes.get(name);
+    const present = podsOn(name);
+    if (!node) {
+      for (const pod of present) time.after(5_000, () => !nodes.has(name) && dropPod(pod.uid));
+      return;
+    }
+    if (!node.facts.eligible) {
+      for (const pod of present) if (!pod.terminating) terminate(pod);
+      return;
+    }
+    if (present.length > 0) return;
+    uids += 1;
+    const at = time.now();
+    const pod = setPod(
+      {
+        uid: `u${uids}`,
+        name: `set-${uids}`,
+        resourceVersion: '',
+        node: name,
+        revision: template,
+        createdAt: at - (at % 1_000),
+        terminating: false,
+        ready: false,
+        readyChangedAt: at,
+        trouble: undefined,
+        detail: '',
+      },
+      {},
+    );
+    time.after(chance.between(500, 6_000), () => startPod(pod.uid));
+  };
+
+  /** The kubelet of a connected node brings a pod to where its version takes it. */
+  const startPod = (uid: string): void => {
+    const pod = pods.get(uid);
+    const node = pod && nodes.get(pod.node);
+    if (!pod || !node?.connected || pod.terminating || pod.ready) return;
+    const behaviour = behaviourOf(pod.revision, pod.node);
+    if (behaviour === 'good' || behaviour === 'kill')
+      setPod(pod, { ready: true, readyChangedAt: time.now(), trouble: undefined, detail: '' });
+    if (behaviour === 'crash') setPod(pod, { trouble: 'crash-loop', detail: 'exit code 1' });
+    if (behaviour === 'pull') setPod(pod, { trouble: 'image-pull', detail: 'no such image' });
+    if (behaviour === 'kill') time.after(chance.between(500, 8_000), () => pods.has(uid) && disconnect(pod.node));
+    if (behaviour !== 'good') time.after(20_000, () => startPod(uid));
+  };
+
+  const terminate = (pod: PodFacts): PodFacts => {
+    const next = setPod(pod, { terminating: true });
+    finish(pod.uid);
+    return next;
+  };
+  const finish = (uid: string): void =>
+    time.after(chance.between(200, 5_000), () => {
+      const pod = pods.get(uid);
+      if (pod && nodes.get(pod.node)?.connected !== false) dropPod(uid);
+    });
+
+  const disconnect = (name: string): void => {
+    const node = nodes.get(name);
+    if (!node?.connected) return;
+    node.connected = false;
+    node.epoch += 1;
+    const { epoch } = node;
+    time.after(graceMs, () => {
+      if (node.epoch !== epoch || nodes.get(name) !== node || !node.facts.ready) return;
+      setNode(node, { ready: false, readyChangedAt: time.now() });
+      for (const pod of podsOn(name)) if (pod.ready) setPod(pod, { ready: false, readyChangedAt: time.now() });
+    });
+  };
+
+  const connect = (name: string): void => {
+    const node = nodes.get(name);
+    if (!node || node.connected) return;
+    node.connected = true;
+    node.epoch += 1;
+    if (!node.facts.ready) setNode(node, { ready: true, readyChangedAt: time.now() });
+    for (const pod of podsOn(name)) {
+      if (pod.terminating) finish(pod.uid);
+      else time.after(chance.between(100, 3_000), () => startPod(pod.uid));
+    }
+    syncNode(name);
+  };
+
+  const addNode = (name: string, zone: string): void => {
+    if (nodes.has(name)) return;
+    const facts = { name, ready: true, readyChangedAt: time.now(), eligible: true, selected: true, zone };
+    const node: TrueNode = { facts, connected: true, epoch: 0 };
+    nodes.set(name, node);
+    setNode(node, {});
+    time.after(chance.between(20, 400), () => syncNode(name));
+  };
+
+  const find = (uid: string, version: string | undefined): Answer<PodFacts> => {
+    const pod = pods.get(uid);
+    if (!pod) return fail('NotFound');
+    return version !== undefined && pod.resourceVersion !== version ? fail('Conflict') : { ok: true, value: pod };
+  };
+
+  for (let index = 0; index < options.nodes; index += 1)
+    addNode(`n${String(index).padStart(5, '0')}`, options.zones > 0 ? `z${index % options.zones}` : '');
+
+  return {
+    nodes: nodes as ReadonlyMap<string, Readonly<TrueNode>>,
+    pods: pods as ReadonlyMap<string, PodFacts>,
+    podsOn,
+    get spec(): Readonly<Spec> {
+      return spec;
+    },
+    listen(listener: (change: Change) => void): () => void {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+
+    disconnect,
+    connect,
+    addNode,
+    removeNode(name: string): void {
+      const node = nodes.get(name);
+      if (!node) return;
+      nodes.delete(name);
+      node.epoch += 1;
+      tell({ stream: 'nodes', node: node.facts, gone: true });
+      syncNode(name);
+    },
+    changeNode(name: string, change: Partial<Pick<NodeFacts, 'eligible' | 'selected' | 'zone'>>): void {
+      const node = nodes.get(name);
+      if (!node) return;
+      setNode(node, change);
+      time.after(chance.between(20, 400), () => syncNode(name));
+    },
+    /** A pod that ran stops being ready for a while. */
+    upset(name: string, forMs: number): void {
+      for (const pod of podsOn(name))
+        if (pod.ready) {
+          setPod(pod, { ready: false, readyChangedAt: time.now() });
+          time.after(forMs, () => startPod(pod.uid));
+        }
+    },
+    deleteByHand(name: string): void {
+      for (const pod of podsOn(name)) if (!pod.terminating) terminate(pod);
+    },
+    setPolicy(change: Partial<Policy>): void {
+      spec = { ...spec, policy: { ...spec.policy, ...change } };
+      tell({ stream: 'spec', spec });
+    },
+    /** Sets a template; the native controller records it after a while. */
+    setVersion(version: number): void {
+      const hash = hashOf(version);
+      if (spec.target.hash === hash) return;
+      const number = spec.target.number + 1;
+      const target = { name: `set-${version}`, hash, number };
+      spec = { ...spec, target, generation: spec.generation + 1, observed: false };
+      tell({ stream: 'spec', spec });
+      time.after(chance.between(50, 2_000), () => {
+        if (spec.target.number !== number) return;
+        template = hash;
+        spec = { ...spec, observed: true };
+        tell({ stream: 'spec', spec });
+      });
+    },
+
+    /** The API server's calls: each is atomic, and knows no caller. */
+    deletePod(uid: string, version: string): Answer<PodFacts> {
+      const found = find(uid, version);
+      if (!found.ok || found.value.terminating) return found;
+      return { ok: true, value: terminate(found.value) };
+    },
+    touchPod(uid: string): Answer<PodFacts> {
+      const found = find(uid, undefined);
+      return found.ok ? { ok: true, value: setPod(found.value, {}) } : found;
+    },
+    readPod: (uid: string): Answer<PodFacts> => find(uid, undefined),
+    readRollout: () => rollout,
+    writeRollout(version: number, saved: SavedRollout): Answer<number> {
+      if (version !== rollout.version) return fail('Conflict');
+      rollout = { version: version + 1, saved: structuredClone(saved) };
+      return { ok: true, value: rollout.version };
+    },
+  };
+};
+export type ModelCluster = ReturnType<typeof createModelCluster>;

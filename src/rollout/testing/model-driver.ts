@@ -1,0 +1,371 @@
+import { type Decision, decide } from '../decide.ts';
+import type { PodFacts } from '../facts.ts';
+import type { OutsideHold } from '../hold.ts';
+import { createLedger, type Ledger } from '../ledger.ts';
+import { restore, save } from '../persist.ts';
+import type { Act } from '../record.ts';
+import type { Chance } from './chance.ts';
+import type { Answer, Change, ModelCluster, Spec } from './model-cluster.ts';
+import type { VirtualTime } from './virtual-time.ts';
+import { watch } from './watch.ts';
+
+/** How the world treats requests and watches at present; changed while a scenario runs. */
+export interface Weather {
+  /** The longest that a watched change is on its way, ms. */
+  lagMs: number;
+  /** Share of requests whose answer is lost; half of them were carried out. */
+  lost: number;
+  /** Share of requests that the API server refuses. */
+  refused: number;
+}
+
+/** What a driver was told by its watches, and when: what a checker holds its acts against. */
+export interface RawView {
+  nodes: Map<string, { facts: Extract<Change, { stream: 'nodes' }>['node']; since: number }>;
+  pods: Map<string, { facts: PodFacts; readySince: number }>;
+  spec: Spec | undefined;
+}
+
+/** Called as a driver goes along. */
+export interface Witness {
+  decided?(driver: Driver, decision: Decision): void;
+  reserved?(driver: Driver, node: string, pod: PodFacts): void;
+  /** A delete leaves for the API server. */
+  sent?(driver: Driver, node: string, act: Act): void;
+  /** The API server has carried it out. */
+  deleted?(node: string, act: Act, pod: PodFacts): void;
+  wrote?(driver: Driver, what: 'rollout' | 'delete' | 'fence' | 'template'): void;
+}
+
+export interface DriverOptions {
+  time: VirtualTime;
+  chance: Chance;
+  cluster: ModelCluster;
+  weather: Weather;
+  witness: Witness;
+  /** Whether taking over is written down before anything is done. Default true; false is a defect to be found. */
+  claims?: boolean;
+  /** Whether a slot of unknown fate is given back only after a fence. Default true; false is a defect to be found. */
+  fences?: boolean;
+}
+
+type Lost = { ok: false; reason: 'Lost' };
+
+const timeoutMs = 10_000;
+
+/** One process of the controller: its own ledger and view, and the loop that carries decisions out. */
+export const createModelDriver = (options: DriverOptions) => {
+  const { time, chance, cluster, weather, witness, claims = true, fences = true } = options;
+  const ledger: Ledger = createLedger(cluster.spec.policy);
+  const view: RawView = { nodes: new Map(), pods: new Map(), spec: undefined };
+  const inAir = new Set<string>();
+  const waiting: (() => void)[] = [];
+  let skewMs = 0;
+  let alive = true;
+  let paused = false;
+  let pausedAt = Number.POSITIVE_INFINITY;
+  let synced = false;
+  let authoritative = false;
+  let unwritten = false;
+  let busy = false;
+  let version = 0;
+  let written = '';
+  let stepDue = false;
+  let wakeAt = Number.POSITIVE_INFINITY;
+
+  const clock = (): number => time.now() + skewMs;
+
+  /** Everything that this process does goes through here: a paused one does it when it is woken. */
+  const run = (work: () => void): void => {
+    if (!alive) return;
+    if (paused) waiting.push(work);
+    else work();
+  };
+  const soon = (delayMs: number, work: () => void): void => time.after(delayMs, () => run(work));
+
+  const call = <T>(perform: () => Answer<T>, answered: (answer: Answer<T> | Lost) => void): void =>
+    soon(chance.between(0, 20), () =>
+      time.after(chance.between(2, 150), () => {
+        const lost = chance.happens(weather.lost);
+        if (lost && chance.happens(0.5)) return soon(timeoutMs, () => answered({ ok: false, reason: 'Lost' }));
+        const refused = !lost && chance.happens(weather.refused);
+        const answer: Answer<T> = refused ? { ok: false, reason: 'Refused' } : perform();
+        if (lost) return soon(timeoutMs, () => answered({ ok: false, reason: 'Lost' }));
+        return soon(chance.between(2, 150), () => answered(answer));
+      }),
+    );
+
+  const lookSoon = (): void => {
+    if (stepDue) return;
+    stepDue = true;
+    soon(chance.between(1, 100), () => {
+      stepDue = false;
+      step();
+    });
+  };
+  const lookAt = (at: number): void => {
+    if (at >= wakeAt || at === Number.POSITIVE_INFINITY) return;
+    wakeAt = at;
+    soon(at - clock(), () => {
+      if (wakeAt !== at) return;
+      wakeAt = Number.POSITIVE_INFINITY;
+      step();
+    });
+  };
+
+  const seePod = (pod: PodFacts): void => {
+    const known = view.pods.get(pod.uid);
+    if (known && Number(known.facts.resourceVersion) > Number(pod.resourceVersion)) return;
+    const same = known?.facts.ready && known.facts.readyChangedAt === pod.readyChangedAt;
+    view.pods.set(pod.uid, {
+      facts: pod,
+      readySince: same ? known.readySince : synced ? clock() : pod.readyChangedAt,
+    });
+    ledger.setPod(pod, clock());
+  };
+  const losePod = (uid: string): void => {
+    view.pods.delete(uid);
+    ledger.removePod(uid, clock());
+  };
+  const see = (change: Change): void => {
+    const now = clock();
+    if (change.stream === 'spec') {
+      view.spec = change.spec;
+      ledger.setPolicy(change.spec.policy, now);
+    } else if (change.stream === 'nodes') {
+      const { node, gone } = change;
+      const known = view.nodes.get(node.name);
+      const same = known?.facts.ready === node.ready && known.facts.readyChangedAt === node.readyChangedAt;
+      const since = same ? known.since : synced || known ? now : node.readyChangedAt;
+      if (gone) view.nodes.delete(node.name);
+      else view.nodes.set(node.name, { facts: node, since });
+      if (gone) ledger.removeNode(node.name, now);
+      else ledger.setNode(node, now);
+    } else if (change.gone) losePod(change.pod.uid);
+    else seePod(change.pod);
+    lookSoon();
+  };
+
+  const load = (): void => {
+    busy = true;
+    call(
+      () => ({ ok: true, value: structuredClone(cluster.readRollout()) }),
+      (answer) => {
+        busy = false;
+        if (answer.ok) {
+          version = answer.value.version;
+          const saved = restore(answer.value.saved);
+          ledger.restore(saved.state, saved.acts, saved.forgiven, clock());
+          authoritative = true;
+          unwritten = claims;
+        }
+        lookSoon();
+      },
+    );
+  };
+
+  const write = (): void => {
+    busy = true;
+    const saved = save(ledger);
+    const content = JSON.stringify(saved);
+    call(
+      () => {
+        const answer = cluster.writeRollout(version, saved);
+        if (answer.ok) witness.wrote?.(driver, 'rollout');
+        return answer;
+      },
+      (answer) => {
+        busy = false;
+        if (answer.ok) {
+          version = answer.value;
+          unwritten = false;
+          written = content;
+        } else authoritative = false;
+        lookSoon();
+      },
+    );
+  };
+
+  const launch = <T>(
+    node: string,
+    act: Act,
+    perform: () => Answer<T>,
+    ended: (answer: Answer<T> | Lost) => void,
+  ): void => {
+    inAir.add(node);
+    call(perform, (answer) => {
+      inAir.delete(node);
+      if (!answer.ok && answer.reason === 'NotFound') losePod(act.podUid);
+      ended(answer);
+      lookSoon();
+    });
+  };
+
+  const sendDelete = (node: string, act: Act): void => {
+    const alone = act.stage === 'reserved';
+    ledger.setStage(node, 'sending', clock());
+    witness.sent?.(driver, node, act);
+    const perform = (): Answer<PodFacts> => {
+      const before = cluster.pods.get(act.podUid);
+      const answer = cluster.deletePod(act.podUid, act.podResourceVersion);
+      witness.wrote?.(driver, 'delete');
+      if (answer.ok && before && !before.terminating) witness.deleted?.(node, act, before);
+      return answer;
+    };
+    launch(node, act, perform, (answer) => {
+      const now = clock();
+      if (answer.ok || answer.reason === 'NotFound') {
+        if (answer.ok) seePod(answer.value);
+        ledger.setStage(node, 'done', now);
+      } else if (answer.reason === 'Conflict') {
+        const fresh = cluster.readPod(act.podUid);
+        if (fresh.ok) seePod(fresh.value);
+        else losePod(act.podUid);
+        ledger.setStage(node, 'reserved', now);
+      } else if (answer.reason === 'Refused' && alone) {
+        ledger.release(node, now);
+        ledger.refuse(node, 'the server said no', now);
+      } else {
+        ledger.setStage(node, 'unsure', now);
+        ledger.refuse(node, 'no answer', now);
+      }
+    });
+  };
+
+  const sendFence = (node: string, act: Act): void => {
+    if (!fences) return ledger.release(node, clock());
+    const perform = (): Answer<PodFacts> => {
+      witness.wrote?.(driver, 'fence');
+      return cluster.touchPod(act.podUid);
+    };
+    launch(node, act, perform, (answer) => {
+      if (answer.ok) {
+        seePod(answer.value);
+        ledger.release(node, clock());
+      }
+    });
+  };
+
+  const carryOut = ({ actions }: Decision): void => {
+    const now = clock();
+    for (const action of actions) {
+      const act = 'node' in action ? ledger.get(action.node)?.act : undefined;
+      switch (action.type) {
+        case 'halt':
+          ledger.amend({ halted: action.halt }, now);
+          unwritten = true;
+          break;
+        case 'resume':
+          ledger.forgive(now);
+          ledger.amend({ halted: undefined, resumed: action.value }, now);
+          unwritten = true;
+          break;
+        case 'complete': {
+          const { target } = ledger.state;
+          ledger.amend({ finishedAt: now, lastComplete: target && { name: target.name, hash: target.hash } }, now);
+          unwritten = true;
+          break;
+        }
+        case 'rollback': {
+          const seen = view.spec?.generation;
+          if (cluster.spec.generation !== seen) break;
+          cluster.setPolicy({ rolledBackFrom: ledger.state.target?.hash });
+          cluster.setVersion(Number(action.to.name.slice('set-'.length)));
+          witness.wrote?.(driver, 'template');
+          break;
+        }
+        case 'reserve': {
+          const { uid: podUid, name: podName, resourceVersion: podResourceVersion } = action.pod;
+          const { rollout } = ledger.state;
+          ledger.reserve(
+            action.node,
+            { podUid, podName, podResourceVersion, rollout, at: now, stage: 'reserved' },
+            now,
+          );
+          witness.reserved?.(driver, action.node, action.pod);
+          unwritten = true;
+          break;
+        }
+        case 'delete':
+          if (act && !inAir.has(action.node)) sendDelete(action.node, act);
+          break;
+        case 'release':
+          if (action.fence) {
+            if (act && !inAir.has(action.node)) sendFence(action.node, act);
+          } else {
+            ledger.release(action.node, now);
+            unwritten = true;
+          }
+          break;
+      }
+    }
+  };
+
+  const step = (): void => {
+    if (busy || !synced || !view.spec) return;
+    if (!authoritative) return load();
+    const now = clock();
+    if (view.spec.observed) ledger.setTarget(view.spec.target, now);
+    ledger.tick(now);
+    const outside: OutsideHold | undefined = view.spec.observed ? undefined : { kind: 'unobserved' };
+    const decision = decide(ledger, outside, now);
+    witness.decided?.(driver, decision);
+    if (unwritten) return write();
+    carryOut(decision);
+    if (unwritten) return lookSoon();
+    // What changed without a slot being reserved is written too, as a status is.
+    if (inAir.size === 0 && decision.actions.length === 0 && JSON.stringify(save(ledger)) !== written) return write();
+    // A request that waits for another one, or for its back-off, is looked at again.
+    if (decision.actions.length > 0) lookAt(now + 500);
+    return lookAt(decision.wakeAt);
+  };
+
+  const stopWatching = watch({
+    time,
+    chance,
+    cluster,
+    lagMs: () => weather.lagMs,
+    deliver: (change) => run(() => see(change)),
+    synced: () =>
+      run(() => {
+        synced = true;
+        ledger.firstSightOver();
+        lookSoon();
+      }),
+  });
+
+  const driver = {
+    ledger,
+    view,
+    /** The process ends, with all that it knew. */
+    crash(): void {
+      alive = false;
+      waiting.length = 0;
+      stopWatching();
+    },
+    /** Sets this process's clock so far off the API server's. */
+    setClock(offMs: number): void {
+      skewMs = offMs;
+      wakeAt = Number.POSITIVE_INFINITY;
+      lookSoon();
+    },
+    now: clock,
+    /** Until when it has heard all that its watches had to say, by true time. */
+    heardUntil: (): number => Math.min(pausedAt, time.now()),
+    pause(): void {
+      paused = true;
+      pausedAt = time.now();
+    },
+    wake(): void {
+      paused = false;
+      for (const work of waiting.splice(0)) run(work);
+      pausedAt = Number.POSITIVE_INFINITY;
+      lookSoon();
+    },
+    get alive(): boolean {
+      return alive;
+    },
+  };
+  return driver;
+};
+export type Driver = ReturnType<typeof createModelDriver>;

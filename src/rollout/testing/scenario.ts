@@ -1,0 +1,206 @@
+import { count, percent } from '../int-or-percent.ts';
+import { type Policy, parsePolicy } from '../policy.ts';
+import { createChance } from './chance.ts';
+import { createChecker } from './checker.ts';
+import { type Behaviour, createModelCluster } from './model-cluster.ts';
+import { createModelDriver, type Driver, type Weather, type Witness } from './model-driver.ts';
+import { createVirtualTime } from './virtual-time.ts';
+
+/** One thing that happens to the cluster, at a time of the scenario in ms; `pick` chooses the node. */
+export type Happening = { at: number; pick: number } & (
+  | { kind: 'disconnect' | 'connect' | 'vanish' | 'return' | 'cordonOff' | 'comeBack' | 'upset' | 'deleteByHand' }
+  | { kind: 'version'; behaviour: Behaviour; share: number }
+  | { kind: 'back' }
+  | { kind: 'budget'; value: number; percent: boolean }
+  | { kind: 'pause' | 'resume' | 'crash' | 'secondLeader' | 'storm' | 'calm' }
+  | { kind: 'partition'; value: number }
+  | { kind: 'clock'; offMs: number }
+);
+
+export interface Plan {
+  seed: number;
+  nodes: number;
+  zones: number;
+  budget: number;
+  minReadyMs: number;
+  happenings: readonly Happening[];
+  onFailure: 'halt' | 'rollback';
+}
+
+export interface Options {
+  claims?: boolean;
+  fences?: boolean;
+  /** Called after every decision, for checks of the ledger itself. */
+  inspect?: Witness['decided'];
+}
+
+export const defaultPolicy = (change: Partial<Policy> = {}): Policy => {
+  const parsed = parsePolicy({
+    annotations: { 'apps.openyurt.io/update-strategy': 'auto' },
+    updateStrategyType: 'OnDelete',
+    minReadySeconds: 0,
+  });
+  if (parsed.kind !== 'on') throw new Error('the default policy must be valid');
+  return { ...parsed.policy, ...change };
+};
+
+const START = Date.parse('2030-01-01T00:00:00Z');
+const CALM: Weather = { lagMs: 100, lost: 0, refused: 0 };
+
+/** From the end of all faults to the last node at the target: many times what one node takes after the other. */
+const boundMs = (plan: Plan): number => 300_000 + plan.nodes * 60_000;
+
+/** Plays a plan, then ends all faults and demands that the rollout comes to its end and to rest. Throws on any breach. */
+export const play = (plan: Plan, options: Options = {}) => {
+  const time = createVirtualTime(START);
+  const chance = createChance(plan.seed);
+  const behaviours = new Map<string, { behaviour: Behaviour; share: number }>();
+  const weather: Weather = { ...CALM };
+  let calm = false;
+  let versions = 1;
+  let worstLagMs = CALM.lagMs;
+
+  const cluster = createModelCluster({
+    time,
+    chance,
+    nodes: plan.nodes,
+    zones: plan.zones,
+    policy: defaultPolicy({
+      maxUnavailable: count(plan.budget),
+      minReadyMs: plan.minReadyMs,
+      progressDeadlineMs: 120_000,
+      suspectWindowMs: 120_000,
+      onFailure: plan.onFailure,
+    }),
+    behaviourOf: (revision, node) => {
+      const bad = calm ? undefined : behaviours.get(revision);
+      return bad && (Number(node.slice(1)) % 10) / 10 < bad.share ? bad.behaviour : 'good';
+    },
+  });
+  const checker = createChecker({ time, cluster, lagMs: () => worstLagMs + 200 });
+  const witness: Witness = {
+    ...checker.witness,
+    decided(driver, decision) {
+      checker.witness.decided?.(driver, decision);
+      options.inspect?.(driver, decision);
+    },
+  };
+  const startDriver = (): Driver =>
+    createModelDriver({
+      time,
+      chance,
+      cluster,
+      weather,
+      witness,
+      ...(options.claims === undefined ? {} : { claims: options.claims }),
+      ...(options.fences === undefined ? {} : { fences: options.fences }),
+    });
+  let drivers = [startDriver()];
+  const crash = (driver: Driver): void => {
+    driver.crash();
+    drivers = drivers.filter((each) => each !== driver);
+    if (drivers.length === 0) drivers = [startDriver()];
+  };
+
+  const setVersion = (behaviour: Behaviour, share: number): void => {
+    versions += 1;
+    behaviours.set(`hash${versions}`, { behaviour, share });
+    cluster.setVersion(versions);
+  };
+
+  const happen = (happening: Happening): void => {
+    const name = `n${String(happening.pick % plan.nodes).padStart(5, '0')}`;
+    const driver = drivers[happening.pick % drivers.length];
+    switch (happening.kind) {
+      case 'disconnect':
+        return cluster.disconnect(name);
+      case 'connect':
+        return cluster.connect(name);
+      case 'vanish':
+        return cluster.removeNode(name);
+      case 'return':
+        return cluster.addNode(name, '');
+      case 'cordonOff':
+        return cluster.changeNode(name, { eligible: false });
+      case 'comeBack':
+        return cluster.changeNode(name, { eligible: true });
+      case 'upset':
+        return cluster.upset(name, 5_000 + (happening.pick % 7) * 3_000);
+      case 'deleteByHand':
+        return cluster.deleteByHand(name);
+      case 'version':
+        return setVersion(happening.behaviour, happening.share);
+      case 'back':
+        return cluster.setVersion(Math.max(1, versions - 1));
+      case 'budget':
+        return cluster.setPolicy({
+          maxUnavailable: happening.percent ? percent(happening.value) : count(happening.value),
+        });
+      case 'partition':
+        return cluster.setPolicy({ partition: count(happening.value) });
+      case 'pause':
+        return cluster.setPolicy({ paused: true });
+      case 'resume': {
+        const { hash } = cluster.spec.target;
+        return cluster.setPolicy({ paused: false, resume: { hash, value: `${hash}/${happening.at}` } });
+      }
+      case 'crash':
+        return driver && crash(driver);
+      case 'secondLeader': {
+        if (!driver || drivers.length > 1) return undefined;
+        driver.pause();
+        drivers.push(startDriver());
+        time.after(5_000 + (happening.pick % 60) * 1_000, () => driver.wake());
+        time.after(90_000, () => drivers.length > 1 && crash(driver));
+        return undefined;
+      }
+      case 'clock':
+        return driver?.setClock(happening.offMs);
+      case 'storm':
+        Object.assign(weather, { lagMs: 200 + (happening.pick % 20) * 1_000, lost: 0.2, refused: 0.2 });
+        worstLagMs = Math.max(worstLagMs, weather.lagMs);
+        return undefined;
+      case 'calm':
+        Object.assign(weather, CALM);
+        return undefined;
+    }
+  };
+
+  time.runUntil(START + 30_000);
+  let faultsOverAt = START + 30_000;
+  for (const happening of plan.happenings) {
+    faultsOverAt = Math.max(faultsOverAt, START + 30_000 + happening.at);
+    time.after(30_000 + happening.at, () => happen(happening));
+  }
+  time.runUntil(faultsOverAt + 95_000);
+
+  // Faults are over: one process, good versions, no reason left to wait. Every third node may stay away.
+  calm = true;
+  Object.assign(weather, CALM);
+  const [first, ...others] = drivers;
+  if (!first) throw new Error('a driver must be left');
+  for (const other of others) crash(other);
+  first.setClock(0);
+  first.wake();
+  for (const name of cluster.nodes.keys()) {
+    if (chance.happens(0.7)) cluster.connect(name);
+    cluster.changeNode(name, { eligible: true, selected: true });
+  }
+  cluster.setPolicy({ paused: false, partition: count(0), maxUnavailable: count(plan.budget) });
+  setVersion('good', 0);
+  const end = time.now() + boundMs(plan);
+  time.runUntil(end);
+  const unfinished = checker.unfinished(first);
+  if (unfinished.length > 0) {
+    const { state, tally } = first.ledger;
+    const told = JSON.stringify({ halted: state.halted, tally: { ...tally, causes: [...tally.causes] } });
+    throw new Error(`L1 broken: ${unfinished.join('; ')}; ${told}`);
+  }
+  const { account } = checker;
+  if (account.completions === 0 && [...cluster.nodes.values()].some(({ facts }) => facts.ready && facts.eligible))
+    throw new Error('S16 broken: at its end a rollout must be told complete');
+  const writes = account.writes;
+  time.runUntil(end + 1_200_000);
+  if (account.writes !== writes) throw new Error(`S15 broken: ${account.writes - writes} writes at rest`);
+  return { account, cluster, driver: first };
+};
