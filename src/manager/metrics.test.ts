@@ -27,9 +27,11 @@ test('requests, reconciles, queue and acts are counted under their conventional 
   metrics.request(request);
   metrics.request(request);
   const observer = metrics.observer('native');
-  observer.reconciled?.('error', 0.2);
-  observer.queueDepth?.(4);
-  observer.queueWaited?.(0.02);
+  observer.queue?.worked?.(0.2, 'error');
+  observer.queue?.depth?.(4);
+  observer.queue?.added?.();
+  observer.queue?.retried?.();
+  observer.queue?.waited?.(0.02);
   observer.acted?.('deleted');
   observer.reserved?.('written');
   observer.statusWritten?.();
@@ -42,6 +44,8 @@ test('requests, reconciles, queue and acts are counted under their conventional 
     'controller_runtime_reconcile_total{controller="native",result="error"} 1',
     'controller_runtime_reconcile_time_seconds_sum{controller="native"} 0.2',
     'workqueue_depth{name="native"} 4',
+    'workqueue_adds_total{name="native"} 1',
+    'workqueue_retries_total{name="native"} 1',
     'workqueue_queue_duration_seconds_bucket{le="0.05",name="native"} 1',
     'workqueue_queue_duration_seconds_bucket{le="0.01",name="native"} 0',
     'workqueue_work_duration_seconds_count{name="native"} 1',

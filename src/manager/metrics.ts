@@ -63,6 +63,18 @@ export const createManagerMetrics = (version: string): ManagerMetrics => {
     labelNames: ['name'],
     registers,
   });
+  const added = new Counter({
+    name: 'workqueue_adds_total',
+    help: 'Items that were added to the work queue.',
+    labelNames: ['name'],
+    registers,
+  });
+  const retried = new Counter({
+    name: 'workqueue_retries_total',
+    help: 'Items that were added again after an error.',
+    labelNames: ['name'],
+    registers,
+  });
   const waited = new Histogram({
     name: 'workqueue_queue_duration_seconds',
     help: 'How long an item waits in the work queue.',
@@ -152,19 +164,21 @@ export const createManagerMetrics = (version: string): ManagerMetrics => {
       requestSeconds.observe({ verb, host }, seconds);
     },
     observer: (controller) => ({
-      queue: {
-        depth: (items) => depth.set({ name: controller }, items),
-        waited: (seconds) => waited.observe({ name: controller }, seconds),
-        // A reconcile is the work on one item of the queue.
-        worked(seconds, result) {
-          worked.observe({ name: controller }, seconds);
-          reconciles.inc({ controller, result });
-          reconcileSeconds.observe({ controller }, seconds);
-        },
-      },
       acted: (result) => acts.inc({ controller, result }),
       reserved: (result) => reservations.inc({ controller, result }),
       statusWritten: () => statusWrites.inc({ controller }),
+      queue: {
+        depth: (keys) => depth.set({ name: controller }, keys),
+        added: () => added.inc({ name: controller }),
+        waited: (seconds) => waited.observe({ name: controller }, seconds),
+        retried: () => retried.inc({ name: controller }),
+        // The work on one key is one reconcile, which dashboards know under both names.
+        worked(seconds, result) {
+          worked.observe({ name: controller }, seconds);
+          reconcileSeconds.observe({ controller }, seconds);
+          reconciles.inc({ controller, result });
+        },
+      },
     }),
     showRollouts(controller, rollouts) {
       sources.set(controller, rollouts);
