@@ -88,15 +88,19 @@ export const createProcesses = (dir: string): Processes => {
         get ended() {
           return ended;
         },
-        kill: (signal = 'SIGKILL') => void child.kill(signal),
+        kill(signal = 'SIGKILL') {
+          // Whoever ends it may wait for the end: that must keep this process alive, the program itself must not.
+          child.ref();
+          child.kill(signal);
+        },
         pause: () => void child.kill('SIGSTOP'),
         resume: () => void child.kill('SIGCONT'),
         log: () => readFile(logFile, 'utf8'),
         async stop(graceMs = 5000) {
           if (ended !== undefined) return;
-          child.kill('SIGTERM');
-          child.kill('SIGCONT');
-          await deadline(exit, graceMs).catch(() => child.kill('SIGKILL'));
+          program.kill('SIGTERM');
+          program.resume();
+          await deadline(exit, graceMs).catch(() => program.kill('SIGKILL'));
           await exit;
         },
       };

@@ -25,6 +25,8 @@ describe('a link', () => {
 
   const dial = async (): Promise<Socket> => {
     const socket = connect(link.port, '127.0.0.1');
+    // Those that outlive their test are reset when the link is closed.
+    socket.on('error', () => undefined);
     await once(socket, 'connect');
     return socket;
   };
@@ -49,7 +51,9 @@ describe('a link', () => {
     link.cut();
     await deadline(closed, 5000);
     const refused = connect(link.port, '127.0.0.1');
-    await assert.rejects(deadline(once(refused, 'data'), 5000), { code: 'ECONNRESET' });
+    // The system takes the connection before the link can refuse it.
+    const [error] = (await deadline(once(refused, 'error'), 5000)) as [NodeJS.ErrnoException];
+    assert.equal(error.code, 'ECONNRESET');
     link.restore();
     assert.equal(await say(await dial(), 'again'), 'again');
   });
@@ -86,9 +90,8 @@ describe('a link', () => {
     await say(socket, 'hello');
     const failed = once(socket, 'error');
     link.reset();
-    await assert.rejects(deadline(Promise.race([failed.then(([error]) => Promise.reject(error as Error))]), 5000), {
-      code: 'ECONNRESET',
-    });
+    const [error] = (await deadline(failed, 5000)) as [NodeJS.ErrnoException];
+    assert.equal(error.code, 'ECONNRESET');
     assert.equal(await say(await dial(), 'again'), 'again');
   });
 });
