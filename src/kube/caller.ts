@@ -54,6 +54,18 @@ const readBody = async (response: HttpResponse, limit: number, cut: boolean): Pr
   return Buffer.concat(chunks);
 };
 
+const parseObject = (text: string): object => {
+  let value: unknown;
+  let cause: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    cause = error;
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new KubeError('Malformed', 'the answer is not a JSON object', { cause });
+};
+
 export const createCaller = (connection: Connection, limiter: RateLimiter, options: ResolvedClientOptions): Caller => {
   const { env, maxRetries, maxBodyBytes, onRequest } = options;
 
@@ -118,7 +130,8 @@ export const createCaller = (connection: Connection, limiter: RateLimiter, optio
     const again =
       error.code === 'TooManyRequests' ||
       (error.code === 'Transport' && error.happened === 'no') ||
-      (!isWrite(call) && error.status >= 500 && error.status !== 501);
+      // Over HTTP/2 a reset stream can look like one that ended: what was cut short is then no JSON.
+      (!isWrite(call) && (error.code === 'Malformed' || (error.status >= 500 && error.status !== 501)));
     if (!again) return undefined;
     const backoff = backoffMs(env, failures, READ_BACKOFF);
     if (error.retryAfterSeconds === undefined) return backoff;
@@ -126,7 +139,7 @@ export const createCaller = (connection: Connection, limiter: RateLimiter, optio
     return asked > LONGEST_RETRY_AFTER_MS ? undefined : asked + backoff;
   };
 
-  const text = async (call: Call, callOptions: CallOptions): Promise<string> => {
+  const complete = async <T>(call: Call, callOptions: CallOptions, parse: (text: string) => T): Promise<T> => {
     const deadline = startDeadline(env.clock, callOptions.timeoutMs ?? options.timeoutMs, callOptions.signal);
     try {
       for (let failures = 1; ; failures += 1) {
@@ -134,7 +147,7 @@ export const createCaller = (connection: Connection, limiter: RateLimiter, optio
         try {
           await limiter.take(deadline.signal);
           const response = await open(call, deadline, progress);
-          return (await readBody(response, maxBodyBytes, false)).toString('utf8');
+          return parse((await readBody(response, maxBodyBytes, false)).toString('utf8'));
         } catch (raw) {
           const error = translate(raw, call, deadline, progress.sent);
           const delay = retryDelay(call, error, failures);
@@ -151,7 +164,8 @@ export const createCaller = (connection: Connection, limiter: RateLimiter, optio
   };
 
   return {
-    text,
+    text: (call, callOptions) => complete(call, callOptions, (text) => text),
+    json: (call, callOptions) => complete(call, callOptions, parseObject),
     open: async (call, deadline) => {
       try {
         await limiter.take(deadline.signal);
@@ -159,20 +173,6 @@ export const createCaller = (connection: Connection, limiter: RateLimiter, optio
         throw translate(error, call, deadline, false);
       }
       return open(call, deadline);
-    },
-    async json(call, callOptions) {
-      const body = await text(call, callOptions);
-      let value: unknown;
-      let cause: unknown;
-      try {
-        value = JSON.parse(body);
-      } catch (error) {
-        cause = error;
-      }
-      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-      const happened = isWrite(call) ? 'unknown' : 'no';
-      const context = `${call.method} ${call.path}`;
-      throw new KubeError('Malformed', `${context}: the answer is not a JSON object`, { happened, cause });
     },
   };
 };

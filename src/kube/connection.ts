@@ -1,7 +1,8 @@
 import type { Env } from '../runtime/index.ts';
 import { type ClusterConfig, ConfigError } from './cluster-config.ts';
 import { type Credentials, createCredentials, readSource, type Secrets } from './credentials.ts';
-import { exchange, type HttpRequest, type HttpResponse } from './exchange.ts';
+import { withSignal } from './deadline.ts';
+import { ExchangeError, exchange, type HttpRequest, type HttpResponse, type Sender } from './exchange.ts';
 import { createLink, type Link } from './link.ts';
 
 export interface ConnectionOptions {
@@ -88,7 +89,14 @@ export const createConnection = (env: Env, config: ClusterConfig, options: Conne
     const headers = [...request.headers, ...fixedHeaders];
     if (secrets.authorization !== undefined) headers.push('authorization', secrets.authorization);
     const path = `${basePath}${request.path}`;
-    return exchange(linkFor(secrets).dispatcher, url.origin, { ...request, path, headers }, signal);
+    let sender: Sender;
+    try {
+      sender = await withSignal(linkFor(secrets).ready(), signal);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      throw error instanceof ConfigError ? error : new ExchangeError(false, error);
+    }
+    return exchange(sender, url.origin, { ...request, path, headers }, signal);
   };
 
   return {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Env } from '../runtime/index.ts';
 import { type Auth, ConfigError, type Source } from './cluster-config.ts';
+import { withSignal } from './deadline.ts';
 import { type ExecClusterInfo, type ExecResult, runExecPlugin } from './exec-plugin.ts';
 
 /** What one request presents. */
@@ -77,21 +78,6 @@ export const createCredentials = (env: Env, auth: Auth, options: CredentialsOpti
       loading = undefined;
     });
     return loading;
-  };
-
-  const withSignal = async (work: Promise<Secrets>, signal: AbortSignal | undefined): Promise<Secrets> => {
-    if (signal === undefined) return work;
-    if (signal.aborted) throw signal.reason;
-    let onAbort: (() => void) | undefined;
-    const aborted = new Promise<never>((_resolve, reject) => {
-      onAbort = () => reject(signal.reason);
-      signal.addEventListener('abort', onAbort, { once: true });
-    });
-    try {
-      return await Promise.race([work, aborted]);
-    } finally {
-      if (onAbort) signal.removeEventListener('abort', onAbort);
-    }
   };
 
   return {

@@ -29,7 +29,7 @@ export const createDeadlines = (clock: Clock, fire: (key: string) => void): Dead
 
   const arm = (): void => {
     const next = heap.peek();
-    if (next === undefined || (timer !== undefined && timer.at <= next.at)) return;
+    if (stopped || next === undefined || (timer !== undefined && timer.at <= next.at)) return;
     disarm();
     timer = { at: next.at, timer: clock.timer(next.at - clock.now(), expire) };
   };
@@ -37,13 +37,13 @@ export const createDeadlines = (clock: Clock, fire: (key: string) => void): Dead
   const expire = (): void => {
     timer = undefined;
     const now = clock.now();
-    for (let next = heap.peek(); next !== undefined && next.at <= now && !stopped; next = heap.peek()) {
+    for (let next = heap.peek(); next !== undefined && next.at <= now; next = heap.peek()) {
       heap.pop();
       if (earliest.get(next.key) !== next.at) continue;
       earliest.delete(next.key);
       fire(next.key);
     }
-    if (!stopped) arm();
+    arm();
   };
 
   return {

@@ -10,6 +10,9 @@ export interface HttpRequest {
   body?: string | undefined;
 }
 
+/** What can send: a client, a pool or several. */
+export type Sender = Pick<Dispatcher, 'dispatch'>;
+
 export interface HttpResponse {
   status: number;
   headers: IncomingHttpHeaders;
@@ -39,7 +42,7 @@ const toError = (reason: unknown): Error =>
  * aborts; the body, too, throws one of these two.
  */
 export const exchange = (
-  dispatcher: Dispatcher,
+  sender: Sender,
   origin: string,
   request: HttpRequest,
   signal: AbortSignal,
@@ -108,6 +111,12 @@ export const exchange = (
           started.abort(toError(failure.error));
           return;
         }
+        // undici replays what a server says it has not seen, and, by mistake, what the server may have seen. A write
+        // goes out once.
+        if (sent && request.method !== 'GET') {
+          started.abort(new Error('the connection was lost with the request on it'));
+          return;
+        }
         sent = true;
       },
       onResponseStart(_controller, status, headers) {
@@ -133,7 +142,7 @@ export const exchange = (
     };
     const { body = null, ...head } = request;
     try {
-      dispatcher.dispatch({ origin, ...head, body, headersTimeout: 0, bodyTimeout: 0 }, handler);
+      sender.dispatch({ origin, ...head, body, headersTimeout: 0, bodyTimeout: 0 }, handler);
     } catch (error) {
       fail(new ExchangeError(false, error));
     }

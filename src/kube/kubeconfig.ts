@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { parse } from 'yaml';
+import { parse, YAMLParseError } from 'yaml';
 import type { z } from 'zod';
 import {
   type Auth,
@@ -62,9 +62,8 @@ const readOne = async (
     content = parse(text, { maxAliasCount: 100 }) ?? {};
   } catch (cause) {
     // yaml quotes the offending line in its message, which may hold a secret: only the place is told.
-    const at =
-      cause instanceof Error && 'linePos' in cause && Array.isArray(cause.linePos) ? cause.linePos[0] : undefined;
-    throw new ConfigError(`is not valid YAML${at?.line === undefined ? '' : ` (line ${at.line})`}`, { file });
+    const at = cause instanceof YAMLParseError ? ` (line ${cause.linePos?.[0].line})` : '';
+    throw new ConfigError(`is not valid YAML${at}`, { file });
   }
   return { file, content: check(kubeconfigSchema, content, file, '') };
 };

@@ -1,7 +1,10 @@
-import { type Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
-import { buildConnector, Client, type Dispatcher, Pool, Socks5ProxyAgent } from 'undici';
-import type { Env, Timer } from '../runtime/index.ts';
+import { buildConnector, Client, Pool, Socks5ProxyAgent } from 'undici';
+import type { Env } from '../runtime/index.ts';
+import type { Sender } from './exchange.ts';
+import { createHttp2Clients, type Http2Clients } from './http2-clients.ts';
+import { createProbe, type Probe } from './protocol-probe.ts';
+import { connectThrough } from './proxy-tunnel.ts';
+import { createWatchdog, LOOKS } from './watchdog.ts';
 
 export interface LinkOptions {
   /** Scheme, host and port. */
@@ -20,86 +23,18 @@ export interface LinkOptions {
 
 /** The connections to one API server made with one set of TLS credentials. */
 export interface Link {
-  readonly dispatcher: Dispatcher;
+  /** Connects where needed, and resolves with what to send the next request by. */
+  ready(): Promise<Sender>;
   /** Lets running answers end, opens no new ones. */
   retire(): void;
   /** Cuts everything. */
   destroy(): Promise<void>;
 }
 
-/** Of every `deadAfterMs`, one more than this many PINGs and looks are made. */
-const LOOKS = 3;
 /** The API server closes idle connections after 90 s: closing first avoids writing into a closing one. */
 const KEEP_ALIVE_MS = 45_000;
-
-/**
- * Finds connections that died without a word (NAT timeouts, black holes): undici sends HTTP/2 PINGs but does not miss
- * their answers, so this looks whether bytes still come in. Looks are counted, not milliseconds: a machine that slept
- * or an event loop that was blocked must not be taken for a dead link. HTTP/1.1 has no PING; there TCP keep-alive does
- * this work.
- */
-const createWatchdog = (env: Env, deadAfterMs: number): { add(socket: Socket): void; stop(): void } => {
-  const sockets = new Map<Socket, { bytes: number; silentLooks: number }>();
-  let timer: Timer | undefined;
-  const look = (): void => {
-    timer = undefined;
-    for (const [socket, seen] of sockets) {
-      const bytes = socket.bytesRead;
-      seen.silentLooks = bytes === seen.bytes ? seen.silentLooks + 1 : 0;
-      seen.bytes = bytes;
-      if (seen.silentLooks >= LOOKS) socket.destroy(new Error(`the connection brought nothing for ${deadAfterMs} ms`));
-    }
-    arm();
-  };
-  const arm = (): void => {
-    if (timer === undefined && sockets.size > 0) timer = env.clock.timer(deadAfterMs / LOOKS, look);
-  };
-  const forget = (socket: Socket): void => {
-    sockets.delete(socket);
-    if (sockets.size === 0) {
-      timer?.cancel();
-      timer = undefined;
-    }
-  };
-  return {
-    add(socket) {
-      sockets.set(socket, { bytes: socket.bytesRead, silentLooks: 0 });
-      socket.once('close', () => forget(socket));
-      arm();
-    },
-    stop() {
-      for (const socket of sockets.keys()) forget(socket);
-    },
-  };
-};
-
-/** Goes through an HTTP proxy by CONNECT. undici's ProxyAgent does the same but keeps its sockets from the watchdog. */
-const tunnel = (proxy: Client, proxyUrl: URL, secure: buildConnector.connector): buildConnector.connector => {
-  const headers: Record<string, string> = {};
-  if (proxyUrl.username) {
-    const login = `${decodeURIComponent(proxyUrl.username)}:${decodeURIComponent(proxyUrl.password)}`;
-    headers['proxy-authorization'] = `Basic ${Buffer.from(login).toString('base64')}`;
-  }
-  return (target, callback) => {
-    const port = target.port || (target.protocol === 'https:' ? '443' : '80');
-    const host = target.hostname.includes(':') ? `[${target.hostname}]` : target.hostname;
-    proxy.connect({ path: `${host}:${port}`, headers: { ...headers, host: `${host}:${port}` } }).then(
-      ({ statusCode, socket }) => {
-        if (statusCode !== 200) {
-          socket.on('error', () => undefined).destroy();
-          callback(new Error(`the proxy ${proxyUrl.host} refused the tunnel with HTTP ${statusCode}`), null);
-          return;
-        }
-        // A CONNECT answer's socket is a net.Socket, typed more loosely by undici.
-        const raw = socket as Socket;
-        if (target.protocol === 'https:') secure({ ...target, httpSocket: raw }, callback);
-        else callback(null, raw);
-      },
-      // A plain Error: undici would retry the whole connect for ever on its own socket error codes.
-      (cause: unknown) => callback(new Error(`no tunnel through the proxy ${proxyUrl.host}`, { cause }), null),
-    );
-  };
-};
+/** Over HTTP/1.1 every watch and every running call holds one. */
+const MAX_CONNECTIONS = 100;
 
 export const createLink = (env: Env, options: LinkOptions): Link => {
   const { origin, ca, cert, key, tlsServerName, insecureSkipTlsVerify, deadAfterMs } = options;
@@ -110,29 +45,28 @@ export const createLink = (env: Env, options: LinkOptions): Link => {
     ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
     rejectUnauthorized: !insecureSkipTlsVerify,
   };
-  const base = {
-    connections: 100,
-    pipelining: 1,
+  const common = {
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
     headersTimeout: 0,
     bodyTimeout: 0,
   };
+  const http1 = { ...common, connections: MAX_CONNECTIONS, pipelining: 1, allowH2: false };
   if (options.proxyUrl !== undefined && /^socks5h?:/.test(options.proxyUrl)) {
-    const dispatcher = new Socks5ProxyAgent(options.proxyUrl.replace(/^socks5h:/, 'socks5:'), {
-      ...base,
-      allowH2: false,
+    // undici's SOCKS client cannot be given a connector, so neither protocol probe nor watchdog can see its sockets.
+    const agent = new Socks5ProxyAgent(options.proxyUrl.replace(/^socks5h:/, 'socks5:'), {
+      ...http1,
       connectTimeout: options.connectTimeoutMs,
       requestTls: tls,
     });
-    return { dispatcher, retire: () => void dispatcher.close(), destroy: () => dispatcher.destroy() };
+    return { ready: () => Promise.resolve(agent), retire: () => void agent.close(), destroy: () => agent.destroy() };
   }
-  const watchdog = createWatchdog(env, deadAfterMs);
-  const direct = buildConnector({
+  const secure = buildConnector({
     ...tls,
     allowH2: options.http2,
     preferH2: options.http2,
     timeout: options.connectTimeoutMs,
+    // Where no PING is possible, TCP's own probes find the dead.
     keepAliveInitialDelay: deadAfterMs / 2,
   });
   const proxyUrl = options.proxyUrl === undefined ? undefined : new URL(options.proxyUrl);
@@ -144,29 +78,54 @@ export const createLink = (env: Env, options: LinkOptions): Link => {
       pipelining: 1,
       allowH2: false,
     });
-  const connectVia = proxy && proxyUrl ? tunnel(proxy, proxyUrl, direct) : direct;
-  const dispatcher = new Pool(origin, {
-    ...base,
-    allowH2: options.http2,
-    h2Options: { pingInterval: Math.max(1, Math.floor(deadAfterMs / (LOOKS + 1))), maxConcurrentStreams: 100 },
-    connect: (target, callback) =>
-      connectVia(target, (...result) => {
-        const [, socket] = result;
-        if (socket instanceof TLSSocket && socket.alpnProtocol === 'h2') watchdog.add(socket);
-        callback(...result);
-      }),
-  });
+  const connect = proxy && proxyUrl ? connectThrough(proxy, proxyUrl, secure) : secure;
+  const watchdog = createWatchdog(env, deadAfterMs);
+  let pool: Pool | undefined;
+  let clients: Http2Clients | undefined;
+  let probing: Promise<Probe> | undefined;
+  let ended = false;
+
+  const newSender = (probe: Probe): Sender => {
+    if (!probe.http2) {
+      pool ??= new Pool(origin, { ...http1, connect: probe.connector });
+      return pool;
+    }
+    clients ??= createHttp2Clients(origin, {
+      ...common,
+      pingInterval: Math.max(1, Math.floor(deadAfterMs / (LOOKS + 1))),
+      connect: (target, callback) =>
+        probe.connector(target, (...result) => {
+          const [, socket] = result;
+          if (socket !== null) watchdog.add(socket);
+          callback(...result);
+        }),
+    });
+    return clients;
+  };
+
   return {
-    dispatcher,
+    async ready() {
+      const sender = clients ?? pool;
+      if (sender !== undefined) return sender;
+      if (!options.http2 || origin.startsWith('http:')) return newSender({ http2: false, connector: connect });
+      probing ??= createProbe(origin, connect).finally(() => {
+        probing = undefined;
+      });
+      const probe = await probing;
+      if (ended) throw new Error('the connection was closed');
+      return newSender(probe);
+    },
     retire() {
-      dispatcher.close().then(
+      ended = true;
+      Promise.all([pool?.close(), clients?.close()]).then(
         () => proxy?.destroy(),
         () => undefined,
       );
     },
     async destroy() {
+      ended = true;
       watchdog.stop();
-      await dispatcher.destroy();
+      await Promise.all([pool?.destroy(), clients?.destroy()]);
       await proxy?.destroy();
     },
   };

@@ -48,7 +48,7 @@ export interface Reflector<P> {
 }
 
 /** Answers that say nothing of the link: after a few in a row, the place to resume from is what the server chokes on. */
-const REFUSALS: readonly KubeErrorCode[] = [
+const REFUSALS: ReadonlySet<KubeErrorCode> = new Set([
   'BadRequest',
   'NotFound',
   'Invalid',
@@ -56,7 +56,7 @@ const REFUSALS: readonly KubeErrorCode[] = [
   'InternalError',
   'Unknown',
   'Malformed',
-];
+]);
 const REFUSALS_TO_RELIST = 3;
 const STREAM_STRIKES = 3;
 /** A server must not be able to silence us for a day. */
@@ -124,8 +124,9 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
 
   const follow = async (stream: AsyncIterator<WatchEvent<T>>): Promise<void> => {
     for (;;) {
-      const { value: event, done } = await stream.next();
-      if (done) return;
+      const next = await stream.next();
+      if (next.done) return;
+      const event = next.value;
       touch();
       refusals = 0;
       gone = 0;
@@ -202,7 +203,7 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
     }
     // The server has said that the streamed list is not for it: ask in the other way now.
     if (version === undefined && (error.code === 'BadRequest' || error.code === 'Invalid') && failures === 1) return 0;
-    if (REFUSALS.includes(error.code)) {
+    if (REFUSALS.has(error.code)) {
       refusals += 1;
       if (refusals >= REFUSALS_TO_RELIST) {
         refusals = 0;
@@ -223,7 +224,7 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
     get lastActivityAt() {
       return lastActivityAt;
     },
-    addHandler: cache.addHandler,
+    addHandler: (handler) => cache.addHandler(handler),
     whenSynced(signal) {
       if (synced) return Promise.resolve();
       return new Promise((resolve, reject) => {

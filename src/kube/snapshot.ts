@@ -63,8 +63,9 @@ export const readInitialEvents = async <T extends KubeObject>(
   let timer = env.clock.timer(options.silenceMs, check);
   try {
     for (;;) {
-      const { value: event, done } = await stream.next();
-      if (done) throw new NotStreamed('the stream ended before its initial events did');
+      const next = await stream.next();
+      if (next.done) throw new NotStreamed('the stream ended before its initial events did');
+      const event = next.value;
       lastAt = env.clock.now();
       options.onActivity();
       if (event.type === 'BOOKMARK') {

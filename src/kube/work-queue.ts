@@ -82,15 +82,15 @@ export const createWorkQueue = (options: WorkQueueOptions): WorkQueue => {
   };
 
   const pump = (): void => {
-    while (running !== undefined && !running.signal.aborted && active.size < concurrency) {
-      const next = waiting.entries().next();
-      if (next.done) return;
-      const [key, since] = next.value;
+    const signal = running?.signal;
+    if (signal === undefined) return;
+    for (const [key, since] of waiting) {
+      if (signal.aborted || active.size >= concurrency) return;
       waiting.delete(key);
       active.add(key);
       metrics.depth?.(waiting.size);
       metrics.waited?.((env.clock.now() - since) / 1000);
-      void work(key, running.signal);
+      void work(key, signal);
     }
   };
 

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { test } from 'node:test';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { isKubeError } from './errors.ts';
+import {
+  createAuthority,
+  createTestClient,
+  eventually,
+  readBody,
+  sendJson,
+  startJson,
+  startServer,
+  testPods,
+  writeText,
+} from './testing/index.ts';
+import type { WatchEvent } from './types.ts';
+
+const authority = createAuthority();
+const identity = authority.issue('server');
+const pod = (name: string, resourceVersion = '1') => ({
+  metadata: { name, namespace: 'a', resourceVersion, uid: name },
+});
+const line = (type: string, object: object) => `${JSON.stringify({ type, object })}\n`;
+const trusting = { certificateAuthority: { from: 'text' as const, text: authority.cert } };
+
+test('fifty watches and forty reads share one HTTP/2 connection, and a watch that is left closes only its own stream', async () => {
+  let open = 0;
+  const server = await startServer({ protocol: 'h2', identity }, (request, response) => {
+    if (!request.url?.includes('watch=true')) return sendJson(response, pod('x'));
+    open += 1;
+    response.on('close', () => {
+      open -= 1;
+    });
+    startJson(response);
+    writeText(response, line('ADDED', pod('x')));
+  });
+  const client = createTestClient(server.url, trusting);
+  try {
+    const stops = Array.from({ length: 50 }, () => new AbortController());
+    const seen: WatchEvent<Pod>[] = [];
+    const outcomes = stops.map(async ({ signal }) => {
+      for await (const event of client.watch(testPods, { signal })) seen.push(event);
+    });
+    const settled = Promise.allSettled(outcomes);
+    await eventually('all watches have their event', () => seen.length === 50);
+    await Promise.all(Array.from({ length: 40 }, () => client.get(testPods, { namespace: 'a', name: 'x' })));
+    assert.equal(server.connections, 1);
+    stops.slice(0, 49).forEach((stop) => stop.abort(new Error('enough')));
+    await eventually('the left streams are closed', () => open === 1);
+    assert.equal(server.connections, 1);
+    await client.get(testPods, { namespace: 'a', name: 'x' });
+    stops[49]?.abort(new Error('enough'));
+    for (const outcome of await settled) {
+      assert.equal(outcome.status, 'rejected');
+      assert.equal(outcome.reason.message, 'enough');
+    }
+  } finally {
+    await client.close();
+    await server.close();
+  }
+});
+
+test('more calls than the server allows streams wait or take another connection, and all are answered', async () => {
+  const server = await startServer({ protocol: 'h2', identity, maxConcurrentStreams: 5 }, (_request, response) => {
+    setTimeout(() => sendJson(response, pod('x')), 5);
+  });
+  const client = createTestClient(server.url, trusting);
+  try {
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () => client.get(testPods, { namespace: 'a', name: 'x' })),
+    );
+    assert.equal(answers.length, 100);
+  } finally {
+    await client.close();
+    await server.close();
+  }
+});
+
+test('after a GOAWAY running streams end in peace and new calls go to a new connection', async () => {
+  const streams: { write(text: string): void; end(): void }[] = [];
+  const server = await startServer({ protocol: 'h2', identity }, (request, response) => {
+    if (!request.url?.includes('watch=true')) return sendJson(response, pod('x'));
+    startJson(response);
+    writeText(response, line('ADDED', pod('first')));
+    streams.push(response);
+  });
+  const client = createTestClient(server.url, trusting);
+  try {
+    const names: (string | undefined)[] = [];
+    const watching = (async () => {
+      for await (const event of client.watch(testPods))
+        if (event.type !== 'BOOKMARK') names.push(event.object.metadata?.name);
+    })();
+    await eventually('the first event', () => names.length === 1);
+    for (const session of server.sessions) session.goaway(0);
+    await client.get(testPods, { namespace: 'a', name: 'x' });
+    assert.equal(server.connections, 2);
+    streams[0]?.write(line('ADDED', pod('after goaway')));
+    await eventually('an event after the GOAWAY', () => names.length === 2);
+    streams[0]?.end();
+    await watching;
+    assert.deepEqual(names, ['first', 'after goaway']);
+  } finally {
+    await client.close();
+    await server.close();
+  }
+});
+
+test('writes that meet a GOAWAY are answered or reported as unknown, and never reach the server twice', async () => {
+  const writes = new Map<string, number>();
+  const server = await startServer({ protocol: 'h2', identity }, (request, response) => {
+    void readBody(request).then((body) => {
+      const { metadata } = JSON.parse(body) as { metadata: { name: string } };
+      writes.set(metadata.name, (writes.get(metadata.name) ?? 0) + 1);
+      setImmediate(() => sendJson(response, pod(metadata.name)));
+    });
+  });
+  const client = createTestClient(server.url, trusting);
+  try {
+    let unknown = 0;
+    for (let round = 0; round < 20; round += 1) {
+      const names = Array.from({ length: 5 }, (_, at) => `w${round}-${at}`);
+      const writing = Promise.allSettled(names.map((name) => client.create(testPods, pod(name))));
+      if (round % 2 === 0) for (const session of server.sessions) session.close();
+      (await writing).forEach((outcome, at) => {
+        if (outcome.status === 'fulfilled') assert.equal(writes.get(names[at] ?? ''), 1);
+        else {
+          assert.ok(isKubeError(outcome.reason, 'Transport'));
+          assert.equal(outcome.reason.happened, 'unknown');
+          unknown += 1;
+        }
+      });
+    }
+    assert.ok([...writes.values()].every((count) => count === 1));
+    assert.ok(unknown < 100);
+  } finally {
+    await client.close();
+    await server.close();
+  }
+});
+
+/** Relays TCP until it is told to swallow everything in silence, as a mobile link does. */
+const startRelay = async (target: number) => {
+  const pairs: [Socket, Socket][] = [];
+  let silent = false;
+  let connections = 0;
+  const server = createTcpServer((inner) => {
+    connections += 1;
+    const outer = connect(target, '127.0.0.1');
+    pairs.push([inner, outer]);
+    for (const [from, to] of [
+      [inner, outer],
+      [outer, inner],
+    ] as const) {
+      from.on('data', (chunk) => void (silent || to.write(chunk)));
+      from.on('error', () => undefined);
+      from.on('close', () => void (silent || to.destroy()));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return {
+    url: `https://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
+    setSilent: (value: boolean) => {
+      silent = value;
+    },
+    get connections() {
+      return connections;
+    },
+    close: () => {
+      for (const pair of pairs) for (const socket of pair) socket.destroy();
+      server.close();
+    },
+  };
+};
+
+test('a link that swallows everything is noticed by its missing PING answers, and calls go on over a new one', async () => {
+  const server = await startServer({ protocol: 'h2', identity }, (request, response) => {
+    if (!request.url?.includes('watch=true')) return sendJson(response, pod('x'));
+    startJson(response);
+    writeText(response, line('ADDED', pod('x')));
+  });
+  const relay = await startRelay(server.port);
+  const client = createTestClient(relay.url, trusting, { deadAfterMs: 600 });
+  try {
+    let events = 0;
+    const watching = (async () => {
+      for await (const _ of client.watch(testPods)) events += 1;
+    })();
+    const failed = assert.rejects(watching, (error) => isKubeError(error, 'Transport'));
+    await eventually('the first event', () => events === 1);
+    // Healthy silence: longer than the limit, but the PINGs are answered.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    assert.equal(relay.connections, 1);
+    const before = Date.now();
+    relay.setSilent(true);
+    await failed;
+    assert.ok(Date.now() - before < 3000, `took ${Date.now() - before} ms`);
+    relay.setSilent(false);
+    await client.get(testPods, { namespace: 'a', name: 'x' });
+    assert.equal(relay.connections, 2);
+  } finally {
+    await client.close();
+    relay.close();
+    await server.close();
+  }
+});

@@ -1,0 +1,19 @@
+export { type Authority, createAuthority, type Identity } from './certificates.ts';
+export {
+  type HostileServer,
+  type HostileServerOptions,
+  type Request,
+  type Response,
+  startServer,
+} from './hostile-server.ts';
+export { createManualClock, type ManualClock, settle } from './manual-clock.ts';
+export {
+  createTestClient,
+  eventually,
+  readBody,
+  sendJson,
+  startJson,
+  testEnv,
+  testPods,
+  writeText,
+} from './support.ts';

@@ -1,0 +1,73 @@
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { type Clock, type Env, silentLogger, systemClock } from '../../runtime/index.ts';
+import { createClient } from '../client.ts';
+import type { ClientOptions } from '../client-options.ts';
+import type { ClusterConfig } from '../cluster-config.ts';
+import { defineResource } from '../resource.ts';
+import type { KubeClient } from '../types.ts';
+import type { Request, Response } from './hostile-server.ts';
+
+export const testEnv = (clock: Clock = systemClock): Env => ({ clock, random: () => 0.5, log: silentLogger });
+
+export const testPods = defineResource<Pod>({
+  group: '',
+  version: 'v1',
+  plural: 'pods',
+  kind: 'Pod',
+  namespaced: true,
+});
+
+export const createTestClient = (
+  server: string,
+  config: Partial<ClusterConfig> = {},
+  options: Partial<ClientOptions> = {},
+): KubeClient =>
+  createClient(
+    {
+      server,
+      namespace: 'default',
+      source: 'test',
+      insecureSkipTlsVerify: config.certificateAuthority === undefined,
+      auth: { token: { from: 'text', text: 'secret' } },
+      ...config,
+    },
+    { env: testEnv(), userAgent: 'edgeset-test/0', qps: 0, terminal: false, ...options },
+  );
+
+/** Waits for a condition, with a deadline. */
+export const eventually = async (what: string, condition: () => boolean, withinMs = 10_000): Promise<void> => {
+  const until = Date.now() + withinMs;
+  while (!condition()) {
+    if (Date.now() > until) throw new Error(`not within ${withinMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+};
+
+// node:http and node:http2 overload these two methods differently; the common ground has to be named.
+type Head = { writeHead(status: number, headers: Record<string, string>): unknown };
+
+export const startJson = (response: Response, status = 200, headers: Record<string, string> = {}): void => {
+  const head: Head = response;
+  head.writeHead(status, { 'content-type': 'application/json', ...headers });
+};
+
+export const writeText = (response: Response, text: string | Uint8Array): void => {
+  const body: { write(chunk: string | Uint8Array): unknown } = response;
+  body.write(text);
+};
+
+export const sendJson = (
+  response: Response,
+  value: unknown,
+  status = 200,
+  headers: Record<string, string> = {},
+): void => {
+  startJson(response, status, headers);
+  response.end(JSON.stringify(value));
+};
+
+export const readBody = async (request: Request): Promise<string> => {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+};
