@@ -1,0 +1,3 @@
+export type { Case, CaseOptions, Status } from './case.ts';
+export { budgetKey, type PodView, type Shape, strategyKey } from './objects.ts';
+export { type Rule, runSuite, section } from './suite.ts';

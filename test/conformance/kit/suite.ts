@@ -1,0 +1,63 @@
+import { after, before, describe, it } from 'node:test';
+import type { Cluster } from '../cluster.ts';
+import { type Api, openApi } from './api.ts';
+import { type Case, type CaseOptions, openCase } from './case.ts';
+
+export interface Rule {
+  /** What the product must do, in a sentence. */
+  name: string;
+  /** Disturbs the others: runs by itself. */
+  forAll: boolean;
+  options: CaseOptions;
+  test: (c: Case) => Promise<void>;
+}
+
+type Add = (name: string, test: Rule['test'], options?: CaseOptions & { forAll?: boolean }) => void;
+
+/** The rules of one section of a specification. */
+export const section = (title: string, define: (rule: Add) => void): Rule[] => {
+  const rules: Rule[] = [];
+  define((name, test, { forAll = false, ...options } = {}) =>
+    rules.push({ name: `${title}: ${name}`, forAll, options, test }));
+  return rules;
+};
+
+/** A healthy node outside of all cases: without one, cutting all nodes of a case would look like a broken control plane. */
+const anchor = 'anchor';
+
+/** Runs the rules on one cluster of their own: several at a time, then those that disturb the others one by one. */
+export const runSuite = (title: string, startCluster: () => Promise<Cluster>, rules: readonly Rule[]): void => {
+  describe(title, () => {
+    let cluster: Cluster;
+    let api: Api;
+    before(async () => {
+      cluster = await startCluster();
+      api = await openApi(cluster.kubeconfig);
+      await cluster.addNodes([anchor], {
+        taints: [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }],
+      });
+    });
+    after(async () => {
+      await api?.close();
+      await cluster?.stop();
+    });
+
+    const add = ({ name, options, test }: Rule): void => {
+      it(name, { timeout: (options.seconds ?? 90) * 1000 }, async () => {
+        const opened = await openCase(cluster, api, options);
+        try {
+          await test(opened.case);
+          await opened.finish();
+        } finally {
+          await opened.close();
+        }
+      });
+    };
+    describe('side by side', { concurrency: Number(process.env.EDGESET_TEST_CASES ?? 6) }, () => {
+      rules.filter(({ forAll }) => !forAll).forEach(add);
+    });
+    describe('one by one', { concurrency: 1 }, () => {
+      rules.filter(({ forAll }) => forAll).forEach(add);
+    });
+  });
+};
