@@ -1,4 +1,5 @@
 export { type Authority, createAuthority, type Identity } from './certificates.ts';
+export { configMaps, createFakeApi, type FakeApi } from './fake-api.ts';
 export {
   type HostileServer,
   type HostileServerOptions,
