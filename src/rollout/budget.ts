@@ -20,7 +20,7 @@ export const budgetOf = (policy: Policy, tally: Readonly<Tally>): number => {
 export interface Usage {
   /** Online nodes with an act of ours that has not healed. */
   inFlight: number;
-  /** Those of them whose act belongs to the present rollout. */
+  /** Those of them that are under way, or failed on it: not with an old broken pod that nobody tends yet. */
   trying: number;
   /** Online nodes that are down or in flight, each counted once. */
   occupied: number;
@@ -28,8 +28,9 @@ export interface Usage {
 
 /**
  * May an act begin on a node whose pod is down already? One that an older act broke is in flight anyway and uses its own
- * slot: it competes with the other tries of the present rollout only. Were it to compete with all that are in flight, a
- * mended template could repair nothing once they are more than the budget (lowered, or a percent of fewer nodes).
+ * slot: it competes with nodes that are under way only, and not with others that wait for the same repair. Were it to
+ * compete with all that are in flight, a mended template could repair nothing once they are more than the budget
+ * (lowered, or a percent of fewer nodes, or exceeded by suspects that returned broken).
  */
 export const roomForBroken = (budget: number, usage: Usage, ownSlot: boolean): boolean =>
   (ownSlot ? usage.trying : usage.inFlight) < budget;

@@ -74,7 +74,7 @@ export interface View {
   down: boolean;
   /** Online with an act of ours that has not healed. */
   inFlight: boolean;
-  /** In flight with an act of the present rollout. */
+  /** In flight, and not with an old broken pod that nobody tends yet. */
   trying: boolean;
   /** At the target, or on its way there without return: counts first towards what a partition permits. */
   taken: boolean;
@@ -303,7 +303,7 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
     settled,
     down: settled && !available,
     inFlight,
-    trying: inFlight && act?.rollout === context.rollout,
+    trying: inFlight && phase !== 'broken' && phase !== 'held',
     taken: current || (act?.stage === 'done' && act.rollout === context.rollout),
     suspect: fellAway && !lost && !record.forgiven,
     failure: record.forgiven ? undefined : lost ? 'lost' : failure ? 'online' : undefined,

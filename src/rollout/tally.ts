@@ -9,7 +9,7 @@ export interface Tally {
   settled: number;
   down: number;
   inFlight: number;
-  /** Those of `inFlight` whose act belongs to the present rollout. */
+  /** Those of `inFlight` that are under way, or failed on it: not with an old broken pod that nobody tends yet. */
   trying: number;
   /** Online nodes that are down or in flight, each counted once. */
   occupied: number;

@@ -35,9 +35,12 @@ const slots = (share: IntOrPercent, total: number): number =>
  */
 export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
   const acts = new Map<string, TrueAct>();
+  const everActedOn = new Set<string>();
   const onlineSince = new Map<string, number>();
   const budgets: { at: number; budget: number }[] = [];
   const done = new Map<string, number>();
+  /** Nodes with an old pod that is not available and that nobody tends: since when not any more, 0 while they have it. */
+  const neglected = new Map<string, number>();
   /** By pod: from when on what happened may have been unknown to who sent its delete. */
   const knownUntil = new Map<string, number>();
   const account: Account = {
@@ -88,6 +91,13 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
     return largest;
   };
 
+  const noteNeglect = (name: string): void => {
+    const [pod, ...others] = cluster.podsOn(name);
+    const old =
+      pod !== undefined && others.length === 0 && !pod.terminating && pod.revision !== cluster.spec.target.hash;
+    if (old && !isAvailable(name)) neglected.set(name, 0);
+    else if (neglected.get(name) === 0) neglected.set(name, time.now());
+  };
   const note = (name: string, facts: NodeFacts | undefined): void => {
     if (!facts?.ready) onlineSince.delete(name);
     else if (!onlineSince.has(name)) onlineSince.set(name, time.now());
@@ -97,8 +107,11 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
   for (const [name, { facts }] of cluster.nodes) note(name, facts);
   cluster.listen((change) => {
     if (change.stream === 'nodes') note(change.node.name, change.gone ? undefined : change.node);
-    else if (change.stream === 'spec') noteBudget();
-    else {
+    else if (change.stream === 'spec') {
+      noteBudget();
+      for (const name of cluster.nodes.keys()) noteNeglect(name);
+    } else {
+      noteNeglect(change.pod.node);
       heal(change.pod.node);
       if (change.pod.ready) time.after(cluster.spec.policy.minReadyMs, () => heal(change.pod.node));
     }
@@ -106,19 +119,21 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
 
   /** S1 and S3: how many other nodes were in flight, as far as anybody could know. */
   const checkInFlight = (node: string, rollout: number, from: number): void => {
-    const own = acts.get(node);
-    let others = 0;
+    // A healed act is in flight again where the node fell away after it and came back broken.
+    const own = everActedOn.has(node);
+    const others: string[] = [];
     for (const [name, act] of acts) {
       const since = onlineSince.get(name);
       // A suspect that came back unseen may exceed the budget for a while.
       if (name === node || since === undefined || since > from) continue;
-      // A node that an older version broke is repaired in its own slot, beside other tries of the new one only.
-      if (own && own.rollout !== rollout && act.rollout !== rollout) continue;
-      others += 1;
+      // A node that an older version broke is repaired in its own slot: others that wait for it are not in its way.
+      const tended = neglected.get(name);
+      if (own && act.rollout !== rollout && (tended === 0 || (tended ?? 0) > from)) continue;
+      others.push(name);
     }
-    account.mostInFlight = Math.max(account.mostInFlight, others + 1);
+    account.mostInFlight = Math.max(account.mostInFlight, others.length + 1);
     const budget = largestBudget(from);
-    if (others >= budget) breach('S1', `act on ${node} beside ${others} others in flight, budget ${budget}`);
+    if (others.length >= budget) breach('S1', `act on ${node} beside ${others.join(' ')} in flight, budget ${budget}`);
   };
 
   const seenPods = (view: RawView, name: string): { facts: PodFacts; readySince: number }[] =>
@@ -183,6 +198,7 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
       if (before > 0) breach('S6', `a second act on ${node} in rollout ${act.rollout}`);
       if (pod.uid !== act.podUid || pod.node !== node) breach('S5', `${pod.name} was not what was reserved`);
       done.set(key, before + 1);
+      everActedOn.add(node);
       acts.set(node, { uid: act.podUid, rollout: act.rollout });
       account.acts += 1;
       const { hash } = cluster.spec.target;
