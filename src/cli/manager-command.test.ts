@@ -97,7 +97,9 @@ describe('the life of a manager', { concurrency: 2 }, () => {
     api.leasesFail = true;
     await logged(manager, 'the controllers have settled');
     const metrics = await metricsUrl(manager);
-    assert.match(await textOf(metrics), /^leader_election_master_status\{name="edgeset-manager"\} 0$/m);
+    const standingBy = await textOf(metrics);
+    assert.match(standingBy, /^leader_election_master_status\{name="edgeset-manager"\} 0$/m);
+    assert.doesNotMatch(standingBy, /^edgeset_rollouts\{/m);
     api.leasesFail = false;
     await eventually('leads again', async () =>
       /^leader_election_master_status\{[^}]*\} 1$/m.test(await textOf(metrics)),

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createLogger, type LogFields } from '../runtime/index.ts';
 import { parseBindAddress } from './address.ts';
@@ -30,7 +29,7 @@ test('other methods and other paths are refused', async (t) => {
   const post = await fetch(`${url}/a`, { method: 'POST', body: 'x' });
   assert.equal(post.status, 405);
   assert.equal(post.headers.get('allow'), 'GET, HEAD');
-  for (const path of ['/', '/A', '/a/', '/toString', '/__proto__', '/constructor'])
+  for (const path of ['/', '/A', '/a/', '/toString', '/__proto__'])
     assert.equal((await fetch(url + path)).status, 404, path);
 });
 
@@ -58,15 +57,17 @@ test('an address in use is an error that names the flag', async (t) => {
   });
 });
 
-test('closing does not wait for clients that keep their connection', { timeout: 5_000 }, async () => {
-  const server = await startHttpServer(loopback, { '/a': () => text(200, 'a') }, '--test-address');
-  await (await fetch(`http://${server.address}/a`)).text();
-  const socket = connect(Number(server.address.split(':')[1]), '127.0.0.1');
-  socket.on('error', () => undefined);
-  await new Promise((resolve) => socket.once('connect', resolve));
-  socket.write('GET /a HTTP/1.1\r\n');
+test('closing does not wait for requests that hang', { timeout: 5_000 }, async () => {
+  const asked = Promise.withResolvers<void>();
+  const hang = (): Promise<never> => {
+    asked.resolve();
+    return new Promise(() => undefined);
+  };
+  const server = await startHttpServer(loopback, { '/hang': hang }, '--test-address');
+  const cut = assert.rejects(fetch(`http://${server.address}/hang`));
+  await asked.promise;
   await server.close();
-  socket.destroy();
+  await cut;
 });
 
 const start = async (t: TestContext, options: EndpointOptions) => {

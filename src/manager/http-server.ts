@@ -39,7 +39,7 @@ export const text = (status: number, body: string): Answer => ({
 
 const answer = async (routes: Routes, request: IncomingMessage): Promise<Answer> => {
   const [path = ''] = (request.url ?? '').split('?', 1);
-  const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
+  const route = routes[path];
   if (route === undefined) return text(404, `no such page; there are ${Object.keys(routes).join(' ')}`);
   if (request.method !== 'GET' && request.method !== 'HEAD') return text(405, 'only GET and HEAD');
   try {

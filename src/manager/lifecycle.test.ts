@@ -47,6 +47,7 @@ const world = (changes: { controller?: Partial<Controller>; elect?: Elect; settl
     async run(signal) {
       story.push('caches start');
       await aborted(signal);
+      await new Promise((resolve) => setImmediate(resolve));
       story.push('caches end');
     },
     async lead(signal) {
