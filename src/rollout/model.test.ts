@@ -6,6 +6,9 @@ import { type Happening, type Plan, play } from './testing/scenario.ts';
 const runs = Number(process.env['EDGESET_RUNS'] ?? 250);
 const seed = process.env['EDGESET_SEED'] === undefined ? undefined : Number(process.env['EDGESET_SEED']);
 
+/** Set to 0, the first failure is told as it is: quicker, and longer to read. */
+const endOnFailure = process.env['EDGESET_SHRINK'] === '0';
+
 const behaviour = fc.constantFrom<Behaviour>('good', 'good', 'crash', 'pull', 'hang', 'kill');
 const when = { at: fc.integer({ min: 0, max: 240_000 }), pick: fc.nat({ max: 1_000 }) };
 const plain = (...kinds: Happening['kind'][]) => fc.record({ ...when, kind: fc.constantFrom(...kinds) });
@@ -47,7 +50,7 @@ const plan = (happenings: fc.Arbitrary<Happening>, most: number): fc.Arbitrary<P
   });
 
 const holds = (plans: fc.Arbitrary<Plan>, check: (plan: Plan) => void): void =>
-  fc.assert(fc.property(plans, check), { numRuns: runs, ...(seed === undefined ? {} : { seed }) });
+  fc.assert(fc.property(plans, check), { numRuns: runs, endOnFailure, ...(seed === undefined ? {} : { seed }) });
 
 describe('a rollout in a model cluster', () => {
   it('keeps the invariants through every fault, and comes to its end when they are over', () => {

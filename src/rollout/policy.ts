@@ -74,10 +74,14 @@ export interface PolicySource {
 
 type Read<T> = { value: T } | { problem: string; cure: string };
 
-const strategies: Record<string, Policy['strategy']> = { auto: 'auto', advancedrollingupdate: 'auto', ota: 'ota' };
+const strategies: ReadonlyMap<string, Policy['strategy']> = new Map([
+  ['auto', 'auto'],
+  ['advancedrollingupdate', 'auto'],
+  ['ota', 'ota'],
+]);
 
 const readStrategy = (text: string): Read<Policy['strategy']> => {
-  const value = strategies[text.trim().toLowerCase()];
+  const value = strategies.get(text.trim().toLowerCase());
   return value ? { value } : { problem: 'is not a strategy', cure: 'set it to auto or ota, or remove the annotation' };
 };
 

@@ -1,9 +1,9 @@
 import { count, percent } from '../int-or-percent.ts';
-import { type Policy, parsePolicy } from '../policy.ts';
 import { createChance } from './chance.ts';
 import { createChecker } from './checker.ts';
 import { type Behaviour, createModelCluster } from './model-cluster.ts';
 import { createModelDriver, type Driver, type Weather, type Witness } from './model-driver.ts';
+import { policyWith } from './policy.ts';
 import { createVirtualTime } from './virtual-time.ts';
 
 /** One thing that happens to the cluster, at a time of the scenario in ms; `pick` chooses the node. */
@@ -34,16 +34,6 @@ export interface Options {
   inspect?: Witness['decided'];
 }
 
-export const defaultPolicy = (change: Partial<Policy> = {}): Policy => {
-  const parsed = parsePolicy({
-    annotations: { 'apps.openyurt.io/update-strategy': 'auto' },
-    updateStrategyType: 'OnDelete',
-    minReadySeconds: 0,
-  });
-  if (parsed.kind !== 'on') throw new Error('the default policy must be valid');
-  return { ...parsed.policy, ...change };
-};
-
 const START = Date.parse('2030-01-01T00:00:00Z');
 const CALM: Weather = { lagMs: 100, lost: 0, refused: 0 };
 
@@ -65,7 +55,7 @@ export const play = (plan: Plan, options: Options = {}) => {
     chance,
     nodes: plan.nodes,
     zones: plan.zones,
-    policy: defaultPolicy({
+    policy: policyWith({
       maxUnavailable: count(plan.budget),
       minReadyMs: plan.minReadyMs,
       progressDeadlineMs: 120_000,

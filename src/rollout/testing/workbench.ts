@@ -1,0 +1,159 @@
+import { type Action, type Decision, decide } from '../decide.ts';
+import type { NodeFacts, PodFacts } from '../facts.ts';
+import type { OutsideHold } from '../hold.ts';
+import { createLedger } from '../ledger.ts';
+import type { Cause } from '../phase.ts';
+import type { Policy } from '../policy.ts';
+import type { Act } from '../record.ts';
+import { policyWith } from './policy.ts';
+
+export const START = Date.parse('2030-01-01T00:00:00Z');
+const LONG_AGO = START - 86_400_000;
+
+/**
+ * A ledger on a bench: facts go in by a word each, time stands still until it is moved, and acts are carried out at
+ * once. Versions are named `a`, `b`, `c`; nodes have long been Ready and pods long been available unless said otherwise.
+ */
+export const createWorkbench = (change: Partial<Policy> = {}) => {
+  let policy = policyWith(change);
+  const ledger = createLedger(policy);
+  let now = START;
+  let uids = 0;
+  let versions = 0;
+  let targets = 0;
+  let outside: OutsideHold | undefined;
+  const live = new Map<string, PodFacts>();
+
+  const nextVersion = (): string => {
+    versions += 1;
+    return String(versions);
+  };
+
+  const bench = {
+    ledger,
+    now: (): number => now,
+    pass(ms: number): void {
+      now += ms;
+      ledger.tick(now);
+    },
+    policy(next: Partial<Policy>): void {
+      policy = { ...policy, ...next };
+      ledger.setPolicy(policy, now);
+    },
+    hold(next: OutsideHold | undefined): void {
+      outside = next;
+    },
+    target(hash: string): void {
+      targets += 1;
+      ledger.setTarget({ name: `set-${hash}`, hash, number: targets }, now);
+    },
+
+    node(name: string, facts: Partial<NodeFacts> = {}): void {
+      const known = ledger.get(name)?.node;
+      const usual = { name, ready: true, readyChangedAt: LONG_AGO, eligible: true, selected: true, zone: '' };
+      ledger.setNode({ ...(known ?? usual), ...facts }, now);
+    },
+    offline: (...names: string[]): void => {
+      for (const name of names) bench.node(name, { ready: false, readyChangedAt: now });
+    },
+    online: (...names: string[]): void => {
+      for (const name of names) bench.node(name, { ready: true, readyChangedAt: now });
+    },
+    /** A new pod on a node; it stands beside those that are there. */
+    pod(node: string, revision: string, facts: Partial<PodFacts> = {}): PodFacts {
+      uids += 1;
+      const pod: PodFacts = {
+        uid: `u${uids}`,
+        name: `set-${uids}`,
+        resourceVersion: nextVersion(),
+        node,
+        revision,
+        createdAt: LONG_AGO,
+        terminating: false,
+        ready: true,
+        readyChangedAt: LONG_AGO,
+        trouble: undefined,
+        detail: '',
+        ...facts,
+      };
+      live.set(node, pod);
+      ledger.setPod(pod, now);
+      return pod;
+    },
+    /** The pod that came last to a node changes. */
+    change(node: string, facts: Partial<PodFacts>): PodFacts {
+      const pod = live.get(node);
+      if (!pod) throw new Error(`no pod on ${node}`);
+      const next = { ...pod, resourceVersion: nextVersion(), ...facts };
+      live.set(node, next);
+      ledger.setPod(next, now);
+      return next;
+    },
+    gone(node: string): void {
+      const pod = live.get(node);
+      if (pod) ledger.removePod(pod.uid, now);
+      live.delete(node);
+    },
+    /** A new pod of `revision`, created now; ready unless said otherwise. */
+    start: (node: string, revision: string, facts: Partial<PodFacts> = {}): PodFacts =>
+      bench.pod(node, revision, { createdAt: now, readyChangedAt: now, ...facts }),
+
+    decide(): Decision {
+      ledger.tick(now);
+      return decide(ledger, outside, now);
+    },
+    /** The nodes that a decision's actions of one type name. */
+    nodesOf: (type: Action['type']): string[] =>
+      bench.decide().actions.flatMap((action) => (action.type === type && 'node' in action ? [action.node] : [])),
+    reserve(node: string, change: Partial<Act> = {}): void {
+      const pod = live.get(node);
+      if (!pod) throw new Error(`no pod on ${node}`);
+      const { rollout } = ledger.state;
+      const act: Act = {
+        podUid: pod.uid,
+        podName: pod.name,
+        podResourceVersion: pod.resourceVersion,
+        rollout,
+        at: now,
+        stage: 'reserved',
+      };
+      ledger.reserve(node, { ...act, ...change }, now);
+    },
+    /** Reserves a slot and deletes the pod, which is gone at once. */
+    act(...nodes: string[]): void {
+      for (const node of nodes) {
+        bench.reserve(node);
+        ledger.setStage(node, 'done', now);
+        bench.gone(node);
+      }
+    },
+    /** Acts, and a new pod of `revision` is available at once. */
+    update(revision: string, ...nodes: string[]): void {
+      for (const node of nodes) {
+        bench.act(node);
+        bench.start(node, revision);
+      }
+    },
+    phase: (node: string): string => {
+      const view = ledger.get(node)?.view;
+      return `${view?.phase}/${view?.cause}`;
+    },
+    cause: (node: string): Cause | undefined => ledger.get(node)?.view.cause,
+  };
+  return bench;
+};
+export type Workbench = ReturnType<typeof createWorkbench>;
+
+/** `nodes` named n0, n1, ... of revision `a`, of which all run `a`; the first sight is over, and the target is now `b`. */
+export const benchAt = (nodes: number, change: Partial<Policy> = {}): Workbench => {
+  const bench = createWorkbench(change);
+  bench.target('a');
+  for (let index = 0; index < nodes; index += 1) {
+    bench.node(`n${index}`);
+    bench.pod(`n${index}`, 'a');
+  }
+  bench.ledger.firstSightOver();
+  bench.pass(0);
+  bench.target('b');
+  return bench;
+};
