@@ -41,7 +41,9 @@ export const conditionsOf = (ledger: Ledger, summary: Summary): Verdict[] => {
   const { hold, complete } = summary;
   const reason = standing(ledger, summary);
   const told = hold ? explainHold(hold) : undefined;
-  const message = told ? `${told.what}. ${told.remedy} ${progress(ledger)}`.replace('  ', ' ') : progress(ledger);
+  // Stays the same while nodes come and go: Events follow it.
+  const why = told ? `${told.what}. ${told.remedy}`.trim() : '';
+  const message = told ? `${why} ${progress(ledger)}` : progress(ledger);
   const stalled = hold?.kind === 'invalid' || hold?.kind === 'halted';
   const resting = complete || stalled || reason === 'LeftOnOldRevision' || hold?.kind === 'owner';
   const stopped = hold?.kind === 'paused' || hold?.kind === 'frozen';
@@ -49,19 +51,19 @@ export const conditionsOf = (ledger: Ledger, summary: Summary): Verdict[] => {
   return [
     { type: 'Ready', status: complete && !stalled, reason, message },
     { type: 'Reconciling', status: !resting, reason, message },
-    { type: 'Stalled', status: stalled, reason: stalled ? reason : 'NotStalled', message: stalled ? message : '' },
+    { type: 'Stalled', status: stalled, reason: stalled ? reason : 'NotStalled', message: stalled ? why : '' },
     { type: 'Complete', status: complete, reason, message: progress(ledger) },
     {
       type: 'Paused',
       status: stopped,
       reason: stopped ? reason : 'NotPaused',
-      message: stopped && told ? `${told.what}. ${told.remedy}` : '',
+      message: stopped ? why : '',
     },
     {
       type: 'Halted',
       status: halted !== undefined,
       reason: halted ? halted.reason : hold?.kind === 'waiting' ? reason : 'NotHalted',
-      message: told && (halted || hold?.kind === 'waiting') ? `${told.what}. ${told.remedy}` : '',
+      message: halted || hold?.kind === 'waiting' ? why : '',
     },
   ];
 };
