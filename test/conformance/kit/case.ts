@@ -24,8 +24,8 @@ export interface CaseOptions {
   manager?: readonly string[] | 'none';
   /** Seconds until the case is given up. Default 90. */
   seconds?: number;
-  /** Further DaemonSets, pods or nodes are looked after by the case itself; the judge looks at `app`. */
-  daemonSet?: string;
+  /** Names of its DaemonSets that the judge looks at; helpers mean the first. Default `app`. */
+  daemonSets?: readonly [string, ...string[]];
   /** What the judge holds the acts against, where it is not the DaemonSet's own annotation. */
   budget?: number | `${number}%`;
   /** Log lines above `info` that belong to what is done to the manager. */
@@ -60,6 +60,8 @@ export interface Case {
   annotate(annotations: Annotations, name?: string): Promise<DaemonSet>;
 
   pods(name?: string): Promise<PodView[]>;
+  /** Makes the node's present pod, and not the one after it, fail its probe; resolves when it is not ready. */
+  breakPod(node: string | undefined): Promise<PodView>;
   /** The node's only pod. */
   podOn(node: string | undefined): Promise<PodView>;
   /** Nodes whose pod runs this image and is ready, sorted. */
@@ -77,7 +79,9 @@ export interface Case {
   /** All calls of the case's managers. */
   calls(): Promise<AuditRecord[]>;
 
-  until<T>(what: string, probe: () => Promise<T> | T, withinMs?: number): Promise<Truthy<T>>;
+  until<T>(what: string, probe: () => Promise<T> | T, withinMs?: number, everyMs?: number): Promise<Truthy<T>>;
+  /** Resolves as soon as managers have made so many acts. */
+  untilActs(count: number, withinMs?: number): Promise<readonly AuditRecord[]>;
   /** Resolves when these nodes, default all, run the image, ready. */
   untilRunning(image: string, nodes?: readonly string[], withinMs?: number): Promise<void>;
   /** Resolves when a condition of the rollout object has a status. */
@@ -122,7 +126,8 @@ export const openCase = async (
   await Promise.all([addNodes(nodes, node), first]);
 
   const setsPath = `/apis/apps/v1/namespaces/${namespace}/daemonsets`;
-  const app = options.daemonSet ?? 'app';
+  const names = options.daemonSets ?? ['app'];
+  const [app] = names;
   const user = `system:serviceaccount:${namespace}:edgeset-manager`;
 
   const self: Case = {
@@ -161,6 +166,14 @@ export const openCase = async (
       if (!pod || others.length > 0) throw new Error(`${name} has ${pod ? others.length + 1 : 0} pods`);
       return pod;
     },
+    async breakPod(name) {
+      const pod = await self.podOn(name);
+      await api.merge(`/api/v1/namespaces/${namespace}/pods/${pod.name}`, {
+        metadata: { annotations: { 'sim.edgeset.io/behaviour': 'never-ready' } },
+      });
+      await until(`the pod on ${name} is not ready`, async () => !(await self.podOn(name)).ready);
+      return pod;
+    },
     running: async (image) =>
       (await self.pods())
         .filter((pod) => pod.image === image && pod.ready && !pod.terminating)
@@ -190,6 +203,16 @@ export const openCase = async (
       (await self.acts()).map(({ response }) => (response as Pod | undefined)?.spec?.nodeName ?? ''),
 
     until,
+    untilActs: (count, withinMs) =>
+      until(
+        `there are ${count} acts`,
+        async () => {
+          const acts = await self.acts();
+          return acts.length >= count ? acts : undefined;
+        },
+        withinMs,
+        25,
+      ),
     async untilRunning(image, on = nodes, withinMs = 45_000) {
       await until(
         `${on.join(', ')} run ${image}`,
@@ -238,7 +261,7 @@ export const openCase = async (
       verdictOf({
         records: await cluster.audit.read(),
         namespace,
-        daemonSet: app,
+        daemonSets: names,
         nodes: allNodes,
         user,
         logs,

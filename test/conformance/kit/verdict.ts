@@ -5,7 +5,7 @@ import { judge } from '../judge.ts';
 export interface Hearing {
   records: readonly AuditRecord[];
   namespace: string;
-  daemonSet: string;
+  daemonSets: readonly string[];
   nodes: ReadonlySet<string>;
   /** The managers' common user. */
   user: string;
@@ -49,13 +49,22 @@ export const verdictOf = (hearing: Hearing): void => {
       ? nodes.has(record.name)
       : record.namespace === namespace,
   );
-  const violations = judge(ours, {
-    namespace,
-    daemonSet: hearing.daemonSet,
-    budget: toBudget(hearing.budget),
-    settleMs: hearing.settleMs,
-    product: (name) => name === user,
-  });
+  // A pod's name begins with its DaemonSet's: deletes that belong to another one are that one's business.
+  const isOf = (one: string, { name, resource, verb }: AuditRecord): boolean =>
+    !(resource === 'pods' && verb === 'delete') ||
+    !hearing.daemonSets.some((other) => other !== one && name.startsWith(`${other}-`));
+  const violations = hearing.daemonSets.flatMap((daemonSet) =>
+    judge(
+      ours.filter((record) => isOf(daemonSet, record)),
+      {
+        namespace,
+        daemonSet,
+        budget: toBudget(hearing.budget),
+        settleMs: hearing.settleMs,
+        product: (name) => name === user,
+      },
+    ),
+  );
   assert.deepEqual(violations, [], 'the judge finds nothing');
   if (!hearing.refusals) {
     const forbidden = records.filter((record) => record.user === user && record.code === 403);

@@ -1,4 +1,34 @@
+import { breaker } from './breaker.ts';
+import { budget } from './budget.ts';
+import { controls } from './controls.ts';
+import { cost } from './cost.ts';
+import { crash } from './crash.ts';
+import { eligibility } from './eligibility.ts';
+import { events } from './events.ts';
+import { faults } from './faults.ts';
+import { offline } from './offline.ts';
+import { optingIn } from './opting-in.ts';
+import { order } from './order.ts';
+import { rollback } from './rollback.ts';
+import { status } from './status.ts';
+import { target } from './target.ts';
 import { walkthrough } from './walkthrough.ts';
 
 /** Every rule of the specification of native DaemonSets in automatic mode. */
-export const nativeRules = [...walkthrough];
+export const nativeRules = [
+  ...optingIn,
+  ...target,
+  ...eligibility,
+  ...offline,
+  ...budget,
+  ...order,
+  ...breaker,
+  ...rollback,
+  ...controls,
+  ...status,
+  ...events,
+  ...cost,
+  ...crash,
+  ...faults,
+  ...walkthrough,
+];

@@ -77,6 +77,6 @@ export const walkthrough = section('The walkthrough of OpenYurt', (rule) => {
       await ready(3);
       await c.kubectl(['wait', '--for=condition=Complete', 'dro/nginx-daemonset', '--timeout=30s']);
     },
-    { nodes: [worker, worker2, worker3], daemonSet: 'nginx-daemonset', forAll: true },
+    { nodes: [worker, worker2, worker3], daemonSets: ['nginx-daemonset'], forAll: true },
   );
 });

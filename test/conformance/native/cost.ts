@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import type { DaemonRollout } from '../../../src/rollout/index.ts';
+import { type Case, section } from '../kit/index.ts';
+
+const writes = async (c: Case, since: number) =>
+  (await c.calls()).filter(({ verb, receivedAt }) => receivedAt >= since && !['get', 'list', 'watch'].includes(verb));
+
+const afterQuiet = async (c: Case, seconds: number) => {
+  // What was still to be told when the rollout was complete.
+  await c.noActFor(3);
+  const since = (await c.cluster.audit.read()).at(-1)?.answeredAt ?? 0;
+  await c.noActFor(seconds);
+  return writes(c, since);
+};
+
+export const cost = section('Cost', (rule) => {
+  rule('nothing is written at rest, also with nodes offline', async (c) => {
+    await c.settled();
+    await c.cluster.offline(c.nodes.slice(2));
+    await c.setImage('app:v2');
+    await c.untilRunning('app:v2', c.nodes.slice(0, 2));
+    await c.untilCondition('Complete');
+    const found = await afterQuiet(c, 20);
+    assert.deepEqual(
+      found.map(({ verb, resource }) => `${verb} ${resource}`),
+      [],
+    );
+  });
+
+  rule(
+    'only the Lease is renewed at rest where leaders are elected',
+    async (c) => {
+      await c.settled();
+      await c.setImage('app:v2');
+      await c.untilRunning('app:v2');
+      await c.untilCondition('Complete');
+      const found = await afterQuiet(c, 20);
+      const kinds = new Set(found.map(({ verb, resource }) => `${verb} ${resource}`));
+      assert.deepEqual([...kinds], ['update leases']);
+      assert.ok(found.length <= 12, `${found.length} renewals in 20 s`);
+    },
+    { manager: ['--leader-elect=true'], nodes: 1 },
+  );
+
+  rule(
+    'nothing is written at rest while halted, paused or frozen',
+    async (c) => {
+      await c.settled();
+      await c.setImage('app:v2--crash-loop');
+      await c.untilCondition('Halted');
+      assert.deepEqual(
+        (await afterQuiet(c, 8)).map(({ verb, resource }) => `${verb} ${resource}`),
+        [],
+      );
+      await c.annotate({ 'edgeset.io/paused': 'true' });
+      await c.untilCondition('Paused');
+      assert.deepEqual(
+        (await afterQuiet(c, 5)).map(({ verb, resource }) => `${verb} ${resource}`),
+        [],
+      );
+    },
+    { nodes: 2 },
+  );
+
+  rule(
+    'one DELETE per updated pod, and the slots of a wave are reserved with one write',
+    async (c) => {
+      await c.settled({ annotations: { 'apps.openyurt.io/max-unavailable': '4' } });
+      const since = (await c.cluster.audit.read()).at(-1)?.answeredAt ?? 0;
+      await c.setImage('app:v2');
+      await c.untilRunning('app:v2');
+      await c.untilCondition('Complete');
+      const found = await writes(c, since);
+      const onPods = found.filter(({ resource }) => resource.startsWith('pods'));
+      assert.deepEqual(
+        onPods.map(({ verb }) => verb),
+        Array.from({ length: 8 }, () => 'delete'),
+      );
+      const first = found
+        .map(({ response }) => response as DaemonRollout)
+        .find(({ kind, status }) => kind === 'DaemonRollout' && (status?.reservations?.length ?? 0) > 0);
+      assert.equal(first?.status?.reservations?.length, 4, 'the whole first wave');
+    },
+    { nodes: 8 },
+  );
+});

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
+import type { DaemonRollout } from '../../../src/rollout/index.ts';
+import { type Case, section } from '../kit/index.ts';
+
+const shape = {
+  annotations: { 'apps.openyurt.io/max-unavailable': '2' },
+  podAnnotations: { 'sim.edgeset.io/start-ms': '700' },
+};
+
+/** Two managers that compete for a lease of four seconds. */
+const electing = [
+  '--leader-elect=true',
+  '--leader-election-lease-duration=4s',
+  '--leader-election-renew-deadline=3s',
+  '--leader-election-retry-period=500ms',
+];
+
+const holder = async (c: Case): Promise<string> => {
+  const path = `/apis/coordination.k8s.io/v1/namespaces/${c.namespace}/leases/edgeset-manager`;
+  return (await c.api.get<Lease>(path)).spec?.holderIdentity ?? '';
+};
+
+const untilReserved = (c: Case) =>
+  c.until(
+    'a slot is reserved',
+    async () =>
+      (await c.calls()).some(({ resource, response }) => {
+        const { status } = (response ?? {}) as DaemonRollout;
+        return resource === 'daemonrollouts/status' && status?.reservations?.some(({ carriedOut }) => !carriedOut);
+      }),
+    20_000,
+    10,
+  );
+
+/** Every node is updated, and none was acted on twice. */
+const untilDone = async (c: Case): Promise<void> => {
+  await c.untilRunning('app:v2');
+  await c.untilCondition('Complete');
+  const acted = await c.actedNodes();
+  assert.deepEqual(acted.toSorted(), c.nodes, 'one act a node');
+};
+
+export const crash = section('Crash and failover', (rule) => {
+  rule(
+    'a manager that is killed once it has reserved slots is succeeded without harm',
+    async (c) => {
+      await c.settled(shape);
+      await c.setImage('app:v2');
+      await untilReserved(c);
+      c.manager.kill('SIGKILL');
+      await c.startManager();
+      await untilDone(c);
+    },
+    { nodes: 6 },
+  );
+
+  rule(
+    'so is one that is killed right after it began to act',
+    async (c) => {
+      await c.settled(shape);
+      await c.setImage('app:v2');
+      await c.untilActs(1);
+      c.manager.kill('SIGKILL');
+      await c.startManager();
+      await untilDone(c);
+    },
+    { nodes: 6 },
+  );
+
+  rule(
+    'and one that is killed again and again',
+    async (c) => {
+      await c.settled(shape);
+      await c.setImage('app:v2');
+      let manager = c.manager;
+      for (const count of [1, 3, 4, 6, 7]) {
+        await c.untilActs(count);
+        manager.kill('SIGKILL');
+        manager = await c.startManager();
+      }
+      await untilDone(c);
+    },
+    { nodes: 10 },
+  );
+
+  rule(
+    'a rollout that nobody served is taken up, also when the template changed meanwhile',
+    async (c) => {
+      await c.settled(shape);
+      await c.setImage('app:bad--crash-loop');
+      await c.untilActs(2);
+      c.manager.kill('SIGKILL');
+      await c.setImage('app:v2');
+      await c.startManager();
+      await c.untilRunning('app:v2');
+      await c.untilCondition('Complete');
+      assert.ok((await c.acts()).length <= 8);
+    },
+    { nodes: 6 },
+  );
+
+  rule(
+    'a leader that sleeps past its lease and wakes beside its successor breaks no budget and acts on no node again',
+    async (c) => {
+      await c.settled(shape);
+      const first = await holder(c);
+      await c.startManager({ args: electing });
+      await c.setImage('app:v2');
+      await c.untilActs(3);
+      c.manager.pause();
+      const before = (await c.acts()).length;
+      await c.until('the other leads', async () => (await holder(c)) !== first);
+      await c.untilActs(Math.min(before + 2, 10));
+      c.manager.resume();
+      await untilDone(c);
+      assert.notEqual(await holder(c), first);
+    },
+    {
+      nodes: 10,
+      manager: electing,
+      expected: /leadership lost|renew the lease|leading no more|processing failed|watch failed/,
+    },
+  );
+
+  rule(
+    'a leader that is asked to stop hands over at once',
+    async (c) => {
+      await c.settled(shape);
+      const first = await holder(c);
+      await c.startManager({ args: electing });
+      await c.setImage('app:v2');
+      await c.untilActs(2);
+      const asked = Date.now();
+      await c.manager.stop();
+      assert.equal(await c.manager.exit, 0);
+      await c.until('the other leads', async () => ![first, ''].includes(await holder(c)), 10_000, 50);
+      const took = Date.now() - asked;
+      assert.ok(took < 3_000, `it took ${took} ms, nearly as long as the lease`);
+      await untilDone(c);
+    },
+    { nodes: 8, manager: electing },
+  );
+
+  rule(
+    'a DaemonSet that is deleted and made again under its name begins anew',
+    async (c) => {
+      await c.settled(shape);
+      await c.setImage('app:v2--crash-loop');
+      await c.untilCondition('Halted');
+      const old = (await c.rollout())?.metadata.uid;
+      await c.kubectl(['delete', 'daemonset', 'app', '--wait=true']);
+      await c.create({ ...shape, image: 'app:v3' });
+      await c.untilRunning('app:v3');
+      await c.untilCondition('Complete');
+      assert.notEqual((await c.rollout())?.metadata.uid, old);
+      await c.setImage('app:v4');
+      await c.untilRunning('app:v4');
+      await c.untilCondition('Complete');
+    },
+    { expected: /StaleRollout|about to be collected/ },
+  );
+});

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { section } from '../kit/index.ts';
+
+export const events = section('Events', (rule) => {
+  rule(
+    'tell a rollout once: started, offline nodes skipped with their number, each delete, completed',
+    async (c) => {
+      await c.settled();
+      assert.deepEqual(await c.events(), [], 'nothing was rolled out yet');
+      await c.cluster.offline(c.nodes.slice(2));
+      await c.setImage('app:v2');
+      await c.untilRunning('app:v2', c.nodes.slice(0, 2));
+      await c.untilEvent('RolloutCompleted');
+      const told = (await c.events()).map(({ reason }) => reason).toSorted();
+      assert.deepEqual(told, [
+        'OfflineNodesSkipped',
+        'RolloutCompleted',
+        'RolloutStarted',
+        'SuccessfulDelete',
+        'SuccessfulDelete',
+      ]);
+      assert.match((await c.events('OfflineNodesSkipped'))[0]?.note ?? '', /\b2\b/);
+      const deleted = (await c.acts()).map(({ name }) => name);
+      for (const event of await c.events('SuccessfulDelete'))
+        assert.ok(
+          deleted.some((name) => event.note?.includes(name)),
+          `told of ${event.note}`,
+        );
+
+      c.manager.kill('SIGKILL');
+      await c.startManager();
+      await c.noActFor(3);
+      assert.equal((await c.events()).length, 5, 'a restart repeats nothing');
+    },
+    { nodes: 4 },
+  );
+});

@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict';
+import { Refusal } from '../kit/api.ts';
+import { type Case, section } from '../kit/index.ts';
+
+const slow = { podAnnotations: { 'sim.edgeset.io/start-ms': '700' } };
+
+/** What a manager may say while it cannot reach the API server. */
+const cutOff = /watch failed|processing failed|the answer to a delete was lost|an event was dropped/;
+
+const untilDone = async (c: Case): Promise<void> => {
+  await c.untilRunning('app:v2', c.nodes, 60_000);
+  await c.untilCondition('Complete');
+  assert.deepEqual((await c.actedNodes()).toSorted(), c.nodes, 'one act a node');
+};
+
+/** The API server refuses to delete pods on this node; resolves when it does. */
+const refuseDeletes = async (c: Case, node: string): Promise<() => Promise<void>> => {
+  const api = '/apis/admissionregistration.k8s.io/v1';
+  const name = `refuse-${c.namespace}`;
+  const selector = { matchLabels: { 'kubernetes.io/metadata.name': c.namespace } };
+  await c.api.create(`${api}/validatingadmissionpolicies`, {
+    metadata: { name },
+    spec: {
+      failurePolicy: 'Fail',
+      matchConstraints: {
+        namespaceSelector: selector,
+        resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['DELETE'], resources: ['pods'] }],
+      },
+      validations: [{ expression: `oldObject.spec.nodeName != '${node}'`, message: 'this pod must stay' }],
+    },
+  });
+  await c.api.create(`${api}/validatingadmissionpolicybindings`, {
+    metadata: { name },
+    spec: { policyName: name, validationActions: ['Deny'] },
+  });
+  const pod = await c.podOn(node);
+  await c.until('deletes are refused', async () =>
+    c.api.remove(`/api/v1/namespaces/${c.namespace}/pods/${pod.name}?dryRun=All`).then(
+      () => false,
+      (error: unknown) => error instanceof Refusal && error.message.includes('must stay'),
+    ),
+  );
+  return async () => {
+    await c.api.remove(`${api}/validatingadmissionpolicybindings/${name}`);
+    await c.api.remove(`${api}/validatingadmissionpolicies/${name}`);
+  };
+};
+
+export const faults = section('Faults', (rule) => {
+  rule(
+    'a link that is cut for 30 s midway',
+    async (c) => {
+      const link = await c.cluster.link();
+      await c.startManager({ link });
+      await c.settled(slow);
+      await c.setImage('app:v2');
+      await c.untilActs(1);
+      link.cut();
+      await c.noActFor(30);
+      link.restore();
+      await untilDone(c);
+    },
+    { nodes: 4, manager: 'none', expected: cutOff, seconds: 150 },
+  );
+
+  rule(
+    'a link that falls silent for 20 s midway, without a word',
+    async (c) => {
+      const link = await c.cluster.link();
+      await c.startManager({ link });
+      await c.settled(slow);
+      await c.setImage('app:v2');
+      await c.untilActs(1);
+      link.stall();
+      await c.noActFor(20);
+      link.restore();
+      await untilDone(c);
+    },
+    { nodes: 4, manager: 'none', expected: cutOff, seconds: 150 },
+  );
+
+  rule(
+    'what happened while the link was silent is known before anything is acted on',
+    async (c) => {
+      const link = await c.cluster.link();
+      await c.startManager({ link });
+      await c.settled(slow);
+      await c.setImage('app:v2');
+      await c.untilActs(1);
+      link.stall();
+      await c.annotate({ 'edgeset.io/paused': 'true' });
+      await c.noActFor(3);
+      link.restore();
+      await c.untilCondition('Paused');
+      const before = (await c.acts()).length;
+      await c.noActFor(3);
+      assert.ok(before <= 2, 'nothing but what was on its way already');
+      await c.annotate({ 'edgeset.io/paused': null });
+      await untilDone(c);
+    },
+    { nodes: 5, manager: 'none', expected: cutOff },
+  );
+
+  rule(
+    'connections that are reset in the middle of deletes',
+    async (c) => {
+      const link = await c.cluster.link();
+      await c.startManager({ link });
+      await c.settled({ ...slow, annotations: { 'apps.openyurt.io/max-unavailable': '3' } });
+      await c.setImage('app:v2');
+      let resets = 0;
+      let seen = 0;
+      await c.until(
+        'all are acted on',
+        async () => {
+          const acts = (await c.acts()).length;
+          if (acts > seen && resets < 6) {
+            link.reset();
+            resets += 1;
+          }
+          seen = acts;
+          return acts >= c.nodes.length;
+        },
+        60_000,
+        5,
+      );
+      assert.ok(resets >= 3, `${resets} resets`);
+      await untilDone(c);
+    },
+    { nodes: 9, manager: 'none', expected: cutOff, seconds: 120 },
+  );
+
+  rule(
+    'a slow link',
+    async (c) => {
+      const link = await c.cluster.link();
+      await c.startManager({ link });
+      await c.settled();
+      link.slow({ latencyMs: 400, bytesPerSecond: 100_000 });
+      await c.setImage('app:v2');
+      await untilDone(c);
+    },
+    { manager: 'none', expected: cutOff },
+  );
+
+  rule(
+    'an API server that restarts midway',
+    async (c) => {
+      await c.settled(slow);
+      await c.setImage('app:v2');
+      await c.untilActs(1);
+      await c.cluster.restartApiServer();
+      await untilDone(c);
+    },
+    { nodes: 5, forAll: true, expected: cutOff, seconds: 150 },
+  );
+
+  rule(
+    'a delete that is refused is tried again at a pace of its own, told once, and the others go on',
+    async (c) => {
+      const [refused = '', ...others] = c.nodes;
+      await c.settled({ annotations: { 'apps.openyurt.io/max-unavailable': '2' } });
+      const { name } = await c.podOn(refused);
+      const allow = await refuseDeletes(c, refused);
+      try {
+        await c.setImage('app:v2');
+        await c.untilRunning('app:v2', others);
+        const event = await c.untilEvent('FailedDelete');
+        assert.equal(event.type, 'Warning');
+        assert.ok(event.note?.includes('this pod must stay'), `${event.note}`);
+        await c.noActFor(8);
+        const tries = (await c.calls()).filter((call) => call.verb === 'delete' && call.name === name);
+        assert.ok(tries.length >= 2 && tries.length <= 6, `${tries.length} tries`);
+        assert.equal((await c.events('FailedDelete')).length, 1);
+        assert.equal((await c.condition('Complete'))?.status, 'False');
+      } finally {
+        await allow();
+      }
+      await c.untilRunning('app:v2', c.nodes, 60_000);
+      await c.untilCondition('Complete');
+    },
+    { nodes: 4 },
+  );
+
+  rule(
+    'a refused delete does not stop the others at a budget of 1 either',
+    async (c) => {
+      const [refused = '', ...others] = c.nodes;
+      await c.settled();
+      const allow = await refuseDeletes(c, refused);
+      try {
+        await c.setImage('app:v2');
+        await c.untilRunning('app:v2', others);
+      } finally {
+        await allow();
+      }
+      await c.untilRunning('app:v2', c.nodes, 60_000);
+    },
+    { nodes: 3 },
+  );
+
+  rule(
+    'a DaemonRollout that somebody deletes midway is made again, and nothing is forgotten',
+    async (c) => {
+      await c.settled(slow);
+      await c.setImage('app:v2');
+      await c.untilActs(1);
+      const path = `/apis/edgeset.io/v1alpha1/namespaces/${c.namespace}/daemonrollouts/app`;
+      assert.ok(await c.api.remove(path));
+      await c.untilActs(3);
+      await c.api.remove(path);
+      await untilDone(c);
+      assert.equal((await c.status()).acted, 5);
+    },
+    { nodes: 5, expected: /processing failed/ },
+  );
+
+  rule(
+    'a DaemonRollout that somebody edits midway is read again, and put right',
+    async (c) => {
+      await c.settled(slow);
+      await c.setImage('app:v2');
+      const path = `/apis/edgeset.io/v1alpha1/namespaces/${c.namespace}/daemonrollouts/app`;
+      for (const count of [1, 2, 3]) {
+        await c.untilActs(count);
+        await c.api.merge(path, { metadata: { labels: { edited: String(count) } } });
+        await c.api.merge(`${path}/status`, { status: { summary: 'nonsense', nodes: { updated: 99 } } });
+      }
+      await untilDone(c);
+      const { summary, nodes } = await c.status();
+      assert.deepEqual([summary, nodes?.updated], ['Complete', 5]);
+    },
+    { nodes: 5, expected: /processing failed/ },
+  );
+
+  rule(
+    'a pod that somebody deletes by hand midway takes a slot like any other that is down',
+    async (c) => {
+      await c.settled(slow);
+      await c.setImage('app:v2');
+      await c.untilActs(1);
+      const [acted] = await c.actedNodes();
+      const victim = (await c.pods()).findLast((pod) => pod.node !== acted && pod.image === 'app:v1');
+      await c.api.remove(`/api/v1/namespaces/${c.namespace}/pods/${victim?.name}`);
+      await c.untilRunning('app:v2');
+      await c.untilCondition('Complete');
+      assert.equal((await c.acts()).length, 4);
+    },
+    { nodes: 5 },
+  );
+
+  rule(
+    'a node that is deleted and made again under its name gets the new version',
+    async (c) => {
+      const [again = ''] = c.nodes;
+      await c.settled(slow);
+      await c.setImage('app:v2');
+      await c.untilActs(1);
+      await c.cluster.removeNodes([again]);
+      await c.until('it is missed', async () => (await c.status()).nodes?.eligible === 3);
+      await c.addNodes([again]);
+      await c.untilRunning('app:v2', c.nodes, 60_000);
+      await c.untilCondition('Complete');
+    },
+    { nodes: 4, seconds: 120 },
+  );
+});

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import type { Node } from 'kubernetes-types/core/v1.d.ts';
+import { type Case, section } from '../kit/index.ts';
+
+/** When the node became Ready last, by the API server's clock. */
+const readySince = async (c: Case, name: string): Promise<number> => {
+  let ready = false;
+  let since = 0;
+  for (const record of await c.cluster.audit.read()) {
+    if (record.name !== name || !record.resource.startsWith('nodes') || record.code >= 300) continue;
+    const { conditions } = (record.response as Node).status ?? {};
+    const now = conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
+    if (now && !ready) since = record.answeredAt;
+    ready = now;
+  }
+  return since;
+};
+
+export const offline = section('Offline nodes', (rule) => {
+  rule('they are skipped and reported apart, and updated when they are back', async (c) => {
+    const [away = '', ...others] = c.nodes;
+    await c.settled();
+    await c.cluster.offline([away]);
+    const { uid } = await c.podOn(away);
+    await c.setImage('app:v2');
+    await c.untilRunning('app:v2', others);
+    await c.untilCondition('Complete');
+    const { nodes, summary } = await c.status();
+    assert.equal(nodes?.offline, 1);
+    assert.equal(nodes?.offlineOutdated, 1);
+    assert.equal(summary, 'Complete (1 offline)');
+    assert.equal((await c.podOn(away)).uid, uid);
+
+    await c.cluster.online([away]);
+    await c.untilCondition('Complete', 'False');
+    await c.untilRunning('app:v2');
+    await c.untilCondition('Complete');
+  });
+
+  rule(
+    'a node that returned is left in peace for the settle time, ten seconds by default, and acted on soon after',
+    async (c) => {
+      const [away = '', other = ''] = c.nodes;
+      await c.settled({ annotations: { 'edgeset.io/settle-seconds': null } });
+      await c.cluster.offline([away]);
+      await c.setImage('app:v2');
+      await c.untilRunning('app:v2', [other]);
+      await c.cluster.online([away]);
+      await c.until('it is settling', async () => (await c.status()).nodes?.settling === 1);
+      await c.untilRunning('app:v2');
+      const act = (await c.acts()).at(-1);
+      const waited = (act?.receivedAt ?? 0) - (await readySince(c, away));
+      assert.ok(waited >= 9_900, `acted ${waited} ms after the return`);
+      assert.ok(waited <= 13_000, `acted only ${waited} ms after the return`);
+    },
+    { nodes: 2 },
+  );
+
+  rule(
+    'the settle time is not asked of a node that has long been ready when the manager sees it first',
+    async (c) => {
+      await c.create({ annotations: { 'edgeset.io/settle-seconds': '8' } });
+      await c.untilRunning('app:v1');
+      await c.setImage('app:v2');
+      const [node = ''] = c.nodes;
+      const since = await readySince(c, node);
+      await c.until('the node has been ready for long', () => Date.now() > since + 10_000);
+      const manager = await c.startManager();
+      const startedAt = Date.now();
+      const act = await c.until('the act', async () => (await c.acts())[0]);
+      assert.ok(act.receivedAt - startedAt < 6_000, `${act.receivedAt - startedAt} ms after its start`);
+      await c.untilRunning('app:v2');
+      assert.equal(manager.user, act.user);
+    },
+    { nodes: 1, manager: 'none' },
+  );
+
+  for (const [moment, podAnnotations] of [
+    ['while its old pod terminates', { 'sim.edgeset.io/stop-ms': '3000' }],
+    ['while its new pod starts', { 'sim.edgeset.io/start-ms': '3000' }],
+  ] as const) {
+    rule(`one that goes offline ${moment} does not stop the others, and is updated in the end`, async (c) => {
+      await c.settled({ podAnnotations });
+      await c.setImage('app:v2');
+      await c.until('the first act', async () => (await c.acts()).length === 1);
+      const [away = ''] = await c.actedNodes();
+      if (moment === 'while its new pod starts')
+        await c.until('the new pod is there', async () => (await c.podOn(away)).image === 'app:v2');
+      await c.cluster.offline([away]);
+      const others = c.nodes.filter((name) => name !== away);
+      await c.untilRunning('app:v2', others);
+      await c.until('it is a suspect', async () => (await c.status()).breaker?.suspects === 1);
+      await c.cluster.online([away]);
+      await c.untilRunning('app:v2');
+      await c.untilCondition('Complete');
+      assert.equal((await c.status()).breaker?.suspects, 0);
+    });
+  }
+
+  rule(
+    'one that goes offline before its turn is passed over',
+    async (c) => {
+      await c.settled({ podAnnotations: { 'sim.edgeset.io/start-ms': '2000' } });
+      const next = c.nodes[3] ?? '';
+      await c.annotate({ 'edgeset.io/partition': '2' });
+      await c.setImage('app:v2');
+      await c.cluster.offline([c.nodes[0] ?? '']);
+      await c.annotate({ 'edgeset.io/partition': null });
+      await c.untilRunning('app:v2', c.nodes.slice(1));
+      await c.untilCondition('Complete');
+      assert.ok((await c.actedNodes()).includes(next));
+      assert.equal((await c.acts()).length, 3);
+    },
+    { nodes: 4 },
+  );
+});

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { type Case, section, strategyKey } from '../kit/index.ts';
+
+const proposedKey = 'apps.openyurt.io/upgrade-strategy';
+
+/** The policy is refused: said once as an Event, and in a condition that tells the cure. */
+const untilInvalid = async (c: Case, cure: RegExp): Promise<void> => {
+  const stalled = await c.untilCondition('Stalled');
+  assert.equal(stalled.reason, 'InvalidPolicy');
+  assert.match(stalled.message, cure);
+  const event = await c.untilEvent('InvalidPolicy');
+  assert.equal(event.type, 'Warning');
+  assert.match(event.note ?? '', cure);
+};
+
+export const optingIn = section('Opting in', (rule) => {
+  const spellings = ['auto', 'Auto', 'AdvancedRollingUpdate', 'ADVANCEDROLLINGUPDATE'];
+  const names = ['a', 'b', 'c', 'd'] as const;
+  rule(
+    'auto and AdvancedRollingUpdate mean the same, in any letter case',
+    async (c) => {
+      for (const [index, name] of names.entries())
+        await c.create({ name, annotations: { [strategyKey]: spellings[index] ?? '' } });
+      const all = (image: string) =>
+        c.until(`all run ${image}`, async () => {
+          const pods = await Promise.all(names.map((name) => c.pods(name)));
+          return pods.flat().filter((pod) => pod.ready && !pod.terminating && pod.image === image).length === 4;
+        });
+      await all('app:v1');
+      for (const name of names) await c.setImage('app:v2', name);
+      await all('app:v2');
+    },
+    { nodes: 1, daemonSets: names },
+  );
+
+  rule("the proposal's key upgrade-strategy is read too", async (c) => {
+    await c.settled({ annotations: { [strategyKey]: null, [proposedKey]: 'AdvancedRollingUpdate' } });
+    await c.setImage('app:v2');
+    await c.untilRunning('app:v2');
+    assert.deepEqual(await c.events('PolicyConflict'), []);
+  });
+
+  rule(
+    'when both keys are set and differ, update-strategy wins and one Warning Event says so',
+    async (c) => {
+      await c.settled({ annotations: { [proposedKey]: 'ota' } });
+      await c.setImage('app:v2');
+      await c.untilRunning('app:v2');
+      const event = await c.untilEvent('PolicyConflict');
+      assert.equal(event.type, 'Warning');
+      assert.match(event.note ?? '', /upgrade-strategy/);
+      assert.equal((await c.events('PolicyConflict')).length, 1);
+    },
+    { nodes: 1 },
+  );
+
+  rule(
+    'when both keys are set and mean the same, nothing is said',
+    async (c) => {
+      await c.settled({ annotations: { [proposedKey]: 'AdvancedRollingUpdate' } });
+      await c.setImage('app:v2');
+      await c.untilRunning('app:v2');
+      await c.untilEvent('RolloutCompleted');
+      assert.deepEqual(await c.events('PolicyConflict'), []);
+    },
+    { nodes: 1 },
+  );
+
+  rule('without OnDelete nothing is acted on; one Warning Event and a condition tell the cure', async (c) => {
+    await c.create({ updateStrategy: 'RollingUpdate' });
+    await c.untilRunning('app:v1');
+    await untilInvalid(c, /OnDelete/);
+    await c.setImage('app:v2');
+    await c.untilRunning('app:v2');
+    assert.deepEqual(await c.acts(), [], 'it was the native controller that rolled it out');
+    await c.untilCondition('Stalled');
+    assert.equal((await c.events('InvalidPolicy')).length, 1);
+
+    await c.change({ spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } } });
+    await c.untilCondition('Stalled', 'False');
+    await c.setImage('app:v3');
+    await c.untilRunning('app:v3');
+  });
+
+  rule(
+    'an unknown value is acted on by nobody, and told once for each distinct value',
+    async (c) => {
+      await c.create({ annotations: { [strategyKey]: 'automatic' } });
+      await c.untilRunning('app:v1');
+      await untilInvalid(c, /auto or ota/);
+      await c.setImage('app:v2');
+      await c.noActFor(2);
+      await c.annotate({ [strategyKey]: 'whenever' });
+      await c.until('the second value is told', async () => (await c.events('InvalidPolicy')).length === 2);
+      await c.annotate({ unrelated: 'change' });
+      await c.noActFor(2);
+      assert.equal((await c.events('InvalidPolicy')).length, 2);
+
+      await c.annotate({ [strategyKey]: 'auto' });
+      await c.untilRunning('app:v2');
+    },
+    { nodes: 1 },
+  );
+
+  rule(
+    'removing the annotation stops the rollout at once, midway',
+    async (c) => {
+      await c.settled({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
+      await c.setImage('app:v2');
+      await c.until('the first act', async () => (await c.acts()).length === 1);
+      await c.annotate({ [strategyKey]: null });
+      await c.until('the act that had begun ends well', async () => (await c.running('app:v2')).length === 1);
+      await c.noActFor(3);
+      assert.equal((await c.running('app:v1')).length, 3);
+
+      await c.annotate({ [strategyKey]: 'auto' });
+      await c.untilRunning('app:v2');
+    },
+    { nodes: 4 },
+  );
+
+  rule(
+    'DaemonSets without the annotation cost nothing: their pods are not even listed',
+    async (c) => {
+      const podReads = async () =>
+        (await c.calls()).filter(({ verb, resource }) => resource === 'pods' && verb !== 'delete').length;
+      await c.create({ annotations: { [strategyKey]: null } });
+      await c.untilRunning('app:v1');
+      await c.setImage('app:v2');
+      await c.noActFor(2);
+      // Watches are in the log once they have ended.
+      await c.manager.stop();
+      assert.equal(await podReads(), 0);
+      assert.equal(await c.rollout(), undefined);
+
+      await c.annotate({ [strategyKey]: 'auto' });
+      const second = await c.startManager();
+      await c.untilRunning('app:v2');
+      await second.stop();
+      assert.ok((await podReads()) > 0, 'as against one with it');
+    },
+    { nodes: 1 },
+  );
+});

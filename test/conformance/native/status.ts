@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { DaemonRollout } from '../../../src/rollout/index.ts';
+import type { AuditRecord } from '../audit-record.ts';
+import { type Case, section } from '../kit/index.ts';
+
+const slow = { 'sim.edgeset.io/start-ms': '1500' };
+
+const statusWrites = async (c: Case): Promise<{ record: AuditRecord; rollout: DaemonRollout }[]> =>
+  (await c.calls())
+    .filter(({ resource, code }) => resource === 'daemonrollouts/status' && code < 300)
+    .map((record) => ({ record, rollout: record.response as DaemonRollout }));
+
+export const status = section('Status', (rule) => {
+  rule('a rollout object named like the DaemonSet is owned by it, and goes with it', async (c) => {
+    await c.settled();
+    const { metadata } = await c.daemonSet();
+    const owners = (await c.rollout())?.metadata.ownerReferences ?? [];
+    assert.deepEqual(
+      owners.map(({ kind, name, uid, controller }) => ({ kind, name, uid, controller })),
+      [{ kind: 'DaemonSet', name: 'app', uid: metadata?.uid, controller: true }],
+    );
+    await c.kubectl(['delete', 'daemonset', 'app', '--wait=false']);
+    await c.until('it is collected', async () => (await c.rollout()) === undefined);
+  });
+
+  rule(
+    'every eligible node is counted in one phase, and causes add up to phases',
+    async (c) => {
+      await c.settled({ podAnnotations: slow });
+      await c.cluster.offline(c.nodes.slice(3));
+      await c.setImage('app:v2');
+      await c.untilRunning('app:v2', c.nodes.slice(0, 3));
+      const writes = await statusWrites(c);
+      assert.ok(writes.length > 3);
+      for (const { rollout } of writes) {
+        const { eligible = 0, online: _, offlineOutdated: __, ...counts } = rollout.status?.nodes ?? {};
+        const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+        assert.equal(sum(Object.values(counts)), eligible);
+        const causes = rollout.status?.causes ?? [];
+        for (const [phase, count] of Object.entries(counts))
+          assert.equal(sum(causes.filter((one) => one.phase === phase).map((one) => one.count)), count);
+      }
+    },
+    { nodes: 4 },
+  );
+
+  rule('conditions follow kstatus, with the generation that they speak of', async (c) => {
+    await c.settled({ podAnnotations: slow });
+    const read = async () => {
+      const { conditions = [] } = await c.status();
+      return Object.fromEntries(conditions.map(({ type, status: value }) => [type, value]));
+    };
+    const atRest = { Ready: 'True', Reconciling: 'False', Stalled: 'False', Complete: 'True', Paused: 'False' };
+    assert.deepEqual(await read(), { ...atRest, Halted: 'False' });
+    await c.setImage('app:v2');
+    await c.untilCondition('Reconciling');
+    assert.deepEqual(await read(), {
+      ...atRest,
+      Halted: 'False',
+      Ready: 'False',
+      Reconciling: 'True',
+      Complete: 'False',
+    });
+    await c.untilCondition('Complete');
+    const { metadata } = await c.daemonSet();
+    const { conditions = [], observedGeneration, policyHash } = await c.status();
+    assert.equal(observedGeneration, metadata?.generation);
+    assert.match(policyHash ?? '', /^[0-9a-f]+$/);
+    for (const one of conditions) {
+      assert.equal(one.observedGeneration, metadata?.generation);
+      assert.match(one.reason, /^[A-Z][A-Za-z]+$/);
+    }
+  });
+
+  rule('the policy hash changes with the policy, and with nothing else', async (c) => {
+    await c.settled();
+    const before = (await c.status()).policyHash;
+    await c.annotate({ unrelated: 'yes' });
+    await c.annotate({ 'edgeset.io/suspect-window-seconds': '77' });
+    await c.until('the policy is seen', async () => (await c.status()).policyHash !== before);
+    await c.annotate({ 'edgeset.io/suspect-window-seconds': null });
+    await c.until('the former is seen', async () => (await c.status()).policyHash === before);
+  });
+
+  rule('never complete while an online node is not at the target', async (c) => {
+    await c.settled({ podAnnotations: slow });
+    await c.setImage('app:v2');
+    await c.untilRunning('app:v2');
+    await c.untilCondition('Complete');
+    const { target } = await c.status();
+    const isComplete = ({ rollout }: { rollout: DaemonRollout }): boolean =>
+      rollout.status?.target?.hash === target?.hash &&
+      (rollout.status?.conditions?.some((one) => one.type === 'Complete' && one.status === 'True') ?? false);
+    const claims = (await statusWrites(c)).filter(isComplete).map(({ record }) => record.receivedAt);
+    const lastReady = (await c.cluster.audit.read())
+      .filter(
+        ({ namespace, resource, verb }) => namespace === c.namespace && resource === 'pods/status' && verb !== 'get',
+      )
+      .filter(({ response }) => {
+        const pod = response as Pod;
+        const ready = pod.status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True');
+        return ready && pod.metadata?.labels?.['controller-revision-hash'] === target?.hash;
+      })
+      .map(({ receivedAt }) => receivedAt);
+    assert.equal(lastReady.length >= 3, true);
+    const allReady = Math.max(...lastReady);
+    for (const at of claims) assert.ok(at > allReady, `claimed ${allReady - at} ms before it was so`);
+    assert.ok(claims.length > 0);
+  });
+
+  rule('kubectl get dro shows where a rollout stands', async (c) => {
+    await c.settled();
+    await c.cluster.offline(c.nodes.slice(2));
+    await c.setImage('app:v2');
+    await c.untilRunning('app:v2', c.nodes.slice(0, 2));
+    await c.untilCondition('Complete');
+    const [head = '', row = ''] = (await c.kubectl(['get', 'dro'])).split('\n');
+    for (const column of ['NAME', 'STATUS', 'UPDATED', 'ONLINE', 'OFFLINE', 'AGE'])
+      assert.ok(head.includes(column), `${column} in ${head}`);
+    assert.match(row, /^app\s/);
+    assert.ok(row.includes('Complete (1 offline)'), row);
+    assert.ok((await c.kubectl(['get', 'daemonrollouts.edgeset.io', 'app', '-o', 'name'])).includes('app'));
+  });
+
+  rule('kubectl wait --for=condition=Complete works', async (c) => {
+    await c.settled();
+    await c.setImage('app:v2');
+    await c.untilCondition('Complete', 'False');
+    await c.kubectl(['wait', '--for=condition=Complete', 'dro/app', '--timeout=30s']);
+    assert.deepEqual(await c.running('app:v2'), c.nodes);
+  });
+
+  rule('start and finish are told, and an estimate meanwhile', async (c) => {
+    await c.settled({ podAnnotations: slow });
+    await c.setImage('app:v2');
+    await c.until('an estimate', async () => (await c.status()).estimatedFinishAt);
+    const { startedAt, finishedAt } = await c.status();
+    assert.ok(startedAt !== undefined && finishedAt === undefined);
+    await c.until('the finish', async () => (await c.status()).finishedAt);
+    const done = await c.status();
+    assert.ok(Date.parse(done.finishedAt ?? '') >= Date.parse(done.startedAt ?? ''));
+    assert.equal(done.estimatedFinishAt, undefined);
+  });
+
+  rule(
+    'written at most once a second, reservations apart',
+    async (c) => {
+      await c.settled({ annotations: { 'apps.openyurt.io/max-unavailable': '2' } });
+      await c.setImage('app:v2');
+      await c.untilRunning('app:v2');
+      await c.untilCondition('Complete');
+      const writes = await statusWrites(c);
+      const open = ({ rollout }: { rollout: DaemonRollout }): string =>
+        JSON.stringify(rollout.status?.reservations?.filter((one) => !one.carriedOut) ?? []);
+      const plain = writes.filter((write, index) => {
+        const before = writes[index - 1];
+        return open(write) === '[]' || (before !== undefined && open(before) === open(write));
+      });
+      for (const [index, { record }] of plain.slice(1).entries()) {
+        const apart = record.receivedAt - (plain[index]?.record.receivedAt ?? 0);
+        assert.ok(apart > 900, `two that only inform were ${apart} ms apart`);
+      }
+    },
+    { nodes: 6 },
+  );
+});
