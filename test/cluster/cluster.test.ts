@@ -320,8 +320,8 @@ describe('the programs of a control plane', () => {
     const old = pods.find((pod) => pod.spec.nodeName === node)!;
     await remove(old);
     await until('the old pod is gone', 10_000, 50, async () => (await on(node)) === undefined);
-    cluster.nativeController.resume();
     cluster.scheduler.pause();
+    cluster.nativeController.resume();
     await until(
       'a new pod waits for the scheduler',
       10_000,

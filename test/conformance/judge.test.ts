@@ -192,6 +192,12 @@ describe('the judge', () => {
     assert.match(found[1]!, /^S6: .* second act/);
   });
 
+  it('knows no target between a new template and its revision', () => {
+    const log = history(2);
+    log.records.pop();
+    assert.deepEqual(log.remove('old-n0', 'n0', 'old').judge(1), []);
+  });
+
   it('allows a second act on a node for a second rollout', () => {
     const log = history(2).remove('old-n0', 'n0', 'old').pod('new-n0', 'n0', 'new', true).wait(5000);
     assert.deepEqual(log.release('app:v1', 'old', 3).wait(1000).remove('new-n0', 'n0', 'new').judge(1), []);

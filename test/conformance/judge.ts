@@ -27,15 +27,12 @@ export const judge = (records: readonly AuditRecord[], options: JudgeOptions): s
   const { namespace, daemonSet, product = isProduct, budget = '10%', lagMs = 1000, settleMs = 10_000 } = options;
   const { truth, apply } = followTruth(namespace, daemonSet);
   const violations: string[] = [];
-  /** Our last act on each node that has not healed: the uid that we deleted. */
-  const inFlight = new Map<string, string>();
+  /** Nodes where our last act has not healed. */
+  const inFlight = new Set<string>();
   const acted = new Map<string, number>();
 
   const heal = (at: number): void => {
-    for (const [node, uid] of inFlight) {
-      const pod = availablePod(truth, node, at);
-      if (pod && pod.uid !== uid) inFlight.delete(node);
-    }
+    for (const node of inFlight) if (availablePod(truth, node, at)) inFlight.delete(node);
   };
 
   const judgeDelete = (record: AuditRecord): void => {
@@ -68,7 +65,7 @@ export const judge = (records: readonly AuditRecord[], options: JudgeOptions): s
       const found = truth.nodes.get(other);
       return found !== undefined && found.ready && at - found.since > lagMs;
     };
-    const others = [...inFlight.keys()].filter((other) => other !== name && knownOnline(other));
+    const others = [...inFlight].filter((other) => other !== name && knownOnline(other));
     if (others.length >= limit) {
       complain(
         'S1',
@@ -94,7 +91,7 @@ export const judge = (records: readonly AuditRecord[], options: JudgeOptions): s
     if (acted.get(name) === truth.rollout && healthy)
       complain('S6', `on ${name}, the second act there for one rollout`);
     acted.set(name, truth.rollout);
-    inFlight.set(name, uid);
+    inFlight.add(name);
   };
 
   for (const record of inOrder(records)) {

@@ -31,7 +31,7 @@ export interface Truth {
   daemonSet: DaemonSet | undefined;
   /** Rises with every change of the template: A, B, A are three. */
   rollout: number;
-  /** `controller-revision-hash` of the newest revision. */
+  /** `controller-revision-hash` of the template's revision, once the native controller has recorded it. */
   target: string | undefined;
 }
 
@@ -132,7 +132,10 @@ export const followTruth = (
       const daemonSet = response as DaemonSet;
       if (daemonSet.metadata?.name !== name) return;
       const changed = JSON.stringify(daemonSet.spec?.template) !== JSON.stringify(truth.daemonSet?.spec?.template);
-      if (changed) truth.rollout += 1;
+      if (changed) {
+        truth.rollout += 1;
+        truth.target = undefined;
+      }
       truth.daemonSet = daemonSet;
     } else if (resource === 'controllerrevisions' && verb !== 'delete') {
       const revision = response as ControllerRevision;

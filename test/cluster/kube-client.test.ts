@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { ConfigMap } from 'kubernetes-types/core/v1.d.ts';
+import {
+  createClient,
+  createEventRecorder,
+  createReflector,
+  defineResource,
+  events,
+  isKubeError,
+  type KubeClient,
+  type KubeErrorCode,
+  leases,
+  loadClusterConfig,
+  runLeaderElection,
+} from '../../src/kube/index.ts';
+import { silentLogger, sleep, systemClock } from '../../src/runtime/index.ts';
+import { type RealCluster, startCluster, until } from './index.ts';
+
+const configMaps = defineResource<ConfigMap>({
+  group: '',
+  version: 'v1',
+  plural: 'configmaps',
+  kind: 'ConfigMap',
+  namespaced: true,
+});
+const env = { clock: systemClock, random: Math.random, log: silentLogger };
+
+let cluster: RealCluster;
+let client: KubeClient;
+before(async () => {
+  cluster = await startCluster();
+  const config = await loadClusterConfig({ kubeconfig: cluster.kubeconfig, env: {} });
+  client = createClient(config, { env, userAgent: 'edgeset-test/0', qps: 0 });
+});
+after(async () => {
+  await client.close();
+  await cluster.stop();
+});
+
+const refusal = async (work: Promise<unknown>, code: KubeErrorCode): Promise<void> => {
+  await assert.rejects(work, (error) => {
+    assert.ok(isKubeError(error, code), String(error));
+    assert.equal(error.happened, 'no');
+    return true;
+  });
+};
+
+const put = (namespace: string, name: string, text: string) =>
+  client.patch(
+    configMaps,
+    { namespace, name },
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { text } },
+    { type: 'apply', fieldManager: 'edgeset-test', force: true },
+  );
+
+for (const watchList of [true, false]) {
+  test(`a ${watchList ? 'streamed' : 'paged'} reflector holds the truth through changes and a restart of the API server`, async () => {
+    const namespace = await cluster.createNamespace('reflect');
+    await Promise.all(Array.from({ length: 25 }, (_, at) => put(namespace, `m${at}`, '1')));
+    const mirror = new Map<string, string>();
+    let snapshots = 0;
+    const reflector = createReflector({
+      client,
+      resource: configMaps,
+      env,
+      namespace,
+      watchList,
+      pageSize: 10,
+      project: (map) => map.data?.text,
+      handlers: [
+        {
+          upsert: (key, value) => void mirror.set(key, value),
+          remove: (key) => void mirror.delete(key),
+          synced: () => {
+            snapshots += 1;
+          },
+        },
+      ],
+    });
+    const stop = new AbortController();
+    const running = reflector.run(stop.signal);
+    try {
+      await reflector.whenSynced(AbortSignal.timeout(20_000));
+      assert.equal(reflector.store.size, 25);
+      const holds = async (what: string): Promise<void> => {
+        const { items } = await client.list(configMaps, { namespace });
+        const truth = Object.fromEntries(
+          items.flatMap(({ metadata, data }) => (data?.text ? [[`${namespace}/${metadata?.name}`, data.text]] : [])),
+        );
+        await until(what, 60_000, 20, async () => {
+          const same =
+            JSON.stringify(Object.entries(Object.fromEntries(mirror)).toSorted()) ===
+            JSON.stringify(Object.entries(truth).toSorted());
+          return same && reflector.store.size === mirror.size;
+        });
+      };
+      await put(namespace, 'm1', '2');
+      await client.delete(configMaps, { namespace, name: 'm2' });
+      await holds('changes have arrived');
+      assert.equal(mirror.size, 24);
+      const { resourceVersion } = await client.list(configMaps, { namespace });
+      await put(namespace, 'm5', '2');
+
+      await cluster.restartApiServer();
+      await until('the API server is ready again', 60_000, 100, () => client.raw('/readyz').catch(() => undefined));
+      await client.delete(configMaps, { namespace, name: 'm3' });
+      await put(namespace, 'm4', '3');
+      await put(namespace, 'new', '1');
+      await holds('what happened since the restart has arrived');
+      assert.ok(!mirror.has(`${namespace}/m3`));
+      const resumed = client.watch(configMaps, { namespace, resourceVersion, signal: AbortSignal.timeout(10_000) });
+      await refusal(resumed[Symbol.asyncIterator]().next(), 'Gone');
+      assert.ok(snapshots >= 2, 'the reflector, too, had to list anew');
+    } finally {
+      stop.abort(new Error('over'));
+      await running;
+    }
+  });
+}
+
+test('preconditions stop a delete and a replace of what has changed', async () => {
+  const namespace = await cluster.createNamespace('precondition');
+  const first = await put(namespace, 'x', '1');
+  const second = await put(namespace, 'x', '2');
+  const ref = { namespace, name: 'x' };
+  const { uid = '', resourceVersion = '' } = second.metadata ?? {};
+  await refusal(client.delete(configMaps, ref, { preconditions: { uid: 'another' } }), 'Conflict');
+  const stale = { uid, resourceVersion: first.metadata?.resourceVersion ?? '' };
+  await refusal(client.delete(configMaps, ref, { preconditions: stale }), 'Conflict');
+  await refusal(client.replace(configMaps, first), 'Conflict');
+  assert.equal((await client.replace(configMaps, { ...second, data: { text: '3' } })).data?.text, '3');
+  const { metadata } = await client.get(configMaps, ref);
+  await refusal(client.delete(configMaps, ref, { preconditions: { uid, resourceVersion } }), 'Conflict');
+  await client.delete(configMaps, ref, { preconditions: { uid, resourceVersion: metadata?.resourceVersion ?? '' } });
+  await refusal(client.get(configMaps, ref), 'NotFound');
+  await refusal(client.delete(configMaps, ref), 'NotFound');
+});
+
+test('every kind of patch, dry runs, and what the server refuses', async () => {
+  const namespace = await cluster.createNamespace('patch');
+  const ref = { namespace, name: 'x' };
+  await client.create(configMaps, { metadata: ref, data: { a: '1', b: '1' } }, { fieldManager: 'edgeset-test' });
+  await refusal(client.create(configMaps, { metadata: ref }), 'AlreadyExists');
+  const merged = await client.patch(configMaps, ref, { data: { a: null, c: '2' } }, { type: 'merge' });
+  assert.deepEqual(merged.data, { b: '1', c: '2' });
+  const strategic = await client.patch(configMaps, ref, { data: { $patch: 'replace', d: '3' } }, { type: 'strategic' });
+  assert.deepEqual(strategic.data, { d: '3' });
+  const json = await client.patch(configMaps, ref, [{ op: 'replace', path: '/data/d', value: '4' }], { type: 'json' });
+  assert.deepEqual(json.data, { d: '4' });
+  await refusal(
+    client.patch(configMaps, ref, [{ op: 'test', path: '/data/d', value: 'no' }], { type: 'json' }),
+    'Invalid',
+  );
+  const typed = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } };
+  const apply = { type: 'apply', fieldManager: 'edgeset-other' } as const;
+  await refusal(client.patch(configMaps, ref, { ...typed, data: { d: '5' } }, apply), 'Conflict');
+  const forced = await client.patch(configMaps, ref, { ...typed, data: { d: '5' } }, { ...apply, force: true });
+  assert.deepEqual(forced.data, { d: '5' });
+  const dry = await client.patch(configMaps, ref, { data: { d: '6' } }, { type: 'merge', dryRun: true });
+  assert.deepEqual(dry.data, { d: '6' });
+  assert.deepEqual((await client.get(configMaps, ref)).data, { d: '5' });
+  await refusal(client.patch(configMaps, ref, { data: [] }, { type: 'merge' }), 'BadRequest');
+});
+
+test('of two candidates one leads at a time; a stop hands over at once, and the lease says so', async () => {
+  const namespace = await cluster.createNamespace('lease');
+  const leading = new Set<string>();
+  const order: string[] = [];
+  const candidate = (identity: string) => {
+    const stop = new AbortController();
+    const done = runLeaderElection(
+      {
+        client,
+        env,
+        namespace,
+        name: 'leader',
+        identity,
+        leaseDurationMs: 3_000,
+        renewDeadlineMs: 2_000,
+        retryPeriodMs: 300,
+        async onLeading(signal) {
+          assert.equal(leading.size, 0, 'two lead at once');
+          leading.add(identity);
+          order.push(identity);
+          await sleep(systemClock, 600_000, signal).catch(() => undefined);
+          leading.delete(identity);
+        },
+      },
+      stop.signal,
+    );
+    return { stop, done };
+  };
+  const one = candidate('one');
+  await until('one leads', 20_000, 20, async () => leading.has('one'));
+  const two = candidate('two');
+  await sleep(systemClock, 4_000);
+  assert.deepEqual(order, ['one'], 'a lease that is renewed is not taken');
+  one.stop.abort(new Error('bye'));
+  await one.done;
+  await until('two leads', 5_000, 20, async () => leading.has('two'));
+  const { spec } = await client.get(leases, { namespace, name: 'leader' });
+  assert.equal(spec?.holderIdentity, 'two');
+  assert.ok((spec?.leaseTransitions ?? 0) >= 1);
+  two.stop.abort(new Error('bye'));
+  await two.done;
+  assert.equal((await client.get(leases, { namespace, name: 'leader' })).spec?.holderIdentity ?? '', '');
+});
+
+test('repeated events become one with a count', async () => {
+  const namespace = await cluster.createNamespace('events');
+  const recorder = createEventRecorder({
+    client,
+    env,
+    reportingController: 'edgeset.io/test',
+    reportingInstance: 'test-0',
+    seriesIntervalMs: 500,
+  });
+  const stop = new AbortController();
+  const running = recorder.run(stop.signal);
+  const regarding = { apiVersion: 'v1', kind: 'ConfigMap', namespace, name: 'x' };
+  const report = (note: string) =>
+    recorder.event({ regarding, type: 'Warning', reason: 'Testing', action: 'Test', note });
+  report('first');
+  await recorder.flush();
+  for (let at = 0; at < 9; at += 1) report('first');
+  report(`other ${'ü'.repeat(2000)}`);
+  const seen = await until('the series has its count', 20_000, 50, async () => {
+    const { items } = await client.list(events, { namespace });
+    return items.some(({ series }) => series?.count === 10) && items;
+  });
+  assert.deepEqual(seen.map(({ note }) => note?.slice(0, 5)).toSorted(), ['first', 'other']);
+  assert.equal(recorder.dropped, 0);
+  stop.abort(new Error('over'));
+  await running;
+});
