@@ -1,0 +1,15 @@
+import { isEligible, matches, type NodeFacts, type NodeView } from '../rollout/index.ts';
+import type { DaemonSetView } from './daemonset-view.ts';
+
+/** A node as one DaemonSet sees it under its present template and policy. */
+export const nodeFactsOf = (view: DaemonSetView, node: NodeView): NodeFacts => {
+  const { nodeSelector, topologyKey } = view.policy.policy;
+  return {
+    name: node.name,
+    ready: node.ready,
+    readyChangedAt: node.readyChangedAt,
+    eligible: isEligible(view.needs, node),
+    selected: nodeSelector === undefined || matches(nodeSelector, node.labels),
+    zone: topologyKey === undefined ? '' : (node.labels[topologyKey] ?? ''),
+  };
+};

@@ -1,0 +1,132 @@
+import {
+  type CallOptions,
+  isKubeError,
+  type KubeClient,
+  type KubeObject,
+  type ListResult,
+  type Resource,
+} from '../kube/index.ts';
+import {
+  controllerOf,
+  createLedger,
+  type DaemonRolloutStatus,
+  type Decision,
+  decide,
+  type Ledger,
+  type OutsideHold,
+  type PolicySource,
+  restore,
+  toNodeView,
+  toPodFacts,
+} from '../rollout/index.ts';
+import type { Clock } from '../runtime/index.ts';
+import { type DaemonSetView, toDaemonSetView } from './daemonset-view.ts';
+import { nodeFactsOf } from './node-facts.ts';
+import { controllerRevisions, daemonRollouts, daemonSets, nodes, pods } from './resources.ts';
+import { newestRevision, type RevisionView, toRevisionView } from './revision-view.ts';
+
+/** The DaemonSet does not ask for a rollout by edgeset. */
+export class NotOptedInError extends Error {
+  readonly code = 'NotOptedIn';
+  constructor(namespace: string, name: string) {
+    super(
+      `DaemonSet ${namespace}/${name} did not opt in: set spec.updateStrategy.type to OnDelete and annotate it with apps.openyurt.io/update-strategy=auto`,
+    );
+    this.name = 'NotOptedInError';
+  }
+}
+
+/** A rollout as it stands at one moment, read from the cluster's objects alone. */
+export interface RolloutReading {
+  view: DaemonSetView;
+  ledger: Ledger;
+  decision: Decision;
+  /** What the manager wrote last; undefined before its first write. */
+  status: DaemonRolloutStatus | undefined;
+}
+
+export interface ReadOptions {
+  client: KubeClient;
+  clock: Clock;
+  namespace: string;
+  name: string;
+  signal?: AbortSignal;
+  /** Annotations to decide by in place of those that the DaemonSet has; undefined values remove. */
+  annotations?: Readonly<Record<string, string | undefined>>;
+}
+
+const PAGE = 500;
+
+/**
+ * Reads a DaemonSet's rollout as the manager would on starting, and decides on it without carrying anything out. Throws
+ * `NotOptedInError`, or a `KubeError`.
+ */
+export const readRollout = async (options: ReadOptions): Promise<RolloutReading> => {
+  const { client, clock, namespace, name } = options;
+  const call: CallOptions = options.signal ? { signal: options.signal } : {};
+  const daemonSet = await client.get(daemonSets, { namespace, name }, call);
+  const annotations = { ...daemonSet.metadata?.annotations, ...options.annotations };
+  const wanted = Object.fromEntries(
+    Object.entries(annotations).filter(([, value]) => value !== undefined),
+  ) as PolicySource['annotations'];
+  const view = toDaemonSetView({ ...daemonSet, metadata: { ...daemonSet.metadata, annotations: wanted } });
+  if (!view) throw new NotOptedInError(namespace, name);
+
+  const listAll = async <T extends KubeObject>(resource: Resource<T>, where: object): Promise<T[]> => {
+    const items: T[] = [];
+    for (let next: string | undefined = ''; next !== undefined; ) {
+      const page: ListResult<T> = await client.list(resource, {
+        ...where,
+        ...call,
+        limit: PAGE,
+        ...(next && { continue: next }),
+      });
+      items.push(...page.items);
+      next = page.continue;
+    }
+    return items;
+  };
+  const own = { namespace, labelSelector: view.podSelector };
+  const [allNodes, ownPods, revisions, status] = await Promise.all([
+    listAll(nodes, {}),
+    listAll(pods, own),
+    listAll(controllerRevisions, own),
+    readStatus(),
+  ]);
+
+  const now = clock.now();
+  const ledger = createLedger(view.policy.policy);
+  for (const node of allNodes) {
+    const facts = nodeFactsOf(view, toNodeView(node));
+    if (facts.eligible) ledger.setNode(facts, now);
+  }
+  for (const pod of ownPods) {
+    const facts = controllerOf(pod)?.uid === view.uid ? toPodFacts(pod) : undefined;
+    if (facts) ledger.setPod(facts, now);
+  }
+  ledger.firstSightOver();
+  const saved = restore(status);
+  ledger.restore(saved.state, saved.acts, saved.forgiven, now);
+  const owned = revisions
+    .map(toRevisionView)
+    .filter((revision): revision is RevisionView => revision?.ownerUid === view.uid);
+  const target = view.observedGeneration >= view.generation ? newestRevision(owned) : undefined;
+  if (target) ledger.setTarget(target, now);
+  ledger.tick(now);
+  return { view, ledger, decision: decide(ledger, holdOf(), now), status };
+
+  function holdOf(): OutsideHold | undefined {
+    if (view?.policy.kind === 'invalid') return { kind: 'invalid', errors: view.policy.errors };
+    return target ? undefined : { kind: 'unobserved' };
+  }
+
+  async function readStatus(): Promise<DaemonRolloutStatus | undefined> {
+    try {
+      const rollout = await client.get(daemonRollouts, { namespace, name }, call);
+      return controllerOf(rollout)?.uid === view?.uid ? rollout.status : undefined;
+    } catch (error) {
+      if (isKubeError(error, 'NotFound')) return undefined;
+      throw error;
+    }
+  }
+};
