@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { Event } from 'kubernetes-types/events/v1.d.ts';
 import { KubeError } from './errors.ts';
 import { cutNote, type EventInput } from './event-series.ts';

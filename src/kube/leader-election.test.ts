@@ -110,7 +110,7 @@ const candidate = (
       },
     },
     stop.signal,
-  ).then(() => {
+  ).finally(() => {
     state.ended = true;
   });
   return { state, stop, done, windDown: () => letGo() };

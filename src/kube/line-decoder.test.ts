@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { isKubeError } from './errors.ts';
 import { createLineDecoder } from './line-decoder.ts';
 
@@ -10,7 +10,7 @@ test('however the bytes are cut, the same lines come out', () => {
   fc.assert(
     fc.property(fc.array(text), text, fc.array(fc.nat()), (lines, rest, cuts) => {
       const bytes = Buffer.from(lines.map((one) => `${one}\n`).join('') + rest);
-      const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].sort((a, b) => a - b);
+      const places = [...new Set(cuts.map((cut) => cut % (bytes.length + 1)))].toSorted((a, b) => a - b);
       const decoder = createLineDecoder(1_000_000);
       const seen: string[] = [];
       let from = 0;

@@ -1,9 +1,10 @@
-import { buildConnector, Client, Pool, Socks5ProxyAgent } from 'undici';
+import { buildConnector, Client, Pool } from 'undici';
 import type { Env } from '../runtime/index.ts';
 import type { Sender } from './exchange.ts';
 import { createHttp2Clients, type Http2Clients } from './http2-clients.ts';
 import { createProbe, type Probe } from './protocol-probe.ts';
 import { connectThrough } from './proxy-tunnel.ts';
+import { connectThroughSocks5 } from './socks5.ts';
 import { createWatchdog, LOOKS } from './watchdog.ts';
 
 export interface LinkOptions {
@@ -52,15 +53,6 @@ export const createLink = (env: Env, options: LinkOptions): Link => {
     bodyTimeout: 0,
   };
   const http1 = { ...common, connections: MAX_CONNECTIONS, pipelining: 1, allowH2: false };
-  if (options.proxyUrl !== undefined && /^socks5h?:/.test(options.proxyUrl)) {
-    // undici's SOCKS client cannot be given a connector, so neither protocol probe nor watchdog can see its sockets.
-    const agent = new Socks5ProxyAgent(options.proxyUrl.replace(/^socks5h:/, 'socks5:'), {
-      ...http1,
-      connectTimeout: options.connectTimeoutMs,
-      requestTls: tls,
-    });
-    return { ready: () => Promise.resolve(agent), retire: () => void agent.close(), destroy: () => agent.destroy() };
-  }
   const secure = buildConnector({
     ...tls,
     allowH2: options.http2,
@@ -70,15 +62,22 @@ export const createLink = (env: Env, options: LinkOptions): Link => {
     keepAliveInitialDelay: deadAfterMs / 2,
   });
   const proxyUrl = options.proxyUrl === undefined ? undefined : new URL(options.proxyUrl);
+  const throughSocks = proxyUrl?.protocol.startsWith('socks5') ?? false;
   const proxy =
-    proxyUrl &&
-    new Client(proxyUrl.origin, {
-      connectTimeout: options.connectTimeoutMs,
-      headersTimeout: options.connectTimeoutMs,
-      pipelining: 1,
-      allowH2: false,
-    });
-  const connect = proxy && proxyUrl ? connectThrough(proxy, proxyUrl, secure) : secure;
+    proxyUrl && !throughSocks
+      ? new Client(proxyUrl.origin, {
+          connectTimeout: options.connectTimeoutMs,
+          headersTimeout: options.connectTimeoutMs,
+          pipelining: 1,
+          allowH2: false,
+        })
+      : undefined;
+  const connect =
+    proxyUrl === undefined
+      ? secure
+      : proxy === undefined
+        ? connectThroughSocks5(env.clock, proxyUrl, options.connectTimeoutMs, secure)
+        : connectThrough(proxy, proxyUrl, secure);
   const watchdog = createWatchdog(env, deadAfterMs);
   let pool: Pool | undefined;
   let clients: Http2Clients | undefined;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { KubeError } from './errors.ts';
 import { createManualClock, settle, testEnv } from './testing/index.ts';
 import { createWorkQueue, type WorkQueueOptions } from './work-queue.ts';
