@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { countWrites, judge, type NodeBehaviour } from '../conformance/index.ts';
-import { createApi } from './api.ts';
+import { createApi, orMissing } from './api.ts';
 import { type Json, mintToken, type RealCluster, startCluster, until } from './index.ts';
 import { installRights } from './manager.ts';
 
@@ -188,7 +188,7 @@ describe('a real control plane with simulated nodes', { concurrency: 8 }, () => 
       await remove(two!);
       await when(two?.spec.nodeName, `${what} (image)`, (pod) => pod.metadata.uid !== two?.metadata.uid && test(pod));
       await release('app:v4');
-      for (const pod of await pods()) await remove(pod);
+      await Promise.all((await pods()).map((pod) => orMissing(remove(pod))));
       await allReady();
       await cluster.behave([nodes[0]!], { behaviour });
       const third = await when(nodes[0], 'it is there', () => true);
@@ -259,7 +259,7 @@ describe('a real control plane with simulated nodes', { concurrency: 8 }, () => 
     const { namespace, pods, allReady, remove, release } = await fixture('audit', 2);
     await allReady();
     await release('app:v2');
-    for (const pod of await pods()) await remove(pod);
+    await Promise.all((await pods()).map((pod) => orMissing(remove(pod))));
     await until(
       'both are replaced',
       20_000,
@@ -273,7 +273,10 @@ describe('a real control plane with simulated nodes', { concurrency: 8 }, () => 
     );
     const product = (user: string): boolean => user === 'admin';
     assert.deepEqual(judge(records, { namespace, daemonSet: 'app', budget: 2, product }), []);
-    assert.match(judge(records, { namespace, daemonSet: 'app', budget: 1, product }).join('\n'), /^S1: .*\nS2: /);
+    assert.match(
+      judge(records, { namespace, daemonSet: 'app', budget: 1, product, lagMs: 100 }).join('\n'),
+      /^S1: .*\nS2: /,
+    );
     assert.equal(countWrites(records, { user: product, namespace })['delete pods'], 2);
   });
 
