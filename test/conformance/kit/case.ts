@@ -192,7 +192,7 @@ export const openCase = async (
         .filter(({ regarding }) => regarding?.kind === 'DaemonSet' && regarding.name === name)
         .filter((event) => event.reportingController === 'edgeset.io/manager')
         .filter((event) => reason === undefined || event.reason === reason)
-        .toSorted((a, b) => String(a.eventTime).localeCompare(String(b.eventTime)));
+        .toSorted((a, b) => (a.eventTime ?? '').localeCompare(b.eventTime ?? ''));
     },
     calls: async () => (await cluster.audit.read()).filter((record) => record.user === user),
     acts: async () =>

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { DaemonRollout } from '../../../src/rollout/index.ts';
 import type { AuditRecord } from '../audit-record.ts';
 import { judge } from '../judge.ts';
 
@@ -41,6 +42,20 @@ const complaints = (log: string): string[] =>
     }
   });
 
+/** Statuses that speak of an older generation than one written before them, on the same object. */
+const regressions = (records: readonly AuditRecord[], user: string): string[] => {
+  const seen = new Map<string, number>();
+  return records.flatMap(({ user: by, resource, code, response }) => {
+    if (by !== user || resource !== 'daemonrollouts/status' || code >= 300) return [];
+    const { metadata, status } = response as DaemonRollout;
+    const uid = metadata.uid ?? '';
+    const now = status?.observedGeneration ?? 0;
+    const before = seen.get(uid) ?? 0;
+    seen.set(uid, Math.max(now, before));
+    return now < before ? [`${metadata.name}: ${now} after ${before}`] : [];
+  });
+};
+
 /** Holds everything that a case's managers did and said against what must always hold. */
 export const verdictOf = (hearing: Hearing): void => {
   const { records, namespace, nodes, user, logs, expected } = hearing;
@@ -66,6 +81,15 @@ export const verdictOf = (hearing: Hearing): void => {
     ),
   );
   assert.deepEqual(violations, [], 'the judge finds nothing');
+  const acts = ours.filter(({ user: by, verb, resource }) => by === user && verb === 'delete' && resource === 'pods');
+  for (const { name, request } of acts) {
+    const { preconditions } = (request ?? {}) as { preconditions?: { uid?: string; resourceVersion?: string } };
+    assert.ok(
+      preconditions?.uid && preconditions.resourceVersion,
+      `the delete of ${name} names what it was decided on`,
+    );
+  }
+  assert.deepEqual(regressions(ours, user), [], 'observedGeneration never falls');
   if (!hearing.refusals) {
     const forbidden = records.filter((record) => record.user === user && record.code === 403);
     assert.deepEqual(

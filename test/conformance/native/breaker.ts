@@ -86,6 +86,38 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
   );
 
   rule(
+    'a threshold below the budget halts as soon as it is reached',
+    async (c) => {
+      const bad = c.nodes.slice(0, 2);
+      await c.settled({ annotations: { [budgetKey]: '3', ...threshold('2') } });
+      await c.cluster.behave(bad, { behaviour: 'crash-loop' });
+      await c.setImage('app:v2');
+      await c.untilCondition('Halted');
+      const { budget, breaker: counts, halted } = await c.status();
+      assert.deepEqual(halted?.nodes, bad);
+      assert.deepEqual([counts?.failures, counts?.threshold], [2, 2]);
+      assert.ok((budget?.inUse ?? 9) <= 3);
+    },
+    { nodes: 8 },
+  );
+
+  rule(
+    'the first ten failing nodes are named, all are counted',
+    async (c) => {
+      await c.settled({ annotations: { [budgetKey]: '100%', ...threshold('20') } });
+      await c.setImage('app:v2--crash-loop');
+      await c.untilCondition('Halted');
+      await c.until('all have failed', async () => (await c.status()).breaker?.failures === 12);
+      const { failing, halted } = await c.status();
+      assert.equal(failing?.length, 10);
+      assert.ok((halted?.nodes.length ?? 0) <= 10);
+      await c.setImage('app:v3');
+      await c.untilRunning('app:v3');
+    },
+    { nodes: 12 },
+  );
+
+  rule(
     'failures below the threshold keep their slots, and the others go on',
     async (c) => {
       const [bad = ''] = c.nodes;

@@ -11,7 +11,7 @@ export const events = section('Events', (rule) => {
       await c.setImage('app:v2');
       await c.untilRunning('app:v2', c.nodes.slice(0, 2));
       await c.untilEvent('RolloutCompleted');
-      const told = (await c.events()).map(({ reason }) => reason).toSorted();
+      const told = (await c.events()).map(({ reason }) => reason ?? '').toSorted((a, b) => a.localeCompare(b));
       assert.deepEqual(told, [
         'OfflineNodesSkipped',
         'RolloutCompleted',

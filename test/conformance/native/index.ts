@@ -1,3 +1,4 @@
+import { acts } from './acts.ts';
 import { breaker } from './breaker.ts';
 import { budget } from './budget.ts';
 import { controls } from './controls.ts';
@@ -22,6 +23,7 @@ export const nativeRules = [
   ...offline,
   ...budget,
   ...order,
+  ...acts,
   ...breaker,
   ...rollback,
   ...controls,

@@ -57,6 +57,23 @@ export const offline = section('Offline nodes', (rule) => {
   );
 
   rule(
+    'the settle time holds for a broken pod too',
+    async (c) => {
+      const [away = '', other = ''] = c.nodes;
+      await c.settled({ annotations: { 'edgeset.io/settle-seconds': '5' } });
+      await c.breakPod(away);
+      await c.cluster.offline([away]);
+      await c.setImage('app:v2');
+      await c.untilRunning('app:v2', [other]);
+      await c.cluster.online([away]);
+      await c.untilRunning('app:v2');
+      const waited = ((await c.acts()).at(-1)?.receivedAt ?? 0) - (await readySince(c, away));
+      assert.ok(waited >= 4_900, `acted ${waited} ms after the return`);
+    },
+    { nodes: 2 },
+  );
+
+  rule(
     'the settle time is not asked of a node that has long been ready when the manager sees it first',
     async (c) => {
       await c.create({ annotations: { 'edgeset.io/settle-seconds': '8' } });
