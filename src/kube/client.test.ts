@@ -6,9 +6,9 @@ import {
   createAuthority,
   createTestClient,
   type HostileServerOptions,
+  onBody,
   type Request,
   type Response,
-  readBody,
   sendJson,
   startJson,
   startServer,
@@ -51,7 +51,7 @@ for (const protocol of protocols) {
     const { client } = await serve(
       t,
       (request, response) => {
-        void readBody(request).then((body) =>
+        onBody(request, (body) =>
           sendJson(response, { ...(JSON.parse(body) as object), headers: request.headers, url: request.url }),
         );
       },
@@ -206,7 +206,7 @@ test('a server that is not there: nothing happened, and the report says so', asy
   assert.deepEqual([error.code, error.happened], ['Transport', 'no']);
   assert.deepEqual(
     reports.map(({ verb, method, host, code, resource }) => [verb, method, host, code, resource]),
-    Array(2).fill(['create', 'POST', '127.0.0.1:1', '<error>', 'pods']),
+    Array.from({ length: 2 }, () => ['create', 'POST', '127.0.0.1:1', '<error>', 'pods']),
   );
   await client.close();
 });
@@ -214,7 +214,7 @@ test('a server that is not there: nothing happened, and the report says so', asy
 test('each kind of patch goes out under its own type, delete carries its preconditions, subresources their path', async (t) => {
   const seen: unknown[] = [];
   const { client } = await serve(t, (request, response) => {
-    void readBody(request).then((body) => {
+    onBody(request, (body) => {
       seen.push([
         request.method,
         request.url,

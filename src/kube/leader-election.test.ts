@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
+import type { Clock } from '../runtime/index.ts';
 import { KubeError } from './errors.ts';
 import { type LeaderElectionOptions, runLeaderElection } from './leader-election.ts';
 import { createManualClock, settle, testEnv } from './testing/index.ts';
@@ -90,7 +91,7 @@ const candidate = (
   };
   let letGo: () => void = () => undefined;
   const stop = new AbortController();
-  const skewed = { now: () => clock.now() + skewMs, timer: clock.timer };
+  const skewed: Clock = { now: () => clock.now() + skewMs, timer: (ms, fire) => clock.timer(ms, fire) };
   const done = runLeaderElection(
     {
       client: server.clientFor(() => state.fault),

@@ -7,7 +7,7 @@ import {
   createAuthority,
   createTestClient,
   eventually,
-  readBody,
+  onBody,
   sendJson,
   startJson,
   startServer,
@@ -52,7 +52,7 @@ test('fifty watches and forty reads share one HTTP/2 connection, and a watch tha
     await client.get(testPods, { namespace: 'a', name: 'x' });
     stops[49]?.abort(new Error('enough'));
     for (const outcome of await settled) {
-      assert.equal(outcome.status, 'rejected');
+      assert.ok(outcome.status === 'rejected' && outcome.reason instanceof Error);
       assert.equal(outcome.reason.message, 'enough');
     }
   } finally {
@@ -107,10 +107,36 @@ test('after a GOAWAY running streams end in peace and new calls go to a new conn
   }
 });
 
+test('a server that goes away and comes back: calls fail as not sent while it is gone, and work again', async () => {
+  const relay = await startRelay(0);
+  const server = await startServer({ protocol: 'h2', identity }, (_request, response) => sendJson(response, pod('x')));
+  relay.setTarget(server.port);
+  const client = createTestClient(relay.url, trusting, { maxRetries: 0 });
+  try {
+    for (let round = 0; round < 3; round += 1) {
+      await client.create(testPods, pod('x'));
+      relay.setTarget(1);
+      relay.reset();
+      // The first may still be written into the dead connection.
+      await assert.rejects(client.create(testPods, pod('x')), { code: 'Transport' });
+      for (let attempt = 0; attempt < 3; attempt += 1) {
+        await assert.rejects(client.create(testPods, pod('x')), { code: 'Transport', happened: 'no' });
+      }
+      relay.setTarget(server.port);
+    }
+    await client.create(testPods, pod('x'));
+    assert.equal(server.requests.length, 4);
+  } finally {
+    await client.close();
+    relay.close();
+    await server.close();
+  }
+});
+
 test('writes that meet a GOAWAY are answered or reported as unknown, and never reach the server twice', async () => {
   const writes = new Map<string, number>();
   const server = await startServer({ protocol: 'h2', identity }, (request, response) => {
-    void readBody(request).then((body) => {
+    onBody(request, (body) => {
       const { metadata } = JSON.parse(body) as { metadata: { name: string } };
       writes.set(metadata.name, (writes.get(metadata.name) ?? 0) + 1);
       setImmediate(() => sendJson(response, pod(metadata.name)));
@@ -141,7 +167,8 @@ test('writes that meet a GOAWAY are answered or reported as unknown, and never r
 });
 
 /** Relays TCP until it is told to swallow everything in silence, as a mobile link does. */
-const startRelay = async (target: number) => {
+const startRelay = async (port: number) => {
+  let target = port;
   const pairs: [Socket, Socket][] = [];
   let silent = false;
   let connections = 0;
@@ -164,6 +191,12 @@ const startRelay = async (target: number) => {
     url: `https://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
     setSilent: (value: boolean) => {
       silent = value;
+    },
+    setTarget: (next: number) => {
+      target = next;
+    },
+    reset: () => {
+      for (const pair of pairs) for (const socket of pair) socket.destroy();
     },
     get connections() {
       return connections;

@@ -95,7 +95,8 @@ export const createLink = (env: Env, options: LinkOptions): Link => {
       connect: (target, callback) =>
         probe.connector(target, (...result) => {
           const [, socket] = result;
-          if (socket !== null) watchdog.add(socket);
+          // Typed as null after an error, but undici leaves it out.
+          if (socket) watchdog.add(socket);
           callback(...result);
         }),
     });

@@ -80,26 +80,25 @@ export const connectThroughSocks5 =
     const host = proxyUrl.hostname.replace(/^\[|\]$/g, '');
     const socket = connect({ host, port: Number(proxyUrl.port || 1080), noDelay: true });
     const timer = clock.timer(timeoutMs, () => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+    // What the socket itself says is the cause; that its reader then found nothing is only the consequence.
     let failure: Error | undefined;
-    const onError = (error: Error): void => {
+    socket.on('error', (error) => {
       failure = error;
-    };
-    socket.on('error', onError);
-    const done = (error: Error | undefined): void => {
+    });
+    const open = async (): Promise<void> => {
+      let refused: unknown;
+      try {
+        await negotiate(socket, proxyUrl, target.hostname, port);
+      } catch (error) {
+        refused = failure ?? error;
+      }
       timer.cancel();
-      if (error !== undefined) {
+      if (refused !== undefined) {
         socket.destroy();
-        callback(
-          new Error(`no tunnel through the proxy ${proxyUrl.host}: ${(failure ?? error).message}`, {
-            cause: failure ?? error,
-          }),
-          null,
-        );
+        const why = refused instanceof Error ? refused.message : '';
+        callback(new Error(`no tunnel through the proxy ${proxyUrl.host}: ${why}`, { cause: refused }), null);
       } else if (target.protocol === 'https:') secure({ ...target, httpSocket: socket }, callback);
       else callback(null, socket);
     };
-    negotiate(socket, proxyUrl, target.hostname, port).then(
-      () => queueMicrotask(() => done(undefined)),
-      (error: unknown) => queueMicrotask(() => done(error instanceof Error ? error : new Error(String(error)))),
-    );
+    void open();
   };

@@ -117,7 +117,7 @@ test('a stop lets what is being processed end, starts nothing more, and leaves n
   const { clock, queue, stop, end, take } = setUp();
   const done = queue.run(stop.signal);
   let ended = false;
-  void done.then(() => {
+  void done.finally(() => {
     ended = true;
   });
   for (const key of ['a', 'b', 'c']) queue.add(key);

@@ -57,7 +57,7 @@ const certificate = (
 
 const newKey = () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
   return { pem, publicKey, privateKey: createPrivateKey(pem) };
 };
 

@@ -1,7 +1,7 @@
 import type { ConfigMap } from 'kubernetes-types/core/v1.d.ts';
 import { KubeError } from '../errors.ts';
 import { defineResource } from '../resource.ts';
-import type { KubeClient, KubeObject, ListOptions, WatchEvent, WatchOptions } from '../types.ts';
+import type { KubeClient, KubeObject, ListOptions, Resource, WatchEvent, WatchOptions } from '../types.ts';
 
 export const configMaps = defineResource<ConfigMap>({
   group: '',
@@ -82,7 +82,7 @@ export const createFakeApi = (): FakeApi => {
         wake?.();
       },
     };
-    const onAbort = (): void => stream.end(options.signal?.reason);
+    const onAbort = (): void => stream.end(new Error('aborted', { cause: options.signal?.reason }));
     options.signal?.addEventListener('abort', onAbort, { once: true });
     if (options.signal?.aborted) onAbort();
     streams.add(stream);
@@ -108,7 +108,7 @@ export const createFakeApi = (): FakeApi => {
   const api: FakeApi = {
     client: {
       // This server holds one kind: whatever is asked for, these are its objects.
-      async list<T extends KubeObject>(_resource: unknown, options: ListOptions = {}) {
+      async list<T extends KubeObject>(_resource: Resource<T>, options: ListOptions = {}) {
         calls.push(options.continue === undefined ? 'list' : 'list +');
         const fault = api.fault('list', options);
         if (fault) throw fault;
@@ -122,7 +122,7 @@ export const createFakeApi = (): FakeApi => {
           ...(to < all.length ? { continue: `${snapshot}:${to}` } : {}),
         };
       },
-      watch: <T extends KubeObject>(_resource: unknown, options: WatchOptions = {}) =>
+      watch: <T extends KubeObject>(_resource: Resource<T>, options: WatchOptions = {}) =>
         watch(options) as unknown as AsyncIterable<WatchEvent<T>>,
     },
     objects,

@@ -11,7 +11,7 @@ export { createManualClock, type ManualClock, settle } from './manual-clock.ts';
 export {
   createTestClient,
   eventually,
-  readBody,
+  onBody,
   sendJson,
   startJson,
   testEnv,

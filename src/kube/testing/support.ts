@@ -68,6 +68,12 @@ export const sendJson = (
 
 export const readBody = async (request: Request): Promise<string> => {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of request) chunks.push(chunk);
+  const bytes: AsyncIterable<Uint8Array> = request;
+  for await (const chunk of bytes) chunks.push(chunk);
   return Buffer.concat(chunks).toString('utf8');
+};
+
+/** Answers once the request's body is there. */
+export const onBody = (request: Request, answer: (body: string) => void): void => {
+  void (async () => answer(await readBody(request)))();
 };
