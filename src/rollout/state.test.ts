@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { newState, retarget } from './state.ts';
+
+const target = (hash: string, number: number) => ({ name: `set-${hash}`, hash, number });
+
+describe('retarget', () => {
+  it('does not count the first target as a rollout that was begun', () => {
+    const state = retarget(newState(), target('a', 1), 5_000);
+    assert.deepEqual([state.rollout, state.startedAt, state.target?.hash], [1, undefined, 'a']);
+  });
+  it('is the same object for the same target, and takes note of a raised number', () => {
+    const state = retarget(newState(), target('a', 1), 5_000);
+    assert.equal(retarget(state, target('a', 1), 6_000), state);
+    assert.deepEqual(retarget(state, target('a', 3), 6_000), { ...state, target: target('a', 3) });
+  });
+  it('begins anew for another one, and remembers what is not of the rollout before', () => {
+    const before = {
+      ...retarget(newState(), target('a', 1), 5_000),
+      acted: 7,
+      finishedAt: 9,
+      halted: { at: 1, reason: 'Failures' as const, nodes: ['x'] },
+      resumed: 'a/1',
+      lastComplete: { name: 'set-a', hash: 'a' },
+    };
+    assert.deepEqual(retarget(before, target('b', 2), 8_000), {
+      rollout: 2,
+      target: target('b', 2),
+      startedAt: 8_000,
+      finishedAt: undefined,
+      acted: 0,
+      halted: undefined,
+      resumed: 'a/1',
+      lastComplete: { name: 'set-a', hash: 'a' },
+    });
+  });
+});
