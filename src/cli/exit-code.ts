@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 
-/** What the shell is told. */
-export const exitCodes = { ok: 0, failed: 1, usage: 2 } as const;
+/** What the shell is told; `stalled`: a rollout that was waited for will not go on by itself. */
+export const exitCodes = { ok: 0, failed: 1, usage: 2, stalled: 3 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 const isUsage = (error: Error): boolean => 'code' in error && error.code === 'InvalidOption';

@@ -4,9 +4,23 @@ import { addCrdsCommand } from './crds-command.ts';
 import { type ExitCode, exitCodes, reportError } from './exit-code.ts';
 import type { Io } from './io.ts';
 import { addManagerCommand } from './manager-command.ts';
+import { addPauseCommand, addResumeCommand } from './plugin/control-commands.ts';
+import { addExplainCommand } from './plugin/explain-command.ts';
+import { addPlanCommand } from './plugin/plan-command.ts';
+import { addStatusCommand } from './plugin/status-command.ts';
+import { addWaitCommand } from './plugin/wait-command.ts';
 import { version } from './version.ts';
 
-const commands: readonly AddCommand[] = [addManagerCommand, addCrdsCommand];
+const commands: readonly AddCommand[] = [
+  addStatusCommand,
+  addExplainCommand,
+  addPlanCommand,
+  addWaitCommand,
+  addPauseCommand,
+  addResumeCommand,
+  addManagerCommand,
+  addCrdsCommand,
+];
 
 /** Runs the command line `args` (without node and script) and resolves with the exit code. Never rejects. */
 export const main = async (args: readonly string[], io: Io): Promise<ExitCode> => {

@@ -1,4 +1,4 @@
-import { OptionError } from './option-error.ts';
+import { OptionError } from '../runtime/index.ts';
 
 export interface BindAddress {
   /** Undefined: all interfaces. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { OptionError } from './option-error.ts';
+import { OptionError } from '../runtime/index.ts';
 import { type ManagerFlags, type ManagerOptions, resolveManagerOptions, type Surroundings } from './options.ts';
 
 const surroundings: Surroundings = { controllers: ['native', 'advanced'], podNamespace: undefined, terminal: false };

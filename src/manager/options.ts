@@ -1,7 +1,6 @@
 import type { LogLevel } from '../runtime/index.ts';
+import { OptionError, parseDuration } from '../runtime/index.ts';
 import { type BindAddress, parseBindAddress } from './address.ts';
-import { parseDuration } from './duration.ts';
-import { OptionError } from './option-error.ts';
 
 /** The flags of `edgeset manager` as they were typed; a flag that was not given is absent. */
 export interface ManagerFlags {

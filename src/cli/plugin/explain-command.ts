@@ -1,0 +1,20 @@
+import type { AddCommand } from '../command.ts';
+import { addConnectionFlags, type ConnectionFlags } from './connect.ts';
+
+export interface ExplainFlags extends ConnectionFlags {
+  node?: string;
+  output?: string;
+}
+
+export const addExplainCommand: AddCommand = (program, { io }) => {
+  const command = program
+    .command('explain')
+    .argument('<daemonset>', 'ds/NAME')
+    .description('say why nodes are not updated, and what would change it')
+    .option('--node <name>', 'this node alone')
+    .option('-o, --output <format>', 'json or yaml');
+  addConnectionFlags(command).action(async (name: string, flags: ExplainFlags) => {
+    const { showExplanation } = await import('./explain.ts');
+    await showExplanation(name, flags, io);
+  });
+};

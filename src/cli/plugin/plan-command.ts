@@ -1,0 +1,24 @@
+import type { AddCommand } from '../command.ts';
+import { addConnectionFlags, type ConnectionFlags } from './connect.ts';
+
+export interface PlanFlags extends ConnectionFlags {
+  maxUnavailable?: string;
+  partition?: string;
+  nodeSelector?: string;
+  output?: string;
+}
+
+export const addPlanCommand: AddCommand = (program, { io }) => {
+  const command = program
+    .command('plan')
+    .argument('<daemonset>', 'ds/NAME')
+    .description('show what would be done now, with this or another policy; nothing is written')
+    .option('--max-unavailable <value>', 'decide with this budget, such as 3 or 10%')
+    .option('--partition <value>', 'decide with this partition')
+    .option('--node-selector <selector>', 'decide with this node selector')
+    .option('-o, --output <format>', 'json or yaml');
+  addConnectionFlags(command).action(async (name: string, flags: PlanFlags) => {
+    const { showPlan } = await import('./plan.ts');
+    await showPlan(name, flags, io);
+  });
+};
