@@ -52,9 +52,9 @@ const holdOf = (
   const { policy, state } = ledger;
   if (outside) return outside;
   if (!state.target) return { kind: 'unobserved' };
+  if (policy.strategy === 'ota') return { kind: 'owner' };
   if (policy.paused) return { kind: 'paused' };
   if (state.halted) return { kind: 'halted', halt: state.halted };
-  if (policy.strategy === 'ota') return { kind: 'owner' };
   if (budget === 0) return { kind: 'frozen' };
   if (breaker.open) return { kind: 'waiting', breaker };
   return undefined;
@@ -87,12 +87,13 @@ const turningPoint = (ledger: Ledger, breaker: Breaker, complete: boolean, now: 
   if (!target) return undefined;
   const resumed = policy.resume?.hash === target.hash ? policy.resume.value : undefined;
   if (resumed !== undefined && resumed !== state.resumed) return { type: 'resume', value: resumed };
-  if (halted) {
+  const acting = policy.strategy === 'auto';
+  if (acting && halted) {
     const mayRollBack = policy.onFailure === 'rollback' && halted.reason === 'Failures' && !policy.paused;
     const back = mayRollBack ? lastComplete : undefined;
     return back && back.hash !== target.hash ? { type: 'rollback', to: back } : undefined;
   }
-  if (breaker.mustHalt) {
+  if (acting && breaker.mustHalt) {
     const nodes = [...ledger.failing()].map((record) => record.name).sort();
     return { type: 'halt', halt: { at: now, reason: 'Failures', nodes: nodes.slice(0, FIRST_NODES) } };
   }
@@ -101,10 +102,12 @@ const turningPoint = (ledger: Ledger, breaker: Breaker, complete: boolean, now: 
   return complete && seen && !told ? { type: 'complete' } : undefined;
 };
 
+const byName = (a: NodeRecord, b: NodeRecord): number => (a.name < b.name ? -1 : 1);
+
 /** What becomes of acts whose slot is reserved and that were not seen to be carried out. */
 const settleOpenActs = (ledger: Ledger, mayBegin: boolean, budget: number, usage: Usage, now: number): Action[] => {
   const actions: Action[] = [];
-  for (const record of ledger.openActs()) {
+  for (const record of [...ledger.openActs()].sort(byName)) {
     const { act } = record;
     if (!act || act.stage === 'sending') continue;
     const pod = livePod(record)?.facts;

@@ -28,7 +28,10 @@ const plural = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' 
 export const explainHold = (hold: Hold): { what: string; remedy: string } => {
   switch (hold.kind) {
     case 'unsynced':
-      return { what: 'The view of the cluster is not complete yet', remedy: 'It is completed without your doing.' };
+      return {
+        what: 'What is known of the cluster is not complete, or not fresh enough to act on',
+        remedy: 'It is brought up to date without your doing; if this lasts, see the log of the manager.',
+      };
     case 'unobserved':
       return {
         what: 'The DaemonSet controller has not recorded the current template yet',
@@ -37,7 +40,10 @@ export const explainHold = (hold: Hold): { what: string; remedy: string } => {
     case 'invalid':
       return { what: 'The rollout policy is not valid', remedy: hold.errors.map(formatPolicyError).join(' ') };
     case 'owner':
-      return { what: 'The owner of each device decides when to update it (strategy ota)', remedy: '' };
+      return {
+        what: 'With the strategy ota the pods are left alone, and the part that lets owners decide on their devices does not come with this version',
+        remedy: 'Delete pods by hand, or set apps.openyurt.io/update-strategy to auto.',
+      };
     case 'paused':
       return { what: 'The rollout is paused', remedy: 'Remove the annotation edgeset.io/paused.' };
     case 'frozen':
@@ -137,9 +143,12 @@ const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: stri
     `is back online for ${ago(record.since, now)}, and is left in peace until it has been for ${seconds(policy.settleMs)}`,
     '',
   ],
-  'duplicate-pods': () => ['has more than one pod of this DaemonSet; the native controller will remove one', ''],
+  'duplicate-pods': () => [
+    'has more than one pod of this DaemonSet, and is left alone until only one of them is there',
+    'The DaemonSet controller removes what is too much; a pod that never ends is held by its finalizers.',
+  ],
   refused: ({ record, now }) => [
-    `could not be acted on: ${record.refused?.message ?? ''}; tried again in ${seconds((record.refused?.until ?? now) - now)}`,
+    `could not be acted on: ${record.refused?.message || 'no reason was given'}; tried again in ${seconds((record.refused?.until ?? now) - now)}`,
     'Mend what the API server complains of.',
   ],
   'node-selector': () => ['does not match edgeset.io/node-selector', 'Change the selector, or label the node.'],

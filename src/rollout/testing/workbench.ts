@@ -94,6 +94,8 @@ export const createWorkbench = (change: Partial<Policy> = {}) => {
       if (pod) ledger.removePod(pod.uid, now);
       live.delete(node);
     },
+    /** The pod that came last to a node, as it was seen last. */
+    last: (node: string): PodFacts | undefined => live.get(node),
     /** A new pod of `revision`, created now; ready unless said otherwise. */
     start: (node: string, revision: string, facts: Partial<PodFacts> = {}): PodFacts =>
       bench.pod(node, revision, { createdAt: now, readyChangedAt: now, ...facts }),
