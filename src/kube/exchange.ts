@@ -32,7 +32,9 @@ export class ExchangeError extends Error {
 }
 
 // Above HIGH bytes waiting for the reader the server is asked to pause until the reader has taken them.
-const HIGH = 256 * 1024;
+const HIGH = 64 * 1024;
+/** A socket can deliver megabytes within one turn of the event loop: after this much, everything else gets its turn. */
+const TURN_BYTES = 128 * 1024;
 
 const toError = (reason: unknown): Error =>
   reason instanceof Error ? reason : new Error('the call was aborted', { cause: reason });
@@ -72,6 +74,14 @@ export const exchange = (
       controller?.abort(toError(signal.reason));
     };
 
+    let sinceTurn = 0;
+    const turn = async (): Promise<void> => {
+      controller?.pause();
+      await new Promise<void>((resume) => setImmediate(resume));
+      sinceTurn = 0;
+      controller?.resume();
+    };
+
     async function* read(): AsyncGenerator<Uint8Array, void, undefined> {
       try {
         for (;;) {
@@ -82,6 +92,8 @@ export const exchange = (
           if (controller?.paused) controller.resume();
           if (ready.length > 0) {
             for (const chunk of ready) {
+              if (sinceTurn > TURN_BYTES) await turn();
+              sinceTurn += chunk.length;
               yield chunk;
               if (signal.aborted) throw signal.reason;
             }

@@ -1,4 +1,5 @@
-import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { systemClock } from '../../runtime/index.ts';
 
 // Just enough DER (X.690) to make certificates for tests without a tool or a dependency.
 const der = (tag: number, ...parts: Uint8Array[]): Buffer => {
@@ -38,15 +39,17 @@ const certificate = (
   issuer: { name: string; key: KeyObject },
   extensions: Buffer[],
 ): string => {
-  const now = Date.now();
+  const now = systemClock.now();
+  const spki = publicKey.export({ type: 'spki', format: 'der' });
+  const serial = createHash('sha256').update(spki).digest().subarray(0, 8);
   const tbs = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
-    der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
+    der(0x02, Buffer.concat([Buffer.from([1]), serial])),
     ecdsaWithSha256,
     commonName(issuer.name),
     sequence(time(new Date(now - HOUR)), time(new Date(now + 24 * HOUR))),
     commonName(subject),
-    publicKey.export({ type: 'spki', format: 'der' }),
+    spki,
     der(0xa3, sequence(...extensions)),
   );
   const signature = sign('sha256', tbs, issuer.key);

@@ -1,5 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { type Clock, type Env, silentLogger, systemClock } from '../../runtime/index.ts';
+import { type Clock, type Env, silentLogger, sleep, systemClock } from '../../runtime/index.ts';
 import { createClient } from '../client.ts';
 import type { ClientOptions } from '../client-options.ts';
 import type { ClusterConfig } from '../cluster-config.ts';
@@ -36,10 +36,10 @@ export const createTestClient = (
 
 /** Waits for a condition, with a deadline. */
 export const eventually = async (what: string, condition: () => boolean, withinMs = 10_000): Promise<void> => {
-  const until = Date.now() + withinMs;
+  const until = systemClock.now() + withinMs;
   while (!condition()) {
-    if (Date.now() > until) throw new Error(`not within ${withinMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    if (systemClock.now() > until) throw new Error(`not within ${withinMs} ms: ${what}`);
+    await sleep(systemClock, 5);
   }
 };
 
