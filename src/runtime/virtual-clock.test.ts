@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { sleep } from './clock.ts';
+import { createVirtualClock } from './virtual-clock.ts';
+
+describe('virtual clock', () => {
+  it('fires timers by time, equal times in the order of setting', () => {
+    const clock = createVirtualClock(1000);
+    const fired: string[] = [];
+    clock.timer(20, () => fired.push(`late ${clock.now()}`));
+    clock.timer(10, () => {
+      fired.push(`first ${clock.now()}`);
+      clock.timer(0, () => fired.push(`nested ${clock.now()}`));
+    });
+    clock.timer(10, () => fired.push(`second ${clock.now()}`));
+    clock.run(19);
+    assert.deepEqual(fired, ['first 1010', 'second 1010', 'nested 1010']);
+    assert.equal(clock.now(), 1019);
+    clock.run(1);
+    assert.equal(fired.at(-1), 'late 1020');
+  });
+
+  it('does not fire what was cancelled, nor anything twice', () => {
+    const clock = createVirtualClock(0);
+    let count = 0;
+    const timer = clock.timer(5, () => (count += 1));
+    const other = clock.timer(5, () => (count += 10));
+    other.cancel();
+    clock.run(10);
+    timer.cancel();
+    clock.run(10);
+    assert.equal(count, 1);
+  });
+
+  it('stands where the wanted state was reached, and says when it was not', () => {
+    const clock = createVirtualClock(0);
+    let ticks = 0;
+    const tick = (): void => {
+      ticks += 1;
+      clock.timer(10, tick);
+    };
+    clock.timer(10, tick);
+    assert.equal(
+      clock.runUntil(() => ticks === 3, 1000),
+      true,
+    );
+    assert.equal(clock.now(), 30);
+    assert.equal(
+      clock.runUntil(() => ticks === 100, 50),
+      false,
+    );
+    assert.equal(clock.now(), 80);
+  });
+
+  it('lets code that awaits go on between timers', async () => {
+    const clock = createVirtualClock(0);
+    const at: number[] = [];
+    const walk = async (): Promise<void> => {
+      for (let step = 0; step < 3; step += 1) {
+        await sleep(clock, 10);
+        at.push(clock.now());
+      }
+    };
+    const walked = walk();
+    await clock.advance(35);
+    await walked;
+    assert.deepEqual(at, [10, 20, 30]);
+    assert.equal(clock.now(), 35);
+  });
+});

@@ -1,0 +1,86 @@
+import TinyQueue from 'tinyqueue';
+import type { Clock } from './clock.ts';
+
+interface Entry {
+  readonly at: number;
+  readonly order: number;
+  /** Undefined once it is cancelled. */
+  fire: (() => void) | undefined;
+}
+
+/** Time that passes by firing timers, at the speed of what happens in them: in their order, equal times as they were set. */
+export interface VirtualClock extends Clock {
+  /** Fires what is due within `ms`, and stands there. Nothing that waits for a promise moves meanwhile. */
+  run(ms: number): void;
+  /** Fires timers until `done` says so, tested before each; false when there are none left within `limitMs`. */
+  runUntil(done: () => boolean, limitMs: number): boolean;
+  /** The same as `run`, with promises settled before each timer: for code that awaits. */
+  advance(ms: number): Promise<void>;
+}
+
+// A chain of promises, as in code that awaits in loops, is over after so many turns of the event loop.
+const TURNS = 3;
+const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < TURNS; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
+};
+
+/** A clock that stands at `startMs` (epoch milliseconds) until it is moved. */
+export const createVirtualClock = (startMs: number): VirtualClock => {
+  const timers = new TinyQueue<Entry>([], (a, b) => a.at - b.at || a.order - b.order);
+  let now = startMs;
+  let order = 0;
+
+  const nextWithin = (end: number): Entry | undefined => {
+    for (let next = timers.peek(); next && next.at <= end; next = timers.peek()) {
+      timers.pop();
+      if (next.fire) return next;
+    }
+    return undefined;
+  };
+  const fire = (entry: Entry): void => {
+    now = Math.max(now, entry.at);
+    const { fire: run } = entry;
+    entry.fire = undefined;
+    run?.();
+  };
+
+  return {
+    now: () => now,
+    timer(delayMs, run) {
+      order += 1;
+      const entry: Entry = { at: now + Math.max(0, delayMs), order, fire: run };
+      timers.push(entry);
+      return {
+        cancel() {
+          entry.fire = undefined;
+        },
+      };
+    },
+    run(ms) {
+      const end = now + ms;
+      for (let next = nextWithin(end); next; next = nextWithin(end)) fire(next);
+      now = end;
+    },
+    runUntil(done, limitMs) {
+      const end = now + limitMs;
+      while (!done()) {
+        const next = nextWithin(end);
+        if (!next) {
+          now = end;
+          return done();
+        }
+        fire(next);
+      }
+      return true;
+    },
+    async advance(ms) {
+      const end = now + ms;
+      await settle();
+      for (let next = nextWithin(end); next; next = nextWithin(end)) {
+        fire(next);
+        await settle();
+      }
+      now = end;
+    },
+  };
+};
