@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty';
 import type { Env } from '../runtime/index.ts';
 
 /** One attempt, as metrics count it. */
@@ -67,7 +68,7 @@ export const resolveClientOptions = (options: ClientOptions): ResolvedClientOpti
     maxRetries: 4,
     onRequest: () => undefined,
     environment: process.env,
-    terminal: process.stdin.isTTY,
+    terminal: isatty(0),
     ...options,
   };
   for (const field of [

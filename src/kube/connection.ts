@@ -66,8 +66,10 @@ export const createConnection = (env: Env, config: ClusterConfig, options: Conne
     if (closed) throw new ConfigError('this client is closed');
     if (link !== undefined && link.cert === cert && link.key === key) return link.link;
     if (link !== undefined) {
-      link.link.retire();
-      retired.add(link.link);
+      const old = link.link;
+      retired.add(old);
+      const forget = (): void => void retired.delete(old);
+      old.retire().then(forget, forget);
     }
     const made = createLink(env, {
       origin: url.origin,

@@ -99,7 +99,9 @@ export const createEventSeries = (options: {
     const unique = `${env.clock.now().toString(16)}${Math.floor(env.random() * 2 ** 32)
       .toString(16)
       .padStart(8, '0')}`;
-    const base = (regarding.name ?? '').slice(0, 253 - unique.length - 1).replace(/[^a-z0-9]+$/, '');
+    // Some kinds allow names that no event may have, such as `system:node`.
+    const plain = (regarding.name ?? '').toLowerCase().replace(/[^a-z0-9.-]/g, '-');
+    const base = plain.slice(0, 253 - unique.length - 1).replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '');
     return base === '' ? `event.${unique}` : `${base}.${unique}`;
   };
 

@@ -133,6 +133,23 @@ test('a server that goes away and comes back: calls fail as not sent while it is
   }
 });
 
+test('closing while the first connection is being made leaves no connection behind', async () => {
+  const server = await startServer({ protocol: 'h2', identity }, (_request, response) => sendJson(response, pod('x')));
+  try {
+    const client = createTestClient(server.url, trusting, { maxRetries: 0 });
+    const stop = new AbortController();
+    const calling = client.get(testPods, { namespace: 'a', name: 'x' }, { signal: stop.signal });
+    stop.abort(new Error('enough'));
+    await assert.rejects(calling, { message: 'enough' });
+    const other = client.get(testPods, { namespace: 'a', name: 'x' });
+    await client.close();
+    await assert.rejects(other, (error) => isKubeError(error));
+    await eventually('no connection is open', () => server.sockets.size === 0);
+  } finally {
+    await server.close();
+  }
+});
+
 test('writes that meet a GOAWAY are answered or reported as unknown, and never reach the server twice', async () => {
   const writes = new Map<string, number>();
   const server = await startServer({ protocol: 'h2', identity }, (request, response) => {

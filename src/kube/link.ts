@@ -26,8 +26,8 @@ export interface LinkOptions {
 export interface Link {
   /** Connects where needed, and resolves with what to send the next request by. */
   ready(): Promise<Sender>;
-  /** Lets running answers end, opens no new ones. */
-  retire(): void;
+  /** Lets running answers end, opens no new ones, and resolves when the last has ended. */
+  retire(): Promise<void>;
   /** Cuts everything. */
   destroy(): Promise<void>;
 }
@@ -82,6 +82,7 @@ export const createLink = (env: Env, options: LinkOptions): Link => {
   let pool: Pool | undefined;
   let clients: Http2Clients | undefined;
   let probing: Promise<Probe> | undefined;
+  let lastProbe: Probe | undefined;
   let ended = false;
 
   const newSender = (probe: Probe): Sender => {
@@ -107,24 +108,29 @@ export const createLink = (env: Env, options: LinkOptions): Link => {
     async ready() {
       const sender = clients ?? pool;
       if (sender !== undefined) return sender;
-      if (!options.http2 || origin.startsWith('http:')) return newSender({ http2: false, connector: connect });
+      if (!options.http2 || origin.startsWith('http:'))
+        return newSender({ http2: false, connector: connect, close: () => undefined });
       probing ??= createProbe(origin, connect).finally(() => {
         probing = undefined;
       });
       const probe = await probing;
-      if (ended) throw new Error('the connection was closed');
+      if (ended) {
+        probe.close();
+        throw new Error('the connection was closed');
+      }
+      lastProbe = probe;
       return newSender(probe);
     },
-    retire() {
+    async retire() {
       ended = true;
-      Promise.all([pool?.close(), clients?.close()]).then(
-        () => proxy?.destroy(),
-        () => undefined,
-      );
+      lastProbe?.close();
+      await Promise.all([pool?.close(), clients?.close()]);
+      await proxy?.destroy();
     },
     async destroy() {
       ended = true;
       watchdog.stop();
+      lastProbe?.close();
       await Promise.all([pool?.destroy(), clients?.destroy()]);
       await proxy?.destroy();
     },

@@ -6,6 +6,8 @@ export interface Probe {
   http2: boolean;
   /** Hands out the probe's own connection first, so that probing costs none. */
   connector: buildConnector.connector;
+  /** Closes the probe's connection, when nobody has taken it. */
+  close(): void;
 }
 
 /**
@@ -29,6 +31,7 @@ export const createProbe = (origin: string, connect: buildConnector.connector): 
       first.once('close', onEnd);
       resolve({
         http2,
+        close: () => spare?.destroy(),
         connector: (target, callback) => {
           const ready = spare;
           spare = undefined;

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compareVersions, isOlder, isOlderOrSame } from './resource-version.ts';
+import { parseRetryAfter } from './status.ts';
+
+test('Retry-After is seconds or a date, and nothing else', () => {
+  const now = Date.UTC(2026, 0, 1);
+  assert.equal(parseRetryAfter('7', now), 7);
+  assert.equal(parseRetryAfter('Thu, 01 Jan 2026 00:00:30 GMT', now), 30);
+  assert.equal(parseRetryAfter('Wed, 31 Dec 2025 00:00:00 GMT', now), 0);
+  assert.equal(parseRetryAfter('soon', now), undefined);
+  assert.equal(parseRetryAfter(undefined, now), undefined);
+});
+
+test('versions are ordered as numbers of any size; what is no number has no order and counts as new', () => {
+  assert.ok((compareVersions('9', '10') ?? 0) < 0);
+  assert.ok((compareVersions('18446744073709551615', '18446744073709551614') ?? 0) > 0);
+  assert.equal(compareVersions('x', 'x'), 0);
+  assert.equal(compareVersions('x', '1'), undefined);
+  assert.deepEqual([isOlder('1', '2'), isOlder('2', '2'), isOlder('x', '2')], [true, false, false]);
+  assert.deepEqual([isOlderOrSame('2', '2'), isOlderOrSame('3', '2'), isOlderOrSame('x', '2')], [true, false, false]);
+});
