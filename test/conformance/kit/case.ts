@@ -97,7 +97,13 @@ export const openCase = async (
   cluster: Cluster,
   api: Api,
   options: CaseOptions,
-): Promise<{ case: Case; finish: () => Promise<void>; close: () => Promise<void> }> => {
+): Promise<{
+  case: Case;
+  finish: () => Promise<void>;
+  /** What the managers said last, for people who look into a failure. */
+  lastWords: () => Promise<string[]>;
+  close: () => Promise<void>;
+}> => {
   const namespace = await cluster.createNamespace('c');
   const { nodes: wanted = 3, node } = options;
   const nodes = (
@@ -272,6 +278,10 @@ export const openCase = async (
       });
       for (const manager of managers) await manager.stop();
     },
+    lastWords: async () =>
+      (await Promise.all(managers.map((manager) => manager.log()))).map((log) =>
+        log.trimEnd().split('\n').slice(-25).join('\n'),
+      ),
     async close() {
       for (const manager of managers) manager.kill('SIGKILL');
       await Promise.all([...links].map((link) => link.close()));

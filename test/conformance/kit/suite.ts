@@ -43,11 +43,14 @@ export const runSuite = (title: string, startCluster: () => Promise<Cluster>, ru
     });
 
     const add = ({ name, options, test }: Rule): void => {
-      it(name, { timeout: (options.seconds ?? 90) * 1000 }, async () => {
+      it(name, { timeout: (options.seconds ?? 90) * 1000 }, async (context) => {
         const opened = await openCase(cluster, api, options);
         try {
           await test(opened.case);
           await opened.finish();
+        } catch (error) {
+          for (const words of await opened.lastWords()) context.diagnostic(`${opened.case.namespace}:\n${words}`);
+          throw error;
         } finally {
           await opened.close();
         }

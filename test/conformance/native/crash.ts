@@ -119,7 +119,7 @@ export const crash = section('Crash and failover', (rule) => {
     {
       nodes: 10,
       manager: electing,
-      expected: /leadership lost|renew the lease|leading no more|processing failed|watch failed/,
+      expected: /leadership lost|renew the lease|release the lease|leading no more|processing failed|watch failed/,
     },
   );
 

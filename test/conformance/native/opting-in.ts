@@ -130,6 +130,9 @@ export const optingIn = section('Opting in', (rule) => {
       await c.noActFor(2);
       // Watches are in the log once they have ended.
       await c.manager.stop();
+      await c.until('its watches are in the log', async () =>
+        (await c.calls()).some(({ verb, resource }) => verb === 'watch' && resource === 'daemonsets'),
+      );
       assert.equal(await podReads(), 0);
       assert.equal(await c.rollout(), undefined);
 
@@ -137,7 +140,7 @@ export const optingIn = section('Opting in', (rule) => {
       const second = await c.startManager();
       await c.untilRunning('app:v2');
       await second.stop();
-      assert.ok((await podReads()) > 0, 'as against one with it');
+      await c.until('its pods are read, as against those of one without it', async () => (await podReads()) > 0);
     },
     { nodes: 1 },
   );

@@ -116,7 +116,7 @@ export const status = section('Status', (rule) => {
     await c.untilRunning('app:v2', c.nodes.slice(0, 2));
     await c.untilCondition('Complete');
     const [head = '', row = ''] = (await c.kubectl(['get', 'dro'])).split('\n');
-    for (const column of ['NAME', 'STATUS', 'UPDATED', 'ONLINE', 'OFFLINE', 'AGE'])
+    for (const column of ['NAME', 'TARGET', 'DESIRED', 'UPDATED', 'UPDATING', 'OFFLINE', 'FAILED', 'STATUS', 'AGE'])
       assert.ok(head.includes(column), `${column} in ${head}`);
     assert.match(row, /^app\s/);
     assert.ok(row.includes('Complete (1 offline)'), row);
