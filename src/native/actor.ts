@@ -1,5 +1,5 @@
 import type { Act, Ledger } from '../rollout/index.ts';
-import type { Env } from '../runtime/index.ts';
+import { type Env, sleep } from '../runtime/index.ts';
 import type { ControllerObserver } from './observer.ts';
 import { createPacing } from './pacing.ts';
 import type { Outcome, PodActs } from './pod-acts.ts';
@@ -23,11 +23,13 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
   const inAir = new Map<string, Promise<void>>();
   const pacing = createPacing();
   const { clock, log } = env;
+  let term = new AbortController();
 
-  const launch = (node: string, work: (act: Act, now: number) => Promise<void>): void => {
+  const launch = (node: string, work: (act: Act, signal: AbortSignal) => Promise<void>): void => {
     const act = ledger.get(node)?.act;
-    if (!act || inAir.has(node) || inAir.size >= MOST_IN_AIR || pacing.until(node) > clock.now()) return;
-    const running = work({ ...act }, clock.now())
+    const now = clock.now();
+    if (!act || inAir.has(node) || inAir.size >= MOST_IN_AIR || pacing.until(node, now) > now) return;
+    const running = work({ ...act }, term.signal)
       .catch((error: unknown) => log.error('an act failed unexpectedly', { node, error }))
       .finally(() => {
         inAir.delete(node);
@@ -47,20 +49,34 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
     return now;
   };
 
+  /** While the answer was on its way the node's slot may have been given to another act: that one is not concerned. */
+  const isStillHeld = (node: string, act: Act): boolean => {
+    const held = ledger.get(node)?.act;
+    return (
+      held?.podUid === act.podUid && held.podResourceVersion === act.podResourceVersion && held.rollout === act.rollout
+    );
+  };
+
+  const settled = async (): Promise<void> => {
+    while (inAir.size > 0) await Promise.all(inAir.values());
+  };
+
   return {
     /** Deletes the pod that a slot was reserved for. */
     carryOut(node: string): void {
-      launch(node, async (act) => {
-        const inherited = act.stage !== 'reserved';
+      launch(node, async (act, signal) => {
         ledger.setStage(node, 'sending', clock.now());
-        const outcome = await acts.delete(act);
+        const outcome = await acts.delete(act, signal);
         const now = learn(node, act, outcome);
         observe.acted?.(outcome.kind === 'done' ? 'deleted' : outcome.kind);
+        if (outcome.kind === 'done') teller.deleted(act.podName, node);
+        if (outcome.kind === 'refused' && outcome.reason !== undefined)
+          teller.deleteFailed(act.podName, node, outcome.reason, outcome.message);
+        if (outcome.kind === 'unsure')
+          log.warn('the answer to a delete was lost', { node, pod: act.podName, error: outcome.message });
+        if (!isStillHeld(node, act)) return;
         switch (outcome.kind) {
           case 'done':
-            ledger.setStage(node, 'done', now);
-            teller.deleted(act.podName, node);
-            break;
           case 'gone':
             ledger.setStage(node, 'done', now);
             break;
@@ -69,14 +85,12 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
             ledger.setStage(node, outcome.pod.resourceVersion === act.podResourceVersion ? 'unsure' : 'reserved', now);
             break;
           case 'refused':
-            teller.deleteFailed(act.podName, node, outcome.message);
             // An earlier try may still succeed: then the slot is given back by a fence only.
-            if (inherited) ledger.setStage(node, 'unsure', now);
-            else ledger.release(node, now);
+            if (act.stage === 'reserved') ledger.release(node, now);
+            else ledger.setStage(node, 'unsure', now);
             ledger.refuse(node, outcome.message, now);
             break;
           case 'unsure':
-            log.warn('the answer to a delete was lost', { node, pod: act.podName, error: outcome.message });
             ledger.setStage(node, 'unsure', now);
             break;
         }
@@ -84,26 +98,41 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
     },
     /** Makes sure that nobody can carry an act out any more, then gives its slot back. */
     fence(node: string): void {
-      launch(node, async (act) => {
-        const outcome = await acts.fence(act);
+      launch(node, async (act, signal) => {
+        const outcome = await acts.fence(act, signal);
         const now = learn(node, act, outcome);
         observe.acted?.(outcome.kind === 'done' ? 'fenced' : outcome.kind);
-        if (outcome.kind === 'done') ledger.release(node, now);
-        else if (outcome.kind === 'gone') ledger.setStage(node, 'done', now);
+        if (outcome.kind === 'refused' && outcome.reason !== undefined)
+          teller.fenceFailed(act.podName, node, outcome.reason, outcome.message);
+        if (!isStillHeld(node, act)) return;
+        const moved = outcome.kind === 'changed' && outcome.pod.resourceVersion !== act.podResourceVersion;
+        if (outcome.kind === 'gone') ledger.setStage(node, 'done', now);
+        else if (outcome.kind === 'done' || moved) ledger.release(node, now);
       });
     },
     /** When the earliest paced node may be tried again; Infinity when none waits. */
     nextTryAt(): number {
+      const now = clock.now();
       let least = Number.POSITIVE_INFINITY;
       for (const record of ledger.openActs()) {
-        const until = pacing.until(record.name);
-        if (until > clock.now()) least = Math.min(least, until);
+        const until = pacing.until(record.name, now);
+        if (until > now) least = Math.min(least, until);
       }
       return least;
     },
-    /** Resolves when nothing is in the air. */
-    async settled(): Promise<void> {
-      while (inAir.size > 0) await Promise.all(inAir.values());
+    /**
+     * Lets what is in the air end, and after `graceMs` gives up waiting for its answers: what is not sent by then never
+     * is. Reservations stay on file, so whoever comes next finds out what became of the rest.
+     */
+    async stop(graceMs: number): Promise<void> {
+      const ending = term;
+      term = new AbortController();
+      const done = new AbortController();
+      const giveUp = (): void => ending.abort(new Error('the controller acts no more'));
+      if (graceMs <= 0) giveUp();
+      else if (inAir.size > 0) sleep(clock, graceMs, done.signal).then(giveUp, () => undefined);
+      await settled();
+      done.abort();
     },
   };
 };

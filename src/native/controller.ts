@@ -1,9 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import { createReflector, createWorkQueue, type EventRecorder, type KubeClient, splitKey } from '../kube/index.ts';
 import { type Ledger, type NodeView, toNodeView } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { DaemonSetView } from './daemonset-view.ts';
 import type { ControllerObserver } from './observer.ts';
+import { createPacing } from './pacing.ts';
 import { controllerRevisions, nodes } from './resources.ts';
+import { retire } from './retire.ts';
 import { type RevisionView, toRevisionView } from './revision-view.ts';
 import { createScope } from './scope.ts';
 import { createSession, type Session } from './session.ts';
@@ -12,7 +15,7 @@ export interface NativeControllerOptions {
   client: KubeClient;
   env: Env;
   events: EventRecorder;
-  /** Written into fences, so that people see who made them. */
+  /** Unique to this process: reservations and fences carry it. */
   identity: string;
   /** Default: all. */
   namespaces?: readonly string[];
@@ -27,20 +30,31 @@ export interface RolloutSnapshot {
 
 /** DaemonSets passed over at the same time; each by one pass at a time. */
 const CONCURRENCY = 4;
+/** The API server sends a bookmark a minute on every watch, so this is the second one missed. */
+const OUT_OF_TOUCH_MS = 120_000;
+/** A clock that is slewed may step back a little. */
+const CLOCK_SLACK_MS = 1_000;
+/** A pass that failed is not repeated sooner, however many events ask for it. */
+const PASS_PACE = { firstMs: 250, longestMs: 30_000 };
 
 /**
  * The controller for apps/v1 DaemonSets. Caches are kept whether it leads or not, so that a failover costs no list; acts
  * and writes are made only while `lead` runs.
  */
 export const createNativeController = (options: NativeControllerOptions) => {
-  const { client, env, events, identity, observe = {} } = options;
-  const log = env.log.with({ controller: 'native' });
-  const sessions = new Map<string, { session: Session; stop: AbortController; running: Promise<void> }>();
+  const { client, events, identity, observe = {} } = options;
+  const env: Env = { ...options.env, log: options.env.log.with({ controller: 'native' }) };
+  const { clock } = env;
+  const sessions = new Map<string, { session: Session; running: Promise<void> }>();
+  const pace = createPacing(PASS_PACE);
+  /** Sessions that were closed and whose last acts or cache have not ended. */
+  const ending = new Set<Promise<unknown>>();
   let queue: { add(key: string): void } | undefined;
   let running: AbortSignal | undefined;
 
   const wakeAll = (): void => {
     for (const key of sessions.keys()) queue?.add(key);
+    for (const scope of scopes) for (const key of scope.claiming()) queue?.add(key);
   };
 
   const nodeReflector = createReflector({
@@ -50,48 +64,56 @@ export const createNativeController = (options: NativeControllerOptions) => {
     project: toNodeView,
     handlers: [
       {
-        upsert: (_key: string, node: NodeView) => {
+        upsert: (_key: string, node: NodeView, previous: NodeView | undefined) => {
+          // A heartbeat says nothing new, and is not worth a look by every DaemonSet.
+          if (isDeepStrictEqual(node, previous)) return;
           for (const { session } of sessions.values()) session.setNode(node);
         },
         remove: (_key: string, node: NodeView) => {
           for (const { session } of sessions.values()) session.removeNode(node.name);
         },
-        synced: wakeAll,
       },
     ],
   });
 
   const close = (key: string): void => {
-    sessions.get(key)?.stop.abort();
+    const entry = sessions.get(key);
+    if (!entry) return;
     sessions.delete(key);
+    const ended: Promise<unknown> = Promise.all([entry.session.close(), entry.running]).finally(() =>
+      ending.delete(ended),
+    );
+    ending.add(ended);
+    // What its rollout object says holds no longer.
+    queue?.add(key);
   };
 
-  const open = (key: string, view: DaemonSetView): void => {
-    const stop = new AbortController();
+  const open = (key: string, view: DaemonSetView, signal: AbortSignal): void => {
     const session = createSession({
       client,
-      env: { ...env, log },
+      env,
       events,
       identity,
       view,
       nodes: nodeReflector.store,
       sharedSynced,
+      inTouch,
       cachedRevisions,
       readRevisions,
       enqueue: () => queue?.add(key),
       observe,
     });
     for (const node of nodeReflector.store.values()) session.setNode(node);
-    const signal = running ? AbortSignal.any([running, stop.signal]) : stop.signal;
-    sessions.set(key, { session, stop, running: session.run(signal) });
+    sessions.set(key, { session, running: session.run(signal) });
     queue?.add(key);
   };
 
   const scopes = (options.namespaces ?? [undefined]).map((namespace) =>
     createScope({
       client,
-      env: { ...env, log },
+      env,
       namespace,
+      filled: wakeAll,
       daemonSets: {
         upsert(key, view) {
           const known = sessions.get(key)?.session;
@@ -101,12 +123,17 @@ export const createNativeController = (options: NativeControllerOptions) => {
           }
           // Deleted and created again under the same name: nothing of the earlier one holds for it.
           close(key);
-          open(key, view);
+          if (running) open(key, view, running);
         },
         remove: close,
-        synced: wakeAll,
       },
-      revisions: { upsert: wakeOwner, remove: wakeOwner, synced: wakeAll },
+      revisions: { upsert: wakeOwner, remove: wakeOwner },
+      rollouts: {
+        upsert(key, { claims }) {
+          if (claims && !sessions.has(key)) queue?.add(key);
+        },
+        remove: (key) => sessions.get(key)?.session.objectGone(),
+      },
     }),
   );
 
@@ -118,6 +145,14 @@ export const createNativeController = (options: NativeControllerOptions) => {
     return nodeReflector.synced && scopes.every((scope) => scope.synced());
   }
 
+  /** Of pods nothing need be asked here: an act heals only when their watch says so, and so a dead one begins no more. */
+  function inTouch(): boolean {
+    const now = clock.now();
+    return [nodeReflector.lastActivityAt, ...scopes.map((scope) => scope.lastActivityAt())].every(
+      (at) => now - at <= OUT_OF_TOUCH_MS && at - now <= CLOCK_SLACK_MS,
+    );
+  }
+
   function cachedRevisions(ownerUid: string): readonly RevisionView[] {
     return scopes.flatMap((scope) => scope.revisionsOf(ownerUid));
   }
@@ -125,27 +160,50 @@ export const createNativeController = (options: NativeControllerOptions) => {
   async function readRevisions(view: DaemonSetView, signal: AbortSignal): Promise<RevisionView[]> {
     const { namespace, podSelector } = view;
     const { items } = await client.list(controllerRevisions, { namespace, labelSelector: podSelector, signal });
-    return items.map(toRevisionView).filter((revision) => revision?.ownerUid === view.uid) as RevisionView[];
+    return items.flatMap((item) => toRevisionView(item) ?? []).filter(({ ownerUid }) => ownerUid === view.uid);
   }
+
+  const pass = async (key: string, signal: AbortSignal): Promise<{ requeueAt?: number }> => {
+    const now = clock.now();
+    const until = pace.until(key, now);
+    if (until > now) return { requeueAt: until };
+    const session = sessions.get(key)?.session;
+    try {
+      const next = await (session ? session.reconcile(signal) : retireUnserved(key, signal));
+      pace.succeeded(key);
+      return next;
+    } catch (error) {
+      // Closed under way: what failed is of no interest any more.
+      if (session && sessions.get(key)?.session !== session) return {};
+      pace.failed(key, clock.now());
+      throw error;
+    }
+  };
+
+  const retireUnserved = async (key: string, signal: AbortSignal): Promise<{ requeueAt?: number }> => {
+    if (!sharedSynced()) return {};
+    const retired = await retire(client, splitKey(key), clock, signal);
+    if (retired) env.log.info('the DaemonSet is not managed any more', splitKey(key));
+    return {};
+  };
 
   return {
     /** Fills and keeps the caches until the signal aborts. */
     async run(signal: AbortSignal): Promise<void> {
       running = signal;
+      nodeReflector.whenSynced(signal).then(wakeAll, () => undefined);
       await Promise.all([nodeReflector.run(signal), ...scopes.map((scope) => scope.run(signal))]);
       await Promise.all([...sessions.values()].map((entry) => entry.running));
+      await Promise.all(ending);
     },
 
     /** Acts until the signal aborts; resolves once nothing of ours is in the air any more. */
     async lead(signal: AbortSignal): Promise<void> {
       const leading = createWorkQueue({
-        env: { ...env, log },
+        env,
         concurrency: CONCURRENCY,
         ...(observe.queue && { metrics: observe.queue }),
-        process: async (key, abort) => {
-          const session = sessions.get(key)?.session;
-          return session?.reconcile(abort);
-        },
+        process: pass,
       });
       queue = leading;
       wakeAll();
@@ -154,6 +212,7 @@ export const createNativeController = (options: NativeControllerOptions) => {
       } finally {
         queue = undefined;
         await Promise.all([...sessions.values()].map(({ session }) => session.standDown()));
+        await Promise.all(ending);
       }
     },
 

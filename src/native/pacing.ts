@@ -1,18 +1,30 @@
-const FIRST_MS = 1_000;
-const LONGEST_MS = 30_000;
+/**
+ * When what was done at `last` may be done again. A `last` that lies in the future was read off a clock that has been set
+ * back since: nothing is to be learnt from it.
+ */
+export const nextTurn = (last: number, everyMs: number, now: number): number => (last > now ? now : last + everyMs);
 
-/** Spaces out what is tried again on a node without a clear answer: 1 s, doubling to 30 s. */
-export const createPacing = () => {
-  const waits = new Map<string, { until: number; nextMs: number }>();
+/** Spaces out what is tried again without a clear answer: `firstMs` (default 1 s), doubling to `longestMs` (30 s). */
+export const createPacing = ({ firstMs = 1_000, longestMs = 30_000 } = {}) => {
+  const waits = new Map<string, { since: number; forMs: number }>();
   return {
-    /** When the node may be tried again; 0 for at once. */
-    until: (node: string): number => waits.get(node)?.until ?? 0,
-    failed(node: string, now: number): void {
-      const nextMs = waits.get(node)?.nextMs ?? FIRST_MS;
-      waits.set(node, { until: now + nextMs, nextMs: Math.min(LONGEST_MS, nextMs * 2) });
+    /** When `key` may be tried again; a time that is past for at once. */
+    until(key: string, now: number): number {
+      const wait = waits.get(key);
+      return wait ? nextTurn(wait.since, wait.forMs, now) : 0;
     },
-    succeeded(node: string): void {
-      waits.delete(node);
+    failed(key: string, now: number): void {
+      // What was given up is never told to have succeeded.
+      for (const [other, { since, forMs }] of waits)
+        if (now - since > forMs + 2 * longestMs && other !== key) waits.delete(other);
+      const before = waits.get(key)?.forMs;
+      waits.set(key, { since: now, forMs: before === undefined ? firstMs : Math.min(longestMs, before * 2) });
+    },
+    succeeded(key: string): void {
+      waits.delete(key);
+    },
+    get size(): number {
+      return waits.size;
     },
   };
 };

@@ -1,6 +1,7 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { isKubeError, type KubeClient, KubeError } from '../kube/index.ts';
+import { isKubeError, type KubeClient } from '../kube/index.ts';
 import { type Act, type PodFacts, toPodFacts } from '../rollout/index.ts';
+import type { Clock } from '../runtime/index.ts';
 import { pods } from './resources.ts';
 
 /** A request that got no answer is not waited for longer: its outcome is settled by asking again. */
@@ -16,56 +17,61 @@ export type Outcome =
   | { kind: 'gone' }
   /** The pod has changed since the decision: to be decided anew on what it is now. */
   | { kind: 'changed'; pod: PodFacts }
-  | { kind: 'refused'; message: string }
+  /** `reason`: the API server's own word for it; undefined when the request never reached it. */
+  | { kind: 'refused'; reason: string | undefined; message: string }
   /** The answer was lost. */
   | { kind: 'unsure'; message: string };
 
 const factsOf = (pod: Pod | undefined): PodFacts | undefined => pod && toPodFacts(pod);
 
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** Deletes and fences pods of one namespace. Every write names the pod's UID, so that it cannot meet another pod. */
-export const createPodActs = (client: KubeClient, namespace: string, identity: string, now: () => number) => {
-  const reread = async (act: Act): Promise<Outcome> => {
+export const createPodActs = (client: KubeClient, namespace: string, identity: string, clock: Pick<Clock, 'now'>) => {
+  const reread = async (act: Act, signal: AbortSignal): Promise<Outcome> => {
     try {
-      const pod = await client.get(pods, { namespace, name: act.podName }, { timeoutMs: ACT_TIMEOUT_MS });
+      const pod = await client.get(pods, { namespace, name: act.podName }, { timeoutMs: ACT_TIMEOUT_MS, signal });
       const facts = factsOf(pod);
       return facts?.uid === act.podUid ? { kind: 'changed', pod: facts } : { kind: 'gone' };
     } catch (error) {
-      if (isKubeError(error, 'NotFound')) return { kind: 'gone' };
-      return { kind: 'unsure', message: String(error) };
+      return isKubeError(error, 'NotFound') ? { kind: 'gone' } : { kind: 'unsure', message: textOf(error) };
     }
   };
 
-  const attempt = async (act: Act, write: () => Promise<Pod | undefined>): Promise<Outcome> => {
+  const attempt = async (act: Act, signal: AbortSignal, write: () => Promise<Pod | undefined>): Promise<Outcome> => {
     try {
       return { kind: 'done', pod: factsOf(await write()) };
     } catch (error) {
       if (isKubeError(error, 'NotFound')) return { kind: 'gone' };
-      if (isKubeError(error, 'Conflict')) return reread(act);
-      const message = error instanceof Error ? error.message : String(error);
-      return error instanceof KubeError && error.happened === 'no'
-        ? { kind: 'refused', message }
-        : { kind: 'unsure', message };
+      if (isKubeError(error, 'Conflict')) return reread(act, signal);
+      const message = textOf(error);
+      if (!isKubeError(error) || error.happened === 'unknown') return { kind: 'unsure', message };
+      return { kind: 'refused', reason: error.status > 0 ? error.code : undefined, message };
     }
   };
 
   return {
     /** Deletes the pod that the act was decided on, and no other: neither re-created nor changed since. */
-    delete: (act: Act): Promise<Outcome> =>
-      attempt(act, () =>
+    delete: (act: Act, signal: AbortSignal): Promise<Outcome> =>
+      attempt(act, signal, () =>
         client.delete(
           pods,
           { namespace, name: act.podName },
-          { preconditions: { uid: act.podUid, resourceVersion: act.podResourceVersion }, timeoutMs: ACT_TIMEOUT_MS },
+          {
+            preconditions: { uid: act.podUid, resourceVersion: act.podResourceVersion },
+            timeoutMs: ACT_TIMEOUT_MS,
+            signal,
+          },
         ),
       ),
     /** Changes the pod's resourceVersion, so that a delete that another process may still send is refused. */
-    fence: (act: Act): Promise<Outcome> =>
-      attempt(act, () =>
+    fence: (act: Act, signal: AbortSignal): Promise<Outcome> =>
+      attempt(act, signal, () =>
         client.patch(
           pods,
           { namespace, name: act.podName },
-          { metadata: { uid: act.podUid, annotations: { [FENCE_ANNOTATION]: `${identity}/${now()}` } } },
-          { type: 'merge', fieldManager: 'edgeset-manager', timeoutMs: ACT_TIMEOUT_MS },
+          { metadata: { uid: act.podUid, annotations: { [FENCE_ANNOTATION]: `${identity}/${clock.now()}` } } },
+          { type: 'merge', fieldManager: 'edgeset-manager', timeoutMs: ACT_TIMEOUT_MS, signal },
         ),
       ),
   };

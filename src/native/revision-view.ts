@@ -1,6 +1,6 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import { controllerOf, type TargetRevision } from '../rollout/index.ts';
-import { templateDigest } from './template.ts';
+import { recordedTemplate, templateDigest } from './template.ts';
 
 /** What is kept of a ControllerRevision that a DaemonSet owns. */
 export interface RevisionView extends TargetRevision {
@@ -9,11 +9,6 @@ export interface RevisionView extends TargetRevision {
 }
 
 const HASH_LABEL = 'controller-revision-hash';
-
-const templateOf = (revision: ControllerRevision): unknown => {
-  const data = revision.data as { spec?: { template?: unknown } } | undefined;
-  return data?.spec?.template;
-};
 
 export const toRevisionView = (revision: ControllerRevision): RevisionView | undefined => {
   const owner = controllerOf(revision);
@@ -24,7 +19,7 @@ export const toRevisionView = (revision: ControllerRevision): RevisionView | und
     name: revision.metadata?.name ?? '',
     hash,
     number: revision.revision,
-    templateDigest: templateDigest(templateOf(revision)),
+    templateDigest: templateDigest(recordedTemplate(revision)),
   };
 };
 

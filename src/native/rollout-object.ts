@@ -1,16 +1,22 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type CallOptions, isKubeError, type KubeClient } from '../kube/index.ts';
 import type { DaemonRollout, DaemonRolloutStatus } from '../rollout/index.ts';
 import type { DaemonSetView } from './daemonset-view.ts';
 import { daemonRollouts } from './resources.ts';
 
-const FIELD_MANAGER = 'edgeset-manager';
+export const FIELD_MANAGER = 'edgeset-manager';
 
-/** The object belongs to a DaemonSet that is gone; the garbage collector has not removed it yet. */
-export class StaleRolloutError extends Error {
-  readonly code = 'StaleRollout';
-  constructor(name: string) {
-    super(`DaemonRollout ${name} belongs to an earlier DaemonSet of the same name and is about to be collected`);
-    this.name = 'StaleRolloutError';
+/** Why a DaemonRollout cannot be used. */
+export class RolloutObjectError extends Error {
+  /**
+   * `NotOurs`: it belongs to a DaemonSet that is gone, and the garbage collector has not removed it yet. `NotKept`: the
+   * API server dropped the reservations, so nothing may be acted on.
+   */
+  readonly code: 'NotOurs' | 'NotKept';
+  constructor(code: RolloutObjectError['code'], message: string) {
+    super(message);
+    this.name = 'RolloutObjectError';
+    this.code = code;
   }
 }
 
@@ -46,14 +52,18 @@ export const createRolloutObject = (client: KubeClient, owner: Pick<DaemonSetVie
     get status(): DaemonRolloutStatus | undefined {
       return held?.status;
     },
+    /** Changes with every write, whoever makes it. */
+    get version(): string | undefined {
+      return held?.metadata.resourceVersion;
+    },
     get loaded(): boolean {
       return held !== undefined;
     },
-    /** Reads the object, or creates it. Throws `StaleRolloutError` while one of an earlier DaemonSet is still there. */
+    /** Reads the object, or creates it. Throws `NotOurs` while one of an earlier DaemonSet is still there. */
     async load(options: CallOptions): Promise<DaemonRolloutStatus | undefined> {
       const object = await readOrCreate(options);
       if (!object.metadata?.ownerReferences?.some((reference) => reference.uid === uid))
-        throw new StaleRolloutError(name);
+        throw new RolloutObjectError('NotOurs', `DaemonRollout ${name} belongs to another DaemonSet of the same name`);
       held = object;
       return object.status;
     },
@@ -61,14 +71,23 @@ export const createRolloutObject = (client: KubeClient, owner: Pick<DaemonSetVie
     forget(): void {
       held = undefined;
     },
-    /** Rejects with Conflict when somebody else has written since. */
+    /**
+     * Rejects with Conflict when somebody else has written since, and with `NotKept` when the API server did not store
+     * the reservations, as one does whose CRD is of another version.
+     */
     async write(status: DaemonRolloutStatus, options: CallOptions): Promise<void> {
       if (!held) throw new Error('the DaemonRollout must be loaded before it is written');
-      held = await client.replace(
+      const written = await client.replace(
         daemonRollouts,
         { ...held, status },
         { ...options, subresource: 'status', fieldManager: FIELD_MANAGER },
       );
+      if (!isDeepStrictEqual(written.status?.reservations ?? [], status.reservations ?? []))
+        throw new RolloutObjectError(
+          'NotKept',
+          'the API server does not keep the reservations of a DaemonRollout: install the CRD of this version with `npx edgeset crds | kubectl apply -f -`',
+        );
+      held = written;
     },
   };
 };

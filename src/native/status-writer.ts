@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DaemonRolloutStatus, WrittenStatus } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import type { ControllerObserver } from './observer.ts';
+import { nextTurn } from './pacing.ts';
 import type { RolloutObject } from './rollout-object.ts';
 import type { Teller } from './tell.ts';
 
@@ -18,14 +19,16 @@ export interface StatusWriterOptions {
 /** Writes a DaemonRollout's status when it says something new, and tells as Events what changed. */
 export const createStatusWriter = ({ object, teller, clock, observe }: StatusWriterOptions) => {
   let writtenAt = Number.NEGATIVE_INFINITY;
+  /** What we wrote, which the API server may give back in another form (a field that its CRD does not know, for one). */
+  let sent: { status: DaemonRolloutStatus; version: string | undefined } | undefined;
   /** What Events have spoken of, which outlives the object's being read anew. */
   let told: DaemonRolloutStatus | undefined;
   return {
     /** When a status that only informs may be written next. */
-    dueAt: (): number => writtenAt + STATUS_EVERY_MS,
+    dueAt: (): number => nextTurn(writtenAt, STATUS_EVERY_MS, clock.now()),
     /** `reserves`: slots are reserved by this write, which is made in any case. */
     async write(status: WrittenStatus, reserves: boolean, signal: AbortSignal): Promise<void> {
-      const before = object.status;
+      const before = sent && sent.version === object.version ? sent.status : object.status;
       if (!reserves && isDeepStrictEqual(before, status)) return;
       try {
         await object.write(status, { signal });
@@ -34,10 +37,15 @@ export const createStatusWriter = ({ object, teller, clock, observe }: StatusWri
         throw error;
       }
       writtenAt = clock.now();
+      sent = { status, version: object.version };
       if (reserves) observe.reserved?.('written');
       observe.statusWritten?.();
       teller.written(told ?? before, status);
       told = status;
+    },
+    /** Others may write, and tell, from here on: what we told last says nothing about what they will have. */
+    letGo(): void {
+      told = undefined;
     },
   };
 };

@@ -1,5 +1,6 @@
 import type { Clock } from '../runtime/index.ts';
 import type { DaemonSetView } from './daemonset-view.ts';
+import { nextTurn } from './pacing.ts';
 import { newestRevision, type RevisionView } from './revision-view.ts';
 
 /** How long the watch may take to deliver the revision that the status speaks of before it is read afresh. */
@@ -25,7 +26,8 @@ export type Target = { kind: 'known'; revision: RevisionView } | { kind: 'unobse
  */
 export const createTargetFinder = ({ clock, cached, read }: TargetOptions) => {
   let waitingFor: { generation: number; since: number } | undefined;
-  let trusted: { generation: number; name: string } | undefined;
+  /** What the last consistent read found, which holds for as long as the generation does. */
+  let found: { generation: number; revision: RevisionView } | undefined;
   let lastRead = Number.NEGATIVE_INFINITY;
 
   return async (view: DaemonSetView, signal: AbortSignal): Promise<Target> => {
@@ -33,21 +35,19 @@ export const createTargetFinder = ({ clock, cached, read }: TargetOptions) => {
     const { generation } = view;
     if (view.observedGeneration < generation) return { kind: 'unobserved', lookAgainAt: Number.POSITIVE_INFINITY };
     const newest = newestRevision(cached(view.uid));
-    if (newest && (newest.templateDigest === view.templateDigest || isTrusted(newest))) {
+    if (newest?.templateDigest === view.templateDigest) {
       waitingFor = undefined;
       return { kind: 'known', revision: newest };
     }
-    if (waitingFor?.generation !== generation) waitingFor = { generation, since: now };
-    const readAt = Math.max(waitingFor.since + REREAD_AFTER_MS, lastRead + REREAD_EVERY_MS);
+    if (found?.generation === generation && (newest?.number ?? 0) <= found.revision.number)
+      return { kind: 'known', revision: found.revision };
+    if (waitingFor?.generation !== generation || waitingFor.since > now) waitingFor = { generation, since: now };
+    const readAt = Math.max(waitingFor.since + REREAD_AFTER_MS, nextTurn(lastRead, REREAD_EVERY_MS, now));
     if (now < readAt) return { kind: 'unobserved', lookAgainAt: readAt };
     lastRead = now;
     const revision = newestRevision(await read(view, signal));
     if (!revision) return { kind: 'unobserved', lookAgainAt: now + REREAD_EVERY_MS };
-    trusted = { generation, name: revision.name };
+    found = { generation, revision };
     return { kind: 'known', revision };
-
-    function isTrusted(candidate: RevisionView): boolean {
-      return trusted?.generation === generation && trusted.name === candidate.name;
-    }
   };
 };

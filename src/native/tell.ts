@@ -8,6 +8,12 @@ type Type = 'Normal' | 'Warning';
 const condition = (status: DaemonRolloutStatus | undefined, type: string) =>
   status?.conditions?.find((candidate) => candidate.type === type);
 
+/** What is wrong with the policy; empty when it is valid. */
+const invalidity = (status: DaemonRolloutStatus | undefined): string => {
+  const stalled = condition(status, 'Stalled');
+  return stalled?.reason === 'InvalidPolicy' ? stalled.message : '';
+};
+
 const turned = (
   before: DaemonRolloutStatus | undefined,
   after: WrittenStatus,
@@ -23,21 +29,26 @@ export const createTeller = (events: EventRecorder, view: Pick<DaemonSetView, 'n
   const { namespace, name, uid } = view;
   const regarding = { apiVersion: 'apps/v1', kind: 'DaemonSet', namespace, name, uid };
   const warned = new Set<string>();
-  const failedDeletes = new Set<string>();
+  const refused = new Set<string>();
 
   const tell = (type: Type, reason: string, action: string, note: string): void =>
     events.event({ regarding, type, reason, action, note });
+
+  /** Once for a rollout, what was refused and the API server's word for it: never once per retry. */
+  const once = (what: string, reason: string, action: string, note: string): void => {
+    if (refused.has(what)) return;
+    refused.add(what);
+    tell('Warning', reason, action, note);
+  };
 
   return {
     /** Compares the status that was written with the one before. */
     written(before: DaemonRolloutStatus | undefined, after: WrittenStatus): void {
       const message = (type: string): string => condition(after, type)?.message ?? '';
-      const invalid = condition(after, 'Ready')?.reason === 'InvalidPolicy' ? message('Ready') : '';
-      const invalidBefore =
-        condition(before, 'Ready')?.reason === 'InvalidPolicy' ? (condition(before, 'Ready')?.message ?? '') : '';
-      if (invalid && invalid !== invalidBefore) tell('Warning', 'InvalidPolicy', 'Validate', invalid);
+      const invalid = invalidity(after);
+      if (invalid && invalid !== invalidity(before)) tell('Warning', 'InvalidPolicy', 'Validate', invalid);
       if (before?.rollout !== after.rollout && after.startedAt !== undefined) {
-        failedDeletes.clear();
+        refused.clear();
         const { outdated, broken, held, settling, offlineOutdated } = after.nodes;
         const reachable = outdated + broken + held + settling + after.nodes.updating;
         tell(
@@ -54,7 +65,8 @@ export const createTeller = (events: EventRecorder, view: Pick<DaemonSetView, 'n
             `Skipping ${offlineOutdated} offline nodes; each is updated once it is back.`,
           );
       }
-      if (turned(before, after, 'Complete') === 'on' && after.startedAt !== undefined)
+      // Once a rollout: the condition comes and goes with every node that returns on an older revision.
+      if (after.finishedAt !== undefined && before?.finishedAt !== after.finishedAt && after.startedAt !== undefined)
         tell('Normal', 'RolloutCompleted', 'Complete', message('Complete'));
       const halted = turned(before, after, 'Halted');
       if (halted === 'on') tell('Warning', 'RolloutHalted', 'Halt', message('Halted'));
@@ -78,15 +90,32 @@ export const createTeller = (events: EventRecorder, view: Pick<DaemonSetView, 'n
     deleted(pod: string, node: string): void {
       tell('Normal', 'SuccessfulDelete', 'Delete', `Deleted pod ${pod} on ${node}.`);
     },
-    /** Once for a node, a rollout and a reason: never once per retry. */
-    deleteFailed(pod: string, node: string, why: string): void {
-      const text = `Could not delete pod ${pod} on ${node}: ${why}`;
-      if (failedDeletes.has(text)) return;
-      failedDeletes.add(text);
-      tell('Warning', 'FailedDelete', 'Delete', text);
+    deleteFailed(pod: string, node: string, reason: string, why: string): void {
+      once(`delete ${node} ${reason}`, 'FailedDelete', 'Delete', `Could not delete pod ${pod} on ${node}: ${why}`);
+    },
+    fenceFailed(pod: string, node: string, reason: string, why: string): void {
+      const note = `Could not take back the delete that was reserved for pod ${pod} on ${node}: ${why}`;
+      once(`fence ${node} ${reason}`, 'FailedFence', 'Fence', note);
     },
     rolledBack(from: string, to: string): void {
       tell('Warning', 'RolledBack', 'Rollback', `Put the template of ${to} back: ${from} failed.`);
+    },
+    rollbackRefused(to: string, reason: string, why: string): void {
+      once(
+        `rollback ${to} ${reason}`,
+        'RollbackFailed',
+        'Rollback',
+        `Could not put the template of ${to} back: ${why}`,
+      );
+    },
+    /** The object that should hold the reservations is another's. */
+    notOurs(): void {
+      once(
+        'object',
+        'RolloutObjectInTheWay',
+        'Reserve',
+        `DaemonRollout ${name} belongs to another DaemonSet, so nothing is rolled out. If it stays, delete it: kubectl delete daemonrollout ${name}.`,
+      );
     },
     rollbackImpossible(to: string): void {
       tell(

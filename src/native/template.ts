@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 
 /** JSON with sorted keys, without nulls and without the patch directive that a ControllerRevision's data carries. */
 const canonical = (value: unknown): unknown => {
@@ -7,7 +8,7 @@ const canonical = (value: unknown): unknown => {
   return Object.fromEntries(
     Object.entries(value)
       .filter(([key, inner]) => inner !== null && inner !== undefined && key !== '$patch')
-      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, inner]) => [key, canonical(inner)]),
   );
 };
@@ -20,3 +21,10 @@ export const templateDigest = (template: unknown): string =>
   createHash('sha256')
     .update(JSON.stringify(canonical(template)))
     .digest('base64url');
+
+/** The pod template that a DaemonSet's ControllerRevision keeps; undefined when there is none. */
+export const recordedTemplate = ({ data }: ControllerRevision): object | undefined => {
+  const { spec } = (data ?? {}) as { spec?: { template?: unknown } | null };
+  const template = spec?.template;
+  return typeof template === 'object' && template !== null ? template : undefined;
+};

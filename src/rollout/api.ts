@@ -61,6 +61,7 @@ export interface DaemonRolloutStatus {
   observedGeneration?: number;
   policyHash?: string;
   strategy?: 'auto' | 'ota';
+  leader?: string;
   summary?: string;
   target?: { revision: string; hash: string; number: number };
   rollout?: number;

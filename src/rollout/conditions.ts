@@ -77,8 +77,9 @@ export const headline = (ledger: Ledger, summary: Summary): string => {
       return 'Invalid policy';
     case 'halted':
       return hold.halt.reason === 'RolledBack' ? 'Halted: rolled back before' : `Halted: ${breaker.failures} failed`;
-    case 'unobserved':
     case 'unsynced':
+      return 'Waiting for a fresh view';
+    case 'unobserved':
       return 'Waiting for the DaemonSet controller';
     case 'waiting':
       return `Waiting: ${breaker.suspects} suspect, ${breaker.failures} failed`;
@@ -87,7 +88,7 @@ export const headline = (ledger: Ledger, summary: Summary): string => {
   if (complete) return tally.phases.offline > 0 ? `Complete (${tally.phases.offline} offline)` : 'Complete';
   if (hold?.kind === 'paused') return 'Paused';
   if (hold?.kind === 'frozen') return 'Frozen: budget is zero';
-  if (hold?.kind === 'owner') return 'Owners decide';
+  if (hold?.kind === 'owner') return 'Left alone (ota)';
   return standing(ledger, summary) === 'LeftOnOldRevision'
     ? `${tally.phases.held} left on old revision`
     : 'Rolling out';

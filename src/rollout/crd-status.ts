@@ -131,6 +131,10 @@ const properties = {
   observedGeneration: counter('The generation of the DaemonSet that this status speaks of.', 'int64'),
   policyHash: text('Changes when the policy in the annotations does; empty while they are not valid.', limits.hash),
   strategy: oneOf('auto: the controller updates the nodes. ota: the owner of each node does.', ['auto', 'ota']),
+  leader: text(
+    'The process that reserved slots last; another writes its own name before it goes on with them.',
+    limits.name,
+  ),
   summary: text('Where the rollout stands, in a few words.', limits.summary),
   target,
   rollout: rolloutNumber('Counts the changes of target.'),

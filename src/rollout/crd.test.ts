@@ -31,6 +31,7 @@ const least = {
   observedGeneration: 3,
   policyHash: '0a1b2c3d4e',
   strategy: 'auto',
+  leader: 'manager-1_0a1b2c',
   summary: '12 of 15 updated',
   target: { revision: 'web-6d8c', hash: '6d8c', number: 4 },
   rollout: 2,

@@ -1,0 +1,74 @@
+import { isKubeError, type KubeClient, type ObjectRef } from '../kube/index.ts';
+import type { DaemonRolloutStatus } from '../rollout/index.ts';
+import type { Clock } from '../runtime/index.ts';
+import { toDaemonSetView } from './daemonset-view.ts';
+import { daemonRollouts, daemonSets } from './resources.ts';
+import { FIELD_MANAGER } from './rollout-object.ts';
+import { daemonSetOf, makesClaims, NOT_MANAGED } from './rollout-view.ts';
+
+const MESSAGE =
+  'The DaemonSet is not managed: it lacks the annotation apps.openyurt.io/update-strategy. Nothing is acted on; slots that were reserved stay on record, in case it is set again.';
+
+/** What only holds while somebody keeps it up to date. */
+const ofThePresent: ReadonlySet<string> = new Set<keyof DaemonRolloutStatus>([
+  'policyHash',
+  'nodes',
+  'causes',
+  'budget',
+  'breaker',
+  'failing',
+  'estimatedFinishAt',
+]);
+
+/** Which conditions are known to be false once nobody acts; of the others nobody knows. */
+const known: ReadonlySet<string> = new Set(['Reconciling', 'Stalled', 'Paused', 'Halted']);
+
+/** The status of a rollout that nobody looks after: what a successor goes on from, and no word about the present. */
+export const retiredStatus = (status: DaemonRolloutStatus, generation: number, now: number): DaemonRolloutStatus => {
+  const kept: DaemonRolloutStatus = Object.fromEntries(
+    Object.entries(status).filter(([field]) => !ofThePresent.has(field)),
+  );
+  const observedGeneration = Math.max(generation, status.observedGeneration ?? 0);
+  const time = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  return {
+    ...kept,
+    observedGeneration,
+    summary: 'Not managed',
+    conditions: (status.conditions ?? []).map((condition) => {
+      const verdict = known.has(condition.type) ? 'False' : 'Unknown';
+      const lastTransitionTime = condition.status === verdict ? condition.lastTransitionTime : time;
+      const { type } = condition;
+      return { type, status: verdict, reason: NOT_MANAGED, message: MESSAGE, observedGeneration, lastTransitionTime };
+    }),
+  };
+};
+
+const find = async <T>(read: () => Promise<T>): Promise<T | undefined> => {
+  try {
+    return await read();
+  } catch (error) {
+    if (isKubeError(error, 'NotFound')) return undefined;
+    throw error;
+  }
+};
+
+/**
+ * Takes back what a DaemonRollout says of a DaemonSet that opted out, also while nobody was running. Writes nothing when
+ * the DaemonSet is gone (the garbage collector removes both) or is managed after all. True when it wrote.
+ */
+export const retire = async (
+  client: KubeClient,
+  ref: ObjectRef,
+  clock: Pick<Clock, 'now'>,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  const rollout = await find(() => client.get(daemonRollouts, ref, { signal }));
+  if (!rollout?.status || !makesClaims(rollout.status)) return false;
+  const daemonSet = await find(() => client.get(daemonSets, ref, { signal }));
+  const { uid, deletionTimestamp, generation = 0 } = daemonSet?.metadata ?? {};
+  if (!daemonSet || deletionTimestamp || uid !== daemonSetOf(rollout) || toDaemonSetView(daemonSet)) return false;
+  const status = retiredStatus(rollout.status, generation, clock.now());
+  const how = { subresource: 'status', fieldManager: FIELD_MANAGER, signal };
+  await client.replace(daemonRollouts, { ...rollout, status }, how);
+  return true;
+};

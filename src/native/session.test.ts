@@ -1,0 +1,444 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { daemonRollouts, daemonSets, nodes, pods } from './resources.ts';
+import { scene } from './testing/scene.ts';
+import { NAMESPACE } from './testing/world.ts';
+
+const updated = (count: number): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index + 1}`, 'v2']));
+
+describe('a wave', () => {
+  it(
+    'is written before it is carried out, and leads to each node once',
+    scene(async ({ settled, world, api, clock, deletes, mostDown, status }) => {
+      await settled(3, '1');
+      world.setImage('v2');
+      await clock.advance(20_000);
+      assert.deepEqual(world.tags(), updated(3));
+      assert.equal(deletes().length, 3);
+      assert.equal(mostDown(), 1);
+      assert.deepEqual(status().reservations, []);
+      assert.equal(api.sent('patch', 'pods').length, 0);
+    }),
+  );
+
+  it(
+    'takes in one write what becomes free within 100 ms',
+    scene(async ({ settled, world, clock, api, requests }) => {
+      await settled(4, '100%', { 'edgeset.io/node-selector': 'go=yes' });
+      world.setImage('v2');
+      await clock.advance(3_000);
+      const since = clock.now();
+      for (const name of ['n1', 'n2', 'n3', 'n4']) {
+        api.objects.patch(nodes, { name }, { metadata: { labels: { go: 'yes' } } });
+        await clock.advance(25);
+      }
+      await clock.advance(50);
+      const made = requests(since);
+      assert.equal(made.filter((call) => call === 'delete pods').length, 4);
+      assert.equal(made.filter((call) => call === 'replace daemonrollouts').length, 2);
+    }),
+  );
+
+  it(
+    'that is lost to another leader is not carried out',
+    scene(async ({ settled, world, api, clock, beforeWave, deletes, requests, mostDown, status }) => {
+      await settled(2, '1');
+      await beforeWave('v2');
+      const write = api.fault('replace', 'daemonrollouts', { kind: 'hold' });
+      await clock.advance(10);
+      assert.equal(write.fired, 1);
+      const theirs = world.rollout();
+      assert.ok(theirs);
+      api.objects.replace(daemonRollouts, { ...theirs, status: { ...theirs.status, summary: 'another' } }, 'status');
+      const since = clock.now();
+      write.release();
+      await clock.advance(100);
+      assert.equal(deletes().length, 0);
+      await clock.advance(200);
+      const made = requests(since);
+      assert.ok(made.indexOf('get daemonrollouts') >= 0);
+      assert.ok(made.indexOf('get daemonrollouts') < made.indexOf('delete pods'), made.join());
+      await clock.advance(20_000);
+      assert.deepEqual(world.tags(), updated(2));
+      assert.equal(mostDown(), 1);
+      assert.deepEqual(status().reservations, []);
+    }),
+  );
+
+  for (const happened of [true, false])
+    it(
+      `whose write got no answer is read again before anything else (it ${happened ? 'happened' : 'did not happen'})`,
+      scene(async ({ settled, world, api, clock, beforeWave, requests, deletes, mostDown }) => {
+        await settled(2, '1');
+        await beforeWave('v2');
+        api.fault('replace', 'daemonrollouts', { kind: 'lose', happened });
+        const since = clock.now();
+        await clock.advance(1_000);
+        const [lost, next] = requests(since);
+        assert.deepEqual([lost, next], ['replace daemonrollouts', 'get daemonrollouts']);
+        await clock.advance(20_000);
+        assert.deepEqual(world.tags(), updated(2));
+        assert.equal(deletes().length, 2);
+        assert.equal(mostDown(), 1);
+      }),
+    );
+
+  it(
+    'whose write is refused is tried again, at a pace that events do not quicken',
+    scene(async ({ settled, world, api, clock, beforeWave, deletes }) => {
+      const manager = await settled(2, '1');
+      await beforeWave('v2');
+      const refused = api.fault('replace', 'daemonrollouts', { kind: 'refuse', code: 'Invalid' }, { times: 1_000 });
+      for (let round = 0; round < 600; round += 1) {
+        world.setPodReady(world.podOn('n2')?.metadata?.name ?? '', round % 2 === 0);
+        await clock.advance(100);
+      }
+      assert.equal(deletes().length, 0);
+      assert.ok(refused.fired >= 5 && refused.fired <= 12, `${refused.fired} tries in a minute`);
+      assert.ok(manager.lines.length <= 12, `${manager.lines.length} lines`);
+      refused.end();
+      world.setPodReady(world.podOn('n2')?.metadata?.name ?? '', true);
+      await clock.advance(60_000);
+      assert.deepEqual(world.tags(), updated(2));
+    }),
+  );
+});
+
+describe('an act', () => {
+  for (const happened of [true, false])
+    it(
+      `whose answer was lost is settled under the same preconditions (it ${happened ? 'happened' : 'did not happen'})`,
+      scene(async ({ settled, world, api, clock, deletes, mostDown }) => {
+        await settled(2, '1');
+        const name = world.podOn('n1')?.metadata?.name ?? '';
+        api.fault('delete', 'pods', { kind: 'lose', happened }, { name });
+        world.setImage('v2');
+        await clock.advance(20_000);
+        assert.deepEqual(world.tags(), updated(2));
+        const tries = deletes().filter((call) => call.name === name);
+        assert.equal(tries.length, happened ? 1 : 2);
+        for (const call of tries) assert.deepEqual(call.body, tries[0]?.body);
+        assert.equal(mostDown(), 1);
+      }),
+    );
+
+  it(
+    'on a pod that has changed since is decided, written and made anew',
+    scene(async ({ settled, world, api, clock, beforeWave, deletes, requests }) => {
+      await settled(1, '1');
+      await beforeWave('v2');
+      const held = api.fault('delete', 'pods', { kind: 'hold' });
+      await clock.advance(10);
+      assert.equal(held.fired, 1);
+      const name = world.podOn('n1')?.metadata?.name ?? '';
+      api.objects.patch(pods, { namespace: NAMESPACE, name }, { metadata: { annotations: { touched: 'yes' } } });
+      const since = clock.now();
+      held.release();
+      await clock.advance(200);
+      const made = requests(since);
+      assert.deepEqual(made.slice(0, 3), ['get pods', 'replace daemonrollouts', 'delete pods']);
+      const [first, second] = deletes();
+      assert.notDeepEqual(first?.body, second?.body);
+      await clock.advance(10_000);
+      assert.deepEqual(world.tags(), updated(1));
+    }),
+  );
+
+  it(
+    'that is refused backs off on its node alone, and is told once',
+    scene(async ({ settled, world, api, clock, condition }) => {
+      const manager = await settled(3, '1');
+      const name = world.podOn('n1')?.metadata?.name ?? '';
+      const refused = api.fault(
+        'delete',
+        'pods',
+        { kind: 'refuse', code: 'Forbidden', status: 403 },
+        { name, times: 4 },
+      );
+      world.setImage('v2');
+      await clock.advance(12_000);
+      assert.deepEqual(world.tags(), { n1: 'v1', n2: 'v2', n3: 'v2' });
+      assert.ok(refused.fired <= 4);
+      await clock.advance(60_000);
+      assert.deepEqual(world.tags(), updated(3));
+      assert.equal(condition('Complete')?.status, 'True');
+      assert.equal(manager.reasons().filter((reason) => reason === 'FailedDelete').length, 1);
+    }),
+  );
+
+  it(
+    'that did not reach the API server is not told as its refusal',
+    scene(async ({ settled, world, api, clock }) => {
+      const manager = await settled(1, '1');
+      api.fault('delete', 'pods', { kind: 'refuse', code: 'Transport', status: 0 }, { times: 2 });
+      world.setImage('v2');
+      await clock.advance(20_000);
+      assert.deepEqual(world.tags(), updated(1));
+      assert.ok(!manager.reasons().includes('FailedDelete'));
+    }),
+  );
+
+  const changes: [string, Record<string, string | null>][] = [
+    ['a pause', { 'edgeset.io/paused': 'true' }],
+    ['another node selector', { 'edgeset.io/node-selector': 'go=yes' }],
+    ['a zero budget', { 'apps.openyurt.io/max-unavailable': '0' }],
+    ['an invalid policy', { 'apps.openyurt.io/max-unavailable': 'many' }],
+    ['the strategy ota', { 'apps.openyurt.io/update-strategy': 'ota' }],
+    ['opting out', { 'apps.openyurt.io/update-strategy': null }],
+  ];
+  for (const [what, annotations] of changes)
+    it(
+      `is not sent after ${what} was seen, although its slot was written meanwhile`,
+      scene(async ({ settled, world, api, clock, beforeWave, deletes, status }) => {
+        await settled(2, '1');
+        await beforeWave('v2');
+        const write = api.fault('replace', 'daemonrollouts', { kind: 'hold' });
+        await clock.advance(10);
+        assert.equal(write.fired, 1);
+        world.annotate(annotations);
+        await clock.advance(10);
+        write.release();
+        await clock.advance(30_000);
+        assert.equal(deletes().length, 0);
+        if (what !== 'opting out') assert.deepEqual(status().reservations, []);
+      }),
+    );
+
+  it(
+    'is not sent once the template has changed again and its revision is not known',
+    scene(async ({ settled, world, api, clock, beforeWave, deletes, open }) => {
+      await settled(2, '1');
+      await beforeWave('v2');
+      const write = api.fault('replace', 'daemonrollouts', { kind: 'hold' });
+      await clock.advance(10);
+      world.native.observes = false;
+      world.setImage('v3');
+      await clock.advance(10);
+      write.release();
+      await clock.advance(5_000);
+      assert.equal(deletes().length, 0);
+      world.record();
+      world.acknowledge();
+      await clock.advance(20_000);
+      assert.deepEqual(world.tags(), { n1: 'v3', n2: 'v3' });
+      assert.deepEqual(open(), []);
+    }),
+  );
+});
+
+describe('the target', () => {
+  it(
+    'is not known from the status alone: the revision may arrive later',
+    scene(async ({ settled, world, clock, deletes }) => {
+      await settled(1, '1');
+      world.native.observes = false;
+      world.setImage('v2');
+      world.acknowledge();
+      await clock.advance(500);
+      assert.equal(deletes().length, 0);
+      world.record();
+      await clock.advance(10);
+      assert.equal(deletes().length, 1);
+    }),
+  );
+
+  it(
+    'is read afresh when the watch keeps the revision back',
+    scene(async ({ settled, world, api, clock, deletes }) => {
+      await settled(1, '1');
+      api.silence('controllerrevisions');
+      world.setImage('v2');
+      await clock.advance(900);
+      assert.equal(deletes().length, 0);
+      await clock.advance(1_000);
+      assert.equal(deletes().length, 1);
+      assert.equal(api.sent('list', 'controllerrevisions').length, 1);
+      await clock.advance(60_000);
+      assert.equal(api.sent('list', 'controllerrevisions').length, 1);
+      assert.deepEqual(world.tags(), updated(1));
+    }),
+  );
+
+  it(
+    'is the newest revision also where its template never equals that of the DaemonSet',
+    scene(async ({ settled, world, api, clock }) => {
+      await settled(2, '1');
+      world.native.defaults = true;
+      world.setImage('v2');
+      await clock.advance(30_000);
+      assert.deepEqual(world.tags(), updated(2));
+      assert.equal(api.sent('list', 'controllerrevisions').length, 1);
+    }),
+  );
+});
+
+describe('the rollout object', () => {
+  it(
+    'is not written while nothing changes, and at most once a second while things do',
+    scene(async ({ settled, world, api, clock }) => {
+      await settled(3, '1');
+      const before = api.calls.length;
+      await clock.advance(600_000);
+      assert.equal(api.calls.length, before, 'requests at rest');
+      world.native.creates = false;
+      for (let round = 0; round < 100; round += 1) {
+        world.setPodReady(world.podOn('n2')?.metadata?.name ?? '', round % 2 === 0);
+        await clock.advance(100);
+      }
+      const writes = api.sent('replace', 'daemonrollouts').length;
+      assert.ok(api.calls.length - before <= 11, `${api.calls.length - before} requests in 10 s`);
+      assert.ok(writes > 5);
+    }),
+  );
+
+  it(
+    'that somebody deletes in the middle of a wave is made anew with all its slots',
+    scene(async ({ settled, world, api, clock, status, mostDown, deletes }) => {
+      await settled(3, '1');
+      world.setImage('v2');
+      await clock.advance(1_000);
+      assert.equal(deletes().length, 1);
+      api.objects.remove(daemonRollouts, { namespace: NAMESPACE, name: 'app' });
+      await clock.advance(100);
+      assert.equal(status().reservations?.length, 1);
+      await clock.advance(20_000);
+      assert.deepEqual(world.tags(), updated(3));
+      assert.equal(mostDown(), 1);
+      assert.equal(deletes().length, 3);
+    }),
+  );
+
+  it(
+    'of another DaemonSet stops everything until it is collected, and people are told',
+    scene(async ({ settled, world, api, clock, deletes, status }) => {
+      const manager = await settled(2, '1');
+      const old = status();
+      api.objects.remove(daemonSets, { namespace: NAMESPACE, name: 'app' });
+      world.createSet({ 'apps.openyurt.io/max-unavailable': '1' }, { tag: 'v2' });
+      await clock.advance(60_000);
+      assert.equal(deletes().length, 0);
+      assert.deepEqual(status(), old);
+      assert.equal(manager.reasons().filter((reason) => reason === 'RolloutObjectInTheWay').length, 1);
+      assert.deepEqual(manager.lines, []);
+      api.objects.remove(daemonRollouts, { namespace: NAMESPACE, name: 'app' });
+      await clock.advance(100);
+      assert.equal(status().target?.hash, 'v2');
+    }),
+  );
+
+  it(
+    'of an API server that drops the reservations lets nothing be carried out',
+    scene(async ({ settled, world, api, clock, deletes }) => {
+      await settled(2, '1');
+      api.objects.prune('daemonrollouts', (object) => {
+        const { reservations: _, ...status } = (object as { status?: { reservations?: unknown } }).status ?? {};
+        return { ...object, status };
+      });
+      world.setImage('v2');
+      await clock.advance(20_000);
+      assert.equal(deletes().length, 0);
+      api.objects.prune('daemonrollouts', undefined);
+      await clock.advance(60_000);
+      assert.deepEqual(world.tags(), updated(2));
+    }),
+  );
+
+  it(
+    'of an API server that drops a field which only informs is not written over and over',
+    scene(async ({ settled, world, api, clock }) => {
+      await settled(2, '1');
+      api.objects.prune('daemonrollouts', (object) => {
+        const { causes: _, ...status } = (object as { status?: { causes?: unknown } }).status ?? {};
+        return { ...object, status };
+      });
+      world.setImage('v2');
+      await clock.advance(30_000);
+      assert.deepEqual(world.tags(), updated(2));
+      const before = api.calls.length;
+      await clock.advance(60_000);
+      assert.equal(api.calls.length, before);
+    }),
+  );
+});
+
+describe('a rollback', () => {
+  const failing = {
+    'edgeset.io/on-failure': 'rollback',
+    'edgeset.io/progress-deadline-seconds': '5',
+    'edgeset.io/failure-threshold': '1',
+  };
+
+  it(
+    'is one patch, and nothing is decided before the watch has delivered it',
+    scene(async ({ settled, world, api, clock, deletes }) => {
+      const manager = await settled(3, '1', failing);
+      world.setImage('bad2');
+      await clock.advance(4_000);
+      api.silence('daemonsets');
+      await clock.advance(30_000);
+      assert.equal(api.sent('patch', 'daemonsets').length, 1);
+      assert.equal(deletes().length, 1);
+      api.silence('daemonsets', false);
+      await clock.advance(30_000);
+      assert.deepEqual(world.tags(), { n1: 'v1', n2: 'v1', n3: 'v1' });
+      assert.equal(api.sent('patch', 'daemonsets').length, 1);
+      assert.equal(manager.reasons().filter((reason) => reason === 'RolledBack').length, 1);
+      assert.equal(world.getSet().metadata?.annotations?.['edgeset.io/rolled-back-from'], 'bad2');
+    }),
+  );
+
+  it(
+    'that is refused leaves the rollout halted, says so, and is tried again at a pace',
+    scene(async ({ settled, world, api, clock, condition }) => {
+      const manager = await settled(3, '1', failing);
+      const refused = api.fault(
+        'patch',
+        'daemonsets',
+        { kind: 'refuse', code: 'Forbidden', status: 403 },
+        { times: 100 },
+      );
+      world.setImage('bad2');
+      await clock.advance(60_000);
+      assert.equal(condition('Halted')?.status, 'True');
+      assert.ok(refused.fired >= 3 && refused.fired <= 8, `${refused.fired} tries`);
+      assert.equal(manager.reasons().filter((reason) => reason === 'RollbackFailed').length, 1);
+      assert.deepEqual(manager.lines, []);
+      refused.end();
+      await clock.advance(60_000);
+      assert.deepEqual(world.tags(), { n1: 'v1', n2: 'v1', n3: 'v1' });
+    }),
+  );
+
+  it(
+    'is not made for a DaemonSet that was changed meanwhile',
+    scene(async ({ settled, world, api, clock }) => {
+      await settled(3, '1', failing);
+      const patch = api.fault('patch', 'daemonsets', { kind: 'hold' });
+      world.setImage('bad2');
+      await clock.advance(10_000);
+      assert.equal(patch.fired, 1);
+      world.setImage('v3');
+      patch.release();
+      await clock.advance(40_000);
+      assert.deepEqual(world.tags(), { n1: 'v3', n2: 'v3', n3: 'v3' });
+    }),
+  );
+
+  it(
+    'is not made, and nothing else is done or said to be stopped, under the strategy ota',
+    scene(async ({ settled, world, api, clock, condition, deletes, status }) => {
+      await settled(2, '1', { ...failing, 'apps.openyurt.io/update-strategy': 'ota' });
+      world.setImage('bad2');
+      await clock.advance(2_000);
+      api.objects.delete(pods, { namespace: NAMESPACE, name: world.podOn('n1')?.metadata?.name ?? '' });
+      await clock.advance(60_000);
+      assert.equal(deletes().length, 0);
+      assert.equal(api.sent('patch', 'daemonsets').length, 0);
+      assert.equal(condition('Halted')?.status, 'False');
+      assert.equal(condition('Ready')?.reason, 'OwnerDecides');
+      assert.match(condition('Ready')?.message ?? '', /does not come with this version/);
+      assert.equal(status().summary, 'Left alone (ota)');
+    }),
+  );
+});

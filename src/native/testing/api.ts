@@ -1,0 +1,250 @@
+import {
+  type CallOptions,
+  type KubeClient,
+  KubeError,
+  type KubeErrorCode,
+  type KubeObject,
+  type Resource,
+  type WatchEvent,
+  type WatchOptions,
+} from '../../kube/index.ts';
+import { matches, parseSelector } from '../../rollout/index.ts';
+import type { Clock } from '../../runtime/index.ts';
+import { createObjects } from './objects.ts';
+
+type Verb = 'get' | 'list' | 'create' | 'replace' | 'patch' | 'delete';
+
+/** A request as it reached the server. */
+export interface Call {
+  verb: Verb;
+  plural: string;
+  name: string;
+  body: unknown;
+  at: number;
+}
+
+export type Fault =
+  | { kind: 'refuse'; code: KubeErrorCode; status?: number }
+  /** The answer does not arrive; `happened` says what became of the request. */
+  | { kind: 'lose'; happened: boolean }
+  /** It is on its way until released, and arrives then even when nobody waits for its answer any more. */
+  | { kind: 'hold' };
+
+interface Rule {
+  verb: Verb;
+  plural: string;
+  name: string | undefined;
+  left: number;
+  fault: Fault;
+  fired: number;
+  released: Promise<void>;
+}
+
+const BOOKMARK_MS = 60_000;
+
+/** An API server in memory, as a client sees it, with faults that must fire. */
+export const createTestApi = (clock: Clock) => {
+  const objects = createObjects(clock);
+  const calls: Call[] = [];
+  const rules: Rule[] = [];
+  const silent = new Set<string>();
+  const broken = new Set<string>();
+  const wakers = new Set<() => void>();
+  let seeDelete: (call: Call) => void = () => undefined;
+
+  const wake = (): void => {
+    for (const waker of wakers) waker();
+  };
+  objects.listen(wake);
+
+  const request = async <T>(
+    call: Omit<Call, 'at'>,
+    options: CallOptions | undefined,
+    perform: () => unknown,
+  ): Promise<T> => {
+    const signal = options?.signal;
+    signal?.throwIfAborted();
+    calls.push({ ...call, body: structuredClone(call.body), at: clock.now() });
+    const rule = rules.find(
+      ({ verb, plural, name, left }) =>
+        left > 0 && verb === call.verb && plural === call.plural && (name ?? call.name) === call.name,
+    );
+    if (rule) {
+      rule.left -= 1;
+      rule.fired += 1;
+    }
+    const fault = rule?.fault;
+    await Promise.resolve();
+    if (fault?.kind === 'refuse')
+      throw new KubeError(fault.code, `refused: ${fault.code}`, { status: fault.status ?? 400 });
+    if (fault?.kind === 'lose') {
+      if (fault.happened) perform();
+      throw new KubeError('Timeout', 'no answer', { happened: 'unknown' });
+    }
+    const answer = (rule?.released ?? Promise.resolve()).then(() => structuredClone(perform()) as T);
+    if (!signal) return answer;
+    const aborted = Promise.withResolvers<never>();
+    const onAbort = (): void => aborted.reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await Promise.race([answer, aborted.promise]);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      answer.catch(() => undefined);
+    }
+  };
+
+  const selected = (object: KubeObject, { namespace, labelSelector }: WatchOptions): boolean => {
+    if (namespace !== undefined && object.metadata?.namespace !== namespace) return false;
+    if (labelSelector === undefined) return true;
+    const parsed = parseSelector(labelSelector);
+    return parsed.ok && matches(parsed.selector, object.metadata?.labels ?? {});
+  };
+
+  async function* watch<T extends KubeObject>(
+    resource: Resource<T>,
+    options: WatchOptions = {},
+  ): AsyncGenerator<WatchEvent<T>> {
+    const { plural } = resource;
+    const { signal } = options;
+    const bookmark = (initialEventsEnd: boolean): WatchEvent<T> => ({
+      type: 'BOOKMARK',
+      resourceVersion: String(objects.version),
+      initialEventsEnd,
+    });
+    const refuseIfBroken = (): void => {
+      if (broken.has(plural)) throw new KubeError('Transport', `no watch of ${plural}`);
+    };
+    await Promise.resolve();
+    refuseIfBroken();
+    let seen = Number(options.resourceVersion ?? 0);
+    if (options.sendInitialEvents) {
+      const present = objects.all(resource).filter((object) => selected(object, options));
+      seen = objects.version;
+      for (const object of present) yield { type: 'ADDED', object: structuredClone(object) as T };
+      yield bookmark(true);
+    }
+    let cursor = objects.history.findIndex(({ version }) => version > seen);
+    if (cursor < 0) cursor = objects.history.length;
+    for (;;) {
+      signal?.throwIfAborted();
+      refuseIfBroken();
+      while (!silent.has(plural) && cursor < objects.history.length) {
+        const change = objects.history[cursor];
+        cursor += 1;
+        if (change?.plural === plural && selected(change.object, options))
+          yield { type: change.type, object: structuredClone(change.object) as T };
+      }
+      if ((await untilNews(signal)) === 'quiet' && !silent.has(plural) && !broken.has(plural)) yield bookmark(false);
+    }
+  }
+
+  const untilNews = (signal: AbortSignal | undefined): Promise<'news' | 'quiet'> =>
+    new Promise((resolve, reject) => {
+      const end = (): void => {
+        timer.cancel();
+        wakers.delete(onNews);
+        signal?.removeEventListener('abort', onAbort);
+      };
+      const onNews = (): void => {
+        end();
+        resolve('news');
+      };
+      const onAbort = (): void => {
+        end();
+        reject(signal?.reason);
+      };
+      const timer = clock.timer(BOOKMARK_MS, () => {
+        end();
+        resolve('quiet');
+      });
+      wakers.add(onNews);
+      signal?.addEventListener('abort', onAbort, { once: true });
+    });
+
+  const client: KubeClient = {
+    server: 'memory',
+    get: ({ plural, ...rest }, ref, options) =>
+      request({ verb: 'get', plural, name: ref.name, body: undefined }, options, () =>
+        objects.find({ plural, ...rest }, ref),
+      ),
+    list: (resource, options = {}) =>
+      request({ verb: 'list', plural: resource.plural, name: '', body: undefined }, options, () => ({
+        items: objects.all(resource).filter((object) => selected(object, options)),
+        resourceVersion: String(objects.version),
+      })),
+    create: (resource, object, options) =>
+      request(
+        { verb: 'create', plural: resource.plural, name: object.metadata?.name ?? '', body: object },
+        options,
+        () => objects.create(resource, object),
+      ),
+    replace: (resource, object, options) =>
+      request(
+        { verb: 'replace', plural: resource.plural, name: object.metadata?.name ?? '', body: object },
+        options,
+        () => objects.replace(resource, object, options?.subresource),
+      ),
+    patch: (resource, ref, body, options) =>
+      request({ verb: 'patch', plural: resource.plural, name: ref.name, body }, options, () =>
+        objects.patch(resource, ref, body),
+      ),
+    delete: (resource, ref, options) => {
+      const call = { verb: 'delete' as const, plural: resource.plural, name: ref.name, body: options?.preconditions };
+      return request(call, options, () => {
+        seeDelete({ ...call, at: clock.now() });
+        return objects.delete(resource, ref, options?.preconditions);
+      });
+    },
+    watch,
+    raw: () => Promise.resolve('ok'),
+    close: () => Promise.resolve(),
+  };
+
+  return {
+    client,
+    objects,
+    /** Every request so far, whatever became of it. */
+    calls: calls as readonly Call[],
+    /** Names of what was asked to be deleted, patched and so on. */
+    sent: (verb: Verb, plural: string): string[] =>
+      calls.filter((call) => call.verb === verb && call.plural === plural).map(({ name }) => name),
+    /** The next `times` such requests (default 1) fare so. `release` lets held ones go on. */
+    fault(verb: Verb, plural: string, fault: Fault, { name, times = 1 }: { name?: string; times?: number } = {}) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const released = fault.kind === 'hold' ? promise : Promise.resolve();
+      const rule: Rule = { verb, plural, name, left: times, fault, fired: 0, released };
+      rules.unshift(rule);
+      return {
+        release: resolve,
+        /** The fault happens no more. */
+        end(): void {
+          rule.left = 0;
+        },
+        get fired(): number {
+          return rule.fired;
+        },
+      };
+    },
+    /** Called when a delete arrives, before it is judged. */
+    onDelete(see: (call: Call) => void): void {
+      seeDelete = see;
+    },
+    /** Watches of this kind deliver nothing, bookmarks neither, and nobody is told. */
+    silence(plural: string, isSilent = true): void {
+      if (isSilent) silent.add(plural);
+      else silent.delete(plural);
+      wake();
+    },
+    /** Watches of this kind end with an error and cannot be opened. */
+    breakWatch(plural: string, isBroken = true): void {
+      if (isBroken) broken.add(plural);
+      else broken.delete(plural);
+      wake();
+    },
+    /** Faults that were asked for and never happened: a test that leaves one shows nothing. */
+    unfired: (): string[] =>
+      rules.filter(({ fired }) => fired === 0).map(({ verb, plural, fault }) => `${fault.kind} ${verb} ${plural}`),
+  };
+};
+export type TestApi = ReturnType<typeof createTestApi>;

@@ -1,0 +1,61 @@
+import type { EventInput, EventRecorder } from '../../kube/index.ts';
+import { type Env, type Logger, silentLogger } from '../../runtime/index.ts';
+import { createNativeController } from '../controller.ts';
+import type { World } from './world.ts';
+
+/** Takes note of what would be told. */
+export const createTestRecorder = () => {
+  const told: EventInput[] = [];
+  const recorder: EventRecorder = {
+    event: (input) => void told.push(input),
+    run: () => Promise.resolve(),
+    flush: () => Promise.resolve(),
+    dropped: 0,
+  };
+  return { recorder, told, reasons: (): string[] => told.map(({ reason }) => reason) };
+};
+
+const countingLogger = () => {
+  const lines: string[] = [];
+  const log: Logger = {
+    ...silentLogger,
+    warn: (message) => void lines.push(message),
+    error: (message) => void lines.push(`error: ${message}`),
+    with: () => log,
+  };
+  return { log, lines };
+};
+
+/** One process that runs the native controller in a world. */
+export const startManager = (world: World, identity = 'm1') => {
+  const { recorder, told, reasons } = createTestRecorder();
+  const { log, lines } = countingLogger();
+  const env: Env = { clock: world.clock, random: () => 0.5, log };
+  const controller = createNativeController({ client: world.api.client, env, events: recorder, identity });
+  const caches = new AbortController();
+  const caching = controller.run(caches.signal);
+  let term: { end: AbortController; done: Promise<void> } | undefined;
+  return {
+    controller,
+    told,
+    reasons,
+    /** Warnings and errors in the log. */
+    lines,
+    lead(): void {
+      const end = new AbortController();
+      term = { end, done: controller.lead(end.signal) };
+    },
+    /** Resolves when it has stood down, which takes virtual time where acts are in the air. */
+    resign(): Promise<void> {
+      term?.end.abort(new Error('the lease is lost'));
+      return term?.done ?? Promise.resolve();
+    },
+    async stop(): Promise<void> {
+      const resigned = this.resign();
+      caches.abort(new Error('stopped'));
+      await world.clock.advance(1_000);
+      await Promise.all([resigned, caching]);
+    },
+  };
+};
+export type TestManager = ReturnType<typeof startManager>;
