@@ -72,7 +72,7 @@ export const createLedger = (policy: Policy) => {
   let state = newState();
   let context: Context = { policy, targetHash: undefined, rollout: 0, startedAt: undefined, firstSight: true };
   let sweepDue = false;
-  let latestTick = Number.NEGATIVE_INFINITY;
+  let latest = Number.NEGATIVE_INFINITY;
   let meanDownMs: number | undefined;
 
   const countZone = (zone: string, by: 1 | -1): void => {
@@ -111,6 +111,7 @@ export const createLedger = (policy: Policy) => {
 
   /** Changes a record and files it anew: the only way in. */
   const touch = (record: NodeRecord, now: number, change: (record: NodeRecord) => void): void => {
+    latest = Math.max(latest, now);
     unfile(record);
     change(record);
     const healed = advance(record, context, now);
@@ -348,8 +349,8 @@ export const createLedger = (policy: Policy) => {
 
     /** Looks again at every record whose time has come. */
     tick(now: number): void {
-      const clockWentBack = now < latestTick - CLOCK_SLACK_MS;
-      latestTick = clockWentBack ? now : Math.max(latestTick, now);
+      const clockWentBack = now < latest - CLOCK_SLACK_MS;
+      if (clockWentBack) latest = now;
       if (clockWentBack) for (const record of records.values()) setBack(record, now);
       if (clockWentBack || sweepDue) reassessAll(now);
       sweepDue = false;

@@ -1,5 +1,7 @@
+import type { Decision } from '../decide.ts';
 import type { NodeFacts, PodFacts } from '../facts.ts';
 import { type IntOrPercent, resolve } from '../int-or-percent.ts';
+import type { Act } from '../record.ts';
 import type { ModelCluster, Spec } from './model-cluster.ts';
 import type { Driver, RawView, Witness } from './model-driver.ts';
 import type { VirtualTime } from './virtual-time.ts';
@@ -149,8 +151,8 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
     return node !== undefined && node.facts.ready && now - node.since >= seenSpec(view).policy.settleMs;
   };
 
-  const witness: Witness = {
-    decided(driver, { actions }) {
+  const witness = {
+    decided(driver: Driver, { actions }: Decision) {
       if (!actions.some(({ type }) => type === 'complete')) return;
       account.completions += 1;
       const { hash } = seenSpec(driver.view).target;
@@ -161,7 +163,7 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
           breach('S16', `complete while ${name} is not at the target`);
       }
     },
-    reserved(driver, node, pod) {
+    reserved(driver: Driver, node: string, pod: PodFacts) {
       const { view } = driver;
       const now = driver.now();
       if (!seenAvailable(view, node, now)) return;
@@ -177,7 +179,7 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
       const budget = slots(policy.maxUnavailable, settled);
       if (taken >= budget) breach('S2', `${pod.name} reserved while ${taken} are down or reserved, budget ${budget}`);
     },
-    sent(driver, node, act) {
+    sent(driver: Driver, node: string, act: Act) {
       const { view } = driver;
       const now = driver.now();
       knownUntil.set(act.podUid, driver.heardUntil() - lagMs());
@@ -191,7 +193,7 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
       if (policy.paused || policy.maxUnavailable.value === 0 || !observed || !seen?.selected || !seen.eligible)
         breach('S9', `act on ${node} against the policy or the node's place in it`);
     },
-    deleted(node, act, pod) {
+    deleted(node: string, act: Act, pod: PodFacts) {
       checkInFlight(node, act.rollout, knownUntil.get(act.podUid) ?? 0);
       const key = `${node}/${act.rollout}`;
       const before = done.get(key) ?? 0;
@@ -208,7 +210,7 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
       account.writes += 1;
       account.lastWriteAt = time.now();
     },
-  };
+  } satisfies Witness;
 
   return {
     witness,

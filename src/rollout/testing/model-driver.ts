@@ -119,7 +119,7 @@ export const createModelDriver = (options: DriverOptions) => {
     const same = known?.facts.ready && known.facts.readyChangedAt === pod.readyChangedAt;
     view.pods.set(pod.uid, {
       facts: pod,
-      readySince: same ? known.readySince : synced ? clock() : pod.readyChangedAt,
+      readySince: same ? known.readySince : synced ? clock() : Math.min(pod.readyChangedAt, clock()),
     });
     ledger.setPod(pod, clock());
   };
@@ -136,7 +136,7 @@ export const createModelDriver = (options: DriverOptions) => {
       const { node, gone } = change;
       const known = view.nodes.get(node.name);
       const same = known?.facts.ready === node.ready && known.facts.readyChangedAt === node.readyChangedAt;
-      const since = same ? known.since : synced || known ? now : node.readyChangedAt;
+      const since = same ? known.since : synced || known ? now : Math.min(node.readyChangedAt, now);
       if (gone) view.nodes.delete(node.name);
       else view.nodes.set(node.name, { facts: node, since });
       if (gone) ledger.removeNode(node.name, now);
@@ -345,6 +345,10 @@ export const createModelDriver = (options: DriverOptions) => {
     },
     /** Sets this process's clock so far off the API server's. */
     setClock(offMs: number): void {
+      // What was seen was seen that long ago all the same. A clock set forward cannot be told from time that passed.
+      const backMs = Math.max(0, skewMs - offMs);
+      for (const node of view.nodes.values()) node.since -= backMs;
+      for (const pod of view.pods.values()) pod.readySince -= backMs;
       skewMs = offMs;
       wakeAt = Number.POSITIVE_INFINITY;
       lookSoon();
