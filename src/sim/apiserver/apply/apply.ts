@@ -1,0 +1,152 @@
+import type { Core, Ref } from '../core/core.ts';
+import { timeText } from '../core/core.ts';
+import { createObject } from '../core/create.ts';
+import type { PatchContext, Patched } from '../core/patch.ts';
+import { updateObject } from '../core/update.ts';
+import { apiVersionOf, type Kind } from '../kinds/index.ts';
+import { badRequest, type Cause, notFound, Refusal } from '../refusal.ts';
+import { shapeOfKind } from '../schema/index.ts';
+import { keyOf } from '../store/index.ts';
+import { equal, isRecord, type Json, recordOf, textOf, without } from '../value/index.ts';
+import { compare } from './compare.ts';
+import { commonPaths, difference, type FieldSet, fieldsOf, pathText, union } from './field-set.ts';
+import { type Manager, managersOf, ownable, withManagers } from './managers.ts';
+import { mergeApplied, prune } from './merge.ts';
+
+const conflictText = ({ manager, apiVersion, subresource }: Manager): string =>
+  `${JSON.stringify(manager)}${subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`} using ${apiVersion}`;
+
+const refuseConflicts = (conflicts: readonly { owner: Manager; path: string }[]): never => {
+  const causes: Cause[] = conflicts.map(({ owner, path }) => ({
+    reason: 'FieldManagerConflict',
+    message: `conflict with ${conflictText(owner)}`,
+    field: path,
+  }));
+  const [only] = conflicts;
+  let text: string;
+  if (only && conflicts.length === 1) text = `1 conflict: conflict with ${conflictText(only.owner)}: ${only.path}`;
+  else {
+    const byOwner = Map.groupBy(conflicts, ({ owner }) => conflictText(owner));
+    const lists = [...byOwner].map(
+      ([owner, all]) => `conflicts with ${owner}:\n${all.map(({ path }) => `- ${path}`).join('\n')}`,
+    );
+    text = `${conflicts.length} conflicts: ${lists.join('\n')}`;
+  }
+  throw new Refusal('Conflict', 409, 'Conflict', `Apply failed with ${text}`, { causes });
+};
+
+interface Applier {
+  readonly manager: string;
+  readonly subresource: string;
+}
+
+const isApplier = (entry: Manager, { manager, subresource }: Applier): boolean =>
+  entry.manager === manager && entry.operation === 'Apply' && entry.subresource === subresource;
+
+/** The fields of a configuration that its applier is to own. */
+const configuredFields = (kind: Kind, config: Json, subresource: string): FieldSet => {
+  const own = ownable(config);
+  const hasStatus = kind.subresources.some(({ name }) => name === 'status');
+  const part =
+    subresource === 'status'
+      ? { ...(own.status === undefined ? {} : { status: own.status }) }
+      : hasStatus
+        ? without(own, 'status')
+        : own;
+  return fieldsOf(part, shapeOfKind(kind));
+};
+
+const applyTo = (kind: Kind, present: Json, config: Json, applier: Applier, force: boolean, time: string): Json => {
+  const shape = shapeOfKind(kind);
+  const before = managersOf(present);
+  const mine = before.find((entry) => isApplier(entry, applier));
+  const others = before.filter((entry) => entry !== mine);
+  const wanted = configuredFields(kind, config, applier.subresource);
+  let merged = mergeApplied(present, ownable(config), shape) as Json;
+  const dropped = others.reduce<FieldSet | undefined>(
+    (left, { fields }) => difference(left, fields),
+    difference(mine?.fields, wanted),
+  );
+  if (dropped) merged = prune(merged, dropped, shape) as Json;
+  const { changed } = compare(ownable(present), ownable(merged), shape);
+  const conflicts = others.flatMap((owner) =>
+    commonPaths(changed, owner.fields).map((path) => ({ owner, path: pathText(path) })),
+  );
+  if (conflicts.length > 0 && !force) refuseConflicts(conflicts);
+  const left = others.map((owner) => ({ ...owner, fields: difference(owner.fields, changed) ?? {} }));
+  const unchanged = mine !== undefined && equal(mine.fields, wanted) && equal(ownable(present), ownable(merged));
+  const entry: Manager = {
+    ...applier,
+    operation: 'Apply',
+    apiVersion: apiVersionOf(kind),
+    time: unchanged ? mine.time : time,
+    fields: wanted,
+  };
+  return withManagers(merged, [entry, ...left]);
+};
+
+const checked = (ref: Ref, body: unknown): Json => {
+  if (!isRecord(body)) throw badRequest('an applied configuration must be an object');
+  if (textOf(body.kind) === '' || textOf(body.apiVersion) === '')
+    throw badRequest('an applied configuration must name its apiVersion and kind');
+  const metadata = recordOf(body.metadata);
+  if (Array.isArray(metadata.managedFields) && metadata.managedFields.length > 0)
+    throw badRequest('metadata.managedFields must be nil');
+  if (textOf(metadata.name) !== '' && metadata.name !== ref.name)
+    throw badRequest(
+      `the name of the object (${textOf(metadata.name)}) does not match the name on the URL (${ref.name})`,
+    );
+  return body;
+};
+
+/** Server-side apply: the configuration is merged field by field, and every field has its owners. */
+export const applyObject = (core: Core, kind: Kind, ref: Ref, body: unknown, context: PatchContext): Patched => {
+  const config = checked(ref, body);
+  const { fieldManager, subresource, dryRun } = context;
+  if (fieldManager === undefined || fieldManager === '')
+    throw new Refusal(
+      'Invalid',
+      422,
+      'Invalid',
+      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+      {
+        group: 'meta.k8s.io',
+        kind: 'PatchOptions',
+        causes: [
+          {
+            reason: 'FieldValueRequired',
+            message: 'Required value: is required for apply patch',
+            field: 'fieldManager',
+          },
+        ],
+      },
+    );
+  const applier: Applier = { manager: fieldManager, subresource: subresource ?? '' };
+  const time = timeText(core.clock.now());
+  const exists = core.store.get(kind.table, keyOf(kind.namespaced ? ref.namespace : undefined, ref.name));
+  if (!exists) {
+    if (subresource !== undefined) throw notFound(kind, ref.name);
+    const fields = union(configuredFields(kind, config, ''), undefined) ?? {};
+    const entry: Manager = { ...applier, operation: 'Apply', apiVersion: apiVersionOf(kind), time, fields };
+    const metadata = {
+      ...recordOf(config.metadata),
+      name: ref.name,
+      ...(ref.namespace ? { namespace: ref.namespace } : {}),
+    };
+    const object = createObject(core, kind, { ...config, metadata }, { dryRun, managers: [entry] });
+    return { object, created: true };
+  }
+  const object = updateObject(
+    core,
+    kind,
+    ref,
+    (present) => {
+      const next = applyTo(kind, present, config, applier, context.force === true, time);
+      const { uid, resourceVersion } = recordOf(config.metadata);
+      const pinned = { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) };
+      return { ...next, metadata: { ...recordOf(next.metadata), ...pinned } };
+    },
+    { dryRun, subresource, mode: 'apply' },
+  );
+  return { object, created: false };
+};

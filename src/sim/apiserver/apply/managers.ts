@@ -1,0 +1,113 @@
+import { apiVersionOf, type Kind } from '../kinds/index.ts';
+import { shapeOfKind } from '../schema/index.ts';
+import { arrayOf, at, type Json, recordOf, textOf, without } from '../value/index.ts';
+import { compare } from './compare.ts';
+import { difference, type FieldSet, union } from './field-set.ts';
+
+/** One entry of `metadata.managedFields`. */
+export interface Manager {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  readonly apiVersion: string;
+  readonly time: string;
+  readonly subresource: string;
+  readonly fields: FieldSet;
+}
+
+export const managersOf = (object: Json | undefined): Manager[] =>
+  arrayOf(at(object, 'metadata', 'managedFields')).map((entry) => {
+    const { manager, operation, apiVersion, time, subresource, fieldsV1 } = recordOf(entry);
+    return {
+      manager: textOf(manager),
+      operation: operation === 'Apply' ? 'Apply' : 'Update',
+      apiVersion: textOf(apiVersion),
+      time: textOf(time),
+      subresource: textOf(subresource),
+      fields: recordOf(fieldsV1),
+    };
+  });
+
+const rank = ({ operation, time, manager }: Manager): string => `${operation === 'Apply' ? 0 : 1}/${time}/${manager}`;
+
+/** The object with its managers written into it. */
+export const withManagers = (object: Json, managers: readonly Manager[]): Json => {
+  const entries = managers
+    .filter(({ fields }) => Object.keys(fields).length > 0)
+    .toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
+    .map(({ manager, operation, apiVersion, time, subresource, fields }) => ({
+      manager,
+      operation,
+      apiVersion,
+      time,
+      fieldsType: 'FieldsV1',
+      fieldsV1: fields,
+      ...(subresource === '' ? {} : { subresource }),
+    }));
+  const metadata = recordOf(object.metadata);
+  return {
+    ...object,
+    metadata: entries.length === 0 ? without(metadata, 'managedFields') : { ...metadata, managedFields: entries },
+  };
+};
+
+const OF_SERVER = [
+  'name',
+  'namespace',
+  'creationTimestamp',
+  'selfLink',
+  'uid',
+  'generation',
+  'managedFields',
+  'resourceVersion',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+];
+
+/** The part of an object that can be owned. */
+export const ownable = (object: Json | undefined): Json => {
+  if (object === undefined) return {};
+  const metadata = without(recordOf(object.metadata), ...OF_SERVER);
+  const bare = without(object, 'apiVersion', 'kind', 'metadata');
+  return Object.keys(metadata).length === 0 ? bare : { ...bare, metadata };
+};
+
+export interface Writer {
+  readonly manager: string;
+  readonly time: string;
+  readonly subresource: string | undefined;
+}
+
+const same = (a: Pick<Manager, 'manager' | 'operation' | 'subresource'>, b: typeof a): boolean =>
+  a.manager === b.manager && a.operation === b.operation && a.subresource === b.subresource;
+
+/**
+ * The object with its writer noted as the owner of what it changed. `previous` is undefined for a new object. Whoever
+ * clears `managedFields` (to one empty entry) starts the account anew.
+ */
+export const recordOwner = (previous: Json | undefined, next: Json, kind: Kind, writer: Writer): Json => {
+  const before = ownable(previous);
+  const after = ownable(next);
+  const { changed, removed } = compare(before, after, shapeOfKind(kind));
+  const cleared = arrayOf(at(next, 'metadata', 'managedFields'));
+  const reset = previous !== undefined && cleared.length === 1 && Object.keys(recordOf(cleared[0])).length === 0;
+  const given = previous === undefined || reset ? [] : edited(previous, next);
+  if (changed === undefined && removed === undefined) return withManagers(next, given);
+  const identity = {
+    manager: writer.manager,
+    operation: 'Update' as const,
+    subresource: writer.subresource ?? '',
+  };
+  const mine = given.find((each) => same(each, identity));
+  const fields = union(difference(mine?.fields, removed), changed);
+  const others = given
+    .filter((each) => each !== mine)
+    .map((each) => ({ ...each, fields: difference(difference(each.fields, changed), removed) ?? {} }));
+  const entry: Manager = { ...identity, apiVersion: apiVersionOf(kind), time: writer.time, fields: fields ?? {} };
+  return withManagers(next, [...others, entry]);
+};
+
+/** Writers may change the account itself, as kubectl does when it takes over an object; one left out is not a change. */
+const edited = (previous: Json, next: Json): Manager[] => {
+  const sent = at(next, 'metadata', 'managedFields');
+  return managersOf(Array.isArray(sent) && sent.length > 0 ? next : previous);
+};

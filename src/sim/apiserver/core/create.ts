@@ -1,0 +1,117 @@
+import type { StoredObject } from '../../types.ts';
+import { recordOwner, withManagers } from '../apply/managers.ts';
+import { apiVersionOf, type Kind } from '../kinds/index.ts';
+import { alreadyExists, badRequest, forbidden, invalid, notFound, Refusal } from '../refusal.ts';
+import { definitionOfKind, definitionShape, normalize } from '../schema/index.ts';
+import { keyOf } from '../store/index.ts';
+import { forbiddenChange, generatedName, randomUid } from '../strategy/index.ts';
+import { type Json, recordOf, textOf, without } from '../value/index.ts';
+import { type Core, storedOf, timeText, viewOf, type WriteContext } from './core.ts';
+import { afterWrite } from './effects.ts';
+import { checkType, metaCauses, metaOf } from './meta.ts';
+
+/** The object as a real server would decode it. */
+export const decoded = (kind: Kind, object: Json): Json => {
+  const name = kind.definition === undefined ? undefined : definitionOfKind(kind.definition);
+  return name === undefined ? object : (normalize(object, definitionShape(name)) as Json);
+};
+
+const NAMESPACES = { group: '', plural: 'namespaces', kind: 'Namespace' };
+
+/** Nothing is created in a namespace that is not there, or is going. */
+export const checkNamespace = (core: Core, kind: Kind, namespace: string, name: string): void => {
+  const found = core.store.get('namespaces', namespace);
+  if (!found) throw notFound(NAMESPACES, namespace);
+  if (found.metadata.deletionTimestamp === undefined) return;
+  const why = `namespace ${namespace} is being terminated`;
+  throw forbidden(kind, name, `unable to create new content in namespace ${namespace} because it is being terminated`, [
+    { reason: 'NamespaceTerminating', message: why, field: 'metadata.namespace' },
+  ]);
+};
+
+const OF_SERVER = [
+  'uid',
+  'resourceVersion',
+  'selfLink',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'generation',
+  'creationTimestamp',
+  'managedFields',
+];
+
+const MOST_TRIES = 8;
+
+const freshName = (core: Core, kind: Kind, namespace: string | undefined, prefix: string): string => {
+  let name = generatedName(prefix, core.random);
+  for (let tries = 1; tries < MOST_TRIES && core.store.get(kind.table, keyOf(namespace, name)); tries += 1)
+    name = generatedName(prefix, core.random);
+  return name;
+};
+
+const namespaceOf = (kind: Kind, given: Json): string | undefined => {
+  const namespace = textOf(recordOf(given.metadata).namespace);
+  if (kind.namespaced) {
+    if (namespace === '') throw badRequest('an empty namespace may not be set during creation');
+    return namespace;
+  }
+  if (namespace === '') return undefined;
+  throw invalid(kind, textOf(recordOf(given.metadata).name), [
+    forbiddenChange('metadata.namespace', 'not allowed on this type'),
+  ]);
+};
+
+/** The creator owns what was sent, and not what the server adds to it afterwards. */
+const withCreator = (core: Core, kind: Kind, object: Json, manager: string): Json => {
+  const hasStatus = kind.subresources.some(({ name }) => name === 'status');
+  const { metadata } = recordOwner(undefined, hasStatus ? without(object, 'status') : object, kind, {
+    manager,
+    time: timeText(core.clock.now()),
+    subresource: undefined,
+  });
+  return { ...object, metadata };
+};
+
+export const createObject = (core: Core, kind: Kind, sent: Json, context: WriteContext = {}): StoredObject => {
+  checkType(kind, sent);
+  const { strategy } = kind;
+  const typed: Json = { ...sent, apiVersion: apiVersionOf(kind), kind: kind.kind };
+  const given = decoded(kind, typed);
+  const sentMeta = recordOf(given.metadata);
+  if (textOf(sentMeta.resourceVersion) !== '')
+    throw new Refusal('InternalError', 500, '', 'resourceVersion should not be set on objects to be created');
+  const namespace = namespaceOf(kind, given);
+  const prefix = textOf(sentMeta.generateName);
+  const named = textOf(sentMeta.name);
+  if (namespace !== undefined) checkNamespace(core, kind, namespace, named);
+  const name = named === '' && prefix !== '' ? freshName(core, kind, namespace, prefix) : named;
+
+  const metadata = {
+    ...without(sentMeta, ...OF_SERVER),
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    uid: randomUid(core.random),
+    creationTimestamp: timeText(core.clock.now()),
+    ...(strategy.generation ? { generation: 1 } : {}),
+  };
+  let object: Json = { ...given, metadata };
+  if (strategy.defaults) object = strategy.defaults(object);
+  if (context.managers) object = withManagers(object, context.managers);
+  else if (context.fieldManager !== undefined) object = withCreator(core, kind, object, context.fieldManager);
+  if (strategy.admit) object = strategy.admit(object, core.world);
+  if (strategy.prepareCreate) object = strategy.prepareCreate(object, core.world);
+  const causes = [...metaCauses(kind, object), ...(strategy.validate?.(object) ?? [])];
+  if (causes.length > 0) throw invalid(kind, name, causes);
+  const key = keyOf(namespace, name);
+  if (core.store.get(kind.table, key)) throw alreadyExists(kind, name);
+
+  const stored = storedOf(kind, object);
+  if (context.dryRun) return viewOf(kind, stored as StoredObject);
+  const made = core.store.put(
+    kind.table,
+    key,
+    (resourceVersion) => ({ ...stored, metadata: { ...metaOf(stored), resourceVersion } }) as StoredObject,
+  );
+  afterWrite(core, kind, made);
+  return viewOf(kind, made);
+};

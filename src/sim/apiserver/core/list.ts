@@ -1,0 +1,53 @@
+import type { StoredObject } from '../../types.ts';
+import type { Kind } from '../kinds/index.ts';
+import { badRequest } from '../refusal.ts';
+import { parseFieldSelector, parseLabelSelector } from '../select/index.ts';
+import { at, type Json, recordOf } from '../value/index.ts';
+import { type Core, viewOf } from './core.ts';
+
+export interface Selection {
+  namespace?: string | undefined;
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
+}
+
+export interface Filter {
+  /** Absent: everything matches. */
+  readonly matches: ((object: Json) => boolean) | undefined;
+  /** Of pods: the one node that is asked for. */
+  readonly node: string | undefined;
+}
+
+/** The test for a selection, on objects as the kind's version shows them. */
+export const filterOf = (kind: Kind, selection: Selection): Filter => {
+  const labels = parseLabelSelector(selection.labelSelector);
+  const fields = parseFieldSelector(selection.fieldSelector, (field) => {
+    const read = kind.fields(field);
+    if (read) return read;
+    const apiVersion = `${kind.group}/${kind.version}, Resource=${kind.plural}`;
+    throw badRequest(
+      `Unable to find ${JSON.stringify(apiVersion)} that match label selector ${JSON.stringify(selection.labelSelector ?? '')}, ` +
+        `field selector ${JSON.stringify(selection.fieldSelector)}: field label not supported: ${field}`,
+    );
+  });
+  const byLabels = labels && ((object: Json) => labels(recordOf(at(object, 'metadata', 'labels'))));
+  const byFields = fields?.test;
+  return {
+    matches: byLabels && byFields ? (object) => byLabels(object) && byFields(object) : (byLabels ?? byFields),
+    node: kind.table === 'pods' ? fields?.pinned.get('spec.nodeName') : undefined,
+  };
+};
+
+export const prefixOf = (kind: Kind, namespace: string | undefined): string =>
+  kind.namespaced && namespace ? `${namespace}/` : '';
+
+/** The present objects that are selected, in the order of their keys. */
+export const listObjects = (core: Core, kind: Kind, selection: Selection = {}): readonly StoredObject[] => {
+  const { matches, node } = filterOf(kind, selection);
+  const { namespace } = selection;
+  const stored = node
+    ? core.pods.onNode(node).filter((pod) => !namespace || pod.metadata.namespace === namespace)
+    : core.store.list(kind.table, prefixOf(kind, namespace));
+  const seen = kind.fromStored ? stored.map((object) => viewOf(kind, object)) : stored;
+  return matches ? seen.filter(matches) : seen;
+};

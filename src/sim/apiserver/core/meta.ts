@@ -1,0 +1,80 @@
+import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
+import { apiVersionOf, type Kind } from '../kinds/index.ts';
+import { badRequest, type Cause } from '../refusal.ts';
+import {
+  annotationCauses,
+  forbiddenChange,
+  invalidValue,
+  labelCauses,
+  nameCauses,
+  required,
+} from '../strategy/index.ts';
+import { arrayOf, at, type Json, recordOf, textOf } from '../value/index.ts';
+
+export const metaOf = (object: Json): Readonly<ObjectMeta> => recordOf(object.metadata) as Readonly<ObjectMeta>;
+
+/** Refuses a body that is of another kind than the path that it was sent to. */
+export const checkType = (kind: Kind, object: Json): void => {
+  const expected = apiVersionOf(kind);
+  const apiVersion = textOf(object.apiVersion);
+  const given = textOf(object.kind);
+  if (given !== '' && given !== kind.kind)
+    throw badRequest(
+      `${given} in version ${JSON.stringify(apiVersion.split('/').at(-1) ?? '')} cannot be handled as a ${kind.kind}: ` +
+        `no kind ${JSON.stringify(given)} is registered`,
+    );
+  if (apiVersion !== '' && apiVersion !== expected)
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+    );
+};
+
+const ownerCauses = (meta: Readonly<ObjectMeta>): Cause[] => {
+  const owners = meta.ownerReferences ?? [];
+  const causes = owners.flatMap((owner, index) => {
+    const field = `metadata.ownerReferences[${index}]`;
+    const found: Cause[] = [];
+    if (!owner.apiVersion) found.push(invalidValue(`${field}.apiVersion`, '', 'version must not be empty'));
+    if (!owner.kind) found.push(invalidValue(`${field}.kind`, '', 'must not be empty'));
+    if (!owner.name) found.push(invalidValue(`${field}.name`, '', 'must not be empty'));
+    if (!owner.uid) found.push(invalidValue(`${field}.uid`, '', 'must not be empty'));
+    return found;
+  });
+  const [first, second] = owners.filter((owner) => owner.controller === true);
+  if (first && second)
+    causes.push(
+      invalidValue(
+        'metadata.ownerReferences',
+        owners,
+        `Only one reference can have Controller set to true. Found "true" in references for ${first.kind}/${first.name} and ${second.kind}/${second.name}`,
+      ),
+    );
+  return causes;
+};
+
+/** The faults of metadata that any object may have. */
+export const metaCauses = (kind: Kind, object: Json): Cause[] => {
+  const meta = metaOf(object);
+  const causes: Cause[] = [];
+  if (!meta.name) causes.push(required('metadata.name', 'name or generateName is required'));
+  else causes.push(...nameCauses(meta.name, kind.strategy.names ?? 'subdomain'));
+  if (meta.labels) causes.push(...labelCauses(meta.labels, 'metadata.labels'));
+  if (meta.annotations) causes.push(...annotationCauses(meta.annotations));
+  if (meta.ownerReferences) causes.push(...ownerCauses(meta));
+  return causes;
+};
+
+/** The faults of a change of metadata. */
+export const metaUpdateCauses = (object: Json, previous: Json): Cause[] => {
+  if (at(previous, 'metadata', 'deletionTimestamp') === undefined) return [];
+  const before = arrayOf(at(previous, 'metadata', 'finalizers'));
+  const added = arrayOf(at(object, 'metadata', 'finalizers')).filter((each) => !before.includes(each));
+  if (added.length === 0) return [];
+  const list = `[]string{${added.map((each) => JSON.stringify(each)).join(', ')}}`;
+  return [
+    forbiddenChange(
+      'metadata.finalizers',
+      `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`,
+    ),
+  ];
+};

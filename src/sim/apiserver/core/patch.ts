@@ -1,0 +1,45 @@
+import type { PatchOptions } from '../../../kube/index.ts';
+import type { StoredObject } from '../../types.ts';
+import { applyObject } from '../apply/apply.ts';
+import type { Kind } from '../kinds/index.ts';
+import { jsonPatch, mergePatch, strategicPatch } from '../patch/index.ts';
+import { badRequest, Refusal } from '../refusal.ts';
+import { shapeOfKind } from '../schema/index.ts';
+import { isRecord, type Json } from '../value/index.ts';
+import type { Core, Ref } from './core.ts';
+import { updateObject } from './update.ts';
+
+export type PatchContext = Pick<PatchOptions, 'type' | 'subresource' | 'force' | 'fieldManager' | 'dryRun'>;
+
+export interface Patched {
+  readonly object: StoredObject;
+  readonly created: boolean;
+}
+
+const patched = (kind: Kind, present: Json, body: unknown, type: 'json' | 'merge' | 'strategic'): Json => {
+  if (type === 'json') return jsonPatch(kind, present, body);
+  if (!isRecord(body)) throw badRequest('a patch must be a JSON object');
+  if (type === 'merge') return mergePatch(present, body) as Json;
+  if (kind.custom)
+    throw new Refusal(
+      'BadRequest',
+      415,
+      'UnsupportedMediaType',
+      'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
+      {},
+    );
+  return strategicPatch(present, body, shapeOfKind(kind));
+};
+
+/** Changes an object by a patch; an apply makes it when it is not there. */
+export const patchObject = (core: Core, kind: Kind, ref: Ref, body: unknown, context: PatchContext): Patched => {
+  const { type } = context;
+  if (type === 'apply') return applyObject(core, kind, ref, body, context);
+  const object = updateObject(core, kind, ref, (present) => patched(kind, present, body, type), {
+    fieldManager: context.fieldManager,
+    dryRun: context.dryRun,
+    subresource: context.subresource,
+    mode: 'patch',
+  });
+  return { object, created: false };
+};

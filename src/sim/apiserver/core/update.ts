@@ -1,0 +1,140 @@
+import type { StoredObject } from '../../types.ts';
+import { recordOwner } from '../apply/managers.ts';
+import { apiVersionOf, type Kind } from '../kinds/index.ts';
+import { badRequest, type Cause, conflict, invalid, MODIFIED, noResource, notFound } from '../refusal.ts';
+import { keyOf } from '../store/index.ts';
+import { invalidValue } from '../strategy/index.ts';
+import { arrayOf, at, equal, type Json, recordOf, textOf, without } from '../value/index.ts';
+import { type Core, type Ref, storedOf, timeText, viewOf, type WriteContext } from './core.ts';
+import { decoded } from './create.ts';
+import { removeObject } from './delete.ts';
+import { afterWrite } from './effects.ts';
+import { checkType, metaCauses, metaOf, metaUpdateCauses } from './meta.ts';
+
+const checkIdentity = (kind: Kind, ref: Ref, given: Json, present: StoredObject, isPatch: boolean): void => {
+  const meta = metaOf(given);
+  if (meta.name !== undefined && meta.name !== '' && meta.name !== ref.name)
+    throw badRequest(`the name of the object (${meta.name}) does not match the name on the URL (${ref.name})`);
+  if (meta.namespace && ref.namespace && meta.namespace !== ref.namespace)
+    throw badRequest(`the namespace of the provided object does not match the namespace sent on the request`);
+  if (meta.uid && meta.uid !== present.metadata.uid)
+    throw conflict(
+      kind,
+      ref.name,
+      `Precondition failed: UID in precondition: ${meta.uid}, UID in object meta: ${present.metadata.uid}`,
+    );
+  const { resourceVersion } = meta;
+  if (resourceVersion) {
+    if (resourceVersion !== present.metadata.resourceVersion) throw conflict(kind, ref.name, MODIFIED);
+  } else if (!isPatch && kind.strategy.unconditionalUpdate === false)
+    throw invalid(kind, ref.name, [invalidValue('metadata.resourceVersion', 0, 'must be specified for an update')]);
+};
+
+/** What the server alone writes into metadata, as it is. */
+const systemMeta = (present: StoredObject): Json => {
+  const { metadata } = present;
+  const kept: Record<string, unknown> = {
+    name: metadata.name,
+    uid: metadata.uid,
+    creationTimestamp: metadata.creationTimestamp,
+    resourceVersion: metadata.resourceVersion,
+  };
+  for (const field of ['namespace', 'generation', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const)
+    if (metadata[field] !== undefined) kept[field] = metadata[field];
+  return kept;
+};
+
+const NOT_CONTENT = ['metadata', 'status', 'apiVersion', 'kind'];
+
+const changesContent = (next: Json, present: Json): boolean =>
+  !equal(without(next, ...NOT_CONTENT), without(present, ...NOT_CONTENT));
+
+const isReleased = (next: Json, present: StoredObject): boolean =>
+  present.metadata.deletionTimestamp !== undefined &&
+  (present.metadata.deletionGracePeriodSeconds ?? 0) === 0 &&
+  arrayOf(at(next, 'metadata', 'finalizers')).length === 0;
+
+const asSubresource = (kind: Kind, name: string, previous: Json, sent: Json, core: Core): Json => {
+  const write = kind.strategy.subresources?.[name];
+  if (!write) throw noResource();
+  return write(previous, sent, core.world);
+};
+
+export interface UpdateOptions extends WriteContext {
+  /** A patch needs no resourceVersion, and an apply keeps its own account of who owns what. */
+  mode?: 'patch' | 'apply';
+}
+
+/**
+ * Changes one object. `change` makes the whole new object of the present one, as the version of `kind` shows both; it
+ * is decoded, filled in, checked and written only when it differs.
+ */
+export const updateObject = (
+  core: Core,
+  kind: Kind,
+  ref: Ref,
+  change: (present: StoredObject) => Json,
+  options: UpdateOptions = {},
+): StoredObject => {
+  const { strategy } = kind;
+  const key = keyOf(kind.namespaced ? ref.namespace : undefined, ref.name);
+  const stored = core.store.get(kind.table, key);
+  if (!stored) throw notFound(kind, ref.name);
+  const present = viewOf(kind, stored);
+  const sent = change(present);
+  checkType(kind, sent);
+  const given = decoded(kind, sent);
+  checkIdentity(kind, ref, given, present, options.mode !== undefined);
+
+  let next: Json = { ...given, apiVersion: apiVersionOf(kind), kind: kind.kind };
+  const meta = without(
+    recordOf(given.metadata),
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+    'selfLink',
+    'generation',
+  );
+  next = { ...next, metadata: { ...meta, ...systemMeta(present) } };
+  if (strategy.defaults) next = strategy.defaults(next);
+  next =
+    options.subresource === undefined
+      ? (strategy.prepareUpdate?.(next, present, core.world) ?? next)
+      : asSubresource(kind, options.subresource, present, next, core);
+  if (next.status === undefined && 'status' in next) next = without(next, 'status');
+
+  const causes: Cause[] = [
+    ...metaCauses(kind, next),
+    ...metaUpdateCauses(next, present),
+    ...(strategy.validateUpdate?.(next, present) ?? []),
+  ];
+  if (options.subresource !== 'status' || kind.custom) causes.push(...(strategy.validate?.(next) ?? []));
+  if (causes.length > 0) throw invalid(kind, ref.name, causes);
+
+  if (strategy.generation && changesContent(next, present)) {
+    const generation = (present.metadata.generation ?? 0) + 1;
+    next = { ...next, metadata: { ...recordOf(next.metadata), generation } };
+  }
+  if (options.fieldManager !== undefined && options.mode !== 'apply')
+    next = recordOwner(present, next, kind, {
+      manager: options.fieldManager,
+      time: timeText(core.clock.now()),
+      subresource: options.subresource,
+    });
+  if (equal(next, present)) return present;
+  const changed = storedOf(kind, next);
+  if (options.dryRun) return viewOf(kind, changed as StoredObject);
+  const versioned = (resourceVersion: string): StoredObject =>
+    ({ ...changed, metadata: { ...metaOf(changed), resourceVersion } }) as StoredObject;
+  if (isReleased(next, present) && !strategy.held?.(next))
+    return viewOf(kind, removeObject(core, kind, key, versioned));
+  const made = core.store.put(kind.table, key, versioned);
+  afterWrite(core, kind, made);
+  return viewOf(kind, made);
+};
+
+/** PUT: the object that is sent takes the place of the present one. */
+export const replaceObject = (core: Core, kind: Kind, sent: Json, context: WriteContext = {}): StoredObject => {
+  const { name, namespace } = metaOf(sent);
+  if (!name) throw badRequest('name must be provided');
+  return updateObject(core, kind, { name, namespace: textOf(namespace) }, () => sent, context);
+};

@@ -1,0 +1,1 @@
+export { createMachinery, type MachineryOptions } from './machinery.ts';

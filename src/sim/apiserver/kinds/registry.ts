@@ -1,0 +1,63 @@
+import type { Resource } from '../../../kube/index.ts';
+import { noResource } from '../refusal.ts';
+import { builtinKinds } from './builtin.ts';
+import { isKind, type Kind } from './kind.ts';
+
+/** Every kind that is served at present. */
+export interface Registry {
+  readonly kinds: readonly Kind[];
+  find(group: string, version: string, plural: string): Kind | undefined;
+  /** The kind that a resource names; refuses with NotFound when it is not served. */
+  resolve(resource: Resource): Kind;
+  /** By group, version and kind, as objects name it. */
+  byKind(apiVersion: string, kind: string): Kind | undefined;
+  /** The kind in which a table's objects are stored. */
+  ofTable(table: string): Kind | undefined;
+  /** Replaces the kinds of one CustomResourceDefinition; none takes them away. */
+  setCustom(definition: string, kinds: readonly Kind[]): void;
+}
+
+const address = (group: string, version: string, plural: string): string => `${group}/${version}/${plural}`;
+
+export const createRegistry = (): Registry => {
+  const custom = new Map<string, readonly Kind[]>();
+  let byAddress = new Map<string, Kind>();
+  let byGroupKind = new Map<string, Kind>();
+  let tables = new Map<string, Kind>();
+  let all: readonly Kind[] = [];
+
+  const rebuild = (): void => {
+    all = [...builtinKinds, ...[...custom.values()].flat()];
+    byAddress = new Map(all.map((kind) => [address(kind.group, kind.version, kind.plural), kind]));
+    byGroupKind = new Map(all.map((kind) => [address(kind.group, kind.version, kind.kind), kind]));
+    tables = new Map(all.filter((kind) => kind.fromStored === undefined).map((kind) => [kind.table, kind]));
+  };
+  rebuild();
+
+  const find = (group: string, version: string, plural: string): Kind | undefined =>
+    byAddress.get(address(group, version, plural));
+
+  return {
+    get kinds() {
+      return all;
+    },
+    find,
+    resolve(resource) {
+      if (isKind(resource)) return resource;
+      const kind = find(resource.group, resource.version, resource.plural);
+      if (!kind) throw noResource();
+      return kind;
+    },
+    byKind(apiVersion, kind) {
+      const slash = apiVersion.indexOf('/');
+      const group = slash < 0 ? '' : apiVersion.slice(0, slash);
+      return byGroupKind.get(address(group, apiVersion.slice(slash + 1), kind));
+    },
+    ofTable: (table) => tables.get(table),
+    setCustom(definition, kinds) {
+      if (kinds.length === 0) custom.delete(definition);
+      else custom.set(definition, kinds);
+      rebuild();
+    },
+  };
+};

@@ -1,0 +1,105 @@
+import type { DeleteOptions, ListOptions, PatchOptions, Resource } from '../../kube/index.ts';
+import type { Clock } from '../../runtime/index.ts';
+import type { Change, Machinery, StoredObject } from '../types.ts';
+import type { Core } from './core/core.ts';
+import { viewOf } from './core/core.ts';
+import { createObject } from './core/create.ts';
+import { deleteObject } from './core/delete.ts';
+import { listObjects } from './core/list.ts';
+import { patchObject } from './core/patch.ts';
+import { createPodIndex } from './core/pod-index.ts';
+import { replaceObject } from './core/update.ts';
+import { createRegistry } from './kinds/index.ts';
+import { notFound } from './refusal.ts';
+import { createStore, keyOf } from './store/index.ts';
+import type { Json } from './value/index.ts';
+
+export interface MachineryOptions {
+  clock: Clock;
+  /** Uniform in [0, 1): makes UIDs and generated names. */
+  random: () => number;
+  /** Changes of each resource that watches can be resumed from; older ones answer 410. Default 20,000. */
+  history?: number;
+}
+
+const NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
+
+const CRITICAL = [
+  [
+    'system-cluster-critical',
+    2_000_000_000,
+    'For pods that the cluster cannot do without, on whichever node they run.',
+  ],
+  ['system-node-critical', 2_000_001_000, 'For pods that the cluster cannot do without on the node that they run on.'],
+] as const;
+
+const bootstrap = (core: Core): void => {
+  const make = (group: string, plural: string, object: Json): void => {
+    const kind = core.registry.find(group, 'v1', plural);
+    if (kind) createObject(core, kind, object);
+  };
+  for (const name of NAMESPACES) make('', 'namespaces', { metadata: { name } });
+  for (const [name, value, description] of CRITICAL)
+    make('scheduling.k8s.io', 'priorityclasses', { metadata: { name }, value, description });
+};
+
+const cores = new WeakMap<Machinery, Core>();
+
+/** What the HTTP server and the in-process client work on. */
+export const coreOf = (machinery: Machinery): Core => {
+  const core = cores.get(machinery);
+  if (!core) throw new TypeError('this machinery was not made by createMachinery');
+  return core;
+};
+
+/** An API server without a transport, with the namespaces and priority classes that every cluster has. */
+export const createMachinery = ({ clock, random, history = 20_000 }: MachineryOptions): Machinery => {
+  const store = createStore(history);
+  const registry = createRegistry();
+  const core: Core = {
+    store,
+    registry,
+    clock,
+    random,
+    pods: createPodIndex(store),
+    world: { clock, random, find: (table, namespace, name) => store.get(table, keyOf(namespace, name)) },
+  };
+  bootstrap(core);
+
+  const find = (resource: Resource, ref: { namespace?: string; name: string }): StoredObject | undefined => {
+    const kind = registry.resolve(resource);
+    const stored = store.get(kind.table, keyOf(kind.namespaced ? ref.namespace : undefined, ref.name));
+    return stored && viewOf(kind, stored);
+  };
+
+  const machinery: Machinery = {
+    get: <T>(resource: Resource, ref: { namespace?: string; name: string }) => {
+      const found = find(resource, ref);
+      if (!found) throw notFound(registry.resolve(resource), ref.name);
+      return found as T;
+    },
+    find: <T>(resource: Resource, ref: { namespace?: string; name: string }) => find(resource, ref) as T | undefined,
+    list: <T>(resource: Resource, options: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'> = {}) =>
+      listObjects(core, registry.resolve(resource), options) as readonly T[],
+    create: <T>(resource: Resource, object: T, options = {}) =>
+      createObject(core, registry.resolve(resource), object as Json, options) as T,
+    update: <T>(resource: Resource, object: T, options = {}) =>
+      replaceObject(core, registry.resolve(resource), object as Json, options) as T,
+    patch: <T>(resource: Resource, ref: { namespace?: string; name: string }, body: unknown, options: PatchOptions) =>
+      patchObject(core, registry.resolve(resource), ref, body, options).object as T,
+    delete: <T>(resource: Resource, ref: { namespace?: string; name: string }, options: DeleteOptions = {}) => {
+      const { object, gone } = deleteObject(core, registry.resolve(resource), ref, options);
+      return gone ? undefined : (object as T);
+    },
+    subscribe: (handler) =>
+      store.onCommit(({ type, table, object, previous }) => {
+        const resource = registry.ofTable(table);
+        if (resource) handler({ type, resource, object, ...(previous ? { previous } : {}) } satisfies Change);
+      }),
+    get resourceVersion() {
+      return store.version;
+    },
+  };
+  cores.set(machinery, core);
+  return machinery;
+};

@@ -1,0 +1,3 @@
+export { jsonPatch } from './json-patch.ts';
+export { mergePatch } from './merge.ts';
+export { strategicPatch } from './strategic.ts';

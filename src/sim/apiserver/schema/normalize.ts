@@ -1,0 +1,94 @@
+import { isRecord } from '../value/index.ts';
+import type { Field, Shape } from './shape.ts';
+
+// Go writes these out only when they are not zero; other numbers and booleans are pointers there, or always written.
+const ZERO_IS_ABSENT = new Set([
+  'hostPort',
+  'minReadySeconds',
+  'initialDelaySeconds',
+  'hostNetwork',
+  'hostPID',
+  'hostIPC',
+  'stdin',
+  'stdinOnce',
+  'tty',
+  'readOnly',
+  'unschedulable',
+  'publishNotReadyAddresses',
+  'paused',
+  'globalDefault',
+  'nodePort',
+  'healthCheckNodePort',
+  'observedGeneration',
+]);
+
+// Texts that are written out although they are empty.
+const EMPTY_IS_SAID = new Set(['storageClassName', 'topologyKey']);
+
+const isAbsent = (name: string, value: unknown, field: Field | undefined): boolean => {
+  if (value === null || value === undefined) return true;
+  if (field === undefined || field.required) return false;
+  const { shape } = field;
+  switch (shape.form) {
+    case 'list':
+      return Array.isArray(value) && value.length === 0;
+    case 'map':
+      return isRecord(value) && Object.keys(value).length === 0;
+    case 'scalar':
+      if (value === '') return shape.type === 'string' && !EMPTY_IS_SAID.has(name);
+      return (value === false || value === 0) && ZERO_IS_ABSENT.has(name);
+    case 'struct':
+    case 'any':
+      return false;
+  }
+};
+
+/**
+ * The value as a real server would read it and write it again: without nulls, without empty lists and maps, without
+ * fields that the type does not have. Gives back the value itself when there is nothing to change.
+ */
+export const normalize = (value: unknown, shape: Shape): unknown => {
+  switch (shape.form) {
+    case 'any':
+    case 'scalar':
+      return value;
+    case 'list': {
+      if (!Array.isArray(value)) return value;
+      let changed = false;
+      const items = (value as unknown[]).map((item) => {
+        const next = normalize(item, shape.of);
+        changed ||= next !== item;
+        return next;
+      });
+      return changed ? items : value;
+    }
+    case 'map': {
+      if (!isRecord(value)) return value;
+      let copy: Record<string, unknown> | undefined;
+      for (const key in value) {
+        const item = value[key];
+        // A null in a map of texts reads as an empty text.
+        const next = item === null && shape.of.form === 'scalar' ? '' : normalize(item, shape.of);
+        if (next !== item) (copy ??= { ...value })[key] = next;
+      }
+      return copy ?? value;
+    }
+    case 'struct': {
+      if (!isRecord(value)) return value;
+      let copy: Record<string, unknown> | undefined;
+      for (const name in value) {
+        const item = value[name];
+        const field = shape.fields.get(name);
+        if (isAbsent(name, item, field) || (field === undefined && !shape.open)) {
+          copy ??= { ...value };
+          delete copy[name];
+          continue;
+        }
+        if (typeof item !== 'object' || field === undefined) continue;
+        const next = normalize(item, field.shape);
+        if (next !== item) (copy ??= { ...value })[name] = next;
+      }
+      return copy ?? value;
+    }
+  }
+};

@@ -1,0 +1,21 @@
+export { forbiddenChange, invalidValue, notSupported, required } from './causes.ts';
+export {
+  bindingStrategy,
+  budgetStrategy,
+  configMapStrategy,
+  leaseStrategy,
+  namespaceStrategy,
+  networkPolicyStrategy,
+  nodeStrategy,
+  plainStrategy,
+  priorityClassStrategy,
+  roleStrategy,
+  secretStrategy,
+  serviceAccountStrategy,
+  serviceStrategy,
+} from './core.ts';
+export { annotationCauses, generatedName, labelCauses, nameCauses, randomSuffix, randomUid } from './names.ts';
+export { podStrategy } from './pod.ts';
+export { under } from './pod-defaults.ts';
+export { isQuantity } from './quantity.ts';
+export { daemonSetStrategy, deploymentStrategy, replicaSetStrategy, revisionStrategy } from './workload.ts';

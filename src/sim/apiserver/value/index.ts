@@ -1,0 +1,2 @@
+export { equal } from './equal.ts';
+export { arrayOf, at, isRecord, type Json, recordOf, textOf, without, withPath } from './json.ts';
