@@ -1,3 +1,3 @@
 export { type ExitCode, exitCodes } from './exit-code.ts';
 export { type Io, processIo } from './io.ts';
-export { main } from './main.ts';
+export { main, type ProgramName } from './main.ts';

@@ -4,6 +4,7 @@ import { addCrdsCommand } from './crds-command.ts';
 import { type ExitCode, exitCodes, reportError } from './exit-code.ts';
 import type { Io } from './io.ts';
 import { addManagerCommand } from './manager-command.ts';
+import { addCompletionCommand, COMPLETE } from './plugin/completion-command.ts';
 import { addPauseCommand, addResumeCommand } from './plugin/control-commands.ts';
 import { addExplainCommand } from './plugin/explain-command.ts';
 import { addPlanCommand } from './plugin/plan-command.ts';
@@ -11,21 +12,30 @@ import { addStatusCommand } from './plugin/status-command.ts';
 import { addWaitCommand } from './plugin/wait-command.ts';
 import { version } from './version.ts';
 
-const commands: readonly AddCommand[] = [
-  addStatusCommand,
-  addExplainCommand,
-  addPlanCommand,
-  addWaitCommand,
-  addPauseCommand,
-  addResumeCommand,
-  addManagerCommand,
-  addCrdsCommand,
+/** How the program was called: kubectl finds its plugins by their name. */
+export type ProgramName = 'edgeset' | 'kubectl edgeset';
+
+interface CommandGroup {
+  heading: string;
+  commands: readonly AddCommand[];
+  /** What only makes sense where the product itself is run. */
+  pluginToo: boolean;
+}
+
+const groups: readonly CommandGroup[] = [
+  {
+    heading: 'Rollouts:',
+    pluginToo: true,
+    commands: [addStatusCommand, addExplainCommand, addPlanCommand, addWaitCommand, addPauseCommand, addResumeCommand],
+  },
+  { heading: 'Installing:', pluginToo: true, commands: [addCrdsCommand] },
+  { heading: 'Running:', pluginToo: false, commands: [addManagerCommand, addCompletionCommand] },
 ];
 
 /** Runs the command line `args` (without node and script) and resolves with the exit code. Never rejects. */
-export const main = async (args: readonly string[], io: Io): Promise<ExitCode> => {
+export const main = async (args: readonly string[], io: Io, name: ProgramName = 'edgeset'): Promise<ExitCode> => {
   let code: ExitCode = exitCodes.ok;
-  const program = new Command('edgeset')
+  const program = new Command(name)
     .description('DaemonSet rollouts for machines that come and go')
     .version(version)
     .exitOverride()
@@ -37,11 +47,20 @@ export const main = async (args: readonly string[], io: Io): Promise<ExitCode> =
       code = wanted;
     },
   };
-  for (const add of commands) add(program, context);
+  for (const { heading, commands, pluginToo } of groups) {
+    if (name !== 'edgeset' && !pluginToo) continue;
+    program.commandsGroup(heading);
+    for (const add of commands) add(program, context);
+  }
   try {
-    await program.parseAsync(args, { from: 'user' });
+    const [first, ...words] = args;
+    // Not for commander: the words are half of a command line, which it would complain of.
+    if (first === COMPLETE) {
+      const { printCompletions } = await import('./plugin/complete.ts');
+      await printCompletions(program, words, io);
+    } else await program.parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {
-    return reportError(error, io.stderr);
+    return reportError(error, io.stderr, name);
   }
 };

@@ -1,45 +1,38 @@
-import type { Command } from 'commander';
 import { createClient, type KubeClient, loadClusterConfig } from '../../kube/index.ts';
-import { silentLogger, systemClock } from '../../runtime/index.ts';
+import { type Env, silentLogger, systemClock } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
 import { version } from '../version.ts';
+import { toFailure } from './failure.ts';
+import type { ConnectionFlags } from './flags.ts';
 
-/** Flags that every command which talks to a cluster has, with kubectl's names. */
-export interface ConnectionFlags {
-  kubeconfig?: string;
-  context?: string;
-  namespace?: string;
-}
-
-export const addConnectionFlags = (command: Command): Command =>
-  command
-    .option('--kubeconfig <file>', 'kubeconfig (default: KUBECONFIG, the service account of the pod, ~/.kube/config)')
-    .option('--context <name>', "context of the kubeconfig (default: the kubeconfig's current one)")
-    .option('-n, --namespace <name>', "namespace (default: the context's, else default)");
-
+/** A connection for the length of one command. */
 export interface Connection {
   client: KubeClient;
+  env: Env;
   namespace: string;
 }
 
-/** Opens a client for the length of `work`. */
+/** Opens a connection for the length of `work`. Rejects with a `CommandFailure` for what the API server refuses. */
 export const withCluster = async <T>(
   flags: ConnectionFlags,
   io: Io,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> => {
-  const config = await loadClusterConfig({
-    kubeconfig: flags.kubeconfig,
-    context: flags.context,
-    env: { ...io.environment },
-  });
+  const environment = { ...io.environment };
+  const config = await loadClusterConfig({ kubeconfig: flags.kubeconfig, context: flags.context, env: environment });
+  const env: Env = { clock: systemClock, random: io.random, log: silentLogger };
+  // Somebody sits and waits: a server that is not there is told of soon.
   const client = createClient(config, {
-    env: { clock: systemClock, random: io.random, log: silentLogger },
+    env,
+    environment,
     userAgent: `kubectl-edgeset/${version}`,
-    environment: { ...io.environment },
+    connectTimeoutMs: 5_000,
+    maxRetries: 2,
   });
   try {
-    return await work({ client, namespace: flags.namespace ?? config.namespace ?? 'default' });
+    return await work({ client, env, namespace: flags.namespace ?? config.namespace });
+  } catch (error) {
+    throw toFailure(error, config);
   } finally {
     await client.close();
   }

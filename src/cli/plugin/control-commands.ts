@@ -1,30 +1,39 @@
+import { type Command, Option } from 'commander';
 import type { AddCommand } from '../command.ts';
-import { addConnectionFlags, type ConnectionFlags } from './connect.ts';
+import { addConnectionFlags, type ConnectionFlags } from './flags.ts';
 
 export interface ControlFlags extends ConnectionFlags {
-  dryRun?: boolean;
+  dryRun?: 'none' | 'server';
 }
 
+const addControl = (program: Command, name: string, description: string): Command =>
+  addConnectionFlags(
+    program
+      .command(name)
+      .argument('<daemonset>', 'ds/NAME')
+      .description(description)
+      .addOption(
+        new Option('--dry-run <form>', 'server: have the API server check it and change nothing').choices([
+          'none',
+          'server',
+        ]),
+      ),
+  );
+
 export const addPauseCommand: AddCommand = (program, { io }) => {
-  const command = program
-    .command('pause')
-    .argument('<daemonset>', 'ds/NAME')
-    .description('begin no further act')
-    .option('--dry-run', 'have the API server check it and change nothing');
-  addConnectionFlags(command).action(async (name: string, flags: ControlFlags) => {
-    const { pause } = await import('./control.ts');
-    await pause(name, flags, io);
-  });
+  addControl(program, 'pause', 'begin no further act; those under way end').action(
+    async (name: string, flags: ControlFlags) => {
+      const { pause } = await import('./control.ts');
+      await pause(name, flags, io);
+    },
+  );
 };
 
 export const addResumeCommand: AddCommand = (program, { io }) => {
-  const command = program
-    .command('resume')
-    .argument('<daemonset>', 'ds/NAME')
-    .description('end a pause; after a halt, forgive the failures known so far and go on')
-    .option('--dry-run', 'have the API server check it and change nothing');
-  addConnectionFlags(command).action(async (name: string, flags: ControlFlags) => {
-    const { resume } = await import('./control.ts');
-    await resume(name, flags, io);
-  });
+  addControl(program, 'resume', 'end a pause; after a halt, forgive the failures known so far and go on').action(
+    async (name: string, flags: ControlFlags) => {
+      const { resume } = await import('./control.ts');
+      await resume(name, flags, io);
+    },
+  );
 };

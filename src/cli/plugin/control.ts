@@ -1,49 +1,87 @@
-import { isKubeError, type KubeClient } from '../../kube/index.ts';
-import { daemonRollouts, daemonSets } from '../../native/index.ts';
-import { annotation, type DaemonRolloutStatus } from '../../rollout/index.ts';
+import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import { isKubeError } from '../../kube/index.ts';
+import { daemonRollouts, daemonSets, NotOptedInError } from '../../native/index.ts';
+import { annotation, controllerOf, type DaemonRolloutStatus } from '../../rollout/index.ts';
 import type { Io } from '../io.ts';
 import { type Connection, withCluster } from './connect.ts';
 import type { ControlFlags } from './control-commands.ts';
+import { daemonSetNotFound } from './failure.ts';
+import { hasOptedIn } from './standing.ts';
 import { readDaemonSetName } from './text.ts';
 
 const FIELD_MANAGER = 'kubectl-edgeset';
 
+/** The DaemonSet, when it is one that edgeset rolls out. */
+const read = async ({ client, namespace }: Connection, name: string): Promise<DaemonSet> => {
+  try {
+    const daemonSet = await client.get(daemonSets, { namespace, name });
+    if (hasOptedIn(daemonSet)) return daemonSet;
+  } catch (error) {
+    throw isKubeError(error, 'NotFound') ? daemonSetNotFound(namespace, name, error) : error;
+  }
+  throw new NotOptedInError(namespace, name);
+};
+
 const annotate = async (
   { client, namespace }: Connection,
-  name: string,
+  { metadata }: DaemonSet,
   annotations: Record<string, string | null>,
   dryRun: boolean,
 ): Promise<void> => {
-  await client.patch(
-    daemonSets,
-    { namespace, name },
-    { metadata: { annotations } },
-    { type: 'merge', fieldManager: FIELD_MANAGER, dryRun },
-  );
+  const name = metadata?.name ?? '';
+  // The UID is a precondition: not another DaemonSet of the same name, should this one be replaced meanwhile.
+  const patch = { metadata: { uid: metadata?.uid, annotations } };
+  await client.patch(daemonSets, { namespace, name }, patch, { type: 'merge', fieldManager: FIELD_MANAGER, dryRun });
 };
 
+/** The status of its rollout, when it speaks of the present template. */
 const statusOf = async (
-  client: KubeClient,
-  namespace: string,
-  name: string,
+  { client, namespace }: Connection,
+  { metadata }: DaemonSet,
 ): Promise<DaemonRolloutStatus | undefined> => {
   try {
-    return (await client.get(daemonRollouts, { namespace, name })).status;
+    const rollout = await client.get(daemonRollouts, { namespace, name: metadata?.name ?? '' });
+    const own = controllerOf(rollout)?.uid === metadata?.uid;
+    const present = (rollout.status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0);
+    return own && present ? rollout.status : undefined;
   } catch (error) {
     if (isKubeError(error, 'NotFound')) return undefined;
     throw error;
   }
 };
 
-const suffix = (dryRun: boolean): string => (dryRun ? ' (server dry run)' : '');
+/** An annotation that is there holds the rollout unless it says `false`; one that cannot be read makes it invalid. */
+const isPaused = ({ metadata }: DaemonSet): boolean =>
+  (metadata?.annotations?.[annotation.paused] ?? 'false').trim().toLowerCase() !== 'false';
 
-export const pause = async (text: string, { dryRun = false, ...flags }: ControlFlags, io: Io): Promise<void> => {
+const isPausedAlready = ({ metadata }: DaemonSet): boolean =>
+  metadata?.annotations?.[annotation.paused]?.trim().toLowerCase() === 'true';
+
+const act = async (
+  text: string,
+  flags: ControlFlags,
+  io: Io,
+  change: (
+    daemonSet: DaemonSet,
+    connection: Connection,
+  ) => Promise<{ annotations?: Record<string, string | null>; said: string }>,
+): Promise<void> => {
   const name = readDaemonSetName(text);
+  const dryRun = flags.dryRun === 'server';
   await withCluster(flags, io, async (connection) => {
-    await annotate(connection, name, { [annotation.paused]: 'true' }, dryRun);
-    io.stdout(`daemonset.apps/${name} paused${suffix(dryRun)}\n`);
+    const daemonSet = await read(connection, name);
+    const { annotations, said } = await change(daemonSet, connection);
+    if (annotations) await annotate(connection, daemonSet, annotations, dryRun);
+    io.stdout(`daemonset.apps/${name} ${said}${annotations && dryRun ? ' (server dry run)' : ''}\n`);
   });
 };
+
+export const pause = (text: string, flags: ControlFlags, io: Io): Promise<void> =>
+  act(text, flags, io, async (daemonSet) =>
+    isPausedAlready(daemonSet)
+      ? { said: 'is paused already' }
+      : { annotations: { [annotation.paused]: 'true' }, said: 'paused' },
+  );
 
 /** A value of the resume annotation that differs from the one honoured last: the hash, then the hash with a counter. */
 export const resumeValue = (hash: string, last: string | undefined): string => {
@@ -51,26 +89,20 @@ export const resumeValue = (hash: string, last: string | undefined): string => {
   return lastHash === hash ? `${hash}/${Number(counter) + 1 || 2}` : hash;
 };
 
-export const resume = async (text: string, { dryRun = false, ...flags }: ControlFlags, io: Io): Promise<void> => {
-  const name = readDaemonSetName(text);
-  await withCluster(flags, io, async (connection) => {
-    const { client, namespace } = connection;
-    const [daemonSet, status] = await Promise.all([
-      client.get(daemonSets, { namespace, name }),
-      statusOf(client, namespace, name),
-    ]);
-    const paused = daemonSet.metadata?.annotations?.[annotation.paused] !== undefined;
-    const halted = status?.halted && status.target ? status.target.hash : undefined;
+export const resume = (text: string, flags: ControlFlags, io: Io): Promise<void> =>
+  act(text, flags, io, async (daemonSet, connection) => {
+    const paused = isPaused(daemonSet);
+    const status = await statusOf(connection, daemonSet);
+    const halted = status?.halted ? status.target?.hash : undefined;
     if (!paused && halted === undefined) {
-      io.stdout(`daemonset.apps/${name} is neither paused nor halted\n`);
-      return;
+      const frozen = status?.conditions?.some(({ reason, status: is }) => reason === 'ZeroBudget' && is === 'True');
+      return { said: `is neither paused nor halted${frozen ? `; its ${annotation.maxUnavailable} is zero` : ''}` };
     }
-    const annotations = {
-      ...(paused && { [annotation.paused]: null }),
-      ...(halted !== undefined && { [annotation.resume]: resumeValue(halted, status?.resumed) }),
+    return {
+      annotations: {
+        ...(paused && { [annotation.paused]: null }),
+        ...(halted !== undefined && { [annotation.resume]: resumeValue(halted, status?.resumed) }),
+      },
+      said: halted === undefined ? 'unpaused' : `resumed at revision ${halted}`,
     };
-    await annotate(connection, name, annotations, dryRun);
-    const what = halted === undefined ? 'unpaused' : `resumed at revision ${halted}`;
-    io.stdout(`daemonset.apps/${name} ${what}${suffix(dryRun)}\n`);
   });
-};

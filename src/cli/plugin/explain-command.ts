@@ -1,9 +1,9 @@
 import type { AddCommand } from '../command.ts';
-import { addConnectionFlags, type ConnectionFlags } from './connect.ts';
+import { addConnectionFlags, type ConnectionFlags, outputOption } from './flags.ts';
 
 export interface ExplainFlags extends ConnectionFlags {
   node?: string;
-  output?: string;
+  output?: 'json' | 'yaml';
 }
 
 export const addExplainCommand: AddCommand = (program, { io }) => {
@@ -12,7 +12,7 @@ export const addExplainCommand: AddCommand = (program, { io }) => {
     .argument('<daemonset>', 'ds/NAME')
     .description('say why nodes are not updated, and what would change it')
     .option('--node <name>', 'this node alone')
-    .option('-o, --output <format>', 'json or yaml');
+    .addOption(outputOption('json', 'yaml'));
   addConnectionFlags(command).action(async (name: string, flags: ExplainFlags) => {
     const { showExplanation } = await import('./explain.ts');
     await showExplanation(name, flags, io);

@@ -1,11 +1,11 @@
 import type { AddCommand } from '../command.ts';
-import { addConnectionFlags, type ConnectionFlags } from './connect.ts';
+import { addConnectionFlags, type ConnectionFlags, outputOption } from './flags.ts';
 
 export interface PlanFlags extends ConnectionFlags {
   maxUnavailable?: string;
   partition?: string;
   nodeSelector?: string;
-  output?: string;
+  output?: 'json' | 'yaml';
 }
 
 export const addPlanCommand: AddCommand = (program, { io }) => {
@@ -14,9 +14,9 @@ export const addPlanCommand: AddCommand = (program, { io }) => {
     .argument('<daemonset>', 'ds/NAME')
     .description('show what would be done now, with this or another policy; nothing is written')
     .option('--max-unavailable <value>', 'decide with this budget, such as 3 or 10%')
-    .option('--partition <value>', 'decide with this partition')
-    .option('--node-selector <selector>', 'decide with this node selector')
-    .option('-o, --output <format>', 'json or yaml');
+    .option('--partition <value>', 'decide with this partition, such as 3 or 50%')
+    .option('--node-selector <selector>', 'decide with this selector of nodes, such as ring=first')
+    .addOption(outputOption('json', 'yaml'));
   addConnectionFlags(command).action(async (name: string, flags: PlanFlags) => {
     const { showPlan } = await import('./plan.ts');
     await showPlan(name, flags, io);

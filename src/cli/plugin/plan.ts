@@ -1,74 +1,100 @@
-import { type RolloutReading, readRollout } from '../../native/index.ts';
-import { annotation, explainHold } from '../../rollout/index.ts';
-import { systemClock } from '../../runtime/index.ts';
+import type { RolloutReading } from '../../native/index.ts';
+import { type Action, annotation, explainHold } from '../../rollout/index.ts';
+import { OptionError } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
 import { withCluster } from './connect.ts';
 import type { PlanFlags } from './plan-command.ts';
-import { readDaemonSetName, readFormat, structured } from './text.ts';
+import { notesOnManager, readFor } from './reading.ts';
+import { readDaemonSetName, sentences, structured } from './text.ts';
 
-const verbs: Record<string, string> = {
-  reserve: 'reserve a slot and replace the pod on',
-  delete: 'delete the pod on',
-  release: 'give back the slot of',
+const LONGEST_LIST = 20;
+
+/** Flags that take the place of an annotation. */
+const overrides = [
+  ['--max-unavailable', annotation.maxUnavailable, ({ maxUnavailable }: PlanFlags) => maxUnavailable],
+  ['--partition', annotation.partition, ({ partition }: PlanFlags) => partition],
+  ['--node-selector', annotation.nodeSelector, ({ nodeSelector }: PlanFlags) => nodeSelector],
+] as const;
+
+/** One of the decision's actions as a line. */
+const toStep = (action: Action, { ledger }: RolloutReading): string => {
+  switch (action.type) {
+    case 'reserve':
+      return `replace the pod on ${action.node} (${ledger.get(action.node)?.view.phase ?? 'unknown'})`;
+    case 'delete':
+      return `delete the pod on ${action.node}, whose slot is reserved`;
+    case 'release':
+      return `give back the slot of ${action.node}, whose pod is left alone`;
+    case 'halt':
+      return action.halt.reason === 'RolledBack'
+        ? 'halt: this revision was rolled back before'
+        : `halt: the target revision failed on ${action.halt.nodes.join(', ')}`;
+    case 'resume':
+      return `resume, as the annotation ${annotation.resume}=${action.value} asks`;
+    case 'rollback':
+      return `put the template of ${action.to.name} back`;
+    case 'complete':
+      return 'record that the rollout is complete';
+  }
 };
 
-/** The decision's actions as sentences. */
-export const planOf = ({ decision }: RolloutReading): string[] =>
-  decision.actions.map((action) => {
-    switch (action.type) {
-      case 'reserve':
-      case 'delete':
-      case 'release':
-        return `${verbs[action.type]} ${action.node}`;
-      case 'halt':
-        return action.halt.reason === 'RolledBack'
-          ? 'halt: this revision was rolled back before'
-          : `halt: failed on ${action.halt.nodes.join(', ')}`;
-      case 'resume':
-        return `resume, as ${action.value} asks`;
-      case 'rollback':
-        return `put the template of ${action.to.name} back`;
-      case 'complete':
-        return 'note that the rollout is complete';
-    }
-  });
+/** What comes after: nodes that wait for a slot, and nodes that come back. */
+const outlook = ({ ledger, decision }: RolloutReading): string => {
+  const { outdated, broken, offline } = ledger.tally.phases;
+  const begun = decision.actions.filter(({ type }) => type === 'reserve').length;
+  const waiting = outdated + broken - begun;
+  return sentences(
+    waiting > 0 ? `${waiting} more online nodes wait for their turn.` : '',
+    offline > 0 ? `${offline} offline nodes are skipped until they return.` : '',
+  );
+};
 
 export const renderPlan = (reading: RolloutReading): string => {
-  const { summary } = reading.decision;
-  const { breaker, budget, usage, hold } = summary;
+  const { breaker, budget, usage, hold, complete } = reading.decision.summary;
   const lines = [
+    'Nothing is written: this is what the manager would decide now.',
     `Budget ${budget}: ${usage.occupied} in use, ${usage.inFlight} of them by acts in flight.`,
     `Breaker: ${breaker.failures} failures and ${breaker.suspects} suspects, stops at ${breaker.threshold}.`,
   ];
   if (hold) {
     const { what, remedy } = explainHold(hold);
-    lines.push(`${what}. ${remedy}`.trim());
+    lines.push(sentences(`${what}.`, remedy));
   }
-  const steps = planOf(reading);
-  lines.push(steps.length === 0 ? 'Nothing would be done now.' : 'Would now:', ...steps.map((step) => `  ${step}`));
-  return `${lines.join('\n')}\n`;
+  lines.push(...notesOnManager(reading).map((note) => `Note: ${note}`));
+  const steps = reading.decision.actions.map((action) => toStep(action, reading));
+  if (steps.length > 0) {
+    lines.push('Would now:', ...steps.slice(0, LONGEST_LIST).map((step) => `  ${step}`));
+    if (steps.length > LONGEST_LIST) lines.push(`  and ${steps.length - LONGEST_LIST} more: -o json lists them all`);
+  } else lines.push(complete ? 'Nothing is left to do.' : 'Nothing would be done now.');
+  const rest = outlook(reading);
+  return `${[...lines, ...(rest === '' ? [] : [rest])].join('\n')}\n`;
+};
+
+const toData = (reading: RolloutReading): object => {
+  const { actions, summary, wakeAt } = reading.decision;
+  return {
+    ...summary,
+    actions: actions.map((action) => (action.type === 'reserve' ? { ...action, pod: action.pod.name } : action)),
+    ...(Number.isFinite(wakeAt) && { decidesAgainAt: new Date(wakeAt).toISOString() }),
+  };
 };
 
 /** What the one decision of the product says of the live cluster, with the policy changed as the flags ask. */
 export const showPlan = async (name: string, flags: PlanFlags, io: Io): Promise<void> => {
-  const format = readFormat(flags.output, ['table', 'json', 'yaml']);
-  const changed = [
-    [annotation.maxUnavailable, flags.maxUnavailable],
-    [annotation.partition, flags.partition],
-    [annotation.nodeSelector, flags.nodeSelector],
-  ].filter((pair): pair is [string, string] => pair[1] !== undefined);
-  await withCluster(flags, io, async ({ client, namespace }) => {
-    const reading = await readRollout({
-      client,
-      clock: systemClock,
-      namespace,
-      name: readDaemonSetName(name),
-      annotations: Object.fromEntries(changed),
-    });
-    io.stdout(
-      format === 'json' || format === 'yaml'
-        ? structured({ ...reading.decision.summary, actions: reading.decision.actions }, format)
-        : renderPlan(reading),
-    );
+  const { output } = flags;
+  const daemonSet = readDaemonSetName(name);
+  const changed = overrides.flatMap(([, key, of]) => {
+    const value = of(flags);
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  await withCluster(flags, io, async (connection) => {
+    const reading = await readFor(connection, daemonSet, Object.fromEntries(changed));
+    const { policy } = reading.view;
+    // The flags' own values are slips of the command line; the DaemonSet's are part of what is to be told.
+    for (const error of policy.kind === 'invalid' ? policy.errors : []) {
+      const [flag] = overrides.find(([, key, of]) => key === error.field && of(flags) !== undefined) ?? [];
+      if (flag) throw new OptionError(flag, `"${error.value}" ${error.problem}: ${error.cure}`);
+    }
+    io.stdout(output ? structured(toData(reading), output) : renderPlan(reading));
   });
 };

@@ -1,90 +1,66 @@
-import type { ListOptions } from '../../kube/index.ts';
+import { isKubeError, type ListOptions, type ListResult } from '../../kube/index.ts';
 import { daemonRollouts } from '../../native/index.ts';
-import type { DaemonRollout, DaemonRolloutStatus } from '../../rollout/index.ts';
+import type { DaemonRollout } from '../../rollout/index.ts';
 import type { Io } from '../io.ts';
-import { withCluster } from './connect.ts';
-import { interruption } from './interruption.ts';
+import { type Connection, withCluster } from './connect.ts';
+import { CommandFailure } from './failure.ts';
 import type { StatusFlags } from './status-command.ts';
-import { type OutputFormat, readDaemonSetName, readFormat, structured, table } from './text.ts';
+import { followStatus } from './status-follow.ts';
+import { createStatusView } from './status-view.ts';
+import { readDaemonSetName } from './text.ts';
 
-const number = (value: number | undefined): string => String(value ?? 0);
+const PAGE = 500;
 
-const clockTime = (dateTime: string | undefined): string => dateTime?.slice(11, 16) ?? '';
-
-interface Column {
-  title: string;
-  wide?: boolean;
-  cell: (status: DaemonRolloutStatus) => string;
-}
-
-const columns: readonly Column[] = [
-  { title: 'STATUS', cell: (s) => s.summary ?? 'Not started' },
-  { title: 'TARGET', cell: (s) => s.target?.hash ?? '' },
-  { title: 'UPDATED', cell: (s) => `${number(s.nodes?.updated)}/${number(s.nodes?.online)}` },
-  { title: 'UPDATING', cell: (s) => number(s.nodes?.updating) },
-  { title: 'OFFLINE', cell: (s) => number(s.nodes?.offline) },
-  { title: 'FAILED', cell: (s) => number(s.nodes?.failed) },
-  { title: 'BUDGET', cell: (s) => `${number(s.budget?.inUse)}/${number(s.budget?.nodes)}` },
-  { title: 'FINISH', cell: (s) => clockTime(s.estimatedFinishAt) },
-  { title: 'OUTDATED', wide: true, cell: (s) => number(s.nodes?.outdated) },
-  { title: 'BROKEN', wide: true, cell: (s) => number(s.nodes?.broken) },
-  { title: 'SETTLING', wide: true, cell: (s) => number(s.nodes?.settling) },
-  { title: 'HELD', wide: true, cell: (s) => number(s.nodes?.held) },
-  { title: 'MISSING', wide: true, cell: (s) => number(s.nodes?.missing) },
-  { title: 'SUSPECTS', wide: true, cell: (s) => number(s.breaker?.suspects) },
-  { title: 'MAX-UNAVAILABLE', wide: true, cell: (s) => s.budget?.maxUnavailable ?? '' },
-];
-
-export const renderStatus = (rollouts: readonly DaemonRollout[], format: OutputFormat, namespaces: boolean): string => {
-  if (format === 'json' || format === 'yaml')
-    return structured(
-      rollouts.length === 1 ? rollouts[0] : { apiVersion: 'v1', kind: 'List', items: rollouts },
-      format,
+const listAll = async ({ client }: Connection, where: ListOptions): Promise<DaemonRollout[]> => {
+  const items: DaemonRollout[] = [];
+  try {
+    for (let next: string | undefined = ''; next !== undefined; ) {
+      const page: ListResult<DaemonRollout> = await client.list(daemonRollouts, {
+        ...where,
+        limit: PAGE,
+        ...(next && { continue: next }),
+      });
+      items.push(...page.items);
+      next = page.continue;
+    }
+  } catch (error) {
+    // A list is never "not found": the kind itself is not served.
+    if (!isKubeError(error, 'NotFound')) throw error;
+    throw new CommandFailure(
+      'NotInstalled',
+      'the cluster does not know DaemonRollouts: install their definition with "kubectl edgeset crds | kubectl apply -f -", and the manager',
+      error,
     );
-  if (format === 'name') return rollouts.map(({ metadata }) => `daemonrollout.edgeset.io/${metadata.name}\n`).join('');
-  const shown = columns.filter(({ wide }) => !wide || format === 'wide');
-  const rows = rollouts.map(({ metadata, status = {} }) => [
-    ...(namespaces ? [metadata.namespace ?? ''] : []),
-    metadata.name ?? '',
-    ...shown.map(({ cell }) => cell(status)),
-  ]);
-  return table([...(namespaces ? ['NAMESPACE'] : []), 'NAME', ...shown.map(({ title }) => title)], rows);
+  }
+  return items;
 };
 
 /** Prints rollouts once, or at every change until interrupted. */
 export const showStatus = async (name: string | undefined, flags: StatusFlags, io: Io): Promise<void> => {
-  const format = readFormat(flags.output, ['table', 'wide', 'json', 'yaml', 'name']);
+  const { output, allNamespaces = false, selector, watch = false } = flags;
   const wanted = name === undefined ? undefined : readDaemonSetName(name);
-  await withCluster(flags, io, async ({ client, namespace }) => {
-    const where: ListOptions = {
-      ...(flags.allNamespaces ? {} : { namespace }),
-      ...(flags.selector !== undefined && { labelSelector: flags.selector }),
+  const view = createStatusView(output, { namespaces: allNamespaces, single: wanted !== undefined });
+  await withCluster(flags, io, async (connection) => {
+    const where = {
+      ...(!allNamespaces && { namespace: connection.namespace }),
+      ...(selector !== undefined && { labelSelector: selector }),
       ...(wanted !== undefined && { fieldSelector: `metadata.name=${wanted}` }),
     };
-    const { items, resourceVersion } = await client.list(daemonRollouts, where);
-    if (items.length === 0) io.stderr(nothingFound(wanted, flags.allNamespaces ? undefined : namespace));
-    if (items.length > 0 || format === 'json' || format === 'yaml')
-      io.stdout(renderStatus(items, format, flags.allNamespaces ?? false));
-    if (!flags.watch) return;
-    const { signal, done } = interruption();
-    try {
-      for await (const event of client.watch(daemonRollouts, { ...where, resourceVersion, signal })) {
-        if (event.type === 'BOOKMARK' || event.type === 'DELETED') continue;
-        const text = renderStatus([event.object], format, flags.allNamespaces ?? false);
-        // The header stands once at the top.
-        io.stdout(format === 'table' || format === 'wide' ? text.slice(text.indexOf('\n') + 1) : text);
-      }
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    } finally {
-      done();
+    const place = allNamespaces ? 'any namespace' : `namespace ${connection.namespace}`;
+    // Also before watching: a refusal ends the command here, where a watch would try on and on.
+    const items = await listAll(connection, where);
+    if (wanted !== undefined && items.length === 0 && !watch)
+      throw new CommandFailure(
+        'NotFound',
+        `there is no rollout of a DaemonSet ${wanted} in ${place}: "kubectl edgeset explain ds/${wanted}" says why`,
+      );
+    if (items.length === 0) io.stderr(`No rollouts in ${place}.\n`);
+    if (watch) {
+      const table = output === undefined || output === 'wide';
+      await followStatus({ connection, where, view, table, io });
+      return;
     }
+    if (items.length > 0 || output === 'json' || output === 'yaml')
+      io.stdout(view.all(items, connection.env.clock.now()));
   });
-};
-
-const nothingFound = (name: string | undefined, namespace: string | undefined): string => {
-  const where = namespace === undefined ? 'any namespace' : `namespace ${namespace}`;
-  return name === undefined
-    ? `No rollouts in ${where}: DaemonSets opt in with the annotation apps.openyurt.io/update-strategy.\n`
-    : `No rollout of a DaemonSet ${name} in ${where}. Try: kubectl edgeset explain ds/${name}\n`;
 };

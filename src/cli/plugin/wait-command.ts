@@ -1,5 +1,5 @@
 import type { AddCommand } from '../command.ts';
-import { addConnectionFlags, type ConnectionFlags } from './connect.ts';
+import { addConnectionFlags, type ConnectionFlags } from './flags.ts';
 
 export interface WaitFlags extends ConnectionFlags {
   timeout: string;

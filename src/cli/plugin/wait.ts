@@ -1,78 +1,102 @@
-import { isKubeError, type KubeClient } from '../../kube/index.ts';
+import { isKubeError } from '../../kube/index.ts';
 import { daemonRollouts, daemonSets, NotOptedInError } from '../../native/index.ts';
-import { annotation, controllerOf, type DaemonRollout } from '../../rollout/index.ts';
-import { parseDuration, sleep, systemClock } from '../../runtime/index.ts';
+import type { DaemonRollout } from '../../rollout/index.ts';
+import { parseDuration, sleep } from '../../runtime/index.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
 import type { Io } from '../io.ts';
-import { withCluster } from './connect.ts';
+import { type Connection, withCluster } from './connect.ts';
+import { CommandFailure, daemonSetNotFound } from './failure.ts';
 import { interruption } from './interruption.ts';
+import { createRegion, mayRewrite } from './region.ts';
+import { hasOptedIn, type Standing, standingOf } from './standing.ts';
 import { readDaemonSetName } from './text.ts';
 import type { WaitFlags } from './wait-command.ts';
 
 const POLL_MS = 500;
+const WIDEST_LINE = 1_000;
 
-type Standing = { kind: 'complete' | 'stalled'; message: string } | { kind: 'going'; message: string };
-
-const conditionOf = (rollout: DaemonRollout | undefined, type: string) =>
-  rollout?.status?.conditions?.find((condition) => condition.type === type);
-
-/** What the rollout object says of the DaemonSet's present generation; anything older is no answer. */
-export const standingOf = (generation: number, rollout: DaemonRollout | undefined): Standing => {
-  if (!rollout?.status || (rollout.status.observedGeneration ?? 0) < generation)
-    return { kind: 'going', message: 'Waiting for the manager to see the present template' };
-  const stalled = conditionOf(rollout, 'Stalled');
-  if (stalled?.status === 'True') return { kind: 'stalled', message: stalled.message };
-  const complete = conditionOf(rollout, 'Complete');
-  if (complete?.status === 'True') return { kind: 'complete', message: complete.message };
-  return { kind: 'going', message: complete?.message ?? rollout.status.summary ?? '' };
-};
-
-const look = async (client: KubeClient, namespace: string, name: string, signal: AbortSignal): Promise<Standing> => {
+const look = async ({ client, namespace }: Connection, name: string, signal: AbortSignal): Promise<Standing> => {
   const daemonSet = await client.get(daemonSets, { namespace, name }, { signal });
-  const annotations = daemonSet.metadata?.annotations ?? {};
-  if (annotations[annotation.strategy] === undefined && annotations[annotation.proposedStrategy] === undefined)
-    throw new NotOptedInError(namespace, name);
+  if (daemonSet.metadata?.deletionTimestamp)
+    throw new CommandFailure(
+      'BeingDeleted',
+      `DaemonSet ${namespace}/${name} is being deleted: its rollout will not end`,
+    );
+  if (!hasOptedIn(daemonSet)) throw new NotOptedInError(namespace, name);
+  let rollout: DaemonRollout | undefined;
   try {
-    const rollout = await client.get(daemonRollouts, { namespace, name }, { signal });
-    const own = controllerOf(rollout)?.uid === daemonSet.metadata?.uid;
-    return standingOf(daemonSet.metadata?.generation ?? 0, own ? rollout : undefined);
+    rollout = await client.get(daemonRollouts, { namespace, name }, { signal });
   } catch (error) {
-    if (isKubeError(error, 'NotFound')) return standingOf(0, undefined);
-    throw error;
+    if (!isKubeError(error, 'NotFound')) throw error;
   }
+  return standingOf(daemonSet, rollout);
 };
 
-/** Waits for completion. Progress goes to stderr, one line a change. */
+/** An API server that restarts or is overloaded for a while does not end a wait. */
+const mayPass = (error: unknown): boolean =>
+  isKubeError(error, 'Transport', 'Timeout', 'TooManyRequests', 'ServerTimeout', 'ServiceUnavailable', 'InternalError');
+
+/** Writes progress to stderr: on a terminal one line that is rewritten, else a line a change. */
+const createProgress = (io: Io): ((message: string) => void) => {
+  const region =
+    io.terminal && mayRewrite(io.environment)
+      ? createRegion(io.stderr, () => ({ columns: io.screen?.().columns ?? WIDEST_LINE, rows: 3 }))
+      : undefined;
+  let said = '';
+  return (message) => {
+    if (message === said) return;
+    said = message;
+    if (region) region.show(message);
+    else io.stderr(`${message}\n`);
+  };
+};
+
+/** Waits for completion. Resolves with what the shell is told. */
 export const waitForRollout = async (name: string, flags: WaitFlags, io: Io): Promise<ExitCode> => {
   const timeoutMs = parseDuration('--timeout', flags.timeout);
   const daemonSet = readDaemonSetName(name);
-  return withCluster(flags, io, async ({ client, namespace }) => {
+  return withCluster(flags, io, async (connection) => {
+    const { env, namespace } = connection;
     const { signal, done } = interruption();
-    const deadline = systemClock.now() + timeoutMs;
-    let said = '';
+    const over = new AbortController();
+    const timer = env.clock.timer(timeoutMs, () => over.abort());
+    const stop = AbortSignal.any([signal, over.signal]);
+    const progress = createProgress(io);
+    let last: Standing | undefined;
     try {
       for (;;) {
-        const standing = await look(client, namespace, daemonSet, signal);
-        if (standing.kind === 'complete') {
-          io.stdout(`${standing.message}\n`);
+        try {
+          last = await look(connection, daemonSet, stop);
+        } catch (error) {
+          if (last === undefined || stop.aborted || !mayPass(error)) throw error;
+          progress('The API server does not answer; waiting for it.');
+          await sleep(env.clock, POLL_MS, stop);
+          continue;
+        }
+        if (last.kind === 'complete' || last.kind === 'rests') {
+          io.stdout(`${last.message}\n`);
           return exitCodes.ok;
         }
-        if (standing.kind === 'stalled') {
-          io.stderr(`${standing.message}\n`);
+        if (last.kind === 'stalled') {
+          io.stderr(`${last.message}\n`);
           return exitCodes.stalled;
         }
-        if (standing.message !== said) io.stderr(`${standing.message}\n`);
-        said = standing.message;
-        if (systemClock.now() >= deadline) {
-          io.stderr(`edgeset: not complete within ${flags.timeout}\n`);
-          return exitCodes.failed;
-        }
-        await sleep(systemClock, Math.min(POLL_MS, deadline - systemClock.now()), signal);
+        progress(last.message);
+        await sleep(env.clock, POLL_MS, stop);
       }
     } catch (error) {
       if (signal.aborted) return exitCodes.failed;
-      throw error;
+      if (over.signal.aborted)
+        throw new CommandFailure(
+          'TimedOut',
+          `not complete within ${flags.timeout}: ${last?.message ?? 'no answer came'}`,
+        );
+      if (!isKubeError(error, 'NotFound')) throw error;
+      throw last === undefined
+        ? daemonSetNotFound(namespace, daemonSet, error)
+        : new CommandFailure('NotFound', `DaemonSet ${namespace}/${daemonSet} was deleted meanwhile`, error);
     } finally {
+      timer.cancel();
       done();
     }
   });

@@ -1,0 +1,48 @@
+import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import { annotation, controllerOf, type DaemonRollout, parsePolicy } from '../../rollout/index.ts';
+
+/**
+ * Where a rollout stands for whoever waits for it. `rests`: all that the policy allows is updated, and a partition or a
+ * node selector leaves the others on the old revision on purpose.
+ */
+export interface Standing {
+  kind: 'complete' | 'rests' | 'stalled' | 'going';
+  message: string;
+}
+
+const going = (message: string): Standing => ({ kind: 'going', message });
+
+export const hasOptedIn = ({ metadata }: DaemonSet): boolean =>
+  metadata?.annotations?.[annotation.strategy] !== undefined ||
+  metadata?.annotations?.[annotation.proposedStrategy] !== undefined;
+
+/** Does the status speak of the policy that the DaemonSet has now? Annotations do not raise the generation. */
+const knowsPolicy = ({ metadata, spec }: DaemonSet, policyHash: string | undefined): boolean => {
+  const policy = parsePolicy({
+    annotations: metadata?.annotations ?? {},
+    updateStrategyType: spec?.updateStrategy?.type ?? 'RollingUpdate',
+    minReadySeconds: spec?.minReadySeconds ?? 0,
+  });
+  return policyHash === (policy.kind === 'on' ? policy.hash : '');
+};
+
+const onPurpose: ReadonlySet<string> = new Set(['partition', 'node-selector']);
+
+/** What the rollout object says of the DaemonSet as it is now; what speaks of an earlier one is no answer. */
+export const standingOf = (daemonSet: DaemonSet, rollout: DaemonRollout | undefined): Standing => {
+  const status = controllerOf(rollout ?? {})?.uid === daemonSet.metadata?.uid ? rollout?.status : undefined;
+  if (!status || (status.observedGeneration ?? 0) < (daemonSet.metadata?.generation ?? 0))
+    return going('Waiting for the manager to see the present template.');
+  const condition = (type: string) => status.conditions?.find((one) => one.type === type);
+  const [complete, stalled, ready] = ['Complete', 'Stalled', 'Ready'].map(condition);
+  // A resumed or mended rollout stays Stalled until the manager has read the annotation: that is no end.
+  if (!knowsPolicy(daemonSet, status.policyHash)) return going('Waiting for the manager to see the present policy.');
+  if (stalled?.status === 'True') return { kind: 'stalled', message: stalled.message };
+  if (complete?.status === 'True') return { kind: 'complete', message: complete.message };
+  const message = ready?.message ?? status.summary ?? '';
+  const held = (status.causes ?? []).filter(({ phase }) => phase === 'held');
+  const rests = ready?.reason === 'LeftOnOldRevision' && held.every(({ cause }) => onPurpose.has(cause));
+  return rests
+    ? { kind: 'rests', message: `${message} The others are left on the old revision, as the policy asks.` }
+    : going(message);
+};

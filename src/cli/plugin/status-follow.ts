@@ -1,0 +1,105 @@
+import { createReflector, keyOf } from '../../kube/index.ts';
+import { daemonRollouts } from '../../native/index.ts';
+import type { DaemonRollout } from '../../rollout/index.ts';
+import { type Logger, silentLogger } from '../../runtime/index.ts';
+import type { Io } from '../io.ts';
+import type { Connection } from './connect.ts';
+import { interruption } from './interruption.ts';
+import { createRegion, mayRewrite } from './region.ts';
+import type { StatusView } from './status-view.ts';
+
+export interface Following {
+  connection: Connection;
+  where: { namespace?: string; labelSelector?: string; fieldSelector?: string };
+  view: StatusView;
+  /** What is shown is a table, which can be rewritten in place. */
+  table: boolean;
+  io: Io;
+}
+
+/** Tells of warnings, and of nothing else. */
+const warningsTo = (tell: (error: unknown) => void): Logger => {
+  const log: Logger = { ...silentLogger, warn: (_msg, { error } = {}) => tell(error), with: () => log };
+  return log;
+};
+
+/** Shows every change until interrupted, through every disturbance: in place on a terminal, else appended. */
+export const followStatus = async ({ connection, where, view, table, io }: Following): Promise<void> => {
+  const { client, env } = connection;
+  const region = table && io.screen && mayRewrite(io.environment) ? createRegion(io.stdout, io.screen) : undefined;
+  let trouble = '';
+  const tell = (error: unknown): void => {
+    trouble = `The watch is disturbed (${error instanceof Error ? error.message : String(error)}); it is taken up again.\n`;
+    if (region) redraw();
+    else io.stderr(trouble);
+  };
+  const reflector = createReflector({
+    ...where,
+    client,
+    resource: daemonRollouts,
+    env: { ...env, log: warningsTo(tell) },
+    project: (rollout: DaemonRollout) => rollout,
+    handlers: [
+      {
+        upsert: (key, rollout) => {
+          trouble = '';
+          if (!started) return;
+          if (region) redraw();
+          else append(key, rollout);
+        },
+        remove: (key) => {
+          said.delete(key);
+          if (region) redraw();
+          else io.stderr(`DaemonRollout ${key} is gone.\n`);
+        },
+        synced: () => {
+          trouble = '';
+          if (region) {
+            started = true;
+            redraw();
+          } else if (!started) start();
+        },
+      },
+    ],
+  });
+  /** What was appended last, by key: most changes of a rollout do not show. */
+  const said = new Map<string, string>();
+  let started = false;
+  let headed = !table;
+
+  const sorted = (): DaemonRollout[] =>
+    [...reflector.store.values()].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+
+  function redraw(): void {
+    region?.show(`${view.all(sorted(), env.clock.now())}${trouble}`);
+  }
+  function start(): void {
+    started = true;
+    const now = env.clock.now();
+    const rollouts = sorted();
+    // Whole, so that the widths of its columns suit all of them.
+    const whole = headed || rollouts.length === 0 ? undefined : view.all(rollouts, now);
+    headed ||= whole !== undefined;
+    if (whole !== undefined) io.stdout(whole);
+    for (const rollout of rollouts) {
+      const text = view.one(rollout, now);
+      if (whole === undefined) io.stdout(text);
+      said.set(keyOf(rollout), text);
+    }
+  }
+  function append(key: string, rollout: DaemonRollout): void {
+    const now = env.clock.now();
+    const text = view.one(rollout, now);
+    if (said.get(key) === text) return;
+    said.set(key, text);
+    io.stdout(headed ? text : view.all([rollout], now));
+    headed = true;
+  }
+
+  const { signal, done } = interruption();
+  try {
+    await reflector.run(signal);
+  } finally {
+    done();
+  }
+};
