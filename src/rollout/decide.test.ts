@@ -298,6 +298,12 @@ describe('turning points', () => {
     assert.deepEqual(types(bench), ['halt']);
   });
 
+  it('neither halts nor rolls back where the owners decide', () => {
+    const bench = failing(3);
+    bench.policy({ strategy: 'ota', onFailure: 'rollback' });
+    assert.deepEqual(types(bench), []);
+  });
+
   it('names the first ten', () => {
     const bench = benchAt(20, { maxUnavailable: count(15), failureThreshold: count(12) });
     for (let index = 0; index < 12; index += 1) {

@@ -94,7 +94,7 @@ const turningPoint = (ledger: Ledger, breaker: Breaker, complete: boolean, now: 
     return back && back.hash !== target.hash ? { type: 'rollback', to: back } : undefined;
   }
   if (acting && breaker.mustHalt) {
-    const nodes = [...ledger.failing()].map((record) => record.name).sort();
+    const nodes = [...ledger.failing()].map((record) => record.name).toSorted();
     return { type: 'halt', halt: { at: now, reason: 'Failures', nodes: nodes.slice(0, FIRST_NODES) } };
   }
   const seen = ledger.tally.phases.updated > 0;
@@ -107,7 +107,7 @@ const byName = (a: NodeRecord, b: NodeRecord): number => (a.name < b.name ? -1 :
 /** What becomes of acts whose slot is reserved and that were not seen to be carried out. */
 const settleOpenActs = (ledger: Ledger, mayBegin: boolean, budget: number, usage: Usage, now: number): Action[] => {
   const actions: Action[] = [];
-  for (const record of [...ledger.openActs()].sort(byName)) {
+  for (const record of [...ledger.openActs()].toSorted(byName)) {
     const { act } = record;
     if (!act || act.stage === 'sending') continue;
     const pod = livePod(record)?.facts;

@@ -124,7 +124,7 @@ export const createLedger = (policy: Policy) => {
   const nothing = (): void => undefined;
 
   const reassessAll = (now: number): void => {
-    for (const record of [...records.values()]) touch(record, now, nothing);
+    for (const record of records.values()) touch(record, now, nothing);
     redrawPartition(now);
   };
 
@@ -273,11 +273,11 @@ export const createLedger = (policy: Policy) => {
      * Takes over what a DaemonRollout says: the state, the reserved slots, the forgiven nodes. Comes before or after
      * the nodes and pods of the first sight. Acts of ours that are still there keep the stage that only we know.
      */
-    restore(saved: RolloutState, acts: ReadonlyMap<string, Act>, forgiven: ReadonlySet<string>, now: number): void {
+    restore(saved: RolloutState, acts: ReadonlyMap<string, Act>, pardoned: ReadonlySet<string>, now: number): void {
       for (const name of acts.keys()) recordOf(name);
       for (const record of records.values()) {
         const act = acts.get(record.name);
-        record.forgiven = forgiven.has(record.name);
+        record.forgiven = pardoned.has(record.name);
         record.act = act && takeOver(act, record.act, now);
         record.pods = record.pods.map((pod) => ({ ...pod, inherited: true }));
       }
@@ -335,8 +335,8 @@ export const createLedger = (policy: Policy) => {
 
     /** Forgives every failure known: the user resumed. */
     forgive(now: number): string[] {
-      const forgiven = [...failing];
-      for (const record of forgiven)
+      const pardoned = [...failing];
+      for (const record of pardoned)
         touch(record, now, () => {
           record.forgiven = true;
           // To be tried once more, as after a new template: in its own slot should it be down.
@@ -344,7 +344,7 @@ export const createLedger = (policy: Policy) => {
           if (act && view.cause === 'came-back-old') record.act = pastAct({ rollout: act.rollout - 1, at: act.at });
         });
       redrawPartition(now);
-      return forgiven.map((record) => record.name);
+      return pardoned.map((record) => record.name);
     },
 
     /** Looks again at every record whose time has come. */

@@ -153,7 +153,7 @@ describe('every other annotation', () => {
 
   it('is reported beside all other bad ones, and none of them is guessed', () => {
     const parsed = auto({ [annotation.maxUnavailable]: 'x', [annotation.partition]: 'y', [annotation.paused]: 'z' });
-    assert.deepEqual(parsed.kind === 'invalid' && parsed.errors.map(({ value }) => value).sort(), ['x', 'y', 'z']);
+    assert.deepEqual(parsed.kind === 'invalid' && parsed.errors.map(({ value }) => value).toSorted(), ['x', 'y', 'z']);
   });
 
   it('is cut to a readable length in the message', () => {

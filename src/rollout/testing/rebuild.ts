@@ -24,9 +24,11 @@ export const rebuild = (ledger: Ledger, now: number): Ledger => {
   return fresh;
 };
 
+const byText = ([a]: [string, number], [b]: [string, number]): number => (a < b ? -1 : 1);
+
 /** Everything of a ledger that others read, in an order of its own. */
 export const contentOf = (ledger: Ledger) => ({
-  tally: { ...ledger.tally, causes: [...ledger.tally.causes].filter(([, count]) => count > 0).toSorted() },
+  tally: { ...ledger.tally, causes: [...ledger.tally.causes].filter(([, count]) => count > 0).toSorted(byText) },
   nodes: [...ledger.records()]
     .map(({ name, node, view, member, act }) => {
       // Membership means something only where a node waits.

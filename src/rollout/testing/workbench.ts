@@ -14,8 +14,8 @@ const LONG_AGO = START - 86_400_000;
  * A ledger on a bench: facts go in by a word each, time stands still until it is moved, and acts are carried out at
  * once. Versions are named `a`, `b`, `c`; nodes have long been Ready and pods long been available unless said otherwise.
  */
-export const createWorkbench = (change: Partial<Policy> = {}) => {
-  let policy = policyWith(change);
+export const createWorkbench = (initial: Partial<Policy> = {}) => {
+  let policy = policyWith(initial);
   const ledger = createLedger(policy);
   let now = START;
   let uids = 0;
