@@ -85,6 +85,7 @@ export const createTestApi = (clock: Clock) => {
     if (!signal) return answer;
     const aborted = Promise.withResolvers<never>();
     const onAbort = (): void => aborted.reject(signal.reason);
+    if (signal.aborted) onAbort();
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       return await Promise.race([answer, aborted.promise]);
@@ -192,8 +193,9 @@ export const createTestApi = (clock: Clock) => {
     delete: (resource, ref, options) => {
       const call = { verb: 'delete' as const, plural: resource.plural, name: ref.name, body: options?.preconditions };
       return request(call, options, () => {
+        const left = objects.delete(resource, ref, options?.preconditions);
         seeDelete({ ...call, at: clock.now() });
-        return objects.delete(resource, ref, options?.preconditions);
+        return left;
       });
     },
     watch,
@@ -226,7 +228,7 @@ export const createTestApi = (clock: Clock) => {
         },
       };
     },
-    /** Called when a delete arrives, before it is judged. */
+    /** Called when a delete has been carried out. */
     onDelete(see: (call: Call) => void): void {
       seeDelete = see;
     },

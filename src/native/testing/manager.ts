@@ -31,7 +31,14 @@ export const startManager = (world: World, identity = 'm1') => {
   const { recorder, told, reasons } = createTestRecorder();
   const { log, lines } = countingLogger();
   const env: Env = { clock: world.clock, random: () => 0.5, log };
-  const controller = createNativeController({ client: world.api.client, env, events: recorder, identity });
+  let passed = (): void => undefined;
+  const controller = createNativeController({
+    client: world.api.client,
+    env,
+    events: recorder,
+    identity,
+    observe: { queue: { worked: () => passed() } },
+  });
   const caches = new AbortController();
   const caching = controller.run(caches.signal);
   let term: { end: AbortController; done: Promise<void> } | undefined;
@@ -41,6 +48,10 @@ export const startManager = (world: World, identity = 'm1') => {
     reasons,
     /** Warnings and errors in the log. */
     lines,
+    /** Called after each pass over a DaemonSet. */
+    onPass(call: () => void): void {
+      passed = call;
+    },
     lead(): void {
       const end = new AbortController();
       term = { end, done: controller.lead(end.signal) };

@@ -177,10 +177,18 @@ export const createWorld = () => {
       ];
       objects.replace(nodes, { ...node, status: { conditions } }, 'status');
     },
-    createSet(annotations: Record<string, string> = {}, { name = 'app', tag = 'v1', type = 'OnDelete' } = {}): void {
+    createSet(
+      annotations: Record<string, string> = {},
+      { name = 'app', tag = 'v1', optIn = true }: { name?: string; tag?: string; optIn?: boolean } = {},
+    ): void {
+      const strategy: Record<string, string> = optIn ? { [annotation.strategy]: 'auto' } : {};
       objects.create(daemonSets, {
-        metadata: { namespace: NAMESPACE, name, annotations: { [annotation.strategy]: 'auto', ...annotations } },
-        spec: { selector: { matchLabels: { app: 'app' } }, template: template(tag), updateStrategy: { type } },
+        metadata: { namespace: NAMESPACE, name, annotations: { ...strategy, ...annotations } },
+        spec: {
+          selector: { matchLabels: { app: 'app' } },
+          template: template(tag),
+          updateStrategy: { type: 'OnDelete' },
+        },
       } as DaemonSet);
       later(CREATE_MS, fill);
     },

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import { toDaemonSetView } from './daemonset-view.ts';
+
+const daemonSet = (
+  change: { annotations?: Record<string, string>; metadata?: object; spec?: object } = {},
+): DaemonSet =>
+  ({
+    metadata: {
+      uid: 'u',
+      namespace: 'edge',
+      name: 'app',
+      resourceVersion: '7',
+      generation: 3,
+      annotations: { 'apps.openyurt.io/update-strategy': 'auto', ...change.annotations },
+      ...change.metadata,
+    },
+    spec: {
+      selector: {
+        matchLabels: { app: 'app' },
+        matchExpressions: [{ key: 'tier', operator: 'NotIn', values: ['test'] }],
+      },
+      template: { spec: { containers: [] } },
+      updateStrategy: { type: 'OnDelete' },
+      minReadySeconds: 4,
+      ...change.spec,
+    },
+    status: { observedGeneration: 2 },
+  }) as unknown as DaemonSet;
+
+describe('a DaemonSet that opted in', () => {
+  it('is kept as what a rollout needs of it', () => {
+    const view = toDaemonSetView(daemonSet());
+    assert.equal(view?.podSelector, 'app=app,tier!=test');
+    assert.deepEqual([view?.generation, view?.observedGeneration, view?.resourceVersion], [3, 2, '7']);
+    assert.equal(view?.policy.kind, 'on');
+    assert.equal(view?.policy.policy.minReadyMs, 4_000);
+  });
+
+  it('is kept, as invalid, while the native controller updates it or a value is wrong', () => {
+    const kinds = [
+      daemonSet({ spec: { updateStrategy: { type: 'RollingUpdate' } } }),
+      daemonSet({ spec: { updateStrategy: undefined } }),
+      daemonSet({ annotations: { 'apps.openyurt.io/update-strategy': 'sometimes' } }),
+      daemonSet({ annotations: { 'apps.openyurt.io/max-unavailable': '-1' } }),
+    ].map((each) => toDaemonSetView(each)?.policy.kind);
+    assert.deepEqual(kinds, ['invalid', 'invalid', 'invalid', 'invalid']);
+  });
+
+  it("opts in by the proposal's annotation too", () => {
+    const annotations = { 'apps.openyurt.io/upgrade-strategy': 'AdvancedRollingUpdate' };
+    assert.equal(toDaemonSetView(daemonSet({ metadata: { annotations } }))?.policy.kind, 'on');
+  });
+});
+
+describe('a DaemonSet is not kept', () => {
+  const cases: [string, DaemonSet][] = [
+    ['without the annotation', daemonSet({ metadata: { annotations: { other: 'x' } } })],
+    ['without any annotation', daemonSet({ metadata: { annotations: undefined } })],
+    ['that is being deleted', daemonSet({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } })],
+    ['without a pod template', daemonSet({ spec: { template: {} } })],
+  ];
+  for (const [what, set] of cases) it(what, () => assert.equal(toDaemonSetView(set), undefined));
+});

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { Act } from '../rollout/index.ts';
+import { createPodActs, FENCE_ANNOTATION } from './pod-acts.ts';
+import { pods } from './resources.ts';
+import { createTestApi } from './testing/api.ts';
+import { createTestClock } from './testing/clock.ts';
+
+const { signal } = new AbortController();
+const ref = { namespace: 'edge', name: 'app-1' };
+
+const prepare = () => {
+  const clock = createTestClock();
+  const api = createTestApi(clock);
+  const make = () => api.objects.create(pods, { metadata: ref, spec: { nodeName: 'n1', containers: [] } } as Pod);
+  const { metadata } = make();
+  const act: Act = {
+    podUid: metadata?.uid ?? '',
+    podName: 'app-1',
+    podResourceVersion: metadata?.resourceVersion ?? '',
+    rollout: 1,
+    at: clock.now(),
+    stage: 'reserved',
+  };
+  return { api, act, make, acts: createPodActs(api.client, 'edge', 'm1', clock) };
+};
+
+describe('a delete', () => {
+  it('names the UID and the version that it was decided on', async () => {
+    const { api, act, acts } = prepare();
+    const outcome = await acts.delete(act, signal);
+    assert.equal(outcome.kind === 'done' && outcome.pod?.terminating, true);
+    assert.deepEqual(api.calls[0]?.body, { uid: act.podUid, resourceVersion: act.podResourceVersion });
+  });
+
+  it('does not meet a pod that has changed, and brings what it is now', async () => {
+    const { api, act, acts } = prepare();
+    api.objects.patch(pods, ref, { metadata: { labels: { new: 'yes' } } });
+    const outcome = await acts.delete(act, signal);
+    assert.ok(outcome.kind === 'changed' && outcome.pod.resourceVersion !== act.podResourceVersion);
+    assert.equal(api.objects.all(pods)[0]?.metadata?.deletionTimestamp, undefined);
+  });
+
+  it('does not meet another pod of the same name', async () => {
+    const { api, act, acts, make } = prepare();
+    api.objects.remove(pods, ref);
+    make();
+    assert.deepEqual(await acts.delete(act, signal), { kind: 'gone' });
+    assert.equal(api.objects.all(pods)[0]?.metadata?.deletionTimestamp, undefined);
+  });
+
+  it('of a pod that is gone is no error', async () => {
+    const { api, act, acts } = prepare();
+    api.objects.remove(pods, ref);
+    assert.deepEqual(await acts.delete(act, signal), { kind: 'gone' });
+  });
+
+  it('is refused, or of unknown fate, and never the one for the other', async () => {
+    const { api, act, acts } = prepare();
+    const outcomes = async () => (await acts.delete(act, signal)).kind;
+    api.fault('delete', 'pods', { kind: 'refuse', code: 'TooManyRequests', status: 429 });
+    assert.equal(await outcomes(), 'refused');
+    api.fault('delete', 'pods', { kind: 'lose', happened: false });
+    assert.equal(await outcomes(), 'unsure');
+    api.objects.patch(pods, ref, { metadata: { labels: { new: 'yes' } } });
+    api.fault('get', 'pods', { kind: 'lose', happened: false });
+    assert.equal(await outcomes(), 'unsure');
+    assert.deepEqual(api.unfired(), []);
+  });
+
+  it('that is given up is of unknown fate', async () => {
+    const { api, act, acts } = prepare();
+    const giveUp = new AbortController();
+    api.fault('delete', 'pods', { kind: 'hold' });
+    const outcome = acts.delete(act, giveUp.signal);
+    giveUp.abort(new Error('stopped'));
+    assert.deepEqual(await outcome, { kind: 'unsure', message: 'stopped' });
+  });
+});
+
+describe('a fence', () => {
+  it('makes every delete that was decided before it fail', async () => {
+    const { act, acts, api } = prepare();
+    const fenced = await acts.fence(act, signal);
+    assert.equal(fenced.kind, 'done');
+    assert.match(api.objects.all(pods)[0]?.metadata?.annotations?.[FENCE_ANNOTATION] ?? '', /^m1\//);
+    assert.equal((await acts.delete(act, signal)).kind, 'changed');
+  });
+
+  it('changes the pod each time', async () => {
+    const { act, acts, api } = prepare();
+    await acts.fence(act, signal);
+    const before = api.objects.version;
+    const later = createPodActs(api.client, 'edge', 'm2', { now: () => 5 });
+    await later.fence(act, signal);
+    assert.ok(api.objects.version > before);
+  });
+
+  it('does not touch another pod of the same name', async () => {
+    const { api, act, acts, make } = prepare();
+    api.objects.remove(pods, ref);
+    make();
+    assert.deepEqual(await acts.fence(act, signal), { kind: 'gone' });
+    assert.equal(api.objects.all(pods)[0]?.metadata?.annotations, undefined);
+  });
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { DaemonRolloutStatus } from '../rollout/index.ts';
+import { retiredStatus } from './retire.ts';
+import { makesClaims, toRolloutView } from './rollout-view.ts';
+
+const status: DaemonRolloutStatus = {
+  observedGeneration: 4,
+  policyHash: 'h',
+  strategy: 'auto',
+  leader: 'm1',
+  summary: 'Rolling out',
+  target: { revision: 'app-2', hash: 'h2', number: 2 },
+  rollout: 2,
+  acted: 3,
+  estimatedFinishAt: '2026-01-01T00:10:00Z',
+  budget: { maxUnavailable: '1', nodes: 1, inUse: 1, inFlight: 1 },
+  breaker: { failures: 1, suspects: 0, threshold: 3 },
+  failing: [{ node: 'n1', cause: 'deadline', message: '', since: '2026-01-01T00:00:00Z' }],
+  halted: { at: '2026-01-01T00:00:00Z', reason: 'Failures', nodes: ['n1'] },
+  reservations: [{ node: 'n2', podUID: 'p', rollout: 2, at: '2026-01-01T00:00:00.000Z', carriedOut: false }],
+  forgiven: ['n3'],
+  conditions: ['Ready', 'Reconciling', 'Stalled', 'Complete', 'Paused', 'Halted'].map((type) => ({
+    type,
+    status: type === 'Paused' ? 'False' : 'True',
+    reason: 'Whatever',
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  })),
+};
+
+describe('the status of a rollout that nobody looks after', () => {
+  const now = Date.parse('2026-02-02T00:00:00Z');
+  const retired = retiredStatus(status, 7, now);
+
+  it('keeps what whoever comes next goes on from, and nothing that speaks of the present', () => {
+    const { conditions: _, summary, observedGeneration, ...kept } = retired;
+    const { target, rollout, acted, halted, reservations, forgiven, leader, strategy } = status;
+    assert.deepEqual(kept, { target, rollout, acted, halted, reservations, forgiven, leader, strategy });
+    assert.deepEqual([summary, observedGeneration], ['Not managed', 7]);
+  });
+
+  it('claims nothing in its conditions, and moves their times only where they changed', () => {
+    const verdicts = Object.fromEntries((retired.conditions ?? []).map(({ type, status: is }) => [type, is]));
+    assert.deepEqual(verdicts, {
+      Ready: 'Unknown',
+      Reconciling: 'False',
+      Stalled: 'False',
+      Complete: 'Unknown',
+      Paused: 'False',
+      Halted: 'False',
+    });
+    const time = (type: string) => retired.conditions?.find((each) => each.type === type)?.lastTransitionTime;
+    assert.equal(time('Paused'), '2026-01-01T00:00:00Z');
+    assert.equal(time('Ready'), '2026-02-02T00:00:00Z');
+    assert.ok(retired.conditions?.every(({ reason, message }) => reason === 'NotManaged' && message !== ''));
+  });
+
+  it('is retired once, and its generation never falls', () => {
+    assert.equal(makesClaims(status), true);
+    assert.equal(makesClaims(retired), false);
+    assert.equal(makesClaims(undefined), false);
+    assert.deepEqual(retiredStatus(retired, 3, now + 1), retired);
+  });
+});
+
+it('a rollout object is of interest when an apps/v1 DaemonSet owns it', () => {
+  const object = (apiVersion: string, kind: string) => ({
+    apiVersion: 'edgeset.io/v1alpha1' as const,
+    kind: 'DaemonRollout' as const,
+    metadata: { name: 'app', ownerReferences: [{ apiVersion, kind, name: 'app', uid: 'u', controller: true }] },
+    status,
+  });
+  assert.deepEqual(toRolloutView(object('apps/v1', 'DaemonSet')), { claims: true });
+  assert.equal(toRolloutView(object('apps.kruise.io/v1alpha1', 'DaemonSet')), undefined);
+  assert.equal(toRolloutView({ ...object('apps/v1', 'DaemonSet'), metadata: {} }), undefined);
+});

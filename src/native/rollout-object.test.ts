@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { isKubeError } from '../kube/index.ts';
+import { daemonRollouts } from './resources.ts';
+import { createRolloutObject, RolloutObjectError } from './rollout-object.ts';
+import { createTestApi } from './testing/api.ts';
+import { createTestClock } from './testing/clock.ts';
+
+const owner = { namespace: 'edge', name: 'app', uid: 'set-1' };
+const reservations = [{ node: 'n1', podUID: 'p', rollout: 1, at: '2026-01-01T00:00:00.000Z', carriedOut: true }];
+const prepare = () => {
+  const api = createTestApi(createTestClock());
+  return { api, object: createRolloutObject(api.client, owner) };
+};
+
+describe('the rollout object', () => {
+  it('is made, owned by its DaemonSet, when there is none', async () => {
+    const { api, object } = prepare();
+    assert.equal(await object.load({}), undefined);
+    const [made] = api.objects.all(daemonRollouts);
+    assert.equal(made?.metadata?.ownerReferences?.[0]?.uid, 'set-1');
+    assert.equal(made?.metadata?.ownerReferences?.[0]?.controller, true);
+    await object.write({ summary: 'x', reservations }, {});
+    const second = createRolloutObject(api.client, owner);
+    assert.deepEqual(await second.load({}), { summary: 'x', reservations });
+    assert.deepEqual(api.sent('create', 'daemonrollouts'), ['app']);
+  });
+
+  it('is written only on top of what was read: of two writers the second is refused', async () => {
+    const { api, object } = prepare();
+    await object.load({});
+    const other = createRolloutObject(api.client, owner);
+    await other.load({});
+    await other.write({ summary: 'theirs' }, {});
+    await assert.rejects(object.write({ summary: 'ours' }, {}), (error) => isKubeError(error, 'Conflict'));
+    await object.load({});
+    await object.write({ summary: 'ours' }, {});
+    await object.write({ summary: 'ours again' }, {});
+  });
+
+  it('is never written unread', async () => {
+    const { object } = prepare();
+    await assert.rejects(object.write({}, {}), /loaded before/);
+    await object.load({});
+    object.forget();
+    await assert.rejects(object.write({}, {}), /loaded before/);
+    assert.equal(object.status, undefined);
+  });
+
+  it('of another DaemonSet is not taken for ours', async () => {
+    const { api, object } = prepare();
+    await createRolloutObject(api.client, { ...owner, uid: 'set-0' }).load({});
+    await assert.rejects(object.load({}), (error) => error instanceof RolloutObjectError && error.code === 'NotOurs');
+    assert.equal(object.loaded, false);
+  });
+
+  it('says when its reservations were not kept', async () => {
+    const { api, object } = prepare();
+    await object.load({});
+    api.objects.prune('daemonrollouts', (stored) => ({ ...stored, status: {} }));
+    await object.write({ summary: 'dropped' }, {});
+    await assert.rejects(
+      object.write({ reservations }, {}),
+      (error) => error instanceof RolloutObjectError && error.code === 'NotKept',
+    );
+  });
+});

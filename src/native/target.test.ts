@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { DaemonSetView } from './daemonset-view.ts';
+import type { RevisionView } from './revision-view.ts';
+import { createTargetFinder } from './target.ts';
+import { createTestClock } from './testing/clock.ts';
+
+const revision = (number: number, templateDigest: string): RevisionView => ({
+  ownerUid: 'u',
+  name: `app-${number}`,
+  hash: `h${number}`,
+  number,
+  templateDigest,
+});
+const view = (generation: number, observedGeneration: number, templateDigest: string) =>
+  ({ uid: 'u', generation, observedGeneration, templateDigest }) as DaemonSetView;
+const { signal } = new AbortController();
+
+const createFinder = (cached: RevisionView[], served: RevisionView[]) => {
+  const clock = createTestClock();
+  let reads = 0;
+  const find = createTargetFinder({
+    clock,
+    cached: () => cached,
+    read: () => {
+      reads += 1;
+      return Promise.resolve(served);
+    },
+  });
+  return { clock, find: (asked: DaemonSetView) => find(asked, signal), reads: () => reads };
+};
+
+describe('the target', () => {
+  it('is the newest revision whose template is the present one', async () => {
+    const { find, reads } = createFinder([revision(1, 'a'), revision(2, 'b')], []);
+    const target = await find(view(2, 2, 'b'));
+    assert.equal(target.kind === 'known' && target.revision.name, 'app-2');
+    assert.equal(reads(), 0);
+  });
+
+  it('is unknown until the native controller has observed the generation, however long that takes', async () => {
+    const { find, reads, clock } = createFinder([revision(1, 'a')], []);
+    assert.deepEqual(await find(view(2, 1, 'a')), { kind: 'unobserved', lookAgainAt: Number.POSITIVE_INFINITY });
+    await clock.advance(3_600_000);
+    assert.equal((await find(view(2, 1, 'a'))).kind, 'unobserved');
+    assert.equal(reads(), 0);
+  });
+
+  it('is not an older revision with the same template: its number rises first', async () => {
+    const cached = [revision(1, 'a'), revision(2, 'b')];
+    const { find } = createFinder(cached, []);
+    assert.equal((await find(view(3, 3, 'a'))).kind, 'unobserved');
+    cached[0] = { ...revision(1, 'a'), number: 3 };
+    const target = await find(view(3, 3, 'a'));
+    assert.equal(target.kind === 'known' && target.revision.hash, 'h1');
+  });
+
+  it('is read after a second of waiting, and what was read holds until the watch has it', async () => {
+    const { find, reads, clock } = createFinder([revision(1, 'a')], [revision(1, 'a'), revision(2, 'b')]);
+    const first = await find(view(2, 2, 'b'));
+    assert.deepEqual(first, { kind: 'unobserved', lookAgainAt: clock.now() + 1_000 });
+    await clock.advance(1_000);
+    for (let again = 0; again < 3; again += 1) {
+      const target = await find(view(2, 2, 'b'));
+      assert.equal(target.kind === 'known' && target.revision.name, 'app-2');
+    }
+    assert.equal(reads(), 1);
+  });
+
+  it('is looked for anew with every generation, where templates never compare equal', async () => {
+    const cached = [revision(1, 'other-a')];
+    const { find, reads, clock } = createFinder(cached, cached);
+    assert.equal((await find(view(1, 1, 'a'))).kind, 'unobserved');
+    await clock.advance(1_000);
+    assert.equal((await find(view(1, 1, 'a'))).kind, 'known');
+    assert.equal((await find(view(2, 2, 'b'))).kind, 'unobserved', 'the revision of before must not stand in');
+    cached.push(revision(2, 'other-b'));
+    await clock.advance(10_000);
+    const target = await find(view(2, 2, 'b'));
+    assert.equal(target.kind === 'known' && target.revision.name, 'app-2');
+    assert.equal(reads(), 2);
+  });
+
+  it('is not read over and over while there is none, nor later because the clock was set back', async () => {
+    const { find, reads, clock } = createFinder([], []);
+    for (let second = 0; second < 60; second += 1) {
+      await find(view(1, 1, 'a'));
+      await clock.advance(1_000);
+    }
+    assert.ok(reads() >= 5 && reads() <= 7, `${reads()} reads a minute`);
+    clock.jump(-3_600_000);
+    await find(view(1, 1, 'a'));
+    await clock.advance(1_000);
+    await find(view(1, 1, 'a'));
+    assert.ok(reads() >= 6 && reads() <= 8);
+  });
+});

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { WrittenStatus } from '../rollout/index.ts';
+import { createTeller } from './tell.ts';
+import { createTestRecorder } from './testing/manager.ts';
+
+const prepare = () => {
+  const { recorder, told, reasons } = createTestRecorder();
+  return { teller: createTeller(recorder, { namespace: 'edge', name: 'app', uid: 'u' }), told, reasons };
+};
+
+type Verdicts = Partial<
+  Record<'Complete' | 'Halted' | 'Paused' | 'Stalled', [status: boolean, reason: string, message: string]>
+>;
+
+const status = (change: Partial<WrittenStatus> = {}, verdicts: Verdicts = {}): WrittenStatus =>
+  ({
+    rollout: 2,
+    startedAt: '2026-01-01T00:00:00Z',
+    target: { revision: 'app-2', hash: 'h2', number: 2 },
+    nodes: { outdated: 3, broken: 1, held: 0, settling: 0, updating: 0, offlineOutdated: 2 },
+    budget: { maxUnavailable: '1', nodes: 1, inUse: 0, inFlight: 0 },
+    conditions: Object.entries(verdicts).map(([type, [on, reason, message]]) => ({
+      type,
+      status: on ? 'True' : 'False',
+      reason,
+      message,
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    })),
+    ...change,
+  }) as WrittenStatus;
+
+describe('what changed between two statuses', () => {
+  it('is told about the DaemonSet', () => {
+    const { teller, told } = prepare();
+    teller.written(status({ rollout: 1 }), status());
+    assert.deepEqual(
+      told.map(({ type, reason }) => `${type} ${reason}`),
+      ['Normal RolloutStarted', 'Normal OfflineNodesSkipped'],
+    );
+    assert.match(told[0]?.note ?? '', /app-2 to 4 online nodes, at most 1 at a time/);
+    assert.deepEqual(told[0]?.regarding, {
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      namespace: 'edge',
+      name: 'app',
+      uid: 'u',
+    });
+  });
+
+  it('is nothing where nothing of note did, as after a restart', () => {
+    const { teller, told } = prepare();
+    const full = status(
+      { finishedAt: '2026-01-01T00:01:00Z', resumed: 'h2' },
+      {
+        Complete: [true, 'x', ''],
+        Halted: [true, 'Failures', 'm'],
+        Paused: [true, 'Paused', 'm'],
+        Stalled: [true, 'InvalidPolicy', 'm'],
+      },
+    );
+    teller.written(full, { ...full, summary: 'other' });
+    assert.deepEqual(told, []);
+  });
+
+  it('is no start where the first target of all is found', () => {
+    const { teller, told } = prepare();
+    const { startedAt: _, ...found } = status({ rollout: 1, finishedAt: '2026-01-01T00:01:00Z' });
+    teller.written(undefined, found);
+    assert.deepEqual(told, []);
+  });
+
+  it('is one completion a rollout, however often nodes return on an older revision', () => {
+    const { teller, reasons } = prepare();
+    const done = status({ finishedAt: '2026-01-01T00:01:00Z' }, { Complete: [true, 'x', ''] });
+    const returned = status({ finishedAt: '2026-01-01T00:01:00Z' }, { Complete: [false, 'x', ''] });
+    teller.written(status(), done);
+    for (let round = 0; round < 5; round += 1) {
+      teller.written(done, returned);
+      teller.written(returned, done);
+    }
+    assert.deepEqual(reasons(), ['RolloutCompleted']);
+  });
+
+  it('tells pauses, halts and resumes', () => {
+    const { teller, reasons } = prepare();
+    const still = status();
+    const paused = status({}, { Paused: [true, 'Paused', 'm'] });
+    const halted = status({}, { Halted: [true, 'Failures', 'n1'] });
+    teller.written(still, paused);
+    teller.written(paused, halted);
+    teller.written(halted, status({ resumed: 'h2/1' }));
+    teller.written(status({ resumed: 'h2/1' }), status({ resumed: 'h2/2' }));
+    assert.deepEqual(reasons(), [
+      'RolloutPaused',
+      'RolloutHalted',
+      'RolloutUnpaused',
+      'RolloutResumed',
+      'RolloutResumed',
+    ]);
+  });
+
+  it('tells each invalid value once, whatever the nodes do meanwhile', () => {
+    const { teller, told } = prepare();
+    const bad = (value: string, online: number) =>
+      status(
+        {},
+        { Stalled: [true, 'InvalidPolicy', `"${value}" is wrong`], Complete: [false, 'x', `${online} online`] },
+      );
+    teller.written(status(), bad('a', 1));
+    teller.written(bad('a', 1), bad('a', 2));
+    teller.written(bad('a', 2), bad('b', 2));
+    assert.deepEqual(
+      told.map(({ note }) => note),
+      ['"a" is wrong', '"b" is wrong'],
+    );
+  });
+});
+
+describe('what the API server refused', () => {
+  it('is told once for a node, a reason and a rollout, whatever else its text says', () => {
+    const { teller, told } = prepare();
+    for (let tries = 0; tries < 5; tries += 1) teller.deleteFailed('app-1', 'n1', 'Forbidden', `request ${tries}`);
+    teller.deleteFailed('app-1', 'n1', 'InternalError', 'boom');
+    teller.deleteFailed('app-2', 'n2', 'Forbidden', 'request 9');
+    teller.fenceFailed('app-1', 'n1', 'Forbidden', 'no');
+    teller.rollbackRefused('app-1', 'Forbidden', 'no');
+    teller.rollbackRefused('app-1', 'Forbidden', 'no again');
+    assert.equal(told.length, 5);
+    teller.written(status({ rollout: 1 }), status({ nodes: { ...status().nodes, offlineOutdated: 0 } }));
+    teller.deleteFailed('app-1', 'n1', 'Forbidden', 'request 10');
+    assert.equal(told.length, 7);
+  });
+});
+
+it('a conflict between annotations is told once', () => {
+  const { teller, reasons } = prepare();
+  const warning = { field: 'f', value: 'v', problem: 'differs', cure: 'remove it' };
+  teller.warning(warning);
+  teller.warning({ ...warning });
+  teller.warning({ ...warning, value: 'w' });
+  assert.deepEqual(reasons(), ['PolicyConflict', 'PolicyConflict']);
+});

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { recordedTemplate, templateDigest } from './template.ts';
+
+const template = { metadata: { labels: { a: '1', b: '2' } }, spec: { containers: [{ name: 'x', image: 'y:1' }] } };
+
+describe('the digest of a template', () => {
+  it('does not see the order of keys, nulls, or the patch directive of a ControllerRevision', () => {
+    const recorded = {
+      $patch: 'replace',
+      spec: { containers: [{ image: 'y:1', name: 'x' }], tolerations: null },
+      metadata: { creationTimestamp: null, labels: { b: '2', a: '1' } },
+    };
+    assert.equal(templateDigest(recorded), templateDigest(template));
+  });
+
+  it('sees every other difference', () => {
+    const others = [
+      { ...template, spec: { containers: [{ name: 'x', image: 'y:2' }] } },
+      { ...template, metadata: { labels: { a: '1' } } },
+      { ...template, spec: { containers: [...template.spec.containers, { name: 'z', image: 'y:1' }] } },
+      { ...template, spec: { ...template.spec, hostNetwork: false } },
+    ];
+    const digests = new Set([template, ...others].map(templateDigest));
+    assert.equal(digests.size, 5);
+    const [one, two] = [{ args: ['a', 'b'] }, { args: ['b', 'a'] }];
+    assert.notEqual(templateDigest(one), templateDigest(two), 'lists have an order');
+  });
+});
+
+it('a recorded template is read where there is one', () => {
+  assert.deepEqual(recordedTemplate({ revision: 1, data: { spec: { template } } }), template);
+  for (const data of [undefined, {}, { spec: null }, { spec: {} }, { spec: { template: 'text' } }])
+    assert.equal(recordedTemplate({ revision: 1, ...(data && { data }) }), undefined);
+});

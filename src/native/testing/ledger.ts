@@ -1,0 +1,56 @@
+import { createLedger, type Ledger, type PodFacts, parsePolicy } from '../../rollout/index.ts';
+import type { Clock } from '../../runtime/index.ts';
+
+export const podFacts = (node: string, revision: string, change: Partial<PodFacts> = {}): PodFacts => ({
+  uid: `uid-${node}`,
+  name: `app-${node}`,
+  resourceVersion: '10',
+  node,
+  revision,
+  createdAt: 0,
+  terminating: false,
+  ready: true,
+  readyChangedAt: 0,
+  trouble: undefined,
+  detail: '',
+  ...change,
+});
+
+/** A ledger of nodes that run revision h1 and are to run h2. */
+export const createTestLedger = (clock: Clock, nodes: readonly string[]): Ledger => {
+  const parsed = parsePolicy({
+    annotations: { 'apps.openyurt.io/update-strategy': 'auto', 'apps.openyurt.io/max-unavailable': '1' },
+    updateStrategyType: 'OnDelete',
+    minReadySeconds: 0,
+  });
+  if (parsed.kind !== 'on') throw new Error('the policy of the test is not valid');
+  const ledger = createLedger(parsed.policy);
+  const now = clock.now();
+  for (const name of nodes) {
+    ledger.setNode({ name, ready: true, readyChangedAt: 0, eligible: true, selected: true, zone: '' }, now);
+    ledger.setPod(podFacts(name, 'h1'), now);
+  }
+  ledger.firstSightOver();
+  ledger.setTarget({ name: 'app-1', hash: 'h1', number: 1 }, now);
+  ledger.setTarget({ name: 'app-2', hash: 'h2', number: 2 }, now);
+  ledger.tick(now);
+  return ledger;
+};
+
+/** Reserves the slot of a node for its present pod. */
+export const reserve = (ledger: Ledger, node: string, clock: Clock): void => {
+  const pod = ledger.get(node)?.pods[0]?.facts;
+  if (!pod) throw new Error(`${node} has no pod`);
+  ledger.reserve(
+    node,
+    {
+      podUid: pod.uid,
+      podName: pod.name,
+      podResourceVersion: pod.resourceVersion,
+      rollout: ledger.state.rollout,
+      at: clock.now(),
+      stage: 'reserved',
+    },
+    clock.now(),
+  );
+};
