@@ -16,7 +16,7 @@ export const MAY_IMPORT: ReadonlyMap<string, readonly string[]> = new Map([
   ['prefetch', ['runtime', 'rollout', 'kube']],
   ['agent', ['runtime', 'rollout', 'kube']],
   ['manager', ['runtime', 'rollout', 'kube', 'native', 'advanced', 'prefetch']],
-  ['sim', ['runtime', 'kube']],
+  ['sim', ['runtime', 'rollout', 'kube']],
   ['cli', ['runtime', 'rollout', 'kube', 'native', 'advanced', 'prefetch', 'agent', 'manager', 'sim']],
 ]);
 

@@ -1,0 +1,85 @@
+import type { Env } from '../runtime/index.ts';
+import { createMachinery } from './apiserver/index.ts';
+import {
+  type Controls,
+  createDaemonSetController,
+  createEventExpiry,
+  createGarbageCollector,
+  createNodeLifecycleController,
+  createPodGarbageCollector,
+  createScheduler,
+} from './controllers/index.ts';
+import { createKubelets, type Delays, ownLabels } from './kubelet/index.ts';
+import { nodes } from './resources.ts';
+import { createScopedClock } from './scoped-clock.ts';
+import type { Machinery } from './types.ts';
+
+export interface EmbeddedClusterOptions {
+  /** Its clock is the cluster's time; its chance makes names, UIDs and jitter. */
+  env: Env;
+  /** A node that is silent for so long is not ready, milliseconds. Default 40 000. */
+  graceMs?: number;
+  /** How long pods take. Default: started after 1 to 1.5 s, stopped after 0.5 to 0.75 s. */
+  delays?: Partial<Delays>;
+}
+
+export interface EmbeddedNode {
+  labels?: Readonly<Record<string, string>>;
+  annotations?: Readonly<Record<string, string>>;
+  taints?: readonly { key: string; value?: string; effect: string }[];
+}
+
+/** Controllers that can be stopped, slowed and made to see late. */
+export interface EmbeddedControllers {
+  daemonSets: Controls;
+  scheduler: Controls;
+  nodeLifecycle: Controls;
+  podGc: Controls;
+  garbageCollector: Controls;
+}
+
+/** A Kubernetes cluster in this process. */
+export interface EmbeddedCluster {
+  readonly machinery: Machinery;
+  readonly controllers: EmbeddedControllers;
+  /** Creates the Node object; its kubelet comes with it, as with any Node that is created. */
+  addNode(name: string, node?: EmbeddedNode): void;
+  /** Nothing happens afterwards. */
+  close(): void;
+}
+
+const DEFAULT_GRACE_MS = 40_000;
+const DEFAULT_DELAYS: Delays = { startMs: 1000, stopMs: 500, dieMs: 3000, backOffMs: 2000 };
+
+/** Starts the API server and everything that acts on it; there are no nodes yet. */
+export const createEmbeddedCluster = (options: EmbeddedClusterOptions): EmbeddedCluster => {
+  const { graceMs = DEFAULT_GRACE_MS } = options;
+  const scope = createScopedClock(options.env.clock);
+  const env = { ...options.env, clock: scope.clock };
+  const delays = { ...DEFAULT_DELAYS, ...options.delays };
+  const machinery = createMachinery({ clock: env.clock, random: env.random });
+  const controllers = {
+    garbageCollector: createGarbageCollector(machinery, env),
+    nodeLifecycle: createNodeLifecycleController({ machinery, env, graceMs }),
+    daemonSets: createDaemonSetController(machinery, env),
+    scheduler: createScheduler(machinery, env),
+    podGc: createPodGarbageCollector(machinery, env),
+  };
+  const others = [createKubelets({ machinery, env, delays, graceMs }), createEventExpiry(machinery, env.clock)];
+  return {
+    machinery,
+    controllers,
+    addNode(name, { labels, annotations, taints = [] } = {}) {
+      machinery.create<object>(nodes, {
+        apiVersion: 'v1',
+        kind: 'Node',
+        metadata: { name, labels: { ...ownLabels(name), ...labels }, ...(annotations && { annotations }) },
+        spec: { taints },
+      });
+    },
+    close() {
+      for (const each of [...Object.values(controllers), ...others]) each.close();
+      scope.end();
+    },
+  };
+};

@@ -1,0 +1,2 @@
+export { createDaemonSetController, type DaemonSetController } from './controller.ts';
+export { nodeOf } from './pod-state.ts';

@@ -1,0 +1,91 @@
+import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.d.ts';
+import { isKubeError } from '../../../kube/index.ts';
+import { daemonSets, type KeptDaemonSet } from '../../resources.ts';
+import type { Machinery } from '../../types.ts';
+import { byAge, isAvailable, isReady } from './pod-state.ts';
+import { isUpdated, type Scene, templateGeneration } from './review.ts';
+
+type Counts = Required<
+  Pick<
+    DaemonSetStatus,
+    | 'desiredNumberScheduled'
+    | 'currentNumberScheduled'
+    | 'numberMisscheduled'
+    | 'numberReady'
+    | 'updatedNumberScheduled'
+    | 'numberAvailable'
+    | 'numberUnavailable'
+  >
+>;
+
+export const countNodes = ({ daemonSet, profile, nodes, podsByNode, hash, now }: Scene): Counts => {
+  const minReadySeconds = daemonSet.spec?.minReadySeconds ?? 0;
+  const generation = templateGeneration(daemonSet);
+  let [desired, current, misscheduled, ready, updated, available] = [0, 0, 0, 0, 0, 0];
+  for (const node of nodes.values()) {
+    const present = podsByNode.get(node.name) ?? [];
+    const pod = present.length > 1 ? present.toSorted(byAge)[0] : present[0];
+    if (!profile.placementOn(node).shouldRun) {
+      if (pod) misscheduled += 1;
+      continue;
+    }
+    desired += 1;
+    if (!pod) continue;
+    current += 1;
+    if (isReady(pod)) ready += 1;
+    if (isAvailable(pod, minReadySeconds, now)) available += 1;
+    if (isUpdated(pod, hash, generation)) updated += 1;
+  }
+  return {
+    desiredNumberScheduled: desired,
+    currentNumberScheduled: current,
+    numberMisscheduled: misscheduled,
+    numberReady: ready,
+    updatedNumberScheduled: updated,
+    numberAvailable: available,
+    numberUnavailable: desired - available,
+  };
+};
+
+const keysOf = (counts: Counts): (keyof Counts)[] => Object.keys(counts) as (keyof Counts)[];
+
+/** Writes the counts when they, or the generation that they are of, are new. */
+export const storeStatus = (
+  machinery: Machinery,
+  daemonSet: KeptDaemonSet,
+  counts: Counts,
+  observed: boolean,
+): void => {
+  const { status, metadata } = daemonSet;
+  const generation = metadata.generation ?? 0;
+  const same = keysOf(counts).every((key) => (status?.[key] ?? 0) === counts[key]);
+  if (same && (status?.observedGeneration ?? 0) >= generation) return;
+  // Zeros are left out, as the Go types do: these two are the optional ones.
+  const { updatedNumberScheduled, numberAvailable, numberUnavailable, ...always } = counts;
+  const optional = { updatedNumberScheduled, numberAvailable, numberUnavailable };
+  const written = Object.fromEntries(Object.entries(optional).filter(([, count]) => count !== 0));
+  const write = (base: KeptDaemonSet): void => {
+    const { collisionCount, conditions, observedGeneration } = base.status ?? {};
+    const seen = observed ? generation : observedGeneration;
+    machinery.update<object>(
+      daemonSets,
+      {
+        ...base,
+        status: {
+          ...always,
+          ...written,
+          ...(seen !== undefined && { observedGeneration: seen }),
+          ...(collisionCount !== undefined && { collisionCount }),
+          ...(conditions && { conditions }),
+        },
+      },
+      { subresource: 'status' },
+    );
+  };
+  try {
+    write(daemonSet);
+  } catch (error) {
+    if (!isKubeError(error, 'Conflict')) throw error;
+    write(machinery.get<KeptDaemonSet>(daemonSets, { namespace: metadata.namespace, name: metadata.name }));
+  }
+};

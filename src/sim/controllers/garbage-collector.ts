@@ -1,0 +1,133 @@
+import { isKubeError } from '../../kube/index.ts';
+import type { Env } from '../../runtime/index.ts';
+import { events, type Kept, namespaces } from '../resources.ts';
+import type { Change, Machinery, StoredObject } from '../types.ts';
+import type { Controls } from './feed.ts';
+import { createFeed } from './feed.ts';
+import { createObjectGraph, FOREGROUND, type GraphNode, type ObjectGraph, ORPHAN } from './object-graph.ts';
+import { createQueue } from './queue.ts';
+
+export interface GarbageCollector extends Controls {
+  close(): void;
+}
+
+const refOf = ({ namespace, name }: GraphNode) => ({ ...(namespace !== undefined && { namespace }), name });
+
+const ignoring = (codes: Parameters<typeof isKubeError>[1][], act: () => void): void => {
+  try {
+    act();
+  } catch (error) {
+    if (!isKubeError(error, ...codes)) throw error;
+  }
+};
+
+/** Deletes what belongs to nobody any more: in the background, in the foreground, or by letting dependents go. */
+const createCollector = (machinery: Machinery, graph: ObjectGraph) => {
+  const dropFinalizer = (node: GraphNode, finalizer: string): void => {
+    const object = machinery.find<StoredObject>(node.resource, refOf(node));
+    if (object?.metadata.uid !== node.uid) return;
+    const finalizers = (object.metadata.finalizers ?? []).filter((each) => each !== finalizer);
+    const body = { metadata: { uid: node.uid, finalizers } };
+    ignoring(['NotFound', 'Conflict'], () => machinery.patch(node.resource, refOf(node), body, { type: 'merge' }));
+  };
+  const keepOwners = (node: GraphNode, keep: (uid: string) => boolean): void => {
+    const ownerReferences = node.owners.filter(({ uid }) => keep(uid));
+    const body = { metadata: { uid: node.uid, ownerReferences } };
+    ignoring(['NotFound', 'Conflict'], () => machinery.patch(node.resource, refOf(node), body, { type: 'merge' }));
+  };
+  const remove = (node: GraphNode, propagationPolicy: 'Background' | 'Foreground'): void =>
+    ignoring(['NotFound', 'Conflict'], () =>
+      machinery.delete(node.resource, refOf(node), { preconditions: { uid: node.uid }, propagationPolicy }),
+    );
+
+  const blocks = (owner: GraphNode, { owners }: GraphNode): boolean =>
+    owners.some(({ uid, blockOwnerDeletion }) => uid === owner.uid && blockOwnerDeletion === true);
+
+  return (uid: string): void => {
+    const node = graph.get(uid);
+    if (!node) return;
+    if (node.waitsFor === 'orphans') {
+      for (const dependent of graph.dependentsOf(uid)) keepOwners(dependent, (owner) => owner !== uid);
+      dropFinalizer(node, ORPHAN);
+      return;
+    }
+    if (node.waitsFor === 'dependents') {
+      const left = graph.dependentsOf(uid);
+      if (!left.some((dependent) => blocks(node, dependent))) dropFinalizer(node, FOREGROUND);
+      return;
+    }
+    if (node.deleting || node.owners.length === 0) return;
+    const present = node.owners.map((owner) => graph.get(owner.uid));
+    const solid = present.filter((owner) => owner !== undefined && owner.waitsFor !== 'dependents');
+    if (solid.length > 0) {
+      if (solid.length < node.owners.length) keepOwners(node, (owner) => solid.some((one) => one?.uid === owner));
+      return;
+    }
+    const waited = present.some((owner) => owner !== undefined);
+    remove(node, waited && graph.dependentsOf(uid).length > 0 ? 'Foreground' : 'Background');
+  };
+};
+
+/** Empties namespaces that are being deleted, then lets them go. */
+const createNamespaceEnder =
+  (machinery: Machinery, graph: ObjectGraph) =>
+  (name: string): void => {
+    interface Ending {
+      metadata: { deletionTimestamp?: unknown };
+      spec?: { finalizers?: string[] };
+    }
+    const namespace = machinery.find<Kept<object> & Ending>(namespaces, { name });
+    if (namespace?.metadata.deletionTimestamp == null) return;
+    for (const node of graph.inNamespace(name)) {
+      if (node.deleting) continue;
+      ignoring(['NotFound'], () => machinery.delete(node.resource, refOf(node), { propagationPolicy: 'Background' }));
+    }
+    if (graph.countIn(name) > 0) return;
+    for (const { metadata } of machinery.list<Kept<object>>(events, { namespace: name }))
+      ignoring(['NotFound'], () => machinery.delete(events, { namespace: name, name: metadata.name }));
+    const finalizers = (namespace.spec?.finalizers ?? []).filter((each) => each !== 'kubernetes');
+    ignoring(['NotFound'], () =>
+      machinery.update<object>(
+        namespaces,
+        { ...namespace, spec: { ...namespace.spec, finalizers } },
+        { subresource: 'finalize' },
+      ),
+    );
+  };
+
+/** The garbage collector of owner references and the controller of namespaces. */
+export const createGarbageCollector = (machinery: Machinery, env: Env): GarbageCollector => {
+  const feed = createFeed(machinery, env.clock);
+  const graph = createObjectGraph();
+  const collect = createCollector(machinery, graph);
+  const endNamespace = createNamespaceEnder(machinery, graph);
+  const objects = createQueue({ env, name: 'garbage-collector', feed, process: collect });
+  const ending = createQueue({ env, name: 'namespaces', feed, process: endNamespace });
+
+  const hear = (change: Change): void => {
+    const { type, object } = change;
+    const before = graph.get(object.metadata.uid);
+    const node = graph.take(change);
+    if (type === 'DELETED') {
+      for (const dependent of graph.dependentsOf(node.uid)) objects.add(dependent.uid);
+    } else if (node.waitsFor !== undefined) {
+      objects.add(node.uid);
+      for (const dependent of graph.dependentsOf(node.uid)) objects.add(dependent.uid);
+    } else if (node.owners.length > 0 && node.owners.some(({ uid }) => !graph.get(uid))) objects.add(node.uid);
+    // An owner that is being deleted in the foreground waits for this one.
+    for (const { uid } of [...node.owners, ...(before?.owners ?? [])])
+      if (graph.get(uid)?.waitsFor === 'dependents') objects.add(uid);
+    if (change.resource.plural === 'namespaces' && node.deleting) ending.add(node.name);
+    if (node.namespace !== undefined && endingNames.has(node.namespace)) ending.add(node.namespace);
+  };
+  const endingNames = new Set<string>();
+  feed.onEvery((change) => {
+    if (change.resource.plural === 'namespaces' && change.resource.group === '') {
+      const { name, deletionTimestamp } = change.object.metadata;
+      if (change.type !== 'DELETED' && deletionTimestamp != null) endingNames.add(name);
+      else endingNames.delete(name);
+    }
+    hear(change);
+  });
+  return feed;
+};

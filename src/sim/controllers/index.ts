@@ -1,0 +1,11 @@
+export { createAgenda } from './agenda.ts';
+export { createDaemonSetController, type DaemonSetController } from './daemonset/index.ts';
+export { createEventExpiry } from './event-expiry.ts';
+export { createEventRecorder, type EventRecorder } from './event-recorder.ts';
+export { type Controls, createFeed, type Feed, type Sight } from './feed.ts';
+export { createGarbageCollector } from './garbage-collector.ts';
+export { createNodeLifecycleController } from './node-lifecycle.ts';
+export { createPodGarbageCollector } from './pod-gc.ts';
+export { createScheduler } from './scheduler.ts';
+export { subjectOf } from './subject.ts';
+export { NODE_LEASES } from './taints.ts';

@@ -1,0 +1,229 @@
+import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
+import type { NodeCondition, Taint } from 'kubernetes-types/core/v1.d.ts';
+import { isKubeError } from '../../kube/index.ts';
+import type { Env } from '../../runtime/index.ts';
+import { type Kept, type KeptNode, type KeptPod, leases, nodes, pods, toTime } from '../resources.ts';
+import type { Machinery } from '../types.ts';
+import { createAgenda } from './agenda.ts';
+import { createEventRecorder } from './event-recorder.ts';
+import { type Controls, createFeed, type Sight } from './feed.ts';
+import { createPodsByNode } from './pods-by-node.ts';
+import { createQueue } from './queue.ts';
+import { subjectOf } from './subject.ts';
+import { conditionTaints, NODE_LEASES, withTaints } from './taints.ts';
+
+export interface NodeLifecycleController extends Controls {
+  close(): void;
+}
+
+export interface NodeLifecycleOptions {
+  machinery: Machinery;
+  env: Env;
+  /** A node whose kubelet has been silent for so long is not ready, milliseconds. */
+  graceMs: number;
+}
+
+// One node in so many milliseconds gets the taint that evicts, as in a zone that is mostly well.
+const EVICTION_PACE_MS = 10_000;
+
+const KUBELET_CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
+
+const statusOf = (node: KeptNode, type: string): string | undefined =>
+  node.status?.conditions?.find((condition) => condition.type === type)?.status;
+
+/** The conditions of a node whose kubelet has fallen silent. */
+const unknownConditions = ({ status, metadata }: KeptNode, now: string): object[] => {
+  const present = status?.conditions ?? [];
+  const unknown = (type: string): object => {
+    const before = present.find((condition) => condition.type === type);
+    if (!before)
+      return {
+        type,
+        status: 'Unknown',
+        reason: 'NodeStatusNeverUpdated',
+        message: 'Kubelet never posted node status.',
+        lastHeartbeatTime: metadata.creationTimestamp,
+        lastTransitionTime: now,
+      };
+    return {
+      ...before,
+      status: 'Unknown',
+      reason: 'NodeStatusUnknown',
+      message: 'Kubelet stopped posting node status.',
+      lastTransitionTime: before.status === 'Unknown' ? before.lastTransitionTime : now,
+    };
+  };
+  const others = present.filter(({ type }) => !KUBELET_CONDITIONS.includes(type));
+  return [...others, ...KUBELET_CONDITIONS.map(unknown)];
+};
+
+/**
+ * Calls nodes Unknown whose leases are not renewed, taints nodes by their conditions, and marks the pods of nodes that
+ * are not ready. It has no full-disruption mode: when all nodes are lost at once, it treats each as lost.
+ */
+export const createNodeLifecycleController = ({
+  machinery,
+  env,
+  graceMs,
+}: NodeLifecycleOptions): NodeLifecycleController => {
+  const { clock } = env;
+  const feed = createFeed(machinery, clock);
+  const recorder = createEventRecorder(machinery, clock, 'node-controller');
+  const known = new Map<string, KeptNode>();
+  const heardAt = new Map<string, number>();
+  const podsOn = createPodsByNode(feed);
+
+  const silence = createAgenda(clock, (name) => {
+    const node = known.get(name);
+    if (!node) return;
+    const until = (heardAt.get(name) ?? 0) + graceMs;
+    if (until > clock.now()) silence.set(name, until);
+    else if (statusOf(node, 'Ready') !== 'Unknown') lost.add(name);
+  });
+  const hearFrom = (name: string): void => {
+    // The date is moved when it comes: a heartbeat costs nothing else.
+    heardAt.set(name, clock.now());
+    if (known.has(name) && statusOf(known.get(name) as KeptNode, 'Ready') === 'Unknown')
+      silence.set(name, clock.now() + graceMs);
+  };
+
+  const markPods = (name: string): void => {
+    for (const pod of podsOn(name)) {
+      const conditions = pod.status?.conditions ?? [];
+      if (!conditions.some(({ type, status }) => type === 'Ready' && status === 'True')) continue;
+      const lastTransitionTime = toTime(clock.now());
+      const next = conditions.map((condition) =>
+        condition.type === 'Ready' ? { ...condition, status: 'False', lastTransitionTime } : condition,
+      );
+      try {
+        machinery.update<object>(
+          pods,
+          { ...pod, status: { ...pod.status, conditions: next } },
+          { subresource: 'status' },
+        );
+        recorder.record(subjectOf(pod), 'Warning', 'NodeNotReady', 'Node is not ready');
+      } catch (error) {
+        if (!isKubeError(error, 'NotFound')) throw error;
+      }
+    }
+  };
+
+  const lost = createQueue({
+    env,
+    name: 'node-health',
+    feed,
+    process(name) {
+      const node = known.get(name);
+      if (!node || statusOf(node, 'Ready') === 'Unknown' || (heardAt.get(name) ?? 0) + graceMs > clock.now()) return;
+      const wasReady = statusOf(node, 'Ready') === 'True';
+      const conditions = unknownConditions(node, toTime(clock.now()));
+      machinery.update<object>(nodes, { ...node, status: { ...node.status, conditions } }, { subresource: 'status' });
+      if (!wasReady) return;
+      recorder.record(
+        { ...subjectOf(node), metadata: { name, uid: name } },
+        'Normal',
+        'NodeNotReady',
+        `Node ${name} status is now: NodeNotReady`,
+      );
+    },
+  });
+
+  const setTaints = (node: KeptNode, effect: Taint['effect'], wanted: readonly string[]): void => {
+    const taints = withTaints(node.spec?.taints ?? [], effect, wanted, toTime(clock.now()));
+    if (taints) machinery.update<object>(nodes, { ...node, spec: { ...node.spec, taints } });
+  };
+  const taint = createQueue({
+    env,
+    name: 'node-taints',
+    feed,
+    process(name) {
+      const node = known.get(name);
+      if (!node) return;
+      setTaints(node, 'NoSchedule', conditionTaints(node.status?.conditions ?? [], node.spec?.unschedulable === true));
+      // Marked also when they come to be seen as ready again: their kubelet cannot have said so.
+      if (statusOf(node, 'Ready') !== 'True') markPods(name);
+    },
+  });
+
+  const evicting = new Set<string>();
+  let nextEvictionAt = 0;
+  let paced = false;
+  const readyTaint = (node: KeptNode): string[] =>
+    conditionTaints(node.status?.conditions?.filter(({ type }) => type === 'Ready') ?? [], false);
+  const evictNext = (): void => {
+    paced = false;
+    const [name] = evicting;
+    if (name === undefined) return;
+    evicting.delete(name);
+    nextEvictionAt = clock.now() + EVICTION_PACE_MS;
+    evict.add(name);
+    paceEvictions();
+  };
+  const paceEvictions = (): void => {
+    if (paced || evicting.size === 0) return;
+    paced = true;
+    clock.timer(Math.max(0, nextEvictionAt - clock.now()), evictNext);
+  };
+  const evict = createQueue({
+    env,
+    name: 'node-evictions',
+    feed,
+    process(name) {
+      const node = known.get(name);
+      if (node) setTaints(node, 'NoExecute', readyTaint(node));
+    },
+  });
+
+  const sameReady = (a: NodeCondition[] = [], b: NodeCondition[] = []): boolean => {
+    const text = (conditions: NodeCondition[]): string => conditions.map(({ type, status }) => type + status).join();
+    return text(a) === text(b);
+  };
+  feed.on(nodes, ({ type, object, previous }: Sight<KeptNode>) => {
+    const { name } = object.metadata;
+    if (type === 'DELETED') {
+      known.delete(name);
+      heardAt.delete(name);
+      evicting.delete(name);
+      silence.delete(name);
+      return;
+    }
+    known.set(name, object);
+    if (type === 'ADDED' || !heardAt.has(name)) {
+      heardAt.set(name, clock.now());
+      silence.set(name, clock.now() + graceMs);
+    }
+    const before = previous?.status?.conditions;
+    const now = object.status?.conditions;
+    if (
+      type === 'ADDED' ||
+      !sameReady(before, now) ||
+      previous?.spec?.unschedulable !== object.spec?.unschedulable ||
+      previous?.spec?.taints?.length !== object.spec?.taints?.length
+    )
+      taint.add(name);
+    const ready = statusOf(object, 'Ready');
+    if (ready === 'True' || ready === undefined) {
+      evicting.delete(name);
+      if (
+        object.spec?.taints?.some(({ effect, key }) => effect === 'NoExecute' && key.startsWith('node.kubernetes.io/'))
+      )
+        evict.add(name);
+    } else if (!sameReady(before, now)) {
+      evicting.add(name);
+      paceEvictions();
+    }
+    if (ready === 'True' && previous && statusOf(previous, 'Ready') !== 'True') hearFrom(name);
+    if (ready === 'True' && previous && statusOf(previous, 'Ready') === 'Unknown')
+      silence.set(name, clock.now() + graceMs);
+  });
+  feed.on(leases, ({ type, object }: Sight<Kept<Lease>>) => {
+    if (type !== 'DELETED' && object.metadata.namespace === NODE_LEASES) hearFrom(object.metadata.name);
+  });
+  feed.on(pods, ({ type, object, previous }: Sight<KeptPod>) => {
+    const node = known.get(object.spec?.nodeName ?? '');
+    if (type === 'DELETED' || !node || previous?.spec?.nodeName === node.metadata.name) return;
+    const ready = statusOf(node, 'Ready');
+    if (ready !== undefined && ready !== 'True') taint.add(node.metadata.name);
+  });
+  return feed;
+};

@@ -1,0 +1,147 @@
+import type { DaemonNeeds, NodeView } from '../../rollout/index.ts';
+import { daemonNeeds, placement, toNodeView } from '../../rollout/index.ts';
+import type { Env } from '../../runtime/index.ts';
+import { type KeptNode, type KeptPod, nodes, pods, toTime } from '../resources.ts';
+import type { Machinery } from '../types.ts';
+import { nodeOf } from './daemonset/index.ts';
+import { createEventRecorder } from './event-recorder.ts';
+import { type Controls, createFeed, type Sight } from './feed.ts';
+import { createQueue } from './queue.ts';
+import { subjectOf } from './subject.ts';
+
+export interface Scheduler extends Controls {
+  close(): void;
+}
+
+const NAME = 'default-scheduler';
+
+const waits = ({ spec, metadata, status }: KeptPod): boolean =>
+  !spec?.nodeName &&
+  (spec?.schedulerName ?? NAME) === NAME &&
+  (spec?.schedulingGates ?? []).length === 0 &&
+  metadata.deletionTimestamp == null &&
+  status?.phase !== 'Failed' &&
+  status?.phase !== 'Succeeded';
+
+/** Only what the pod itself tolerates counts here: what a DaemonSet adds stands in its pods already. */
+const needsOf = ({ spec }: KeptPod): DaemonNeeds => {
+  const needs = daemonNeeds(spec ?? { containers: [] });
+  return { ...needs, nodeName: '', tolerations: spec?.tolerations ?? [] };
+};
+
+/** Binds pods to nodes: one that names its node to that one, any other to the next node that it fits. */
+export const createScheduler = (machinery: Machinery, env: Env): Scheduler => {
+  const { clock } = env;
+  const feed = createFeed(machinery, clock);
+  const recorder = createEventRecorder(machinery, clock, NAME);
+  const views = new Map<string, NodeView>();
+  const waiting = new Map<string, KeptPod>();
+  /** By the one node that they can run on, so that a node's change concerns only its own. */
+  const pinned = new Map<string, Set<string>>();
+  const free = new Set<string>();
+  let turn = 0;
+
+  const shelfOf = (pod: KeptPod): Set<string> => {
+    const node = nodeOf(pod);
+    if (node === '') return free;
+    const shelf = pinned.get(node) ?? new Set();
+    pinned.set(node, shelf);
+    return shelf;
+  };
+
+  const bind = (pod: KeptPod, node: string): void => {
+    const { name, namespace } = pod.metadata;
+    const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled');
+    const scheduled = {
+      type: 'PodScheduled',
+      status: 'True',
+      lastProbeTime: null,
+      lastTransitionTime: toTime(clock.now()),
+    };
+    machinery.update<object>(
+      pods,
+      { ...pod, spec: { ...pod.spec, nodeName: node }, status: { ...pod.status, conditions: [...others, scheduled] } },
+      { subresource: 'binding' },
+    );
+    recorder.record(subjectOf(pod), 'Normal', 'Scheduled', `Successfully assigned ${namespace}/${name} to ${node}`);
+  };
+
+  const refuse = (pod: KeptPod): void => {
+    const message = `0/${views.size} nodes are available: none fits the pod's node affinity, node selector and tolerations.`;
+    const conditions = pod.status?.conditions ?? [];
+    if (conditions.some(({ type, message: told }) => type === 'PodScheduled' && told === message)) return;
+    const condition = {
+      type: 'PodScheduled',
+      status: 'False',
+      reason: 'Unschedulable',
+      message,
+      lastProbeTime: null,
+      lastTransitionTime: toTime(clock.now()),
+    };
+    machinery.update<object>(
+      pods,
+      {
+        ...pod,
+        status: { ...pod.status, conditions: [...conditions.filter(({ type }) => type !== 'PodScheduled'), condition] },
+      },
+      { subresource: 'status' },
+    );
+    recorder.record(subjectOf(pod), 'Warning', 'FailedScheduling', message);
+  };
+
+  /** The next fitting node in turn, so that free pods are spread. */
+  const choose = (needs: DaemonNeeds): string | undefined => {
+    const all = [...views.values()];
+    for (let step = 0; step < all.length; step += 1) {
+      const node = all[(turn + step) % all.length];
+      if (!node || !placement(needs, node).shouldRun) continue;
+      turn += step + 1;
+      return node.name;
+    }
+    return undefined;
+  };
+
+  const queue = createQueue({
+    env,
+    name: 'scheduler',
+    feed,
+    process(key) {
+      const pod = waiting.get(key);
+      if (!pod) return;
+      const needs = needsOf(pod);
+      const wanted = nodeOf(pod);
+      const view = views.get(wanted);
+      const node = wanted === '' ? choose(needs) : view && placement(needs, view).shouldRun ? wanted : undefined;
+      if (node === undefined) refuse(pod);
+      else bind(pod, node);
+    },
+  });
+
+  feed.on(nodes, ({ type, object, previous }: Sight<KeptNode>) => {
+    const { name } = object.metadata;
+    if (type === 'DELETED') {
+      views.delete(name);
+      return;
+    }
+    const same = previous && JSON.stringify([previous.metadata.labels, previous.spec?.taints]);
+    if (same === JSON.stringify([object.metadata.labels, object.spec?.taints])) return;
+    views.set(name, toNodeView(object));
+    for (const key of pinned.get(name) ?? []) queue.add(key);
+    for (const key of free) queue.add(key);
+  });
+  feed.on(pods, ({ type, object }: Sight<KeptPod>) => {
+    const key = `${object.metadata.namespace}/${object.metadata.name}`;
+    if (type !== 'DELETED' && waits(object)) {
+      waiting.set(key, object);
+      const shelf = shelfOf(object);
+      if (shelf.has(key)) return;
+      shelf.add(key);
+      queue.add(key);
+    } else if (waiting.has(key)) {
+      const before = waiting.get(key);
+      waiting.delete(key);
+      if (before) shelfOf(before).delete(key);
+    }
+  });
+  return feed;
+};

@@ -1,0 +1,9 @@
+export {
+  createEmbeddedCluster,
+  type EmbeddedCluster,
+  type EmbeddedClusterOptions,
+  type EmbeddedNode,
+} from './cluster.ts';
+export type { Controls } from './controllers/index.ts';
+export type { Behaviour, Delays } from './kubelet/index.ts';
+export type { Change, Machinery, StoredObject } from './types.ts';

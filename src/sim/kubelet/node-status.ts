@@ -1,0 +1,58 @@
+import type { NodeStatus } from 'kubernetes-types/core/v1.d.ts';
+import { type KeptNode, toTime } from '../resources.ts';
+
+/** Says that it is a simulation wherever a person would look for the machine. */
+const INFO = {
+  architecture: 'amd64',
+  bootID: '',
+  containerRuntimeVersion: 'simulated://1.0',
+  kernelVersion: '6.12.0',
+  kubeProxyVersion: '',
+  kubeletVersion: 'v1.34.4',
+  machineID: '',
+  operatingSystem: 'linux',
+  osImage: 'simulated',
+  systemUUID: '',
+};
+const RESOURCES = { cpu: '64', 'ephemeral-storage': '256Gi', memory: '256Gi', pods: '500' };
+
+const CONDITIONS = [
+  ['MemoryPressure', 'False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
+  ['DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
+  ['PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
+  ['Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'],
+] as const;
+
+/** Labels that a kubelet gives its node. */
+export const ownLabels = (name: string): Record<string, string> => ({
+  'beta.kubernetes.io/arch': 'amd64',
+  'beta.kubernetes.io/os': 'linux',
+  'kubernetes.io/arch': 'amd64',
+  'kubernetes.io/hostname': name,
+  'kubernetes.io/os': 'linux',
+});
+
+/** What a healthy kubelet says about its node. */
+export const healthyStatus = (node: KeptNode, ip: string, nowMs: number): NodeStatus => {
+  const now = toTime(nowMs);
+  const present = node.status?.conditions ?? [];
+  const conditions = CONDITIONS.map(([type, status, reason, message]) => {
+    const before = present.find((condition) => condition.type === type);
+    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : now;
+    return { type, status, reason, message, lastHeartbeatTime: now, lastTransitionTime };
+  });
+  const others = present.filter(({ type }) => !CONDITIONS.some(([own]) => own === type));
+  const status: object = {
+    addresses: [
+      { type: 'InternalIP', address: ip },
+      { type: 'Hostname', address: node.metadata.name },
+    ],
+    capacity: RESOURCES,
+    allocatable: RESOURCES,
+    daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
+    nodeInfo: INFO,
+    ...node.status,
+    conditions: [...others, ...conditions],
+  };
+  return status;
+};

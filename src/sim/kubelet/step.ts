@@ -1,0 +1,112 @@
+import type { ContainerStatus } from 'kubernetes-types/core/v1.d.ts';
+import type { KeptPod } from '../resources.ts';
+import type { Behaviour, Fate } from './behaviour.ts';
+
+/** What a kubelet does with a pod next. */
+export type Step =
+  | 'admit'
+  | 'start'
+  | 'probe'
+  | 'fail-probe'
+  | 'crash'
+  | 'crash-again'
+  | 'die'
+  | 'fail-pull'
+  | 'back-off-pull'
+  | 'fail'
+  | 'kill-node'
+  | 'change-image'
+  | 'stop'
+  | 'remove';
+
+const statusesOf = ({ status }: KeptPod): readonly ContainerStatus[] => status?.containerStatuses ?? [];
+
+const conditionIs = ({ status }: KeptPod, type: string): boolean =>
+  status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
+
+/** All readiness gates of the pod are open. */
+export const gatesPass = (pod: KeptPod): boolean =>
+  (pod.spec?.readinessGates ?? []).every(({ conditionType }) => conditionIs(pod, conditionType));
+
+const imageChanged = (pod: KeptPod): boolean => {
+  const shown = new Map(statusesOf(pod).map(({ name, image }) => [name, image]));
+  return (pod.spec?.containers ?? []).some(({ name, image }) => image !== shown.get(name));
+};
+
+const ofEnding = (pod: KeptPod, behaviour: Behaviour): Step | undefined => {
+  if (behaviour === 'stuck-terminating') return undefined;
+  const statuses = statusesOf(pod);
+  const ended = statuses.length > 0 && statuses.every(({ state }) => state?.terminated !== undefined);
+  if (!ended) return 'stop';
+  return (pod.metadata.deletionGracePeriodSeconds ?? 0) > 0 ? 'remove' : undefined;
+};
+
+const ofWaiting = (reasons: readonly string[], behaviour: Behaviour): Step | undefined => {
+  if (behaviour === 'not-pullable') {
+    if (reasons.includes('ImagePullBackOff')) return undefined;
+    return reasons.includes('ErrImagePull') ? 'back-off-pull' : 'fail-pull';
+  }
+  const crashed = reasons.includes('CrashLoopBackOff');
+  if (crashed && (behaviour === 'crash-loop' || behaviour === 'dies-after-ready')) return 'crash-again';
+  return behaviour === 'crash-loop' ? 'crash' : 'start';
+};
+
+/** What a pod that serves comes to in the end. */
+const END_OF: Partial<Record<Behaviour, Step>> = {
+  'dies-after-ready': 'die',
+  failed: 'fail',
+  'kills-node': 'kill-node',
+};
+
+const ofRunning = (pod: KeptPod, behaviour: Behaviour): Step | undefined => {
+  const statuses = statusesOf(pod);
+  const ready = conditionIs(pod, 'Ready');
+  if (behaviour === 'crash-loop') return 'crash';
+  if (behaviour === 'never-ready') return ready || statuses.some((status) => status.ready) ? 'fail-probe' : undefined;
+  if (statuses.some((status) => !status.ready) || ready !== gatesPass(pod)) return 'probe';
+  return END_OF[behaviour];
+};
+
+/** A simulated kubelet's whole judgement: what is due for a pod that is as it is. Undefined: it rests. */
+export const stepOf = (pod: KeptPod, behaviour: Behaviour): Step | undefined => {
+  if (pod.metadata.deletionTimestamp != null) return ofEnding(pod, behaviour);
+  const phase = pod.status?.phase;
+  if (phase === 'Failed' || phase === 'Succeeded') return undefined;
+  const statuses = statusesOf(pod);
+  if (statuses.length === 0) return 'admit';
+  if (imageChanged(pod)) return 'change-image';
+  const reasons = statuses.flatMap(({ state }) => state?.waiting?.reason ?? []);
+  return reasons.length > 0 ? ofWaiting(reasons, behaviour) : ofRunning(pod, behaviour);
+};
+
+const ADMIT_MS = 20;
+const PULL_BACK_OFF_MS = 500;
+const DOUBLINGS = 6;
+
+/** How long the step takes, or waits. `spread` in [0, 1) is the pod's own. */
+export const delayOf = (step: Step, pod: KeptPod, fate: Fate, spread: number): number => {
+  const restarts = Math.max(0, ...statusesOf(pod).map(({ restartCount }) => restartCount));
+  switch (step) {
+    case 'admit':
+      return ADMIT_MS;
+    case 'start':
+    case 'crash':
+    case 'fail-pull':
+      return fate.startMs * (1 + spread / 2);
+    case 'stop':
+    case 'change-image':
+      return fate.stopMs * (1 + spread / 2);
+    case 'crash-again':
+      return fate.backOffMs * 2 ** Math.max(0, Math.min(restarts - 1, DOUBLINGS));
+    case 'die':
+    case 'fail':
+    case 'kill-node':
+      return fate.dieMs;
+    case 'back-off-pull':
+      return PULL_BACK_OFF_MS;
+    case 'probe':
+    case 'fail-probe':
+    case 'remove':
+      return 0;
+  }
+};
