@@ -26,6 +26,15 @@ export interface RawView {
   spec: Spec | undefined;
 }
 
+/** What a run has met: faults that were injected, and turns that a rollout took. */
+export type Met =
+  | 'lost, not done'
+  | 'lost, done'
+  | 'refused'
+  | 'conflict'
+  | 'took over'
+  | Decision['actions'][number]['type'];
+
 /** Called as a driver goes along. */
 export interface Witness {
   decided?(driver: Driver, decision: Decision): void;
@@ -34,6 +43,7 @@ export interface Witness {
   sent?(driver: Driver, node: string, act: Act): void;
   /** The API server has carried it out. */
   deleted?(node: string, act: Act, pod: PodFacts): void;
+  met?(what: Met): void;
   wrote?(driver: Driver, what: 'rollout' | 'delete' | 'fence' | 'template'): void;
 }
 
@@ -87,9 +97,14 @@ export const createModelDriver = (options: DriverOptions) => {
     soon(chance.between(0, 20), () =>
       time.after(chance.between(2, 150), () => {
         const lost = chance.happens(weather.lost);
-        if (lost && chance.happens(0.5)) return soon(timeoutMs, () => answered({ ok: false, reason: 'Lost' }));
+        if (lost && chance.happens(0.5)) {
+          witness.met?.('lost, not done');
+          return soon(timeoutMs, () => answered({ ok: false, reason: 'Lost' }));
+        }
         const refused = !lost && chance.happens(weather.refused);
         const answer: Answer<T> = refused ? { ok: false, reason: 'Refused' } : perform();
+        if (lost) witness.met?.('lost, done');
+        else if (!answer.ok && answer.reason !== 'NotFound') witness.met?.(refused ? 'refused' : 'conflict');
         if (lost) return soon(timeoutMs, () => answered({ ok: false, reason: 'Lost' }));
         return soon(chance.between(2, 150), () => answered(answer));
       }),
@@ -158,6 +173,7 @@ export const createModelDriver = (options: DriverOptions) => {
           ledger.restore(saved.state, saved.acts, saved.forgiven, clock());
           authoritative = true;
           unwritten = claims;
+          if (saved.acts.size > 0) witness.met?.('took over');
         }
         lookSoon();
       },
@@ -249,6 +265,7 @@ export const createModelDriver = (options: DriverOptions) => {
   const carryOut = ({ actions }: Decision): void => {
     const now = clock();
     for (const action of actions) {
+      witness.met?.(action.type);
       const act = 'node' in action ? ledger.get(action.node)?.act : undefined;
       switch (action.type) {
         case 'halt':

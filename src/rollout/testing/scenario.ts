@@ -2,7 +2,7 @@ import { count, percent } from '../int-or-percent.ts';
 import { createChance } from './chance.ts';
 import { createChecker } from './checker.ts';
 import { type Behaviour, createModelCluster } from './model-cluster.ts';
-import { createModelDriver, type Driver, type Weather, type Witness } from './model-driver.ts';
+import { createModelDriver, type Driver, type Met, type Weather, type Witness } from './model-driver.ts';
 import { policyWith } from './policy.ts';
 import { createVirtualTime } from './virtual-time.ts';
 
@@ -42,6 +42,8 @@ export interface Plan {
 export interface Options {
   claims?: boolean;
   fences?: boolean;
+  /** Takes note of what the run met. */
+  met?: Set<Met>;
   /** Demands only that the rollout comes to its end and to rest. Default false. */
   endOnly?: boolean;
   /** Called after every decision, for checks of the ledger itself. */
@@ -82,11 +84,11 @@ export const play = (plan: Plan, options: Options = {}) => {
     },
   });
   const checker = createChecker({ time, cluster, lagMs: () => worstLagMs + 200 });
-  const { decided, wrote } = checker.witness;
   const witness: Witness = {
-    ...(options.endOnly ? { wrote } : checker.witness),
+    ...(options.endOnly ? { wrote: () => checker.witness.wrote() } : checker.witness),
+    met: (what) => options.met?.add(what),
     decided(driver, decision) {
-      decided(driver, decision);
+      checker.witness.decided(driver, decision);
       options.inspect?.(driver, decision);
     },
   };
