@@ -1,0 +1,177 @@
+import { daemonSets } from '../../../native/index.ts';
+import { pick } from '../chance.ts';
+import type { Part, PartOptions } from './part.ts';
+import { conditionHolds, count, differing, expectOn, expectPower, inventory, online, podUids, upOn } from './sights.ts';
+
+const NAME = 'till';
+const SHARE = 0.1;
+const OFFLINE_SHARE = 0.1;
+/** The good, the bad and the mended; the tag of the third tells the simulated kubelets how it fares. */
+const image = { first: 'till:1', good: 'till:2', bad: 'till:3--crash-loop', mended: 'till:4' };
+/** Longer than a slot needs to be used again, were the breaker not to stop it. */
+const STOPPED_MS = 25_000;
+
+const daemonSet: Part['daemonSet'] = {
+  apiVersion: 'apps/v1',
+  kind: 'DaemonSet',
+  metadata: {
+    name: NAME,
+    namespace: 'default',
+    annotations: { 'apps.openyurt.io/update-strategy': 'auto', 'apps.openyurt.io/max-unavailable': '10%' },
+  },
+  spec: {
+    selector: { matchLabels: { app: NAME } },
+    updateStrategy: { type: 'OnDelete' },
+    template: {
+      metadata: { labels: { app: NAME } },
+      spec: {
+        nodeSelector: { fleet: 'shops' },
+        tolerations: [{ key: 'fleet', operator: 'Exists' }],
+        containers: [{ name: NAME, image: image.first }],
+      },
+    },
+  },
+};
+
+/** A fleet with some nodes away: a good version, a bad one that is stopped, and the one that mends it. */
+export const fleetPart = ({ fleet, random }: PartOptions): Part => {
+  const digits = String(fleet).length;
+  const names = Array.from({ length: fleet }, (_, index) => `shop-${String(index + 1).padStart(digits, '0')}`);
+  const away = pick(names, Math.max(1, Math.round(fleet * OFFLINE_SHARE)), random);
+  const reachable = names.filter((name) => !away.includes(name));
+  const budget = Math.max(1, Math.ceil(reachable.length * SHARE));
+  let lost: string[] = [];
+
+  return {
+    heading: `a fleet of ${fleet} shops`,
+    nodes: names.map((name) => ({
+      name,
+      labels: { fleet: 'shops' },
+      taints: [{ key: 'fleet', value: 'shops', effect: 'NoSchedule' }],
+    })),
+    daemonSet,
+    share: SHARE,
+    steps: [
+      {
+        title: `${fleet} shops start their till, version 1`,
+        look: 'Each cell is the machine of one shop. They may be down for an update too, but never more than 10 % of those in reach at once.',
+        async play(stage) {
+          await stage.client.create(daemonSets, daemonSet);
+          await expectOn(stage, image.first, names);
+          return `${fleet} tills run ${image.first}`;
+        },
+      },
+      {
+        title: `${count(away.length, 'shop')} of ${fleet} lose their link`,
+        look: 'In a fleet a tenth is always away. Waiting for them would mean to wait for ever; updating without looking would be blind.',
+        async play(stage) {
+          await stage.offline(away);
+          await expectPower(stage, away, false);
+          return `${away.join(', ')} ${away.length === 1 ? 'is' : 'are'} NotReady`;
+        },
+      },
+      {
+        title: 'Roll out version 2, a good one',
+        look: `Watch the budget: ${budget} of ${reachable.length} online nodes may be down, a slot is used again the moment its node is back. The dark ones are skipped.`,
+        async play(stage) {
+          const { witness } = stage;
+          const dark = podUids(witness, away);
+          await stage.setImage(image.good);
+          await stage.expect({
+            that: `half of the online nodes to run ${image.good}`,
+            test: () => upOn(witness, image.good).size >= reachable.length / 2,
+            seen: () => inventory(witness),
+          });
+          await stage.snapshot('A good version, half way');
+          await expectOn(stage, image.good, reachable);
+          await stage.expect({
+            that: 'the pods of the offline nodes to be left alone',
+            test: () => differing(dark, podUids(witness, away)).length === 0,
+            seen: () => `other pods on ${differing(dark, podUids(witness, away)).join(', ')}`,
+          }, { withinMs: 1 });
+          const { down, limit } = witness.meter.peak();
+          return `${reachable.length} updated, at most ${down} down at once (budget ${limit}), ${away.length} offline left alone`;
+        },
+      },
+      {
+        title: 'Roll out version 3, which crashes on start',
+        look: `Nobody tells edgeset that it is bad. The first ${count(budget, 'node')} of it fail, and no other is touched: the breaker halts the rollout.`,
+        async play(stage) {
+          const { witness } = stage;
+          const healthy = () => upOn(witness, image.good);
+          const struck = (): string[] => online(witness, names).filter((name) => !healthy().has(name));
+          const starved = (): string[] =>
+            struck().filter((name) => witness.podsOn(name).some((pod) => crashes(pod.status?.containerStatuses)));
+          await stage.setImage(image.bad);
+          await stage.expect({
+            that: 'the rollout to be halted by the breaker, and to say so in its condition Halted',
+            test: () => conditionHolds(witness, 'Halted'),
+            seen: () => `"${witness.rollout()?.status?.summary ?? 'no status'}", ${inventory(witness)}`,
+          });
+          lost = struck();
+          const still = {
+            that: `no more than ${count(budget, 'node')} to be lost to the bad version, and none after the halt`,
+            test: () => struck().length <= budget && struck().join() === lost.join(),
+            seen: () => `${count(struck().length, 'node')} down: ${struck().join(', ')}`,
+          };
+          await stage.expectStill(still, STOPPED_MS);
+          await stage.expect({
+            that: 'the pods of the bad version to crash again and again',
+            test: () => lost.length > 0 && starved().length === lost.length,
+            seen: () => `${starved().length} of ${lost.length} in a crash loop`,
+          });
+          await stage.snapshot('A bad version, stopped');
+          return `halted after ${count(lost.length, 'node')}; ${healthy().size - away.length > 0 ? healthy().size : 0} others still serve version 2`;
+        },
+      },
+      {
+        title: 'Roll out version 4, the mended one',
+        look: `The ${count(budget, 'broken shop')} come first, in the slots that they hold anyway; then the rollout goes on by itself.`,
+        async play(stage) {
+          const { witness } = stage;
+          const from = witness.meter.takes().length;
+          await stage.setImage(image.mended);
+          await expectOn(stage, image.mended, reachable);
+          const first = witness.meter.takes().slice(from, from + lost.length).map(({ node }) => node);
+          await stage.expect({
+            that: `the broken nodes (${lost.join(', ')}) to be repaired before any other is touched`,
+            test: () => first.toSorted().join() === lost.toSorted().join(),
+            seen: () => `these first: ${first.join(', ')}`,
+          }, { withinMs: 1 });
+          return `the broken ${lost.length} first, then the other ${reachable.length - lost.length}`;
+        },
+      },
+      {
+        title: 'The dark shops come back',
+        look: 'They go from version 1 straight to version 4, within the budget. The bad version never reaches them.',
+        async play(stage) {
+          const { witness } = stage;
+          await stage.online(away);
+          await expectPower(stage, away, true);
+          await expectOn(stage, image.mended, names);
+          await stage.expect({
+            that: 'the rollout object to say that it is complete, with no node offline',
+            test: () => conditionHolds(witness, 'Complete') && witness.rollout()?.status?.nodes?.offline === 0,
+            seen: () => `"${witness.rollout()?.status?.summary ?? 'no status'}"`,
+          });
+          return `all ${fleet} run ${image.mended}`;
+        },
+      },
+    ],
+    figures: () => [
+      ['lost to the bad version', `${lost.length} of ${reachable.length} online nodes, repaired first`],
+    ],
+    tries: [
+      'npx edgeset status',
+      'kubectl annotate node shop-NN edgeset.io/sim=offline'.replace('NN', '1'.padStart(digits, '0')),
+      `kubectl set image ds/${NAME} ${NAME}=till:5--crash-loop`,
+      `npx edgeset explain ds/${NAME}`,
+      `kubectl set image ds/${NAME} ${NAME}=till:6`,
+      `npx edgeset wait ds/${NAME}`,
+      `kubectl describe ds ${NAME}`,
+    ],
+  };
+};
+
+const crashes = (statuses: readonly { restartCount: number; ready: boolean }[] | undefined): boolean =>
+  statuses?.some(({ restartCount, ready }) => restartCount > 0 && !ready) ?? false;

@@ -1,0 +1,16 @@
+import { autoPart } from './auto.ts';
+import { fleetPart } from './fleet.ts';
+import type { Part, PartOptions } from './part.ts';
+
+/** The parts of the demo in the order in which they are played. */
+const parts = {
+  auto: autoPart,
+  fleet: fleetPart,
+} satisfies Record<string, (options: PartOptions) => Part>;
+
+export type PartName = keyof typeof parts;
+export const partNames = Object.keys(parts) as readonly PartName[];
+export const isPartName = (text: string): text is PartName => partNames.some((name) => name === text);
+export const createPart = (name: PartName, options: PartOptions): Part => parts[name](options);
+
+export type { DemoNode, Part, PartOptions, Step } from './part.ts';

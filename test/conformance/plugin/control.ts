@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { budgetKey, section } from '../kit/index.ts';
+import { edgeset, untilSaid } from './run.ts';
+
+interface Planned {
+  budget: number;
+  actions: { type: string; node: string }[];
+}
+
+export const control = section('plan, wait, pause and resume', (rule) => {
+  rule(
+    'plan tells what a manager then does, and writes nothing',
+    async (c) => {
+      await c.create({ annotations: { [budgetKey]: '2' } });
+      await c.untilRunning('app:v1');
+      await c.setImage('app:v2');
+      await untilSaid(c, /replace the pod on/, 'plan', 'app');
+      const before = [await c.daemonSet(), await c.pods()];
+      const plan = async (...args: string[]): Promise<Planned> =>
+        JSON.parse((await edgeset(c, 'plan', 'app', '-o', 'json', ...args)).stdout) as Planned;
+      const { budget, actions } = await plan();
+      assert.equal(budget, 2);
+      assert.deepEqual(
+        actions.map(({ type }) => type),
+        ['reserve', 'reserve'],
+      );
+      assert.equal((await plan('--max-unavailable', '75%')).actions.length, 3);
+      assert.equal((await plan('--partition', '3')).actions.length, 1);
+      assert.deepEqual((await plan('--node-selector', 'ring=first')).actions, []);
+      assert.match(
+        (await edgeset(c, 'plan', 'app')).stdout,
+        /^Nothing is written.*\n[^]*Note: No manager has recorded/,
+      );
+      assert.deepEqual([await c.daemonSet(), await c.pods()], before);
+      assert.equal(await c.rollout(), undefined);
+
+      await c.startManager();
+      await c.untilActs(2);
+      const expected = actions.map(({ node }) => node).toSorted();
+      assert.deepEqual((await c.actedNodes()).slice(0, 2).toSorted(), expected);
+      assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '40s')).code, 0);
+      assert.match((await edgeset(c, 'plan', 'app')).stdout, /Nothing is left to do\./);
+    },
+    { nodes: 4, manager: 'none' },
+  );
+
+  rule('wait right after an edit waits for that edit, and no longer than it is told to', async (c) => {
+    await c.settled({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
+    await c.setImage('app:v2');
+    const late = await edgeset(c, 'wait', 'app', '--timeout', '1s');
+    assert.deepEqual([late.code, late.stdout], [1, '']);
+    assert.match(late.stderr, /^kubectl edgeset: not complete within 1s: .+/m);
+    const { code, stdout } = await edgeset(c, 'wait', 'ds/app', '--timeout', '60s');
+    assert.equal(code, 0);
+    assert.match(stdout, /^3 of 3 online nodes run app-/);
+    assert.deepEqual(await c.running('app:v2'), c.nodes);
+  });
+
+  rule('wait ends where a partition leaves the others, and says so', async (c) => {
+    await c.settled({ annotations: { 'edgeset.io/partition': '2' } });
+    await c.setImage('app:v2');
+    const { code, stdout } = await edgeset(c, 'wait', 'app', '--timeout', '40s');
+    assert.equal(code, 0);
+    assert.match(stdout, /^1 of 3 online nodes run .* left on the old revision/);
+    assert.deepEqual(await c.running('app:v2'), c.nodes.slice(2));
+  });
+
+  rule('wait ends with 3 at a halt; resume forgives it, and wait then sees the end', async (c) => {
+    await c.settled();
+    await c.cluster.behave(c.nodes, { behaviour: 'crash-loop' });
+    await c.setImage('app:v2');
+    const halted = await edgeset(c, 'wait', 'app', '--timeout', '40s');
+    assert.equal(halted.code, 3);
+    assert.match(halted.stderr, /The rollout is halted: the target revision failed on/);
+    assert.equal(halted.stdout, '');
+    await c.cluster.behave(c.nodes, undefined);
+    const resumed = await edgeset(c, 'resume', 'app');
+    assert.match(resumed.stdout, /^daemonset\.apps\/app resumed at revision \w+\n$/);
+    assert.deepEqual([(await edgeset(c, 'wait', 'app', '--timeout', '60s')).code], [0]);
+    assert.deepEqual(await c.running('app:v2'), c.nodes);
+  });
+
+  rule(
+    'resume goes on with a revision that was rolled back before',
+    async (c) => {
+      await c.settled({ annotations: { 'edgeset.io/on-failure': 'rollback' } });
+      await c.cluster.behave(c.nodes, { behaviour: 'crash-loop' });
+      await c.setImage('app:v2');
+      await c.untilEvent('RolloutHalted', 40_000);
+      await c.until('it was rolled back', async () => {
+        const { metadata } = await c.daemonSet();
+        return metadata?.annotations?.['edgeset.io/rolled-back-from'];
+      });
+      await c.cluster.behave(c.nodes, undefined);
+      assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '40s')).code, 0);
+      await c.setImage('app:v2');
+      const again = await edgeset(c, 'wait', 'app', '--timeout', '40s');
+      assert.equal(again.code, 3);
+      assert.match(again.stderr, /was rolled back before/);
+      assert.match((await edgeset(c, 'explain', 'app')).stdout, /rolled back before.*resume/);
+      assert.match((await edgeset(c, 'resume', 'app')).stdout, /resumed at revision/);
+      assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '40s')).code, 0);
+      assert.deepEqual(await c.running('app:v2'), c.nodes);
+    },
+    { seconds: 150 },
+  );
+
+  rule('pause stops, resume goes on, and a dry run changes neither', async (c) => {
+    const paused = async (): Promise<string | undefined> =>
+      (await c.daemonSet()).metadata?.annotations?.['edgeset.io/paused'];
+    await c.settled();
+    assert.match((await edgeset(c, 'resume', 'app')).stdout, /is neither paused nor halted/);
+    const dry = await edgeset(c, 'pause', 'app', '--dry-run=server');
+    assert.equal(dry.stdout, 'daemonset.apps/app paused (server dry run)\n');
+    assert.equal(await paused(), undefined);
+    assert.equal((await edgeset(c, 'pause', 'ds/app')).stdout, 'daemonset.apps/app paused\n');
+    assert.equal(await paused(), 'true');
+    await c.setImage('app:v2');
+    await c.untilCondition('Paused');
+    await c.noActFor(2);
+    assert.equal(
+      (await edgeset(c, 'resume', 'app', '--dry-run=server')).stdout,
+      'daemonset.apps/app unpaused (server dry run)\n',
+    );
+    assert.equal(await paused(), 'true');
+    assert.equal((await edgeset(c, 'resume', 'app')).stdout, 'daemonset.apps/app unpaused\n');
+    assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '40s')).code, 0);
+    assert.deepEqual(await c.running('app:v2'), c.nodes);
+  });
+
+  rule(
+    'wait ends with 1 when the DaemonSet is deleted meanwhile',
+    async (c) => {
+      await c.settled({ annotations: { 'edgeset.io/paused': 'true' } });
+      await c.setImage('app:v2');
+      const waiting = edgeset(c, 'wait', 'app', '--timeout', '40s');
+      await c.untilCondition('Paused');
+      await c.api.remove(`/apis/apps/v1/namespaces/${c.namespace}/daemonsets/app`);
+      const { code, stderr } = await waiting;
+      assert.equal(code, 1);
+      assert.match(stderr, /DaemonSet .*\/app (was deleted meanwhile|is being deleted)/);
+    },
+    { nodes: 1 },
+  );
+});

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { budgetKey, section } from '../kit/index.ts';
+import { edgeset, untilExplained, untilSaid } from './run.ts';
+
+const slow = { 'sim.edgeset.io/start-ms': '6000' };
+
+export const explaining = section('explain', (rule) => {
+  rule(
+    'tells of nodes that are updated, outdated, broken, updating and held',
+    async (c) => {
+      const [first = '', second = '', third = ''] = c.nodes;
+      await c.settled({ podAnnotations: slow });
+      await untilExplained(c, first, 'updated (current)', /runs the target revision\./);
+
+      await c.annotate({ 'edgeset.io/paused': 'true' });
+      await c.setImage('app:v2');
+      await untilExplained(c, first, 'outdated (available)', /The rollout is paused.*edgeset\.io\/paused/);
+      await c.breakPod(third);
+      await untilExplained(c, third, 'broken (not-available)', /The rollout is paused/);
+      await untilExplained(c, first, 'outdated (available)', /paused/);
+
+      await c.annotate({ 'edgeset.io/paused': null });
+      await untilExplained(c, third, 'updating (starting)', /is starting the target revision/);
+      await untilExplained(c, second, 'outdated (available)', /waits for a free slot of the budget/);
+      assert.match((await edgeset(c, 'explain', 'ds/app')).stdout, /1 of 1 slots of the budget are in use\./);
+
+      await c.annotate({ 'edgeset.io/partition': '3' });
+      await untilExplained(c, second, 'held (partition)', /left on the older revision by edgeset\.io\/partition/);
+      await c.annotate({ 'edgeset.io/partition': null, 'edgeset.io/node-selector': 'ring=first' });
+      await untilExplained(c, second, 'held (node-selector)', /does not match edgeset\.io\/node-selector/);
+    },
+    { nodes: 4 },
+  );
+
+  rule(
+    'tells of nodes that are offline, before and soon after their update, and of those that settle',
+    async (c) => {
+      const [away = '', other = ''] = c.nodes;
+      await c.settled({ annotations: { 'edgeset.io/settle-seconds': '20' }, podAnnotations: slow });
+      await c.cluster.offline([away]);
+      await c.setImage('app:v2');
+      await untilExplained(c, away, 'offline (offline-outdated)', /has been offline for \d+ s; it is skipped/);
+      await c.until('the other one is acted on', async () => (await c.actedNodes()).includes(other));
+      await c.cluster.offline([other]);
+      await untilExplained(c, other, 'offline (suspect)', /went offline \d+ s ago, soon after its update/);
+      await c.cluster.online([away]);
+      const told = await untilExplained(
+        c,
+        away,
+        'settling (returned)',
+        /back online for \d+ s, .* for 20 s.*again in \d+ s/,
+      );
+      assert.doesNotMatch(told, /Note/);
+      const whole = await untilSaid(c, /^settling \(returned\): /m, 'explain', 'app');
+      assert.match(whole, /^offline \(suspect\): /m);
+    },
+    { nodes: 2 },
+  );
+
+  for (const [behaviour, cause, sentence] of [
+    ['crash-loop', 'crash-loop', /its new pod crashes again and again: .+/],
+    ['not-pullable', 'image-pull', /the image of its new pod cannot be pulled: .+/],
+    ['never-ready', 'deadline', /its new pod was not available within 4 s/],
+  ] as const)
+    rule(
+      `tells of nodes that failed: ${behaviour}`,
+      async (c) => {
+        await c.settled({ annotations: { 'edgeset.io/progress-deadline-seconds': '4' } });
+        await c.setImage(`app:v2--${behaviour}`);
+        await c.untilCondition('Halted');
+        const [node = ''] = await c.actedNodes();
+        await untilExplained(c, node, `failed (${cause})`, sentence);
+        const other = c.nodes.find((name) => name !== node) ?? '';
+        await untilExplained(c, other, 'outdated (available)', new RegExp(`halted: .* failed on ${node}\\.`));
+      },
+      { nodes: 2 },
+    );
+
+  rule(
+    'tells of nodes that miss their pod',
+    async (c) => {
+      const [node = ''] = c.nodes;
+      await c.settled({ annotations: { [budgetKey]: '1' } });
+      const path = `/api/v1/namespaces/${c.namespace}`;
+      await c.api.merge(path, { metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } });
+      await c.api.remove(`${path}/pods/${(await c.podOn(node)).name}`);
+      await untilExplained(c, node, 'missing (no-pod)', /has no pod, and we did not take it away.*Events/);
+    },
+    { nodes: 2 },
+  );
+
+  rule(
+    'tells why there is nothing to explain',
+    async (c) => {
+      await c.settled();
+      const failed = async (words: RegExp, ...args: string[]): Promise<void> => {
+        const { code, stdout, stderr } = await edgeset(c, 'explain', ...args);
+        assert.deepEqual([code, stdout], [1, ''], stderr);
+        assert.match(stderr, words);
+        assert.equal(stderr.split('\n').length, 2, 'in one line');
+      };
+      await failed(/there is no DaemonSet .*\/nobody/, 'nobody');
+      await failed(/there is no node "nowhere"/, 'app', '--node', 'nowhere');
+      const { code, stdout } = await edgeset(c, 'explain', 'app', '--node', 'anchor');
+      assert.equal(code, 0);
+      assert.match(stdout, /^anchor: not-eligible\n.*lacks the label case=/);
+      await c.annotate({ 'apps.openyurt.io/update-strategy': null });
+      await failed(/did not opt in: set .* annotate it with apps\.openyurt\.io\/update-strategy=auto/, 'app');
+    },
+    { nodes: 1 },
+  );
+});

@@ -1,0 +1,7 @@
+import type { Rule } from '../kit/index.ts';
+import { control } from './control.ts';
+import { explaining } from './explain.ts';
+import { kubectl } from './kubectl.ts';
+
+/** What `kubectl edgeset` must tell and do, on any cluster. */
+export const pluginRules: readonly Rule[] = [...explaining, ...control, ...kubectl];

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { parse, stringify } from 'yaml';
+import { type Case, section } from '../kit/index.ts';
+import { edgeset } from './run.ts';
+
+const run = promisify(execFile);
+const bin = join(import.meta.dirname, '..', '..', '..', 'bin');
+
+const environmentOf = (c: Case): NodeJS.ProcessEnv => ({
+  ...process.env,
+  PATH: `${bin}${delimiter}${process.env.PATH}`,
+  KUBECONFIG: c.cluster.kubeconfig,
+});
+
+interface Kubeconfig {
+  users: { user: object }[];
+}
+
+export const kubectl = section('As a plugin of kubectl', (rule) => {
+  rule(
+    'kubectl finds it, and completes its words and the names in the cluster',
+    async (c) => {
+      await c.settled();
+      const env = environmentOf(c);
+      const { stdout } = await run('kubectl', ['edgeset', 'status', '-n', c.namespace], { env });
+      assert.match(stdout, /^NAME +STATUS +TARGET .*\napp +Complete +\w+ +1\/1 /);
+      const completed = async (...words: string[]): Promise<string[]> =>
+        (await run('kubectl', ['__complete', 'edgeset', ...words], { env })).stdout.trim().split('\n');
+      assert.deepEqual(await completed('explain', '-n', c.namespace, ''), ['app', ':4']);
+      assert.deepEqual(await completed('wait', '-n', c.namespace, 'ds/'), ['ds/app', ':4']);
+      const nodes = await completed('explain', 'app', '-n', c.namespace, '--node', c.namespace);
+      assert.deepEqual(nodes, [...c.nodes, ':4']);
+    },
+    { nodes: 1 },
+  );
+
+  rule('status -w appends each change where there is no terminal, and ends on SIGINT', async (c) => {
+    await c.settled({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
+    const child = spawn(process.execPath, [join(bin, 'kubectl-edgeset.ts'), 'status', '-w', '-n', c.namespace], {
+      env: environmentOf(c),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    try {
+      let stdout = '';
+      let stderr = '';
+      child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+      child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+      const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+      await c.until('the first row', () => /^app +Complete/m.test(stdout));
+      await c.setImage('app:v2');
+      await c.until('it rolls out', () => /^app +Rolling out/m.test(stdout));
+      await c.until('it is complete', () => /Rolling out[^]*^app +Complete/m.test(stdout));
+      child.kill('SIGINT');
+      assert.equal(await ended, 0);
+      assert.equal(stderr, '');
+      const lines = stdout.trimEnd().split('\n');
+      assert.equal(lines.filter((line) => line.startsWith('NAME')).length, 1);
+      assert.deepEqual(
+        lines.filter((line, index) => line === lines[index - 1]),
+        [],
+        'no row says the same as the one before',
+      );
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
+  rule(
+    'a right that is missing is told in a sentence',
+    async (c) => {
+      await c.settled();
+      const dir = await mkdtemp(join(tmpdir(), 'edgeset-plugin-'));
+      try {
+        const config = parse(await readFile(c.cluster.kubeconfig, 'utf8')) as Kubeconfig;
+        for (const entry of config.users) entry.user = { ...entry.user, as: 'nobody' };
+        const file = join(dir, 'nobody.kubeconfig');
+        await writeFile(file, stringify(config));
+        for (const args of [['status'], ['explain', 'app'], ['plan', 'app'], ['wait', 'app'], ['pause', 'app']]) {
+          const { code, stdout, stderr } = await edgeset(c, ...args, '--kubeconfig', file);
+          assert.deepEqual([code, stdout], [1, '']);
+          assert.match(
+            stderr,
+            /^kubectl edgeset: .* is forbidden: User "nobody" cannot .*: ask whoever runs the cluster/,
+          );
+        }
+      } finally {
+        await rm(dir, { recursive: true });
+      }
+    },
+    { nodes: 1 },
+  );
+});
