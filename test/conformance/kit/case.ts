@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Event } from 'kubernetes-types/events/v1.d.ts';
 import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
 import type { DaemonRollout, DaemonRolloutStatus } from '../../../src/rollout/index.ts';
@@ -91,6 +91,20 @@ export interface Case {
   noActFor(seconds: number): Promise<void>;
   kubectl(args: readonly string[], input?: string): Promise<string>;
 }
+
+/** When nodes ceased to be ready: on a machine that is too busy they do so by themselves, and a failure means little. */
+const blackouts = (records: readonly AuditRecord[], nodes: ReadonlySet<string>): string[] => {
+  const ready = new Map<string, boolean>();
+  return records.flatMap(({ name, resource, response, answeredAt, code }) => {
+    if (!resource.startsWith('nodes') || !nodes.has(name) || code >= 300) return [];
+    const { conditions } = (response as Node).status ?? {};
+    const now = conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
+    const before = ready.get(name);
+    ready.set(name, now);
+    const changed = before !== undefined && before !== now;
+    return changed ? [`${new Date(answeredAt).toISOString()} ${name} is ${now ? 'ready' : 'not ready'}`] : [];
+  });
+};
 
 /** Makes a case's part of the cluster; `finish` gives the verdict over its whole history. */
 export const openCase = async (
@@ -278,10 +292,11 @@ export const openCase = async (
       });
       for (const manager of managers) await manager.stop();
     },
-    lastWords: async () =>
-      (await Promise.all(managers.map((manager) => manager.log()))).map((log) =>
-        log.trimEnd().split('\n').slice(-25).join('\n'),
-      ),
+    async lastWords() {
+      const logs = await Promise.all(managers.map((manager) => manager.log()));
+      const words = logs.map((log) => log.trimEnd().split('\n').slice(-25).join('\n'));
+      return [...words, blackouts(await cluster.audit.read(), allNodes).join('\n')];
+    },
     async close() {
       for (const manager of managers) manager.kill('SIGKILL');
       await Promise.all([...links].map((link) => link.close()));

@@ -112,6 +112,8 @@ export const optingIn = section('Opting in', (rule) => {
       await c.until('the act that had begun ends well', async () => (await c.running('app:v2')).length === 1);
       await c.noActFor(3);
       assert.equal((await c.running('app:v1')).length, 3);
+      assert.notEqual((await c.condition('Complete'))?.status, 'True');
+      assert.notEqual((await c.condition('Reconciling'))?.status, 'True', 'nobody is at work');
 
       await c.annotate({ [strategyKey]: 'auto' });
       await c.untilRunning('app:v2');
