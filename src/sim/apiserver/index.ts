@@ -1,1 +1,2 @@
+export { type ApiServer, type ApiServerOptions, startApiServer } from './http/server.ts';
 export { createMachinery, type MachineryOptions } from './machinery.ts';

@@ -6,9 +6,12 @@ import { viewOf } from './core/core.ts';
 import { createObject } from './core/create.ts';
 import { deleteObject } from './core/delete.ts';
 import { listObjects } from './core/list.ts';
+import { createSnapshots } from './core/page.ts';
 import { patchObject } from './core/patch.ts';
 import { createPodIndex } from './core/pod-index.ts';
 import { replaceObject } from './core/update.ts';
+import { createWatchHub } from './core/watch.ts';
+import { createTokens } from './http/tokens.ts';
 import { createRegistry } from './kinds/index.ts';
 import { notFound } from './refusal.ts';
 import { createStore, keyOf } from './store/index.ts';
@@ -62,6 +65,9 @@ export const createMachinery = ({ clock, random, history = 20_000 }: MachineryOp
     clock,
     random,
     pods: createPodIndex(store),
+    tokens: createTokens(random),
+    watches: createWatchHub(store),
+    snapshots: createSnapshots(store),
     world: { clock, random, find: (table, namespace, name) => store.get(table, keyOf(namespace, name)) },
   };
   bootstrap(core);

@@ -139,3 +139,9 @@ export const statusOf = (error: unknown): Json & { code: number } => {
     code: error.status === 0 ? 500 : error.status,
   };
 };
+
+const LIST_OPTIONS: Named = { group: 'meta.k8s.io', plural: '', kind: 'ListOptions' };
+
+/** The options of a list or watch that are not allowed together. */
+export const badListOptions = (field: string, why: string): Refusal =>
+  invalid(LIST_OPTIONS, '', [{ reason: 'FieldValueForbidden', message: `Forbidden: ${why}`, field }]);

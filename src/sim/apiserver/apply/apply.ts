@@ -102,6 +102,7 @@ const checked = (ref: Ref, body: unknown): Json => {
 /** Server-side apply: the configuration is merged field by field, and every field has its owners. */
 export const applyObject = (core: Core, kind: Kind, ref: Ref, body: unknown, context: PatchContext): Patched => {
   const config = checked(ref, body);
+  context.inspect?.(config);
   const { fieldManager, subresource, dryRun } = context;
   if (fieldManager === undefined || fieldManager === '')
     throw new Refusal(

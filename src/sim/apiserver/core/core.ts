@@ -1,10 +1,13 @@
 import type { Clock } from '../../../runtime/index.ts';
 import type { StoredObject } from '../../types.ts';
 import type { Manager } from '../apply/managers.ts';
+import type { Tokens } from '../http/tokens.ts';
 import type { Kind, Registry, World } from '../kinds/index.ts';
 import type { ObjectStore } from '../store/index.ts';
 import type { Json } from '../value/index.ts';
+import type { Snapshots } from './page.ts';
 import type { PodIndex } from './pod-index.ts';
+import type { WatchHub } from './watch.ts';
 
 /** What every operation works on. */
 export interface Core {
@@ -14,6 +17,9 @@ export interface Core {
   readonly clock: Clock;
   readonly random: () => number;
   readonly pods: PodIndex;
+  readonly watches: WatchHub;
+  readonly snapshots: Snapshots;
+  readonly tokens: Tokens;
 }
 
 export interface Ref {

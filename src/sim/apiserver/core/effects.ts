@@ -46,4 +46,5 @@ export const afterDelete = (core: Core, kind: Kind, object: StoredObject): void 
     );
   }
   core.registry.setCustom(table, []);
+  core.watches.endAll(table);
 };

@@ -1,6 +1,5 @@
 import type { StoredObject } from '../../types.ts';
 import type { Kind } from '../kinds/index.ts';
-import { badRequest } from '../refusal.ts';
 import { parseFieldSelector, parseLabelSelector } from '../select/index.ts';
 import { at, type Json, recordOf } from '../value/index.ts';
 import { type Core, viewOf } from './core.ts';
@@ -21,15 +20,7 @@ export interface Filter {
 /** The test for a selection, on objects as the kind's version shows them. */
 export const filterOf = (kind: Kind, selection: Selection): Filter => {
   const labels = parseLabelSelector(selection.labelSelector);
-  const fields = parseFieldSelector(selection.fieldSelector, (field) => {
-    const read = kind.fields(field);
-    if (read) return read;
-    const apiVersion = `${kind.group}/${kind.version}, Resource=${kind.plural}`;
-    throw badRequest(
-      `Unable to find ${JSON.stringify(apiVersion)} that match label selector ${JSON.stringify(selection.labelSelector ?? '')}, ` +
-        `field selector ${JSON.stringify(selection.fieldSelector)}: field label not supported: ${field}`,
-    );
-  });
+  const fields = parseFieldSelector(selection.fieldSelector, kind.fields);
   const byLabels = labels && ((object: Json) => labels(recordOf(at(object, 'metadata', 'labels'))));
   const byFields = fields?.test;
   return {

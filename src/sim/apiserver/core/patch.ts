@@ -9,7 +9,10 @@ import { isRecord, type Json } from '../value/index.ts';
 import type { Core, Ref } from './core.ts';
 import { updateObject } from './update.ts';
 
-export type PatchContext = Pick<PatchOptions, 'type' | 'subresource' | 'force' | 'fieldManager' | 'dryRun'>;
+export type PatchContext = Pick<PatchOptions, 'type' | 'subresource' | 'force' | 'fieldManager' | 'dryRun'> & {
+  /** Is shown what the patch makes, or the configuration that is applied, before it is read. */
+  inspect?: (object: Json) => void;
+};
 
 export interface Patched {
   readonly object: StoredObject;
@@ -35,11 +38,21 @@ const patched = (kind: Kind, present: Json, body: unknown, type: 'json' | 'merge
 export const patchObject = (core: Core, kind: Kind, ref: Ref, body: unknown, context: PatchContext): Patched => {
   const { type } = context;
   if (type === 'apply') return applyObject(core, kind, ref, body, context);
-  const object = updateObject(core, kind, ref, (present) => patched(kind, present, body, type), {
-    fieldManager: context.fieldManager,
-    dryRun: context.dryRun,
-    subresource: context.subresource,
-    mode: 'patch',
-  });
+  const object = updateObject(
+    core,
+    kind,
+    ref,
+    (present) => {
+      const next = patched(kind, present, body, type);
+      context.inspect?.(next);
+      return next;
+    },
+    {
+      fieldManager: context.fieldManager,
+      dryRun: context.dryRun,
+      subresource: context.subresource,
+      mode: 'patch',
+    },
+  );
   return { object, created: false };
 };

@@ -44,6 +44,7 @@ const systemMeta = (present: StoredObject): Json => {
   return kept;
 };
 
+const CONTENT_SUBRESOURCES = ['resize', 'ephemeralcontainers'];
 const NOT_CONTENT = ['metadata', 'status', 'apiVersion', 'kind'];
 
 const changesContent = (next: Json, present: Json): boolean =>
@@ -105,12 +106,13 @@ export const updateObject = (
   const causes: Cause[] = [
     ...metaCauses(kind, next),
     ...metaUpdateCauses(next, present),
-    ...(strategy.validateUpdate?.(next, present) ?? []),
+    ...(options.subresource === 'binding' ? [] : (strategy.validateUpdate?.(next, present) ?? [])),
   ];
   if (options.subresource !== 'status' || kind.custom) causes.push(...(strategy.validate?.(next) ?? []));
   if (causes.length > 0) throw invalid(kind, ref.name, causes);
 
-  if (strategy.generation && changesContent(next, present)) {
+  const isContent = options.subresource === undefined || CONTENT_SUBRESOURCES.includes(options.subresource);
+  if (strategy.generation && isContent && changesContent(next, present)) {
     const generation = (present.metadata.generation ?? 0) + 1;
     next = { ...next, metadata: { ...recordOf(next.metadata), generation } };
   }

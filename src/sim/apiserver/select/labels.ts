@@ -7,8 +7,8 @@ type Test = (labels: Labels) => boolean;
 const TOKEN = /\s*(==|!=|[=!()<>,]|[^\s=!()<>,]+)/gy;
 const isWord = (token: string | undefined): token is string => token !== undefined && !/^[=!()<>,]/.test(token);
 
-const refuse = (text: string, why: string): never => {
-  throw badRequest(`unable to parse requirement: ${why} in ${JSON.stringify(text)}`);
+const refuse = (why: string): never => {
+  throw badRequest(`unable to parse requirement: ${why}`);
 };
 
 const tokensOf = (text: string): string[] => {
@@ -31,28 +31,28 @@ const compare = (key: string, text: string, holds: (a: number, b: number) => boo
 };
 
 /** Reads `key in (a, b)`; returns the values and the place behind them. */
-const readSet = (text: string, tokens: readonly string[], start: number): [string[], number] => {
-  if (tokens[start] !== '(') refuse(text, "found no '('");
+const readSet = (tokens: readonly string[], start: number): [string[], number] => {
+  if (tokens[start] !== '(') refuse("found no '('");
   const values: string[] = [];
   for (let at = start + 1; ; at += 1) {
     const word = tokens[at];
     if (isWord(word)) at += 1;
     values.push(isWord(word) ? word : '');
     if (tokens[at] === ')') return [values, at + 1];
-    if (tokens[at] !== ',') refuse(text, `found '${tokens[at] ?? ''}', expected: ',' or ')'`);
+    if (tokens[at] !== ',') refuse(`found '${tokens[at] ?? ''}', expected: ',' or ')'`);
   }
 };
 
-const readRequirement = (text: string, tokens: readonly string[], start: number): [Test, number] => {
+const readRequirement = (tokens: readonly string[], start: number): [Test, number] => {
   const negated = tokens[start] === '!';
   const at = negated ? start + 1 : start;
   const key = tokens[at];
-  if (!isWord(key)) return refuse(text, `found '${key ?? ''}', expected: identifier`);
+  if (!isWord(key)) return refuse(`found '${key ?? ''}', expected: identifier`);
   if (negated) return [(labels) => labels[key] === undefined, at + 1];
   const sign = tokens[at + 1];
   if (sign === undefined || sign === ',') return [(labels) => labels[key] !== undefined, at + 1];
   if (sign === 'in' || sign === 'notin') {
-    const [values, next] = readSet(text, tokens, at + 2);
+    const [values, next] = readSet(tokens, at + 2);
     const within = oneOf(key, values);
     return [sign === 'in' ? within : (labels) => !within(labels), next];
   }
@@ -62,7 +62,7 @@ const readRequirement = (text: string, tokens: readonly string[], start: number)
   if (sign === '!=') return [(labels) => labels[key] !== operand, next];
   if (sign === '>') return [compare(key, operand, (a, b) => a > b), next];
   if (sign === '<') return [compare(key, operand, (a, b) => a < b), next];
-  return refuse(text, `found '${sign}', expected: in, notin, =, ==, !=, gt, lt`);
+  return refuse(`found '${sign}', expected: in, notin, =, ==, !=, gt, lt`);
 };
 
 /** The test that a `labelSelector` asks for; undefined when it asks for nothing. */
@@ -71,10 +71,10 @@ export const parseLabelSelector = (text: string | undefined): Test | undefined =
   if (text === undefined || tokens.length === 0) return undefined;
   const tests: Test[] = [];
   for (let here = 0; ; here += 1) {
-    const [test, next] = readRequirement(text, tokens, here);
+    const [test, next] = readRequirement(tokens, here);
     tests.push(test);
     if (next >= tokens.length) return tests.length === 1 ? test : (labels) => tests.every((each) => each(labels));
-    if (tokens[next] !== ',') refuse(text, `found '${tokens[next]}', expected: ',' or 'end of string'`);
+    if (tokens[next] !== ',') refuse(`found '${tokens[next]}', expected: ',' or 'end of string'`);
     here = next;
   }
 };

@@ -178,6 +178,8 @@ export const podStrategy: Strategy = {
   validateUpdate,
   subresources: {
     status: writeStatus,
+    // The scheduler's word: where the pod runs.
+    binding: (previous, sent) => ({ ...previous, spec: sent.spec, status: sent.status }),
     resize: writeResize,
     ephemeralcontainers: (previous, sent) => ({
       ...previous,

@@ -1,0 +1,43 @@
+import type { Json } from '../value/index.ts';
+import type { User } from './tokens.ts';
+
+/** One request, after authentication. */
+export interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly accept: string;
+  readonly contentType: string;
+  readonly userAgent: string;
+  readonly user: User;
+  body(): Promise<string>;
+  /** Aborts when the client goes away or the server stops. */
+  readonly signal: AbortSignal;
+}
+
+export type Answer =
+  | {
+      readonly is: 'json';
+      readonly status: number;
+      readonly body: unknown;
+      readonly contentType?: string;
+      readonly warnings?: readonly string[];
+    }
+  | { readonly is: 'text'; readonly status: number; readonly body: string }
+  /** Lines until `run` settles; it is given what sends one. */
+  | { readonly is: 'stream'; readonly run: (send: (line: string) => void) => Promise<void> };
+
+export const json = (body: unknown, status = 200, warnings: readonly string[] = []): Answer => ({
+  is: 'json',
+  status,
+  body,
+  warnings,
+});
+
+export const success = (details: Json): Json => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Success',
+  details,
+});

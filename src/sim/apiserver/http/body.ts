@@ -1,0 +1,60 @@
+import { badRequest, Refusal } from '../refusal.ts';
+import { isRecord, type Json } from '../value/index.ts';
+
+const parseYaml = async (text: string): Promise<unknown> => {
+  // Heavy, and only kubectl's server-side apply sends it.
+  const { parse } = await import('yaml');
+  return parse(text) as unknown;
+};
+
+const unsupported = (type: string): Refusal =>
+  new Refusal(
+    'BadRequest',
+    415,
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format (${type}) - accepted media types include: application/json, application/yaml`,
+  );
+
+const parse = async (text: string, type: string): Promise<unknown> => {
+  const media = type.split(';', 1)[0]?.trim() ?? '';
+  if (media.endsWith('yaml')) {
+    // JSON is YAML, and far quicker to read.
+    if (!/^\s*[[{]/.test(text)) return parseYaml(text);
+  } else if (media !== '' && !media.endsWith('json')) throw unsupported(media);
+  return JSON.parse(text) as unknown;
+};
+
+/** The body as a value. Refuses what cannot be read with BadRequest. */
+export const readValue = async (text: string, type: string): Promise<unknown> => {
+  try {
+    return await parse(text, type);
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw Object.assign(badRequest(`error decoding the body: ${why}`), { cause: error });
+  }
+};
+
+export const readObject = async (text: string, type: string): Promise<Json> => {
+  const value = await readValue(text, type);
+  if (!isRecord(value)) throw badRequest('the body must be an object');
+  return value;
+};
+
+const patchTypes = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+  'application/apply-patch+yaml': 'apply',
+} as const;
+
+export const patchTypeOf = (type: string): (typeof patchTypes)[keyof typeof patchTypes] => {
+  const media = type.split(';', 1)[0]?.trim() ?? '';
+  if (Object.hasOwn(patchTypes, media)) return patchTypes[media as keyof typeof patchTypes];
+  throw new Refusal(
+    'BadRequest',
+    415,
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: ${Object.keys(patchTypes).join(', ')}`,
+  );
+};

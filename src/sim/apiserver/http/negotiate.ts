@@ -1,0 +1,44 @@
+import { Refusal } from '../refusal.ts';
+
+export type Form = 'object' | 'table' | 'metadata';
+
+const parameters = (entry: string): Map<string, string> =>
+  new Map(
+    entry
+      .split(';')
+      .slice(1)
+      .map((pair) => {
+        const [key = '', value = ''] = pair.trim().split('=');
+        return [key, value] as const;
+      }),
+  );
+
+const notAcceptable = (): Refusal =>
+  new Refusal(
+    'BadRequest',
+    406,
+    'NotAcceptable',
+    'only the following media types are accepted: application/json, application/yaml',
+  );
+
+/** The form that the first media type which can be served asks for. */
+export const formOf = (accept: string): Form => {
+  if (accept === '') return 'object';
+  for (const entry of accept.split(',')) {
+    const type = entry.split(';', 1)[0]?.trim();
+    if (type !== 'application/json' && type !== '*/*' && type !== 'application/*') continue;
+    const as = parameters(entry).get('as');
+    if (as === undefined) return 'object';
+    if (as === 'Table') return 'table';
+    if (as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList') return 'metadata';
+  }
+  throw notAcceptable();
+};
+
+export const wantsAggregatedDiscovery = (accept: string): 'v2' | undefined =>
+  accept.split(',').some((entry) => {
+    const wanted = parameters(entry);
+    return wanted.get('as') === 'APIGroupDiscoveryList' && wanted.get('v') === 'v2';
+  })
+    ? 'v2'
+    : undefined;

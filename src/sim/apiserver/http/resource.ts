@@ -1,0 +1,250 @@
+import type { Core } from '../core/core.ts';
+import { viewOf } from '../core/core.ts';
+import { createObject } from '../core/create.ts';
+import { type DeleteContext, deleteObject } from '../core/delete.ts';
+import { listPage } from '../core/page.ts';
+import { patchObject } from '../core/patch.ts';
+import { replaceObject } from '../core/update.ts';
+import type { Kind } from '../kinds/index.ts';
+import { badRequest, methodNotAllowed, noResource, notFound } from '../refusal.ts';
+import { keyOf } from '../store/index.ts';
+import { arrayOf, at, type Json, recordOf, textOf } from '../value/index.ts';
+import { type Answer, type Call, json, success } from './answer.ts';
+import { patchTypeOf, readObject, readValue } from './body.ts';
+import { formOf } from './negotiate.ts';
+import { postSubresource } from './post-subresource.ts';
+import { representation } from './represent.ts';
+import { reviewOf } from './reviews.ts';
+import type { Route } from './route.ts';
+import { strictness } from './strict.ts';
+import { watchStream } from './watch-stream.ts';
+
+const numberOf = (query: URLSearchParams, name: string): number | undefined => {
+  const text = query.get(name);
+  if (text === null || text === '') return undefined;
+  const value = Number(text);
+  if (!Number.isInteger(value))
+    throw badRequest(`query parameter ${name} must be a whole number, not ${JSON.stringify(text)}`);
+  return value;
+};
+
+const flagOf = (query: URLSearchParams, name: string): boolean | undefined => {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  return text === '' || text === 'true' || text === '1';
+};
+
+const textParameter = (query: URLSearchParams, name: string): string | undefined => query.get(name) ?? undefined;
+
+/** Names itself, or is named by the program that it says it is. */
+const managerOf = ({ query, userAgent }: Call): string =>
+  query.get('fieldManager') || userAgent.split('/', 1)[0] || 'unknown';
+
+const isDryRun = (query: URLSearchParams): boolean => {
+  const values = query.getAll('dryRun').filter((value) => value !== '');
+  if (values.some((value) => value !== 'All')) throw badRequest('dryRun: Unsupported value: supported values: "All"');
+  return values.length > 0;
+};
+
+const selectionOf = (route: Route, query: URLSearchParams) => {
+  const labelSelector = textParameter(query, 'labelSelector');
+  const given = textParameter(query, 'fieldSelector');
+  // A single object can be watched by its own path.
+  const own = route.name === undefined ? undefined : `metadata.name=${route.name}`;
+  const fieldSelector = [given, own].filter(Boolean).join(',');
+  return {
+    ...(route.namespace === undefined ? {} : { namespace: route.namespace }),
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+    ...(fieldSelector === '' ? {} : { fieldSelector }),
+  };
+};
+
+const show = (core: Core, kind: Kind, call: Call) =>
+  representation(kind, formOf(call.accept), call.query.get('includeObject') ?? 'Metadata', core.clock.now());
+
+const list = (core: Core, kind: Kind, route: Route, call: Call): Answer => {
+  const { query } = call;
+  const selection = selectionOf(route, query);
+  const shown = show(core, kind, call);
+  const resourceVersion = textParameter(query, 'resourceVersion');
+  const resourceVersionMatch = textParameter(query, 'resourceVersionMatch');
+  if (flagOf(query, 'watch') === true) {
+    const request = {
+      ...selection,
+      resourceVersion,
+      resourceVersionMatch,
+      sendInitialEvents: flagOf(query, 'sendInitialEvents'),
+      bookmarks: flagOf(query, 'allowWatchBookmarks'),
+    };
+    return watchStream(core, kind, request, shown, {
+      timeoutSeconds: numberOf(query, 'timeoutSeconds'),
+      signal: call.signal,
+    });
+  }
+  const limit = numberOf(query, 'limit');
+  const next = textParameter(query, 'continue');
+  const page = listPage(core, kind, {
+    ...selection,
+    ...(limit === undefined ? {} : { limit }),
+    ...(next === undefined ? {} : { continue: next }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...(resourceVersionMatch === undefined ? {} : { resourceVersionMatch }),
+    sendInitialEvents: flagOf(query, 'sendInitialEvents'),
+  });
+  return json(shown.list(page));
+};
+
+const inPlace = (object: Json, route: Route, kind: Kind): Json => {
+  const metadata = recordOf(object.metadata);
+  if (!kind.namespaced || route.namespace === undefined) return object;
+  const namespace = textOf(metadata.namespace);
+  if (namespace !== '' && namespace !== route.namespace)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  return { ...object, metadata: { ...metadata, namespace: route.namespace } };
+};
+
+const create = async (core: Core, kind: Kind, route: Route, call: Call): Promise<Answer> => {
+  const object = inPlace(await readObject(await call.body(), call.contentType), route, kind);
+  const warnings = strictness(kind, object, call.query);
+  const made = createObject(core, kind, object, { fieldManager: managerOf(call), dryRun: isDryRun(call.query) });
+  return json(show(core, kind, call).one(made), 201, warnings);
+};
+
+const deleteContext = async (call: Call): Promise<DeleteContext> => {
+  const { query } = call;
+  const text = await call.body();
+  const body = text === '' ? {} : await readObject(text, call.contentType);
+  const preconditions = recordOf(body.preconditions);
+  const { uid, resourceVersion } = preconditions;
+  const seconds = body.gracePeriodSeconds ?? numberOf(query, 'gracePeriodSeconds');
+  const policy = textOf(body.propagationPolicy) || textParameter(query, 'propagationPolicy');
+  const orphan = body.orphanDependents ?? flagOf(query, 'orphanDependents');
+  return {
+    preconditions: {
+      ...(typeof uid === 'string' ? { uid } : {}),
+      ...(typeof resourceVersion === 'string' ? { resourceVersion } : {}),
+    },
+    ...(typeof seconds === 'number' ? { gracePeriodSeconds: seconds } : {}),
+    ...(policy ? { propagationPolicy: policy as 'Orphan' | 'Background' | 'Foreground' } : {}),
+    ...(typeof orphan === 'boolean' ? { orphanDependents: orphan } : {}),
+    dryRun: isDryRun(query) || arrayOf(body.dryRun).includes('All'),
+  };
+};
+
+const remove = async (core: Core, kind: Kind, route: Route & { name: string }, call: Call): Promise<Answer> => {
+  const { object, gone } = deleteObject(core, kind, route, await deleteContext(call));
+  if (!gone || kind.strategy.answersWithObject) return json(show(core, kind, call).one(object));
+  const details = {
+    name: route.name,
+    ...(kind.group === '' ? {} : { group: kind.group }),
+    kind: kind.plural,
+    uid: object.metadata.uid,
+  };
+  return json(success(details));
+};
+
+const removeAll = async (core: Core, kind: Kind, route: Route, call: Call): Promise<Answer> => {
+  const context = await deleteContext(call);
+  const page = listPage(core, kind, selectionOf(route, call.query));
+  for (const { metadata } of page.items)
+    if (core.store.get(kind.table, keyOf(metadata.namespace, metadata.name)))
+      deleteObject(core, kind, { namespace: metadata.namespace, name: metadata.name }, context);
+  return json(show(core, kind, call).list({ ...page, version: core.store.version }));
+};
+
+const patch = async (core: Core, kind: Kind, route: Route & { name: string }, call: Call): Promise<Answer> => {
+  const type = patchTypeOf(call.contentType);
+  const text = await call.body();
+  const body = await readValue(text, type === 'apply' ? 'application/yaml' : 'application/json');
+  const manager = type === 'apply' ? call.query.get('fieldManager') : managerOf(call);
+  const warnings: string[] = [];
+  const { object, created } = patchObject(core, kind, route, body, {
+    type,
+    ...(manager === null ? {} : { fieldManager: manager }),
+    ...(route.subresource === undefined ? {} : { subresource: route.subresource }),
+    dryRun: isDryRun(call.query),
+    force: flagOf(call.query, 'force') === true,
+    inspect: (next) => void warnings.push(...strictness(kind, next, call.query, true)),
+  });
+  return json(show(core, kind, call).one(object), created ? 201 : 200, warnings);
+};
+
+const put = async (core: Core, kind: Kind, route: Route & { name: string }, call: Call): Promise<Answer> => {
+  const object = inPlace(await readObject(await call.body(), call.contentType), route, kind);
+  const warnings = strictness(kind, object, call.query);
+  const name = textOf(at(object, 'metadata', 'name'));
+  if (name !== '' && name !== route.name)
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${route.name})`);
+  const named = { ...object, metadata: { ...recordOf(object.metadata), name: route.name } };
+  const made = replaceObject(core, kind, named, {
+    fieldManager: managerOf(call),
+    dryRun: isDryRun(call.query),
+    subresource: route.subresource,
+  });
+  return json(show(core, kind, call).one(made), 200, warnings);
+};
+
+const get = (core: Core, kind: Kind, route: Route & { name: string }, call: Call): Answer => {
+  const found = core.store.get(kind.table, keyOf(kind.namespaced ? route.namespace : undefined, route.name));
+  if (!found) throw notFound(kind, route.name);
+  return json(show(core, kind, call).one(viewOf(kind, found)));
+};
+
+const isNamed = (route: Route): route is Route & { name: string } => route.name !== undefined;
+
+const ofCollection = (core: Core, kind: Kind, route: Route, call: Call): Answer | Promise<Answer> => {
+  switch (call.method) {
+    case 'GET':
+      return list(core, kind, route, call);
+    case 'POST':
+      return create(core, kind, route, call);
+    case 'DELETE':
+      if (kind.plural === 'namespaces' && kind.group === '') throw methodNotAllowed();
+      return removeAll(core, kind, route, call);
+    default:
+      throw methodNotAllowed();
+  }
+};
+
+const ofObject = (core: Core, kind: Kind, route: Route & { name: string }, call: Call): Answer | Promise<Answer> => {
+  switch (call.method) {
+    case 'GET':
+      return flagOf(call.query, 'watch') === true ? list(core, kind, route, call) : get(core, kind, route, call);
+    case 'PUT':
+      return put(core, kind, route, call);
+    case 'PATCH':
+      return patch(core, kind, route, call);
+    case 'DELETE':
+      return remove(core, kind, route, call);
+    default:
+      throw methodNotAllowed();
+  }
+};
+
+const VERBS: Readonly<Record<string, string>> = { GET: 'get', PUT: 'update', PATCH: 'patch', POST: 'create' };
+
+const ofSubresource = (
+  core: Core,
+  kind: Kind,
+  route: Route & { name: string },
+  call: Call,
+): Answer | Promise<Answer> => {
+  const subresource = kind.subresources.find(({ name }) => name === route.subresource);
+  if (!subresource) throw noResource();
+  if (!subresource.verbs.includes(VERBS[call.method] ?? '')) throw methodNotAllowed();
+  if (call.method === 'GET') return get(core, kind, route, call);
+  if (call.method === 'PUT') return put(core, kind, route, call);
+  if (call.method === 'PATCH') return patch(core, kind, route, call);
+  return postSubresource(core, kind, route, subresource.name, call);
+};
+
+/** Answers a request to the resource API. */
+export const serveResource = async (core: Core, route: Route, call: Call): Promise<Answer> => {
+  const review = await reviewOf(core, route, call);
+  if (review) return review;
+  const kind = core.registry.find(route.group, route.version, route.plural);
+  if (!kind || (route.namespace !== undefined && !kind.namespaced)) throw noResource();
+  if (kind.namespaced && route.namespace === undefined && isNamed(route)) throw noResource();
+  if (!isNamed(route)) return ofCollection(core, kind, route, call);
+  return route.subresource === undefined ? ofObject(core, kind, route, call) : ofSubresource(core, kind, route, call);
+};

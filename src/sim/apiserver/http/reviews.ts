@@ -1,0 +1,54 @@
+import type { Core } from '../core/core.ts';
+import { timeText } from '../core/core.ts';
+import { methodNotAllowed } from '../refusal.ts';
+import { isRecord, type Json, textOf } from '../value/index.ts';
+import { type Answer, type Call, json } from './answer.ts';
+import { readObject } from './body.ts';
+import type { Route } from './route.ts';
+import type { User } from './tokens.ts';
+
+const EVERYTHING = {
+  resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+  nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+  incomplete: false,
+};
+
+const userInfo = ({ name, groups }: User): Json => ({ username: name, groups });
+
+type Review = (body: Json, call: Call, core: Core) => Json;
+
+const allowed: Review = () => ({ status: { allowed: true, reason: 'every known user may do everything' } });
+
+const reviews: Readonly<Record<string, Review>> = {
+  'authentication.k8s.io/selfsubjectreviews': (_, call, core) => ({
+    metadata: { creationTimestamp: timeText(core.clock.now()) },
+    status: { userInfo: userInfo(call.user) },
+  }),
+  'authentication.k8s.io/tokenreviews': (body, _, core) => {
+    const spec = isRecord(body.spec) ? body.spec : {};
+    const user = core.tokens.find(textOf(spec.token), core.clock.now());
+    return { status: user ? { authenticated: true, user: userInfo(user) } : { error: 'the token is not known' } };
+  },
+  'authorization.k8s.io/selfsubjectaccessreviews': allowed,
+  'authorization.k8s.io/subjectaccessreviews': allowed,
+  'authorization.k8s.io/selfsubjectrulesreviews': () => ({ status: EVERYTHING }),
+};
+
+/** Names of the reviews with their kinds, for discovery. */
+export const reviewKinds: readonly { group: string; plural: string; kind: string }[] = [
+  { group: 'authentication.k8s.io', plural: 'selfsubjectreviews', kind: 'SelfSubjectReview' },
+  { group: 'authentication.k8s.io', plural: 'tokenreviews', kind: 'TokenReview' },
+  { group: 'authorization.k8s.io', plural: 'selfsubjectaccessreviews', kind: 'SelfSubjectAccessReview' },
+  { group: 'authorization.k8s.io', plural: 'selfsubjectrulesreviews', kind: 'SelfSubjectRulesReview' },
+  { group: 'authorization.k8s.io', plural: 'subjectaccessreviews', kind: 'SubjectAccessReview' },
+];
+
+/** The answer to a question about users and rights; undefined when the route leads elsewhere. */
+export const reviewOf = async (core: Core, route: Route, call: Call): Promise<Answer | undefined> => {
+  const review = route.version === 'v1' ? reviews[`${route.group}/${route.plural}`] : undefined;
+  if (!review || route.name !== undefined) return undefined;
+  if (call.method !== 'POST') throw methodNotAllowed();
+  const body = await readObject(await call.body(), call.contentType);
+  const kind = reviewKinds.find(({ plural }) => plural === route.plural)?.kind;
+  return json({ ...body, kind, apiVersion: `${route.group}/v1`, ...review(body, call, core) }, 201);
+};

@@ -1,0 +1,68 @@
+import type { Core } from '../core/core.ts';
+import { methodNotAllowed, noResource } from '../refusal.ts';
+import { type Answer, type Call, json } from './answer.ts';
+import { aggregated, groupList, oneGroup, resourceList } from './discovery.ts';
+import { wantsAggregatedDiscovery } from './negotiate.ts';
+import { serveResource } from './resource.ts';
+import { routeOf } from './route.ts';
+
+const DISCOVERY_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
+// The version whose behaviour is followed. kubectl warns when it is too far from its own.
+const VERSION = {
+  major: '1',
+  minor: '34',
+  emulationMajor: '1',
+  emulationMinor: '34',
+  minCompatibilityMajor: '1',
+  minCompatibilityMinor: '33',
+  gitVersion: 'v1.34.4',
+  gitCommit: '',
+  gitTreeState: '',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: '',
+  compiler: '',
+  platform: 'edgeset/embedded',
+};
+
+const HEALTHY = ['/healthz', '/readyz', '/livez'];
+
+const textAnswer = (status: number, body: string): Answer => ({ is: 'text', status, body });
+
+const found = (document: unknown): Answer => {
+  if (document === undefined) throw noResource();
+  return json(document);
+};
+
+const documentOf = async (core: Core, call: Call): Promise<Answer | undefined> => {
+  const { path } = call;
+  const { registry } = core;
+  if (HEALTHY.some((each) => path === each || path.startsWith(`${each}/`))) return textAnswer(200, 'ok');
+  if (path === '/version' || path === '/version/') return json(VERSION);
+  if (path === '/openapi/v2' || path === '/openapi/v3' || path.startsWith('/openapi/v3/')) {
+    const { openapi } = await import('../openapi/index.ts');
+    return openapi(registry, path, call.accept);
+  }
+  if ((path === '/api' || path === '/apis') && wantsAggregatedDiscovery(call.accept))
+    return { is: 'json', status: 200, body: aggregated(registry, path === '/api'), contentType: DISCOVERY_TYPE };
+  if (path === '/api') return json({ kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] });
+  if (path === '/apis') return json(groupList(registry));
+  const steps = path.split('/').filter((step) => step !== '');
+  if (steps[0] === 'api' && steps.length === 2) return found(resourceList(registry, '', steps[1] ?? ''));
+  if (steps[0] === 'apis' && steps.length === 2) return found(oneGroup(registry, steps[1] ?? ''));
+  if (steps[0] === 'apis' && steps.length === 3) return found(resourceList(registry, steps[1] ?? '', steps[2] ?? ''));
+  return undefined;
+};
+
+/** Answers one request; refusals are thrown. */
+export const serve = async (core: Core, call: Call): Promise<Answer> => {
+  const isRead = call.method === 'GET' || call.method === 'HEAD';
+  if (isRead) {
+    const document = await documentOf(core, call);
+    if (document) return document;
+  }
+  const route = routeOf(call.path);
+  if (route) return serveResource(core, route, call);
+  if (!isRead && (await documentOf(core, call))) throw methodNotAllowed();
+  return textAnswer(404, '404 page not found\n');
+};

@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { Clock } from '../../../runtime/index.ts';
+import type { Machinery } from '../../types.ts';
+import type { Core } from '../core/core.ts';
+import { coreOf } from '../machinery.ts';
+import { Refusal, statusOf } from '../refusal.ts';
+import type { Answer, Call } from './answer.ts';
+import { selfSigned } from './certificate.ts';
+import { kubeconfigText } from './kubeconfig.ts';
+import { serve } from './serve.ts';
+
+export interface ApiServerOptions {
+  /** What is served; made by `createMachinery`. */
+  machinery: Machinery;
+  /** The machine's clock: certificates are checked by real time, whatever time the cluster lives in. */
+  wallClock: Clock;
+  /** On 127.0.0.1. Default: any that is free. */
+  port?: number;
+  /** Of the administrator. Default: a new one for each start. */
+  token?: string;
+}
+
+export interface ApiServer {
+  /** `https://127.0.0.1:port`. */
+  readonly server: string;
+  /** PEM. */
+  readonly certificateAuthority: string;
+  readonly token: string;
+  /** For `KUBECONFIG`; with credentials. */
+  kubeconfig(namespace?: string): string;
+  /** Ends open watches and resolves when no connection is left. */
+  stop(): Promise<void>;
+}
+
+/** Made of the private key, which is as good as chance gets. */
+const tokenOf = (key: string): string => createHash('sha256').update(`token of ${key}`).digest('hex');
+
+const LONGEST_BODY = 8 * 1024 * 1024;
+/** A watch whose client reads this much too slowly is ended; it comes back for what it missed. */
+const LONGEST_BACKLOG = 64 * 1024 * 1024;
+
+const readBody = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > LONGEST_BODY)
+      throw new Refusal(
+        'BadRequest',
+        413,
+        'RequestEntityTooLarge',
+        `Request entity too large: limit is ${LONGEST_BODY}`,
+      );
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+};
+
+const head = (response: ServerResponse, status: number, type: string, warnings: readonly string[] = []): void => {
+  for (const text of warnings)
+    response.appendHeader('warning', `299 - "${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`);
+  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-cache, private' });
+};
+
+const sendStatus = (response: ServerResponse, error: unknown): void => {
+  const status = statusOf(error);
+  head(response, status.code, 'application/json');
+  response.end(JSON.stringify(status));
+};
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+const sendStream = async (
+  response: ServerResponse,
+  answer: Answer & { is: 'stream' },
+  abort: () => void,
+): Promise<void> => {
+  const pending: string[] = [];
+  const begin = (): void => {
+    if (response.headersSent) return;
+    head(response, 200, 'application/json');
+    response.flushHeaders();
+  };
+  let flushing = false;
+  // Lines of one turn of the event loop travel together.
+  const flush = (): void => {
+    flushing = false;
+    if (pending.length === 0 || response.destroyed) return;
+    begin();
+    response.write(pending.splice(0).join(''));
+    if (response.writableLength > LONGEST_BACKLOG) abort();
+  };
+  const done = answer.run((line) => {
+    pending.push(line);
+    if (flushing) return;
+    flushing = true;
+    setImmediate(flush);
+  });
+  // A refusal comes at once or not at all: headers wait for that.
+  await Promise.race([done, nextTurn()]);
+  begin();
+  await done;
+  flush();
+  response.end();
+};
+
+const send = async (response: ServerResponse, answer: Answer, abort: () => void): Promise<void> => {
+  switch (answer.is) {
+    case 'stream':
+      await sendStream(response, answer, abort);
+      return;
+    case 'text':
+      head(response, answer.status, 'text/plain; charset=utf-8');
+      response.end(answer.body);
+      return;
+    case 'json':
+      head(response, answer.status, answer.contentType ?? 'application/json', answer.warnings);
+      response.end(JSON.stringify(answer.body));
+  }
+};
+
+const callOf = (core: Core, request: IncomingMessage, signal: AbortSignal): Call => {
+  const url = new URL(request.url ?? '/', 'https://localhost');
+  const {
+    authorization = '',
+    accept = '',
+    'content-type': contentType = '',
+    'user-agent': userAgent = '',
+  } = request.headers;
+  const token = /^Bearer (.+)$/i.exec(authorization)?.[1];
+  const user = token === undefined ? undefined : core.tokens.find(token, core.clock.now());
+  if (!user) throw new Refusal('Unauthorized', 401, 'Unauthorized', 'Unauthorized');
+  return {
+    method: request.method ?? 'GET',
+    path: url.pathname,
+    query: url.searchParams,
+    accept,
+    contentType,
+    userAgent,
+    user,
+    body: () => readBody(request),
+    signal,
+  };
+};
+
+/** Serves the machinery over HTTPS on loopback, to whoever has the token. */
+export const startApiServer = async (options: ApiServerOptions): Promise<ApiServer> => {
+  const { machinery, wallClock, port = 0 } = options;
+  const core = coreOf(machinery);
+  const certificate = selfSigned(wallClock.now(), core.random);
+  const token = options.token ?? tokenOf(certificate.key);
+  core.tokens.add(token, { name: 'edgeset-admin', groups: ['system:masters', 'system:authenticated'] });
+  const stopping = new AbortController();
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const gone = new AbortController();
+    const abort = (): void => gone.abort();
+    const signal = AbortSignal.any([gone.signal, stopping.signal]);
+    response.once('close', abort);
+    try {
+      await send(response, await serve(core, callOf(core, request, signal)), abort);
+    } catch (error) {
+      if (response.headersSent) response.destroy();
+      else sendStatus(response, error);
+    }
+  };
+
+  const server = createServer({ cert: certificate.cert, key: certificate.key }, (request, response) => {
+    void answer(request, response);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const address = server.address();
+  const bound = typeof address === 'object' && address !== null ? address.port : port;
+  const url = `https://127.0.0.1:${bound}`;
+  const access = { server: url, certificateAuthority: certificate.cert, token };
+  return {
+    ...access,
+    kubeconfig: (namespace = 'default') => kubeconfigText(access, namespace),
+    async stop() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      stopping.abort();
+      await nextTurn();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+};

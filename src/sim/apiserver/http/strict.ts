@@ -1,0 +1,25 @@
+import { apiVersionOf, type Kind } from '../kinds/index.ts';
+import { badRequest } from '../refusal.ts';
+import { shapeOfKind, unknownFields } from '../schema/index.ts';
+import type { Json } from '../value/index.ts';
+
+/**
+ * What is done about fields that the type does not have: `Strict` refuses them, `Warn` (also when nothing is asked for)
+ * returns warnings, `Ignore` drops them without a word.
+ */
+export const strictness = (kind: Kind, object: Json, query: URLSearchParams, isPatch = false): string[] => {
+  const mode = query.get('fieldValidation') || 'Warn';
+  if (mode === 'Ignore') return [];
+  if (mode !== 'Warn' && mode !== 'Strict')
+    throw badRequest(
+      `fieldValidation parameter: Unsupported value: ${JSON.stringify(mode)}: supported values: "Ignore", "Strict", "Warn"`,
+    );
+  const faults = unknownFields(object, shapeOfKind(kind)).map((path) => `unknown field ${JSON.stringify(path)}`);
+  if (faults.length === 0 || mode === 'Warn') return faults;
+  const why = `strict decoding error: ${faults.join(', ')}`;
+  throw badRequest(
+    isPatch || kind.custom
+      ? why
+      : `${kind.kind} in version ${JSON.stringify(apiVersionOf(kind).split('/').at(-1))} cannot be handled as a ${kind.kind}: ${why}`,
+  );
+};
