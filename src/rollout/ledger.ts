@@ -67,7 +67,7 @@ export const createLedger = (policy: Policy) => {
   const forgiven = new Set<NodeRecord>();
   const failing = new Set<NodeRecord>();
   const busyZones = new Map<string, number>();
-  const membership = createMembership(records);
+  const membership = createMembership();
   const tally = newTally();
   let state = newState();
   let context: Context = { policy, targetHash: undefined, rollout: 0, startedAt: undefined, firstSight: true };
@@ -128,12 +128,15 @@ export const createLedger = (policy: Policy) => {
     redrawPartition(now);
   };
 
-  /** Members of a partition only change when what the partition speaks of did: then, and only then, all are looked at. */
   const redrawPartition = (now: number): void => {
-    for (const [record, member] of membership.redraw(context.policy, tally))
-      touch(record, now, (changed) => {
-        changed.member = member;
+    for (;;) {
+      const change = membership.next(context.policy, tally);
+      if (!change) return;
+      const [record, member] = change;
+      touch(record, now, () => {
+        record.member = member;
       });
+    }
   };
 
   const recordOf = (name: string): NodeRecord => {
