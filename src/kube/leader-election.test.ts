@@ -188,6 +188,22 @@ test('a released lease is taken at once by the next attempt', async () => {
   await two.done;
 });
 
+test('a lease is released although the last renewal was broken off after it had reached the server', async () => {
+  const [server, clock] = [createServer(), createManualClock()];
+  const one = candidate(server, clock, 'one');
+  await settle();
+  const before = server.writes.length;
+  one.state.fault = 'lost answer';
+  await clock.advance(2_000);
+  assert.ok(server.writes.length > before, 'the renewal happened');
+  one.state.fault = undefined;
+  one.stop.abort(new Error('over'));
+  await settle();
+  one.windDown();
+  await one.done;
+  assert.equal(server.lease?.spec?.holderIdentity, '');
+});
+
 test('one lost renewal, or one whose answer was lost, does not end a term; a taken lease does', async () => {
   const [server, clock] = [createServer(), createManualClock()];
   const one = candidate(server, clock, 'one');

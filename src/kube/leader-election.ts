@@ -168,15 +168,26 @@ export const runLeaderElection = async (given: LeaderElectionOptions, signal: Ab
     }
   };
 
+  const giveUp = async (lease: Lease): Promise<void> => {
+    const now = toMicroTime(env.clock.now());
+    const released = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: now, acquireTime: now };
+    await client.replace(leases, { ...lease, spec: released }, { timeoutMs: renewDeadlineMs });
+  };
+
   const release = async (): Promise<void> => {
     const lease = observed?.lease;
     if (lease?.spec?.holderIdentity !== identity) return;
-    const now = toMicroTime(env.clock.now());
-    const released = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: now, acquireTime: now };
     try {
-      await client.replace(leases, { ...lease, spec: released }, { timeoutMs: renewDeadlineMs });
+      await giveUp(lease);
     } catch (error) {
-      log.warn('could not release the lease: others wait until it runs out', { error });
+      try {
+        if (!isKubeError(error, 'Conflict')) throw error;
+        // Ours still, where a renewal that was broken off when the work ended had reached the server.
+        const current = await client.get(leases, ref, { timeoutMs: renewDeadlineMs });
+        if (current.spec?.holderIdentity === identity) await giveUp(current);
+      } catch (reason) {
+        log.warn('could not release the lease: others wait until it runs out', { error: reason });
+      }
     }
   };
 
