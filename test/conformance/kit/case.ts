@@ -149,6 +149,8 @@ export const openCase = async (
   const names = options.daemonSets ?? ['app'];
   const [app] = names;
   const user = `system:serviceaccount:${namespace}:edgeset-manager`;
+  const calls: AuditRecord[] = [];
+  let callsReadTo = 0;
 
   const self: Case = {
     cluster,
@@ -214,7 +216,13 @@ export const openCase = async (
         .filter((event) => reason === undefined || event.reason === reason)
         .toSorted((a, b) => (a.eventTime ?? '').localeCompare(b.eventTime ?? ''));
     },
-    calls: async () => (await cluster.audit.read()).filter((record) => record.user === user),
+    async calls() {
+      const all = await cluster.audit.read();
+      // The log of the whole suite grows long, and is asked for many times a second.
+      calls.push(...all.slice(callsReadTo).filter((record) => record.user === user));
+      callsReadTo = all.length;
+      return [...calls];
+    },
     acts: async () =>
       (await self.calls()).filter(
         ({ verb, group, resource, code }) => verb === 'delete' && group === '' && resource === 'pods' && code < 300,
