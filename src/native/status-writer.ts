@@ -6,7 +6,7 @@ import { nextTurn } from './pacing.ts';
 import type { RolloutObject } from './rollout-object.ts';
 import type { Teller } from './tell.ts';
 
-/** What only informs people is written at most so often. */
+/** What only informs people is written at most so often, and looked at no oftener: a status is as long as what is in flight. */
 const STATUS_EVERY_MS = 1_000;
 
 export interface StatusWriterOptions {
@@ -18,25 +18,28 @@ export interface StatusWriterOptions {
 
 /** Writes a DaemonRollout's status when it says something new, and tells as Events what changed. */
 export const createStatusWriter = ({ object, teller, clock, observe }: StatusWriterOptions) => {
-  let writtenAt = Number.NEGATIVE_INFINITY;
+  let lookedAt = Number.NEGATIVE_INFINITY;
   /** What we wrote, which the API server may give back in another form (a field that its CRD does not know, for one). */
   let sent: { status: DaemonRolloutStatus; version: string | undefined } | undefined;
   /** What Events have spoken of, which outlives the object's being read anew. */
   let told: DaemonRolloutStatus | undefined;
   return {
-    /** When a status that only informs may be written next. */
-    dueAt: (): number => nextTurn(writtenAt, STATUS_EVERY_MS, clock.now()),
+    /** When it is time to see whether a status that only informs has news. */
+    dueAt: (): number => nextTurn(lookedAt, STATUS_EVERY_MS, clock.now()),
     /** `reserves`: slots are reserved by this write, which is made in any case. */
     async write(status: WrittenStatus, reserves: boolean, signal: AbortSignal): Promise<void> {
       const before = sent && sent.version === object.version ? sent.status : object.status;
-      if (!reserves && isDeepStrictEqual(before, status)) return;
+      if (!reserves && isDeepStrictEqual(before, status)) {
+        lookedAt = clock.now();
+        return;
+      }
       try {
         await object.write(status, { signal });
       } catch (error) {
         if (reserves) observe.reserved?.('failed');
         throw error;
       }
-      writtenAt = clock.now();
+      lookedAt = clock.now();
       sent = { status, version: object.version };
       if (reserves) observe.reserved?.('written');
       observe.statusWritten?.();
