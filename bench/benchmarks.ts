@@ -1,0 +1,11 @@
+import { event } from './event.ts';
+import { foreign } from './foreign.ts';
+import { heap } from './heap.ts';
+import { ingest } from './ingest.ts';
+import type { Benchmark } from './measure/figure.ts';
+import { memoryReal } from './memory-real.ts';
+import { rolloutReal } from './rollout-real.ts';
+import { rolloutVirtual } from './rollout-virtual.ts';
+
+/** In the order in which they run: the last three start a real control plane each. */
+export const benchmarks: readonly Benchmark[] = [event, rolloutVirtual, ingest, heap, foreign, rolloutReal, memoryReal];

@@ -1,0 +1,77 @@
+import { createChance } from './measure/chance.ts';
+import type { Benchmark, Figure } from './measure/figure.ts';
+import { watchMachine } from './measure/machine.ts';
+import { createFleet, type Fleet } from './virtual/fleet.ts';
+
+const GOAL = 1.5;
+/** Pods a round. */
+const PODS = 2_000;
+/** It goes down, comes up, and changes in something that concerns no rollout. */
+const EVENTS_A_POD = 3;
+const ROUNDS = 5;
+
+const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+
+/**
+ * A pod's readiness changes: watch event, projection, cache, ledger, work queue, decision, status. One at a time, so that
+ * each pays for a pass of its own.
+ */
+const flip = async (fleet: Fleet, chance: () => number, pods: number, perSecond: number): Promise<void> => {
+  for (let count = 0; count < pods; count += 1) {
+    const name = fleet.names[Math.floor(chance() * fleet.names.length)] ?? '';
+    for (const ready of [false, true, true]) {
+      fleet.setReady(name, ready);
+      await fleet.clock.advance(1000 / perSecond);
+    }
+  }
+};
+
+/** Microseconds of work an event while a rollout of the whole fleet is under way. */
+const workPerEvent = async (nodes: number, maxUnavailable: string): Promise<number> => {
+  const fleet = createFleet({ nodes, maxUnavailable, downMs: () => 1e9, roundTripMs: 0, watchLagMs: 0 });
+  await fleet.start();
+  fleet.release();
+  // The budget is used up, and nobody comes back: what follows are events of a rollout that is busy.
+  const [rollout] = [...fleet.controller.snapshot()];
+  const end = fleet.clock.now() + 60_000;
+  await fleet.clock.runUntil(() => fleet.clock.now() >= end);
+  const inFlight = rollout?.ledger.tally.inFlight ?? 0;
+  if (inFlight === 0) throw new Error('no rollout is under way');
+  const chance = createChance(3);
+  // Each node under update brings about one event a second; the status, written once a second, is as long as they are many.
+  const perSecond = inFlight;
+  await flip(fleet, chance, PODS, perSecond);
+  const rounds: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const before = process.cpuUsage();
+    await flip(fleet, chance, PODS, perSecond);
+    const { user, system } = process.cpuUsage(before);
+    rounds.push((user + system) / (EVENTS_A_POD * PODS));
+  }
+  await fleet.stop();
+  return median(rounds);
+};
+
+const measure = async (sizes: readonly number[], maxUnavailable: string): Promise<Figure> => {
+  const machine = watchMachine();
+  const micros: number[] = [];
+  for (const size of sizes) micros.push(await workPerEvent(size, maxUnavailable));
+  const least = Math.min(...micros);
+  const flatness = Math.max(...micros) / least;
+  const steps = sizes.map((size, index) => `${size / 1000}k ${micros[index]?.toFixed(1)} us`);
+  return {
+    name: `event budget ${maxUnavailable}`,
+    measured: `${steps.join(', ')}: ${flatness.toFixed(2)} times, CPU of the whole controller, a pass and a watch event each, statuses included; ${machine()}`,
+    goal: `<= ${GOAL} times`,
+    met: flatness <= GOAL,
+  };
+};
+
+/** Work per event as the fleet grows. */
+export const event: Benchmark = {
+  name: 'event',
+  async run({ quick }) {
+    const sizes = quick ? [1_000, 10_000] : [1_000, 10_000, 100_000];
+    return [await measure(sizes, '100'), await measure(sizes, '10%')];
+  },
+};

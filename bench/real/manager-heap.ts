@@ -1,0 +1,38 @@
+import { until } from '../../test/cluster/index.ts';
+import type { Manager } from '../../test/conformance/index.ts';
+
+/** To be called before the manager is started: several may be looked into on one machine. */
+export const allowInspection = (): void => {
+  process.env.NODE_OPTIONS = '--inspect-port=127.0.0.1:0';
+};
+
+/** Sends one command after the other; resolves with the last one's result. */
+const command = (url: string, methods: readonly string[]): Promise<Record<string, unknown>> =>
+  new Promise((resolve, reject) => {
+    const socket = new WebSocket(url);
+    const send = (index: number): void => socket.send(JSON.stringify({ id: index, method: methods[index] }));
+    socket.addEventListener('open', () => send(0));
+    socket.addEventListener('error', () => reject(new Error(`the inspector at ${url} does not answer`)));
+    socket.addEventListener('message', ({ data }) => {
+      const { id, result } = JSON.parse(String(data)) as { id?: number; result?: Record<string, unknown> };
+      if (id === undefined) return;
+      if (id + 1 < methods.length) send(id + 1);
+      else {
+        socket.close();
+        resolve(result ?? {});
+      }
+    });
+  });
+
+/** Bytes of live objects in the manager's process, after collections that its inspector is asked for. */
+export const managerHeap = async (manager: Manager): Promise<number> => {
+  // Node opens its inspector on this signal; it costs memory, so resident memory is read before.
+  process.kill(manager.pid, 'SIGUSR1');
+  const url = await until('the inspector listens', 10_000, 50, async () => {
+    const found = /Debugger listening on (ws:\S+)/.exec(await manager.log());
+    return found?.[1];
+  });
+  const collect = 'HeapProfiler.collectGarbage';
+  const { usedSize } = await command(url, [collect, collect, collect, 'Runtime.getHeapUsage']);
+  return Number(usedSize);
+};
