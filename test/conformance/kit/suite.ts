@@ -1,7 +1,8 @@
 import { after, before, describe, it } from 'node:test';
 import type { Cluster } from '../cluster.ts';
 import { type Api, openApi } from './api.ts';
-import { type Case, type CaseOptions, openCase } from './case.ts';
+import type { Case, CaseOptions } from './case.ts';
+import { openCase } from './open-case.ts';
 
 export interface Rule {
   /** What the product must do, in a sentence. */

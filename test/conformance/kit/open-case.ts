@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { Event } from 'kubernetes-types/events/v1.d.ts';
+import type { AuditRecord } from '../audit-record.ts';
+import type { Cluster, Manager, NodeSpec } from '../cluster.ts';
+import type { Link } from '../link.ts';
+import type { Api } from './api.ts';
+import { blackouts } from './blackouts.ts';
+import type { Case, CaseOptions } from './case.ts';
+import { budgetKey, daemonSetOf, toPodView } from './objects.ts';
+import { until } from './until.ts';
+import { verdictOf } from './verdict.ts';
+
+const run = promisify(execFile);
+
+/** Makes a case's part of the cluster; `finish` gives the verdict over its whole history. */
+export const openCase = async (
+  cluster: Cluster,
+  api: Api,
+  options: CaseOptions,
+): Promise<{
+  case: Case;
+  finish: () => Promise<void>;
+  /** What the managers said last, for people who look into a failure. */
+  lastWords: () => Promise<string[]>;
+  close: () => Promise<void>;
+}> => {
+  const namespace = await cluster.createNamespace('c');
+  const { nodes: wanted = 3, node } = options;
+  const nodes = (
+    typeof wanted === 'number' ? Array.from({ length: wanted }, (_, index) => `${namespace}-${index}`) : [...wanted]
+  ).toSorted();
+  const allNodes = new Set<string>(nodes);
+  const managers: Manager[] = [];
+  const labels = { case: namespace };
+  const links = new Set<Link>();
+
+  const addNodes = async (names: readonly string[], spec: NodeSpec = {}): Promise<void> => {
+    for (const name of names) allNodes.add(name);
+    await cluster.addNodes(names, { ...spec, labels: { ...labels, ...spec.labels } });
+  };
+  const startManager: Case['startManager'] = async ({ args = ['--leader-elect=false'], link } = {}) => {
+    const serve = [`--namespaces=${namespace}`, `--leader-election-namespace=${namespace}`, '--log-format=json'];
+    if (link) links.add(link);
+    const manager = await cluster.startManager({ namespace, args: [...serve, ...args], ...(link && { link }) });
+    managers.push(manager);
+    return manager;
+  };
+  const first =
+    options.manager === 'none'
+      ? undefined
+      : startManager({ args: ['--leader-elect=false', ...(options.manager ?? [])] });
+  await Promise.all([addNodes(nodes, node), first]);
+
+  const setsPath = `/apis/apps/v1/namespaces/${namespace}/daemonsets`;
+  const names = options.daemonSets ?? ['app'];
+  const [app] = names;
+  const user = `system:serviceaccount:${namespace}:edgeset-manager`;
+  const calls: AuditRecord[] = [];
+  let callsReadTo = 0;
+
+  const self: Case = {
+    cluster,
+    api,
+    namespace,
+    nodes,
+    get manager() {
+      const [manager] = managers;
+      if (!manager) throw new Error('this case has started no manager');
+      return manager;
+    },
+    startManager,
+    addNodes,
+    create: (shape = {}) => api.create(setsPath, daemonSetOf(namespace, shape)),
+    async settled(shape = {}) {
+      await self.create(shape);
+      const { image = 'app:v1' } = shape;
+      await self.untilRunning(image);
+      await self.untilCondition('Complete');
+      // Whatever comes next is a change to a rollout that the manager knows.
+      await self.until('the rollout is remembered as complete', async () => (await self.status()).lastComplete);
+    },
+    daemonSet: (name = app) => api.get(`${setsPath}/${name}`),
+    change: (patch, name = app) => api.patch(`${setsPath}/${name}`, patch),
+    setImage: (image, name) =>
+      self.change({ spec: { template: { spec: { containers: [{ name: 'app', image }] } } } }, name),
+    annotate: (annotations, name) => self.change({ metadata: { annotations } }, name),
+
+    async pods(name = app) {
+      const path = `/api/v1/namespaces/${namespace}/pods?labelSelector=app%3D${name}`;
+      return (await api.get<{ items: Pod[] }>(path)).items.map(toPodView);
+    },
+    async podOn(name) {
+      const [pod, ...others] = (await self.pods()).filter((one) => one.node === name);
+      if (!pod || others.length > 0) throw new Error(`${name} has ${pod ? others.length + 1 : 0} pods`);
+      return pod;
+    },
+    async breakPod(name) {
+      const pod = await self.podOn(name);
+      await api.merge(`/api/v1/namespaces/${namespace}/pods/${pod.name}`, {
+        metadata: { annotations: { 'sim.edgeset.io/behaviour': 'never-ready' } },
+      });
+      await until(`the pod on ${name} is not ready`, async () => !(await self.podOn(name)).ready);
+      return pod;
+    },
+    running: async (image) =>
+      (await self.pods())
+        .filter((pod) => pod.image === image && pod.ready && !pod.terminating)
+        .map((pod) => pod.node)
+        .toSorted(),
+    rollout: (name = app) => api.find(`/apis/edgeset.io/v1alpha1/namespaces/${namespace}/daemonrollouts/${name}`),
+    async status(name) {
+      const found = (await self.rollout(name))?.status;
+      if (!found) throw new Error('the DaemonRollout has no status yet');
+      return found;
+    },
+    condition: async (type, name) => (await self.status(name)).conditions?.find((one) => one.type === type),
+    async events(reason, name = app) {
+      const { items } = await api.get<{ items: Event[] }>(`/apis/events.k8s.io/v1/namespaces/${namespace}/events`);
+      return items
+        .filter(({ regarding }) => regarding?.kind === 'DaemonSet' && regarding.name === name)
+        .filter((event) => event.reportingController === 'edgeset.io/manager')
+        .filter((event) => reason === undefined || event.reason === reason)
+        .toSorted((a, b) => (a.eventTime ?? '').localeCompare(b.eventTime ?? ''));
+    },
+    async calls() {
+      const all = await cluster.audit.read();
+      // The log of the whole suite grows long, and is asked for many times a second.
+      calls.push(...all.slice(callsReadTo).filter((record) => record.user === user));
+      callsReadTo = all.length;
+      return [...calls];
+    },
+    acts: async () =>
+      (await self.calls()).filter(
+        ({ verb, group, resource, code }) => verb === 'delete' && group === '' && resource === 'pods' && code < 300,
+      ),
+    actedNodes: async () =>
+      (await self.acts()).map(({ response }) => (response as Pod | undefined)?.spec?.nodeName ?? ''),
+
+    until,
+    untilActs: (count, withinMs) =>
+      until(
+        `there are ${count} acts`,
+        async () => {
+          const acts = await self.acts();
+          return acts.length >= count ? acts : undefined;
+        },
+        withinMs,
+        25,
+      ),
+    async untilRunning(image, on = nodes, withinMs = 45_000) {
+      await until(
+        `${on.join(', ')} run ${image}`,
+        async () => {
+          const found = new Set(await self.running(image));
+          return on.every((name) => found.has(name));
+        },
+        withinMs,
+      );
+    },
+    untilCondition: (type, status = 'True', withinMs = 30_000) =>
+      until(
+        `${type} is ${status}`,
+        async () => {
+          const [{ metadata }, found] = await Promise.all([self.daemonSet(), self.condition(type)]);
+          const current = found?.observedGeneration === metadata?.generation;
+          return found?.status === status && current ? found : undefined;
+        },
+        withinMs,
+      ),
+    untilEvent: (reason, withinMs = 15_000) =>
+      until(`there is an Event ${reason}`, async () => (await self.events(reason))[0], withinMs),
+    async noActFor(seconds) {
+      const before = (await self.acts()).length;
+      const end = performance.now() + seconds * 1000;
+      await until('the time is over', () => performance.now() > end, seconds * 1000 + 5000);
+      assert.deepEqual(
+        (await self.acts()).slice(before).map(({ name }) => name),
+        [],
+        'nothing is acted on',
+      );
+    },
+    async kubectl(args, input) {
+      const running = run('kubectl', ['--kubeconfig', cluster.kubeconfig, '-n', namespace, ...args]);
+      running.child.stdin?.end(input ?? '');
+      return (await running).stdout;
+    },
+  };
+
+  return {
+    case: self,
+    async finish() {
+      const logs = await Promise.all(managers.map((manager) => manager.log()));
+      const daemonSet = await api.find<DaemonSet>(`${setsPath}/${app}`);
+      const annotations = daemonSet?.metadata?.annotations ?? {};
+      verdictOf({
+        records: await cluster.audit.read(),
+        namespace,
+        daemonSets: names,
+        nodes: allNodes,
+        user,
+        logs,
+        budget: options.budget ?? annotations[budgetKey],
+        settleMs: Number(annotations['edgeset.io/settle-seconds'] ?? 10) * 1000,
+        expected: options.expected,
+        refusals: options.refusals ?? false,
+      });
+      for (const manager of managers) await manager.stop();
+    },
+    async lastWords() {
+      const logs = await Promise.all(managers.map((manager) => manager.log()));
+      const words = logs.map((log) => log.trimEnd().split('\n').slice(-25).join('\n'));
+      return [...words, blackouts(await cluster.audit.read(), allNodes).join('\n')];
+    },
+    async close() {
+      for (const manager of managers) manager.kill('SIGKILL');
+      await Promise.all([...links].map((link) => link.close()));
+      await cluster.dropNamespace(namespace);
+      await cluster.removeNodes([...allNodes]);
+    },
+  };
+};
