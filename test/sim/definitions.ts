@@ -1,7 +1,10 @@
 // Turns the OpenAPI document of a real API server into the compact table that the embedded one works from:
-//   kubectl get --raw /openapi/v2 | node test/sim/definitions.ts > src/sim/apiserver/schema/definitions.txt
-// The table holds names, types and list semantics, without a word of documentation.
+//   kubectl get --raw /openapi/v2 |
+//     node test/sim/definitions.ts $(go env GOMODCACHE)/k8s.io v0.34.4 > src/sim/apiserver/schema/definitions.txt
+// The table holds names, types, list semantics and the numbers that fields have in protobuf, which kubectl's typed
+// commands send; not a word of documentation.
 
+import { globSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 
 type Schema = {
@@ -66,8 +69,52 @@ const typeOf = (schema: Schema): string => {
   return schema.type ?? 'json';
 };
 
-const fieldLine = (name: string, schema: Schema, required: boolean): string => {
+/** Fields of one protobuf message: number and type by name. */
+type Message = Map<string, { number: string; type: string }>;
+
+/** The messages of the generated.proto files below a folder, by short name. */
+export const readMessages = (folder: string, version: string): Map<string, Message> => {
+  const messages = new Map<string, Message>();
+  const files = globSync(`{api,apimachinery,apiextensions-apiserver}@${version}/**/generated.proto`, { cwd: folder });
+  for (const file of files) {
+    const source = readFileSync(`${folder}/${file}`, 'utf8');
+    const scope = /^package (.+);$/m.exec(source)?.[1] ?? '';
+    const full = (type: string): string =>
+      shortName(`io.k8s.${(type.startsWith('.') ? type.slice(1) : `${scope}.${type}`).replace(/^k8s\.io\./, '')}`);
+    for (const [, name = '', body = ''] of source.matchAll(/^message (\w+) \{$(.*?)^\}$/gms)) {
+      const fields: Message = new Map();
+      for (const [, type = '', field = '', number = ''] of body.matchAll(
+        /^ {2}(?:optional |repeated )?([\w.]+|map<.+?>) (\w+) = (\d+);$/gm,
+      ))
+        fields.set(field, { number, type: full(type) });
+      messages.set(full(name), fields);
+    }
+  }
+  return messages;
+};
+
+/** The number of a JSON field; `2.5` when it is the fifth of what is in the message's second. */
+const numberOf = (messages: Map<string, Message>, message: string, field: string): string | undefined => {
+  const fields = messages.get(message);
+  const own = fields?.get(field);
+  if (own) return own.number;
+  // What Go embeds is a message of its own in protobuf, named after its type.
+  for (const [name, { number, type }] of fields ?? []) {
+    if (
+      type.split('.').at(-1)?.toLowerCase() !== name.toLowerCase() &&
+      name !== 'handler' &&
+      name !== 'ephemeralContainerCommon'
+    )
+      continue;
+    const inner = messages.get(type)?.get(field);
+    if (inner) return `${number}.${inner.number}`;
+  }
+  return undefined;
+};
+
+const fieldLine = (name: string, schema: Schema, required: boolean, number: string | undefined): string => {
   const notes = [
+    number && `#=${number}`,
     schema['x-kubernetes-patch-merge-key'] && `key=${schema['x-kubernetes-patch-merge-key']}`,
     schema['x-kubernetes-patch-strategy'] && `patch=${schema['x-kubernetes-patch-strategy']}`,
     schema['x-kubernetes-list-type'] && `list=${schema['x-kubernetes-list-type']}`,
@@ -82,7 +129,7 @@ const fieldLine = (name: string, schema: Schema, required: boolean): string => {
 };
 
 /** The table for one OpenAPI v2 document. */
-export const definitionsOf = (document: unknown): string => {
+export const definitionsOf = (document: unknown, messages: Map<string, Message>): string => {
   const { definitions } = document as { definitions: Record<string, Schema> };
   const kindsOf = (schema: Schema): string[] =>
     (schema['x-kubernetes-group-version-kind'] ?? []).map(({ group, version, kind }) =>
@@ -118,11 +165,14 @@ export const definitionsOf = (document: unknown): string => {
       const notes = schema['x-kubernetes-map-type'] ? [`map=${schema['x-kubernetes-map-type']}`] : [];
       const own = schema.properties ? [] : [`is=${typeOf(schema)}`];
       const fields = Object.entries(schema.properties ?? {}).map(([field, each]) =>
-        fieldLine(field, each, schema.required?.includes(field) ?? false),
+        fieldLine(field, each, schema.required?.includes(field) ?? false, numberOf(messages, name, field)),
       );
       return `${[[name, ...kinds.map((kind) => `kind=${kind}`), ...notes, ...own].join(' '), ...fields].join('\n')}\n`;
     })
     .join('');
 };
 
-if (import.meta.main) process.stdout.write(definitionsOf(JSON.parse(await text(process.stdin))));
+if (import.meta.main) {
+  const [folder = '', version = ''] = process.argv.slice(2);
+  process.stdout.write(definitionsOf(JSON.parse(await text(process.stdin)), readMessages(folder, version)));
+}

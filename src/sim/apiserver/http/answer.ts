@@ -10,7 +10,7 @@ export interface Call {
   readonly contentType: string;
   readonly userAgent: string;
   readonly user: User;
-  body(): Promise<string>;
+  body(): Promise<Buffer>;
   /** Aborts when the client goes away or the server stops. */
   readonly signal: AbortSignal;
 }

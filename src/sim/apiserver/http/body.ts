@@ -1,3 +1,4 @@
+import { isProtobuf } from '../protobuf/media.ts';
 import { badRequest, Refusal } from '../refusal.ts';
 import { isRecord, type Json } from '../value/index.ts';
 
@@ -15,7 +16,12 @@ const unsupported = (type: string): Refusal =>
     `the body of the request was in an unknown format (${type}) - accepted media types include: application/json, application/yaml`,
   );
 
-const parse = async (text: string, type: string): Promise<unknown> => {
+const parse = async (body: Buffer, type: string): Promise<unknown> => {
+  if (isProtobuf(type)) {
+    const { decodeObject } = await import('../protobuf/index.ts');
+    return decodeObject(body);
+  }
+  const text = body.toString('utf8');
   const media = type.split(';', 1)[0]?.trim() ?? '';
   if (media.endsWith('yaml')) {
     // JSON is YAML, and far quicker to read.
@@ -25,9 +31,9 @@ const parse = async (text: string, type: string): Promise<unknown> => {
 };
 
 /** The body as a value. Refuses what cannot be read with BadRequest. */
-export const readValue = async (text: string, type: string): Promise<unknown> => {
+export const readValue = async (body: Buffer, type: string): Promise<unknown> => {
   try {
-    return await parse(text, type);
+    return await parse(body, type);
   } catch (error) {
     if (error instanceof Refusal) throw error;
     const why = error instanceof Error ? error.message : String(error);
@@ -35,8 +41,8 @@ export const readValue = async (text: string, type: string): Promise<unknown> =>
   }
 };
 
-export const readObject = async (text: string, type: string): Promise<Json> => {
-  const value = await readValue(text, type);
+export const readObject = async (body: Buffer, type: string): Promise<Json> => {
+  const value = await readValue(body, type);
   if (!isRecord(value)) throw badRequest('the body must be an object');
   return value;
 };

@@ -113,7 +113,7 @@ const create = async (core: Core, kind: Kind, route: Route, call: Call): Promise
 const deleteContext = async (call: Call): Promise<DeleteContext> => {
   const { query } = call;
   const text = await call.body();
-  const body = text === '' ? {} : await readObject(text, call.contentType);
+  const body = text.length === 0 ? {} : await readObject(text, call.contentType);
   const preconditions = recordOf(body.preconditions);
   const { uid, resourceVersion } = preconditions;
   const seconds = body.gracePeriodSeconds ?? numberOf(query, 'gracePeriodSeconds');

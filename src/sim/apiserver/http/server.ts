@@ -41,7 +41,7 @@ const LONGEST_BODY = 8 * 1024 * 1024;
 /** A watch whose client reads this much too slowly is ended; it comes back for what it missed. */
 const LONGEST_BACKLOG = 64 * 1024 * 1024;
 
-const readBody = async (request: IncomingMessage): Promise<string> => {
+const readBody = async (request: IncomingMessage): Promise<Buffer> => {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -55,7 +55,7 @@ const readBody = async (request: IncomingMessage): Promise<string> => {
       );
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 };
 
 const head = (response: ServerResponse, status: number, type: string, warnings: readonly string[] = []): void => {

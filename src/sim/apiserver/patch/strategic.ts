@@ -25,7 +25,7 @@ const plain = (value: unknown): unknown => {
   );
 };
 
-const NO_FIELD: Field = { required: false, shape: anyShape, strategies: [], mergeKey: undefined };
+const NO_FIELD: Field = { required: false, shape: anyShape, strategies: [], mergeKey: undefined, number: undefined };
 
 const fieldOf = (shape: Shape, name: string): Field => {
   if (shape.form === 'struct') return shape.fields.get(name) ?? NO_FIELD;

@@ -50,6 +50,7 @@ const fieldOf = (shape: Shape, required: boolean): Field => ({
   shape,
   strategies: [],
   mergeKey: undefined,
+  number: undefined,
 });
 
 const struct = (schema: Json, atomic: boolean): Shape => ({

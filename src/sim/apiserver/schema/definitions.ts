@@ -85,6 +85,7 @@ const readField = (line: string): [string, Field] => {
       required,
       strategies: splitNote(note('patch')),
       mergeKey: note('key'),
+      number: note('#'),
       // Types refer to themselves: their parts are looked up when they are asked for.
       get shape() {
         shape ??= typeShape(type, note);

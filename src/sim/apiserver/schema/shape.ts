@@ -39,6 +39,8 @@ export interface Field {
   readonly strategies: readonly string[];
   /** What tells a merged list's items apart in a strategic merge. */
   readonly mergeKey: string | undefined;
+  /** Of the field in protobuf; `2.5` for the fifth of what is in the message's second. */
+  readonly number: string | undefined;
 }
 
 export interface MapShape {
