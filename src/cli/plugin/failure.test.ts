@@ -27,11 +27,16 @@ describe('what keeps a command from its answer is one sentence on stderr, with i
     const { url } = world.api;
     await world.api.close();
     for (const args of commands)
-      await told(args, new RegExp(`cannot reach the API server ${url} \\(.*ECONNREFUSED`), /--kubeconfig and --context/);
+      await told(
+        args,
+        new RegExp(`cannot reach the API server ${url} \\(.*ECONNREFUSED`),
+        /--kubeconfig and --context/,
+      );
   });
 
   it('a context that is not there', async () => {
-    for (const args of commands) await told([...args, '--context', 'prod'], /contexts: has no "prod"/, /there are: test/);
+    for (const args of commands)
+      await told([...args, '--context', 'prod'], /contexts: has no "prod"/, /there are: test/);
   });
 
   it('a kubeconfig that is not there', async () => {
@@ -66,7 +71,8 @@ describe('what keeps a command from its answer is one sentence on stderr, with i
     world.daemonSet({}, { annotations: {} });
     for (const args of commands.slice(2)) await told(args, /shop\/web did not opt in/, new RegExp(`${strategy}=auto`));
     world.daemonSet({}, { deletionTimestamp: '2030-01-01T00:00:00Z' });
-    for (const args of commands.slice(2, 5)) await told(args, /shop\/web is being deleted/, /nothing is rolled out|will not end/);
+    for (const args of commands.slice(2, 5))
+      await told(args, /shop\/web is being deleted/, /nothing is rolled out|will not end/);
   });
 });
 

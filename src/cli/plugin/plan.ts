@@ -44,8 +44,8 @@ const outlook = ({ ledger, decision }: RolloutReading): string => {
   const begun = decision.actions.filter(({ type }) => type === 'reserve').length;
   const waiting = outdated + broken - begun;
   return sentences(
-    waiting > 0 ? `${waiting} more online nodes wait for their turn.` : '',
-    offline > 0 ? `${offline} offline nodes are skipped until they return.` : '',
+    waiting > 0 ? `Online and waiting for their turn: ${waiting} more.` : '',
+    offline > 0 ? `Offline and skipped until they return: ${offline}.` : '',
   );
 };
 

@@ -84,23 +84,23 @@ export const control = section('plan, wait, pause and resume', (rule) => {
     'resume goes on with a revision that was rolled back before',
     async (c) => {
       await c.settled({ annotations: { 'edgeset.io/on-failure': 'rollback' } });
-      await c.cluster.behave(c.nodes, { behaviour: 'crash-loop' });
-      await c.setImage('app:v2');
-      await c.untilEvent('RolloutHalted', 40_000);
-      await c.until('it was rolled back', async () => {
+      await c.setImage('app:v2--crash-loop');
+      await c.until('it is rolled back', async () => {
         const { metadata } = await c.daemonSet();
         return metadata?.annotations?.['edgeset.io/rolled-back-from'];
       });
-      await c.cluster.behave(c.nodes, undefined);
       assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '40s')).code, 0);
-      await c.setImage('app:v2');
+      assert.deepEqual(await c.running('app:v1'), c.nodes);
+      // Whatever broke it is mended.
+      await c.cluster.behave(c.nodes, { behaviour: 'ready' });
+      await c.setImage('app:v2--crash-loop');
       const again = await edgeset(c, 'wait', 'app', '--timeout', '40s');
       assert.equal(again.code, 3);
       assert.match(again.stderr, /was rolled back before/);
       assert.match((await edgeset(c, 'explain', 'app')).stdout, /rolled back before.*resume/);
       assert.match((await edgeset(c, 'resume', 'app')).stdout, /resumed at revision/);
       assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '40s')).code, 0);
-      assert.deepEqual(await c.running('app:v2'), c.nodes);
+      assert.deepEqual(await c.running('app:v2--crash-loop'), c.nodes);
     },
     { seconds: 150 },
   );

@@ -54,9 +54,16 @@ export const startFakeApi = async (...kinds: string[]): Promise<FakeApi> => {
   const watches = new Set<{ collection: string; response: ServerResponse }>();
   let version = 100;
 
+  const history: { version: number; collection: string; line: string }[] = [];
+
+  /** A list may be of one namespace or of all. */
+  const isIn = (place: string, collection: string): boolean =>
+    place === collection || place.replace(/\/namespaces\/[^/]+/, '') === collection;
+
   const tell = (collection: string, type: string, object: Stored): void => {
-    for (const watch of watches)
-      if (watch.collection === collection) watch.response.write(`${JSON.stringify({ type, object })}\n`);
+    const line = `${JSON.stringify({ type, object })}\n`;
+    history.push({ version, collection, line });
+    for (const watch of watches) if (isIn(collection, watch.collection)) watch.response.write(line);
   };
   const store = (collection: string, object: Stored): Stored => {
     version += 1;
@@ -69,7 +76,7 @@ export const startFakeApi = async (...kinds: string[]): Promise<FakeApi> => {
   const listed = (collection: string, query: URLSearchParams): Stored[] => {
     const name = query.get('fieldSelector')?.replace('metadata.name=', '');
     return [...objects]
-      .filter(([key]) => key.slice(0, key.lastIndexOf('/')) === collection)
+      .filter(([key]) => isIn(key.slice(0, key.lastIndexOf('/')), collection))
       .map(([, object]) => object)
       .filter(({ metadata }) => name === undefined || metadata.name === name);
   };
@@ -87,6 +94,10 @@ export const startFakeApi = async (...kinds: string[]): Promise<FakeApi> => {
       const end = { metadata: { ...metadata, annotations: { 'k8s.io/initial-events-end': 'true' } } };
       response.write(`${JSON.stringify({ type: 'BOOKMARK', object: end })}\n`);
     }
+    const from = Number(query.get('resourceVersion') ?? version);
+    if (!query.has('sendInitialEvents'))
+      for (const change of history)
+        if (change.version > from && isIn(change.collection, path)) response.write(change.line);
     const watch = { collection: path, response };
     watches.add(watch);
     response.once('close', () => watches.delete(watch));

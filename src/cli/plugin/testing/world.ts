@@ -143,7 +143,7 @@ export const createWorld = () => {
           ownerReferences: [owner],
         },
         revision: number,
-        data: {},
+        data: { spec: { template: { metadata: { annotations: { hash } } } } },
       });
     },
     /** Two revisions, `old` and `new`; so many nodes with a healthy pod of the old one. */

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createWorld } from './testing/world.ts';
+
+interface Planned {
+  budget: number;
+  complete: boolean;
+  actions: { type: string; node?: string; pod?: string }[];
+}
+
+describe('plan', () => {
+  const world = createWorld();
+  const told = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await world.run(['plan', 'web', ...args]);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.ok(
+      world.api.requests.every(({ method }) => method === 'GET'),
+      'nothing is written',
+    );
+    return stdout;
+  };
+  const planned = async (...args: string[]): Promise<Planned> =>
+    JSON.parse(await told('-o', 'json', ...args)) as Planned;
+
+  it('tells what would be done now, in words and as data', async () => {
+    world.daemonSet({ 'apps.openyurt.io/max-unavailable': '2' });
+    world.fleet('n1', 'n2', 'n3');
+    world.pod('n3', 'old', false);
+    world.node('n9', false);
+    const text = await told();
+    assert.match(text, /^Nothing is written: /);
+    assert.match(text, /^Budget 2: 1 in use, 0 of them by acts in flight\.$/m);
+    assert.match(
+      text,
+      /^Would now:\n {2}replace the pod on n3 \(broken\)\n {2}replace the pod on n1 \(outdated\)\nOnline/m,
+    );
+    assert.match(text, /^Online and waiting for their turn: 1 more\. Offline and skipped until they return: 1\.$/m);
+    const { budget, actions } = await planned();
+    assert.equal(budget, 2);
+    assert.deepEqual(actions, [
+      { type: 'reserve', node: 'n3', pod: 'web-n3' },
+      { type: 'reserve', node: 'n1', pod: 'web-n1' },
+    ]);
+  });
+
+  it('decides with another budget, partition or selector', async () => {
+    world.daemonSet();
+    world.fleet('n1', 'n2', 'n3', 'n4');
+    world.node('n2', true, { labels: { ring: 'first' } });
+    const nodes = async (...args: string[]): Promise<(string | undefined)[]> =>
+      (await planned(...args)).actions.map(({ node }) => node);
+    assert.deepEqual(await nodes(), ['n1']);
+    assert.deepEqual(await nodes('--max-unavailable', '75%'), ['n1', 'n2', 'n3']);
+    assert.deepEqual(await nodes('--max-unavailable=0'), []);
+    assert.deepEqual(await nodes('--max-unavailable=9', '--partition=50%'), ['n3', 'n4']);
+    assert.deepEqual(await nodes('--max-unavailable=9', '--node-selector', 'ring=first'), ['n2']);
+  });
+
+  for (const [flag, value, cure] of [
+    ['--max-unavailable', 'many', 'set how many nodes may be down'],
+    ['--max-unavailable', '120%', 'set a percentage from 0% to 100%'],
+    ['--partition', '-1', 'set how many nodes to leave'],
+    ['--node-selector', 'a in (', ''],
+  ] as const)
+    it(`refuses ${flag}=${value} by its name`, async () => {
+      world.daemonSet();
+      world.fleet('n1');
+      const { code, stdout, stderr } = await world.run(['plan', 'web', `${flag}=${value}`]);
+      assert.deepEqual([code, stdout], [2, '']);
+      assert.ok(stderr.startsWith(`kubectl edgeset: ${flag}: "${value}" `), stderr);
+      assert.ok(stderr.includes(cure), stderr);
+    });
+
+  it("tells of the DaemonSet's own bad values, which are no slip of the command line", async () => {
+    world.daemonSet({ 'edgeset.io/partition': 'half' });
+    world.fleet('n1');
+    assert.match(
+      await told(),
+      /policy is not valid\. edgeset\.io\/partition "half" [^\n]+\n[^]*Nothing would be done now/,
+    );
+    assert.equal((await planned('--partition', '0')).actions.length, 1, 'a flag stands in for it');
+  });
+
+  it('tells when all is done', async () => {
+    world.daemonSet();
+    world.fleet('n1');
+    world.pod('n1', 'new');
+    world.rollout({
+      observedGeneration: 2,
+      rollout: 1,
+      target: { revision: 'web-new', hash: 'new', number: 2 },
+      finishedAt: '2024-01-01T00:00:00Z',
+      lastComplete: { revision: 'web-new', hash: 'new' },
+    });
+    assert.match(await told(), /^Nothing is left to do\.$/m);
+  });
+
+  it('shows the first twenty of many steps', async () => {
+    world.daemonSet();
+    world.fleet(...Array.from({ length: 25 }, (_, index) => `n${index + 10}`));
+    assert.match(await told('--max-unavailable=100%'), /replace the pod on n29 [^\n]+\n {2}and 5 more: -o json/);
+  });
+});
