@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { AddCommand } from './command.ts';
 import { addCrdsCommand } from './crds-command.ts';
+import { addDemoCommand } from './demo-command.ts';
 import { type ExitCode, exitCodes, reportError } from './exit-code.ts';
 import type { Io } from './io.ts';
 import { addManagerCommand } from './manager-command.ts';
@@ -28,6 +29,7 @@ const groups: readonly CommandGroup[] = [
     pluginToo: true,
     commands: [addStatusCommand, addExplainCommand, addPlanCommand, addWaitCommand, addPauseCommand, addResumeCommand],
   },
+  { heading: 'Trying out:', pluginToo: false, commands: [addDemoCommand] },
   { heading: 'Installing:', pluginToo: true, commands: [addCrdsCommand] },
   { heading: 'Running:', pluginToo: false, commands: [addManagerCommand, addCompletionCommand] },
 ];

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { createClient, createEventRecorder, loadClusterConfig } from '../kube/index.ts';
-import { createLogger, type Env, type Logger, systemClock } from '../runtime/index.ts';
+import { type Clock, createLogger, type Env, type Logger, systemClock } from '../runtime/index.ts';
 import type { Controller, ControllerDefinition } from './controller.ts';
 import { controllerDefinitions } from './controllers.ts';
 import { electByLease } from './election.ts';
@@ -23,6 +23,8 @@ export interface ManagerHost {
   environment: Readonly<Record<string, string | undefined>>;
   /** Uniform in [0, 1). */
   random: () => number;
+  /** Default: the machine's. A cluster that lives in a time of its own needs its manager to live in the same. */
+  clock?: Clock;
   process: HostProcess;
 }
 
@@ -114,10 +116,10 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
   }
 };
 
-const createHostLogger = (options: ManagerOptions, host: ManagerHost): Logger =>
+const createHostLogger = (options: ManagerOptions, host: ManagerHost, clock: Clock): Logger =>
   createLogger({
     write: (line) => host.stderr(`${line}\n`),
-    now: () => systemClock.now(),
+    now: () => clock.now(),
     level: options.logLevel,
     format: options.logFormat,
   });
@@ -132,6 +134,7 @@ export const runManagerProcess = async (flags: ManagerFlags, host: ManagerHost):
     podNamespace: await podNamespace(),
     terminal: host.terminal,
   });
-  const env: Env = { clock: systemClock, random: host.random, log: createHostLogger(options, host) };
+  const { clock = systemClock, random } = host;
+  const env: Env = { clock, random, log: createHostLogger(options, host, clock) };
   return runUntilStopped(env, host.process, (signal) => runManager(options, host, env, signal));
 };

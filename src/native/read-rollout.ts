@@ -46,7 +46,8 @@ export interface RolloutReading {
 }
 
 export interface ReadOptions {
-  client: KubeClient;
+  /** Reads alone: caches that know the five kinds of object will do. */
+  client: Pick<KubeClient, 'get' | 'list'>;
   clock: Clock;
   namespace: string;
   name: string;

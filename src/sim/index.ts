@@ -1,3 +1,4 @@
+export { type ApiServer, type ApiServerOptions, startApiServer } from './apiserver/index.ts';
 export {
   createEmbeddedCluster,
   type EmbeddedCluster,

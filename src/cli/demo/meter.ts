@@ -40,11 +40,19 @@ export const createMeter = ({ share, settleMs, now }: MeterOptions) => {
   let watching = true;
 
   const limit = (): number => {
-    const online = served.values().filter((name) => nodes.get(name)?.ready).toArray().length;
+    const online = served
+      .values()
+      .filter((name) => nodes.get(name)?.ready)
+      .toArray().length;
     return Math.max(1, Math.ceil(online * share));
   };
   const down = (): string[] => {
-    const up = new Set(pods.values().filter((pod) => pod.up).map((pod) => pod.node));
+    const up = new Set(
+      pods
+        .values()
+        .filter((pod) => pod.up)
+        .map((pod) => pod.node),
+    );
     return [...served].filter((name) => {
       const node = nodes.get(name);
       return node?.ready && now() - node.since >= settleMs && !up.has(name);

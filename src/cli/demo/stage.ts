@@ -4,12 +4,16 @@ import type { Clock } from '../../runtime/index.ts';
 import { nodes } from './resources.ts';
 import type { Witness } from './witness.ts';
 
-/** A step did not show what it is there to show. */
+/** The demo did not show what it is there to show. The message says what was expected, what was seen and in which step. */
 export class DemoFailure extends Error {
   readonly code = 'DemoFailure';
-  constructor(expected: string, seen: string) {
-    super(`expected ${expected}; saw ${seen}`);
+  readonly expected: string;
+  readonly seen: string;
+  constructor(expected: string, seen: string, where = '') {
+    super(`${where}expected ${expected}; saw ${seen}`);
     this.name = 'DemoFailure';
+    this.expected = expected;
+    this.seen = seen;
   }
 }
 

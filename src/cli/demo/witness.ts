@@ -14,7 +14,7 @@ import {
   type Resource,
 } from '../../kube/index.ts';
 import { daemonRollouts, daemonSets, readRollout } from '../../native/index.ts';
-import { controllerOf, type DaemonRollout, phases } from '../../rollout/index.ts';
+import { type DaemonRollout, phases } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import { createMeter, type Meter, type PodSight } from './meter.ts';
 import { controllerRevisions, isReady, nodes, pods } from './resources.ts';
@@ -214,6 +214,3 @@ export const createWitness = (client: KubeClient, env: Env, subject: Subject): W
     },
   };
 };
-
-/** The pods that a DaemonSet of this UID owns. */
-export const ownedBy = (uid: string | undefined, pod: Pod): boolean => controllerOf(pod)?.uid === uid;

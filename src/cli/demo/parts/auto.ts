@@ -43,6 +43,7 @@ export const autoPart = (): Part => {
       },
       ...workers.map((name) => ({ name })),
     ],
+    eligible: workers,
     daemonSet,
     // The default of 10 %, which is one node of three.
     share: 0.1,
@@ -119,11 +120,14 @@ export const autoPart = (): Part => {
           await expectPower(stage, away, true);
           await expectOn(stage, after, workers);
           const changed = differing(pods, podUids(stage.witness, workers));
-          await stage.expect({
-            that: 'the pods of the two that came back to be replaced, and no other',
-            test: () => differing(pods, podUids(stage.witness, workers)).join() === away.join(),
-            seen: () => `replaced on ${changed.join(', ')}`,
-          }, { withinMs: 1 });
+          await stage.expect(
+            {
+              that: 'the pods of the two that came back to be replaced, and no other',
+              test: () => differing(pods, podUids(stage.witness, workers)).join() === away.join(),
+              seen: () => `replaced on ${changed.join(', ')}`,
+            },
+            { withinMs: 1 },
+          );
           replaced += changed.length;
           return `all ${count(workers.length, 'worker')} run ${after}`;
         },

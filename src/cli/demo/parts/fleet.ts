@@ -49,6 +49,7 @@ export const fleetPart = ({ fleet, random }: PartOptions): Part => {
       labels: { fleet: 'shops' },
       taints: [{ key: 'fleet', value: 'shops', effect: 'NoSchedule' }],
     })),
+    eligible: names,
     daemonSet,
     share: SHARE,
     steps: [
@@ -84,11 +85,14 @@ export const fleetPart = ({ fleet, random }: PartOptions): Part => {
           });
           await stage.snapshot('A good version, half way');
           await expectOn(stage, image.good, reachable);
-          await stage.expect({
-            that: 'the pods of the offline nodes to be left alone',
-            test: () => differing(dark, podUids(witness, away)).length === 0,
-            seen: () => `other pods on ${differing(dark, podUids(witness, away)).join(', ')}`,
-          }, { withinMs: 1 });
+          await stage.expect(
+            {
+              that: 'the pods of the offline nodes to be left alone',
+              test: () => differing(dark, podUids(witness, away)).length === 0,
+              seen: () => `other pods on ${differing(dark, podUids(witness, away)).join(', ')}`,
+            },
+            { withinMs: 1 },
+          );
           const { down, limit } = witness.meter.peak();
           return `${reachable.length} updated, at most ${down} down at once (budget ${limit}), ${away.length} offline left alone`;
         },
@@ -132,12 +136,18 @@ export const fleetPart = ({ fleet, random }: PartOptions): Part => {
           const from = witness.meter.takes().length;
           await stage.setImage(image.mended);
           await expectOn(stage, image.mended, reachable);
-          const first = witness.meter.takes().slice(from, from + lost.length).map(({ node }) => node);
-          await stage.expect({
-            that: `the broken nodes (${lost.join(', ')}) to be repaired before any other is touched`,
-            test: () => first.toSorted().join() === lost.toSorted().join(),
-            seen: () => `these first: ${first.join(', ')}`,
-          }, { withinMs: 1 });
+          const first = witness.meter
+            .takes()
+            .slice(from, from + lost.length)
+            .map(({ node }) => node);
+          await stage.expect(
+            {
+              that: `the broken nodes (${lost.join(', ')}) to be repaired before any other is touched`,
+              test: () => first.toSorted().join() === lost.toSorted().join(),
+              seen: () => `these first: ${first.join(', ')}`,
+            },
+            { withinMs: 1 },
+          );
           return `the broken ${lost.length} first, then the other ${reachable.length - lost.length}`;
         },
       },
@@ -158,9 +168,7 @@ export const fleetPart = ({ fleet, random }: PartOptions): Part => {
         },
       },
     ],
-    figures: () => [
-      ['lost to the bad version', `${lost.length} of ${reachable.length} online nodes, repaired first`],
-    ],
+    figures: () => [['lost to the bad version', `${lost.length} of ${reachable.length} online nodes, repaired first`]],
     tries: [
       'npx edgeset status',
       'kubectl annotate node shop-NN edgeset.io/sim=offline'.replace('NN', '1'.padStart(digits, '0')),

@@ -19,6 +19,8 @@ export interface Step {
 export interface Part {
   heading: string;
   nodes: readonly DemoNode[];
+  /** Names of those that the DaemonSet runs on, in the order in which they are drawn. */
+  eligible: readonly string[];
   daemonSet: DaemonSet & { metadata: { name: string; namespace: string } };
   /** Share of the online nodes that may be down at once. */
   share: number;

@@ -6,11 +6,7 @@ export const count = (number: number, noun: string): string => `${number} ${noun
 
 /** Nodes whose one pod is of `image` and up. */
 export const upOn = ({ meter }: Witness, image: string): Set<string> =>
-  new Set(
-    [...meter.pods()]
-      .filter((pod) => pod.up && pod.image === image)
-      .map((pod) => pod.node),
-  );
+  new Set([...meter.pods()].filter((pod) => pod.up && pod.image === image).map((pod) => pod.node));
 
 /** UID of the pod on each of the nodes; a pod that is ending has another one, so that it never counts as left alone. */
 export const podUids = ({ meter }: Witness, nodes: readonly string[]): Map<string, string> =>
@@ -29,8 +25,9 @@ export const online = ({ meter }: Witness, nodes: readonly string[]): string[] =
 
 /** What stands on nodes, for a failure's words: `2 with nginx:1.19.5, 1 with nginx:1.19.4 (not ready)`. */
 export const inventory = ({ meter }: Witness): string => {
-  const kinds = Map.groupBy(meter.pods(), ({ image, up, deleting }) =>
-    `${image}${up ? '' : deleting ? ' (ending)' : ' (not ready)'}`,
+  const kinds = Map.groupBy(
+    meter.pods(),
+    ({ image, up, deleting }) => `${image}${up ? '' : deleting ? ' (ending)' : ' (not ready)'}`,
   );
   const all = [...kinds].map(([kind, pods]) => `${pods.length} with ${kind}`);
   return all.length === 0 ? 'no pods' : all.join(', ');
