@@ -3,6 +3,7 @@ import type { Cluster } from '../cluster.ts';
 import { type Api, openApi } from './api.ts';
 import type { Case, CaseOptions } from './case.ts';
 import { openCase } from './open-case.ts';
+import { until } from './until.ts';
 
 export interface Rule {
   /** What the product must do, in a sentence. */
@@ -37,6 +38,10 @@ export const runSuite = (title: string, startCluster: () => Promise<Cluster>, ru
       await cluster.addNodes([anchor], {
         taints: [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }],
       });
+      // The first manager brings the CRD, and a new kind is refused for a moment.
+      const first = await cluster.startManager({ namespace: 'default', args: ['--leader-elect=false'] });
+      await until('DaemonRollouts are served', () => api.get('/apis/edgeset.io/v1alpha1/daemonrollouts'));
+      await first.stop();
     });
     after(async () => {
       await api?.close();
