@@ -1,4 +1,4 @@
-export { type ApiServer, type ApiServerOptions, startApiServer } from './apiserver/index.ts';
+export { type ApiServer, type ApiServerOptions, type AuditedCall, startApiServer } from './apiserver/index.ts';
 export {
   createEmbeddedCluster,
   type EmbeddedCluster,

@@ -1,2 +1,3 @@
+export type { AuditedCall } from './http/audit.ts';
 export { type ApiServer, type ApiServerOptions, startApiServer } from './http/server.ts';
 export { createMachinery, type MachineryOptions } from './machinery.ts';

@@ -119,6 +119,7 @@ export const createNodeLifecycleController = ({
       const conditions = unknownConditions(node, toTime(clock.now()));
       machinery.update<object>(nodes, { ...node, status: { ...node.status, conditions } }, { subresource: 'status' });
       if (!wasReady) return;
+      markPods(name);
       recorder.record(
         { ...subjectOf(node), metadata: { name, uid: name } },
         'Normal',

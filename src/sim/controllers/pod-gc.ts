@@ -52,7 +52,7 @@ export const createPodGarbageCollector = (machinery: Machinery, env: Env): PodGa
     if (!feed.paused)
       for (const [node, since] of goneSince) {
         if (clock.now() - since < QUARANTINE_MS) continue;
-        for (const pod of [...(orphaned.get(node)?.values() ?? [])]) end(pod);
+        for (const pod of orphaned.get(node)?.values() ?? []) end(pod);
         if ((orphaned.get(node)?.size ?? 0) === 0) goneSince.delete(node);
       }
     nextRound();

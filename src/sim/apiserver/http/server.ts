@@ -7,7 +7,8 @@ import type { Core } from '../core/core.ts';
 import { coreOf } from '../machinery.ts';
 import { Refusal, statusOf } from '../refusal.ts';
 import type { Answer, Call } from './answer.ts';
-import { selfSigned } from './certificate.ts';
+import { type AuditedCall, bodyOf, type Listener, listenTo } from './audit.ts';
+import { type Certificate, selfSigned } from './certificate.ts';
 import { kubeconfigText } from './kubeconfig.ts';
 import { serve } from './serve.ts';
 
@@ -18,6 +19,10 @@ export interface ApiServerOptions {
   wallClock: Clock;
   /** On 127.0.0.1. Default: any that is free. */
   port?: number;
+  /** Told of each call about resources but watches, right before its answer is sent. */
+  audit?: (call: AuditedCall) => void;
+  /** Of an earlier server that this one takes the place of. Default: a new one. */
+  certificate?: Certificate;
   /** Of the administrator. Default: a new one for each start. */
   token?: string;
 }
@@ -28,6 +33,8 @@ export interface ApiServer {
   /** PEM. */
   readonly certificateAuthority: string;
   readonly token: string;
+  /** For the server that takes this one's place. */
+  readonly certificate: Certificate;
   /** For `KUBECONFIG`; with credentials. */
   kubeconfig(namespace?: string): string;
   /** Ends open watches and resolves when no connection is left. */
@@ -147,9 +154,9 @@ const callOf = (core: Core, request: IncomingMessage, signal: AbortSignal): Call
 
 /** Serves the machinery over HTTPS on loopback, to whoever has the token. */
 export const startApiServer = async (options: ApiServerOptions): Promise<ApiServer> => {
-  const { machinery, wallClock, port = 0 } = options;
+  const { machinery, wallClock, port = 0, audit } = options;
   const core = coreOf(machinery);
-  const certificate = selfSigned(wallClock.now(), core.random);
+  const certificate = options.certificate ?? selfSigned(wallClock.now(), core.random);
   const token = options.token ?? tokenOf(certificate.key);
   core.tokens.add(token, { name: 'edgeset-admin', groups: ['system:masters', 'system:authenticated'] });
   const stopping = new AbortController();
@@ -159,9 +166,19 @@ export const startApiServer = async (options: ApiServerOptions): Promise<ApiServ
     const abort = (): void => gone.abort();
     const signal = AbortSignal.any([gone.signal, stopping.signal]);
     response.once('close', abort);
+    let listener: Listener | undefined;
     try {
-      await send(response, await serve(core, callOf(core, request, signal)), abort);
+      let call = callOf(core, request, signal);
+      if (audit) {
+        listener = listenTo(call, { now: core.clock.now, version: core.store.version, audit });
+        ({ call } = listener);
+      }
+      const given = await serve(core, call);
+      if (given.is !== 'stream') listener?.tell(given.status, bodyOf(given));
+      await send(response, given, abort);
     } catch (error) {
+      const status = statusOf(error);
+      listener?.tell(status.code, status);
       if (response.headersSent) response.destroy();
       else sendStatus(response, error);
     }
@@ -183,6 +200,7 @@ export const startApiServer = async (options: ApiServerOptions): Promise<ApiServ
   const access = { server: url, certificateAuthority: certificate.cert, token };
   return {
     ...access,
+    certificate,
     kubeconfig: (namespace = 'default') => kubeconfigText(access, namespace),
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

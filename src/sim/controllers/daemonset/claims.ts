@@ -45,12 +45,12 @@ export const claim = <T extends Claimable>(
   const fits = ({ metadata }: T): boolean => matches(selector, metadata.labels ?? {});
 
   const claimed: T[] = [];
-  // Copies: the candidates are indexes that change with what is written here.
-  for (const object of [...candidates.owned]) {
+  // The candidates are indexes that change with what is written here; a Map's iteration bears that.
+  for (const object of candidates.owned) {
     if (fits(object)) claimed.push(object);
     else patch(object, { $patch: 'delete', uid: daemonSet.metadata.uid });
   }
-  for (const object of [...candidates.orphans]) {
+  for (const object of candidates.orphans) {
     if (object.metadata.deletionTimestamp != null || !fits(object) || !mayAdopt(machinery, daemonSet)) continue;
     if (patch(object, ownerReference(daemonSet))) claimed.push(object);
   }

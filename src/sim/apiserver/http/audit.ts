@@ -1,0 +1,80 @@
+import type { Answer, Call } from './answer.ts';
+import { routeOf } from './route.ts';
+
+/** One call about resources that was answered, as an audit log would tell of it. Watches are left out. */
+export interface AuditedCall {
+  /** Milliseconds of the cluster's time. */
+  readonly receivedAt: number;
+  readonly answeredAt: number;
+  /** The newest resourceVersion when the call came: what it wrote has a higher one. */
+  readonly versionBefore: number;
+  readonly user: string;
+  readonly userAgent: string;
+  readonly method: string;
+  readonly group: string;
+  readonly plural: string;
+  readonly subresource: string | undefined;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+  readonly status: number;
+  /** What was sent, when it was JSON. */
+  readonly request: unknown;
+  readonly response: unknown;
+}
+
+const parsed = (body: Buffer | undefined): unknown => {
+  if (!body || body.length === 0) return undefined;
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    // YAML and protobuf are not worth their reading here.
+    return undefined;
+  }
+};
+
+export interface Listener {
+  /** The call to be served in place of the one that came. */
+  readonly call: Call;
+  tell(status: number, response: unknown): void;
+}
+
+/** Listens to one call. */
+export const listenTo = (
+  call: Call,
+  { now, version, audit }: { now: () => number; version: number; audit: (call: AuditedCall) => void },
+): Listener => {
+  const receivedAt = now();
+  let body: Buffer | undefined;
+  return {
+    call: {
+      ...call,
+      async body() {
+        body = await call.body();
+        return body;
+      },
+    },
+    tell(status, response) {
+      const route = routeOf(call.path);
+      if (!route) return;
+      const { group, plural, subresource, namespace, name } = route;
+      audit({
+        receivedAt,
+        answeredAt: now(),
+        versionBefore: version,
+        user: call.user.name,
+        userAgent: call.userAgent,
+        method: call.method,
+        group,
+        plural,
+        subresource,
+        namespace,
+        name,
+        status,
+        request: parsed(body),
+        response,
+      });
+    },
+  };
+};
+
+export const bodyOf = (answer: Answer): unknown => (answer.is === 'json' ? answer.body : undefined);
