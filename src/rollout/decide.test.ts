@@ -243,6 +243,13 @@ describe('an act whose fate is open', () => {
     assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: false }]);
   });
 
+  it('is taken back while another pod ends beside the one it is for', () => {
+    const bench = settle('reserved');
+    const pod = bench.last('n0')!;
+    bench.ledger.setPod({ ...pod, uid: 'other', terminating: true }, bench.now());
+    assert.deepEqual(bench.decide().actions[0], { type: 'release', node: 'n0', fence: false });
+  });
+
   it('of an older target is taken back', () => {
     const bench = settle('reserved');
     bench.target('c');
@@ -402,6 +409,17 @@ describe('turning points', () => {
     bench.policy({ partition: count(0) });
     bench.update('a', 'n0');
     assert.equal(bench.decide().summary.complete, false);
+  });
+
+  it('is not complete while a slot is reserved that nobody has taken back', () => {
+    const bench = benchAt(1);
+    bench.reserve('n0', { stage: 'unsure' });
+    bench.target('a');
+    assert.equal(bench.phase('n0'), 'updated/current');
+    assert.equal(bench.decide().summary.complete, false);
+    assert.deepEqual(types(bench), ['release']);
+    bench.ledger.release('n0', bench.now());
+    assert.deepEqual(types(bench), ['complete']);
   });
 
   it('is not complete without any node that runs the target', () => {

@@ -118,6 +118,16 @@ describe('a suspect', () => {
     assert.equal(bench.phase('n0'), 'offline/offline-current');
     assert.equal(bench.phase('n9'), 'offline/offline-current');
   });
+  it('is none when an act that never healed is older than the window', () => {
+    const bench = benchAt(2, { suspectWindowMs: 60_000 });
+    bench.act('n0');
+    bench.start('n0', 'b', down);
+    bench.pass(60_001);
+    bench.offline('n0');
+    assert.equal(bench.phase('n0'), 'offline/offline-current');
+    bench.online('n0');
+    assert.equal(bench.ledger.tally.inFlight, 1);
+  });
   it('of an older version does not speak against the new one', () => {
     const bench = suspect();
     bench.target('c');
