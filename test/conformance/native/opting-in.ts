@@ -126,6 +126,7 @@ export const optingIn = section('Opting in', (rule) => {
     async (c) => {
       const podReads = async () =>
         (await c.calls()).filter(({ verb, resource }) => resource === 'pods' && verb !== 'delete').length;
+      await c.until('the manager is ready', async () => (await fetch(`${c.manager.probes}/readyz`)).ok);
       await c.create({ annotations: { [strategyKey]: null } });
       await c.untilRunning('app:v1');
       await c.setImage('app:v2');
