@@ -155,7 +155,7 @@ describe('leadership', () => {
 
   it(
     'that returns tells nothing of what others have told meanwhile',
-    scene(async ({ settled, manage, clock, world }) => {
+    scene(async ({ settled, manage, clock, world, requests }) => {
       const first = await settled(2, '1');
       await Promise.all([first.resign(), clock.advance(1_000)]);
       const second = manage('m2');
@@ -163,8 +163,10 @@ describe('leadership', () => {
       world.setImage('v2');
       await clock.advance(20_000);
       await Promise.all([second.resign(), clock.advance(1_000)]);
+      const since = clock.now();
       first.lead();
       await clock.advance(20_000);
+      assert.deepEqual(requests(since), ['get daemonrollouts'], 'it reads what others wrote before anything else');
       assert.deepEqual(first.told, []);
       assert.ok(second.reasons().includes('RolloutCompleted'));
     }),
@@ -210,7 +212,10 @@ describe('a DaemonSet that opts out', () => {
       await beforeWave('v2');
       const held = api.fault('delete', 'pods', { kind: 'hold' });
       await clock.advance(10);
+      assert.equal(held.abandoned, 0);
       world.annotate(OPT_OUT);
+      await clock.advance(10);
+      assert.equal(held.abandoned, 1, 'nobody waits for an answer, and what waits to be sent is not');
       await clock.advance(30_000);
       assert.equal(deletes().length, 1);
       assert.deepEqual(open(), ['n1']);
@@ -303,6 +308,21 @@ describe('a view that is not fresh', () => {
         assert.equal(world.tags().n2, 'v2');
       }),
     );
+
+  it(
+    'is suspected when the clock went back, until the API server is heard of again',
+    scene(async ({ settled, clock, world, api, deletes }) => {
+      await settled(2, '1');
+      api.silence('nodes');
+      clock.jump(-600_000);
+      world.setImage('v2');
+      await clock.advance(300_000);
+      assert.equal(deletes().length, 0);
+      api.silence('nodes', false);
+      await clock.advance(90_000);
+      assert.equal(deletes().length, 2);
+    }),
+  );
 
   it(
     'of pods begins no more acts than the budget has slots',
@@ -406,3 +426,35 @@ it(
     assert.equal([...manager.controller.snapshot()].length, 1);
   }),
 );
+
+describe('a cluster at rest', () => {
+  for (const last of ['nodes', 'daemonsets', 'controllerrevisions', 'pods'])
+    it(
+      `is looked at as soon as the cache of ${last}, the last one, is filled`,
+      scene(async ({ world, api, clock, manage, status }) => {
+        world.addNode('n1');
+        world.createSet();
+        await clock.advance(10_000);
+        api.breakWatch(last);
+        manage().lead();
+        await clock.advance(3_000);
+        assert.deepEqual(api.calls, []);
+        api.breakWatch(last, false);
+        await clock.advance(5_000);
+        assert.equal(status().summary, 'Complete');
+      }),
+    );
+
+  it(
+    'is served although its rollout objects cannot be watched',
+    scene(async ({ world, api, clock, manage, status }) => {
+      world.addNode('n1');
+      world.createSet();
+      await clock.advance(10_000);
+      api.breakWatch('daemonrollouts');
+      manage().lead();
+      await clock.advance(10_000);
+      assert.equal(status().summary, 'Complete');
+    }),
+  );
+});

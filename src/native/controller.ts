@@ -116,14 +116,10 @@ export const createNativeController = (options: NativeControllerOptions) => {
       filled: wakeAll,
       daemonSets: {
         upsert(key, view) {
+          // One that was deleted and made again under the same name was told as removed before.
           const known = sessions.get(key)?.session;
-          if (known && known.uid === view.uid) {
-            known.update(view);
-            return;
-          }
-          // Deleted and created again under the same name: nothing of the earlier one holds for it.
-          close(key);
-          if (running) open(key, view, running);
+          if (known) known.update(view);
+          else if (running) open(key, view, running);
         },
         remove: close,
       },

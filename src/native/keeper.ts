@@ -16,7 +16,7 @@ export interface KeeperOptions {
 
 /** Keeps the ledger and the DaemonRollout in step: what is acted on was written, and what was written is known. */
 export const createKeeper = ({ object, writer, ledger, clock, identity }: KeeperOptions) => {
-  /** The ledger holds what the DaemonRollout said when we began to lead, and all that we did since. */
+  /** The ledger holds what the DaemonRollout said, and all that we did since. */
   let authoritative = false;
   /** The DaemonRollout does not say yet what the ledger does about slots: nothing may be carried out before. */
   let unwritten = false;
@@ -34,10 +34,10 @@ export const createKeeper = ({ object, writer, ledger, clock, identity }: Keeper
 
     /** Brings the ledger to what the DaemonRollout says, unless the ledger is the newer of the two. */
     async takeOver(signal: AbortSignal): Promise<void> {
-      if (object.loaded && authoritative) return;
+      if (object.loaded) return;
       const saved = await object.load({ signal });
       if (authoritative && saved === undefined) {
-        // Somebody deleted the object under us: what we hold is the truth.
+        // Somebody deleted the object under us, or it was never written: what we hold is the truth.
         unwritten = true;
         return;
       }
@@ -70,11 +70,8 @@ export const createKeeper = ({ object, writer, ledger, clock, identity }: Keeper
         await writer.write(status, unwritten, signal);
         unwritten = false;
       } catch (error) {
-        if (isKubeError(error, 'NotFound')) object.forget();
-        else if (!isKubeError(error) || error.happened === 'unknown' || error.code === 'Conflict') {
-          object.forget();
-          authoritative = false;
-        }
+        const refused = isKubeError(error) && error.happened === 'no' && !isKubeError(error, 'Conflict', 'NotFound');
+        if (!refused) object.forget();
         throw error;
       }
     },

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import type { KubeObject } from '../kube/index.ts';
 import type { DaemonRolloutStatus } from '../rollout/index.ts';
-import { retiredStatus } from './retire.ts';
+import { daemonRollouts, daemonSets } from './resources.ts';
+import { retire, retiredStatus } from './retire.ts';
 import { makesClaims, toRolloutView } from './rollout-view.ts';
+import { createTestApi } from './testing/api.ts';
+import { createTestClock } from './testing/clock.ts';
 
 const status: DaemonRolloutStatus = {
   observedGeneration: 4,
@@ -74,4 +79,53 @@ it('a rollout object is of interest when an apps/v1 DaemonSet owns it', () => {
   assert.deepEqual(toRolloutView(object('apps/v1', 'DaemonSet')), { claims: true });
   assert.equal(toRolloutView(object('apps.kruise.io/v1alpha1', 'DaemonSet')), undefined);
   assert.equal(toRolloutView({ ...object('apps/v1', 'DaemonSet'), metadata: {} }), undefined);
+});
+
+describe('a rollout object is retired', () => {
+  const ref = { namespace: 'edge', name: 'app' };
+  const prepare = (change: { annotations?: Record<string, string>; deletionTimestamp?: string } = {}) => {
+    const clock = createTestClock();
+    const api = createTestApi(clock);
+    const spec = {
+      selector: { matchLabels: { app: 'app' } },
+      updateStrategy: { type: 'OnDelete' },
+      template: { spec: { containers: [] } },
+    };
+    const set = api.objects.create(daemonSets, { metadata: { ...ref, ...change }, spec } as DaemonSet);
+    const own = (uid: string): void =>
+      void api.objects.create(daemonRollouts, {
+        metadata: {
+          ...ref,
+          ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'app', uid, controller: true }],
+        },
+        status,
+      } as KubeObject);
+    const run = () => retire(api.client, ref, clock, new AbortController().signal);
+    return { api, uid: set.metadata?.uid ?? '', own, run };
+  };
+
+  it('when its DaemonSet is there and did not opt in, and then never again', async () => {
+    const { own, uid, run } = prepare();
+    own(uid);
+    assert.equal(await run(), true);
+    assert.equal(await run(), false);
+  });
+
+  it('not when its DaemonSet is gone, going, another one, or managed after all', async () => {
+    const gone = prepare();
+    gone.own(gone.uid);
+    gone.api.objects.remove(daemonSets, ref);
+    const going = prepare({ deletionTimestamp: '2026-01-01T00:00:00Z' });
+    going.own(going.uid);
+    const another = prepare();
+    another.own('of an earlier one');
+    const managed = prepare({ annotations: { 'apps.openyurt.io/update-strategy': 'auto' } });
+    managed.own(managed.uid);
+    for (const { run, api } of [gone, going, another, managed]) {
+      assert.equal(await run(), false);
+      assert.deepEqual(api.sent('replace', 'daemonrollouts'), []);
+    }
+  });
+
+  it('not when there is none', async () => assert.equal(await prepare().run(), false));
 });

@@ -261,6 +261,25 @@ describe('the target', () => {
   );
 
   it(
+    'that was being read when the template changed again is not acted on',
+    scene(async ({ settled, world, api, clock, deletes, status }) => {
+      await settled(1, '1');
+      api.silence('controllerrevisions');
+      const read = api.fault('list', 'controllerrevisions', { kind: 'hold' });
+      world.setImage('v2');
+      await clock.advance(2_000);
+      assert.equal(read.fired, 1);
+      world.native.observes = false;
+      world.setImage('v3');
+      await clock.advance(10);
+      read.release();
+      await clock.advance(20_000);
+      assert.equal(deletes().length, 0);
+      assert.equal(status().target?.hash, 'v1', 'no wave was reserved for it either');
+    }),
+  );
+
+  it(
     'is the newest revision also where its template never equals that of the DaemonSet',
     scene(async ({ settled, world, api, clock }) => {
       await settled(2, '1');
@@ -359,7 +378,11 @@ describe('the rollout object', () => {
       await clock.advance(30_000);
       assert.deepEqual(world.tags(), updated(2));
       const before = api.calls.length;
-      await clock.advance(60_000);
+      for (let round = 0; round < 20; round += 1) {
+        const ref = { namespace: NAMESPACE, name: world.podOn('n1')?.metadata?.name ?? '' };
+        api.objects.patch(pods, ref, { metadata: { annotations: { round: String(round) } } });
+        await clock.advance(1_500);
+      }
       assert.equal(api.calls.length, before);
     }),
   );

@@ -37,6 +37,7 @@ interface Rule {
   left: number;
   fault: Fault;
   fired: number;
+  abandoned: number;
   released: Promise<void>;
 }
 
@@ -84,7 +85,10 @@ export const createTestApi = (clock: Clock) => {
     const answer = (rule?.released ?? Promise.resolve()).then(() => structuredClone(perform()) as T);
     if (!signal) return answer;
     const aborted = Promise.withResolvers<never>();
-    const onAbort = (): void => aborted.reject(signal.reason);
+    const onAbort = (): void => {
+      if (rule) rule.abandoned += 1;
+      aborted.reject(signal.reason);
+    };
     if (signal.aborted) onAbort();
     signal.addEventListener('abort', onAbort, { once: true });
     try {
@@ -215,7 +219,7 @@ export const createTestApi = (clock: Clock) => {
     fault(verb: Verb, plural: string, fault: Fault, { name, times = 1 }: { name?: string; times?: number } = {}) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const released = fault.kind === 'hold' ? promise : Promise.resolve();
-      const rule: Rule = { verb, plural, name, left: times, fault, fired: 0, released };
+      const rule: Rule = { verb, plural, name, left: times, fault, fired: 0, abandoned: 0, released };
       rules.unshift(rule);
       return {
         release: resolve,
@@ -225,6 +229,10 @@ export const createTestApi = (clock: Clock) => {
         },
         get fired(): number {
           return rule.fired;
+        },
+        /** Requests whose answer the caller gave up waiting for. */
+        get abandoned(): number {
+          return rule.abandoned;
         },
       };
     },
