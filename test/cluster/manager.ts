@@ -89,8 +89,11 @@ export const mintToken = async (api: Api, namespace: string, name: string): Prom
 
 let started = 0;
 
+/** What a manager needs of the control plane that it works on. */
+export type ManagerPlace = Pick<ControlPlane, 'api' | 'access' | 'dir' | 'processes'>;
+
 /** Starts `bin/edgeset.ts manager` as a process of the control plane. */
-export const startManager = async (plane: ControlPlane, options: ManagerOptions): Promise<Manager> => {
+export const startManager = async (plane: ManagerPlace, options: ManagerOptions): Promise<Manager> => {
   const { namespace, link, args = [] } = options;
   const program = join(root, 'bin', 'edgeset.ts');
   if (!existsSync(program)) throw new Error(`${program} is missing: there is no manager to start`);

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient, loadClusterConfig } from '../../src/kube/index.ts';
+import { createLogger, systemClock } from '../../src/runtime/index.ts';
+import { type ApiServer, createEmbeddedCluster, startApiServer } from '../../src/sim/index.ts';
+import { createApi, orMissing } from '../cluster/api.ts';
+import { until } from '../cluster/index.ts';
+import { startManager } from '../cluster/manager.ts';
+import { isReady } from '../cluster/nodes.ts';
+import { createProcesses } from '../cluster/processes.ts';
+import type { Cluster, NodeSpec } from '../conformance/index.ts';
+import { openLink } from '../conformance/index.ts';
+import { keepAudit } from './audit.ts';
+import { nodeAnnotations } from './node-annotations.ts';
+
+/** As on the real control plane of the tests. */
+const GRACE_MS = 5000;
+const DELAYS = { startMs: 300, stopMs: 200, dieMs: 1500, backOffMs: 1000 };
+
+type Node = Parameters<typeof isReady>[0];
+
+/** The embedded cluster as a `Cluster`: in this process, in real time, over HTTPS. */
+export const startEmbeddedCluster = async (): Promise<Cluster> => {
+  const log = createLogger({
+    write: (line) => void process.stderr.write(`${line}\n`),
+    now: Date.now,
+    level: process.env.EDGESET_TEST_LOG === undefined ? 'error' : 'debug',
+  });
+  const env = { clock: systemClock, random: Math.random, log };
+  const { machinery, controllers, addNode, close } = createEmbeddedCluster({ env, graceMs: GRACE_MS, delays: DELAYS });
+  const audit = keepAudit(machinery, () => systemClock.now());
+  const dir = await mkdtemp(join(tmpdir(), 'edgeset-embedded-'));
+  const processes = createProcesses(dir);
+  let server: ApiServer = await startApiServer({ machinery, wallClock: systemClock, audit: audit.hear });
+  const port = Number(new URL(server.server).port);
+  const access = { server: server.server, ca: server.certificateAuthority, token: server.token };
+  const api = createApi(access);
+  const kubeconfig = join(dir, 'admin.kubeconfig');
+  await writeFile(kubeconfig, server.kubeconfig(), { mode: 0o600 });
+  const client = createClient(await loadClusterConfig({ kubeconfig, env: {} }), {
+    env,
+    userAgent: 'edgeset-test',
+    qps: 0,
+  });
+
+  const whenAll = (what: string, names: readonly string[], test: (node: Node) => boolean): Promise<boolean> =>
+    until(what, 60_000, 50, async () => {
+      const { items } = await api.get<{ items: Node[] }>('/api/v1/nodes');
+      const found = new Map(items.map((node) => [node.metadata.name, node]));
+      return names.every((name) => {
+        const node = found.get(name);
+        return node !== undefined && test(node);
+      });
+    });
+  const annotate = async (names: readonly string[], annotations: Record<string, string | null>): Promise<void> => {
+    await Promise.all(names.map((name) => api.patch(`/api/v1/nodes/${name}`, { metadata: { annotations } })));
+  };
+  const isTainted = ({ spec }: Node): boolean => spec.taints?.some(({ key }) => key.endsWith('/not-ready')) ?? false;
+
+  return {
+    kubeconfig,
+    client,
+    audit,
+    async createNamespace(prefix) {
+      const name = `${prefix}-${randomBytes(3).toString('hex')}`;
+      await api.post('/api/v1/namespaces', { metadata: { name } });
+      return name;
+    },
+    dropNamespace: async (name) => void (await orMissing(api.delete(`/api/v1/namespaces/${name}`))),
+    async addNodes(names, { labels, taints, zone, annotations }: NodeSpec = {}) {
+      for (const name of names)
+        addNode(name, {
+          labels: { ...(zone !== undefined && { 'topology.kubernetes.io/zone': zone }), ...labels },
+          ...(taints && { taints }),
+          ...(annotations && { annotations }),
+        });
+      await whenAll(`nodes are ready: ${names.join(', ')}`, names, (node) => isReady(node) && !isTainted(node));
+    },
+    async removeNodes(names) {
+      await Promise.all(names.map((name) => orMissing(api.delete(`/api/v1/nodes/${name}`))));
+    },
+    async offline(names) {
+      await annotate(names, { 'edgeset.io/sim': 'offline' });
+      await whenAll(`nodes are not ready: ${names.join(', ')}`, names, (node) => !isReady(node));
+    },
+    async online(names) {
+      await annotate(names, { 'edgeset.io/sim': null });
+      await whenAll(`nodes are ready: ${names.join(', ')}`, names, isReady);
+    },
+    async behave(names, behaviour) {
+      await annotate(names, nodeAnnotations(behaviour));
+    },
+    nativeController: controllers.daemonSets,
+    scheduler: controllers.scheduler,
+    async restartApiServer() {
+      const { certificate, token } = server;
+      await server.stop();
+      server = await startApiServer({ machinery, wallClock: systemClock, audit: audit.hear, port, certificate, token });
+    },
+    link: () => openLink({ host: '127.0.0.1', port }),
+    startManager: (options) => startManager({ api, access, dir, processes }, options),
+    async stop() {
+      await client.close();
+      await api.close();
+      await processes.close();
+      close();
+      await server.stop();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+};

@@ -1,0 +1,9 @@
+import type { NodeBehaviour } from '../conformance/index.ts';
+
+/** How a node is told how its pods fare; null takes a word back. */
+export const nodeAnnotations = (wanted: NodeBehaviour | undefined): Record<string, string | null> => ({
+  'sim.edgeset.io/behaviour': wanted?.behaviour ?? null,
+  'sim.edgeset.io/start-ms': wanted?.startMs?.toString() ?? null,
+  'sim.edgeset.io/stop-ms': wanted?.stopMs?.toString() ?? null,
+  'sim.edgeset.io/die-ms': wanted?.dieMs?.toString() ?? null,
+});

@@ -1,0 +1,111 @@
+import { defineResource } from '../../../src/kube/index.ts';
+import { createVirtualClock, silentLogger } from '../../../src/runtime/index.ts';
+import { createEmbeddedCluster } from '../../../src/sim/index.ts';
+import { createChance } from '../chance.ts';
+import { nodeAnnotations } from '../node-annotations.ts';
+import { type OpenStage, type Plural, type Thing, versions } from './stage.ts';
+
+const START = Date.parse('2026-01-01T00:00:00Z');
+const QUIET_MS = 5000;
+const LIMIT_MS = 45_000;
+const STEP_MS = 10;
+
+const kinds: Record<Plural, string> = {
+  pods: 'Pod',
+  nodes: 'Node',
+  events: 'Event',
+  serviceaccounts: 'ServiceAccount',
+  daemonsets: 'DaemonSet',
+  controllerrevisions: 'ControllerRevision',
+};
+
+const resourceOf = (plural: Plural) => defineResource<object>({ ...versions[plural], plural, kind: kinds[plural] });
+
+/** Opens stages, each on an embedded cluster of its own that lives in virtual time. */
+export const embeddedStages: OpenStage = async (count) => {
+  const clock = createVirtualClock(START);
+  const random = createChance(count);
+  const { machinery, addNode } = createEmbeddedCluster({
+    env: { clock, random, log: silentLogger },
+    graceMs: 5000,
+    delays: { startMs: 300, stopMs: 200, dieMs: 1500, backOffMs: 1000 },
+  });
+  const namespace = 'o-000000';
+  machinery.create<object>(
+    defineResource({ group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false }),
+    {
+      metadata: { name: namespace },
+    },
+  );
+  const nodes = Array.from({ length: count }, (_, index) => `${namespace}-${index}`);
+  const refOf = (plural: Plural, name: string) => (versions[plural].namespaced ? { namespace, name } : { name });
+  const listNow = (plural: Plural): readonly Thing[] =>
+    machinery.list(resourceOf(plural), versions[plural].namespaced ? { namespace } : {});
+  const until = async (what: string, probe: () => Promise<unknown>): Promise<void> => {
+    const end = clock.now() + LIMIT_MS;
+    while (!(await probe().catch(() => false))) {
+      if (clock.now() > end) throw new Error(`waited ${LIMIT_MS} ms in vain until ${what}`);
+      clock.run(STEP_MS);
+    }
+  };
+  const annotate = (names: readonly string[], annotations: Record<string, string | null>): void => {
+    for (const name of names)
+      machinery.patch(resourceOf('nodes'), { name }, { metadata: { annotations } }, { type: 'merge' });
+  };
+  const untilNodes = (names: readonly string[], ready: boolean): Promise<void> =>
+    until(`nodes are ${ready ? '' : 'not '}ready`, async () =>
+      listNow('nodes')
+        .filter(({ metadata }) => names.includes(metadata.name))
+        .every(({ status }) => {
+          const { conditions = [] } = (status ?? {}) as { conditions?: { type: string; status: string }[] };
+          return conditions.some((each) => each.type === 'Ready' && each.status === 'True') === ready;
+        }),
+    );
+  const stage = {
+    namespace,
+    nodes,
+    get: async (plural: Plural, name: string) => machinery.get<Thing>(resourceOf(plural), refOf(plural, name)),
+    list: async (plural: Plural) => listNow(plural),
+    create: async (plural: Plural, object: object) => {
+      const { metadata } = object as Thing;
+      const placed = versions[plural].namespaced ? { ...object, metadata: { namespace, ...metadata } } : object;
+      return machinery.create<object>(resourceOf(plural), placed) as Thing;
+    },
+    patch: async (plural: Plural, name: string, body: object, subresource?: string) =>
+      machinery.patch<Thing>(resourceOf(plural), refOf(plural, name), body, {
+        type: 'merge',
+        ...(subresource !== undefined && { subresource }),
+      }),
+    remove: async (plural: Plural, name: string, options?: object) =>
+      void machinery.delete(resourceOf(plural), refOf(plural, name), options),
+    async addNodes(names: readonly string[], spec = {}) {
+      for (const name of names) addNode(name, spec);
+      await untilNodes(names, true);
+    },
+    async offline(names: readonly string[]) {
+      annotate(names, { 'edgeset.io/sim': 'offline' });
+      await untilNodes(names, false);
+    },
+    async online(names: readonly string[]) {
+      annotate(names, { 'edgeset.io/sim': null });
+      await untilNodes(names, true);
+    },
+    behave: async (names: readonly string[], behaviour: Parameters<typeof nodeAnnotations>[0]) =>
+      annotate(names, nodeAnnotations(behaviour)),
+    until,
+    async quiet() {
+      let changedAt = clock.now();
+      const end = machinery.subscribe(({ resource }) => {
+        if (['pods', 'daemonsets', 'controllerrevisions'].includes(resource.plural)) changedAt = clock.now();
+      });
+      while (clock.now() - changedAt < QUIET_MS) clock.run(STEP_MS);
+      end();
+    },
+  };
+  // As in the suite: cutting all nodes of a situation must not look like a broken control plane.
+  await stage.addNodes(['anchor'], {
+    taints: [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }],
+  });
+  await stage.addNodes(nodes, { labels: { case: namespace } });
+  return stage;
+};

@@ -1,0 +1,36 @@
+// Writes down what the real DaemonSet controller does:  node scripts/run.mjs test/sim/oracle/record.ts
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startCluster } from '../../cluster/index.ts';
+import { play, type Recording } from './play.ts';
+import { realStages } from './real-stage.ts';
+import { situations } from './situations.ts';
+
+const AT_ONCE = 6;
+
+const cluster = await startCluster();
+try {
+  await cluster.addNodes(['anchor'], {
+    taints: [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }],
+  });
+  const open = realStages(cluster);
+  const recordings: Record<string, Recording> = {};
+  const failures: Error[] = [];
+  const waiting = [...situations];
+  const worker = async (): Promise<void> => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      try {
+        recordings[next.name] = await play(open, next);
+      } catch (error) {
+        failures.push(new Error(`"${next.name}" could not be played`, { cause: error }));
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  if (failures.length > 0) throw new AggregateError(failures, 'nothing was written down');
+  const sorted = Object.fromEntries(situations.map(({ name }) => [name, recordings[name]]));
+  await writeFile(join(import.meta.dirname, 'recorded.json'), `${JSON.stringify(sorted, undefined, 2)}\n`);
+} finally {
+  await cluster.stop();
+}
