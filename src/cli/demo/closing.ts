@@ -17,7 +17,6 @@ export const opening = (parts: readonly Part[], { speed, seed, keep }: DemoOptio
 };
 
 interface Figures {
-  steps: number;
   elapsedMs: number;
   clusterMs: number;
 }
@@ -30,10 +29,10 @@ const minutes = (ms: number): string => `${(ms / 60_000).toFixed(1)} minutes`;
 /** What was shown, in figures that the witness counted. */
 export const summary = (
   played: readonly { part: Part; witness: Witness }[],
-  { steps, elapsedMs, clusterMs }: Figures,
+  { elapsedMs, clusterMs }: Figures,
 ): string[] => [
   '',
-  `All ${steps} steps held: ${(elapsedMs / 1000).toFixed(0)} s, ${minutes(clusterMs)} of the cluster's time.`,
+  `All ${played.reduce((sum, { part }) => sum + part.steps.length, 0)} steps held: ${(elapsedMs / 1000).toFixed(0)} s, ${minutes(clusterMs)} of the cluster's time.`,
   ...played.flatMap(({ part, witness: { meter } }) => {
     const { down, limit } = meter.peak();
     return [
@@ -50,9 +49,9 @@ export const summary = (
 /** After a run that leaves nothing behind. */
 export const whatNext = (): string[] => [
   'Next:',
-  row('npm run demo -- --keep', 'the same, and the cluster stays up for your own kubectl'),
-  row('npm run demo -- fleet --fleet 400', ' a larger fleet'),
-  row('docs/guide/roll-out.md', 'edgeset on a cluster of yours'),
+  '  npm run demo -- --keep             the same, and the cluster stays up for kubectl',
+  '  npm run demo -- fleet --fleet 400  a larger fleet',
+  '  docs/guide/roll-out.md             edgeset on a cluster of yours',
 ];
 
 /** With the cluster still up: what to type in another terminal. */

@@ -42,8 +42,8 @@ export const createFastClock = ({ base, speed, behindMs = 12 * 60_000 }: FastClo
   };
   timer = base.timer(TICK_MS, tick);
   return {
-    now: clock.now,
-    timer: clock.timer,
+    now: () => clock.now(),
+    timer: (delayMs, fire) => clock.timer(delayMs, fire),
     catchUp() {
       if (speed <= 1) return Promise.resolve();
       rate = Math.max(speed, HURRY);

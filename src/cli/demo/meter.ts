@@ -66,7 +66,9 @@ export const createMeter = ({ share, settleMs, now }: MeterOptions) => {
       mostDown = names.length;
       limitThen = allowed;
       if (names.length > allowed)
-        breaches.push(`${names.length} online nodes were down at once (${names.sort().join(', ')}), ${allowed} may be`);
+        breaches.push(
+          `${names.length} online nodes were down at once (${names.toSorted().join(', ')}), ${allowed} may be`,
+        );
     }
   };
   const taken = (pod: PodSight): void => {
@@ -108,6 +110,8 @@ export const createMeter = ({ share, settleMs, now }: MeterOptions) => {
     breaches: (): readonly string[] => breaches,
     /** The most nodes that were down at once, and how many were allowed then. */
     peak: (): { down: number; limit: number } => ({ down: mostDown, limit: limitThen || limit() }),
+    /** Online nodes that are down now. */
+    down,
     limit,
   };
 };

@@ -20,8 +20,10 @@ const PANEL_WIDTH = 400;
 const MARGIN = 28;
 const GRID_TOP = 84;
 const GAP = 6;
+const SMALLEST_GAP = 2;
 const ACROSS = 8;
-const BIG_CELL = 44;
+
+const round = (length: number): number => Math.round(length * 100) / 100;
 
 const escape = (words: string): string =>
   words.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
@@ -75,21 +77,21 @@ const mark = (phase: Phase, x: number, y: number, size: number): string => {
 };
 
 const cell = ({ name, phase }: NodeCell, x: number, y: number, size: number): string => {
-  if (!phase) return box(x, y, size, size, size / 6, edge);
+  if (!phase) return box(x, y, size, size, round(size / 6), edge);
   const { fill } = phaseLooks[phase];
-  return `<g><title>${escape(`${name}: ${phase}`)}</title>${box(x, y, size, size, size / 6, fill)}${mark(phase, x, y, size)}</g>`;
+  return `<g><title>${escape(`${name}: ${phase}`)}</title>${box(x, y, size, size, round(size / 6), fill)}${mark(phase, x, y, size)}</g>`;
 };
 
 const budgetBar = ({ budget, halted }: Scene, y: number): string => {
   const slots = Math.max(1, budget.limit);
-  const start = 64;
-  const width = PANEL_WIDTH - start - 92;
+  const start = 62;
+  const width = PANEL_WIDTH - start - 100;
   const gap = slots > 20 ? 0 : 4;
   const each = (width - gap * (slots - 1)) / slots;
   const bars = Array.from({ length: slots }, (_, slot) => {
     const used = slot < budget.inUse;
     const fill = used ? (halted ? phaseLooks.failed.fill : phaseLooks.updating.fill) : edge;
-    return box(start + slot * (each + gap), y - 11, each, 14, gap > 0 ? 3 : 0, fill);
+    return box(round(start + slot * (each + gap)), y - 11, round(each), 14, gap > 0 ? 3 : 0, fill);
   });
   const words = `${budget.inUse} of ${budget.limit} in use`;
   return (
@@ -101,28 +103,35 @@ const budgetBar = ({ budget, halted }: Scene, y: number): string => {
 
 const headlineOf = ({ counts, halted, nodes }: Scene): string => {
   const number = (phase: Phase): number => counts[phase] ?? 0;
-  if (halted) return `${number('failed')} of ${nodes.length} nodes lost, then halted by the breaker`;
+  if (halted)
+    return `${number('failed')} of ${nodes.length} nodes lost; ${number('outdated')} keep serving the good version`;
   return `${number('updated')} updated, ${number('updating')} at work, ${number('offline')} offline and skipped`;
 };
 
-const rowsOf = (nodes: number, across: number): number => Math.ceil(nodes / across);
-
-const layout = (nodes: number): { across: number; size: number; height: number } => {
+interface Layout {
+  across: number;
+  size: number;
+  gap: number;
+  height: number;
+}
+const layout = (nodes: number): Layout => {
   const across = Math.max(ACROSS, Math.ceil(Math.sqrt(nodes * 1.6)));
-  const size = Math.min(BIG_CELL, (PANEL_WIDTH - GAP * (across - 1)) / across);
-  return { across, size, height: rowsOf(nodes, across) * (size + GAP) - GAP };
+  const gap = across > 20 ? SMALLEST_GAP : GAP;
+  const size = (PANEL_WIDTH - gap * (across - 1)) / across;
+  return { across, size, gap, height: Math.ceil(nodes / across) * (size + gap) - gap };
 };
 
 const panel = ({ caption, scene }: Snapshot): string => {
-  const { across, size, height } = layout(scene.nodes.length);
+  const { across, size, gap, height } = layout(scene.nodes.length);
+  const place = (index: number): number => round(index * (size + gap));
   const cells = scene.nodes.map((node, index) =>
-    cell(node, (index % across) * (size + GAP), GRID_TOP - MARGIN + Math.floor(index / across) * (size + GAP), size),
+    cell(node, place(index % across), GRID_TOP - MARGIN + place(Math.floor(index / across)), round(size)),
   );
   return [
     label(0, 14, caption, { size: 19, weight: 600, ...(scene.halted && { fill: alarm }) }),
     label(0, 38, headlineOf(scene), { size: 14, fill: faint }),
     ...cells,
-    budgetBar(scene, GRID_TOP - MARGIN + height + 32),
+    budgetBar(scene, Math.round(GRID_TOP - MARGIN + height + 32)),
   ].join('\n');
 };
 
@@ -143,7 +152,7 @@ const legend = (snapshots: readonly Snapshot[], width: number): string => {
 
 /** The scenes side by side as an SVG: one cell a node, as they were. */
 export const drawPicture = (snapshots: readonly Snapshot[]): string => {
-  const largest = Math.max(...snapshots.map(({ scene }) => layout(scene.nodes.length).height));
+  const largest = Math.round(Math.max(...snapshots.map(({ scene }) => layout(scene.nodes.length).height)));
   const between = 56;
   const inner = snapshots.length * PANEL_WIDTH + (snapshots.length - 1) * between;
   const width = inner + 2 * MARGIN;

@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../kube/index.ts';
-import { type Clock, sleep } from '../../runtime/index.ts';
+import { type Clock, type Env, sleep } from '../../runtime/index.ts';
 import type { Part, Step } from './parts/index.ts';
 import type { Snapshot } from './picture.ts';
 import type { Playing } from './scene.ts';
@@ -14,7 +14,8 @@ export interface PlayOptions {
   view: View;
   /** Our own time. */
   clock: Clock;
-  clusterClock: Clock;
+  /** The cluster's. */
+  env: Env;
   signal: AbortSignal;
   speed: number;
   startedAt: number;
@@ -46,7 +47,7 @@ export const playPart = async (options: PlayOptions): Promise<void> => {
   for (const step of part.steps) {
     const stage = createStage({
       client: options.client,
-      clock: options.clusterClock,
+      clock: options.env.clock,
       witness,
       daemonSet: { namespace, name, container },
       signal,

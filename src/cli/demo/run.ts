@@ -1,28 +1,18 @@
 import { writeFile } from 'node:fs/promises';
-import { createClient, type KubeClient, loadClusterConfig } from '../../kube/index.ts';
 import { daemonRolloutCrd } from '../../rollout/index.ts';
-import { type Clock, type Env, silentLogger, sleep, systemClock } from '../../runtime/index.ts';
+import { type Clock, systemClock } from '../../runtime/index.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
-import { version } from '../version.ts';
 import { createChance } from './chance.ts';
 import { kept, opening, summary, whatNext } from './closing.ts';
-import type { StartCluster } from './cluster.ts';
-import { createFastClock } from './fast-clock.ts';
-import type { StartManager } from './manager.ts';
 import type { DemoOptions } from './options.ts';
 import { createPart, type Part } from './parts/index.ts';
 import { drawPicture, type Snapshot } from './picture.ts';
 import { playPart } from './play.ts';
 import { customResourceDefinitions } from './resources.ts';
 import { DemoFailure } from './stage.ts';
+import { type Cast, openTheatre, type Theatre } from './theatre.ts';
 import type { View } from './view/index.ts';
 import { createWitness, type Witness } from './witness.ts';
-
-/** What a run is made of: the product's own parts, or a test's. */
-export interface Cast {
-  startCluster: StartCluster;
-  startManager: StartManager;
-}
 
 export interface DemoHost {
   view: View;
@@ -33,7 +23,7 @@ export interface DemoHost {
   clock?: Clock;
 }
 
-/** A part with what watches it. */
+/** A part that was played, with what watched it. */
 interface Played {
   part: Part;
   witness: Witness;
@@ -41,116 +31,95 @@ interface Played {
 
 const LOG_LINES = 15;
 
-const openClient = async (kubeconfig: string, env: Env, part: string): Promise<KubeClient> =>
-  createClient(await loadClusterConfig({ kubeconfig, env: {} }), {
-    env,
-    userAgent: `edgeset-demo-${part}/${version}`,
-    qps: 0,
-  });
-
-/** Plays the parts on a cluster of their own. Resolves with the exit code: not 0 when a step did not show what it should. */
-export const runDemo = async (options: DemoOptions, cast: Cast, host: DemoHost): Promise<ExitCode> => {
-  const { clock = systemClock, view } = host;
-  const fast = createFastClock({ base: clock, speed: options.speed });
-  const random = createChance(options.seed);
-  const env: Env = { clock: fast, random, log: silentLogger };
-  const ending = new AbortController();
-  const signal = AbortSignal.any([host.signal, ending.signal]);
-  const parts = options.parts.map((name) => createPart(name, { fleet: options.fleet, random }));
-  const startedAt = clock.now();
-  const clusterStartedAt = fast.now();
-  const snapshots: Snapshot[] = [];
-  const background: Promise<unknown>[] = [];
-  const clients: KubeClient[] = [];
-
-  view.say(opening(parts, options));
-  const cluster = await cast.startCluster(env);
-  const manager = cast.startManager(cluster.kubeconfig, env);
-  const broken = manager.ended.then(() => {
-    if (!signal.aborted) ending.abort(new DemoFailure('the manager to run', 'that it ended'));
-  });
-  try {
-    const actor = await openClient(cluster.kubeconfig, env, 'user');
-    const eyes = await openClient(cluster.kubeconfig, env, 'witness');
-    clients.push(actor, eyes);
-    await actor.create(customResourceDefinitions, daemonRolloutCrd, { signal });
-    const played: Played[] = [];
-    const steps = parts.reduce((sum, part) => sum + part.steps.length, 0);
-    let done = 0;
-    for (const part of parts) {
-      await cluster.addNodes(part.nodes);
-      const { name, namespace } = part.daemonSet.metadata;
-      const witness = createWitness(eyes, env, {
-        namespace,
-        name,
-        labelSelector: selectorOf(part),
-        nodes: part.eligible,
-        share: part.share,
-      });
-      background.push(witness.run(signal));
-      await witness.ready(signal);
-      await playPart({
-        part,
-        witness,
-        client: actor,
-        view,
-        clock,
-        clusterClock: fast,
-        signal,
-        speed: options.speed,
-        startedAt,
-        from: done,
-        steps,
-        keep: (snapshot) => snapshots.push(snapshot),
-      });
-      done += part.steps.length;
-      played.push({ part, witness });
-    }
-    if (options.picture !== undefined) await writeFile(options.picture, drawPicture(snapshots));
-    view.close();
-    view.say([
-      ...summary(played, {
-        steps: done,
-        elapsedMs: clock.now() - startedAt,
-        clusterMs: fast.now() - clusterStartedAt,
-      }),
-    ]);
-    if (!options.keep) {
-      view.say(whatNext());
-      return exitCodes.ok;
-    }
-    await fast.catchUp();
-    view.say(kept(parts, cluster.kubeconfig));
-    await untilAborted(signal);
-    if (host.signal.aborted) return exitCodes.ok;
-    throw signal.reason;
-  } catch (error) {
-    view.close();
-    if (host.signal.aborted) {
-      host.stderr('edgeset demo: interrupted\n');
-      return exitCodes.failed;
-    }
-    if (!(error instanceof DemoFailure)) throw error;
-    host.stderr(`edgeset demo: ${error.message}\n`);
-    host.stderr(`The last words of the manager (seed ${options.seed}):\n`);
-    for (const line of manager.log().slice(-LOG_LINES)) host.stderr(`  ${line}\n`);
-    return exitCodes.failed;
-  } finally {
-    view.close();
-    ending.abort();
-    await manager.stop();
-    await broken;
-    await Promise.allSettled(background);
-    await Promise.allSettled(clients.map((client) => client.close()));
-    await cluster.stop();
-    fast.stop();
-  }
-};
-
 const selectorOf = ({ daemonSet }: Part): string =>
   Object.entries(daemonSet.spec?.selector.matchLabels ?? {})
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
 
+/** Plays the parts one after the other; all stay on the cluster. Rejects with a `DemoFailure`. */
+const playAll = async (
+  theatre: Theatre,
+  parts: readonly Part[],
+  { view, clock, speed }: { view: View; clock: Clock; speed: number },
+): Promise<{ played: Played[]; snapshots: Snapshot[] }> => {
+  const { cluster, env, signal } = theatre;
+  const startedAt = clock.now();
+  const steps = parts.reduce((sum, part) => sum + part.steps.length, 0);
+  const client = await theatre.connect('user');
+  const eyes = await theatre.connect('witness');
+  const played: Played[] = [];
+  const snapshots: Snapshot[] = [];
+  const watching: Promise<void>[] = [];
+  await client.create(customResourceDefinitions, daemonRolloutCrd, { signal });
+  const done = new AbortController();
+  try {
+    for (const part of parts) {
+      await cluster.addNodes(part.nodes);
+      const witness = createWitness(eyes, env, {
+        ...part.daemonSet.metadata,
+        labelSelector: selectorOf(part),
+        nodes: part.eligible,
+        share: part.share,
+      });
+      const watched = AbortSignal.any([signal, done.signal]);
+      watching.push(witness.run(watched));
+      await witness.ready(watched);
+      const from = played.reduce((sum, { part: { steps: before } }) => sum + before.length, 0);
+      const keep = (snapshot: Snapshot): void => void snapshots.push(snapshot);
+      await playPart({ part, witness, client, view, clock, env, signal, speed, startedAt, from, steps, keep });
+      played.push({ part, witness });
+    }
+  } finally {
+    done.abort();
+    await Promise.allSettled(watching);
+  }
+  return { played, snapshots };
+};
+
 const untilAborted = (signal: AbortSignal): Promise<void> =>
-  sleep(systemClock, Number.MAX_SAFE_INTEGER, signal).catch(() => undefined);
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+/** Runs the demo on a cluster of its own. Resolves with the exit code: not 0 when a step did not show what it should. */
+export const runDemo = async (options: DemoOptions, cast: Cast, host: DemoHost): Promise<ExitCode> => {
+  const { clock = systemClock, view, stderr } = host;
+  const { speed, seed } = options;
+  const random = createChance(seed);
+  const parts = options.parts.map((name) => createPart(name, { fleet: options.fleet, random }));
+  view.say(opening(parts, options));
+  const startedAt = clock.now();
+  const theatre = await openTheatre({ cast, clock, speed, random, signal: host.signal });
+  try {
+    const clusterStartedAt = theatre.clock.now();
+    const { played, snapshots } = await playAll(theatre, parts, { view, clock, speed });
+    const elapsedMs = clock.now() - startedAt;
+    const clusterMs = theatre.clock.now() - clusterStartedAt;
+    if (options.picture !== undefined) await writeFile(options.picture, drawPicture(snapshots));
+    view.close();
+    view.say(summary(played, { elapsedMs, clusterMs }));
+    if (!options.keep) {
+      view.say(whatNext());
+      return exitCodes.ok;
+    }
+    await theatre.clock.catchUp();
+    view.say(kept(parts, theatre.cluster.kubeconfig));
+    await untilAborted(theatre.signal);
+    if (host.signal.aborted) return exitCodes.ok;
+    throw theatre.signal.reason;
+  } catch (error) {
+    view.close();
+    if (host.signal.aborted) {
+      stderr('edgeset demo: interrupted\n');
+      return exitCodes.failed;
+    }
+    if (!(error instanceof DemoFailure)) throw error;
+    stderr(`edgeset demo: ${error.message}\n`);
+    stderr(`It was played with --seed ${seed} --speed ${speed}. The last words of the manager:\n`);
+    for (const line of theatre.manager.log().slice(-LOG_LINES)) stderr(`  ${line}\n`);
+    return exitCodes.failed;
+  } finally {
+    await theatre.close();
+  }
+};

@@ -142,7 +142,9 @@ export const createWitness = (client: KubeClient, env: Env, subject: Subject): W
     },
     handlers: [
       {
-        upsert: (_: string, line: EventLine) => {
+        upsert: (_: string, line: EventLine, before: EventLine | undefined) => {
+          // One that is told again only counts on.
+          if (before) return;
           told.push(line);
           if (told.length > EVENTS_KEPT) told.shift();
           changed();

@@ -80,7 +80,11 @@ export const fleetPart = ({ fleet, random }: PartOptions): Part => {
           await stage.setImage(image.good);
           await stage.expect({
             that: `half of the online nodes to run ${image.good}`,
-            test: () => upOn(witness, image.good).size >= reachable.length / 2,
+            test: () => {
+              const share = upOn(witness, image.good).size / reachable.length;
+              // A picture with all slots in use shows more; there may be none in a small fleet.
+              return share > 0.8 || (share >= 0.5 && witness.meter.down().length >= budget);
+            },
             seen: () => inventory(witness),
           });
           await stage.snapshot('A good version, half way');
@@ -125,7 +129,7 @@ export const fleetPart = ({ fleet, random }: PartOptions): Part => {
             seen: () => `${starved().length} of ${lost.length} in a crash loop`,
           });
           await stage.snapshot('A bad version, stopped');
-          return `halted after ${count(lost.length, 'node')}; ${healthy().size - away.length > 0 ? healthy().size : 0} others still serve version 2`;
+          return `halted after ${count(lost.length, 'node')}; the other ${healthy().size} in reach still serve version 2`;
         },
       },
       {

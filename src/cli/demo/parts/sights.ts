@@ -33,10 +33,14 @@ export const inventory = ({ meter }: Witness): string => {
   return all.length === 0 ? 'no pods' : all.join(', ');
 };
 
-export const conditionHolds = ({ rollout, daemonSet }: Witness, type: string): boolean =>
-  (rollout()?.status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') &&
-    rollout()?.status?.observedGeneration === daemonSet()?.metadata?.generation) ??
-  false;
+/** What the rollout object says of the present template; what it said of an older one does not count. */
+export const conditionHolds = (witness: Witness, type: string): boolean => {
+  const { conditions = [], observedGeneration } = witness.rollout()?.status ?? {};
+  return (
+    observedGeneration === witness.daemonSet()?.metadata?.generation &&
+    conditions.some((condition) => condition.type === type && condition.status === 'True')
+  );
+};
 
 /** All of `nodes` run `image`. */
 export const expectOn = async (stage: Stage, image: string, nodes: readonly string[]): Promise<void> => {

@@ -19,6 +19,8 @@ const WIDEST = 120;
 const MOST_BODY = 16;
 const LEAST_BODY = 3;
 const MOST_EVENTS = 5;
+const REASON_WIDTH = 21;
+const MOST_LINES_OF_EVENT = 3;
 
 const minutes = (ms: number): string => {
   const seconds = Math.floor(ms / 1000);
@@ -61,6 +63,11 @@ const legendBelow = (scene: Scene, width: number, unicode: boolean): Line[] => {
 
 const budgetLine = ({ budget, halted }: Scene, width: number, unicode: boolean): Line => {
   const { inUse, limit } = budget;
+  if (limit === 0)
+    return [
+      { text: 'budget   ', style: { kind: 'bold' } },
+      { text: 'nothing to roll out yet', style: { kind: 'dim' } },
+    ];
   const words = `  ${inUse} of ${limit} in use`;
   const room = Math.max(4, Math.min(40, width - 9 - words.length - 14));
   const slots = Math.max(limit, 1);
@@ -78,10 +85,14 @@ const budgetLine = ({ budget, halted }: Scene, width: number, unicode: boolean):
   ];
 };
 
-const eventLine = ({ reason, note, warning }: EventLine): Line => [
-  { text: reason.padEnd(20), style: { kind: warning ? 'bad' : 'dim' } },
-  { text: ` ${note}`, style: { kind: warning ? 'warning' : 'plain' } },
-];
+/** An Event's reason, and its note beside it; a long one goes on below. */
+const eventLines = ({ reason, note, warning }: EventLine, width: number): Line[] =>
+  wrap(note, Math.max(10, width - REASON_WIDTH))
+    .slice(0, MOST_LINES_OF_EVENT)
+    .map((text, index) => [
+      { text: (index === 0 ? reason : '').padEnd(REASON_WIDTH), style: { kind: warning ? 'bad' : 'dim' } },
+      { text, style: { kind: warning ? 'warning' : 'plain' } },
+    ]);
 
 /** The whole picture, never more lines than `rows` nor wider than `columns`. */
 export const drawFrame = (playing: Playing, scene: Scene, { columns, rows, unicode }: FrameOptions): Line[] => {
@@ -112,13 +123,18 @@ export const drawFrame = (playing: Playing, scene: Scene, { columns, rows, unico
     ...legend,
     [],
     budgetLine(scene, width, unicode),
-    ...(events > 0 ? [[], ...lastEvents(scene.events, events)] : []),
+    ...(events > 0 ? [[], ...lastEvents(scene.events, events, width)] : []),
   ];
   return lines.slice(0, rows).map((line) => [{ text: MARGIN }, ...cut(line, width)]);
 };
 
 /** As many lines whatever was told so far: a picture that grows would jump. */
-const lastEvents = (events: readonly EventLine[], room: number): Line[] => {
-  const last = events.slice(-room).map(eventLine);
+const lastEvents = (events: readonly EventLine[], room: number, width: number): Line[] => {
+  const last: Line[] = [];
+  for (const event of events.toReversed()) {
+    const lines = eventLines(event, width);
+    if (last.length + lines.length > room) break;
+    last.unshift(...lines);
+  }
   return [...last, ...Array.from({ length: room - last.length }, (): Line => [])];
 };

@@ -33,11 +33,12 @@ const fits = (shape: Shape, nodes: number, columns: number, rows: number): boole
   return lines + (lines - 1) * shape.rowGap <= rows;
 };
 
-/** A row that holds a round number of nodes is counted at a glance. */
+/** Rows of ten are counted at a glance; where they do not fit, rows of equal length look less like a mistake. */
 const roundly = (across: number, nodes: number, rows: number, rowGap: number): number => {
-  const round = across >= 20 ? across - (across % 10) : across >= 10 ? 10 : across;
-  const lines = Math.ceil(nodes / round);
-  return lines + (lines - 1) * rowGap <= rows ? round : across;
+  const tens = across - (across % 10);
+  const lines = Math.ceil(nodes / tens);
+  if (tens > 0 && lines + (lines - 1) * rowGap <= rows) return tens;
+  return Math.ceil(nodes / Math.ceil(nodes / across));
 };
 
 const cellPiece = ({ phase }: Pick<NodeCell, 'phase'>, width: number, unicode: boolean): Piece => {

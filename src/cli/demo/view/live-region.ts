@@ -9,7 +9,9 @@ export interface LiveRegion {
   draw(lines: readonly string[]): void;
   /** Puts lines above the region, for good. */
   above(lines: readonly string[]): void;
-  /** Takes the region away and gives the terminal back as it was. May be called twice. */
+  /** Lets the region stand as it is and gives the terminal back; what is written next comes below. */
+  leave(): void;
+  /** Takes the region away and gives the terminal back as it was. May be called twice, and after `leave`. */
   close(): void;
 }
 
@@ -53,6 +55,12 @@ export const createLiveRegion = (write: (text: string) => void, screen: () => Sc
     above(lines) {
       const start = home();
       frame(`${start}${print(lines)}\n${print(shown)}${CLEAR_BELOW}`);
+    },
+    leave() {
+      if (!open) return;
+      open = false;
+      write(`\n${GIVE_BACK}`);
+      shown = [];
     },
     close() {
       if (!open) return;

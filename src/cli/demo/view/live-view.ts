@@ -1,5 +1,5 @@
 import { drawFrame } from './frame.ts';
-import { type Line, toText } from './line.ts';
+import { type Line, toText, wrap } from './line.ts';
 import { createLiveRegion, type Screen } from './live-region.ts';
 import type { View } from './view.ts';
 
@@ -13,20 +13,22 @@ export interface LiveViewOptions {
 
 /** A sentence is read in so long. */
 const READING_MS = 1600;
+const INDENT = '   ';
 
 export const createLiveView = ({ write, screen, unicode, speed }: LiveViewOptions): View => {
   const region = createLiveRegion(write, screen);
   let drawn: readonly string[] = [];
   const text = (lines: readonly Line[]): string[] => lines.map((line) => toText(line, true));
-  const mark = (passed: boolean): Line => [
-    passed
-      ? { text: unicode ? ' ✓ ' : ' + ', style: { kind: 'good' } }
-      : { text: unicode ? ' ✗ ' : ' x ', style: { kind: 'bad' } },
-  ];
-  const verdict = (passed: boolean, title: string, words: string): void =>
+  const verdict = (passed: boolean, title: string, words: string): void => {
+    const glyph = passed ? (unicode ? ' ✓ ' : ' + ') : unicode ? ' ✗ ' : ' x ';
+    const [first = '', ...more] = wrap(`${title}: ${words}`, screen().columns - INDENT.length);
     region.above(
-      text([[...mark(passed), { text: title }, { text: `: ${words}`, style: { kind: passed ? 'dim' : 'bad' } }]]),
+      text([
+        [{ text: glyph, style: { kind: passed ? 'good' : 'bad' } }, { text: first }],
+        ...more.map((line) => [{ text: INDENT + line }]),
+      ]),
     );
+  };
   return {
     readingMs: READING_MS / Math.max(1, speed / 10),
     say(lines) {
@@ -40,7 +42,12 @@ export const createLiveView = ({ write, screen, unicode, speed }: LiveViewOption
       region.draw(drawn);
     },
     passed: ({ title }, seen) => verdict(true, title, seen),
-    failed: ({ title }, why) => verdict(false, title, why),
+    failed({ title }, why) {
+      verdict(false, title, why);
+      // How it looked when it failed is worth more than a clean screen.
+      region.leave();
+      drawn = [];
+    },
     close() {
       region.close();
       drawn = [];
