@@ -56,10 +56,13 @@ const when = (time: number | undefined, now: number): string => {
   return `It is looked at again in ${Math.max(0, Math.ceil((time - now) / 1000))} s, or when something changes.`;
 };
 
+/** Nothing is awaited there. */
+const settled: ReadonlySet<string> = new Set<Explanation['phase']>(['updated', 'not-eligible']);
+
 export const renderNode = (one: Explanation, notes: readonly string[], now: number): string => {
   const lines = [
     `${one.node}: ${one.phase}${one.cause ? ` (${one.cause})` : ''}`,
-    `  ${sentences(one.what, one.remedy, one.phase === 'not-eligible' ? '' : when(one.lookedAtAgain, now))}`,
+    `  ${sentences(one.what, one.remedy, settled.has(one.phase) ? '' : when(one.lookedAtAgain, now))}`,
     ...notes.map((note) => `Note: ${note}`),
   ];
   return `${lines.join('\n')}\n`;

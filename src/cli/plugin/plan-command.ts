@@ -5,6 +5,7 @@ export interface PlanFlags extends ConnectionFlags {
   maxUnavailable?: string;
   partition?: string;
   nodeSelector?: string;
+  unpaused?: boolean;
   output?: 'json' | 'yaml';
 }
 
@@ -16,6 +17,7 @@ export const addPlanCommand: AddCommand = (program, { io }) => {
     .option('--max-unavailable <value>', 'decide with this budget, such as 3 or 10%')
     .option('--partition <value>', 'decide with this partition, such as 3 or 50%')
     .option('--node-selector <selector>', 'decide with this selector of nodes, such as ring=first')
+    .option('--unpaused', 'decide as if the rollout were not paused')
     .addOption(outputOption('json', 'yaml'));
   addConnectionFlags(command).action(async (name: string, flags: PlanFlags) => {
     const { showPlan } = await import('./plan.ts');

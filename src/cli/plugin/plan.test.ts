@@ -81,6 +81,13 @@ describe('plan', () => {
     assert.equal((await planned('--partition', '0')).actions.length, 1, 'a flag stands in for it');
   });
 
+  it('tells what a resumed rollout would do', async () => {
+    world.daemonSet({ 'edgeset.io/paused': 'true' });
+    world.fleet('n1');
+    assert.match(await told(), /^The rollout is paused\.[^]*^Nothing would be done now\.$/m);
+    assert.deepEqual((await planned('--unpaused')).actions, [{ type: 'reserve', node: 'n1', pod: 'web-n1' }]);
+  });
+
   it('tells when all is done', async () => {
     world.daemonSet();
     world.fleet('n1');

@@ -14,6 +14,7 @@ const overrides = [
   ['--max-unavailable', annotation.maxUnavailable, ({ maxUnavailable }: PlanFlags) => maxUnavailable],
   ['--partition', annotation.partition, ({ partition }: PlanFlags) => partition],
   ['--node-selector', annotation.nodeSelector, ({ nodeSelector }: PlanFlags) => nodeSelector],
+  ['--unpaused', annotation.paused, ({ unpaused }: PlanFlags) => (unpaused ? 'false' : undefined)],
 ] as const;
 
 /** One of the decision's actions as a line. */

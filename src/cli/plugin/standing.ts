@@ -35,10 +35,10 @@ export const standingOf = (daemonSet: DaemonSet, rollout: DaemonRollout | undefi
     return going('Waiting for the manager to see the present template.');
   const condition = (type: string) => status.conditions?.find((one) => one.type === type);
   const [complete, stalled, ready] = ['Complete', 'Stalled', 'Ready'].map(condition);
+  if (complete?.status === 'True' && stalled?.status !== 'True') return { kind: 'complete', message: complete.message };
   // A resumed or mended rollout stays Stalled until the manager has read the annotation: that is no end.
   if (!knowsPolicy(daemonSet, status.policyHash)) return going('Waiting for the manager to see the present policy.');
   if (stalled?.status === 'True') return { kind: 'stalled', message: stalled.message };
-  if (complete?.status === 'True') return { kind: 'complete', message: complete.message };
   const message = ready?.message ?? status.summary ?? '';
   const held = (status.causes ?? []).filter(({ phase }) => phase === 'held');
   const rests = ready?.reason === 'LeftOnOldRevision' && held.every(({ cause }) => onPurpose.has(cause));

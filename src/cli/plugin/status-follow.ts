@@ -70,6 +70,9 @@ export const followStatus = async ({ connection, where, view, table, io }: Follo
   const sorted = (): DaemonRollout[] =>
     [...reflector.store.values()].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 
+  /** Without the time that is left, which changes by itself. */
+  const timeless = (rollout: DaemonRollout): string => view.one(rollout, Number.POSITIVE_INFINITY);
+
   function redraw(): void {
     region?.show(`${view.all(sorted(), env.clock.now())}${trouble}`);
   }
@@ -82,17 +85,16 @@ export const followStatus = async ({ connection, where, view, table, io }: Follo
     headed ||= whole !== undefined;
     if (whole !== undefined) io.stdout(whole);
     for (const rollout of rollouts) {
-      const text = view.one(rollout, now);
-      if (whole === undefined) io.stdout(text);
-      said.set(keyOf(rollout), text);
+      if (whole === undefined) io.stdout(view.one(rollout, now));
+      said.set(keyOf(rollout), timeless(rollout));
     }
   }
   function append(key: string, rollout: DaemonRollout): void {
     const now = env.clock.now();
-    const text = view.one(rollout, now);
+    const text = timeless(rollout);
     if (said.get(key) === text) return;
     said.set(key, text);
-    io.stdout(headed ? text : view.all([rollout], now));
+    io.stdout(headed ? view.one(rollout, now) : view.all([rollout], now));
     headed = true;
   }
 

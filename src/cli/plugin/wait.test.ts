@@ -48,6 +48,12 @@ describe('wait', () => {
     assert.deepEqual(ran, { code: 0, stdout: '3 of 3 online nodes run web-new.\n', stderr: '' });
   });
 
+  it('does not ask by which policy it came to be complete', async () => {
+    world.daemonSet({ 'edgeset.io/partition': '0' });
+    world.rollout(complete({ policyHash: 'another' }));
+    assert.equal((await world.run(['wait', 'web'])).code, 0);
+  });
+
   it('ends with 3 when it is stalled', async () => {
     world.daemonSet();
     world.rollout(stalled());
@@ -75,6 +81,8 @@ describe('wait', () => {
     const output: string[] = [];
     const waiting = world.run(['wait', 'web'], { stderr: (text) => output.push(text) });
     await eventually('the first', () => output.length === 1);
+    const asked = world.api.requests.length;
+    await eventually('two more looks', () => world.api.requests.length >= asked + 4);
     world.rollout(going('2 of 3 online nodes run web-new.'));
     await eventually('the second', () => output.length === 2);
     world.rollout(complete());
