@@ -15,7 +15,7 @@ const saved = (change: Partial<RolloutState> = {}): RolloutState => ({
   lastComplete: undefined,
   ...change,
 });
-const restore = (bench: Workbench, acts: Record<string, Act>, forgiven: string[] = [], state = saved()): void =>
+const restore = (bench: Workbench, acts: Record<string, never>, forgiven: string[] = [], state = saved()): void =>
   bench.ledger.restore(state, new Map(Object.entries(acts)), new Set(forgiven), bench.now());
 
 describe('the settle time', () => {
