@@ -6,6 +6,7 @@ import { definitionOfKind, definitionShape, normalize } from '../schema/index.ts
 import { keyOf } from '../store/index.ts';
 import { forbiddenChange, generatedName, randomUid } from '../strategy/index.ts';
 import { type Json, recordOf, textOf, without } from '../value/index.ts';
+import { checkPolicies } from './admission-policies.ts';
 import { type Core, storedOf, timeText, viewOf, type WriteContext } from './core.ts';
 import { afterWrite } from './effects.ts';
 import { checkType, metaCauses, metaOf } from './meta.ts';
@@ -102,6 +103,7 @@ export const createObject = (core: Core, kind: Kind, sent: Json, context: WriteC
   if (strategy.prepareCreate) object = strategy.prepareCreate(object, core.world);
   const causes = [...metaCauses(kind, object), ...(strategy.validate?.(object) ?? [])];
   if (causes.length > 0) throw invalid(kind, name, causes);
+  checkPolicies(core, kind, { operation: 'CREATE', namespace, name, object });
   const key = keyOf(namespace, name);
   if (core.store.get(kind.table, key)) throw alreadyExists(kind, name);
 

@@ -5,6 +5,7 @@ import { badRequest, conflict, invalid, notFound } from '../refusal.ts';
 import { keyOf } from '../store/index.ts';
 import { notSupported } from '../strategy/index.ts';
 import { equal, type Json, without } from '../value/index.ts';
+import { checkPolicies } from './admission-policies.ts';
 import { type Core, type Ref, timeText, viewOf } from './core.ts';
 import { afterDelete } from './effects.ts';
 import { metaOf } from './meta.ts';
@@ -128,6 +129,12 @@ export const deleteObject = (core: Core, kind: Kind, ref: Ref, context: DeleteCo
       notSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']),
     ]);
   checkPreconditions(kind, stored, context);
+  checkPolicies(core, kind, {
+    operation: 'DELETE',
+    namespace: ref.namespace,
+    name: ref.name,
+    oldObject: viewOf(kind, stored),
+  });
 
   const step = gracefully(core, kind, stored, context);
   const wanted = finalizersFor(stored, kind, context);

@@ -20,8 +20,11 @@ export interface Patched {
 }
 
 const patched = (kind: Kind, present: Json, body: unknown, type: 'json' | 'merge' | 'strategic'): Json => {
-  if (type === 'json') return jsonPatch(kind, present, body);
-  if (!isRecord(body)) throw badRequest('a patch must be a JSON object');
+  if (type === 'json') return jsonPatch(present, body);
+  if (!isRecord(body))
+    throw badRequest(
+      'error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}',
+    );
   if (type === 'merge') return mergePatch(present, body) as Json;
   if (kind.custom)
     throw new Refusal(

@@ -5,6 +5,7 @@ import { badRequest, type Cause, conflict, invalid, MODIFIED, noResource, notFou
 import { keyOf } from '../store/index.ts';
 import { invalidValue } from '../strategy/index.ts';
 import { arrayOf, at, equal, type Json, recordOf, textOf, without } from '../value/index.ts';
+import { checkPolicies } from './admission-policies.ts';
 import { type Core, type Ref, storedOf, timeText, viewOf, type WriteContext } from './core.ts';
 import { decoded } from './create.ts';
 import { removeObject } from './delete.ts';
@@ -108,7 +109,7 @@ export const updateObject = (
     ...metaUpdateCauses(next, present),
     ...(options.subresource === 'binding' ? [] : (strategy.validateUpdate?.(next, present) ?? [])),
   ];
-  if (options.subresource !== 'status' || kind.custom) causes.push(...(strategy.validate?.(next) ?? []));
+  if (options.subresource !== 'status' || kind.custom) causes.push(...(strategy.validate?.(next, present) ?? []));
   if (causes.length > 0) throw invalid(kind, ref.name, causes);
 
   const isContent = options.subresource === undefined || CONTENT_SUBRESOURCES.includes(options.subresource);
@@ -122,6 +123,15 @@ export const updateObject = (
       time: timeText(core.clock.now()),
       subresource: options.subresource,
     });
+  const { subresource } = options;
+  checkPolicies(core, kind, {
+    operation: 'UPDATE',
+    ...ref,
+    namespace: ref.namespace,
+    subresource,
+    object: next,
+    oldObject: present,
+  });
   if (equal(next, present)) return present;
   const changed = storedOf(kind, next);
   if (options.dryRun) return viewOf(kind, changed as StoredObject);

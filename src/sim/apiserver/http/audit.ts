@@ -1,7 +1,7 @@
 import type { Answer, Call } from './answer.ts';
 import { routeOf } from './route.ts';
 
-/** One call about resources that was answered, as an audit log would tell of it. Watches are left out. */
+/** One call about resources that was answered, as an audit log would tell of it; a watch once it has ended. */
 export interface AuditedCall {
   /** Milliseconds of the cluster's time. */
   readonly receivedAt: number;
@@ -11,6 +11,7 @@ export interface AuditedCall {
   readonly user: string;
   readonly userAgent: string;
   readonly method: string;
+  readonly watch: boolean;
   readonly group: string;
   readonly plural: string;
   readonly subresource: string | undefined;
@@ -64,6 +65,7 @@ export const listenTo = (
         user: call.user.name,
         userAgent: call.userAgent,
         method: call.method,
+        watch: ['1', 'true'].includes(call.query.get('watch') ?? ''),
         group,
         plural,
         subresource,

@@ -19,7 +19,7 @@ export interface ApiServerOptions {
   wallClock: Clock;
   /** On 127.0.0.1. Default: any that is free. */
   port?: number;
-  /** Told of each call about resources but watches, right before its answer is sent. */
+  /** Told of each call about resources, right before its answer is sent; of a watch when it has ended. */
   audit?: (call: AuditedCall) => void;
   /** Of an earlier server that this one takes the place of. Default: a new one. */
   certificate?: Certificate;
@@ -176,6 +176,7 @@ export const startApiServer = async (options: ApiServerOptions): Promise<ApiServ
       const given = await serve(core, call);
       if (given.is !== 'stream') listener?.tell(given.status, bodyOf(given));
       await send(response, given, abort);
+      if (given.is === 'stream') listener?.tell(200, undefined);
     } catch (error) {
       const status = statusOf(error);
       listener?.tell(status.code, status);

@@ -178,6 +178,23 @@ const groups: readonly { group: string; rows: readonly Row[] }[] = [
     group: 'scheduling.k8s.io',
     rows: [{ names: 'priorityclasses PriorityClass pc', strategy: strategies.priorityClassStrategy, cluster: true }],
   },
+  {
+    group: 'admissionregistration.k8s.io',
+    rows: [
+      {
+        names: 'validatingadmissionpolicies ValidatingAdmissionPolicy',
+        strategy: strategies.plainStrategy,
+        cluster: true,
+        categories: ['api-extensions'],
+      },
+      {
+        names: 'validatingadmissionpolicybindings ValidatingAdmissionPolicyBinding',
+        strategy: strategies.plainStrategy,
+        cluster: true,
+        categories: ['api-extensions'],
+      },
+    ],
+  },
   { group: 'coordination.k8s.io', rows: [{ names: 'leases Lease', strategy: strategies.leaseStrategy }] },
 ];
 

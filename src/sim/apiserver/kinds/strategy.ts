@@ -19,8 +19,8 @@ export interface Strategy {
   readonly prepareCreate?: (object: Json, world: World) => Json;
   /** Before an update is validated. `previous` is the stored object; `object` has its metadata already. */
   readonly prepareUpdate?: (object: Json, previous: Json, world: World) => Json;
-  /** Faults of any object. */
-  readonly validate?: (object: Json) => Cause[];
+  /** Faults of any object; `previous` is what it replaces. */
+  readonly validate?: (object: Json, previous?: Json) => Cause[];
   /** Faults of a change. */
   readonly validateUpdate?: (object: Json, previous: Json) => Cause[];
   /** Refuses with an error; runs after defaults, as admission does. */

@@ -1,15 +1,15 @@
-import { badRequest, type Named, Refusal } from '../refusal.ts';
+import { badRequest, Refusal } from '../refusal.ts';
 import { arrayOf, equal, isRecord, type Json, recordOf, textOf } from '../value/index.ts';
 
 // As the API server bounds them.
 const MOST_OPERATIONS = 10_000;
 
-const cannot = (named: Named, why: string): Refusal =>
-  new Refusal('Invalid', 422, 'Invalid', `the server rejected our request due to an error in our request`, {
-    ...(named.group === '' ? {} : { group: named.group }),
-    kind: named.kind,
-    causes: [{ reason: '', message: why }],
-  });
+/** The server tells no more than this; the cause is for whoever calls in process. */
+const cannot = (why: string): Refusal =>
+  Object.assign(
+    new Refusal('Invalid', 422, 'Invalid', 'the server rejected our request due to an error in our request', {}),
+    { cause: new Error(why) },
+  );
 
 const unescape = (step: string): string => step.replaceAll('~1', '/').replaceAll('~0', '~');
 
@@ -83,13 +83,15 @@ const add = (document: unknown, steps: readonly string[], value: unknown, fail: 
 
 const replace = (document: unknown, steps: readonly string[], value: unknown, fail: () => Error): unknown => {
   if (steps.length === 0) return value;
-  if (read(document, steps) === MISSING) throw fail();
   return edit(
     document,
     steps,
     (container, step) => {
-      if (Array.isArray(container)) container[Number(step)] = value;
-      else container[step] = value;
+      // As on a real server, replacing a field that is not there adds it.
+      if (Array.isArray(container)) {
+        if (indexOf(container, step, false) === undefined) throw fail();
+        container[Number(step)] = value;
+      } else container[step] = value;
     },
     fail,
   );
@@ -108,13 +110,13 @@ const remove = (document: unknown, steps: readonly string[], fail: () => Error):
   );
 };
 
-const apply = (document: unknown, operation: Json, named: Named): unknown => {
+const apply = (document: unknown, operation: Json): unknown => {
   const op = textOf(operation.op);
   const path = textOf(operation.path);
   const from = textOf(operation.from);
   const steps = stepsOf(path);
   const missing = (verb: string, which: string) => (): Error =>
-    cannot(named, `${verb} operation does not apply: doc is missing ${which}: missing value`);
+    cannot(`${verb} operation does not apply: doc is missing ${which}: missing value`);
   const lacksPath = missing(op, `path: ${JSON.stringify(path)}`);
   switch (op) {
     case 'add':
@@ -132,7 +134,7 @@ const apply = (document: unknown, operation: Json, named: Named): unknown => {
     case 'test': {
       const value = read(document, steps);
       if (!equal(value === MISSING ? undefined : value, operation.value))
-        throw cannot(named, `testing value ${path} failed: test failed`);
+        throw cannot(`testing value ${path} failed: test failed`);
       return document;
     }
     default:
@@ -143,8 +145,11 @@ const apply = (document: unknown, operation: Json, named: Named): unknown => {
 };
 
 /** RFC 6902, all or nothing. */
-export const jsonPatch = (named: Named, document: Json, patch: unknown): Json => {
-  if (!Array.isArray(patch)) throw badRequest('a JSON patch must be a list of operations');
+export const jsonPatch = (document: Json, patch: unknown): Json => {
+  if (!Array.isArray(patch))
+    throw badRequest(
+      'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp',
+    );
   if (patch.length > MOST_OPERATIONS)
     throw new Refusal(
       'BadRequest',
@@ -153,6 +158,6 @@ export const jsonPatch = (named: Named, document: Json, patch: unknown): Json =>
       `The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${patch.length}`,
     );
   let result: unknown = document;
-  for (const operation of patch as unknown[]) result = apply(result, recordOf(operation), named);
+  for (const operation of patch as unknown[]) result = apply(result, recordOf(operation));
   return recordOf(result);
 };

@@ -86,6 +86,13 @@ const layoutOf = (shape: StructShape): Map<string, string> => {
   return layout;
 };
 
+/** A time that was never set is written as an empty message. */
+const isZeroTime = (raw: Raw, shape: Shape): boolean =>
+  shape.form === 'scalar' &&
+  (shape.type === 'time' || shape.type === 'microTime') &&
+  typeof raw !== 'bigint' &&
+  raw.length === 0;
+
 const message = (bytes: Uint8Array, shape: StructShape, prefix: string): Record<string, unknown> => {
   const layout = layoutOf(shape);
   const result: Record<string, unknown> = {};
@@ -105,7 +112,7 @@ const message = (bytes: Uint8Array, shape: StructShape, prefix: string): Record<
       const key = textOfBytes(first(entry, 1) ?? new Uint8Array());
       const item = first(entry, 2) ?? new Uint8Array();
       result[name] = { ...recordOf(result[name]), [key]: value(item, part.of) };
-    } else result[name] = value(raw, part);
+    } else if (!isZeroTime(raw, part)) result[name] = value(raw, part);
   }
   return result;
 };

@@ -10,4 +10,5 @@ export {
   type Shape,
   type StructShape,
 } from './shape.ts';
+export { wrongType } from './types.ts';
 export { unknownFields } from './unknown.ts';

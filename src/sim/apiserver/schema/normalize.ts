@@ -20,6 +20,7 @@ const ZERO_IS_ABSENT = new Set([
   'nodePort',
   'healthCheckNodePort',
   'observedGeneration',
+  'generation',
 ]);
 
 // Texts that are written out although they are empty.

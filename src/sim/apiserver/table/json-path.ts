@@ -49,13 +49,14 @@ const filterStep = (text: string): Step => {
     });
 };
 
-const TOKEN = /\.((?:\\.|[^.[\\])+)|\[\?\((.+?)\)\]|\[(['"])(.+?)\3\]|\[(-?\d+)\]|(?:\.?\[\*\]|\.\*)/gy;
+const TOKEN = /\.((?:\\.|[^.[\\])+)|\[\?\((.+?)\)\]|\[(['"])(.+?)\3\]|\[(-?\d+)\]|(?:\.?\[\*\]|\.\*)/y;
 
 /** A reader for the JSONPath that printer columns are written in: fields, indexes, wildcards and one-condition filters. */
 export const jsonPath = (path: string): ((value: unknown) => readonly unknown[]) => {
   const steps: Step[] = [];
-  TOKEN.lastIndex = 0;
-  for (let match = TOKEN.exec(path); match; match = TOKEN.exec(path)) {
+  // A copy: filters read paths of their own meanwhile.
+  const token = new RegExp(TOKEN);
+  for (let match = token.exec(path); match; match = token.exec(path)) {
     const [all, name, filter, , quoted, index] = match;
     if (all === '.*') steps.push(everyStep);
     else if (name !== undefined) steps.push(fieldStep(name.replaceAll(/\\(.)/g, '$1')));

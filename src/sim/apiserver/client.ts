@@ -1,0 +1,151 @@
+import {
+  type KubeClient,
+  KubeError,
+  type KubeObject,
+  type Resource,
+  type WatchEvent,
+  type WatchOptions,
+} from '../../kube/index.ts';
+import type { Machinery, StoredObject } from '../types.ts';
+import type { Core } from './core/core.ts';
+import { listPage } from './core/page.ts';
+import { patchObject } from './core/patch.ts';
+import { openWatch, type WatchMessage } from './core/watch.ts';
+import { coreOf } from './machinery.ts';
+
+const BOOKMARK_MS = 60_000;
+const SECOND = 1000;
+
+const eventOf = <T>(message: Exclude<WatchMessage, { type: 'ERROR' }>): WatchEvent<T> =>
+  message.type === 'BOOKMARK'
+    ? { type: 'BOOKMARK', resourceVersion: String(message.version), initialEventsEnd: message.initialEventsEnd }
+    : { type: message.type, object: message.object as T };
+
+/** Events in their order, handed over when they are asked for. */
+async function* streamOf<T extends KubeObject>(
+  core: Core,
+  resource: Resource<T>,
+  options: WatchOptions,
+): AsyncGenerator<WatchEvent<T>, void, undefined> {
+  const { signal } = options;
+  signal?.throwIfAborted();
+  const kind = core.registry.resolve(resource);
+  const waiting: WatchMessage[] = [];
+  let ended = false;
+  let wake: (() => void) | undefined;
+  const stir = (): void => {
+    wake?.();
+    wake = undefined;
+  };
+  const end = (): void => {
+    ended = true;
+    stir();
+  };
+  const watch = openWatch(
+    core,
+    kind,
+    {
+      namespace: options.namespace,
+      labelSelector: options.labelSelector,
+      fieldSelector: options.fieldSelector,
+      resourceVersion: options.resourceVersion,
+      ...(options.sendInitialEvents ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } : {}),
+      bookmarks: true,
+    },
+    {
+      message(message) {
+        waiting.push(message);
+        stir();
+      },
+      end,
+    },
+  );
+  let marks = core.clock.timer(BOOKMARK_MS, function mark() {
+    watch.bookmark();
+    marks = core.clock.timer(BOOKMARK_MS, mark);
+  });
+  // Like the HTTP client, a random 5 to 10 minutes.
+  const seconds = options.timeoutSeconds ?? 300 * (1 + core.random());
+  const life = core.clock.timer(seconds * SECOND, end);
+  signal?.addEventListener('abort', stir, { once: true });
+  try {
+    for (;;) {
+      if (signal?.aborted) throw signal.reason;
+      const message = waiting.shift();
+      if (message) {
+        if (message.type === 'ERROR') throw message.error;
+        yield eventOf<T>(message);
+        continue;
+      }
+      if (ended) return;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  } finally {
+    signal?.removeEventListener('abort', stir);
+    marks.cancel();
+    life.cancel();
+    watch.close();
+  }
+}
+
+/**
+ * A `KubeClient` without a connection: each call is a function call that is answered in a microtask, and time is the
+ * machinery's clock alone. Objects are the stored ones, shared with the server: they must not be changed in place.
+ * Errors are the server's; a real connection's errors never happen.
+ */
+export const machineryClient = (machinery: Machinery): KubeClient => {
+  const core = coreOf(machinery);
+  let closed = false;
+
+  const call = async <R>(signal: AbortSignal | undefined, act: () => R): Promise<R> => {
+    signal?.throwIfAborted();
+    if (closed) throw new KubeError('Transport', 'the client is closed');
+    // Nobody is answered before the caller has gone on, as with any transport.
+    await Promise.resolve();
+    return act();
+  };
+
+  return {
+    server: 'https://embedded.invalid',
+    get: (resource, ref, options = {}) => call(options.signal, () => machinery.get(resource, ref)),
+    list: <T extends KubeObject>(resource: Resource<T>, options: Parameters<KubeClient['list']>[1] = {}) =>
+      call(options.signal, () => {
+        const page = listPage(core, core.registry.resolve(resource), options);
+        return {
+          items: [...page.items] as unknown as T[],
+          resourceVersion: String(page.version),
+          ...(page.next === undefined ? {} : { continue: page.next }),
+        };
+      }),
+    create: (resource, object, options = {}) => call(options.signal, () => machinery.create(resource, object, options)),
+    replace: (resource, object, options = {}) =>
+      call(options.signal, () => machinery.update(resource, object, options)),
+    patch: <T extends KubeObject>(
+      resource: Resource<T>,
+      ref: Parameters<KubeClient['patch']>[1],
+      body: unknown,
+      options: Parameters<KubeClient['patch']>[3],
+    ) =>
+      call(options.signal, () => {
+        if (options.type === 'apply' && !options.fieldManager)
+          throw new KubeError('BadRequest', 'a server-side apply needs fieldManager');
+        const { object } = patchObject(core, core.registry.resolve(resource), ref, body, options);
+        return object as StoredObject & T;
+      }),
+    delete: (resource, ref, options = {}) => call(options.signal, () => machinery.delete(resource, ref, options)),
+    watch: (resource, options = {}) => streamOf(core, resource, options),
+    raw: (path, options = {}) =>
+      call(options.signal, () => {
+        if (['/readyz', '/healthz', '/livez'].includes(path)) return 'ok';
+        throw new KubeError('NotFound', `GET ${path}: this client has no raw paths beyond the health checks`, {
+          status: 404,
+        });
+      }),
+    close: () => {
+      closed = true;
+      return Promise.resolve();
+    },
+  };
+};

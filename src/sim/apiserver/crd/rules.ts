@@ -1,0 +1,142 @@
+import type { Cause } from '../refusal.ts';
+import { arrayOf, isRecord, type Json, recordOf, textOf } from '../value/index.ts';
+import { compile } from './cel.ts';
+
+const RULES = 'x-kubernetes-validations';
+
+/** Whether anything in a schema has rules, so that what has none costs nothing. */
+const withRules = new WeakMap<Json, boolean>();
+
+const hasRules = (schema: Json): boolean => {
+  let found = withRules.get(schema);
+  if (found === undefined) {
+    found =
+      arrayOf(schema[RULES]).length > 0 ||
+      Object.values(recordOf(schema.properties)).some((part) => hasRules(recordOf(part))) ||
+      [schema.items, schema.additionalProperties].some((part) => isRecord(part) && hasRules(part));
+    withRules.set(schema, found);
+  }
+  return found;
+};
+
+/** A value as CEL sees it: whole numbers are integers where the schema says so. */
+const celValue = (value: unknown, schema: Json): unknown => {
+  if (typeof value === 'number') {
+    const whole = schema.type === 'integer' || (schema.type === undefined && Number.isInteger(value));
+    return whole ? BigInt(value) : value;
+  }
+  if (Array.isArray(value)) return (value as unknown[]).map((item) => celValue(item, recordOf(schema.items)));
+  if (!isRecord(value)) return value;
+  const properties = recordOf(schema.properties);
+  const rest = recordOf(schema.additionalProperties);
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, item]) => item !== undefined)
+      .map(([name, item]) => [celName(name), celValue(item, recordOf(properties[name] ?? rest))]),
+  );
+};
+
+const RESERVED = new Set([
+  'true',
+  'false',
+  'null',
+  'in',
+  'as',
+  'break',
+  'const',
+  'continue',
+  'else',
+  'for',
+  'function',
+  'if',
+  'import',
+  'let',
+  'loop',
+  'package',
+  'namespace',
+  'return',
+  'var',
+  'void',
+  'while',
+]);
+
+/** Field names that CEL cannot spell are escaped, as Kubernetes does. */
+const celName = (name: string): string => {
+  if (RESERVED.has(name)) return `__${name}__`;
+  if (!/^[a-zA-Z_][a-zA-Z0-9_.\-/]*$/.test(name)) return name;
+  return name
+    .replaceAll('__', '__underscores__')
+    .replaceAll('.', '__dot__')
+    .replaceAll('-', '__dash__')
+    .replaceAll('/', '__slash__');
+};
+
+const REASONS: Readonly<Record<string, (message: string, kind: string) => string>> = {
+  FieldValueForbidden: (message) => `Forbidden: ${message}`,
+  FieldValueRequired: (message) => `Required value: ${message}`,
+  FieldValueDuplicate: (_, kind) => `Duplicate value: "${kind}"`,
+};
+
+const kindOf = (schema: Json): string => textOf(schema.type) || 'object';
+
+const messageOf = (rule: Json, variables: Record<string, unknown>): string => {
+  const expression = textOf(rule.messageExpression);
+  if (expression !== '') {
+    try {
+      const text = compile(expression)(variables);
+      if (typeof text === 'string' && text.trim() !== '') return text.trim();
+    } catch {
+      // A message that cannot be made gives way to the fixed one.
+    }
+  }
+  return textOf(rule.message).trim() || `failed rule: ${textOf(rule.rule).trim()}`;
+};
+
+const faultOf = (rule: Json, variables: Record<string, unknown>, schema: Json, path: string): Cause[] => {
+  const field = `${path}${textOf(rule.fieldPath)}` || '<nil>';
+  const kind = kindOf(schema);
+  try {
+    if (compile(textOf(rule.rule))(variables) === true) return [];
+  } catch (error) {
+    const why = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error);
+    return [{ reason: 'FieldValueInvalid', message: `Invalid value: "${kind}": rule evaluation error: ${why}`, field }];
+  }
+  const reason = textOf(rule.reason) || 'FieldValueInvalid';
+  const message = messageOf(rule, variables);
+  return [{ reason, message: REASONS[reason]?.(message, kind) ?? `Invalid value: "${kind}": ${message}`, field }];
+};
+
+const oldItem = (item: unknown, old: unknown, schema: Json): unknown => {
+  if (!Array.isArray(old) || schema['x-kubernetes-list-type'] !== 'map') return undefined;
+  const keys = arrayOf(schema['x-kubernetes-list-map-keys']).map(textOf);
+  return (old as unknown[]).find((each) => keys.every((key) => recordOf(each)[key] === recordOf(item)[key]));
+};
+
+/** The faults that the schema's rules find. Rules that speak of `oldSelf` are asked only when there is one. */
+export const ruleFaults = (value: unknown, old: unknown, schema: Json, path: string): Cause[] => {
+  if (value === undefined || value === null || !hasRules(schema)) return [];
+  const rules = arrayOf(schema[RULES]).map(recordOf);
+  const faults: Cause[] = [];
+  if (rules.length > 0) {
+    const self = celValue(value, schema);
+    for (const rule of rules) {
+      const isTransition = /\boldSelf\b/.test(textOf(rule.rule));
+      if (isTransition && (old === undefined || old === null)) continue;
+      const variables = isTransition ? { self, oldSelf: celValue(old, schema) } : { self };
+      faults.push(...faultOf(rule, variables, schema, path));
+    }
+  }
+  if (Array.isArray(value)) {
+    const items = recordOf(schema.items);
+    for (const [index, item] of (value as unknown[]).entries())
+      faults.push(...ruleFaults(item, oldItem(item, old, schema), items, `${path}[${index}]`));
+  } else if (isRecord(value)) {
+    const properties = recordOf(schema.properties);
+    for (const [name, item] of Object.entries(value)) {
+      const part = properties[name] ?? schema.additionalProperties;
+      const before = isRecord(old) ? old[name] : undefined;
+      if (isRecord(part)) faults.push(...ruleFaults(item, before, part, path === '' ? name : `${path}.${name}`));
+    }
+  }
+  return faults;
+};

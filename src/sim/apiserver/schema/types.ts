@@ -1,0 +1,86 @@
+import { isRecord } from '../value/index.ts';
+import type { ScalarType, Shape, StructShape } from './shape.ts';
+
+const JSON_NAMES: Readonly<Record<string, string>> = { boolean: 'bool', number: 'number', string: 'string' };
+
+const jsonName = (value: unknown): string =>
+  Array.isArray(value) ? 'array' : isRecord(value) ? 'object' : (JSON_NAMES[typeof value] ?? typeof value);
+
+const GO_NAMES: Partial<Record<ScalarType, string>> = { boolean: 'bool', number: 'float64', bytes: '[]uint8' };
+
+const goName = (shape: Shape): string => {
+  switch (shape.form) {
+    case 'scalar':
+      return GO_NAMES[shape.type] ?? shape.type;
+    case 'struct':
+      return shape.name.split('.').slice(-2).join('.');
+    case 'map':
+      return `map[string]${goName(shape.of)}`;
+    case 'list':
+      return `[]${goName(shape.of)}`;
+    case 'any':
+      return 'interface {}';
+  }
+};
+
+const isOfScalar = (value: unknown, type: ScalarType): boolean => {
+  switch (type) {
+    case 'string':
+    case 'bytes':
+    case 'time':
+    case 'microTime':
+      return typeof value === 'string';
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'int32':
+    case 'int64':
+      return Number.isInteger(value);
+    case 'number':
+      return typeof value === 'number';
+    case 'intOrString':
+    case 'quantity':
+      return typeof value === 'string' || typeof value === 'number';
+  }
+};
+
+const fault = (value: unknown, shape: Shape, owner: StructShape, path: string): string => {
+  const given = typeof value === 'number' && !Number.isInteger(value) ? `number ${value}` : jsonName(value);
+  const struct = owner.name.split('.').at(-1) ?? '';
+  return `json: cannot unmarshal ${given} into Go struct field ${struct}.${path} of type ${goName(shape)}`;
+};
+
+/** The first value that is not of its field's type, in the words of Go's decoder; undefined when all are. */
+export const wrongType = (value: unknown, shape: Shape, owner?: StructShape, path = ''): string | undefined => {
+  if (value === null || value === undefined || shape.form === 'any') return undefined;
+  const within = owner ?? (shape.form === 'struct' ? shape : undefined);
+  if (!within) return undefined;
+  switch (shape.form) {
+    case 'scalar':
+      return isOfScalar(value, shape.type) ? undefined : fault(value, shape, within, path);
+    case 'list': {
+      if (!Array.isArray(value)) return fault(value, shape, within, path);
+      for (const item of value as unknown[]) {
+        const found = wrongType(item, shape.of, within, path);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    }
+    case 'map': {
+      if (!isRecord(value)) return fault(value, shape, within, path);
+      for (const item of Object.values(value)) {
+        const found = wrongType(item, shape.of, within, path);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    }
+    case 'struct': {
+      if (!isRecord(value)) return fault(value, shape, within, path);
+      for (const [name, item] of Object.entries(value)) {
+        const field = shape.fields.get(name);
+        const found = field && wrongType(item, field.shape, shape, path === '' ? name : `${path}.${name}`);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    }
+  }
+};
