@@ -1,11 +1,12 @@
-import type { AuditedCall, Machinery } from '../../src/sim/index.ts';
+import type { AuditedCall, Machinery, StoredObject } from '../../src/sim/index.ts';
 import type { Audit, AuditRecord } from '../conformance/index.ts';
 
 type Verb = AuditRecord['verb'];
 
 const verbs: Record<string, Verb> = { POST: 'create', PUT: 'update', PATCH: 'patch' };
 
-const verbOf = ({ method, name }: AuditedCall): Verb => {
+const verbOf = ({ method, name, watch }: AuditedCall): Verb => {
+  if (watch) return 'watch';
   if (method === 'DELETE') return name === undefined ? 'deletecollection' : 'delete';
   return verbs[method] ?? (name === undefined ? 'list' : 'get');
 };
@@ -25,13 +26,18 @@ const changed: Record<'ADDED' | 'MODIFIED' | 'DELETED', Verb> = {
   DELETED: 'delete',
 };
 
+const onlyStatus = (object: StoredObject, previous: StoredObject): boolean =>
+  object.spec === previous.spec &&
+  object.status !== previous.status &&
+  object.metadata.deletionTimestamp === previous.metadata.deletionTimestamp;
+
 /** The account of everything that was written: calls over HTTP as they were, and what the cluster's own parts did. */
 export const keepAudit = (machinery: Machinery, now: () => number): Audit & { hear(call: AuditedCall): void } => {
   const records: AuditRecord[] = [];
   /** Where the change with this resourceVersion is told of, so far without who made it. */
   const unclaimed = new Map<number, number>();
 
-  machinery.subscribe(({ type, resource, object }) => {
+  machinery.subscribe(({ type, resource, object, previous }) => {
     if (!kept.has(resource.plural)) return;
     const at = now();
     unclaimed.set(versionOf(object), records.length);
@@ -42,7 +48,8 @@ export const keepAudit = (machinery: Machinery, now: () => number): Audit & { he
       userAgent: '',
       verb: changed[type],
       group: resource.group,
-      resource: resource.plural,
+      // What changes only its status is written by way of it.
+      resource: previous && onlyStatus(object, previous) ? `${resource.plural}/status` : resource.plural,
       namespace: object.metadata.namespace ?? '',
       name: object.metadata.name,
       code: 200,
@@ -55,7 +62,7 @@ export const keepAudit = (machinery: Machinery, now: () => number): Audit & { he
     read: () => Promise.resolve(records),
     hear(call) {
       const verb = verbOf(call);
-      const isRead = verb === 'get' || verb === 'list';
+      const isRead = verb === 'get' || verb === 'list' || verb === 'watch';
       const ofProduct = call.user.startsWith('system:serviceaccount:');
       if (!ofProduct && (isRead || !kept.has(call.plural))) return;
       const record: AuditRecord = {
