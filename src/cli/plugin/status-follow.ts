@@ -70,8 +70,9 @@ export const followStatus = async ({ connection, where, view, table, io }: Follo
   const sorted = (): DaemonRollout[] =>
     [...reflector.store.values()].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 
-  /** Without the time that is left, which changes by itself. */
-  const timeless = (rollout: DaemonRollout): string => view.one(rollout, Number.POSITIVE_INFINITY);
+  /** Without what changes by itself: the time that is left, and the widths of columns. */
+  const timeless = (rollout: DaemonRollout): string =>
+    view.one(rollout, Number.POSITIVE_INFINITY).replaceAll(/ {2,}/g, '  ');
 
   function redraw(): void {
     region?.show(`${view.all(sorted(), env.clock.now())}${trouble}`);
