@@ -52,16 +52,27 @@ const users = {
   scheduler: ['system:kube-scheduler', ''],
 } as const;
 
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
+// Below the range that the kernel takes the ports of outgoing connections from: a port found free there stays free until
+// its program listens. Processes begin at different places, and none uses a port twice.
+const FIRST_PORT = 12_000;
+const PORTS = 18_000;
+let nextPort = (process.pid * 97) % PORTS;
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
     const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address ? address.port : 0;
-      server.close(() => resolve(port));
-    });
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
+
+export const freePort = async (): Promise<number> => {
+  for (let tries = 0; tries < PORTS; tries++) {
+    const port = FIRST_PORT + nextPort;
+    nextPort = (nextPort + 1) % PORTS;
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`no port from ${FIRST_PORT} to ${FIRST_PORT + PORTS - 1} is free on 127.0.0.1`);
+};
 
 /** A kubeconfig of one cluster and one user. */
 export const kubeconfigText = ({ server, ca, token }: Access, namespace = 'default'): string =>
