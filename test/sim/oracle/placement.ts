@@ -70,6 +70,8 @@ export const placement: readonly Situation[] = [
     async play(stage) {
       await settled(stage);
       await untilStatus(stage, { numberAvailable: 3 });
+      // The controller looks once more at what it has written itself.
+      await stage.quiet();
       await taint(stage, stage.nodes[0], 'NoSchedule');
       await stage.quiet();
       const before = await statusOf(stage);

@@ -42,7 +42,7 @@ export const realStages =
       offline: (names) => cluster.offline(names),
       online: (names) => cluster.online(names),
       behave: (names, behaviour) => cluster.behave(names, behaviour),
-      until: async (what, probe) => void (await until(what, 45_000, 50, probe)),
+      until: async (what, probe) => void (await until(what, 90_000, 100, probe)),
       async quiet() {
         let before = await marks();
         let since = performance.now();

@@ -7,7 +7,7 @@ import { play, type Recording } from './play.ts';
 import { realStages } from './real-stage.ts';
 import { situations } from './situations.ts';
 
-const AT_ONCE = 6;
+const AT_ONCE = 5;
 
 const cluster = await startCluster();
 try {

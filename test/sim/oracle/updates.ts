@@ -20,6 +20,8 @@ const stuckAfter =
   (limits: object, replaced: number, total: number, image = BAD) =>
   async (stage: Stage): Promise<unknown> => {
     await settled(stage, { strategy: rolling(limits) });
+    // Of two pods the older counts, by times in whole seconds: they must not be of the same one.
+    await stage.quiet();
     await setImage(stage, image);
     await stage.until(`${replaced} of the new version run`, async () => {
       const pods = await stage.list('pods');

@@ -43,17 +43,17 @@ const tokenVolume = (name: string): Json => ({
   },
 });
 
+/** Admission comes before a name is made of a prefix. */
+const refusedName = (pod: Json): string =>
+  textOf(at(pod, 'metadata', 'generateName')) || textOf(at(pod, 'metadata', 'name'));
+
 const withAccount = (pod: Json, spec: Json, world: World): Json => {
   const namespace = textOf(at(pod, 'metadata', 'namespace'));
   const account = textOf(spec.serviceAccountName) || 'default';
   const found = world.find('serviceaccounts', namespace, account);
   if (!found) {
     const missing = `serviceaccount ${JSON.stringify(account)} not found`;
-    throw forbidden(
-      named,
-      textOf(at(pod, 'metadata', 'name')),
-      `error looking up service account ${namespace}/${account}: ${missing}`,
-    );
+    throw forbidden(named, refusedName(pod), `error looking up service account ${namespace}/${account}: ${missing}`);
   }
   const result: Json = { ...spec, serviceAccountName: account, serviceAccount: account };
   if ((spec.automountServiceAccountToken ?? found.automountServiceAccountToken ?? true) !== true) return result;
@@ -75,8 +75,7 @@ const withPriority = (pod: Json, spec: Json, world: World): Json => {
   const name = textOf(spec.priorityClassName);
   if (name === '') return { ...spec, priority: 0, preemptionPolicy: spec.preemptionPolicy ?? 'PreemptLowerPriority' };
   const found = world.find('priorityclasses.scheduling.k8s.io', undefined, name);
-  if (!found)
-    throw forbidden(named, textOf(at(pod, 'metadata', 'name')), `no PriorityClass with name ${name} was found`);
+  if (!found) throw forbidden(named, refusedName(pod), `no PriorityClass with name ${name} was found`);
   return { ...spec, priority: found.value, preemptionPolicy: found.preemptionPolicy ?? 'PreemptLowerPriority' };
 };
 
