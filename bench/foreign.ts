@@ -5,8 +5,8 @@ import { startRealFleet } from './real/fleet.ts';
 import { allowInspection, managerHeap } from './real/manager-heap.ts';
 
 const PODS = 2_000;
-/** Projected as ours are, they would take about 1.5 MiB; whole, about 20. */
-const GOAL_BYTES = 0.5 * 1024 * 1024;
+/** Projected as ours are, they would take about 1.5 MiB; whole, about 15. */
+const GOAL_BYTES = 0.75 * 1024 * 1024;
 
 /** Pods of DaemonSets that did not opt in, in the same namespace: what they cost the manager's process. */
 export const foreign: Benchmark = {
@@ -20,12 +20,15 @@ export const foreign: Benchmark = {
       allowInspection();
       const manager = await fleet.startManager();
       const residentBefore = residentOf(manager.pid);
-      // Once more than needed: the first look loads the inspector.
+      const add = async (names: readonly string[]): Promise<void> => {
+        for (const name of names) await fleet.apply(name, { version: 1, maxUnavailable: undefined, meanStartMs: 100 });
+        for (const name of names) await fleet.whenRolledOut(name, 300_000);
+      };
+      // The first look loads the inspector, and the first foreign DaemonSet the code that passes over it.
       await managerHeap(manager);
+      await add(['first']);
       const before = await managerHeap(manager);
-      const sets = Array.from({ length: PODS / nodes }, (_, index) => `foreign-${index}`);
-      for (const name of sets) await fleet.apply(name, { version: 1, maxUnavailable: undefined, meanStartMs: 100 });
-      for (const name of sets) await fleet.whenRolledOut(name, 300_000);
+      await add(Array.from({ length: PODS / nodes }, (_, index) => `foreign-${index}`));
       const grown = (await managerHeap(manager)) - before;
       const resident = residentOf(manager.pid);
       await manager.stop();

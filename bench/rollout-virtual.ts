@@ -13,7 +13,7 @@ const WATCH_LAG_MS = 20;
 export const rolloutGoal = (k: number): number => (k <= 10 ? 1.03 : 1.1);
 
 /** Ours and the perfect one move together with the chance of the last nodes: the median of several seeds is compared. */
-const SEEDS = 7;
+const SEEDS = 15;
 
 interface Run {
   use: SlotUse;

@@ -14,6 +14,9 @@ import {
 import { matches, parseSelector } from '../../src/rollout/index.ts';
 import { type Clock, sleep } from '../../src/runtime/index.ts';
 
+/** As often as a real API server does: a controller that hears nothing for long takes the link for dead. */
+const BOOKMARK_EVERY_MS = 60_000;
+
 type Stored = KubeObject & { metadata: NonNullable<KubeObject['metadata']> };
 type Change = 'ADDED' | 'MODIFIED' | 'DELETED';
 
@@ -104,6 +107,11 @@ export const createMemoryApi = ({ clock, roundTripMs, watchLagMs, copies, onDele
     const onAbort = (): void => wake?.();
     const own: Watcher = { ...watcher, push };
     watchers.add(own);
+    let bookmarks = clock.timer(BOOKMARK_EVERY_MS, bookmark);
+    function bookmark(): void {
+      push({ type: 'BOOKMARK', resourceVersion: String(version), initialEventsEnd: false });
+      bookmarks = clock.timer(BOOKMARK_EVERY_MS, bookmark);
+    }
     signal?.addEventListener('abort', onAbort, { once: true });
     try {
       for (;;) {
@@ -117,6 +125,7 @@ export const createMemoryApi = ({ clock, roundTripMs, watchLagMs, copies, onDele
         });
       }
     } finally {
+      bookmarks.cancel();
       watchers.delete(own);
       signal?.removeEventListener('abort', onAbort);
     }

@@ -2,6 +2,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import TinyQueue from 'tinyqueue';
 import type { Clock } from '../../src/runtime/index.ts';
 
+/** What takes longer will never happen: a day of virtual time. */
+const LONGEST_MS = 86_400_000;
+
 interface Entry {
   at: number;
   order: number;
@@ -10,7 +13,7 @@ interface Entry {
 
 /** A clock whose time passes only in `runUntil`, at the speed of what happens in it. */
 export interface VirtualClock extends Clock {
-  /** Fires timers in order, letting promises settle after each, until `done`. Rejects when nothing is left to happen. */
+  /** Fires timers in order, letting promises settle after each, until `done`. Rejects when that never comes. */
   runUntil(done: () => boolean): Promise<void>;
   /** Fires what is due within `ms`, and stands there. */
   advance(ms: number): Promise<void>;
@@ -33,11 +36,12 @@ export const createVirtualClock = (startMs: number): VirtualClock => {
       };
     },
     async runUntil(done) {
+      const deadline = now + LONGEST_MS;
       for (;;) {
         await turn();
         if (done()) return;
         const next = timers.pop();
-        if (!next) throw new Error('nothing is left to happen on the virtual clock, and the end is not reached');
+        if (!next || next.at > deadline) throw new Error('what is waited for on the virtual clock never happens');
         if (!next.fire) continue;
         now = next.at;
         next.fire();
