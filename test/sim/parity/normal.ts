@@ -1,0 +1,62 @@
+import type { Outcome } from './sides.ts';
+
+/** What two clusters differ in although they answer alike. */
+const RULES: readonly (readonly [RegExp, string])[] = [
+  [/https:\/\/127\.0\.0\.1:\d+/g, 'https://SERVER'],
+  [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID'],
+  [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, 'TIME'],
+  [/[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}/g, 'TIME'],
+  [/resourceVersion: "\d+"/g, 'resourceVersion: "RV"'],
+  [/"resourceVersion": ?"\d+"/g, '"resourceVersion":"RV"'],
+  [/resource version: \d+ \(\d+\)/g, 'resource version: RV (RV)'],
+  [/ResourceVersion in (precondition|object meta): \d+/g, 'ResourceVersion in $1: RV'],
+  [/kube-api-access-[a-z0-9]{5}/g, 'kube-api-access-RAND'],
+  [/\b(gen-)[a-z0-9]{5}\b/g, '$1RAND'],
+  // Ages in tables, at the end of a cell.
+  [/(?<=\s)\d+[smh](\d+s)?(?=\s|$)/gm, 'AGE'],
+  [/10\.96\.\d+\.\d+/g, 'CLUSTERIP'],
+  [/"continue": ?"[^"]+"/g, '"continue":"TOKEN"'],
+  // Go prints what differs in its own way below the sentence that says what is wrong.
+  [/(\(allow it to be set to 1 if it was previously negative\))[\s\S]*?(?="|$)/g, '$1'],
+  // kubectl pads its columns to the widest cell, ages included.
+  [/[ \t]+/g, ' '],
+  [/ $/gm, ''],
+];
+
+export const normalText = (text: string): string => RULES.reduce((left, [pattern, into]) => left.replace(pattern, into), text);
+
+const byPlace = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const DROPPED = new Set(['managedFields', 'creationTimestamp', 'selfLink', 'description']);
+
+const strip = (value: unknown): unknown => {
+  if (Array.isArray(value)) return (value as unknown[]).map(strip);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => !DROPPED.has(name))
+      .toSorted(([a], [b]) => byPlace(a, b))
+      .map(([name, item]) => [name, strip(item)]),
+  );
+};
+
+const jsonLines = (text: string): string => {
+  try {
+    return JSON.stringify(strip(JSON.parse(text)), undefined, 1);
+  } catch {
+    const lines = text.split('\n').filter((line) => line !== '');
+    if (lines.length === 0 || !lines.every((line) => line.startsWith('{') && line.endsWith('}'))) return text;
+    return lines.map((line) => JSON.stringify(strip(JSON.parse(line)), undefined, 1)).join('\n');
+  }
+};
+
+/** A list of faults is in no order on a real server. */
+const sortFaults = (text: string): string =>
+  text.replace(/(?:^\* .*\n?)+/gm, (lines) => `${lines.trim().split('\n').toSorted(byPlace).join('\n')}\n`);
+
+/** The outcome without what may differ. */
+export const normal = ({ code, out, err }: Outcome): { code: number; out: string; err: string } => ({
+  code,
+  out: normalText(jsonLines(out)),
+  err: normalText(sortFaults(err)),
+});

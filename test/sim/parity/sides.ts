@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { Agent, request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../../src/runtime/index.ts';
+import { createMachinery, startApiServer } from '../../../src/sim/apiserver/index.ts';
+import { startCluster } from '../../cluster/index.ts';
+
+/** What a kubectl command or an API call came back with. */
+export interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface CallSpec {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly type?: string;
+  readonly accept?: string;
+  /** Of a watch: lines to wait for, after which the call is ended. */
+  readonly lines?: number;
+}
+
+/** One of the two clusters that are compared. */
+export interface Side {
+  readonly name: string;
+  kubectl(command: string, stdin?: string): Promise<Outcome>;
+  call(spec: CallSpec): Promise<Outcome>;
+  stop(): Promise<void>;
+}
+
+const COMMAND_DEADLINE_MS = 30_000;
+
+const run = (args: readonly string[], env: NodeJS.ProcessEnv, stdin: string): Promise<Outcome> =>
+  new Promise((resolve, reject) => {
+    const child = spawn('kubectl', args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
+    let out = '';
+    let err = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+    const timer = setTimeout(() => child.kill('SIGKILL'), COMMAND_DEADLINE_MS);
+    child.once('error', reject);
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      resolve({ code: code ?? -1, out, err });
+    });
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(stdin);
+  });
+
+/** Splits a command line at blanks, but for what is in quotes. */
+export const wordsOf = (command: string): string[] =>
+  [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+
+interface Access {
+  readonly server: string;
+  readonly ca: string;
+  readonly token: string;
+}
+
+const callOf = (access: Access, agent: Agent, spec: CallSpec): Promise<Outcome> =>
+  new Promise((resolve, reject) => {
+    const { method, path, body, accept = 'application/json', lines } = spec;
+    const type = spec.type ?? 'application/json';
+    const sent = request(
+      new URL(path, access.server),
+      {
+        method,
+        agent,
+        ca: access.ca,
+        headers: { authorization: `Bearer ${access.token}`, accept, ...(body === undefined ? {} : { 'content-type': type }) },
+      },
+      (response) => {
+        let out = '';
+        const done = (): void => {
+          clearTimeout(timer);
+          const kept = lines === undefined ? out : out.split('\n').slice(0, lines).join('\n');
+          resolve({ code: response.statusCode ?? 0, out: kept, err: '' });
+        };
+        const timer = setTimeout(() => {
+          done();
+          response.destroy();
+        }, COMMAND_DEADLINE_MS / 3);
+        response.setEncoding('utf8').on('data', (text: string) => {
+          out += text;
+          if (lines === undefined || out.split('\n').length <= lines) return;
+          done();
+          response.destroy();
+        });
+        response.once('end', done);
+        response.once('error', () => undefined);
+      },
+    );
+    sent.once('error', reject);
+    sent.end(body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body));
+  });
+
+const createSide = async (name: string, access: Access, kubeconfig: string, end: () => Promise<void>): Promise<Side> => {
+  const dir = await mkdtemp(join(tmpdir(), 'edgeset-parity-'));
+  const file = join(dir, 'kubeconfig');
+  await writeFile(file, kubeconfig, { mode: 0o600 });
+  const agent = new Agent({ keepAlive: false });
+  const env = { PATH: process.env.PATH, HOME: dir, KUBECONFIG: file };
+  return {
+    name,
+    kubectl: (command, stdin = '') => run(wordsOf(command), env, stdin),
+    call: (spec) => callOf(access, agent, spec),
+    async stop() {
+      agent.destroy();
+      await end();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+};
+
+const configOf = ({ server, ca, token }: Access): string =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'parity',
+    clusters: [{ name: 'parity', cluster: { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') } }],
+    users: [{ name: 'parity', user: { token } }],
+    contexts: [{ name: 'parity', context: { cluster: 'parity', user: 'parity' } }],
+  });
+
+/** A real API server whose controllers stand still, so that only its own doing is seen. */
+export const realSide = async (): Promise<Side> => {
+  const cluster = await startCluster();
+  const { plane } = cluster;
+  // Their namespaces have default service accounts by now.
+  await cluster.createNamespace('settled');
+  const pausable = ['kube-controller-manager', 'daemonset-controller', 'kube-scheduler', 'kwok'] as const;
+  for (const name of pausable) plane.programs[name].pause();
+  return createSide('real', plane.access, configOf(plane.access), async () => {
+    for (const name of pausable) plane.programs[name].resume();
+    await cluster.stop();
+  });
+};
+
+export const embeddedSide = async (): Promise<Side> => {
+  const machinery = createMachinery({ clock: systemClock, random: Math.random });
+  const server = await startApiServer({ machinery, wallClock: systemClock });
+  const access = { server: server.server, ca: server.certificateAuthority, token: server.token };
+  return createSide('embedded', access, server.kubeconfig(), () => server.stop());
+};
