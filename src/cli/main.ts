@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { addClusterCommand } from './cluster-command.ts';
 import type { AddCommand } from './command.ts';
 import { addCrdsCommand } from './crds-command.ts';
 import { addDemoCommand } from './demo-command.ts';
@@ -29,7 +30,7 @@ const groups: readonly CommandGroup[] = [
     pluginToo: true,
     commands: [addStatusCommand, addExplainCommand, addPlanCommand, addWaitCommand, addPauseCommand, addResumeCommand],
   },
-  { heading: 'Trying out:', pluginToo: false, commands: [addDemoCommand] },
+  { heading: 'Trying out:', pluginToo: false, commands: [addDemoCommand, addClusterCommand] },
   { heading: 'Installing:', pluginToo: true, commands: [addCrdsCommand] },
   { heading: 'Running:', pluginToo: false, commands: [addManagerCommand, addCompletionCommand] },
 ];
