@@ -3,7 +3,7 @@ import type { Part } from './parts/index.ts';
 import type { Witness } from './witness.ts';
 
 /** Of our own time, for a step at the default speed on a slow machine. */
-const SECONDS_A_STEP = 5;
+const SECONDS_A_STEP = 4;
 
 /** The first words: what is going to happen, how long it takes and what it leaves behind. */
 export const opening = (parts: readonly Part[], { speed, seed, keep }: DemoOptions): string[] => {
@@ -49,7 +49,7 @@ export const summary = (
 /** After a run that leaves nothing behind. */
 export const whatNext = (): string[] => [
   'Next:',
-  '  npm run demo -- --keep             the same, and the cluster stays up for kubectl',
+  '  npm run demo -- --keep             the same; the cluster stays up for kubectl',
   '  npm run demo -- fleet --fleet 400  a larger fleet',
   '  docs/guide/roll-out.md             edgeset on a cluster of yours',
 ];
@@ -59,7 +59,10 @@ export const kept = (parts: readonly Part[], kubeconfig: string): string[] => [
   'The cluster stays up until Ctrl-C. In another terminal, in this folder:',
   '',
   `  export KUBECONFIG=${kubeconfig}`,
-  ...parts.flatMap((part) => ['', ...part.tries.map((command) => `  ${command}`)]),
+  ...parts.flatMap(({ tries }) => {
+    const width = Math.max(...tries.map(([command]) => command.length));
+    return ['', ...tries.map(([command, what]) => `  ${command.padEnd(width)}  # ${what}`)];
+  }),
   '',
   'With bin/ on PATH, `kubectl edgeset` is the same as `npx edgeset`.',
 ];

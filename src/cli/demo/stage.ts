@@ -25,17 +25,14 @@ export interface Expectation {
   seen: () => string;
 }
 
-export interface Bounds {
-  /** Of the cluster's time. Default 4 minutes. */
-  withinMs?: number;
-}
-
 /** What a step has to act with and to check by. */
 export interface Stage {
   readonly client: KubeClient;
   readonly witness: Witness;
+  /** Throws a `DemoFailure` unless the test holds now. */
+  check(expectation: Expectation): void;
   /** Resolves once the test holds; rejects with a `DemoFailure` when it does not in time, or a rule is broken meanwhile. */
-  expect(expectation: Expectation, bounds?: Bounds): Promise<void>;
+  expect(expectation: Expectation): Promise<void>;
   /** Rejects as soon as the test does not hold within the next `forMs` of the cluster's time. */
   expectStill(expectation: Expectation, forMs: number): Promise<void>;
   /** As `kubectl annotate node NAME edgeset.io/sim=offline` does. */
@@ -56,7 +53,8 @@ export interface StageOptions {
   snapshot: (caption: string) => Promise<void>;
 }
 
-const WITHIN_MS = 4 * 60_000;
+/** Of the cluster's time: the slowest expectation takes a minute of it. */
+const PATIENCE_MS = 4 * 60_000;
 const POLL_MS = 500;
 const FIELD_MANAGER = 'edgeset-demo';
 
@@ -96,13 +94,17 @@ export const createStage = (options: StageOptions): Stage => {
   return {
     client,
     witness,
-    async expect({ that, test, seen }, { withinMs = WITHIN_MS } = {}) {
-      const end = clock.now() + withinMs;
+    check({ that, test, seen }) {
+      keepRules();
+      if (!test()) throw new DemoFailure(that, seen());
+    },
+    async expect({ that, test, seen }) {
+      const end = clock.now() + PATIENCE_MS;
       for (;;) {
         keepRules();
         if (test()) return;
         if (clock.now() >= end)
-          throw new DemoFailure(`${that} within ${Math.round(withinMs / 1000)} s of the cluster's time`, seen());
+          throw new DemoFailure(`${that} within ${PATIENCE_MS / 60_000} minutes of the cluster's time`, seen());
         await next();
       }
     },

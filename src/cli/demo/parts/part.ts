@@ -27,8 +27,8 @@ export interface Part {
   steps: readonly Step[];
   /** Figures of the summary beside those that every part has. Read after the last step. */
   figures(): readonly (readonly [label: string, value: string])[];
-  /** What to try on the cluster afterwards; each works as it is written. */
-  tries: readonly string[];
+  /** What to try on the cluster afterwards, in this order; each works as it is written. */
+  tries: readonly (readonly [command: string, what: string])[];
 }
 
 export interface PartOptions {

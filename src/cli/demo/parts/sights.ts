@@ -4,6 +4,14 @@ import type { Witness } from '../witness.ts';
 /** `2 pods`, `1 pod`. */
 export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
+const MOST_NAMES = 4;
+
+/** `shop-01, shop-22 and 34 more`. */
+export const some = (names: readonly string[]): string =>
+  names.length <= MOST_NAMES
+    ? names.join(', ')
+    : `${names.slice(0, MOST_NAMES - 1).join(', ')} and ${names.length - MOST_NAMES + 1} more`;
+
 /** Nodes whose one pod is of `image` and up. */
 export const upOn = ({ meter }: Witness, image: string): Set<string> =>
   new Set([...meter.pods()].filter((pod) => pod.up && pod.image === image).map((pod) => pod.node));
@@ -63,7 +71,7 @@ export const expectPower = async (stage: Stage, nodes: readonly string[], on: bo
     test: () => nodes.every((node) => witness.meter.isOnline(node) === on),
     seen: () => {
       const other = nodes.filter((node) => witness.meter.isOnline(node) !== on);
-      return `${other.join(', ')} still ${on ? 'NotReady' : 'Ready'}`;
+      return `${some(other)} still ${on ? 'NotReady' : 'Ready'}`;
     },
   });
 };

@@ -78,7 +78,7 @@ const budgetLine = ({ budget, halted }: Scene, width: number, unicode: boolean):
   const [on, off] = unicode ? ['█', '░'] : ['#', '.'];
   return [
     { text: 'budget   ', style: { kind: 'bold' } },
-    { text: on.repeat(full), style: { kind: halted ? 'bad' : 'warning' } },
+    { text: on.repeat(full), style: { kind: halted ? 'bad' : 'accent' } },
     { text: off.repeat(Math.max(0, size - full)), style: { kind: 'dim' } },
     { text: words },
     ...(halted ? [{ text: '  HALTED', style: { kind: 'bad' } } satisfies Piece] : []),

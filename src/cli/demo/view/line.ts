@@ -1,6 +1,6 @@
 /** How a piece of text stands out. */
 export type Style =
-  | { kind: 'plain' | 'bold' | 'dim' | 'warning' | 'good' | 'bad' }
+  | { kind: 'plain' | 'bold' | 'dim' | 'accent' | 'warning' | 'good' | 'bad' }
   | { kind: 'cell'; background: number; text: number };
 
 export interface Piece {
@@ -12,7 +12,7 @@ export interface Piece {
 export type Line = readonly Piece[];
 
 const RESET = '\u001B[0m';
-const codes = { plain: '', bold: '1', dim: '2', warning: '33', good: '32', bad: '1;31' } as const;
+const codes = { plain: '', bold: '1', dim: '2', accent: '38;5;33', warning: '33', good: '32', bad: '1;31' } as const;
 
 const codeOf = (style: Style): string =>
   style.kind === 'cell' ? `48;5;${style.background};38;5;${style.text}` : codes[style.kind];
