@@ -69,9 +69,11 @@ test('what Containerfile copies runs with the production packages alone', (t) =>
     const filter = (file: string): boolean => !file.endsWith('.test.ts') && path.basename(file) !== 'testing';
     cpSync(path.join(root, from), path.join(app, from), { recursive: true, filter });
   }
-  mkdirSync(path.join(app, 'node_modules'));
-  for (const name of Object.keys(manifest.dependencies))
-    symlinkSync(path.join(root, 'node_modules', name), path.join(app, 'node_modules', name));
+  for (const name of Object.keys(manifest.dependencies)) {
+    const place = path.join(app, 'node_modules', name);
+    mkdirSync(path.dirname(place), { recursive: true });
+    symlinkSync(path.join(root, 'node_modules', name), place);
+  }
   const run = (...args: string[]) =>
     spawnSync(process.execPath, [path.join(app, 'bin', 'edgeset.ts'), ...args], {
       cwd: '/',

@@ -19,7 +19,7 @@ const canonical = (value: unknown): unknown => {
  */
 export const templateDigest = (template: unknown): string =>
   createHash('sha256')
-    .update(JSON.stringify(canonical(template)))
+    .update(JSON.stringify(canonical(template ?? null)))
     .digest('base64url');
 
 /** The pod template that a DaemonSet's ControllerRevision keeps; undefined when there is none. */

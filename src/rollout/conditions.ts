@@ -32,8 +32,9 @@ const standing = ({ tally }: Ledger, { complete, hold }: Summary): string => {
   if (hold?.kind === 'invalid') return reasonOfHold.invalid;
   if (complete) return 'AllOnlineNodesUpdated';
   if (hold) return reasonOfHold[hold.kind];
-  const { updated, held } = tally.phases;
-  return held > 0 && updated + held === tally.online ? 'LeftOnOldRevision' : 'InProgress';
+  // Of what is held, only this is held because a person wants it so.
+  const left = (tally.causes.get('node-selector') ?? 0) + (tally.causes.get('partition') ?? 0);
+  return left > 0 && tally.phases.updated + left === tally.online ? 'LeftOnOldRevision' : 'InProgress';
 };
 
 /** The conditions of native.md, kstatus' three among them. */

@@ -55,11 +55,11 @@ export const explainHold = (hold: Hold): { what: string; remedy: string } => {
       return hold.halt.reason === 'RolledBack'
         ? {
             what: 'This revision was rolled back before and has been set again, so it is not rolled out',
-            remedy: 'Set another template, or resume this revision.',
+            remedy: 'Set another template, or go on with this one: kubectl edgeset resume.',
           }
         : {
             what: `The rollout is halted: the target revision failed on ${hold.halt.nodes.join(', ')}`,
-            remedy: 'Set a template that works, or resume this revision.',
+            remedy: 'Set a template that works, or go on with this one: kubectl edgeset resume.',
           };
     case 'waiting': {
       const { failures, suspects, threshold } = hold.breaker;
@@ -78,10 +78,11 @@ interface Telling {
   now: number;
 }
 
-const held = ({ hold }: Telling, otherwise: [string, string]): [string, string] => {
-  if (!hold) return otherwise;
+/** A node that only waits for its turn: what holds the rollout as a whole holds it, if anything does. */
+const held = ({ hold }: Telling, state: string, waitsFor: string, cure = ''): [string, string] => {
+  if (!hold) return [`${state}, and ${waitsFor}`, cure];
   const { what, remedy } = explainHold(hold);
-  return [`runs an older revision. ${what}`, remedy];
+  return [`${state}. ${what}`, remedy];
 };
 
 const ago = (time: number, now: number): string => seconds(now - time);
@@ -91,7 +92,7 @@ const detailOf = (record: NodeRecord): string => {
   return detail ? `: ${detail}` : '';
 };
 
-const brokenVersion = 'Set a template that works here, or resume this revision once the cause is gone.';
+const brokenVersion = 'Set a template that works here, or go on once the cause is gone: kubectl edgeset resume.';
 
 /** One sentence a cause, with what would change it. */
 const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: string]> = {
@@ -115,14 +116,16 @@ const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: stri
   ],
   'not-ready': ({ record }) => [`runs the target revision, but its pod is not ready${detailOf(record)}`, ''],
   available: (telling) =>
-    held(telling, [
-      'runs an older revision and waits for a free slot of the budget',
+    held(
+      telling,
+      'runs an older revision',
+      'waits for a free slot of the budget',
       'Raise apps.openyurt.io/max-unavailable for more nodes at a time.',
-    ]),
+    ),
   'not-available': (telling) =>
-    held(telling, ['runs an older revision that is not available, and waits for a slot among our own acts', '']),
+    held(telling, 'runs an older revision that is not available', 'waits for a slot among our own acts'),
   'broken-by-older-update': (telling) =>
-    held(telling, ['was broken by an earlier update of this rollout, and will be repaired in its own slot', '']),
+    held(telling, 'was broken by an earlier update', 'will be repaired in its own slot'),
   'offline-current': ({ record, now }) => [
     `runs the target revision and has been offline for ${ago(record.since, now)}`,
     '',
@@ -161,7 +164,7 @@ const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: stri
   ],
   'came-back-old': () => [
     'failed: after our act its pod was created at an older revision again',
-    'See whether another controller creates the pods; resume this revision to try once more.',
+    'See whether another controller creates the pods; kubectl edgeset resume tries once more.',
   ],
   'no-pod': () => [
     'has no pod, and we did not take it away',

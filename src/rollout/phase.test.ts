@@ -142,3 +142,12 @@ describe('the phase of a node', () => {
     assert.deepEqual(bench.nodesOf('reserve'), []);
   });
 });
+
+it('tells of a refusal also while the slot of the act is kept', () => {
+  const bench = benchAt(2);
+  bench.target('b');
+  bench.reserve('n0');
+  bench.ledger.refuse('n0', 'admission webhook denied the request', bench.now());
+  assert.equal(bench.ledger.get('n0')?.view.cause, 'refused');
+  assert.equal(bench.ledger.tally.inFlight, 1);
+});

@@ -73,6 +73,7 @@ const rules: readonly Rule[] = [
   ['failed', 'crash-loop', (s) => s.failure === 'crash-loop'],
   ['failed', 'image-pull', (s) => s.failure === 'image-pull'],
   ['failed', 'deadline', (s) => s.failure === 'deadline'],
+  ['held', 'refused', (s) => s.act === 'reserved' && s.refused],
   ['updating', 'reserved', (s) => s.act === 'reserved'],
   ['updating', 'terminating', (s) => s.pods > 0 && s.livePods === 0],
   ['updating', 'no-pod-yet', (s) => s.pods === 0 && s.act !== 'none'],
