@@ -6,6 +6,16 @@ import type { Benchmark } from './measure/figure.ts';
 import { memoryReal } from './memory-real.ts';
 import { rolloutReal } from './rollout-real.ts';
 import { rolloutVirtual } from './rollout-virtual.ts';
+import { sim } from './sim.ts';
 
 /** In the order in which they run: the last three start a real control plane each. */
-export const benchmarks: readonly Benchmark[] = [event, rolloutVirtual, ingest, heap, foreign, rolloutReal, memoryReal];
+export const benchmarks: readonly Benchmark[] = [
+  event,
+  rolloutVirtual,
+  sim,
+  ingest,
+  heap,
+  foreign,
+  rolloutReal,
+  memoryReal,
+];

@@ -1,3 +1,5 @@
+// Callers say which shape of a kind's object they work with: stored ones have metadata that the API's types leave open.
+/* oxlint-disable typescript/no-unnecessary-type-parameters */
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import type { DeleteOptions, ListOptions, PatchOptions, Resource, WriteOptions } from '../kube/index.ts';
 
@@ -5,7 +7,11 @@ import type { DeleteOptions, ListOptions, PatchOptions, Resource, WriteOptions }
 export interface StoredObject {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: Readonly<ObjectMeta> & { readonly name: string; readonly uid: string; readonly resourceVersion: string };
+  readonly metadata: Readonly<ObjectMeta> & {
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+  };
   readonly [field: string]: unknown;
 }
 
@@ -26,7 +32,10 @@ export interface Machinery {
   get<T>(resource: Resource, ref: { namespace?: string; name: string }): T;
   /** Undefined instead of NotFound. */
   find<T>(resource: Resource, ref: { namespace?: string; name: string }): T | undefined;
-  list<T>(resource: Resource, options?: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>): readonly T[];
+  list<T>(
+    resource: Resource,
+    options?: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>,
+  ): readonly T[];
   create<T>(resource: Resource, object: T, options?: WriteOptions): T;
   update<T>(resource: Resource, object: T, options?: WriteOptions & { subresource?: string }): T;
   patch<T>(resource: Resource, ref: { namespace?: string; name: string }, body: unknown, options: PatchOptions): T;

@@ -32,7 +32,7 @@ const onlyStatus = (object: StoredObject, previous: StoredObject): boolean =>
   object.metadata.deletionTimestamp === previous.metadata.deletionTimestamp;
 
 /** The account of everything that was written: calls over HTTP as they were, and what the cluster's own parts did. */
-export const keepAudit = (machinery: Machinery, now: () => number): Audit & { hear(call: AuditedCall): void } => {
+export const keepAudit = (machinery: Machinery, now: () => number): Audit & { hear: (call: AuditedCall) => void } => {
   const records: AuditRecord[] = [];
   /** Where the change with this resourceVersion is told of, so far without who made it. */
   const unclaimed = new Map<number, number>();

@@ -43,7 +43,8 @@ describe('edgeset cluster', () => {
     const env = { clock: systemClock, random: Math.random, log: silentLogger };
     const client = createClient(await loadClusterConfig({ kubeconfig: file, env: {} }), { env, userAgent: 'test' });
     const { items } = await client.list<{ metadata?: { name?: string } }>(nodes);
-    assert.deepEqual(items.map(({ metadata }) => metadata?.name).toSorted(), ['node-1', 'node-2']);
+    const names = items.map(({ metadata }) => metadata?.name ?? '');
+    assert.deepEqual(names.toSorted(), ['node-1', 'node-2']);
     await client.close();
     assert.match(running.told(), /kubectl annotate node node-1 edgeset\.io\/sim=offline/);
     running.stop();

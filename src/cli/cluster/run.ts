@@ -79,7 +79,7 @@ export const runCluster = async (flags: ClusterFlags, io: Io, signals: SignalSou
   const { stopped, forget } = onceStopped(signals);
   const log = createLogger({
     write: (line) => io.stderr(`${line}\n`),
-    now: systemClock.now,
+    now: () => systemClock.now(),
     level: 'warn',
     format: 'text',
   });

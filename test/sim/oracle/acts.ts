@@ -70,3 +70,9 @@ export const settled = async (stage: Stage, shape: Shape = {}): Promise<void> =>
   await create(stage, shape);
   await untilReady(stage, shape.image ?? 'app:v1');
 };
+
+/** The owner as any cluster would name it. */
+export const withoutUid = (owner: NonNullable<Thing['metadata']['ownerReferences']>[number]): object => ({
+  ...owner,
+  uid: undefined,
+});

@@ -1,4 +1,4 @@
-import { create, rolling, setImage, settled, untilReady, untilStatus } from './acts.ts';
+import { create, rolling, setImage, settled, untilReady, untilStatus, withoutUid } from './acts.ts';
 import type { Situation } from './situation.ts';
 import type { Stage } from './stage.ts';
 
@@ -23,7 +23,7 @@ export const history: readonly Situation[] = [
         labels: Object.keys(labels).toSorted(),
         named: name === `app-${labels[HASH]}`,
         hash: /^[bcdfghjklmnpqrstvwxz2456789]{8,10}$/.test(labels[HASH] ?? ''),
-        owners: ownerReferences.map(({ uid: _, ...rest }) => rest),
+        owners: ownerReferences.map(withoutUid),
       };
     },
   },

@@ -1,4 +1,4 @@
-import { create, podOn, settled, statusOf, untilReady, untilStatus } from './acts.ts';
+import { create, podOn, settled, statusOf, untilReady, untilStatus, withoutUid } from './acts.ts';
 import type { Situation } from './situation.ts';
 import type { Stage } from './stage.ts';
 
@@ -17,7 +17,7 @@ export const placement: readonly Situation[] = [
       return {
         generateName,
         labels: Object.keys(labels).toSorted(),
-        owners: ownerReferences.map(({ uid: _, ...rest }) => rest),
+        owners: ownerReferences.map(withoutUid),
         affinity: JSON.parse(JSON.stringify(affinity).replaceAll(stage.namespace, 'node')) as unknown,
         tolerations: tolerations.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
       };

@@ -164,7 +164,7 @@ export const pods: readonly Situation[] = [
     name: 'deleting it as an orphan maker leaves pods and revisions, and the next one of its kind adopts them',
     async play(stage) {
       await settled(stage);
-      const before = (await stage.list('pods')).map(({ metadata }) => metadata.uid).toSorted();
+      const before = (await stage.list('pods')).map(({ metadata }) => metadata.uid ?? '').toSorted();
       await stage.remove('daemonsets', 'app', { propagationPolicy: 'Orphan' });
       await stage.until('it is gone', async () => (await stage.list('daemonsets')).length === 0);
       const orphans = (await stage.list('pods')).map((pod) => [
@@ -174,7 +174,7 @@ export const pods: readonly Situation[] = [
       ]);
       await create(stage);
       await untilStatus(stage, { numberAvailable: 3, updatedNumberScheduled: 3 });
-      const after = (await stage.list('pods')).map(({ metadata }) => metadata.uid).toSorted();
+      const after = (await stage.list('pods')).map(({ metadata }) => metadata.uid ?? '').toSorted();
       return { orphans, same: JSON.stringify(before) === JSON.stringify(after) };
     },
   },

@@ -87,6 +87,7 @@ export const commands: readonly Command[] = [
   ['apply --server-side -f -', daemonSet('web', 'nginx:1.28')],
   ['apply --server-side -f - --force-conflicts', daemonSet('web', 'nginx:1.28')],
   'get ds ssa -o yaml',
+  'get ds web -o yaml',
   ['apply -f - --dry-run=server', daemonSet('dry')],
   ['create -f - --dry-run=server -o yaml', daemonSet('dry')],
   'get ds dry',
@@ -127,7 +128,10 @@ export const commands: readonly Command[] = [
   'delete pod p2',
   'wait pod/p2 --for=delete --timeout=5s',
   'get pods',
-  ['create -f -', '---\napiVersion: v1\nkind: Pod\nmetadata: {name: Bad_Name, labels: {"a b": "c d"}}\nspec: {containers: [{name: x}]}\n'],
+  [
+    'create -f -',
+    '---\napiVersion: v1\nkind: Pod\nmetadata: {name: Bad_Name, labels: {"a b": "c d"}}\nspec: {containers: [{name: x}]}\n',
+  ],
   ['create -f -', '---\napiVersion: v1\nkind: Pod\nmetadata: {name: none}\nspec: {}\n'],
   ['create -n nowhere -f -', pod('p3')],
 
@@ -178,7 +182,10 @@ export const commands: readonly Command[] = [
   ['create -f -', widget('w1', '{size: 1, list: [{key: a}, {key: a}]}')],
   ['create -f -', widget('w1', "{size: '1', when: x, labels: {a: 1}}")],
   ['create -f -', widget('w1', '{size: 1, foo: 1}')],
-  ['create -f - --validate=warn', widget('w2', '{size: 1, foo: 1, mu: 5%, free: {a: 1}, maybe: null}', ', status: {phase: z}')],
+  [
+    'create -f - --validate=warn',
+    widget('w2', '{size: 1, foo: 1, mu: 5%, free: {a: 1}, maybe: null}', ', status: {phase: z}'),
+  ],
   ['apply --server-side -f -', widget('w3', '{size: 1, labels: {a: b}}')],
   ['apply --server-side -f - --field-manager=other', widget('w3', '{size: 2}')],
   'get widgets -o yaml',

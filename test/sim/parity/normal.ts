@@ -17,13 +17,20 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/10\.96\.\d+\.\d+/g, 'CLUSTERIP'],
   [/"continue": ?"[^"]+"/g, '"continue":"TOKEN"'],
   // Go prints what differs in its own way below the sentence that says what is wrong.
-  [/(\(allow it to be set to 1 if it was previously negative\))[\s\S]*?(?="|$)/g, '$1'],
+  [/(\(allow it to be set to 1 if it was previously negative\))(?:\\.|[^"\\])*(?=",\n)/g, '$1'],
+  [/^(The .*\(allow it to be set to 1 if it was previously negative\))[\s\S]*$/, '$1'],
+  // The whole object, in the order of fields in which Go has it.
+  [/(patch: Invalid value: )[\s\S]*(?=: json: cannot)/g, '$1OBJECT'],
+  // Put there by the policy that keeps the real cluster's simulation honest.
+  [/^ *sim\.edgeset\.io\/power.*\n/gm, ''],
+  [/sim\.edgeset\.io\/power=on,?/g, ''],
   // kubectl pads its columns to the widest cell, ages included.
   [/[ \t]+/g, ' '],
   [/ $/gm, ''],
 ];
 
-export const normalText = (text: string): string => RULES.reduce((left, [pattern, into]) => left.replace(pattern, into), text);
+export const normalText = (text: string): string =>
+  RULES.reduce((left, [pattern, into]) => left.replace(pattern, into), text);
 
 const byPlace = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 

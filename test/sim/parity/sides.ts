@@ -71,7 +71,11 @@ const callOf = (access: Access, agent: Agent, spec: CallSpec): Promise<Outcome> 
         method,
         agent,
         ca: access.ca,
-        headers: { authorization: `Bearer ${access.token}`, accept, ...(body === undefined ? {} : { 'content-type': type }) },
+        headers: {
+          authorization: `Bearer ${access.token}`,
+          accept,
+          ...(body === undefined ? {} : { 'content-type': type }),
+        },
       },
       (response) => {
         let out = '';
@@ -98,7 +102,12 @@ const callOf = (access: Access, agent: Agent, spec: CallSpec): Promise<Outcome> 
     sent.end(body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body));
   });
 
-const createSide = async (name: string, access: Access, kubeconfig: string, end: () => Promise<void>): Promise<Side> => {
+const createSide = async (
+  name: string,
+  access: Access,
+  kubeconfig: string,
+  end: () => Promise<void>,
+): Promise<Side> => {
   const dir = await mkdtemp(join(tmpdir(), 'edgeset-parity-'));
   const file = join(dir, 'kubeconfig');
   await writeFile(file, kubeconfig, { mode: 0o600 });
@@ -121,7 +130,9 @@ const configOf = ({ server, ca, token }: Access): string =>
     apiVersion: 'v1',
     kind: 'Config',
     'current-context': 'parity',
-    clusters: [{ name: 'parity', cluster: { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') } }],
+    clusters: [
+      { name: 'parity', cluster: { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') } },
+    ],
     users: [{ name: 'parity', user: { token } }],
     contexts: [{ name: 'parity', context: { cluster: 'parity', user: 'parity' } }],
   });
