@@ -27,13 +27,17 @@ const reasonOfHold = {
   waiting: 'WaitingForSuspects',
 } as const;
 
+/** Online nodes that are left on an older revision because a person wants it so; of what is held, no other. */
+const leftBehind = ({ tally }: Ledger): number =>
+  (tally.causes.get('node-selector') ?? 0) + (tally.causes.get('partition') ?? 0);
+
 /** Where a rollout stands, in a word for conditions. */
-const standing = ({ tally }: Ledger, { complete, hold }: Summary): string => {
+const standing = (ledger: Ledger, { complete, hold }: Summary): string => {
+  const { tally } = ledger;
   if (hold?.kind === 'invalid') return reasonOfHold.invalid;
   if (complete) return 'AllOnlineNodesUpdated';
   if (hold) return reasonOfHold[hold.kind];
-  // Of what is held, only this is held because a person wants it so.
-  const left = (tally.causes.get('node-selector') ?? 0) + (tally.causes.get('partition') ?? 0);
+  const left = leftBehind(ledger);
   return left > 0 && tally.phases.updated + left === tally.online ? 'LeftOnOldRevision' : 'InProgress';
 };
 
@@ -69,11 +73,16 @@ export const conditionsOf = (ledger: Ledger, summary: Summary): Verdict[] => {
   ];
 };
 
-/** A few words for the STATUS column. */
-export const headline = (ledger: Ledger, summary: Summary): string => {
-  const { hold, complete, breaker } = summary;
+/** A few words for the STATUS column. What stops a rollout is told even when nothing is left to do; a mere rest is not. */
+export const headline = (ledger: Ledger, { hold, complete, breaker }: Summary): string => {
   const { tally } = ledger;
-  switch (hold?.kind) {
+  const done = tally.phases.offline > 0 ? `Complete (${tally.phases.offline} offline)` : 'Complete';
+  if (!hold) {
+    if (complete) return done;
+    const left = leftBehind(ledger);
+    return left > 0 && tally.phases.updated + left === tally.online ? `${left} left on old revision` : 'Rolling out';
+  }
+  switch (hold.kind) {
     case 'invalid':
       return 'Invalid policy';
     case 'halted':
@@ -84,13 +93,11 @@ export const headline = (ledger: Ledger, summary: Summary): string => {
       return 'Waiting for the DaemonSet controller';
     case 'waiting':
       return `Waiting: ${breaker.suspects} suspect, ${breaker.failures} failed`;
-    default:
+    case 'paused':
+      return complete ? done : 'Paused';
+    case 'frozen':
+      return complete ? done : 'Frozen: budget is zero';
+    case 'owner':
+      return complete ? done : 'Left alone (ota)';
   }
-  if (complete) return tally.phases.offline > 0 ? `Complete (${tally.phases.offline} offline)` : 'Complete';
-  if (hold?.kind === 'paused') return 'Paused';
-  if (hold?.kind === 'frozen') return 'Frozen: budget is zero';
-  if (hold?.kind === 'owner') return 'Left alone (ota)';
-  return standing(ledger, summary) === 'LeftOnOldRevision'
-    ? `${tally.phases.held} left on old revision`
-    : 'Rolling out';
 };

@@ -28,7 +28,7 @@ const wholeSeconds = (ms: number): string => time(ms).replace(/\.\d+Z$/, 'Z');
 const mostNeeded = (acting: NodeRecord[]): NodeRecord[] =>
   acting.length <= limits.reservations
     ? acting
-    : acting.sort((a, b) => Number(b.view.online) - Number(a.view.online)).slice(0, limits.reservations);
+    : acting.toSorted((a, b) => Number(b.view.online) - Number(a.view.online)).slice(0, limits.reservations);
 
 const byNode = (a: NodeRecord, b: NodeRecord): number => (a.name < b.name ? -1 : 1);
 
@@ -46,14 +46,14 @@ export const save = (ledger: Ledger): SavedRollout & Required<Pick<SavedRollout,
   const { state } = ledger;
   const { target, startedAt, finishedAt, halted, resumed, lastComplete } = state;
   const reservations = mostNeeded([...ledger.acting()])
-    .sort(byNode)
+    .toSorted(byNode)
     .flatMap((record) => (record.act ? [toReservation(record, record.act)] : []));
   return {
     rollout: state.rollout,
     acted: state.acted,
     reservations,
     forgiven: [...ledger.forgiven()]
-      .sort(byNode)
+      .toSorted(byNode)
       .slice(0, limits.forgiven)
       .map((record) => record.name),
     ...(target && { target: { revision: target.name, hash: target.hash, number: target.number } }),

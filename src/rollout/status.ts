@@ -94,7 +94,7 @@ export const statusOf = ({ ledger, decision, generation, policyHash, previous, n
     },
     breaker: { failures: breaker.failures, suspects: breaker.suspects, threshold: breaker.threshold },
     failing: [...ledger.failing()]
-      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
       .slice(0, limits.failing)
       .map(toFailing),
     conditions,
