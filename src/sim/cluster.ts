@@ -43,9 +43,9 @@ export interface EmbeddedCluster {
   readonly machinery: Machinery;
   readonly controllers: EmbeddedControllers;
   /** Creates the Node object; its kubelet comes with it, as with any Node that is created. */
-  addNode(name: string, node?: EmbeddedNode): void;
+  readonly addNode: (name: string, node?: EmbeddedNode) => void;
   /** Nothing happens afterwards. */
-  close(): void;
+  readonly close: () => void;
 }
 
 const DEFAULT_GRACE_MS = 40_000;

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { KeptNode, KeptPod } from '../resources.ts';
+import { fateOf } from './behaviour.ts';
+
+const delays = { startMs: 100, stopMs: 50, dieMs: 10, backOffMs: 5 };
+const meta = (annotations: Record<string, string>) => ({
+  metadata: { name: 'x', namespace: 'default', uid: 'u', resourceVersion: '1', annotations },
+});
+const pod = (image: string, annotations: Record<string, string> = {}): KeptPod => ({
+  ...meta(annotations),
+  spec: { containers: [{ name: 'app', image }] },
+});
+const node = (annotations: Record<string, string>): KeptNode => meta(annotations);
+
+describe('how a pod fares', () => {
+  it('is well by default', () => {
+    assert.deepEqual(fateOf(pod('app:v2'), undefined, delays), { behaviour: 'ready', ...delays });
+  });
+  it('follows the tag of its image', () => {
+    assert.equal(fateOf(pod('app:v2--crash-loop'), undefined, delays).behaviour, 'crash-loop');
+    assert.equal(fateOf(pod('app:v2--no-such-thing'), undefined, delays).behaviour, 'ready');
+  });
+  it('follows its own annotation before its image', () => {
+    const found = pod('app:v2--crash-loop', { 'sim.edgeset.io/behaviour': 'never-ready' });
+    assert.equal(fateOf(found, undefined, delays).behaviour, 'never-ready');
+  });
+  it('follows its node before itself', () => {
+    const found = pod('app:v2--crash-loop', { 'sim.edgeset.io/behaviour': 'never-ready' });
+    assert.equal(fateOf(found, node({ 'edgeset.io/sim': 'not-pullable' }), delays).behaviour, 'not-pullable');
+    const both = node({ 'edgeset.io/sim': 'offline', 'sim.edgeset.io/behaviour': 'ready' });
+    assert.equal(fateOf(found, both, delays).behaviour, 'ready');
+    assert.equal(fateOf(found, node({ 'edgeset.io/sim': 'offline' }), delays).behaviour, 'never-ready');
+  });
+  it('takes its own times, then its node’s before them', () => {
+    const own = pod('app', { 'sim.edgeset.io/start-ms': '7', 'sim.edgeset.io/die-ms': 'soon' });
+    assert.deepEqual(fateOf(own, undefined, delays), { behaviour: 'ready', ...delays, startMs: 7 });
+    assert.equal(fateOf(own, node({ 'sim.edgeset.io/start-ms': '9' }), delays).startMs, 9);
+  });
+  it('is twenty times as slow when it is slow, but for times of its own', () => {
+    const slow = pod('app:v1--slow', { 'sim.edgeset.io/stop-ms': '3' });
+    const { startMs, stopMs } = fateOf(slow, undefined, delays);
+    assert.deepEqual([startMs, stopMs], [2000, 3]);
+  });
+});
