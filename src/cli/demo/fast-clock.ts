@@ -20,7 +20,7 @@ export interface FastClockOptions {
 const TICK_MS = 5;
 /** A machine that is busy for longer than this slows the cluster's time down instead of making nodes miss heartbeats. */
 const LONGEST_STEP_MS = 40;
-const HURRY = 60;
+const HURRY = 150;
 
 export const createFastClock = ({ base, speed, behindMs = 12 * 60_000 }: FastClockOptions): FastClock => {
   const clock = createVirtualClock(base.now() - (speed > 1 ? behindMs : 0));

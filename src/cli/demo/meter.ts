@@ -37,7 +37,6 @@ export const createMeter = ({ share, settleMs, now }: MeterOptions) => {
   const breaches: string[] = [];
   let mostDown = 0;
   let limitThen = 0;
-  let watching = true;
 
   const limit = (): number => {
     const online = served
@@ -59,7 +58,6 @@ export const createMeter = ({ share, settleMs, now }: MeterOptions) => {
     });
   };
   const look = (): void => {
-    if (!watching) return;
     const names = down();
     const allowed = limit();
     if (names.length > mostDown) {
@@ -73,7 +71,7 @@ export const createMeter = ({ share, settleMs, now }: MeterOptions) => {
   };
   const taken = (pod: PodSight): void => {
     takes.push({ node: pod.node, pod: pod.name, uid: pod.uid });
-    if (nodes.get(pod.node)?.ready === false && watching)
+    if (nodes.get(pod.node)?.ready === false)
       breaches.push(`pod ${pod.name} was told to end although its node ${pod.node} is offline`);
   };
 
@@ -100,10 +98,6 @@ export const createMeter = ({ share, settleMs, now }: MeterOptions) => {
     },
     /** Settle times end without an event. */
     look,
-    /** What happens from now on is not held to the rules: the demo is taking things down itself. */
-    rest(): void {
-      watching = false;
-    },
     pods: (): IterableIterator<PodSight> => pods.values(),
     isOnline: (name: string): boolean => nodes.get(name)?.ready ?? false,
     takes: (): readonly Take[] => takes,

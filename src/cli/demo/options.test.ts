@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { OptionError } from '../../runtime/index.ts';
+import { resolveDemoOptions } from './options.ts';
+
+test('without words and flags everything is played, in the order of the story', () => {
+  assert.deepEqual(resolveDemoOptions([], {}), {
+    parts: ['auto', 'fleet'],
+    keep: false,
+    fleet: 40,
+    speed: 10,
+    seed: 1,
+    picture: undefined,
+  });
+});
+
+test('parts are named with blanks or commas between them, in any order', () => {
+  assert.deepEqual(resolveDemoOptions(['fleet,', 'auto'], {}).parts, ['auto', 'fleet']);
+  assert.deepEqual(resolveDemoOptions(['fleet,auto'], {}).parts, ['auto', 'fleet']);
+  assert.deepEqual(resolveDemoOptions(['fleet'], {}).parts, ['fleet']);
+});
+
+const refused = [
+  { words: ['flet'], flags: {}, flag: 'flet' },
+  { words: [], flags: { fleet: '4' }, flag: '--fleet' },
+  { words: [], flags: { fleet: '1001' }, flag: '--fleet' },
+  { words: [], flags: { fleet: '12.5' }, flag: '--fleet' },
+  { words: [], flags: { fleet: '' }, flag: '--fleet' },
+  { words: [], flags: { speed: '0' }, flag: '--speed' },
+  { words: [], flags: { speed: 'fast' }, flag: '--speed' },
+  { words: [], flags: { seed: '-1' }, flag: '--seed' },
+  { words: [], flags: { picture: '' }, flag: '--picture' },
+  { words: ['auto'], flags: { picture: 'a.svg' }, flag: '--picture' },
+] as const;
+
+for (const { words, flags, flag } of refused)
+  test(`refuses ${[...words, ...Object.entries(flags).map(([name, value]) => `--${name} "${value}"`)].join(' ')}`, () => {
+    assert.throws(
+      () => resolveDemoOptions(words, flags),
+      (error) => error instanceof OptionError && error.flag === flag,
+    );
+  });

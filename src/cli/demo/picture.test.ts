@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { phases } from '../../rollout/index.ts';
+import { drawPicture } from './picture.ts';
+import { emptyScene, type Scene } from './scene.ts';
+
+const scene = (count: number): Scene => ({
+  ...emptyScene,
+  nodes: Array.from({ length: count }, (_, index) => ({
+    name: `shop-${index}`,
+    phase: phases[index % phases.length],
+    image: 'till:2',
+  })),
+  counts: Object.fromEntries(phases.map((phase) => [phase, Math.ceil(count / phases.length)])),
+  budget: { inUse: 3, limit: 4 },
+});
+
+for (const count of [1, 9, 40, 400, 1000])
+  test(`${count} nodes are so many cells, all within the picture`, () => {
+    const picture = drawPicture([{ caption: 'One', scene: scene(count) }]);
+    assert.equal(picture.match(/<title>shop-\d+: /g)?.length, count);
+    const [, width = 0, height = 0] = (/viewBox="0 0 (\d+) (\d+)"/.exec(picture) ?? []).map(Number);
+    for (const [, x, y, w, h] of picture.matchAll(
+      /<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"/g,
+    )) {
+      assert.ok(Number(x) + Number(w) <= width, `${x} + ${w}`);
+      assert.ok(Number(y) + Number(h) <= height, `${y} + ${h}`);
+    }
+  });
+
+test('a halted rollout says how many nodes it lost', () => {
+  const picture = drawPicture([{ caption: 'Stopped', scene: { ...scene(9), halted: true } }]);
+  assert.match(picture, /1 of 9 nodes lost/);
+});
+
+test('words are escaped, and numbers are numbers', () => {
+  const picture = drawPicture([{ caption: 'A <b> & "c"', scene: scene(40) }]);
+  assert.match(picture, /A &lt;b&gt; &amp; &quot;c&quot;/);
+  assert.doesNotMatch(picture, /NaN|Infinity|undefined/);
+});

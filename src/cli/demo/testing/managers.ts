@@ -1,0 +1,108 @@
+import type { Node } from 'kubernetes-types/core/v1.d.ts';
+import {
+  createClient,
+  createEventRecorder,
+  type KubeClient,
+  type KubeObject,
+  loadClusterConfig,
+  type Resource,
+} from '../../../kube/index.ts';
+import { createNativeController, daemonSets } from '../../../native/index.ts';
+import { sleep } from '../../../runtime/index.ts';
+import type { StartManager } from '../manager.ts';
+import { isReady, nodes, pods } from '../resources.ts';
+
+/** A manager that does `work` with a client of its own until it is stopped. */
+const manager =
+  (
+    work: (client: KubeClient, env: Parameters<StartManager>[1], signal: AbortSignal) => Promise<unknown>,
+  ): StartManager =>
+  (kubeconfig, env) => {
+    const stop = new AbortController();
+    const run = async (): Promise<void> => {
+      const client = createClient(await loadClusterConfig({ kubeconfig, env: {} }), { env, userAgent: 'test', qps: 0 });
+      try {
+        await work(client, env, stop.signal);
+      } catch (error) {
+        if (!stop.signal.aborted) throw error;
+      } finally {
+        await client.close();
+      }
+    };
+    const ended = run();
+    return {
+      ended,
+      async stop() {
+        stop.abort();
+        await ended;
+      },
+      log: () => ['a test double'],
+    };
+  };
+
+const withReady = (node: Node): Node => ({
+  ...node,
+  status: {
+    ...node.status,
+    conditions: (node.status?.conditions ?? []).map((condition) =>
+      condition.type === 'Ready' ? { ...condition, status: 'True' } : condition,
+    ),
+  },
+});
+
+const isNodes = (resource: Resource): boolean => resource.plural === nodes.plural;
+
+/** The same cluster, in which every node looks ready. */
+const blindToOffline = (client: KubeClient): KubeClient => {
+  const change = <T extends KubeObject>(object: T): T => withReady(object as Node) as T;
+  return {
+    ...client,
+    async list(resource, options) {
+      const found = await client.list(resource, options);
+      return isNodes(resource) ? { ...found, items: found.items.map(change) } : found;
+    },
+    async *watch(resource, options) {
+      for await (const event of client.watch(resource, options))
+        yield event.type === 'BOOKMARK' || !isNodes(resource) ? event : { ...event, object: change(event.object) };
+    },
+  };
+};
+
+/** The product's own controller, with its rule to skip offline nodes broken: it takes every node for ready. */
+export const startBlindManager = manager(async (client, env, signal) => {
+  const events = createEventRecorder({
+    client,
+    env,
+    reportingController: 'edgeset.io/test',
+    reportingInstance: 'test',
+  });
+  const controller = createNativeController({ client: blindToOffline(client), env, events, identity: 'test' });
+  await Promise.all([controller.run(signal), controller.lead(signal), events.run(signal)]);
+});
+
+/** Deletes every outdated pod of nodes that are ready, all at once. */
+export const startRashManager = manager(async (client, { clock }, signal) => {
+  for (;;) {
+    await sleep(clock, 1000, signal);
+    const sets = (await client.list(daemonSets, { namespace: 'default', signal })).items;
+    const ready = new Set(
+      (await client.list(nodes, { signal })).items.filter(isReady).map(({ metadata }) => metadata?.name),
+    );
+    const wanted = sets[0]?.spec?.template.spec?.containers[0]?.image;
+    const outdated = (await client.list(pods, { namespace: 'default', signal })).items.filter(
+      ({ metadata, spec }) =>
+        wanted !== undefined &&
+        metadata?.deletionTimestamp === undefined &&
+        ready.has(spec?.nodeName) &&
+        spec?.containers[0]?.image !== wanted,
+    );
+    await Promise.all(
+      outdated.map(({ metadata }) =>
+        client.delete(pods, { namespace: 'default', name: metadata?.name ?? '' }, { signal }),
+      ),
+    );
+  }
+});
+
+/** Ends at once. */
+export const startShortManager = manager(() => Promise.resolve());

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import type { Phase } from '../../../rollout/index.ts';
+import type { EventLine, Playing, Scene } from '../scene.ts';
+import { drawFrame } from './frame.ts';
+import { toText, widthOf } from './line.ts';
+
+const playing: Playing = {
+  heading: 'a fleet of 40 shops',
+  step: 7,
+  steps: 10,
+  title: 'Roll out version 2, a good one',
+  look: 'Watch the budget: 4 of 36 online nodes may be down, a slot is used again the moment its node is back. The dark ones are skipped.',
+  speed: 10,
+  elapsedMs: 65_000,
+};
+
+const event = (index: number): EventLine => ({
+  reason: 'SuccessfulDelete',
+  note: `Deleted pod till-${index} on shop-${index}.`,
+  warning: false,
+});
+
+/** One node in ten offline, one failed, the first half updated. */
+const phaseOf = (index: number, count: number): Phase =>
+  index === 3 ? 'failed' : index % 10 === 9 ? 'offline' : index < count / 2 ? 'updated' : 'outdated';
+
+const scene = (count: number, change: Partial<Scene> = {}): Scene => {
+  const nodes = Array.from({ length: count }, (_, index) => ({
+    name: `shop-${index}`,
+    phase: phaseOf(index, count),
+    image: 'till:2',
+  }));
+  const counts: Partial<Record<Phase, number>> = {};
+  for (const { phase } of nodes) counts[phase] = (counts[phase] ?? 0) + 1;
+  const budget = { inUse: 3, limit: 4 };
+  return {
+    nodes,
+    counts,
+    budget,
+    halted: false,
+    events: Array.from({ length: 9 }, (_, index) => event(index)),
+    ...change,
+  };
+};
+
+const draw = (of: Scene, columns = 80, rows = 24, unicode = true): string[] =>
+  drawFrame(playing, of, { columns, rows, unicode }).map((line) => toText(line, false));
+
+const countOf = (lines: readonly string[], glyph: string): number => lines.join('').split(glyph).length - 1;
+
+const sizes = [
+  [80, 24],
+  [80, 16],
+  [40, 16],
+  [50, 30],
+  [120, 40],
+  [200, 60],
+] as const;
+
+for (const count of [0, 1, 3, 6, 7, 40, 41, 400, 1000])
+  test(`${count} nodes fit into screens of all sizes`, () => {
+    for (const [columns, rows] of sizes) {
+      const lines = drawFrame(playing, scene(count), { columns, rows, unicode: true });
+      assert.ok(lines.length <= rows, `${lines.length} lines at ${columns}x${rows}`);
+      for (const line of lines) assert.ok(widthOf(line) <= columns, `${columns}x${rows}: ${toText(line, false)}`);
+    }
+  });
+
+test('40 nodes at 80x24 are 40 cells, with the legend, the budget and the newest events', () => {
+  const lines = draw(scene(40));
+  // The legend shows each glyph once more.
+  assert.equal(countOf(lines, '✗'), 1 + 1);
+  assert.equal(countOf(lines, '✓'), 17 + 1);
+  assert.equal(countOf(lines, '–'), 4 + 1);
+  assert.match(lines.join('\n'), /updated +17/);
+  assert.match(lines.join('\n'), /offline +4/);
+  assert.match(lines.join('\n'), /budget +█+░+ +3 of 4 in use/);
+  assert.match(lines.at(-1) ?? '', /Deleted pod till-8 on shop-8/);
+  assert.match(lines[0] ?? '', /a fleet of 40 shops .*step 7\/10 .*1:05$/);
+});
+
+test('400 nodes at 80x24 are 400 cells', () => {
+  const lines = draw(scene(400));
+  const drawn = ['✗', '✓', '–', '·'].reduce((sum, glyph) => sum + countOf(lines, glyph) - 1, 0);
+  assert.equal(drawn, 400);
+});
+
+test('where a cell stands for several nodes it shows the worst, and says so', () => {
+  const lines = draw(scene(1000));
+  assert.equal(countOf(lines, '✗'), 1 + 1);
+  assert.match(lines.join('\n'), /one cell = \d+ nodes/);
+});
+
+test('a few nodes are listed by name, with what they run', () => {
+  const lines = draw(scene(3));
+  assert.match(lines.join('\n'), / ✓ +shop-0 +till:2/);
+});
+
+test('a halt is said in a word', () => {
+  assert.match(draw(scene(40, { halted: true })).join('\n'), /HALTED/);
+});
+
+test('without anything beyond ASCII it still tells the phases apart', () => {
+  const lines = draw(scene(40), 80, 24, false);
+  assert.doesNotMatch(lines.join(''), /[^\x20-\x7e]/);
+  assert.match(lines.join('\n'), /x {2}failed +1/);
+});
+
+test('colour adds nothing but colour', () => {
+  const lines = drawFrame(playing, scene(40), { columns: 80, rows: 24, unicode: true });
+  for (const line of lines) {
+    const coloured = toText(line, true);
+    assert.equal(stripVTControlCharacters(coloured).trimEnd(), toText(line, false).trimEnd());
+  }
+  assert.ok(lines.some((line) => toText(line, true).includes('\u001B[48;5;')));
+});
+
+test('a long Event goes on below, and is never half there', () => {
+  const note = `The rollout is halted: the target revision failed on ${'shop-00, '.repeat(9)}and so on.`;
+  const lines = draw(scene(40, { events: [event(1), { reason: 'RolloutHalted', note, warning: true }] }));
+  const from = lines.findIndex((line) => line.includes('RolloutHalted'));
+  assert.match(lines.slice(from).join(' ').replaceAll(/\s+/g, ' '), /and so on\./);
+});
