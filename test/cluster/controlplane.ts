@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -52,11 +52,11 @@ const users = {
   scheduler: ['system:kube-scheduler', ''],
 } as const;
 
-// Below the range that the kernel takes the ports of outgoing connections from: a port found free there stays free until
-// its program listens. Processes begin at different places, and none uses a port twice.
+// Below the range that the kernel takes the ports of outgoing connections from. By chance, and none twice: two clusters
+// that start at the same time must not find the same port free.
 const FIRST_PORT = 12_000;
 const PORTS = 18_000;
-let nextPort = (process.pid * 97) % PORTS;
+const given = new Set<number>();
 
 const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
@@ -67,8 +67,9 @@ const isFree = (port: number): Promise<boolean> =>
 
 export const freePort = async (): Promise<number> => {
   for (let tries = 0; tries < PORTS; tries++) {
-    const port = FIRST_PORT + nextPort;
-    nextPort = (nextPort + 1) % PORTS;
+    const port = FIRST_PORT + randomInt(PORTS);
+    if (given.has(port)) continue;
+    given.add(port);
     if (await isFree(port)) return port;
   }
   throw new Error(`no port from ${FIRST_PORT} to ${FIRST_PORT + PORTS - 1} is free on 127.0.0.1`);
