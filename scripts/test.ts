@@ -19,9 +19,14 @@ interface Suite {
 const cores = availableParallelism();
 
 const SUITES: Readonly<Record<string, Suite>> = {
-  unit: { files: ['src/**/*.test.ts', 'scripts/**/*.test.ts'], concurrency: cores, checks: true, env: {} },
+  unit: {
+    files: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/sim/*.test.ts'],
+    concurrency: cores,
+    checks: true,
+    env: {},
+  },
   cluster: {
-    files: ['test/cluster/**/*.test.ts', 'test/conformance/**/*.test.ts'],
+    files: ['test/cluster/**/*.test.ts', 'test/conformance/**/*.test.ts', 'test/sim/full/**/*.test.ts'],
     // A file brings its own API server, controller manager and etcd, which keep about two cores busy.
     concurrency: Math.max(1, Math.floor(cores / 2)),
     checks: false,
