@@ -87,7 +87,10 @@ export const forbidden = (named: Named, name: string, why: string, causes?: read
   );
 
 export const invalid = (named: Named, name: string, causes: readonly Cause[]): Refusal => {
-  const texts = causes.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`));
+  // A fault that is found twice is said once.
+  const texts = [
+    ...new Set(causes.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`))),
+  ];
   const all = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
   return new Refusal(
     'Invalid',
@@ -112,6 +115,9 @@ export const methodNotAllowed = (): Refusal =>
     {},
   );
 
+/** A failure that the server gives no reason for. */
+export const failed = (message: string): Refusal => new Refusal('InternalError', 500, '', message);
+
 export const expired = (message: string): Refusal => new Refusal('Gone', 410, 'Expired', message);
 export const gone = (message: string): Refusal => new Refusal('Gone', 410, 'Gone', message);
 export const internalError = (why: string): Refusal =>
@@ -128,13 +134,14 @@ export const statusOf = (error: unknown): Json & { code: number } => {
     return statusOf(internalError(why));
   }
   const details = error instanceof Refusal ? error.details : undefined;
+  const reason = reasonOfCode(error);
   return {
     kind: 'Status',
     apiVersion: 'v1',
     metadata: {},
     status: 'Failure',
     message: error.message,
-    reason: reasonOfCode(error),
+    ...(reason === '' ? {} : { reason }),
     ...(details ? { details } : {}),
     code: error.status === 0 ? 500 : error.status,
   };

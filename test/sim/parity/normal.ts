@@ -2,6 +2,7 @@ import type { Outcome } from './sides.ts';
 
 /** What two clusters differ in although they answer alike. */
 const RULES: readonly (readonly [RegExp, string])[] = [
+  [/"serverAddress": "127.0.0.1:\d+"/g, '"serverAddress": "SERVER"'],
   [/https:\/\/127\.0\.0\.1:\d+/g, 'https://SERVER'],
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UID'],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, 'TIME'],
@@ -10,6 +11,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/"resourceVersion": ?"\d+"/g, '"resourceVersion":"RV"'],
   [/resource version: \d+ \(\d+\)/g, 'resource version: RV (RV)'],
   [/ResourceVersion in (precondition|object meta): \d+/g, 'ResourceVersion in $1: RV'],
+  [/ResourceVersion in record \(\d+\)/g, 'ResourceVersion in record (RV)'],
   [/kube-api-access-[a-z0-9]{5}/g, 'kube-api-access-RAND'],
   [/\b(gen-)[a-z0-9]{5}\b/g, '$1RAND'],
   // Ages in tables, at the end of a cell.
@@ -34,14 +36,18 @@ export const normalText = (text: string): string =>
 
 const byPlace = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-const DROPPED = new Set(['managedFields', 'creationTimestamp', 'selfLink', 'description']);
+// The label is put there by the policy that keeps the real cluster's simulation honest.
+const DROPPED = new Set(['sim.edgeset.io/power', 'managedFields', 'creationTimestamp', 'selfLink', 'description']);
+
+const isEmptyLabels = (name: string, item: unknown): boolean =>
+  name === 'labels' && typeof item === 'object' && item !== null && Object.keys(item).every((key) => DROPPED.has(key));
 
 const strip = (value: unknown): unknown => {
   if (Array.isArray(value)) return (value as unknown[]).map(strip);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([name]) => !DROPPED.has(name))
+      .filter(([name, item]) => !DROPPED.has(name) && !isEmptyLabels(name, item))
       .toSorted(([a], [b]) => byPlace(a, b))
       .map(([name, item]) => [name, strip(item)]),
   );

@@ -65,6 +65,7 @@ const callOf = (access: Access, agent: Agent, spec: CallSpec): Promise<Outcome> 
   new Promise((resolve, reject) => {
     const { method, path, body, accept = 'application/json', lines } = spec;
     const type = spec.type ?? 'application/json';
+    const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
     const sent = request(
       new URL(path, access.server),
       {
@@ -74,7 +75,7 @@ const callOf = (access: Access, agent: Agent, spec: CallSpec): Promise<Outcome> 
         headers: {
           authorization: `Bearer ${access.token}`,
           accept,
-          ...(body === undefined ? {} : { 'content-type': type }),
+          ...(text === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(text) }),
         },
       },
       (response) => {
@@ -99,7 +100,7 @@ const callOf = (access: Access, agent: Agent, spec: CallSpec): Promise<Outcome> 
       },
     );
     sent.once('error', reject);
-    sent.end(body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body));
+    sent.end(text);
   });
 
 const createSide = async (

@@ -4,36 +4,16 @@ import { createObject } from '../core/create.ts';
 import type { PatchContext, Patched } from '../core/patch.ts';
 import { updateObject } from '../core/update.ts';
 import { apiVersionOf, type Kind } from '../kinds/index.ts';
-import { badRequest, type Cause, notFound, Refusal } from '../refusal.ts';
+import { badRequest, notFound, Refusal } from '../refusal.ts';
 import { shapeOfKind } from '../schema/index.ts';
 import { keyOf } from '../store/index.ts';
 import { equal, isRecord, type Json, recordOf, textOf, without } from '../value/index.ts';
 import { compare } from './compare.ts';
-import { commonPaths, difference, type FieldSet, fieldsOf, pathText, union } from './field-set.ts';
+import { refuseConflicts } from './conflicts.ts';
+import { commonPaths, difference, type FieldSet, fieldsOf, union } from './field-set.ts';
+import { KUBECTL, noteLastApplied, withoutLastApplied } from './last-applied.ts';
 import { type Manager, managersOf, ownable, withManagers } from './managers.ts';
 import { mergeApplied, prune } from './merge.ts';
-
-const conflictText = ({ manager, apiVersion, subresource }: Manager): string =>
-  `${JSON.stringify(manager)}${subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`} using ${apiVersion}`;
-
-const refuseConflicts = (conflicts: readonly { owner: Manager; path: string }[]): never => {
-  const causes: Cause[] = conflicts.map(({ owner, path }) => ({
-    reason: 'FieldManagerConflict',
-    message: `conflict with ${conflictText(owner)}`,
-    field: path,
-  }));
-  const [only] = conflicts;
-  let text: string;
-  if (only && conflicts.length === 1) text = `1 conflict: conflict with ${conflictText(only.owner)}: ${only.path}`;
-  else {
-    const byOwner = Map.groupBy(conflicts, ({ owner }) => conflictText(owner));
-    const lists = [...byOwner].map(
-      ([owner, all]) => `conflicts with ${owner}:\n${all.map(({ path }) => `- ${path}`).join('\n')}`,
-    );
-    text = `${conflicts.length} conflicts: ${lists.join('\n')}`;
-  }
-  throw new Refusal('Conflict', 409, 'Conflict', `Apply failed with ${text}`, { causes });
-};
 
 interface Applier {
   readonly manager: string;
@@ -69,10 +49,11 @@ const applyTo = (kind: Kind, present: Json, config: Json, applier: Applier, forc
   );
   if (dropped) merged = prune(merged, dropped, shape) as Json;
   const { changed } = compare(ownable(present), ownable(merged), shape);
-  const conflicts = others.flatMap((owner) =>
-    commonPaths(changed, owner.fields).map((path) => ({ owner, path: pathText(path) })),
-  );
-  if (conflicts.length > 0 && !force) refuseConflicts(conflicts);
+  if (!force) {
+    const found = others.flatMap((owner) => commonPaths(changed, owner.fields).map((path) => ({ owner, path })));
+    const conflicts = applier.manager === KUBECTL ? withoutLastApplied(found, present, shape) : found;
+    if (conflicts.length > 0) refuseConflicts(conflicts);
+  }
   const left = others.map((owner) => ({ ...owner, fields: difference(owner.fields, changed) ?? {} }));
   const unchanged = mine !== undefined && equal(mine.fields, wanted) && equal(ownable(present), ownable(merged));
   const entry: Manager = {
@@ -82,7 +63,8 @@ const applyTo = (kind: Kind, present: Json, config: Json, applier: Applier, forc
     time: unchanged ? mine.time : time,
     fields: wanted,
   };
-  return withManagers(merged, [entry, ...left]);
+  const noted = applier.manager === KUBECTL ? noteLastApplied(merged, config) : merged;
+  return withManagers(noted, [entry, ...left]);
 };
 
 const checked = (ref: Ref, body: unknown): Json => {

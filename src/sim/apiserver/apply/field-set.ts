@@ -16,7 +16,6 @@ export const child = (set: FieldSet | undefined, step: string): FieldSet | undef
 };
 
 const isLeaf = (set: FieldSet): boolean => Object.keys(set).length === 0;
-export const isEmptySet = (set: FieldSet | undefined): set is undefined => set === undefined || isLeaf(set);
 
 /** The step to a list's item; undefined when the list is not one whose items are told apart. */
 export const itemStep = (shape: ListShape, item: unknown): string | undefined => {
@@ -71,7 +70,13 @@ export const fieldsOf = (value: unknown, shape: Shape): FieldSet => {
   return set;
 };
 
+/** The fields that are in either. The empty set is undefined, or a record without steps. */
 export const union = (a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined => {
+  if (a === undefined || isLeaf(a)) return b;
+  return b === undefined || isLeaf(b) ? a : unite(a, b);
+};
+
+const unite = (a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined => {
   if (a === undefined || a === b) return b;
   if (b === undefined) return a;
   if (isLeaf(a) !== isLeaf(b)) {
@@ -80,14 +85,17 @@ export const union = (a: FieldSet | undefined, b: FieldSet | undefined): FieldSe
   }
   let merged: Record<string, unknown> | undefined;
   for (const step of Object.keys(b)) {
-    const next = union(child(a, step), child(b, step));
+    const next = unite(child(a, step), child(b, step));
     if (next !== a[step]) (merged ??= { ...a })[step] = next;
   }
   return merged ?? a;
 };
 
-/** What is in `a` and not in `b`; undefined when nothing is left. A leaf of `b` takes everything below it. */
-export const difference = (a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined => {
+/** What is in `a` and not in `b`; undefined when nothing is left. A field of `b` takes everything below it. */
+export const difference = (a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined =>
+  b === undefined || isLeaf(b) ? a : subtract(a, b);
+
+const subtract = (a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined => {
   if (a === undefined || b === undefined) return a;
   if (isLeaf(b)) return undefined;
   if (isLeaf(a)) return SELF in b ? undefined : a;
@@ -95,7 +103,7 @@ export const difference = (a: FieldSet | undefined, b: FieldSet | undefined): Fi
   for (const step of Object.keys(b)) {
     const mine = child(a, step);
     if (mine === undefined) continue;
-    const rest = step === SELF ? undefined : difference(mine, child(b, step));
+    const rest = step === SELF ? undefined : subtract(mine, child(b, step));
     if (rest === mine) continue;
     left ??= { ...a };
     if (rest === undefined) delete left[step];
@@ -105,18 +113,33 @@ export const difference = (a: FieldSet | undefined, b: FieldSet | undefined): Fi
   return isLeaf(left) ? undefined : left;
 };
 
-/** The paths that are in both. */
+const KINDS = ['f:', 'k:', 'v:'];
+
+/** Fields before keys before values, each by name. */
+const byStep = (a: string, b: string): number => {
+  const kind = KINDS.indexOf(a.slice(0, 2)) - KINDS.indexOf(b.slice(0, 2));
+  return kind === 0 ? (a < b ? -1 : 1) : kind;
+};
+
+/** The paths that are in both, in the order of a real server: what ends at a level comes before what goes on. */
 export const commonPaths = (a: FieldSet | undefined, b: FieldSet | undefined, path: string[] = []): string[][] => {
   if (a === undefined || b === undefined) return [];
-  if (isLeaf(a) || isLeaf(b)) {
-    const deeper = isLeaf(a) ? b : a;
-    return isLeaf(deeper) || SELF in deeper ? [path] : isLeaf(b) ? [] : [];
+  const shared = Object.keys(a)
+    .filter((step) => step !== SELF && step in b)
+    .toSorted(byStep);
+  const ends: string[][] = [];
+  const goesOn: string[][] = [];
+  for (const step of shared) {
+    const here = [...path, step];
+    const mine = child(a, step);
+    const other = child(b, step);
+    if (isMember(mine) && isMember(other)) ends.push(here);
+    goesOn.push(...commonPaths(mine, other, here));
   }
-  return Object.keys(a).flatMap((step) => {
-    if (step === SELF) return SELF in b ? [path] : [];
-    return commonPaths(child(a, step), child(b, step), [...path, step]);
-  });
+  return [...ends, ...goesOn];
 };
+
+const isMember = (set: FieldSet | undefined): boolean => set !== undefined && (isLeaf(set) || SELF in set);
 
 /** A path as conflicts name it: `.spec.containers[name="app"].image`. */
 export const pathText = (path: readonly string[]): string =>

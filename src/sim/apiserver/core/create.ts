@@ -1,10 +1,10 @@
 import type { StoredObject } from '../../types.ts';
 import { recordOwner, withManagers } from '../apply/managers.ts';
 import { apiVersionOf, type Kind } from '../kinds/index.ts';
-import { alreadyExists, badRequest, forbidden, invalid, notFound, Refusal } from '../refusal.ts';
+import { alreadyExists, badRequest, failed, forbidden, invalid, notFound } from '../refusal.ts';
 import { definitionOfKind, definitionShape, normalize } from '../schema/index.ts';
 import { keyOf } from '../store/index.ts';
-import { forbiddenChange, generatedName, randomUid } from '../strategy/index.ts';
+import { generatedName, randomUid } from '../strategy/index.ts';
 import { type Json, recordOf, textOf, without } from '../value/index.ts';
 import { checkPolicies } from './admission-policies.ts';
 import { type Core, storedOf, timeText, viewOf, type WriteContext } from './core.ts';
@@ -51,15 +51,11 @@ const freshName = (core: Core, kind: Kind, namespace: string | undefined, prefix
 };
 
 const namespaceOf = (kind: Kind, given: Json): string | undefined => {
+  // Of what has no namespace, one that is given is dropped.
+  if (!kind.namespaced) return undefined;
   const namespace = textOf(recordOf(given.metadata).namespace);
-  if (kind.namespaced) {
-    if (namespace === '') throw badRequest('an empty namespace may not be set during creation');
-    return namespace;
-  }
-  if (namespace === '') return undefined;
-  throw invalid(kind, textOf(recordOf(given.metadata).name), [
-    forbiddenChange('metadata.namespace', 'not allowed on this type'),
-  ]);
+  if (namespace === '') throw badRequest('an empty namespace may not be set during creation');
+  return namespace;
 };
 
 /** The creator owns what was sent, and not what the server adds to it afterwards. */
@@ -74,13 +70,13 @@ const withCreator = (core: Core, kind: Kind, object: Json, manager: string): Jso
 };
 
 export const createObject = (core: Core, kind: Kind, sent: Json, context: WriteContext = {}): StoredObject => {
-  checkType(kind, sent);
+  checkType(kind, sent, core.registry.isKnown);
   const { strategy } = kind;
   const typed: Json = { ...sent, apiVersion: apiVersionOf(kind), kind: kind.kind };
   const given = decoded(kind, typed);
   const sentMeta = recordOf(given.metadata);
   if (textOf(sentMeta.resourceVersion) !== '')
-    throw new Refusal('InternalError', 500, '', 'resourceVersion should not be set on objects to be created');
+    throw failed('resourceVersion should not be set on objects to be created');
   const namespace = namespaceOf(kind, given);
   const prefix = textOf(sentMeta.generateName);
   const named = textOf(sentMeta.name);
@@ -88,7 +84,7 @@ export const createObject = (core: Core, kind: Kind, sent: Json, context: WriteC
   const name = named === '' && prefix !== '' ? freshName(core, kind, namespace, prefix) : named;
 
   const metadata = {
-    ...without(sentMeta, ...OF_SERVER),
+    ...without(sentMeta, 'namespace', ...OF_SERVER),
     name,
     ...(namespace === undefined ? {} : { namespace }),
     uid: randomUid(core.random),

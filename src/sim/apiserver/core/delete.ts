@@ -38,18 +38,19 @@ export const removeObject = (
   return removed;
 };
 
-const checkPreconditions = (kind: Kind, object: StoredObject, context: DeleteContext): void => {
+const checkPreconditions = (kind: Kind, { metadata }: StoredObject, context: DeleteContext): void => {
   const { uid, resourceVersion } = context.preconditions ?? {};
-  const { metadata } = object;
-  const differs = (what: string, wanted: string, present: string): Error =>
-    conflict(
-      kind,
-      metadata.name,
-      `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${present}`,
-    );
-  if (uid !== undefined && uid !== metadata.uid) throw differs('UID', uid, metadata.uid);
+  // A deletion's precondition is refused in the name of the kind, not of the resource.
+  const refuse = (why: string): never => {
+    throw conflict({ ...kind, plural: kind.kind }, metadata.name, why);
+  };
+  const differs = (what: string, wanted: string, present: string): string =>
+    `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${present}). ` +
+    'The object might have been ';
+  if (uid !== undefined && uid !== metadata.uid)
+    refuse(`${differs('UID', uid, metadata.uid)}deleted and then recreated`);
   if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion)
-    throw differs('ResourceVersion', resourceVersion, metadata.resourceVersion);
+    refuse(`${differs('ResourceVersion', resourceVersion, metadata.resourceVersion)}modified`);
 };
 
 const POLICIES = ['Orphan', 'Background', 'Foreground'];

@@ -13,26 +13,24 @@ import { arrayOf, at, type Json, recordOf, textOf } from '../value/index.ts';
 
 export const metaOf = (object: Json): Readonly<ObjectMeta> => recordOf(object.metadata) as Readonly<ObjectMeta>;
 
-/** Refuses a body that is of another kind than the path that it was sent to. */
-export const checkType = (kind: Kind, object: Json): void => {
+/** Refuses a body that is of another kind than the path that it was sent to; `isKnown` says whether there is such a kind. */
+export const checkType = (kind: Kind, object: Json, isKnown: (apiVersion: string, kind: string) => boolean): void => {
   const expected = apiVersionOf(kind);
-  const apiVersion = textOf(object.apiVersion);
-  const given = textOf(object.kind);
-  if (given !== '' && given !== kind.kind)
-    throw badRequest(
-      `${given} in version ${JSON.stringify(apiVersion.split('/').at(-1) ?? '')} cannot be handled as a ${kind.kind}: ` +
-        `no kind ${JSON.stringify(given)} is registered`,
-    );
-  if (apiVersion !== '' && apiVersion !== expected)
-    throw badRequest(
-      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
-    );
+  const apiVersion = textOf(object.apiVersion) || expected;
+  const given = textOf(object.kind) || kind.kind;
+  if (given === kind.kind && apiVersion === expected) return;
+  const version = apiVersion.split('/').at(-1) ?? '';
+  const group = kind.group === '' ? 'core' : kind.group.split('.', 1)[0];
+  const why = isKnown(apiVersion, given)
+    ? `converting (${version}.${given}) to (${group}.${kind.kind}): unknown conversion`
+    : `no kind ${JSON.stringify(given)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:110"`;
+  throw badRequest(`${given} in version ${JSON.stringify(version)} cannot be handled as a ${kind.kind}: ${why}`);
 };
 
 const ownerCauses = (meta: Readonly<ObjectMeta>): Cause[] => {
   const owners = meta.ownerReferences ?? [];
-  const causes = owners.flatMap((owner, index) => {
-    const field = `metadata.ownerReferences[${index}]`;
+  const causes = owners.flatMap((owner) => {
+    const field = 'metadata.ownerReferences';
     const found: Cause[] = [];
     if (!owner.apiVersion) found.push(invalidValue(`${field}.apiVersion`, '', 'version must not be empty'));
     if (!owner.kind) found.push(invalidValue(`${field}.kind`, '', 'must not be empty'));
@@ -64,17 +62,22 @@ export const metaCauses = (kind: Kind, object: Json): Cause[] => {
   return causes;
 };
 
-/** The faults of a change of metadata. */
-export const metaUpdateCauses = (object: Json, previous: Json): Cause[] => {
+const addedFinalizers = (object: Json, previous: Json): Cause[] => {
   if (at(previous, 'metadata', 'deletionTimestamp') === undefined) return [];
   const before = arrayOf(at(previous, 'metadata', 'finalizers'));
   const added = arrayOf(at(object, 'metadata', 'finalizers')).filter((each) => !before.includes(each));
   if (added.length === 0) return [];
   const list = `[]string{${added.map((each) => JSON.stringify(each)).join(', ')}}`;
-  return [
-    forbiddenChange(
-      'metadata.finalizers',
-      `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`,
-    ),
-  ];
+  const why = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`;
+  return [forbiddenChange('metadata.finalizers', why)];
+};
+
+/** The faults of a change of metadata; `sent` is what was asked for, before the server put its own fields back. */
+export const metaUpdateCauses = (object: Json, previous: Json, sent: Json): Cause[] => {
+  const { uid } = metaOf(sent);
+  const causes = addedFinalizers(object, previous);
+  if (uid && uid !== at(previous, 'metadata', 'uid'))
+    causes.push(invalidValue('metadata.uid', uid, 'field is immutable'));
+  // Told twice, since a real server looks twice.
+  return [...causes, ...causes];
 };

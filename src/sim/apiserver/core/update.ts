@@ -11,6 +11,7 @@ import { decoded } from './create.ts';
 import { removeObject } from './delete.ts';
 import { afterWrite } from './effects.ts';
 import { checkType, metaCauses, metaOf, metaUpdateCauses } from './meta.ts';
+import { preconditionText } from './precondition.ts';
 
 const checkIdentity = (kind: Kind, ref: Ref, given: Json, present: StoredObject, isPatch: boolean): void => {
   const meta = metaOf(given);
@@ -18,17 +19,15 @@ const checkIdentity = (kind: Kind, ref: Ref, given: Json, present: StoredObject,
     throw badRequest(`the name of the object (${meta.name}) does not match the name on the URL (${ref.name})`);
   if (meta.namespace && ref.namespace && meta.namespace !== ref.namespace)
     throw badRequest(`the namespace of the provided object does not match the namespace sent on the request`);
-  if (meta.uid && meta.uid !== present.metadata.uid)
-    throw conflict(
-      kind,
-      ref.name,
-      `Precondition failed: UID in precondition: ${meta.uid}, UID in object meta: ${present.metadata.uid}`,
-    );
+  if (!isPatch && meta.uid && meta.uid !== present.metadata.uid)
+    throw conflict(kind, ref.name, preconditionText(kind, present, 'UID', meta.uid, present.metadata.uid));
   const { resourceVersion } = meta;
   if (resourceVersion) {
     if (resourceVersion !== present.metadata.resourceVersion) throw conflict(kind, ref.name, MODIFIED);
   } else if (!isPatch && kind.strategy.unconditionalUpdate === false)
-    throw invalid(kind, ref.name, [invalidValue('metadata.resourceVersion', 0, 'must be specified for an update')]);
+    throw invalid({ ...kind, kind: kind.custom ? kind.kind : kind.plural }, ref.name, [
+      invalidValue('metadata.resourceVersion', 0, 'must be specified for an update'),
+    ]);
 };
 
 /** What the server alone writes into metadata, as it is. */
@@ -84,7 +83,7 @@ export const updateObject = (
   if (!stored) throw notFound(kind, ref.name);
   const present = viewOf(kind, stored);
   const sent = change(present);
-  checkType(kind, sent);
+  checkType(kind, sent, core.registry.isKnown);
   const given = decoded(kind, sent);
   checkIdentity(kind, ref, given, present, options.mode !== undefined);
 
@@ -106,8 +105,8 @@ export const updateObject = (
 
   const causes: Cause[] = [
     ...metaCauses(kind, next),
-    ...metaUpdateCauses(next, present),
-    ...(options.subresource === 'binding' ? [] : (strategy.validateUpdate?.(next, present) ?? [])),
+    ...metaUpdateCauses(next, present, given),
+    ...(options.subresource === 'binding' ? [] : (strategy.validateUpdate?.(next, present, options.subresource) ?? [])),
   ];
   if (options.subresource !== 'status' || kind.custom) causes.push(...(strategy.validate?.(next, present) ?? []));
   if (causes.length > 0) throw invalid(kind, ref.name, causes);

@@ -5,6 +5,8 @@ import type { User } from './tokens.ts';
 export interface Call {
   readonly method: string;
   readonly path: string;
+  /** That the client called. */
+  readonly host: string;
   readonly query: URLSearchParams;
   readonly accept: string;
   readonly contentType: string;

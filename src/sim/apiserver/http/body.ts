@@ -57,10 +57,5 @@ const patchTypes = {
 export const patchTypeOf = (type: string): (typeof patchTypes)[keyof typeof patchTypes] => {
   const media = type.split(';', 1)[0]?.trim() ?? '';
   if (Object.hasOwn(patchTypes, media)) return patchTypes[media as keyof typeof patchTypes];
-  throw new Refusal(
-    'BadRequest',
-    415,
-    'UnsupportedMediaType',
-    `the body of the request was in an unknown format - accepted media types include: ${Object.keys(patchTypes).join(', ')}`,
-  );
+  throw new Refusal('BadRequest', 415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
 };

@@ -54,6 +54,8 @@ const GROUPS = [
   'coordination.k8s.io',
 ];
 
+export const isBuiltinGroup = (group: string): boolean => group === '' || GROUPS.includes(group);
+
 const rank = (group: string): number => {
   const index = GROUPS.indexOf(group);
   return index < 0 ? GROUPS.length : index;

@@ -13,12 +13,22 @@ const parameters = (entry: string): Map<string, string> =>
       }),
   );
 
+// As a real server lists them; of these, this one gives JSON.
+const MEDIA_TYPES = [
+  'json',
+  'yaml',
+  'vnd.kubernetes.protobuf',
+  'json;stream=watch',
+  'vnd.kubernetes.protobuf;stream=watch',
+].map((type) => `application/${type}`);
+
 const notAcceptable = (): Refusal =>
   new Refusal(
     'BadRequest',
     406,
     'NotAcceptable',
-    'only the following media types are accepted: application/json, application/yaml',
+    `406: Not Acceptable\n\nAvailable representations: ${MEDIA_TYPES.join(', ')}`,
+    {},
   );
 
 /** The form that the first media type which can be served asks for. */

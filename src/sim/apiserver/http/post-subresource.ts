@@ -24,7 +24,11 @@ const bind: Post = (core, kind, route, body) => {
     (pod) => {
       const present = textOf(at(pod, 'spec', 'nodeName'));
       if (present !== '')
-        throw conflict(kind, route.name, `pod ${route.name} is already assigned to node ${JSON.stringify(present)}`);
+        throw conflict(
+          { ...kind, plural: 'pods/binding' },
+          route.name,
+          `pod ${route.name} is already assigned to node ${JSON.stringify(present)}`,
+        );
       return pod;
     },
     { mode: 'patch' },
@@ -33,23 +37,20 @@ const bind: Post = (core, kind, route, body) => {
     core,
     kind,
     route,
-    (pod) => ({
-      ...pod,
-      spec: { ...recordOf(pod.spec), nodeName: node },
-      status: scheduled(core, recordOf(pod.status)),
-    }),
+    (pod) => ({ ...scheduled(core, pod), spec: { ...recordOf(pod.spec), nodeName: node } }),
     { mode: 'patch', subresource: 'binding' },
   );
   return json(created, 201);
 };
 
-const scheduled = (core: Core, status: Json): Json => ({
-  ...status,
-  conditions: [
-    ...arrayOf(status.conditions).filter((each) => at(each, 'type') !== 'PodScheduled'),
-    { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: timeText(core.clock.now()) },
-  ],
-});
+const withCondition = (pod: Json, condition: Json & { type: string }): Json => {
+  const status = recordOf(pod.status);
+  const others = arrayOf(status.conditions).filter((each) => at(each, 'type') !== condition.type);
+  return { ...pod, status: { ...status, conditions: [...others, condition] } };
+};
+
+const scheduled = (core: Core, pod: Json): Json =>
+  withCondition(pod, { type: 'PodScheduled', status: 'True', lastTransitionTime: timeText(core.clock.now()) });
 
 /** A budget that a healthy pod's eviction would break; undefined when none would be. */
 const blockingBudget = (core: Core, pod: Json): Json | undefined =>
@@ -72,6 +73,17 @@ const evict: Post = (core, kind, route, body) => {
       "Cannot evict pod as it would violate the pod's disruption budget.",
       { causes: [{ reason: 'DisruptionBudget', message: 'The disruption budget allows no disruption now.' }] },
     );
+  const disrupted = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    reason: 'EvictionByEvictionAPI',
+    message: 'Eviction API: evicting',
+    lastTransitionTime: timeText(core.clock.now()),
+  };
+  updateObject(core, kind, route, (present) => withCondition(present, disrupted), {
+    mode: 'patch',
+    subresource: 'status',
+  });
   const options = recordOf(body.deleteOptions);
   const seconds = options.gracePeriodSeconds;
   deleteObject(core, kind, route, typeof seconds === 'number' ? { gracePeriodSeconds: seconds } : {});

@@ -48,14 +48,11 @@ const isDryRun = (query: URLSearchParams): boolean => {
 
 const selectionOf = (route: Route, query: URLSearchParams) => {
   const labelSelector = textParameter(query, 'labelSelector');
-  const given = textParameter(query, 'fieldSelector');
-  // A single object can be watched by its own path.
-  const own = route.name === undefined ? undefined : `metadata.name=${route.name}`;
-  const fieldSelector = [given, own].filter(Boolean).join(',');
+  const fieldSelector = textParameter(query, 'fieldSelector');
   return {
     ...(route.namespace === undefined ? {} : { namespace: route.namespace }),
     ...(labelSelector === undefined ? {} : { labelSelector }),
-    ...(fieldSelector === '' ? {} : { fieldSelector }),
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
   };
 };
 
@@ -209,7 +206,7 @@ const ofCollection = (core: Core, kind: Kind, route: Route, call: Call): Answer 
 const ofObject = (core: Core, kind: Kind, route: Route & { name: string }, call: Call): Answer | Promise<Answer> => {
   switch (call.method) {
     case 'GET':
-      return flagOf(call.query, 'watch') === true ? list(core, kind, route, call) : get(core, kind, route, call);
+      return get(core, kind, route, call);
     case 'PUT':
       return put(core, kind, route, call);
     case 'PATCH':

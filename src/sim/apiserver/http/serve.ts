@@ -1,10 +1,10 @@
 import type { Core } from '../core/core.ts';
-import { methodNotAllowed, noResource } from '../refusal.ts';
+import { methodNotAllowed } from '../refusal.ts';
 import { type Answer, type Call, json } from './answer.ts';
-import { aggregated, groupList, oneGroup, resourceList } from './discovery.ts';
+import { aggregated, groupList, isBuiltinGroup, oneGroup, resourceList } from './discovery.ts';
 import { wantsAggregatedDiscovery } from './negotiate.ts';
 import { serveResource } from './resource.ts';
-import { routeOf } from './route.ts';
+import { type Route, routeOf } from './route.ts';
 
 const DISCOVERY_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
@@ -29,10 +29,9 @@ const HEALTHY = ['/healthz', '/readyz', '/livez'];
 
 const textAnswer = (status: number, body: string): Answer => ({ is: 'text', status, body });
 
-const found = (document: unknown): Answer => {
-  if (document === undefined) throw noResource();
-  return json(document);
-};
+const NO_PAGE = textAnswer(404, '404 page not found\n');
+
+const found = (document: unknown): Answer => (document === undefined ? NO_PAGE : json(document));
 
 const documentOf = async (core: Core, call: Call): Promise<Answer | undefined> => {
   const { path } = call;
@@ -45,7 +44,12 @@ const documentOf = async (core: Core, call: Call): Promise<Answer | undefined> =
   }
   if ((path === '/api' || path === '/apis') && wantsAggregatedDiscovery(call.accept))
     return { is: 'json', status: 200, body: aggregated(registry, path === '/api'), contentType: DISCOVERY_TYPE };
-  if (path === '/api') return json({ kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] });
+  if (path === '/api')
+    return json({
+      kind: 'APIVersions',
+      versions: ['v1'],
+      serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: call.host }],
+    });
   if (path === '/apis') return json(groupList(registry));
   const steps = path.split('/').filter((step) => step !== '');
   if (steps[0] === 'api' && steps.length === 2) return found(resourceList(registry, '', steps[1] ?? ''));
@@ -53,6 +57,9 @@ const documentOf = async (core: Core, call: Call): Promise<Answer | undefined> =
   if (steps[0] === 'apis' && steps.length === 3) return found(resourceList(registry, steps[1] ?? '', steps[2] ?? ''));
   return undefined;
 };
+
+const isServed = (core: Core, route: Route): boolean =>
+  isBuiltinGroup(route.group) || core.registry.find(route.group, route.version, route.plural) !== undefined;
 
 /** Answers one request; refusals are thrown. */
 export const serve = async (core: Core, call: Call): Promise<Answer> => {
@@ -62,7 +69,8 @@ export const serve = async (core: Core, call: Call): Promise<Answer> => {
     if (document) return document;
   }
   const route = routeOf(call.path);
-  if (route) return serveResource(core, route, call);
+  // Groups that are not built in answer as plainly as any unknown path once they are gone.
+  if (route && isServed(core, route)) return serveResource(core, route, call);
   if (!isRead && (await documentOf(core, call))) throw methodNotAllowed();
-  return textAnswer(404, '404 page not found\n');
+  return NO_PAGE;
 };

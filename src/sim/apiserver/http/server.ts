@@ -142,6 +142,7 @@ const callOf = (core: Core, request: IncomingMessage, signal: AbortSignal): Call
   return {
     method: request.method ?? 'GET',
     path: url.pathname,
+    host: request.headers.host ?? '',
     query: url.searchParams,
     accept,
     contentType,

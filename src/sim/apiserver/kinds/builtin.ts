@@ -30,7 +30,7 @@ const core: readonly Row[] = [
   { names: 'configmaps ConfigMap cm', strategy: strategies.configMapStrategy },
   {
     names: 'events Event ev',
-    strategy: strategies.plainStrategy,
+    strategy: strategies.eventStrategy,
     fields: [
       'involvedObject.kind',
       'involvedObject.namespace',
@@ -134,7 +134,7 @@ const groups: readonly { group: string; rows: readonly Row[] }[] = [
     rows: [
       {
         names: 'events Event ev',
-        strategy: strategies.plainStrategy,
+        strategy: strategies.newEventStrategy,
         fields: [
           'regarding.kind',
           'regarding.namespace',
@@ -183,13 +183,13 @@ const groups: readonly { group: string; rows: readonly Row[] }[] = [
     rows: [
       {
         names: 'validatingadmissionpolicies ValidatingAdmissionPolicy',
-        strategy: strategies.plainStrategy,
+        strategy: strategies.newEventStrategy,
         cluster: true,
         categories: ['api-extensions'],
       },
       {
         names: 'validatingadmissionpolicybindings ValidatingAdmissionPolicyBinding',
-        strategy: strategies.plainStrategy,
+        strategy: strategies.newEventStrategy,
         cluster: true,
         categories: ['api-extensions'],
       },

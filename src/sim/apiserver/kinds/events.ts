@@ -1,4 +1,4 @@
-import { at, type Json, recordOf } from '../value/index.ts';
+import { at, type Json, recordOf, without } from '../value/index.ts';
 
 // One store, two faces: the core API's names on the left, those of events.k8s.io on the right.
 const NAMES: readonly (readonly [string, string])[] = [
@@ -25,7 +25,9 @@ const views = new WeakMap<Json, Json>();
 export const eventFromStored = (event: Json): Json => {
   let view = views.get(event);
   if (!view) {
-    view = renamed({ deprecatedSource: {}, ...event }, 'events.k8s.io/v1', 0);
+    // The older version always writes these, this one only when they say something.
+    const empty = ['reportingComponent', 'reportingInstance'].filter((name) => event[name] === '');
+    view = renamed(without({ source: {}, ...event }, ...empty), 'events.k8s.io/v1', 0);
     views.set(event, view);
   }
   return view;

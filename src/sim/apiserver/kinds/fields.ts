@@ -1,3 +1,4 @@
+import { badRequest } from '../refusal.ts';
 import type { FieldReader } from '../select/index.ts';
 import { at, type Json } from '../value/index.ts';
 
@@ -9,13 +10,25 @@ const reader =
   };
 
 /** Fields by path; a field that reads as something else when absent has that after a colon. */
+const COMMON = ['metadata.name', 'metadata.namespace'];
+
+/** Kinds that have only what all have tell of that in their refusal. */
+const unselectable = (hasOwn: boolean, field: string): string =>
+  hasOwn
+    ? `field label not supported: ${field}`
+    : `${JSON.stringify(field)} is not a known field selector: only ${COMMON.map((each) => JSON.stringify(each)).join(', ')}`;
+
 export const selectable = (...fields: readonly string[]): FieldReader => {
-  const all = ['metadata.name', 'metadata.namespace', ...fields];
+  const all = [...COMMON, ...fields];
   const readers = new Map(
     all.map((entry) => {
       const [field = '', otherwise = ''] = entry.split(':');
       return [field, reader(field.split('.'), otherwise)] as const;
     }),
   );
-  return (field) => readers.get(field);
+  return (field) => {
+    const read = readers.get(field);
+    if (!read) throw badRequest(unselectable(fields.length > 0, field));
+    return read;
+  };
 };

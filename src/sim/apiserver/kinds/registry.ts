@@ -9,8 +9,8 @@ export interface Registry {
   find(group: string, version: string, plural: string): Kind | undefined;
   /** The kind that a resource names; refuses with NotFound when it is not served. */
   resolve(resource: Resource): Kind;
-  /** By group, version and kind, as objects name it. */
-  byKind(apiVersion: string, kind: string): Kind | undefined;
+  /** Whether anything served is of that kind, as objects name it. */
+  isKnown(apiVersion: string, kind: string): boolean;
   /** The kind in which a table's objects are stored. */
   ofTable(table: string): Kind | undefined;
   /** Replaces the kinds of one CustomResourceDefinition; none takes them away. */
@@ -48,10 +48,10 @@ export const createRegistry = (): Registry => {
       if (!kind) throw noResource();
       return kind;
     },
-    byKind(apiVersion, kind) {
+    isKnown(apiVersion, kind) {
       const slash = apiVersion.indexOf('/');
       const group = slash < 0 ? '' : apiVersion.slice(0, slash);
-      return byGroupKind.get(address(group, apiVersion.slice(slash + 1), kind));
+      return byGroupKind.has(address(group, apiVersion.slice(slash + 1), kind));
     },
     ofTable: (table) => tables.get(table),
     setCustom(definition, kinds) {

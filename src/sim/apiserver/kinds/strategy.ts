@@ -22,7 +22,7 @@ export interface Strategy {
   /** Faults of any object; `previous` is what it replaces. */
   readonly validate?: (object: Json, previous?: Json) => Cause[];
   /** Faults of a change. */
-  readonly validateUpdate?: (object: Json, previous: Json) => Cause[];
+  readonly validateUpdate?: (object: Json, previous: Json, subresource: string | undefined) => Cause[];
   /** Refuses with an error; runs after defaults, as admission does. */
   readonly admit?: (object: Json, world: World) => Json;
   /** The object after a write to a subresource, made of the stored object and the one that was sent. */

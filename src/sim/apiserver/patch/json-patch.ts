@@ -138,9 +138,7 @@ const apply = (document: unknown, operation: Json): unknown => {
       return document;
     }
     default:
-      throw badRequest(
-        `json patch has no operation ${JSON.stringify(op)}: use add, remove, replace, move, copy or test`,
-      );
+      throw cannot(`there is no operation ${JSON.stringify(op)}: use add, remove, replace, move, copy or test`);
   }
 };
 

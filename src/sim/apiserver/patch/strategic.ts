@@ -1,4 +1,4 @@
-import { badRequest } from '../refusal.ts';
+import { badRequest, failed } from '../refusal.ts';
 import { anyShape, type Field, type Shape } from '../schema/index.ts';
 import { arrayOf, equal, isRecord, type Json, recordOf } from '../value/index.ts';
 import { orderElements } from './element-order.ts';
@@ -18,11 +18,24 @@ const plain = (value: unknown): unknown => {
       .filter((item) => !(isRecord(item) && DIRECTIVE in item && item[DIRECTIVE] !== 'merge'))
       .map(plain);
   if (!isRecord(value)) return value;
-  return Object.fromEntries(
+  // An instruction that meets nothing leaves nothing.
+  return DIRECTIVE in value ? {} : settings(value);
+};
+
+/** What a part of a patch sets, without its instructions. */
+const settings = (value: Json): Json =>
+  Object.fromEntries(
     Object.entries(value)
       .filter(([key, item]) => !isDirective(key) && item !== null && item !== undefined)
       .map(([key, item]) => [key, plain(item)]),
   );
+
+/** As Go prints what it has decoded. */
+const goText = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${(value as unknown[]).map(goText).join(' ')}]`;
+  if (!isRecord(value)) return String(value);
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `map[${entries.map(([key, item]) => `${key}:${goText(item)}`).join(' ')}]`;
 };
 
 const NO_FIELD: Field = { required: false, shape: anyShape, strategies: [], mergeKey: undefined, number: undefined };
@@ -47,7 +60,7 @@ const mergeItems = (original: readonly unknown[], patch: readonly unknown[], sha
   for (const item of patch) {
     if (!isRecord(item)) throw badRequest('the items of a merged list must be objects');
     const id = item[key];
-    if (id === undefined) throw badRequest(`map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`);
+    if (id === undefined) throw failed(`map: ${goText(item)} does not contain declared merge key: ${key}`);
     const index = result.findIndex((each) => isRecord(each) && equal(each[key], id));
     if (item[DIRECTIVE] === 'delete') result = result.filter((each) => !(isRecord(each) && equal(each[key], id)));
     else if (index < 0) result.push(plain(item));
@@ -70,7 +83,7 @@ const mergeList = (original: readonly unknown[], patch: readonly unknown[], fiel
 const mergeObject = (original: Json, patch: Json, shape: Shape): Json => {
   switch (patch[DIRECTIVE]) {
     case 'replace':
-      return plain(patch) as Json;
+      return settings(patch);
     case 'delete':
       return {};
     case undefined:
@@ -78,7 +91,7 @@ const mergeObject = (original: Json, patch: Json, shape: Shape): Json => {
     case 'merge':
       break;
     default:
-      throw badRequest(`unknown patch type ${JSON.stringify(patch[DIRECTIVE])} found in patch`);
+      throw failed(`unknown patch type: ${String(patch[DIRECTIVE])} in map: ${goText(patch)}`);
   }
   const result: Record<string, unknown> = { ...retain(original, patch) };
   for (const [key, value] of Object.entries(patch)) {

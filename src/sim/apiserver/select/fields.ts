@@ -1,8 +1,8 @@
 import { badRequest } from '../refusal.ts';
 import type { Json } from '../value/index.ts';
 
-/** How a selectable field reads from an object; undefined for a field that cannot be selected by. */
-export type FieldReader = (field: string) => ((object: Json) => string) | undefined;
+/** How a selectable field reads from an object; throws for a field that cannot be selected by. */
+export type FieldReader = (field: string) => (object: Json) => string;
 
 export interface FieldTerm {
   field: string;
@@ -35,7 +35,6 @@ export const parseFieldSelector = (text: string | undefined, reader: FieldReader
   const pinned = new Map<string, string>();
   const tests = fieldTerms(text).map(({ field, equals, value }) => {
     const read = reader(field);
-    if (!read) throw badRequest(`field label not supported: ${field}`);
     if (equals) pinned.set(field, value);
     return (object: Json): boolean => (read(object) === value) === equals;
   });

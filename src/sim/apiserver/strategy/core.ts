@@ -35,8 +35,27 @@ export const namespaceStrategy: Strategy = {
 
 const NOT_READY = { effect: 'NoSchedule', key: 'node.kubernetes.io/not-ready' };
 
+const NO_INFO = Object.fromEntries(
+  [
+    'architecture',
+    'bootID',
+    'containerRuntimeVersion',
+    'kernelVersion',
+    'kubeProxyVersion',
+    'kubeletVersion',
+    'machineID',
+    'operatingSystem',
+    'osImage',
+    'systemUUID',
+  ].map((name) => [name, '']),
+);
+
+// Structs of Go that are written although they are empty.
+const ALWAYS = { daemonEndpoints: { kubeletEndpoint: { Port: 0 } }, nodeInfo: NO_INFO };
+
 const nodeDefaults = (object: Json): Json =>
-  inField(object, 'status', (given) => {
+  inField(under(object, { status: ALWAYS }), 'status', (sent) => {
+    const given = under(sent, ALWAYS);
     const status = inField(inField(given, 'capacity', canonicalQuantities), 'allocatable', canonicalQuantities);
     return status.allocatable === undefined && status.capacity !== undefined
       ? { ...status, allocatable: status.capacity }
@@ -48,7 +67,7 @@ export const nodeStrategy: Strategy = {
   prepareCreate: (object) => ({ ...object, spec: recordOf(object.spec), status: recordOf(object.status) }),
   // A node is not ready until its kubelet says so, and nothing is to be placed on it by then.
   admit: (object) =>
-    inField(object, 'spec', (spec) => {
+    inField(under(object, { spec: {} }), 'spec', (spec) => {
       const taints = arrayOf(spec.taints);
       const has = taints.some(
         (taint) => at(taint, 'key') === NOT_READY.key && at(taint, 'effect') === NOT_READY.effect,
@@ -59,7 +78,29 @@ export const nodeStrategy: Strategy = {
   subresources: { status: (previous, sent) => ({ ...sent, spec: previous.spec }) },
 };
 
-export const plainStrategy: Strategy = {};
+/** Times that Go writes as null when they are not set. */
+export const eventStrategy: Strategy = {
+  defaults: (object) =>
+    under(object, {
+      eventTime: null,
+      firstTimestamp: null,
+      lastTimestamp: null,
+      source: {},
+      reportingComponent: '',
+      reportingInstance: '',
+    }),
+};
+
+/** Events of events.k8s.io, with that version's names. */
+export const newEventStrategy: Strategy = {
+  defaults: (object) =>
+    under(object, {
+      eventTime: null,
+      deprecatedFirstTimestamp: null,
+      deprecatedLastTimestamp: null,
+      deprecatedSource: {},
+    }),
+};
 
 const immutableData = (object: Json, previous: Json): Cause[] => {
   if (previous.immutable !== true) return [];

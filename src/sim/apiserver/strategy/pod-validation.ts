@@ -26,12 +26,12 @@ const containers = (spec: Json, list: string, field: string): Cause[] => {
     const name = textOf(container.name);
     const causes: Cause[] = [];
     if (name === '') causes.push(required(`${here}.name`));
-    else if (seen.has(name)) causes.push(duplicate(`${here}.name`, name));
-    seen.add(name);
     const image = textOf(container.image);
     if (image === '') causes.push(required(`${here}.image`));
     else if (image.trim() !== image)
       causes.push(invalidValue(`${here}.image`, image, 'must not have leading or trailing whitespace'));
+    if (name !== '' && seen.has(name)) causes.push(duplicate(`${here}.name`, name));
+    seen.add(name);
     const policy = textOf(container.imagePullPolicy);
     if (!['Always', 'IfNotPresent', 'Never'].includes(policy))
       causes.push(notSupported(`${here}.imagePullPolicy`, policy, ['Always', 'IfNotPresent', 'Never']));

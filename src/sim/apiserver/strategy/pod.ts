@@ -1,7 +1,7 @@
 import type { Strategy, World } from '../kinds/strategy.ts';
 import { type Cause, forbidden } from '../refusal.ts';
 import { arrayOf, at, equal, type Json, recordOf, textOf, without } from '../value/index.ts';
-import { forbiddenChange } from './causes.ts';
+import { forbiddenChange, invalidValue } from './causes.ts';
 import { randomSuffix } from './names.ts';
 import { defaultPodSpec, inEach, inField, qosClass, under } from './pod-defaults.ts';
 import { validatePodSpec } from './pod-validation.ts';
@@ -18,8 +18,13 @@ const limitsAsRequests = (container: Json): Json =>
       : { ...resources, requests: { ...Object.fromEntries(missing), ...requests } };
   });
 
+const conditionTimes = (condition: Json): Json => under(condition, { lastProbeTime: null, lastTransitionTime: null });
+
+const statusDefaults = (pod: Json): Json =>
+  inField(pod, 'status', (status) => inEach(status, 'conditions', conditionTimes));
+
 const defaults = (pod: Json): Json =>
-  inField(pod, 'spec', (spec) => {
+  inField(statusDefaults(pod), 'spec', (spec) => {
     let result = under(defaultPodSpec(spec), { enableServiceLinks: true });
     for (const list of ['containers', 'initContainers']) result = inEach(result, list, limitsAsRequests);
     return result;
@@ -124,14 +129,25 @@ const MAY_CHANGE =
   '`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),' +
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 
-const validateUpdate = (pod: Json, previous: Json): Cause[] => {
+const validateResize = (spec: Json, previous: Json): Cause[] => {
+  const before = textOf(at(previous, 'status', 'qosClass'));
+  return qosClass(spec) === before
+    ? []
+    : [invalidValue('spec', before, 'Pod QOS Class may not change as a result of resizing')];
+};
+
+const validateUpdate = (pod: Json, previous: Json, subresource: string | undefined): Cause[] => {
   const spec = recordOf(pod.spec);
   const old = recordOf(previous.spec);
   const causes: Cause[] = [];
-  if (spec === old) return causes;
+  if (spec === old || subresource === 'binding' || subresource === 'ephemeralcontainers') return causes;
+  if (subresource === 'resize') return validateResize(spec, previous);
   if (arrayOf(spec.containers).length !== arrayOf(old.containers).length)
     return [forbiddenChange('spec.containers', 'pod updates may not add or remove containers')];
-  const kept = arrayOf(old.tolerations).every((each) => arrayOf(spec.tolerations).some((other) => equal(each, other)));
+  const bare = (toleration: unknown): Json => without(recordOf(toleration), 'tolerationSeconds');
+  const kept = arrayOf(old.tolerations).every((each) =>
+    arrayOf(spec.tolerations).some((other) => equal(bare(each), bare(other))),
+  );
   if (!kept)
     causes.push(
       forbiddenChange('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds'),
@@ -171,7 +187,11 @@ export const podStrategy: Strategy = {
   defaults,
   generation: true,
   prepareCreate: (pod) => ({ ...pod, status: { phase: 'Pending', qosClass: qosClass(recordOf(pod.spec)) } }),
-  prepareUpdate: (pod, previous) => ({ ...pod, status: previous.status }),
+  prepareUpdate: (pod, previous) => ({
+    ...pod,
+    spec: pod.spec === previous.spec ? pod.spec : withTolerations(recordOf(pod.spec)),
+    status: previous.status,
+  }),
   admit,
   validate: (pod) => validatePodSpec(recordOf(pod.spec), 'spec'),
   validateUpdate,

@@ -8,12 +8,11 @@ import { validatePodSpec } from './pod-validation.ts';
 
 const selectorCauses = (object: Json): Cause[] => {
   const selector = at(object, 'spec', 'selector');
-  if (selector === undefined) return [required('spec.selector')];
-  if (Object.keys(recordOf(selector)).length === 0)
+  if (selector !== undefined && Object.keys(recordOf(selector)).length === 0)
     return [invalidValue('spec.selector', selector, 'empty selector is invalid for daemonset')];
   const labels = at(object, 'spec', 'template', 'metadata', 'labels');
   if (matchesLabelSelector(selector, recordOf(labels))) return [];
-  return [invalidValue('spec.template.metadata.labels', labels ?? {}, '`selector` does not match template `labels`')];
+  return [invalidValue('spec.template.metadata.labels', labels ?? null, '`selector` does not match template `labels`')];
 };
 
 const validateTemplate = (object: Json): Cause[] => {
@@ -31,6 +30,12 @@ const selectorIsFixed = (object: Json, previous: Json): Cause[] => {
     ? []
     : [invalidValue('spec.selector', selector, 'field is immutable')];
 };
+
+/** What Go's structs have always: a spec with a template with a spec. */
+const withTemplate = (object: Json): Json =>
+  inField(under(object, { spec: {} }), 'spec', (spec) =>
+    inField(under(spec, { template: {} }), 'template', (template) => under(template, { spec: {} })),
+  );
 
 const keepStatus = (object: Json, previous: Json): Json => ({ ...object, status: previous.status });
 const writeStatus = (previous: Json, sent: Json): Json => ({ ...sent, spec: previous.spec });
@@ -64,7 +69,10 @@ const daemonSetStrategyCauses = (object: Json): Cause[] => {
   const type = textOf(strategy.type);
   const field = 'spec.updateStrategy';
   if (type === 'OnDelete') return [];
-  if (type !== 'RollingUpdate') return [notSupported(`${field}.type`, type, ['RollingUpdate', 'OnDelete'])];
+  if (type !== 'RollingUpdate')
+    return [
+      notSupported(field, { Type: type, RollingUpdate: strategy.rollingUpdate ?? null }, ['RollingUpdate', 'OnDelete']),
+    ];
   const { maxSurge, maxUnavailable } = recordOf(strategy.rollingUpdate);
   const isZero = (value: unknown): boolean => value === 0 || value === '0%';
   if (isZero(maxSurge) && isZero(maxUnavailable))
@@ -79,7 +87,7 @@ const daemonSetStrategyCauses = (object: Json): Cause[] => {
 export const daemonSetStrategy: Strategy = {
   generation: true,
   defaults: (object) =>
-    inField(object, 'spec', (given) => {
+    inField(withTemplate(object), 'spec', (given) => {
       const spec = under(defaultTemplate(given), { revisionHistoryLimit: 10, updateStrategy: {} });
       return inField(spec, 'updateStrategy', daemonSetUpdate);
     }),
@@ -109,7 +117,7 @@ const rollingDeployment = (strategy: Json): Json => {
 export const deploymentStrategy: Strategy = {
   generation: true,
   defaults: (object) =>
-    inField(object, 'spec', (given) => {
+    inField(withTemplate(object), 'spec', (given) => {
       const spec = under(defaultTemplate(given), {
         replicas: 1,
         revisionHistoryLimit: 10,
@@ -127,7 +135,7 @@ export const deploymentStrategy: Strategy = {
 
 export const replicaSetStrategy: Strategy = {
   generation: true,
-  defaults: (object) => inField(object, 'spec', (spec) => under(defaultTemplate(spec), { replicas: 1 })),
+  defaults: (object) => inField(withTemplate(object), 'spec', (spec) => under(defaultTemplate(spec), { replicas: 1 })),
   prepareCreate: (object) => ({ ...object, status: { replicas: 0 } }),
   prepareUpdate: keepStatus,
   validate: validateTemplate,
@@ -135,8 +143,17 @@ export const replicaSetStrategy: Strategy = {
   subresources: { status: writeStatus },
 };
 
+const sorted = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(
+        Object.entries(value)
+          .toSorted(([a], [b]) => (a < b ? -1 : 1))
+          .map(([key, item]) => [key, sorted(item)]),
+      )
+    : value;
+
 export const revisionStrategy: Strategy = {
   validateUpdate: (object, previous) =>
-    equal(object.data, previous.data) ? [] : [invalidValue('data', object.data, 'field is immutable')],
+    equal(object.data, previous.data) ? [] : [invalidValue('data', sorted(object.data), 'field is immutable')],
   validate: (object) => (object.data === undefined ? [required('data', 'data is mandatory')] : []),
 };

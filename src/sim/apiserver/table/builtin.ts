@@ -18,7 +18,7 @@ const created: Column = text('Created At', (object) => object.metadata.creationT
 const UNKNOWN_TIME = '<unknown>';
 
 const size = (name: string): Column =>
-  count(
+  text(
     'Data',
     (object) => Object.keys(recordOf(object[name])).length + Object.keys(recordOf(object.binaryData)).length,
   );
@@ -63,7 +63,7 @@ const builtin: Readonly<Record<string, readonly Column[]>> = {
   namespaces: [nameColumn, text('Status', field('', 'status', 'phase')), ageColumn],
   configmaps: [nameColumn, size('data'), ageColumn],
   secrets: [nameColumn, text('Type', field('', 'type')), size('data'), ageColumn],
-  serviceaccounts: [nameColumn, count('Secrets', (object) => arrayOf(object.secrets).length), ageColumn],
+  serviceaccounts: [nameColumn, text('Secrets', (object) => arrayOf(object.secrets).length), ageColumn],
   'leases.coordination.k8s.io': [nameColumn, text('Holder', field('', 'spec', 'holderIdentity')), ageColumn],
   'customresourcedefinitions.apiextensions.k8s.io': [nameColumn, created],
   'clusterroles.rbac.authorization.k8s.io': [nameColumn, created],
