@@ -20,7 +20,7 @@ const cores = availableParallelism();
 
 const SUITES: Readonly<Record<string, Suite>> = {
   unit: {
-    files: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/sim/*.test.ts'],
+    files: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/sim/{conformance,determinism,oracle}.test.ts'],
     concurrency: cores,
     checks: true,
     env: {},
