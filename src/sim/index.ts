@@ -1,4 +1,12 @@
-export { type ApiServer, type ApiServerOptions, type AuditedCall, startApiServer } from './apiserver/index.ts';
+export {
+  type ApiServer,
+  type ApiServerOptions,
+  type AuditedCall,
+  createMachinery,
+  type MachineryOptions,
+  machineryClient,
+  startApiServer,
+} from './apiserver/index.ts';
 export {
   createEmbeddedCluster,
   type EmbeddedCluster,

@@ -1,10 +1,11 @@
-import type { DeleteOptions, ListOptions, PatchOptions, Resource } from '../../kube/index.ts';
+import type { Resource } from '../../kube/index.ts';
 import type { Clock } from '../../runtime/index.ts';
 import type { Change, Machinery, StoredObject } from '../types.ts';
 import type { Core } from './core/core.ts';
 import { viewOf } from './core/core.ts';
 import { createObject } from './core/create.ts';
 import { deleteObject } from './core/delete.ts';
+import { afterDelete, afterWrite } from './core/effects.ts';
 import { listObjects } from './core/list.ts';
 import { createSnapshots } from './core/page.ts';
 import { patchObject } from './core/patch.ts';
@@ -66,6 +67,8 @@ export const createMachinery = ({ clock, random, history = 20_000 }: MachineryOp
     random,
     pods: createPodIndex(store),
     tokens: createTokens(random),
+    afterWrite: (kind, object) => afterWrite(core, kind, object),
+    afterDelete: (kind, object) => afterDelete(core, kind, object),
     watches: createWatchHub(store),
     snapshots: createSnapshots(store),
     world: { clock, random, find: (table, namespace, name) => store.get(table, keyOf(namespace, name)) },
@@ -78,24 +81,24 @@ export const createMachinery = ({ clock, random, history = 20_000 }: MachineryOp
     return stored && viewOf(kind, stored);
   };
 
+  // The resource that is asked for says what its objects are: callers' types are believed here.
   const machinery: Machinery = {
-    get: <T>(resource: Resource, ref: { namespace?: string; name: string }) => {
+    get(resource, ref) {
       const found = find(resource, ref);
       if (!found) throw notFound(registry.resolve(resource), ref.name);
-      return found as T;
+      return found as never;
     },
-    find: <T>(resource: Resource, ref: { namespace?: string; name: string }) => find(resource, ref) as T | undefined,
-    list: <T>(resource: Resource, options: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'> = {}) =>
-      listObjects(core, registry.resolve(resource), options) as readonly T[],
-    create: <T>(resource: Resource, object: T, options = {}) =>
-      createObject(core, registry.resolve(resource), object as Json, options) as T,
-    update: <T>(resource: Resource, object: T, options = {}) =>
-      replaceObject(core, registry.resolve(resource), object as Json, options) as T,
-    patch: <T>(resource: Resource, ref: { namespace?: string; name: string }, body: unknown, options: PatchOptions) =>
-      patchObject(core, registry.resolve(resource), ref, body, options).object as T,
-    delete: <T>(resource: Resource, ref: { namespace?: string; name: string }, options: DeleteOptions = {}) => {
+    find: (resource, ref) => find(resource, ref) as never,
+    list: (resource, options = {}) => listObjects(core, registry.resolve(resource), options) as never,
+    create: (resource, object, options = {}) =>
+      createObject(core, registry.resolve(resource), object as Json, options) as never,
+    update: (resource, object, options = {}) =>
+      replaceObject(core, registry.resolve(resource), object as Json, options) as never,
+    patch: (resource, ref, body, options) =>
+      patchObject(core, registry.resolve(resource), ref, body, options).object as never,
+    delete(resource, ref, options = {}) {
       const { object, gone } = deleteObject(core, registry.resolve(resource), ref, options);
-      return gone ? undefined : (object as T);
+      return gone ? undefined : (object as never);
     },
     subscribe: (handler) =>
       store.onCommit(({ type, table, object, previous }) => {

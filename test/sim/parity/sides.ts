@@ -4,7 +4,7 @@ import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/runtime/index.ts';
-import { createMachinery, startApiServer } from '../../../src/sim/apiserver/index.ts';
+import { createMachinery, startApiServer } from '../../../src/sim/index.ts';
 import { startCluster } from '../../cluster/index.ts';
 
 /** What a kubectl command or an API call came back with. */
@@ -65,7 +65,7 @@ const callOf = (access: Access, agent: Agent, spec: CallSpec): Promise<Outcome> 
   new Promise((resolve, reject) => {
     const { method, path, body, accept = 'application/json', lines } = spec;
     const type = spec.type ?? 'application/json';
-    const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
+    const content = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
     const sent = request(
       new URL(path, access.server),
       {
@@ -75,7 +75,7 @@ const callOf = (access: Access, agent: Agent, spec: CallSpec): Promise<Outcome> 
         headers: {
           authorization: `Bearer ${access.token}`,
           accept,
-          ...(text === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(text) }),
+          ...(content === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(content) }),
         },
       },
       (response) => {
@@ -100,7 +100,7 @@ const callOf = (access: Access, agent: Agent, spec: CallSpec): Promise<Outcome> 
       },
     );
     sent.once('error', reject);
-    sent.end(text);
+    sent.end(content);
   });
 
 const createSide = async (

@@ -29,7 +29,9 @@ const configuredFields = (kind: Kind, config: Json, subresource: string): FieldS
   const hasStatus = kind.subresources.some(({ name }) => name === 'status');
   const part =
     subresource === 'status'
-      ? { ...(own.status === undefined ? {} : { status: own.status }) }
+      ? own.status === undefined
+        ? {}
+        : { status: own.status }
       : hasStatus
         ? without(own, 'status')
         : own;

@@ -20,6 +20,10 @@ export interface Core {
   readonly watches: WatchHub;
   readonly snapshots: Snapshots;
   readonly tokens: Tokens;
+  /** What the server's own controllers do about a write, done at once: nobody has to wait for it. */
+  afterWrite(kind: Kind, object: StoredObject): void;
+  /** What goes with an object that is gone. */
+  afterDelete(kind: Kind, object: StoredObject): void;
 }
 
 export interface Ref {

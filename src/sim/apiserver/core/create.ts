@@ -8,7 +8,6 @@ import { generatedName, randomUid } from '../strategy/index.ts';
 import { type Json, recordOf, textOf, without } from '../value/index.ts';
 import { checkPolicies } from './admission-policies.ts';
 import { type Core, storedOf, timeText, viewOf, type WriteContext } from './core.ts';
-import { afterWrite } from './effects.ts';
 import { checkType, metaCauses, metaOf } from './meta.ts';
 
 /** The object as a real server would decode it. */
@@ -110,6 +109,6 @@ export const createObject = (core: Core, kind: Kind, sent: Json, context: WriteC
     key,
     (resourceVersion) => ({ ...stored, metadata: { ...metaOf(stored), resourceVersion } }) as StoredObject,
   );
-  afterWrite(core, kind, made);
+  core.afterWrite(kind, made);
   return viewOf(kind, made);
 };

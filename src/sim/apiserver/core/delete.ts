@@ -7,7 +7,6 @@ import { notSupported } from '../strategy/index.ts';
 import { equal, type Json, without } from '../value/index.ts';
 import { checkPolicies } from './admission-policies.ts';
 import { type Core, type Ref, timeText, viewOf } from './core.ts';
-import { afterDelete } from './effects.ts';
 import { metaOf } from './meta.ts';
 
 export interface DeleteContext
@@ -34,7 +33,7 @@ export const removeObject = (
   make: (resourceVersion: string) => StoredObject,
 ): StoredObject => {
   const removed = core.store.remove(kind.table, key, make);
-  afterDelete(core, kind, removed);
+  core.afterDelete(kind, removed);
   return removed;
 };
 
@@ -73,7 +72,7 @@ const withMeta = (object: StoredObject, changes: Json): StoredObject => {
   return {
     ...object,
     metadata: metadata.finalizers?.length === 0 ? without(metadata, 'finalizers') : metadata,
-  } as StoredObject;
+  };
 };
 
 const bumped = (object: StoredObject): Json => {
@@ -83,7 +82,7 @@ const bumped = (object: StoredObject): Json => {
 
 const SECOND = 1000;
 
-type Step = { then: 'nothing' } | { then: 'mark'; object: StoredObject; grace: number } | { then: 'remove' };
+type Step = { next: 'nothing' } | { next: 'mark'; object: StoredObject; grace: number } | { next: 'remove' };
 
 /** How the deletion begins for kinds whose objects are ended by somebody else: pods, by their kubelet. */
 const gracefully = (core: Core, kind: Kind, object: StoredObject, context: DeleteContext): Step => {
@@ -92,21 +91,21 @@ const gracefully = (core: Core, kind: Kind, object: StoredObject, context: Delet
   const asked = context.gracePeriodSeconds;
   if (deletionTimestamp !== undefined) {
     // Once begun, a deletion can only be hastened.
-    if (asked === undefined || !grace || deletionGracePeriodSeconds === 0) return { then: 'nothing' };
+    if (asked === undefined || !grace || deletionGracePeriodSeconds === 0) return { next: 'nothing' };
     const seconds = Math.max(asked, 0);
-    if (seconds >= deletionGracePeriodSeconds) return { then: 'nothing' };
+    if (seconds >= deletionGracePeriodSeconds) return { next: 'nothing' };
     const at = Date.parse(deletionTimestamp) + (seconds - deletionGracePeriodSeconds) * SECOND;
     const changes = { deletionTimestamp: timeText(at), deletionGracePeriodSeconds: seconds };
-    return { then: 'mark', object: withMeta(object, changes), grace: seconds };
+    return { next: 'mark', object: withMeta(object, changes), grace: seconds };
   }
-  if (!grace) return { then: 'remove' };
+  if (!grace) return { next: 'remove' };
   const seconds = grace(object, asked);
   const changes = {
     ...bumped(object),
     deletionTimestamp: timeText(core.clock.now() + seconds * SECOND),
     deletionGracePeriodSeconds: seconds,
   };
-  return { then: 'mark', object: withMeta(object, changes), grace: seconds };
+  return { next: 'mark', object: withMeta(object, changes), grace: seconds };
 };
 
 const marked = (core: Core, object: StoredObject): StoredObject =>
@@ -140,29 +139,27 @@ export const deleteObject = (core: Core, kind: Kind, ref: Ref, context: DeleteCo
   const step = gracefully(core, kind, stored, context);
   const wanted = finalizersFor(stored, kind, context);
   const present = stored.metadata.finalizers ?? [];
-  let next = withMeta(step.then === 'mark' ? step.object : stored, { finalizers: wanted });
+  let next = withMeta(step.next === 'mark' ? step.object : stored, { finalizers: wanted });
   if (kind.strategy.onDelete) next = kind.strategy.onDelete(next) as StoredObject;
   const held = wanted.length > 0 || (kind.strategy.held?.(next) ?? false);
-  if (step.then === 'nothing' && (kind.strategy.grace || equal(wanted, present)) && held)
+  if (step.next === 'nothing' && (kind.strategy.grace || equal(wanted, present)) && held)
     return { object: viewOf(kind, stored), gone: false };
-  if (step.then === 'nothing' && kind.strategy.grace && (stored.metadata.deletionGracePeriodSeconds ?? 0) > 0)
+  if (step.next === 'nothing' && kind.strategy.grace && (stored.metadata.deletionGracePeriodSeconds ?? 0) > 0)
     return { object: viewOf(kind, stored), gone: false };
-  if (step.then !== 'mark' && held) next = marked(core, next);
-  if (context.dryRun) return { object: viewOf(kind, next), gone: !held && step.then !== 'mark' };
+  if (step.next !== 'mark' && held) next = marked(core, next);
+  if (context.dryRun) return { object: viewOf(kind, next), gone: !held && step.next !== 'mark' };
 
   let last = stored;
-  if (step.then === 'mark' || held)
+  if (step.next === 'mark' || held)
     last = core.store.put(
       kind.table,
       key,
       (resourceVersion) => ({ ...next, metadata: { ...metaOf(next), resourceVersion } }) as StoredObject,
     );
-  if (held || (step.then === 'mark' && step.grace > 0)) return { object: viewOf(kind, last), gone: false };
-  const removed = removeObject(
-    core,
-    kind,
-    key,
-    (resourceVersion) => ({ ...last, metadata: { ...last.metadata, resourceVersion } }) as StoredObject,
-  );
+  if (held || (step.next === 'mark' && step.grace > 0)) return { object: viewOf(kind, last), gone: false };
+  const removed = removeObject(core, kind, key, (resourceVersion) => ({
+    ...last,
+    metadata: { ...last.metadata, resourceVersion },
+  }));
   return { object: viewOf(kind, removed), gone: true };
 };

@@ -12,7 +12,7 @@ const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
 const isEstablished = (definition: StoredObject): boolean =>
   arrayOf(at(definition, 'status', 'conditions')).some((each) => at(each, 'type') === 'Established');
 
-/** What the server's own controllers do about a write, done at once: nobody has to wait for it. */
+/** A definition is served at once; a namespace gets the service account that pods use when they name none. */
 export const afterWrite = (core: Core, kind: Kind, object: StoredObject): void => {
   if (kind.table === DEFINITIONS) {
     core.registry.setCustom(object.metadata.name, kindsOfDefinition(object));
@@ -39,11 +39,7 @@ export const afterDelete = (core: Core, kind: Kind, object: StoredObject): void 
   const table = object.metadata.name;
   for (const each of core.store.list(table, '')) {
     const key = keyOf(each.metadata.namespace, each.metadata.name);
-    core.store.remove(
-      table,
-      key,
-      (resourceVersion) => ({ ...each, metadata: { ...each.metadata, resourceVersion } }) as StoredObject,
-    );
+    core.store.remove(table, key, (resourceVersion) => ({ ...each, metadata: { ...each.metadata, resourceVersion } }));
   }
   core.registry.setCustom(table, []);
   core.watches.endAll(table);

@@ -11,7 +11,7 @@ import {
 } from '../strategy/index.ts';
 import { arrayOf, at, type Json, recordOf, textOf } from '../value/index.ts';
 
-export const metaOf = (object: Json): Readonly<ObjectMeta> => recordOf(object.metadata) as Readonly<ObjectMeta>;
+export const metaOf = (object: Json): Readonly<ObjectMeta> => recordOf(object.metadata);
 
 /** Refuses a body that is of another kind than the path that it was sent to; `isKnown` says whether there is such a kind. */
 export const checkType = (kind: Kind, object: Json, isKnown: (apiVersion: string, kind: string) => boolean): void => {

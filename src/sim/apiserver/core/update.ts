@@ -9,7 +9,6 @@ import { checkPolicies } from './admission-policies.ts';
 import { type Core, type Ref, storedOf, timeText, viewOf, type WriteContext } from './core.ts';
 import { decoded } from './create.ts';
 import { removeObject } from './delete.ts';
-import { afterWrite } from './effects.ts';
 import { checkType, metaCauses, metaOf, metaUpdateCauses } from './meta.ts';
 import { preconditionText } from './precondition.ts';
 
@@ -139,7 +138,7 @@ export const updateObject = (
   if (isReleased(next, present) && !strategy.held?.(next))
     return viewOf(kind, removeObject(core, kind, key, versioned));
   const made = core.store.put(kind.table, key, versioned);
-  afterWrite(core, kind, made);
+  core.afterWrite(kind, made);
   return viewOf(kind, made);
 };
 

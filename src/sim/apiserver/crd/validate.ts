@@ -54,7 +54,8 @@ const patternOf = (source: string): RegExp | undefined => {
 };
 
 const textFaults = (value: string, schema: Json, path: string): Cause[] => {
-  const length = [...value].length;
+  // Counted in code points, as Go does.
+  const { length } = Array.from(value);
   const { maxLength, minLength, pattern } = schema;
   // One fault a text is told, the first.
   if (typeof maxLength === 'number' && length > maxLength)

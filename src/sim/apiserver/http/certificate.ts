@@ -67,6 +67,6 @@ export const selfSigned = (now: number, random: () => number): Certificate => {
   const signature = der(0x03, Buffer.from([0]), sign('sha256', content, privateKey));
   return {
     cert: pem('CERTIFICATE', sequence(content, ECDSA_SHA256, signature)),
-    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
   };
 };

@@ -36,7 +36,7 @@ export interface ApiServer {
   /** For the server that takes this one's place. */
   readonly certificate: Certificate;
   /** For `KUBECONFIG`; with credentials. */
-  kubeconfig(namespace?: string): string;
+  readonly kubeconfig: (namespace?: string) => string;
   /** Ends open watches and resolves when no connection is left. */
   stop(): Promise<void>;
 }

@@ -1,12 +1,12 @@
 import { badRequest } from '../refusal.ts';
 import type { FieldReader } from '../select/index.ts';
-import { at, type Json } from '../value/index.ts';
+import { at, type Json, scalarText } from '../value/index.ts';
 
 const reader =
   (path: readonly string[], otherwise = '') =>
   (object: Json): string => {
     const value = at(object, ...path);
-    return value === undefined || value === null ? otherwise : String(value);
+    return scalarText(value, otherwise);
   };
 
 /** Fields by path; a field that reads as something else when absent has that after a colon. */

@@ -10,7 +10,7 @@ export interface Registry {
   /** The kind that a resource names; refuses with NotFound when it is not served. */
   resolve(resource: Resource): Kind;
   /** Whether anything served is of that kind, as objects name it. */
-  isKnown(apiVersion: string, kind: string): boolean;
+  readonly isKnown: (apiVersion: string, kind: string) => boolean;
   /** The kind in which a table's objects are stored. */
   ofTable(table: string): Kind | undefined;
   /** Replaces the kinds of one CustomResourceDefinition; none takes them away. */

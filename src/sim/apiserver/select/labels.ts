@@ -34,30 +34,30 @@ const compare = (key: string, text: string, holds: (a: number, b: number) => boo
 const readSet = (tokens: readonly string[], start: number): [string[], number] => {
   if (tokens[start] !== '(') refuse("found no '('");
   const values: string[] = [];
-  for (let at = start + 1; ; at += 1) {
-    const word = tokens[at];
-    if (isWord(word)) at += 1;
+  for (let here = start + 1; ; here += 1) {
+    const word = tokens[here];
+    if (isWord(word)) here += 1;
     values.push(isWord(word) ? word : '');
-    if (tokens[at] === ')') return [values, at + 1];
-    if (tokens[at] !== ',') refuse(`found '${tokens[at] ?? ''}', expected: ',' or ')'`);
+    if (tokens[here] === ')') return [values, here + 1];
+    if (tokens[here] !== ',') refuse(`found '${tokens[here] ?? ''}', expected: ',' or ')'`);
   }
 };
 
 const readRequirement = (tokens: readonly string[], start: number): [Test, number] => {
   const negated = tokens[start] === '!';
-  const at = negated ? start + 1 : start;
-  const key = tokens[at];
+  const first = negated ? start + 1 : start;
+  const key = tokens[first];
   if (!isWord(key)) return refuse(`found '${key ?? ''}', expected: identifier`);
-  if (negated) return [(labels) => labels[key] === undefined, at + 1];
-  const sign = tokens[at + 1];
-  if (sign === undefined || sign === ',') return [(labels) => labels[key] !== undefined, at + 1];
+  if (negated) return [(labels) => labels[key] === undefined, first + 1];
+  const sign = tokens[first + 1];
+  if (sign === undefined || sign === ',') return [(labels) => labels[key] !== undefined, first + 1];
   if (sign === 'in' || sign === 'notin') {
-    const [values, next] = readSet(tokens, at + 2);
+    const [values, next] = readSet(tokens, first + 2);
     const within = oneOf(key, values);
     return [sign === 'in' ? within : (labels) => !within(labels), next];
   }
-  const value = tokens[at + 2];
-  const [operand, next] = isWord(value) ? [value, at + 3] : ['', at + 2];
+  const value = tokens[first + 2];
+  const [operand, next] = isWord(value) ? [value, first + 3] : ['', first + 2];
   if (sign === '=' || sign === '==') return [(labels) => labels[key] === operand, next];
   if (sign === '!=') return [(labels) => labels[key] !== operand, next];
   if (sign === '>') return [compare(key, operand, (a, b) => a > b), next];

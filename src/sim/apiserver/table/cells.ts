@@ -1,5 +1,5 @@
 import type { StoredObject } from '../../types.ts';
-import { arrayOf, at, type Json, recordOf, textOf } from '../value/index.ts';
+import { arrayOf, at, type Json, recordOf, scalarText, textOf } from '../value/index.ts';
 
 export const NONE = '<none>';
 export const UNKNOWN = '<unknown>';
@@ -13,7 +13,7 @@ export const number = (...path: readonly string[]): ((object: StoredObject) => n
 export const field = (otherwise: string, ...path: readonly string[]): ((object: StoredObject) => string) => {
   return (object) => {
     const value = at(object, ...path);
-    return value === undefined || value === null || value === '' ? otherwise : String(value);
+    return value === '' ? otherwise : scalarText(value, otherwise);
   };
 };
 

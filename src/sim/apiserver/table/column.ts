@@ -7,7 +7,7 @@ export interface Column {
   /** 0: always shown; above: in wide output. */
   readonly priority: number;
   readonly description: string;
-  cell(object: StoredObject, now: number): unknown;
+  readonly cell: (object: StoredObject, now: number) => unknown;
 }
 
 type Cell = Column['cell'];

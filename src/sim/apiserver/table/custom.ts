@@ -1,5 +1,5 @@
 import type { CustomVersion } from '../kinds/index.ts';
-import { textOf } from '../value/index.ts';
+import { scalarText, textOf } from '../value/index.ts';
 import { type Column, nameColumn, text } from './column.ts';
 import { ageOf } from './duration.ts';
 import { jsonPath } from './json-path.ts';
@@ -17,7 +17,7 @@ const cellOf = (type: string, value: unknown, now: number): unknown => {
     case 'boolean':
       return typeof value === 'boolean' ? value : null;
     default:
-      return typeof value === 'object' ? JSON.stringify(value) : String(value);
+      return scalarText(value, JSON.stringify(value));
   }
 };
 

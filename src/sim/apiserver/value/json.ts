@@ -14,6 +14,12 @@ export const arrayOf = (value: unknown): readonly unknown[] => (Array.isArray(va
 /** What is no text reads as an empty one. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
+/** A text, number or boolean as text; `otherwise` for everything else. */
+export const scalarText = (value: unknown, otherwise: string): string => {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : otherwise;
+};
+
 /** The value at a path of field names; undefined where the path ends early. */
 export const at = (value: unknown, ...path: readonly (string | number)[]): unknown => {
   let here = value;
