@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { defineResource } from '../../kube/index.ts';
+import { daemonSets, namespaces, pods } from '../resources.ts';
+import { createWorld } from '../testing/world.ts';
+
+const maps = defineResource<object>({
+  group: '',
+  version: 'v1',
+  plural: 'configmaps',
+  kind: 'ConfigMap',
+  namespaced: true,
+});
+
+interface Made {
+  metadata: { uid: string; ownerReferences?: { uid: string }[]; finalizers?: string[]; deletionTimestamp?: string };
+}
+
+const setUp = () => {
+  const world = createWorld(['node-1']);
+  const { machinery } = world;
+  const make = (name: string, owners: readonly { name: string; uid: string; blocks?: boolean }[] = []): string =>
+    (
+      machinery.create<object>(maps, {
+        metadata: {
+          name,
+          namespace: 'default',
+          ownerReferences: owners.map((owner) => ({
+            apiVersion: 'v1',
+            kind: 'ConfigMap',
+            name: owner.name,
+            uid: owner.uid,
+            blockOwnerDeletion: owner.blocks ?? true,
+          })),
+        },
+      }) as Made
+    ).metadata.uid;
+  const find = (name: string): Made | undefined => machinery.find<Made>(maps, { namespace: 'default', name });
+  return { ...world, make, find };
+};
+
+describe('garbage collector', () => {
+  it('deletes in the background what belonged to the deleted, and what belonged to that', () => {
+    const { make, find, remove, clock } = setUp();
+    const a = make('a');
+    const b = make('b', [{ name: 'a', uid: a }]);
+    make('c', [{ name: 'b', uid: b }]);
+    make('other');
+    remove(maps, 'a');
+    assert.equal(find('a'), undefined);
+    clock.run(1000);
+    assert.deepEqual([find('b'), find('c')], [undefined, undefined]);
+    assert.ok(find('other'));
+  });
+
+  it('keeps what another owner still holds, and takes the reference away', () => {
+    const { make, find, remove, clock } = setUp();
+    const [a, b] = [make('a'), make('b')];
+    make('both', [
+      { name: 'a', uid: a },
+      { name: 'b', uid: b },
+    ]);
+    remove(maps, 'a');
+    clock.run(1000);
+    assert.deepEqual(
+      find('both')?.metadata.ownerReferences?.map(({ uid }) => uid),
+      [b],
+    );
+    remove(maps, 'b');
+    clock.run(1000);
+    assert.equal(find('both'), undefined);
+  });
+
+  it('deletes in the foreground: dependents that block go first', () => {
+    const { make, find, remove, clock, machinery } = setUp();
+    const a = make('a');
+    make('b', [{ name: 'a', uid: a }]);
+    machinery.patch<object>(
+      maps,
+      { namespace: 'default', name: 'b' },
+      { metadata: { finalizers: ['test/hold'] } },
+      { type: 'merge' },
+    );
+    remove(maps, 'a', { propagationPolicy: 'Foreground' });
+    clock.run(1000);
+    assert.deepEqual(find('a')?.metadata.finalizers, ['foregroundDeletion']);
+    assert.ok(find('b')?.metadata.deletionTimestamp);
+    machinery.patch<object>(
+      maps,
+      { namespace: 'default', name: 'b' },
+      { metadata: { finalizers: null } },
+      { type: 'merge' },
+    );
+    clock.run(1000);
+    assert.deepEqual([find('a'), find('b')], [undefined, undefined]);
+  });
+
+  it('lets dependents go when they are to be orphans', () => {
+    const { make, find, remove, clock } = setUp();
+    const a = make('a');
+    make('b', [{ name: 'a', uid: a }]);
+    remove(maps, 'a', { propagationPolicy: 'Orphan' });
+    clock.run(1000);
+    assert.equal(find('a'), undefined);
+    assert.deepEqual(find('b')?.metadata.ownerReferences ?? [], []);
+  });
+
+  it('deletes what names an owner that never was', () => {
+    const { make, find, clock } = setUp();
+    make('b', [{ name: 'a', uid: 'no-such-uid' }]);
+    clock.run(1000);
+    assert.equal(find('b'), undefined);
+  });
+
+  it('does nothing while it is paused', () => {
+    const { make, find, remove, clock, cluster } = setUp();
+    const a = make('a');
+    make('b', [{ name: 'a', uid: a }]);
+    cluster.controllers.garbageCollector.pause();
+    remove(maps, 'a');
+    clock.run(10_000);
+    assert.ok(find('b'));
+    cluster.controllers.garbageCollector.resume();
+    clock.run(1000);
+    assert.equal(find('b'), undefined);
+  });
+});
+
+describe('namespaces', () => {
+  it('end once everything in them has ended, pods with their grace', () => {
+    const { machinery, clock } = setUp();
+    const name = 'short';
+    machinery.create<object>(namespaces, { metadata: { name } });
+    machinery.create<object>(daemonSets, {
+      metadata: { name: 'app', namespace: name },
+      spec: {
+        selector: { matchLabels: { app: 'app' } },
+        template: { metadata: { labels: { app: 'app' } }, spec: { containers: [{ name: 'app', image: 'app:v1' }] } },
+      },
+    });
+    clock.run(2000);
+    assert.equal(machinery.list(pods, { namespace: name }).length, 1);
+    machinery.delete(namespaces, { name });
+    clock.run(50);
+    assert.equal(machinery.find<{ status?: { phase?: string } }>(namespaces, { name })?.status?.phase, 'Terminating');
+    clock.run(2000);
+    assert.equal(machinery.find(namespaces, { name }), undefined);
+    assert.equal(machinery.list(pods, { namespace: name }).length, 0);
+  });
+});

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { nodes } from '../resources.ts';
+import { conditionOf, createWorld, GRACE_MS, taintsOf } from '../testing/world.ts';
+
+describe('node lifecycle', () => {
+  it('makes a new node schedulable once its kubelet says that it is well', () => {
+    const { node } = createWorld();
+    assert.equal(conditionOf(node('node-1'), 'Ready'), 'True');
+    assert.deepEqual(taintsOf(node('node-1')), []);
+  });
+
+  it('calls a silent node unknown after the grace period, and taints it', () => {
+    const { node, offline, clock, told } = createWorld();
+    offline('node-1');
+    // The last heartbeat may be a third of the grace period old.
+    clock.run((GRACE_MS * 2) / 3 - 100);
+    assert.equal(conditionOf(node('node-1'), 'Ready'), 'True');
+    clock.run(GRACE_MS / 3 + 200);
+    for (const type of ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'])
+      assert.equal(conditionOf(node('node-1'), type), 'Unknown');
+    assert.deepEqual(taintsOf(node('node-1')), ['unreachable:NoExecute', 'unreachable:NoSchedule']);
+    assert.equal(conditionOf(node('node-2'), 'Ready'), 'True');
+    assert.ok(told('node-1').some((text) => text.startsWith('NodeNotReady')));
+  });
+
+  it('puts the evicting taint on one node in ten seconds', () => {
+    const { node, offline, clock } = createWorld();
+    for (const name of ['node-1', 'node-2', 'node-3']) offline(name);
+    clock.run(GRACE_MS + 1000);
+    const evicting = (): number =>
+      ['node-1', 'node-2', 'node-3'].filter((name) => taintsOf(node(name)).includes('unreachable:NoExecute')).length;
+    assert.equal(evicting(), 1);
+    clock.run(10_000);
+    assert.equal(evicting(), 2);
+    clock.run(10_000);
+    assert.equal(evicting(), 3);
+  });
+
+  it('takes all of it back when the node is heard of again', () => {
+    const { node, offline, online, clock } = createWorld();
+    offline('node-1');
+    clock.run(20_000);
+    online('node-1');
+    clock.run(1000);
+    assert.equal(conditionOf(node('node-1'), 'Ready'), 'True');
+    assert.deepEqual(taintsOf(node('node-1')), []);
+    clock.run(60_000);
+    assert.equal(conditionOf(node('node-1'), 'Ready'), 'True', 'and it stays so');
+  });
+
+  it('notices a second silence as it did the first', () => {
+    const { node, offline, online, clock } = createWorld();
+    for (const _ of [1, 2]) {
+      offline('node-1');
+      clock.run(GRACE_MS + 100);
+      assert.equal(conditionOf(node('node-1'), 'Ready'), 'Unknown');
+      online('node-1');
+      clock.run(1000);
+      assert.equal(conditionOf(node('node-1'), 'Ready'), 'True');
+    }
+  });
+
+  it('marks the pods of a lost node, and their kubelet marks them ready again', () => {
+    const { createDaemonSet, podOn, offline, online, clock, told } = createWorld();
+    createDaemonSet();
+    clock.run(2000);
+    const { uid, name } = podOn('node-1').metadata;
+    assert.equal(conditionOf(podOn('node-1'), 'Ready'), 'True');
+    offline('node-1');
+    clock.run(GRACE_MS + 1000);
+    assert.equal(conditionOf(podOn('node-1'), 'Ready'), 'False');
+    assert.equal(podOn('node-1').status?.phase, 'Running');
+    assert.deepEqual(
+      told(name).filter((text) => text.startsWith('NodeNotReady')),
+      ['NodeNotReady: Node is not ready'],
+    );
+    online('node-1');
+    clock.run(1000);
+    assert.equal(conditionOf(podOn('node-1'), 'Ready'), 'True');
+    assert.equal(podOn('node-1').metadata.uid, uid);
+  });
+
+  it('taints what is cordoned, and leaves foreign taints alone', () => {
+    const { machinery, node, clock } = createWorld();
+    const change = (spec: object): unknown =>
+      machinery.patch<object>(nodes, { name: 'node-1' }, { spec }, { type: 'merge' });
+    change({ unschedulable: true, taints: [{ key: 'mine', effect: 'NoSchedule' }] });
+    clock.run(100);
+    assert.deepEqual(taintsOf(node('node-1')), ['mine:NoSchedule', 'unschedulable:NoSchedule']);
+    change({ unschedulable: null });
+    clock.run(100);
+    assert.deepEqual(taintsOf(node('node-1')), ['mine:NoSchedule']);
+  });
+
+  it('costs one write a heartbeat and none beside it', () => {
+    const { machinery, clock } = createWorld();
+    clock.run(10_000);
+    const written = new Map<string, number>();
+    machinery.subscribe(({ resource }) => written.set(resource.plural, (written.get(resource.plural) ?? 0) + 1));
+    clock.run(60_000);
+    const beats = (60_000 / (GRACE_MS / 3)) * 3;
+    assert.deepEqual([...written.keys()], ['leases']);
+    assert.ok(Math.abs((written.get('leases') ?? 0) - beats) <= 3, `${written.get('leases')} of ${beats}`);
+  });
+});

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { nodes, pods } from '../resources.ts';
+import { conditionOf, createWorld } from '../testing/world.ts';
+
+describe('scheduler', () => {
+  it('binds free pods to nodes in turn', () => {
+    const { createPod, pod, clock } = createWorld();
+    for (const name of ['a', 'b', 'c']) createPod(name);
+    clock.run(1000);
+    const places = ['a', 'b', 'c'].map((name) => pod(name).spec?.nodeName);
+    assert.deepEqual(places.toSorted(), ['node-1', 'node-2', 'node-3']);
+  });
+
+  it('leaves pending what fits nowhere, says why, and binds it when it fits', () => {
+    const { createPod, pod, clock, machinery, told } = createWorld();
+    createPod('a', { nodeSelector: { tier: 'gold' } });
+    clock.run(1000);
+    assert.equal(pod('a').status?.phase, 'Pending');
+    assert.equal(conditionOf(pod('a'), 'PodScheduled'), 'False');
+    assert.equal(told('a').length, 1, 'once');
+    machinery.patch<object>(nodes, { name: 'node-2' }, { metadata: { labels: { tier: 'gold' } } }, { type: 'merge' });
+    clock.run(1000);
+    assert.equal(pod('a').spec?.nodeName, 'node-2');
+    assert.equal(conditionOf(pod('a'), 'PodScheduled'), 'True');
+  });
+
+  it('holds pods while it is paused', () => {
+    const { createDaemonSet, pods: all, clock, cluster } = createWorld();
+    cluster.controllers.scheduler.pause();
+    createDaemonSet();
+    clock.run(5000);
+    assert.deepEqual(
+      all().map(({ status, spec }) => [status?.phase, spec?.nodeName]),
+      [1, 2, 3].map(() => ['Pending', undefined]),
+    );
+    cluster.controllers.scheduler.resume();
+    clock.run(2000);
+    assert.ok(all().every((pod) => conditionOf(pod, 'Ready') === 'True'));
+  });
+});
+
+describe('pod garbage collection', () => {
+  it('ends the pods of a node whose object is gone, 40 to 60 seconds later', () => {
+    const { createPod, exists, remove, clock } = createWorld();
+    createPod('a', { nodeName: 'node-1' });
+    clock.run(2000);
+    remove(nodes, 'node-1');
+    clock.run(39_000);
+    assert.ok(exists(pods, 'a'));
+    clock.run(22_000);
+    assert.ok(!exists(pods, 'a'));
+  });
+
+  it('leaves them when the node is back in time', () => {
+    const { createPod, exists, remove, clock, cluster } = createWorld();
+    createPod('a', { nodeName: 'node-1' });
+    clock.run(2000);
+    remove(nodes, 'node-1');
+    clock.run(20_000);
+    cluster.addNode('node-1');
+    clock.run(100_000);
+    assert.ok(exists(pods, 'a'));
+  });
+});
+
+describe('the DaemonSet controller under faults', () => {
+  it('does nothing while it is paused, and catches up', () => {
+    const { createDaemonSet, pods: all, podOn, remove, clock, cluster } = createWorld();
+    createDaemonSet();
+    clock.run(3000);
+    cluster.controllers.daemonSets.pause();
+    remove(pods, podOn('node-1').metadata.name);
+    clock.run(60_000);
+    assert.equal(all().length, 2);
+    cluster.controllers.daemonSets.resume();
+    clock.run(3000);
+    assert.equal(all().length, 3);
+  });
+
+  it('that sees late makes no pod twice', () => {
+    const { createDaemonSet, machinery, pods: all, clock, cluster } = createWorld();
+    cluster.controllers.daemonSets.lag(2000);
+    let created = 0;
+    machinery.subscribe(({ type, resource }) => {
+      if (type === 'ADDED' && resource.plural === 'pods') created += 1;
+    });
+    createDaemonSet();
+    clock.run(1900);
+    assert.equal(created, 0, 'it has not heard of it');
+    clock.run(30_000);
+    assert.equal(created, 3);
+    assert.ok(all().every((pod) => conditionOf(pod, 'Ready') === 'True'));
+  });
+
+  it('forgets no creation that was refused: it comes in time', () => {
+    const { createDaemonSet, pods: all, machinery, clock } = createWorld();
+    createDaemonSet('app:v1', {
+      spec: { serviceAccountName: 'later', containers: [{ name: 'app', image: 'app:v1' }] },
+    });
+    clock.run(30_000);
+    assert.equal(all().length, 0);
+    const accounts = { group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true };
+    machinery.create<object>(accounts, { metadata: { name: 'later', namespace: 'default' } });
+    clock.run(60_000);
+    assert.equal(all().length, 3);
+  });
+});

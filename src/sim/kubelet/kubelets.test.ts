@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ContainerStatus } from 'kubernetes-types/core/v1.d.ts';
+import { type KeptPod, nodes, pods } from '../resources.ts';
+import { conditionOf, createWorld, GRACE_MS } from '../testing/world.ts';
+
+const containerOf = ({ status }: KeptPod): ContainerStatus => {
+  const [container] = status?.containerStatuses ?? [];
+  if (!container) throw new Error('it has no container yet');
+  return container;
+};
+const waitingOf = (pod: KeptPod): string | undefined => containerOf(pod).state?.waiting?.reason;
+
+describe('a pod on a simulated node', () => {
+  it('goes from Pending by ContainerCreating to Ready, with what a runtime would tell', () => {
+    const { createPod, pod, clock } = createWorld(['node-1']);
+    createPod('a', { nodeName: 'node-1' });
+    assert.equal(pod('a').status?.phase, 'Pending');
+    clock.run(50);
+    assert.equal(waitingOf(pod('a')), 'ContainerCreating');
+    clock.run(1000);
+    assert.equal(pod('a').status?.phase, 'Running');
+    assert.equal(conditionOf(pod('a'), 'Ready'), 'True');
+    const { containerID, imageID, restartCount, state } = containerOf(pod('a'));
+    assert.match(containerID ?? '', /^containerd:\/\/[0-9a-f]{64}$/);
+    assert.match(imageID, /^sha256:[0-9a-f]{64}$/);
+    assert.equal(restartCount, 0);
+    assert.ok(state?.running?.startedAt);
+    assert.match(pod('a').status?.podIP ?? '', /^10\./);
+  });
+
+  it('ends with its grace: containers first, then the object', () => {
+    const { createPod, pod, exists, remove, clock, machinery } = createWorld(['node-1']);
+    createPod('a', { nodeName: 'node-1' });
+    clock.run(1000);
+    const phases: string[] = [];
+    machinery.subscribe(({ resource, object, type }) => {
+      if (resource.plural === 'pods') phases.push(`${type} ${(object.status as { phase: string }).phase}`);
+    });
+    remove(pods, 'a');
+    assert.ok(pod('a').metadata.deletionTimestamp);
+    clock.run(1000);
+    assert.equal(exists(pods, 'a'), false);
+    assert.equal(phases.at(-1), 'DELETED Succeeded');
+  });
+
+  it('crashes again and again, ever more slowly', () => {
+    const { createPod, pod, clock } = createWorld(['node-1']);
+    createPod('a', { nodeName: 'node-1', containers: [{ name: 'app', image: 'app:v1--crash-loop' }] });
+    clock.run(1000);
+    assert.equal(waitingOf(pod('a')), 'CrashLoopBackOff');
+    assert.equal(containerOf(pod('a')).lastState?.terminated?.exitCode, 1);
+    clock.run(3500);
+    const early = containerOf(pod('a')).restartCount;
+    clock.run(3500);
+    const late = containerOf(pod('a')).restartCount;
+    assert.ok(early >= 3 && late - early <= 1, `${early}, then ${late}`);
+    assert.notEqual(conditionOf(pod('a'), 'Ready'), 'True');
+  });
+
+  it('takes a new image in place: the old container ends before the new one starts', () => {
+    const { createPod, pod, clock, machinery } = createWorld(['node-1']);
+    createPod('a', { nodeName: 'node-1' });
+    clock.run(1000);
+    const before = containerOf(pod('a'));
+    const states: string[] = [];
+    machinery.subscribe(({ resource, object }) => {
+      if (resource.plural === 'pods')
+        states.push(Object.keys(containerOf(object as unknown as KeptPod).state ?? {}).join());
+    });
+    machinery.patch<object>(
+      pods,
+      { namespace: 'default', name: 'a' },
+      { spec: { containers: [{ name: 'app', image: 'app:v2' }] } },
+      { type: 'strategic' },
+    );
+    clock.run(2000);
+    assert.deepEqual(states, ['running', 'waiting', 'running']);
+    const after = containerOf(pod('a'));
+    assert.equal(after.restartCount, 1);
+    assert.notEqual(after.imageID, before.imageID);
+    assert.equal(conditionOf(pod('a'), 'Ready'), 'True');
+  });
+});
+
+describe('a node that is offline', () => {
+  it('says and does nothing until it is back, and then goes on', () => {
+    const { createDaemonSet, podOn, remove, offline, online, clock, machinery, pods: all } = createWorld();
+    createDaemonSet();
+    clock.run(3000);
+    const starting = podOn('node-1').metadata.name;
+    remove(pods, starting);
+    clock.run(450);
+    const present = podOn('node-1');
+    assert.equal(waitingOf(present), 'ContainerCreating', 'cut while its pod starts');
+    offline('node-1');
+    remove(pods, podOn('node-2').metadata.name);
+    clock.run(50);
+    offline('node-2');
+    const beats: string[] = [];
+    machinery.subscribe(({ resource, object }) => {
+      if (resource.plural === 'leases') beats.push(object.metadata.name);
+    });
+    clock.run(60_000);
+    assert.equal(waitingOf(podOn('node-1')), 'ContainerCreating');
+    assert.ok(containerOf(podOn('node-2')).state?.running, 'and one that was to end has not ended');
+    assert.deepEqual([...new Set(beats)], ['node-3']);
+    online('node-1');
+    online('node-2');
+    clock.run(3000);
+    assert.ok(all().every((pod) => conditionOf(pod, 'Ready') === 'True' && !pod.metadata.deletionTimestamp));
+    assert.equal(podOn('node-1').metadata.uid, present.metadata.uid);
+  });
+
+  it('is where a version that kills it leads', () => {
+    const { createDaemonSet, node, clock } = createWorld(['node-1']);
+    createDaemonSet('app:v1--kills-node');
+    clock.run(3000 + GRACE_MS);
+    assert.equal(node('node-1').metadata.annotations?.['edgeset.io/sim'], 'offline');
+    assert.equal(conditionOf(node('node-1'), 'Ready'), 'Unknown');
+  });
+});
+
+describe('a node', () => {
+  it('gives its pods a behaviour, and takes it back', () => {
+    const { createDaemonSet, podOn, annotate, clock } = createWorld();
+    createDaemonSet();
+    clock.run(3000);
+    annotate('node-1', { 'edgeset.io/sim': 'never-ready' });
+    clock.run(1000);
+    assert.equal(conditionOf(podOn('node-1'), 'Ready'), 'False');
+    assert.equal(conditionOf(podOn('node-2'), 'Ready'), 'True');
+    annotate('node-1', { 'edgeset.io/sim': null });
+    clock.run(1000);
+    assert.equal(conditionOf(podOn('node-1'), 'Ready'), 'True');
+  });
+
+  it('warns of a word that it does not know', () => {
+    const { annotate, told, clock } = createWorld();
+    annotate('node-1', { 'edgeset.io/sim': 'ofline' });
+    clock.run(100);
+    assert.match(
+      told('node-1').join(),
+      /UnknownSimulation: edgeset\.io\/sim=ofline is not known: use one of offline, ready/,
+    );
+  });
+
+  it('that anybody creates has a kubelet, also a second time under its name', () => {
+    const { machinery, node, remove, clock } = createWorld([]);
+    for (const _ of [1, 2]) {
+      machinery.create<object>(nodes, { metadata: { name: 'mine' } });
+      clock.run(1000);
+      assert.equal(conditionOf(node('mine'), 'Ready'), 'True');
+      assert.equal(node('mine').metadata.labels?.['kubernetes.io/hostname'], 'mine');
+      clock.run(30_000);
+      assert.equal(conditionOf(node('mine'), 'Ready'), 'True');
+      remove(nodes, 'mine');
+      clock.run(1000);
+    }
+  });
+});
