@@ -1,8 +1,14 @@
-/** A time in which a node had no available pod, ms. */
+/** A time in which a node had no available pod. */
 export interface Down {
   node: string;
+  /** ms. */
   from: number;
   to: number;
+  /** When it began and ended among all changes of the cluster: times of answers may come in another order. */
+  began: number;
+  ended: number;
+  /** An act of the product began it, and not the cluster. */
+  ours: boolean;
 }
 
 export interface SlotUse {
@@ -16,22 +22,23 @@ export interface SlotUse {
   perfect: number;
   meanDownMs: number;
   mostDown: number;
-  /** Nodes that were taken down while k others were. */
+  /** Acts that began while k other nodes were down. */
   overruns: number;
+  /** Nodes that fell away by themselves; on a machine that is not saturated there are none. */
+  strays: number;
 }
 
 const countOverruns = (downs: readonly Down[], k: number): { mostDown: number; overruns: number } => {
-  // At equal times an end comes before a start: that slot was free.
   const changes = downs
-    .flatMap(({ from, to }): [number, 1 | -1][] => [
-      [from, 1],
-      [to, -1],
+    .flatMap(({ began, ended, ours }) => [
+      { order: began, by: 1, ours },
+      { order: ended, by: -1, ours },
     ])
-    .toSorted(([a, up], [b, other]) => a - b || up - other);
+    .toSorted((a, b) => a.order - b.order);
   let [down, mostDown, overruns] = [0, 0, 0];
-  for (const [, by] of changes) {
+  for (const { by, ours } of changes) {
     down += by;
-    if (by === 1 && down > k) overruns += 1;
+    if (by === 1 && ours && down > k) overruns += 1;
     mostDown = Math.max(mostDown, down);
   }
   return { mostDown, overruns };
@@ -48,12 +55,14 @@ const perfectTime = (downs: readonly Down[], k: number): number => {
 
 /** Judges a rollout that took `tookMs` by the down times that were observed. */
 export const slotUse = (downs: readonly Down[], k: number, tookMs: number): SlotUse => {
-  const sum = downs.reduce((total, { from, to }) => total + to - from, 0);
+  const ours = downs.filter((down) => down.ours);
+  const sum = ours.reduce((total, { from, to }) => total + to - from, 0);
   const bound = sum / k;
   return {
     ratio: tookMs / bound,
-    perfect: perfectTime(downs, k) / bound,
-    meanDownMs: sum / downs.length,
+    perfect: perfectTime(ours, k) / bound,
+    meanDownMs: sum / ours.length,
+    strays: downs.length - ours.length,
     ...countOverruns(downs, k),
   };
 };

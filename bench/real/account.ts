@@ -20,16 +20,27 @@ const isUp = ({ metadata, status }: Pod): boolean =>
   metadata?.deletionTimestamp === undefined &&
   (status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false);
 
-/** The times from `since` on in which nodes had no available pod of a DaemonSet, as the API server's log has it. */
-export const downTimes = (records: readonly AuditRecord[], namespace: string, app: string, since: number): Down[] => {
+export interface Question {
+  namespace: string;
+  /** Label `app` of the pods. */
+  app: string;
+  /** Whose deletes are acts. */
+  user: string;
+  /** ms since the epoch. */
+  since: number;
+}
+
+/** The times in which nodes had no available pod of a DaemonSet, as the API server's log has it. */
+export const downTimes = (records: readonly AuditRecord[], { namespace, app, user, since }: Question): Down[] => {
   const upOn = new Map<string, Set<string>>();
-  const downSince = new Map<string, number>();
+  const began = new Map<string, Pick<Down, 'from' | 'began' | 'ours'>>();
   const downs: Down[] = [];
   const changes = records
     .filter((record) => record.namespace === namespace && isChange(record))
     .toSorted((a, b) => versionOf(a) - versionOf(b));
-  for (const { response, answeredAt } of changes) {
-    const pod = response as Pod;
+  for (const record of changes) {
+    const { answeredAt } = record;
+    const pod = record.response as Pod;
     if (pod.metadata?.labels?.app !== app) continue;
     const node = nodeOf(pod);
     const up = upOn.get(node) ?? new Set<string>();
@@ -37,9 +48,11 @@ export const downTimes = (records: readonly AuditRecord[], namespace: string, ap
     const wasUp = up.size > 0;
     if (isUp(pod)) up.add(pod.metadata.uid ?? '');
     else up.delete(pod.metadata.uid ?? '');
-    if (wasUp && up.size === 0) downSince.set(node, answeredAt);
-    const from = downSince.get(node);
-    if (!wasUp && up.size > 0 && from !== undefined && from >= since) downs.push({ node, from, to: answeredAt });
+    const ours = record.verb === 'delete' && record.user === user;
+    if (wasUp && up.size === 0) began.set(node, { from: answeredAt, began: versionOf(record), ours });
+    const start = began.get(node);
+    if (!wasUp && up.size > 0 && start !== undefined && start.from >= since)
+      downs.push({ node, ...start, to: answeredAt, ended: versionOf(record) });
   }
   return downs;
 };

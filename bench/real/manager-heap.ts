@@ -3,7 +3,7 @@ import type { Manager } from '../../test/conformance/index.ts';
 
 /** To be called before the manager is started: several may be looked into on one machine. */
 export const allowInspection = (): void => {
-  process.env.NODE_OPTIONS = '--inspect-port=127.0.0.1:0';
+  process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --inspect-port=127.0.0.1:0`;
 };
 
 /** Sends one command after the other; resolves with the last one's result. */

@@ -56,6 +56,7 @@ export const createFleet = (options: FleetOptions) => {
   const podOf = new Map<string, Pod>();
   let release = 1;
   let made = 0;
+  let changes = 0;
 
   const onDelete = (pod: KubeObject): void => replacePod(pod as Pod);
   const api = createMemoryApi({ clock, roundTripMs, watchLagMs, copies, onDelete });
@@ -89,13 +90,14 @@ export const createFleet = (options: FleetOptions) => {
     const node = pod.spec?.nodeName ?? '';
     const from = clock.now();
     const down = downMs();
+    const began = (changes += 1);
     clock.timer(down / 5, () => {
       api.commit('DELETED', 'pods', pod);
       clock.timer(Math.min(30, down / 10), () => podOf.set(node, api.commit('ADDED', 'pods', podObject(node, false))));
     });
     clock.timer(down, () => {
       setReady(node, true);
-      downs.push({ node, from, to: clock.now() });
+      downs.push({ node, from, to: clock.now(), began, ended: (changes += 1), ours: true });
     });
   };
 
