@@ -26,7 +26,12 @@ const SUITES: Readonly<Record<string, Suite>> = {
     env: {},
   },
   cluster: {
-    files: ['test/cluster/**/*.test.ts', 'test/conformance/**/*.test.ts', 'test/sim/full/**/*.test.ts'],
+    files: [
+      'test/cluster/**/*.test.ts',
+      'test/conformance/**/*.test.ts',
+      'test/sim/full/**/*.test.ts',
+      'test/sim/*-parity.test.ts',
+    ],
     // A file brings its own API server, controller manager and etcd, which keep about two cores busy.
     concurrency: Math.max(1, Math.floor(cores / 2)),
     checks: false,
