@@ -81,6 +81,29 @@ describe('node lifecycle', () => {
     assert.equal(podOn('node-1').metadata.uid, uid);
   });
 
+  it('believes a node that says itself that it is not ready', () => {
+    const { machinery, createDaemonSet, node, podOn, clock } = createWorld();
+    createDaemonSet();
+    clock.run(2000);
+    const conditions = node('node-1').status?.conditions?.map((each) =>
+      each.type === 'Ready' ? { ...each, status: 'False' } : each,
+    );
+    const seen: string[] = [];
+    machinery.subscribe(({ resource, object }) => {
+      const pod = object as unknown as ReturnType<typeof podOn>;
+      if (resource.plural === 'pods' && pod.spec?.nodeName === 'node-1') seen.push(String(conditionOf(pod, 'Ready')));
+    });
+    machinery.patch<object>(
+      nodes,
+      { name: 'node-1' },
+      { status: { conditions } },
+      { type: 'merge', subresource: 'status' },
+    );
+    clock.run(1);
+    assert.deepEqual(taintsOf(node('node-1')), ['not-ready:NoExecute', 'not-ready:NoSchedule']);
+    assert.equal(seen[0], 'False');
+  });
+
   it('taints what is cordoned, and leaves foreign taints alone', () => {
     const { machinery, node, clock } = createWorld();
     const change = (spec: object): unknown =>

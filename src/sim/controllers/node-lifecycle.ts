@@ -2,7 +2,7 @@ import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import type { NodeCondition, Taint } from 'kubernetes-types/core/v1.d.ts';
 import { isKubeError } from '../../kube/index.ts';
 import type { Env } from '../../runtime/index.ts';
-import { type Kept, type KeptNode, type KeptPod, leases, nodes, pods, toTime } from '../resources.ts';
+import { type Kept, type KeptNode, leases, nodes, pods, toTime } from '../resources.ts';
 import type { Machinery } from '../types.ts';
 import { createAgenda } from './agenda.ts';
 import { createEventRecorder } from './event-recorder.ts';
@@ -141,8 +141,8 @@ export const createNodeLifecycleController = ({
       const node = known.get(name);
       if (!node) return;
       setTaints(node, 'NoSchedule', conditionTaints(node.status?.conditions ?? [], node.spec?.unschedulable === true));
-      // Marked also when they come to be seen as ready again: their kubelet cannot have said so.
-      if (statusOf(node, 'Ready') !== 'True') markPods(name);
+      // A node that says itself that it is not ready; of a silent one they are marked when it is found silent.
+      if (statusOf(node, 'Ready') === 'False') markPods(name);
     },
   });
 
@@ -219,12 +219,6 @@ export const createNodeLifecycleController = ({
   });
   feed.on(leases, ({ type, object }: Sight<Kept<Lease>>) => {
     if (type !== 'DELETED' && object.metadata.namespace === NODE_LEASES) hearFrom(object.metadata.name);
-  });
-  feed.on(pods, ({ type, object, previous }: Sight<KeptPod>) => {
-    const node = known.get(object.spec?.nodeName ?? '');
-    if (type === 'DELETED' || !node || previous?.spec?.nodeName === node.metadata.name) return;
-    const ready = statusOf(node, 'Ready');
-    if (ready !== undefined && ready !== 'True') taint.add(node.metadata.name);
   });
   return feed;
 };

@@ -112,6 +112,19 @@ describe('a node that is offline', () => {
     assert.equal(podOn('node-1').metadata.uid, present.metadata.uid);
   });
 
+  it('begins anew what was under way when it was cut', () => {
+    const { createPod, pod, offline, online, clock } = createWorld(['node-1']);
+    createPod('a', { nodeName: 'node-1' }, { annotations: { 'sim.edgeset.io/start-ms': '10000' } });
+    clock.run(5000);
+    offline('node-1');
+    clock.run(1000);
+    online('node-1');
+    clock.run(9900);
+    assert.equal(waitingOf(pod('a')), 'ContainerCreating');
+    clock.run(6000);
+    assert.equal(conditionOf(pod('a'), 'Ready'), 'True');
+  });
+
   it('is where a version that kills it leads', () => {
     const { createDaemonSet, node, clock } = createWorld(['node-1']);
     createDaemonSet('app:v1--kills-node');
