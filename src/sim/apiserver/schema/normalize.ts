@@ -44,6 +44,11 @@ const isAbsent = (name: string, value: unknown, field: Field | undefined): boole
   }
 };
 
+// Most of what is written was read before and is shared: its parts need no second look. Small parts are looked at
+// sooner than they are found in here.
+const known = new WeakMap<object, Shape>();
+const WORTH_KNOWING = 8;
+
 /**
  * The value as a real server would read it and write it again: without nulls, without empty lists and maps, without
  * fields that the type does not have. Gives back the value itself when there is nothing to change.
@@ -76,20 +81,23 @@ export const normalize = (value: unknown, shape: Shape): unknown => {
     }
     case 'struct': {
       if (!isRecord(value)) return value;
-      let copy: Record<string, unknown> | undefined;
+      if (known.get(value) === shape) return value;
+      let changed = false;
+      const copy: Record<string, unknown> = {};
       for (const name in value) {
         const item = value[name];
         const field = shape.fields.get(name);
         if (isAbsent(name, item, field) || (field === undefined && !shape.open)) {
-          copy ??= { ...value };
-          delete copy[name];
+          changed = true;
           continue;
         }
-        if (typeof item !== 'object' || field === undefined) continue;
-        const next = normalize(item, field.shape);
-        if (next !== item) (copy ??= { ...value })[name] = next;
+        const next = typeof item !== 'object' || field === undefined ? item : normalize(item, field.shape);
+        changed ||= next !== item;
+        copy[name] = next;
       }
-      return copy ?? value;
+      const result = changed ? copy : value;
+      if (shape.fields.size >= WORTH_KNOWING) known.set(result, shape);
+      return result;
     }
   }
 };

@@ -33,8 +33,9 @@ export const at = (value: unknown, ...path: readonly (string | number)[]): unkno
 /** A copy without the fields; the object itself when it has none of them. */
 export const without = <T extends Json>(value: T, ...fields: readonly string[]): T => {
   if (!fields.some((field) => field in value)) return value;
-  const copy: Record<string, unknown> = { ...value };
-  for (const field of fields) delete copy[field];
+  // Built anew: an object that fields were deleted from is slow to read ever after.
+  const copy: Record<string, unknown> = {};
+  for (const name in value) if (!fields.includes(name)) copy[name] = value[name];
   return copy as T;
 };
 
