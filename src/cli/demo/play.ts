@@ -58,15 +58,21 @@ export const playPart = async (options: PlayOptions): Promise<void> => {
     await show();
     const ended = new AbortController();
     const showing = keepShowing(witness, clock, show, AbortSignal.any([signal, ended.signal]));
-    try {
-      // Whatever fails in drawing must end the step, and not hide behind it.
-      const played = sleep(clock, view.readingMs, signal).then(() => step.play(stage));
-      const seen = await Promise.race([played, showing.then(() => played)]);
+    const settled = async (): Promise<void> => {
+      ended.abort();
+      await showing;
       await show();
+    };
+    try {
+      const played = sleep(clock, view.readingMs, signal).then(() => step.play(stage));
+      // Whatever fails in drawing must end the step, and not hide behind it.
+      const seen = await Promise.race([played, showing.then(() => played)]);
+      await settled();
       view.passed(playing(step), seen);
     } catch (error) {
-      if (!(error instanceof DemoFailure) || signal.aborted) throw signal.aborted ? signal.reason : error;
-      await show();
+      if (signal.aborted) throw signal.reason;
+      if (!(error instanceof DemoFailure)) throw error;
+      await settled();
       view.failed(playing(step), error.message);
       const where = `step ${playing(step).step} of ${options.steps} (${step.title}) failed: `;
       throw new DemoFailure(error.expected, error.seen, where);
@@ -75,6 +81,8 @@ export const playPart = async (options: PlayOptions): Promise<void> => {
       await showing.catch(() => undefined);
     }
   }
+  // The last picture is one to look at, too.
+  await sleep(clock, view.readingMs, signal);
 };
 
 /** Draws at every change, ten times a second at most, and once a second for the clock. */

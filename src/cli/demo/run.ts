@@ -1,5 +1,4 @@
 import { writeFile } from 'node:fs/promises';
-import { daemonRolloutCrd } from '../../rollout/index.ts';
 import { type Clock, systemClock } from '../../runtime/index.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
 import { createChance } from './chance.ts';
@@ -8,7 +7,6 @@ import type { DemoOptions } from './options.ts';
 import { createPart, type Part } from './parts/index.ts';
 import { drawPicture, type Snapshot } from './picture.ts';
 import { playPart } from './play.ts';
-import { customResourceDefinitions } from './resources.ts';
 import { DemoFailure } from './stage.ts';
 import { type Cast, openTheatre, type Theatre } from './theatre.ts';
 import type { View } from './view/index.ts';
@@ -50,7 +48,6 @@ const playAll = async (
   const played: Played[] = [];
   const snapshots: Snapshot[] = [];
   const watching: Promise<void>[] = [];
-  await client.create(customResourceDefinitions, daemonRolloutCrd, { signal });
   const done = new AbortController();
   try {
     for (const part of parts) {

@@ -1,9 +1,11 @@
 import { createClient, type KubeClient, loadClusterConfig } from '../../kube/index.ts';
+import { daemonRolloutCrd } from '../../rollout/index.ts';
 import { type Clock, type Env, silentLogger } from '../../runtime/index.ts';
 import { version } from '../version.ts';
 import type { DemoCluster, StartCluster } from './cluster.ts';
 import { createFastClock, type FastClock } from './fast-clock.ts';
 import type { DemoManager, StartManager } from './manager.ts';
+import { customResourceDefinitions } from './resources.ts';
 import { DemoFailure } from './stage.ts';
 
 /** What a run is made of: the product's own parts, or a test's. */
@@ -36,40 +38,40 @@ export interface Theatre {
   close(): Promise<void>;
 }
 
+/** Starts the cluster, gives it the CRDs, and starts the manager. */
 export const openTheatre = async ({ cast, clock, speed, random, signal }: TheatreOptions): Promise<Theatre> => {
   const fast = createFastClock({ base: clock, speed });
   const env: Env = { clock: fast, random, log: silentLogger };
   const ending = new AbortController();
   const clients: KubeClient[] = [];
-  let cluster: DemoCluster;
+  let cluster: DemoCluster | undefined;
+  let manager: DemoManager | undefined;
+
+  const close = async (): Promise<void> => {
+    ending.abort();
+    await manager?.stop();
+    await manager?.ended.catch(() => undefined);
+    await Promise.allSettled(clients.map((client) => client.close()));
+    await cluster?.stop();
+    fast.stop();
+  };
   try {
     cluster = await cast.startCluster(env);
-  } catch (error) {
-    fast.stop();
-    throw error;
-  }
-  const manager = cast.startManager(cluster.kubeconfig, env);
-  const lost = (): void => ending.abort(new DemoFailure('the manager to run', 'that it ended'));
-  const ended = manager.ended.then(lost, lost);
-  return {
-    cluster,
-    manager,
-    env,
-    clock: fast,
-    signal: AbortSignal.any([signal, ending.signal]),
-    async connect(part) {
-      const config = await loadClusterConfig({ kubeconfig: cluster.kubeconfig, env: {} });
+    const { kubeconfig } = cluster;
+    const connect = async (part: string): Promise<KubeClient> => {
+      const config = await loadClusterConfig({ kubeconfig, env: {} });
       const client = createClient(config, { env, userAgent: `edgeset-demo-${part}/${version}`, qps: 0 });
       clients.push(client);
       return client;
-    },
-    async close() {
-      ending.abort();
-      await manager.stop();
-      await ended;
-      await Promise.allSettled(clients.map((client) => client.close()));
-      await cluster.stop();
-      fast.stop();
-    },
-  };
+    };
+    const setup = await connect('setup');
+    await setup.create(customResourceDefinitions, daemonRolloutCrd, { signal });
+    manager = cast.startManager(kubeconfig, env);
+    const lost = (): void => ending.abort(new DemoFailure('the manager to run', 'that it ended'));
+    manager.ended.then(lost, lost);
+    return { cluster, manager, env, clock: fast, signal: AbortSignal.any([signal, ending.signal]), connect, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 };
