@@ -108,6 +108,8 @@ export const startManager = async (plane: ManagerPlace, options: ManagerOptions)
     name,
     file: process.execPath,
     args: [
+      // As bin/edgeset and the image start it.
+      '--max-semi-space-size=4',
       program,
       'manager',
       `--kubeconfig=${kubeconfig}`,
