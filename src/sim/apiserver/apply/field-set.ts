@@ -91,26 +91,25 @@ const unite = (a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | und
   return merged ?? a;
 };
 
-/** What is in `a` and not in `b`; undefined when nothing is left. A field of `b` takes everything below it. */
+/**
+ * What is in `a` and not in `b`, path by path: a field of `b` does not take along what is below it. Undefined when
+ * nothing is left.
+ */
 export const difference = (a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined =>
   b === undefined || isLeaf(b) ? a : subtract(a, b);
 
 const subtract = (a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined => {
   if (a === undefined || b === undefined) return a;
-  if (isLeaf(b)) return undefined;
-  if (isLeaf(a)) return SELF in b ? undefined : a;
-  let left: Record<string, unknown> | undefined;
-  for (const step of Object.keys(b)) {
+  if (isLeaf(a)) return isLeaf(b) || SELF in b ? undefined : a;
+  const left: Record<string, unknown> = {};
+  for (const step of Object.keys(a)) {
     const mine = child(a, step);
-    if (mine === undefined) continue;
-    const rest = step === SELF ? undefined : subtract(mine, child(b, step));
-    if (rest === mine) continue;
-    left ??= { ...a };
-    if (rest === undefined) delete left[step];
-    else left[step] = rest;
+    const rest = step === SELF ? (isLeaf(b) || SELF in b ? undefined : mine) : subtract(mine, child(b, step));
+    if (rest !== undefined) left[step] = rest;
   }
-  if (left === undefined) return a;
-  return isLeaf(left) ? undefined : left;
+  const steps = Object.keys(left);
+  if (steps.length === 0) return undefined;
+  return steps.length === 1 && SELF in left ? LEAF : left;
 };
 
 const KINDS = ['f:', 'k:', 'v:'];

@@ -45,6 +45,7 @@ export interface ApiServer {
 const tokenOf = (key: string): string => createHash('sha256').update(`token of ${key}`).digest('hex');
 
 const LONGEST_BODY = 8 * 1024 * 1024;
+const MOST_DISCARDED = 64 * 1024 * 1024;
 /** A watch whose client reads this much too slowly is ended; it comes back for what it missed. */
 const LONGEST_BACKLOG = 64 * 1024 * 1024;
 
@@ -53,15 +54,12 @@ const readBody = async (request: IncomingMessage): Promise<Buffer> => {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > LONGEST_BODY)
-      throw new Refusal(
-        'BadRequest',
-        413,
-        'RequestEntityTooLarge',
-        `Request entity too large: limit is ${LONGEST_BODY}`,
-      );
-    chunks.push(chunk);
+    // Read to its end all the same: a client that is cut off while it sends never sees the answer.
+    if (size <= LONGEST_BODY) chunks.push(chunk);
+    else if (size > MOST_DISCARDED) break;
   }
+  if (size > LONGEST_BODY)
+    throw new Refusal('BadRequest', 413, 'RequestEntityTooLarge', `Request entity too large: limit is ${LONGEST_BODY}`);
   return Buffer.concat(chunks);
 };
 

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { canonicalQuantity, isQuantity } from './quantity.ts';
+
+it('quantities are written in the one form that the API server has for each', () => {
+  for (const [given, canonical] of [
+    ['1000m', '1'],
+    ['0.5', '500m'],
+    ['100m', '100m'],
+    ['1.5Gi', '1536Mi'],
+    ['1024Ki', '1Mi'],
+    ['1000Ki', '1000Ki'],
+    ['2000k', '2M'],
+    ['1e3', '1k'],
+    ['0', '0'],
+    ['-500m', '-500m'],
+    [2, '2'],
+    [0.25, '250m'],
+  ] as const)
+    assert.equal(canonicalQuantity(given), canonical, String(given));
+});
+
+it('what is no quantity is left alone and told apart', () => {
+  for (const text of ['', 'm', '1x', '1 Gi', 'Gi']) {
+    assert.equal(isQuantity(text), false, text);
+    assert.equal(canonicalQuantity(text), text);
+  }
+});
