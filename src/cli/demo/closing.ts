@@ -10,8 +10,9 @@ export const opening = (parts: readonly Part[], { speed, seed, keep }: DemoOptio
   const steps = parts.reduce((sum, part) => sum + part.steps.length, 0);
   const seconds = Math.ceil((steps * SECONDS_A_STEP * 10) / speed / 10) * 10;
   return [
-    `edgeset demo: a Kubernetes cluster inside this process, edgeset's manager on it, ${steps} checked steps in about ${seconds} s.`,
-    `Its time runs ${speed} times as fast as yours (seed ${seed}). Nothing is installed, nothing is left behind${keep ? ' once you press Ctrl-C' : ''}.`,
+    "edgeset demo: a Kubernetes cluster inside this process, edgeset's manager on it,",
+    `${steps} checked steps, about ${seconds} s. Time runs ${speed} times as fast as yours (seed ${seed}).`,
+    `Nothing is installed, nothing is left behind${keep ? ' once you press Ctrl-C' : ''}.`,
     '',
   ];
 };

@@ -136,6 +136,17 @@ test('a view never draws the last line of the screen, where it would scroll', ()
   view.close();
 });
 
+test('a long verdict is wrapped, short of the last column', () => {
+  const tty = terminal(80, 24);
+  const view = createLiveView({ write: tty.write, screen: () => tty.size, unicode: true, speed: 10 });
+  view.show(playing, emptyScene);
+  const words = Array.from({ length: 90 }, (_, index) => 'x'.repeat(1 + (index % 9)));
+  view.passed(playing, words.join(' '));
+  const lines = tty.lines();
+  assert.ok(lines.every((line) => line.length < 80));
+  assert.ok(lines.join(' ').replaceAll(/\s+/g, ' ').includes(words.join(' ')));
+});
+
 test('a failed step leaves its last picture standing', () => {
   const tty = terminal(80, 24);
   const view = createLiveView({ write: tty.write, screen: () => tty.size, unicode: true, speed: 10 });

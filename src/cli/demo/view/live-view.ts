@@ -20,8 +20,9 @@ export const createLiveView = ({ write, screen, unicode, speed }: LiveViewOption
   let drawn: readonly string[] = [];
   const text = (lines: readonly Line[]): string[] => lines.map((line) => toText(line, true));
   const verdict = (passed: boolean, title: string, words: string): void => {
+    // The last column stays free: what clears the rest of a full line would take its last letter.
     const glyph = passed ? (unicode ? ' ✓ ' : ' + ') : unicode ? ' ✗ ' : ' x ';
-    const [first = '', ...more] = wrap(`${title}: ${words}`, screen().columns - INDENT.length);
+    const [first = '', ...more] = wrap(`${title}: ${words}`, screen().columns - INDENT.length - 1);
     region.above(
       text([
         [{ text: glyph, style: { kind: passed ? 'good' : 'bad' } }, { text: first }],
