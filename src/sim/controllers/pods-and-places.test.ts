@@ -8,7 +8,7 @@ describe('scheduler', () => {
     const { createPod, pod, clock } = createWorld();
     for (const name of ['a', 'b', 'c']) createPod(name);
     clock.run(1000);
-    const places = ['a', 'b', 'c'].map((name) => pod(name).spec?.nodeName);
+    const places = ['a', 'b', 'c'].map((name) => pod(name).spec?.nodeName ?? '');
     assert.deepEqual(places.toSorted(), ['node-1', 'node-2', 'node-3']);
   });
 
