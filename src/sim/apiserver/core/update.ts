@@ -135,8 +135,14 @@ export const updateObject = (
   if (options.dryRun) return viewOf(kind, changed as StoredObject);
   const versioned = (resourceVersion: string): StoredObject =>
     ({ ...changed, metadata: { ...metaOf(changed), resourceVersion } }) as StoredObject;
-  if (isReleased(next, present) && !strategy.held?.(next))
-    return viewOf(kind, removeObject(core, kind, key, versioned));
+  if (isReleased(next, present) && !strategy.held?.(next)) {
+    // The update that lets go is answered but never stored: watchers see the object as it was before.
+    const { metadata } = removeObject(core, kind, key, (resourceVersion) => ({
+      ...stored,
+      metadata: { ...stored.metadata, resourceVersion },
+    }));
+    return viewOf(kind, versioned(metadata.resourceVersion));
+  }
   const made = core.store.put(kind.table, key, versioned);
   core.afterWrite(kind, made);
   return viewOf(kind, made);
