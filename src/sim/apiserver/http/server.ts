@@ -169,7 +169,7 @@ export const startApiServer = async (options: ApiServerOptions): Promise<ApiServ
     try {
       let call = callOf(core, request, signal);
       if (audit) {
-        listener = listenTo(call, { now: core.clock.now, version: core.store.version, audit });
+        listener = listenTo(call, { now: () => core.clock.now(), version: core.store.version, audit });
         ({ call } = listener);
       }
       const given = await serve(core, call);
