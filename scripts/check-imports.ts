@@ -11,13 +11,14 @@ export const MAY_IMPORT: ReadonlyMap<string, readonly string[]> = new Map([
   ['runtime', []],
   ['rollout', []],
   ['kube', ['runtime']],
-  ['native', ['runtime', 'rollout', 'kube']],
-  ['advanced', ['runtime', 'rollout', 'kube']],
-  ['prefetch', ['runtime', 'rollout', 'kube']],
-  ['agent', ['runtime', 'rollout', 'kube']],
+  ['resources', ['kube']],
+  ['native', ['runtime', 'rollout', 'kube', 'resources']],
+  ['advanced', ['runtime', 'rollout', 'kube', 'resources']],
+  ['prefetch', ['runtime', 'rollout', 'kube', 'resources']],
+  ['agent', ['runtime', 'rollout', 'kube', 'resources']],
   ['manager', ['runtime', 'rollout', 'kube', 'native', 'advanced', 'prefetch']],
-  ['sim', ['runtime', 'rollout', 'kube']],
-  ['cli', ['runtime', 'rollout', 'kube', 'native', 'advanced', 'prefetch', 'agent', 'manager', 'sim']],
+  ['sim', ['runtime', 'rollout', 'kube', 'resources']],
+  ['cli', ['runtime', 'rollout', 'kube', 'resources', 'native', 'advanced', 'prefetch', 'agent', 'manager', 'sim']],
 ]);
 
 /** Tests may also build their world from these, whatever the folder that they test. */

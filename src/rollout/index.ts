@@ -1,4 +1,4 @@
-export type { DaemonRollout, DaemonRolloutStatus } from './api.ts';
+export { type DaemonRollout, type DaemonRolloutStatus, daemonRolloutApi } from './api.ts';
 export { daemonRolloutCrd } from './crd.ts';
 export { type Action, type Decision, decide, type Summary } from './decide.ts';
 export { type DaemonNeeds, daemonNeeds, isEligible, placement, whyNotEligible } from './eligibility.ts';
