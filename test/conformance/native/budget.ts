@@ -117,7 +117,7 @@ export const budget = section('Budget', (rule) => {
     async (c) => {
       const [first = ''] = c.nodes;
       await c.settled({ annotations: { [budgetKey]: '2' } });
-      await c.cluster.behave([first], { startMs: 15_000 });
+      await c.cluster.behave([first], { startMs: 90_000 });
       await c.setImage('app:v2');
       await c.untilRunning('app:v2', c.nodes.slice(1));
       assert.equal((await c.actedNodes()).length, 6);
