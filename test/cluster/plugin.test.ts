@@ -1,5 +1,5 @@
 import { runSuite } from '../conformance/kit/index.ts';
-import { pluginRules } from '../conformance/plugin/index.ts';
+import { pluginRightsRules, pluginRules } from '../conformance/plugin/index.ts';
 import { startCluster } from './index.ts';
 
-runSuite('kubectl edgeset, on a real control plane', startCluster, pluginRules);
+runSuite('kubectl edgeset, on a real control plane', startCluster, [...pluginRules, ...pluginRightsRules]);

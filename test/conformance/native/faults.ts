@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Refusal } from '../kit/api.ts';
-import { type Case, section } from '../kit/index.ts';
+import { type Case, refusePods, section } from '../kit/index.ts';
 
 const slow = { podAnnotations: { 'sim.edgeset.io/start-ms': '700' } };
 
@@ -15,23 +15,10 @@ const untilDone = async (c: Case): Promise<void> => {
 
 /** The API server refuses to delete pods on this node; resolves when it does. */
 const refuseDeletes = async (c: Case, node: string): Promise<() => Promise<void>> => {
-  const api = '/apis/admissionregistration.k8s.io/v1';
-  const name = `refuse-${c.namespace}`;
-  const selector = { matchLabels: { 'kubernetes.io/metadata.name': c.namespace } };
-  await c.api.create(`${api}/validatingadmissionpolicies`, {
-    metadata: { name },
-    spec: {
-      failurePolicy: 'Fail',
-      matchConstraints: {
-        namespaceSelector: selector,
-        resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['DELETE'], resources: ['pods'] }],
-      },
-      validations: [{ expression: `oldObject.spec.nodeName != '${node}'`, message: 'this pod must stay' }],
-    },
-  });
-  await c.api.create(`${api}/validatingadmissionpolicybindings`, {
-    metadata: { name },
-    spec: { policyName: name, validationActions: ['Deny'] },
+  const lift = await refusePods(c, {
+    operation: 'DELETE',
+    expression: `oldObject.spec.nodeName != '${node}'`,
+    message: 'this pod must stay',
   });
   // Not one of the DaemonSet's pods: in the audit log a dry run looks like the deed.
   const pods = `/api/v1/namespaces/${c.namespace}/pods`;
@@ -45,10 +32,7 @@ const refuseDeletes = async (c: Case, node: string): Promise<() => Promise<void>
       (error: unknown) => error instanceof Refusal && error.message.includes('must stay'),
     ),
   );
-  return async () => {
-    await c.api.remove(`${api}/validatingadmissionpolicybindings/${name}`);
-    await c.api.remove(`${api}/validatingadmissionpolicies/${name}`);
-  };
+  return lift;
 };
 
 export const faults = section('Faults', (rule) => {

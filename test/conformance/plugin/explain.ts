@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { budgetKey, section } from '../kit/index.ts';
+import { Refusal } from '../kit/api.ts';
+import { budgetKey, refusePods, section } from '../kit/index.ts';
 import { edgeset, untilExplained, untilSaid } from './run.ts';
 
 const slow = { 'sim.edgeset.io/start-ms': '6000' };
@@ -81,10 +82,18 @@ export const explaining = section('explain', (rule) => {
     async (c) => {
       const [node = ''] = c.nodes;
       await c.settled({ annotations: { [budgetKey]: '1' } });
-      const path = `/api/v1/namespaces/${c.namespace}`;
-      await c.api.merge(path, { metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } });
-      await c.api.remove(`${path}/pods/${(await c.podOn(node)).name}`);
+      const pods = `/api/v1/namespaces/${c.namespace}/pods`;
+      const lift = await refusePods(c, { operation: 'CREATE', expression: 'false', message: 'no pod today' });
+      const probe = { metadata: { name: 'probe' }, spec: { containers: [{ name: 'probe', image: 'probe' }] } };
+      await c.until('pods are refused', () =>
+        c.api.create(`${pods}?dryRun=All`, probe).then(
+          () => false,
+          (error: unknown) => error instanceof Refusal && error.message.includes('no pod today'),
+        ),
+      );
+      await c.api.remove(`${pods}/${(await c.podOn(node)).name}`);
       await untilExplained(c, node, 'missing (no-pod)', /has no pod, and we did not take it away.*Events/);
+      await lift();
     },
     { nodes: 2 },
   );

@@ -69,7 +69,10 @@ export const kubectl = section('As a plugin of kubectl', (rule) => {
       child.kill('SIGKILL');
     }
   });
+});
 
+/** Where the API server checks rights. */
+export const rights = section('As a plugin of kubectl', (rule) => {
   rule(
     'a right that is missing is told in a sentence',
     async (c) => {

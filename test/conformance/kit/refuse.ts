@@ -1,0 +1,35 @@
+import type { Case } from './case.ts';
+
+const API = '/apis/admissionregistration.k8s.io/v1';
+
+export interface PodRefusal {
+  operation: 'CREATE' | 'DELETE';
+  /** CEL: what must hold for a pod of the case's namespace to pass. */
+  expression: string;
+  message: string;
+}
+
+/** Has the API server refuse operations on pods of the case; takes effect a moment later. Resolves with how to lift it. */
+export const refusePods = async (c: Case, refusal: PodRefusal): Promise<() => Promise<void>> => {
+  const { operation, expression, message } = refusal;
+  const name = `refuse-${operation.toLowerCase()}-${c.namespace}`;
+  await c.api.create(`${API}/validatingadmissionpolicies`, {
+    metadata: { name },
+    spec: {
+      failurePolicy: 'Fail',
+      matchConstraints: {
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': c.namespace } },
+        resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: [operation], resources: ['pods'] }],
+      },
+      validations: [{ expression, message }],
+    },
+  });
+  await c.api.create(`${API}/validatingadmissionpolicybindings`, {
+    metadata: { name },
+    spec: { policyName: name, validationActions: ['Deny'] },
+  });
+  return async () => {
+    await c.api.remove(`${API}/validatingadmissionpolicybindings/${name}`);
+    await c.api.remove(`${API}/validatingadmissionpolicies/${name}`);
+  };
+};
