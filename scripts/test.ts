@@ -13,7 +13,6 @@ interface Suite {
   /** Test files that run at the same time. */
   concurrency: number;
   checks: boolean;
-  env: Record<string, string>;
 }
 
 const cores = availableParallelism();
@@ -23,7 +22,6 @@ const SUITES: Readonly<Record<string, Suite>> = {
     files: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/sim/{conformance,determinism,oracle}.test.ts'],
     concurrency: cores,
     checks: true,
-    env: {},
   },
   cluster: {
     files: [
@@ -35,7 +33,6 @@ const SUITES: Readonly<Record<string, Suite>> = {
     // A file brings its own API server, controller manager and etcd, which keep about two cores busy.
     concurrency: Math.max(1, Math.floor(cores / 2)),
     checks: false,
-    env: { EDGESET_TEST_CLUSTER: 'real' },
   },
 };
 
@@ -70,7 +67,7 @@ const runTests = (suite: Suite, args: readonly string[], totalsFile: string): Pr
         ...options,
         ...(files.length > 0 ? files : suite.files),
       ],
-      { stdio: 'inherit', env: { ...process.env, ...suite.env } },
+      { stdio: 'inherit' },
     );
     for (const signal of STOP_SIGNALS) process.on(signal, () => child.kill(signal));
     child.on('error', reject);
