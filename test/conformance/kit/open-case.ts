@@ -10,6 +10,7 @@ import type { Link } from '../link.ts';
 import type { Api } from './api.ts';
 import { blackouts } from './blackouts.ts';
 import type { Case, CaseOptions } from './case.ts';
+import { createLeaving } from './leaving.ts';
 import { budgetKey, daemonSetOf, toPodView } from './objects.ts';
 import { until } from './until.ts';
 import { verdictOf } from './verdict.ts';
@@ -60,6 +61,7 @@ export const openCase = async (
   const [app] = names;
   const user = `system:serviceaccount:${namespace}:edgeset-manager`;
   const calls: AuditRecord[] = [];
+  const leaving = createLeaving(namespace);
   let callsReadTo = 0;
 
   const self: Case = {
@@ -129,13 +131,17 @@ export const openCase = async (
     async calls() {
       const all = await cluster.audit.read();
       // The log of the whole suite grows long, and is asked for many times a second.
-      calls.push(...all.slice(callsReadTo).filter((record) => record.user === user));
+      const fresh = all.slice(callsReadTo);
+      calls.push(...fresh.filter((record) => record.user === user));
+      for (const record of fresh) leaving.note(record);
       callsReadTo = all.length;
       return [...calls];
     },
     acts: async () =>
-      (await self.calls()).filter(
-        ({ verb, group, resource, code }) => verb === 'delete' && group === '' && resource === 'pods' && code < 300,
+      leaving.deletesIn(
+        (await self.calls()).filter(
+          ({ verb, group, resource }) => verb === 'delete' && group === '' && resource === 'pods',
+        ),
       ),
     actedNodes: async () =>
       (await self.acts()).map(({ response }) => (response as Pod | undefined)?.spec?.nodeName ?? ''),
