@@ -117,13 +117,13 @@ export const budget = section('Budget', (rule) => {
     async (c) => {
       const [first = ''] = c.nodes;
       await c.settled({ annotations: { [budgetKey]: '2' } });
-      await c.cluster.behave([first], { startMs: 90_000 });
+      await c.cluster.behave([first], { startMs: 25_000 });
       await c.setImage('app:v2');
       await c.untilRunning('app:v2', c.nodes.slice(1));
       assert.equal((await c.actedNodes()).length, 6);
       assert.ok(!(await c.running('app:v2')).includes(first), 'the slow one is still starting');
       await c.cluster.behave([first], undefined);
-      await c.untilRunning('app:v2');
+      await c.untilRunning('app:v2', c.nodes, 60_000);
     },
     { nodes: 6 },
   );
