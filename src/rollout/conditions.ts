@@ -27,18 +27,21 @@ const reasonOfHold = {
   waiting: 'WaitingForSuspects',
 } as const;
 
-/** Online nodes that are left on an older revision because a person wants it so; of what is held, no other. */
-const leftBehind = ({ tally }: Ledger): number =>
-  (tally.causes.get('node-selector') ?? 0) + (tally.causes.get('partition') ?? 0);
+/**
+ * Online nodes that are left on an older revision because a person wants it so (of what is held, no other), once nothing
+ * but them is left; 0 before.
+ */
+const leftBehind = ({ tally }: Ledger): number => {
+  const left = (tally.causes.get('node-selector') ?? 0) + (tally.causes.get('partition') ?? 0);
+  return tally.phases.updated + left === tally.online ? left : 0;
+};
 
 /** Where a rollout stands, in a word for conditions. */
 const standing = (ledger: Ledger, { complete, hold }: Summary): string => {
-  const { tally } = ledger;
   if (hold?.kind === 'invalid') return reasonOfHold.invalid;
   if (complete) return 'AllOnlineNodesUpdated';
   if (hold) return reasonOfHold[hold.kind];
-  const left = leftBehind(ledger);
-  return left > 0 && tally.phases.updated + left === tally.online ? 'LeftOnOldRevision' : 'InProgress';
+  return leftBehind(ledger) > 0 ? 'LeftOnOldRevision' : 'InProgress';
 };
 
 /** The conditions of native.md, kstatus' three among them. */
@@ -80,7 +83,7 @@ export const headline = (ledger: Ledger, { hold, complete, breaker }: Summary): 
   if (!hold) {
     if (complete) return done;
     const left = leftBehind(ledger);
-    return left > 0 && tally.phases.updated + left === tally.online ? `${left} left on old revision` : 'Rolling out';
+    return left > 0 ? `${left} left on old revision` : 'Rolling out';
   }
   switch (hold.kind) {
     case 'invalid':
