@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { type ImageReady, imageReadyOf, imageReadyPatch } from './image-ready.ts';
+
+const podWith = (message: string): Pod => ({
+  status: { conditions: [{ type: 'PodImageReady', status: 'False', reason: 'PullImageFail', message }] },
+});
+
+describe('condition PodImageReady', () => {
+  it('names its revision first and then the cause', () => {
+    const cases: [string, Pick<ImageReady, 'revision' | 'message'>][] = [
+      ['controllerrevision: 5f7d', { revision: '5f7d', message: '' }],
+      ['controllerrevision: 5f7d; no space; none at all', { revision: '5f7d', message: 'no space; none at all' }],
+      ['controllerrevision: 5f7d; two\nlines', { revision: '5f7d', message: 'two\nlines' }],
+      ['controllerrevision: ', { revision: '', message: '' }],
+      ['something else', { revision: '', message: '' }],
+      ['', { revision: '', message: '' }],
+    ];
+    for (const [message, expected] of cases)
+      assert.deepEqual(imageReadyOf(podWith(message)), { status: 'False', reason: 'PullImageFail', ...expected });
+    assert.equal(imageReadyOf({}), undefined);
+  });
+
+  it('reads what was written', () => {
+    const patch = imageReadyPatch(
+      { uid: 'u', status: 'False' },
+      { reason: 'PullImageFail', revision: 'b', cause: 'the disk is full' },
+      0,
+    );
+    assert.deepEqual(imageReadyOf(patch as Pod), {
+      status: 'False',
+      reason: 'PullImageFail',
+      revision: 'b',
+      message: 'the disk is full',
+    });
+  });
+
+  it('has a time of transition only when the status changes', () => {
+    const timeOf = (status: string | undefined): string | undefined => {
+      const { status: written } = imageReadyPatch(
+        { uid: 'u', status },
+        { reason: 'PullingImage', revision: 'b' },
+        0,
+      ) as Pod;
+      return written?.conditions?.[0]?.lastTransitionTime;
+    };
+    assert.equal(timeOf(undefined), '1970-01-01T00:00:00Z');
+    assert.equal(timeOf('True'), '1970-01-01T00:00:00Z');
+    assert.equal(timeOf('False'), undefined);
+  });
+});

@@ -1,0 +1,56 @@
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+
+/**
+ * Condition `PodImageReady` of a pod: whether the images of the target revision are on its node. It is written by the
+ * agent and by the manager's pull pods, read by everybody who updates a pod, and OpenYurt's by its name and texts: the
+ * message begins with the revision that it speaks of.
+ */
+export const IMAGE_READY = 'PodImageReady';
+
+export type ImageReadyReason = 'PullingImage' | 'PullImageSuccess' | 'PullImageFail';
+
+export interface ImageReady {
+  /** `True`, `False`, or what another writer put there. */
+  status: string;
+  /** Hash label of the revision that it is true for; empty when the message names none. */
+  revision: string;
+  reason: string;
+  /** What follows the revision: the cause of a failure, else empty. */
+  message: string;
+}
+
+const MESSAGE = /^controllerrevision: *([^;\s]+) *(?:; *([^]*))?$/;
+
+/** Undefined for a pod whose images nobody asked for ahead of time. */
+export const imageReadyOf = (pod: Pod): ImageReady | undefined => {
+  const found = pod.status?.conditions?.find(({ type }) => type === IMAGE_READY);
+  if (!found) return undefined;
+  const [, revision = '', message = ''] = MESSAGE.exec(found.message ?? '') ?? [];
+  return { status: found.status, revision, reason: found.reason ?? '', message };
+};
+
+const LONGEST_CAUSE = 1024;
+
+/** A strategic merge patch of a pod's status that touches this one condition, and no other pod of the same name. */
+export const imageReadyPatch = (
+  pod: { uid: string; status: string | undefined },
+  report: { reason: ImageReadyReason; revision: string; cause?: string },
+  now: number,
+): object => {
+  const status = report.reason === 'PullImageSuccess' ? 'True' : 'False';
+  const cause = report.cause ? `; ${report.cause.slice(0, LONGEST_CAUSE)}` : '';
+  return {
+    metadata: { uid: pod.uid },
+    status: {
+      conditions: [
+        {
+          type: IMAGE_READY,
+          status,
+          reason: report.reason,
+          message: `controllerrevision: ${report.revision}${cause}`,
+          ...(status !== pod.status && { lastTransitionTime: new Date(now).toISOString().replace(/\.\d+Z$/, 'Z') }),
+        },
+      ],
+    },
+  };
+};
