@@ -1,0 +1,1 @@
+export type { Deadline, DecisionBook, DecisionInput, Step, StepFacts, WaitReason } from './types.ts';

@@ -1,0 +1,1 @@
+export type { SafeAnswer, SafeCheck } from './types.ts';
