@@ -10,13 +10,14 @@ import { reportViolations, type Violation } from './violation.ts';
 export const MAY_IMPORT: ReadonlyMap<string, readonly string[]> = new Map([
   ['runtime', []],
   ['rollout', []],
+  ['process', ['runtime']],
   ['kube', ['runtime']],
   ['resources', ['kube']],
   ['native', ['runtime', 'rollout', 'kube', 'resources']],
   ['advanced', ['runtime', 'rollout', 'kube', 'resources']],
   ['prefetch', ['runtime', 'rollout', 'kube', 'resources']],
-  ['agent', ['runtime', 'rollout', 'kube', 'resources']],
-  ['manager', ['runtime', 'rollout', 'kube', 'native', 'advanced', 'prefetch']],
+  ['agent', ['runtime', 'process', 'rollout', 'kube', 'resources']],
+  ['manager', ['runtime', 'process', 'rollout', 'kube', 'native', 'advanced', 'prefetch']],
   ['sim', ['runtime', 'rollout', 'kube', 'resources']],
   ['cli', ['runtime', 'rollout', 'kube', 'resources', 'native', 'advanced', 'prefetch', 'agent', 'manager', 'sim']],
 ]);

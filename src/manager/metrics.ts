@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { RequestReport } from '../kube/index.ts';
 import type { ControllerObserver } from '../native/index.ts';
+import type { MetricsPage } from '../process/index.ts';
 import { phases } from '../rollout/index.ts';
 import type { RolloutCounts } from './controller.ts';
 
@@ -8,9 +9,7 @@ import type { RolloutCounts } from './controller.ts';
  * What the manager publishes on /metrics. Labels name controllers and DaemonSets, never nodes or pods: their number
  * bounds the series.
  */
-export interface ManagerMetrics {
-  /** In Prometheus' text format, with the media type that announces it. */
-  render(): Promise<{ contentType: string; body: string }>;
+export interface ManagerMetrics extends MetricsPage {
   request(report: RequestReport): void;
   observer(controller: string): ControllerObserver;
   /**

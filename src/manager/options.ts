@@ -1,6 +1,14 @@
-import type { LogLevel } from '../runtime/index.ts';
+import {
+  type BindAddress,
+  type LogOptions,
+  list,
+  nonEmpty,
+  objectName,
+  oneOf,
+  parseBindAddress,
+  resolveLog,
+} from '../process/index.ts';
 import { OptionError, parseDuration } from '../runtime/index.ts';
-import { type BindAddress, parseBindAddress } from './address.ts';
 
 /** The flags of `edgeset manager` as they were typed; a flag that was not given is absent. */
 export interface ManagerFlags {
@@ -48,7 +56,7 @@ export interface LeaderElectionOptions {
   retryPeriodMs: number;
 }
 
-export interface ManagerOptions {
+export interface ManagerOptions extends LogOptions {
   /** Path of a kubeconfig; undefined: KUBECONFIG, then the pod's service account, then ~/.kube/config. */
   kubeconfig: string | undefined;
   /** Default: the kubeconfig's current context. */
@@ -67,38 +75,9 @@ export interface ManagerOptions {
   qps: number;
   /** Requests at once above that. Default 200: a wave of this size begins within a second (L5). */
   burst: number;
-  logLevel: LogLevel;
-  /** Default `text` at a terminal, else `json`. */
-  logFormat: 'json' | 'text';
 }
 
 const defaultNamespace = 'edgeset-system';
-
-const oneOf = <T extends string>(flag: string, text: string, known: readonly T[]): T => {
-  const found = known.find((each) => each === text);
-  if (found === undefined) throw new OptionError(flag, `"${text}" is not known: give one of ${known.join(', ')}`);
-  return found;
-};
-
-const list = (flag: string, text: string): string[] => {
-  const items = text.split(',').map((item) => item.trim());
-  if (items.includes(''))
-    throw new OptionError(flag, `"${text}" has an empty item: give names with commas between them`);
-  return [...new Set(items)];
-};
-
-/** Kubernetes' DNS labels (namespaces) and subdomains (object names). */
-const objectName = (flag: string, text: string, form: 'label' | 'subdomain'): string => {
-  const pattern = form === 'label' ? /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/ : /^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/;
-  if (!pattern.test(text) || text.length > (form === 'label' ? 63 : 253))
-    throw new OptionError(flag, `"${text}" cannot be a name: give lower-case letters, digits and dashes`);
-  return text;
-};
-
-const nonEmpty = (flag: string, text: string | undefined): string | undefined => {
-  if (text === '') throw new OptionError(flag, 'is empty: give a value or leave the flag out');
-  return text;
-};
 
 const number = (flag: string, text: string, wanted: string, accepts: (value: number) => boolean): number => {
   const value = Number(text);
@@ -163,7 +142,6 @@ export const resolveManagerOptions = (flags: ManagerFlags, surroundings: Surroun
       'a number of requests: give a whole number from 1',
       (n) => Number.isInteger(n) && n >= 1,
     ),
-    logLevel: oneOf('--log-level', flags.logLevel ?? 'info', ['debug', 'info', 'warn', 'error']),
-    logFormat: oneOf('--log-format', flags.logFormat ?? (surroundings.terminal ? 'text' : 'json'), ['json', 'text']),
+    ...resolveLog(flags, surroundings),
   };
 };

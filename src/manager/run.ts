@@ -1,16 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { createClient, createEventRecorder, loadClusterConfig } from '../kube/index.ts';
+import { createHealth, createHostLogger, type HostProcess, runUntilStopped, startEndpoints } from '../process/index.ts';
 import { type Clock, createLogger, type Env, type Logger, systemClock } from '../runtime/index.ts';
 import type { Controller, ControllerDefinition } from './controller.ts';
 import { controllerDefinitions } from './controllers.ts';
 import { electByLease } from './election.ts';
-import { startEndpoints } from './endpoints.ts';
-import { createHealth } from './health.ts';
 import { runControllers, withoutElection } from './lifecycle.ts';
 import { createManagerMetrics } from './metrics.ts';
 import { type ManagerFlags, type ManagerOptions, resolveManagerOptions } from './options.ts';
-import { type HostProcess, runUntilStopped } from './process.ts';
 import { awaitRequirements } from './requirements.ts';
 
 /** The process that the manager is run by. */
@@ -115,14 +113,6 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
     await endpoints?.close();
   }
 };
-
-const createHostLogger = (options: ManagerOptions, host: ManagerHost, clock: Clock): Logger =>
-  createLogger({
-    write: (line) => host.stderr(`${line}\n`),
-    now: () => clock.now(),
-    level: options.logLevel,
-    format: options.logFormat,
-  });
 
 /**
  * Runs the manager until a signal stops it. Resolves with the exit code; rejects with an `OptionError` when a flag has

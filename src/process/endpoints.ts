@@ -2,11 +2,15 @@ import type { Logger } from '../runtime/index.ts';
 import { type BindAddress, sameAddress } from './address.ts';
 import type { Health } from './health.ts';
 import { type Routes, type RunningServer, startHttpServer } from './http-server.ts';
-import type { ManagerMetrics } from './metrics.ts';
 
 export interface EndpointOptions {
   metrics: BindAddress | undefined;
   health: BindAddress | undefined;
+}
+
+/** What a scrape is answered with: Prometheus' text format and the media type that announces it. */
+export interface MetricsPage {
+  render(): Promise<{ contentType: string; body: string }>;
 }
 
 /**
@@ -16,7 +20,7 @@ export interface EndpointOptions {
 export const startEndpoints = async (
   log: Logger,
   options: EndpointOptions,
-  parts: { metrics: Pick<ManagerMetrics, 'render'>; health: Health },
+  parts: { metrics: MetricsPage; health: Health },
 ): Promise<{ close(): Promise<void> }> => {
   const metricsRoutes: Routes = {
     '/metrics': async () => ({ status: 200, ...(await parts.metrics.render()) }),

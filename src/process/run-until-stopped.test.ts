@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import { type Clock, createLogger, type LogFields } from '../runtime/index.ts';
-import { runUntilStopped } from './process.ts';
+import { runUntilStopped } from './run-until-stopped.ts';
 
 const world = () => {
   const lines: LogFields[] = [];
