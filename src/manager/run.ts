@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { createClient, createEventRecorder, loadClusterConfig } from '../kube/index.ts';
 import { createHealth, createHostLogger, type HostProcess, runUntilStopped, startEndpoints } from '../process/index.ts';
-import { type Clock, createLogger, type Env, type Logger, systemClock } from '../runtime/index.ts';
+import { type Clock, type Env, systemClock } from '../runtime/index.ts';
 import type { Controller, ControllerDefinition } from './controller.ts';
 import { controllerDefinitions } from './controllers.ts';
 import { electByLease } from './election.ts';

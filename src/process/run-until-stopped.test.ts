@@ -73,6 +73,6 @@ for (const event of ['unhandledRejection', 'uncaughtException']) {
     host.emit(event, new TypeError('x is not a function'));
     assert.deepEqual(exits, [1]);
     assert.equal(lines.at(-1)?.error, 'x is not a function');
-    assert.match(String(lines.at(-1)?.stack), /process\.test\.ts/);
+    assert.match(String(lines.at(-1)?.stack), /run-until-stopped\.test\.ts/);
   });
 }
