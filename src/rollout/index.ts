@@ -15,11 +15,13 @@ export { toPodFacts } from './pod-facts.ts';
 export {
   annotation,
   formatPolicyError,
+  type OtaTerms,
   type ParsedPolicy,
   type Policy,
   type PolicyError,
   type PolicySource,
   parsePolicy,
+  readOtaTerms,
 } from './policy.ts';
 export type { Act, NodeRecord } from './record.ts';
 export { formatSelector, fromLabelSelector, matches, parseSelector, type Selector } from './selector.ts';

@@ -79,6 +79,8 @@ describe('every other annotation', () => {
       minReadyMs: 0,
       resume: undefined,
       rolledBackFrom: undefined,
+      otaDeadline: undefined,
+      otaDeadlineSpreadMs: 3_600_000,
     } satisfies Policy);
     assert.equal(policyOf(parse({ [annotation.strategy]: 'auto' }, 'OnDelete', 7)).minReadyMs, 7_000);
   });

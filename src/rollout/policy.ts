@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { daemonRolloutLimits } from './api.ts';
 import { count, formatIntOrPercent, type IntOrPercent, parseIntOrPercent, percent } from './int-or-percent.ts';
+import { parseDeadline, parseSpread } from './ota-terms.ts';
 import { formatSelector, parseSelector, type Selector } from './selector.ts';
 
 /** Annotation keys of the user interface. The `apps.openyurt.io` ones are kept from OpenYurt. */
@@ -20,6 +21,8 @@ export const annotation = {
   predownload: 'edgeset.io/predownload',
   resume: 'edgeset.io/resume',
   rolledBackFrom: 'edgeset.io/rolled-back-from',
+  otaDeadline: 'edgeset.io/ota-deadline',
+  otaDeadlineSpread: 'edgeset.io/ota-deadline-spread',
 } as const;
 
 /** How a DaemonSet is to be rolled out: parsed once per change of its annotations, defaults filled in. */
@@ -49,6 +52,10 @@ export interface Policy {
   resume: { hash: string; value: string } | undefined;
   /** Hash label of the revision that a rollback of ours took away. */
   rolledBackFrom: string | undefined;
+  /** With the strategy ota: when owners can no longer put an update off, epoch ms. Default: never. */
+  otaDeadline: number | undefined;
+  /** Devices act so long after the deadline at most, each at a time of its own. Default 1 h. */
+  otaDeadlineSpreadMs: number;
 }
 
 /** A value that cannot be acted on, in a form that a person can mend. */
@@ -163,6 +170,22 @@ const readResume = (text: string): Read<NonNullable<Policy['resume']>> => {
     : { problem: 'does not name a revision', cure: "set it to the target revision's controller-revision-hash" };
 };
 
+const readDeadline = (text: string): Read<number> => {
+  const at = parseDeadline(text);
+  return at === undefined
+    ? { problem: 'is not a time', cure: 'set a time with its zone as in RFC 3339, such as 2026-11-21T17:00:00Z' }
+    : { value: at };
+};
+
+const readSpread = (text: string): Read<number> => {
+  const ms = parseSpread(text);
+  return ms === undefined
+    ? { problem: 'is not a duration of at most a year', cure: 'set a duration such as 1h, 90m or 1h30m; 0s for none' }
+    : { value: ms };
+};
+
+const SPREAD_MS = 3_600_000;
+
 const readHash = (text: string): Read<string> => ({ value: text.trim() });
 
 /**
@@ -223,9 +246,36 @@ export const parsePolicy = (source: PolicySource): ParsedPolicy => {
     minReadyMs: source.minReadySeconds * 1000,
     resume: read(annotation.resume, readResume, undefined),
     rolledBackFrom: read(annotation.rolledBackFrom, readHash, undefined),
+    otaDeadline: read(annotation.otaDeadline, readDeadline, undefined),
+    otaDeadlineSpreadMs: read(annotation.otaDeadlineSpread, readSpread, SPREAD_MS),
   };
   if (errors.length > 0) return { kind: 'invalid', policy, errors, warnings };
   return { kind: 'on', policy, hash: hashPolicy(policy), warnings };
+};
+
+/** What an agent has to know of a DaemonSet's policy. */
+export interface OtaTerms {
+  /** Its owners decide: the strategy is ota. */
+  ota: boolean;
+  /** When they can no longer put the update off, epoch ms; undefined for never, and for one that cannot be read. */
+  deadline: number | undefined;
+  /** Each device acts within so long after the deadline. */
+  spreadMs: number;
+  /** What cannot be read, as `parsePolicy` tells it. Nothing is due by a deadline whose terms are in doubt. */
+  errors: PolicyError[];
+}
+
+/** Reads of a DaemonSet's annotations what matters on a device: `parsePolicy` less what only the manager needs. */
+export const readOtaTerms = (annotations: Readonly<Record<string, string>> | undefined = {}): OtaTerms => {
+  const parsed = parsePolicy({ annotations, updateStrategyType: 'OnDelete', minReadySeconds: 0 });
+  const strategy = annotations[annotation.strategy] ?? annotations[annotation.proposedStrategy];
+  const read = strategy === undefined ? undefined : readStrategy(strategy);
+  const ota = read !== undefined && 'value' in read && read.value === 'ota';
+  if (!ota || parsed.kind === 'off') return { ota, deadline: undefined, spreadMs: SPREAD_MS, errors: [] };
+  const terms: readonly string[] = [annotation.otaDeadline, annotation.otaDeadlineSpread];
+  const errors = parsed.kind === 'invalid' ? parsed.errors.filter(({ field }) => terms.includes(field)) : [];
+  const deadline = errors.length === 0 ? parsed.policy.otaDeadline : undefined;
+  return { ota, deadline, spreadMs: parsed.policy.otaDeadlineSpreadMs, errors };
 };
 
 /** Ten hex digits that change when, and only when, the effective policy does. */
