@@ -19,7 +19,11 @@ const cores = availableParallelism();
 
 const SUITES: Readonly<Record<string, Suite>> = {
   unit: {
-    files: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/sim/{conformance,determinism,oracle}.test.ts'],
+    files: [
+      'src/**/*.test.ts',
+      'scripts/**/*.test.ts',
+      'test/sim/{advanced-api,conformance,determinism,oracle}.test.ts',
+    ],
     concurrency: cores,
     checks: true,
   },

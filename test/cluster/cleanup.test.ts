@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, describe, it } from 'node:test';
-import { until } from './index.ts';
+import { kubectl, until } from './index.ts';
 
 const children: ChildProcess[] = [];
 after(() => {
@@ -40,27 +40,17 @@ const up = async (...nodes: string[]) => {
   return { child, ended, kubeconfig: said, dir: dirname(said) };
 };
 
-const kubectl = async (kubeconfig: string, ...args: string[]): Promise<string> => {
-  const child = spawn('kubectl', args, {
-    env: { ...process.env, KUBECONFIG: kubeconfig },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let said = '';
-  for await (const chunk of child.stdout) said += String(chunk);
-  return said;
-};
-
 describe('a cluster brought up by hand', {
   concurrency: 2,
   skip: process.platform !== 'linux' && 'reads /proc',
 }, () => {
   it('takes nodes offline by annotation, and leaves nothing behind after SIGINT', async () => {
     const { child, ended, kubeconfig, dir } = await up('edge-1', 'edge-2');
-    const status = (): Promise<string> => kubectl(kubeconfig, 'get', 'node', 'edge-2', '--no-headers');
+    const status = (): Promise<string> => kubectl(kubeconfig, ['get', 'node', 'edge-2', '--no-headers']);
     assert.match(await status(), / Ready /);
-    await kubectl(kubeconfig, 'annotate', 'node', 'edge-2', 'edgeset.io/sim=offline');
+    await kubectl(kubeconfig, ['annotate', 'node', 'edge-2', 'edgeset.io/sim=offline']);
     await until('kubectl shows it', 20_000, 200, async () => (await status()).includes('NotReady'));
-    await kubectl(kubeconfig, 'annotate', 'node', 'edge-2', 'edgeset.io/sim-');
+    await kubectl(kubeconfig, ['annotate', 'node', 'edge-2', 'edgeset.io/sim-']);
     await until('kubectl shows it again', 20_000, 200, async () => !(await status()).includes('NotReady'));
     assert.ok(programsOf(dir).length >= 6);
     child.kill('SIGINT');

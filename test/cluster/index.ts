@@ -2,6 +2,7 @@ export { type Api, type Json } from './api.ts';
 export { followAudit } from './audit.ts';
 export { type RealCluster, startCluster } from './cluster.ts';
 export type { ControlPlane, ControlPlaneOptions, ProgramName } from './controlplane.ts';
+export { kubectl, kubectlApply } from './kubectl.ts';
 export type { Delays } from './kwok.ts';
 export { mintToken } from './manager.ts';
 export { deadline, until } from './wait.ts';

@@ -1,0 +1,2 @@
+export { type AdvancedDaemonSet, type AdvancedDaemonSetSpec, advancedDaemonSetApi } from './api.ts';
+export { advancedDaemonSetCrd } from './crd.ts';

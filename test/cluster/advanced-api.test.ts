@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { advancedDaemonSetApi, advancedDaemonSetCrd } from '../../src/advanced/index.ts';
+import { customResourceDefinitions } from '../../src/resources/index.ts';
+import { describeAdvancedApi } from '../conformance/advanced/index.ts';
+import { kubectlApply, type RealCluster, startCluster, until } from './index.ts';
+
+const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+
+/** As OpenKruise leaves its own: a conversion webhook that nobody serves any more, and an open schema. */
+const foreign = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${advancedDaemonSetApi.plural}.${advancedDaemonSetApi.group}` },
+  spec: {
+    group: advancedDaemonSetApi.group,
+    scope: 'Namespaced',
+    names: advancedDaemonSetCrd.spec.names,
+    conversion: {
+      strategy: 'Webhook',
+      webhook: {
+        clientConfig: { service: { name: 'kruise-webhook-service', namespace: 'kruise-system', path: '/convert' } },
+        conversionReviewVersions: ['v1', 'v1beta1'],
+      },
+    },
+    versions: [
+      {
+        name: 'v1alpha1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: open },
+        subresources: { status: {} },
+      },
+    ],
+  },
+};
+
+describe('the API of Advanced DaemonSets, on a real API server', { timeout: 120_000 }, () => {
+  let cluster: RealCluster;
+  before(async () => {
+    cluster = await startCluster();
+  });
+  after(() => cluster.stop());
+
+  it('the definition applies over the one of OpenKruise, webhook and all, and takes its objects over', async () => {
+    const { client, kubeconfig } = cluster;
+    await kubectlApply(kubeconfig, foreign);
+    const path = '/apis/apps.kruise.io/v1alpha1/namespaces/default/daemonsets';
+    const { api } = cluster.plane;
+    await until('the foreign kind is served', 30_000, 50, () =>
+      api.get(path).then(
+        () => true,
+        () => false,
+      ),
+    );
+    const spec = {
+      selector: { matchLabels: { app: 'old' } },
+      template: { metadata: { labels: { app: 'old' } }, spec: { containers: [{ name: 'main', image: 'old:v1' }] } },
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { rollingUpdateType: 'Surging', maxUnavailable: 1 } },
+    };
+    await api.post(path, { apiVersion: 'apps.kruise.io/v1alpha1', kind: 'DaemonSet', metadata: { name: 'old' }, spec });
+
+    await kubectlApply(kubeconfig, advancedDaemonSetCrd);
+    const definition = await client.get(customResourceDefinitions, { name: foreign.metadata.name });
+    assert.deepEqual((definition as unknown as typeof foreign).spec.conversion, { strategy: 'None' });
+    const newer = '/apis/apps.kruise.io/v1beta1/namespaces/default/daemonsets/old';
+    const taken = await until('the object is served in both versions', 30_000, 50, () =>
+      api.get<{ spec: { burstReplicas?: number } }>(newer).catch(() => undefined),
+    );
+    assert.equal(taken.spec.burstReplicas, 250);
+  });
+
+  describeAdvancedApi(() => ({ client: cluster.client, namespace: 'default' }));
+});

@@ -1,0 +1,15 @@
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+
+/** Runs kubectl and resolves with what it printed; rejects with its words when it failed. */
+export const kubectl = async (kubeconfig: string, args: readonly string[], input = ''): Promise<string> => {
+  const child = spawn('kubectl', args, { env: { ...process.env, KUBECONFIG: kubeconfig } });
+  child.stdin.end(input);
+  const ended = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
+  const [out, error, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ended with ${code}: ${error}`);
+  return out;
+};
+
+export const kubectlApply = (kubeconfig: string, object: object): Promise<string> =>
+  kubectl(kubeconfig, ['apply', '-f', '-'], JSON.stringify(object));

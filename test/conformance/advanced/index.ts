@@ -1,0 +1,1 @@
+export { describeAdvancedApi } from './api.ts';

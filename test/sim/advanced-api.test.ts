@@ -1,0 +1,17 @@
+import { before, describe } from 'node:test';
+import { advancedDaemonSetCrd } from '../../src/advanced/index.ts';
+import { type KubeClient } from '../../src/kube/index.ts';
+import { customResourceDefinitions } from '../../src/resources/index.ts';
+import { createVirtualClock, silentLogger } from '../../src/runtime/index.ts';
+import { createEmbeddedCluster, machineryClient } from '../../src/sim/index.ts';
+import { describeAdvancedApi } from '../conformance/advanced/index.ts';
+
+describe('the API of Advanced DaemonSets, on the embedded cluster', () => {
+  let client: KubeClient;
+  before(async () => {
+    const env = { clock: createVirtualClock(0), random: Math.random, log: silentLogger };
+    client = machineryClient(createEmbeddedCluster({ env }).machinery);
+    await client.create(customResourceDefinitions, advancedDaemonSetCrd);
+  });
+  describeAdvancedApi(() => ({ client, namespace: 'default' }));
+});
