@@ -56,4 +56,6 @@ export interface PodFacts {
   trouble: PodTrouble | undefined;
   /** A short text from the pod's own status that explains the trouble, for people; empty without trouble. */
   detail: string;
+  /** What its conditions ask to be pulled ahead, and the cause reported last; undefined while nothing is asked. */
+  asks?: { revision: string; failure: string | undefined };
 }

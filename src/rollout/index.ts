@@ -6,6 +6,7 @@ export { type Explanation, explain, explainHold, hazards } from './explain.ts';
 export type { NodeFacts, NodeView, PodFacts, Taint } from './facts.ts';
 export type { Hold, OutsideHold } from './hold.ts';
 export { IMAGE_READY, type ImageReady, type ImageReadyReason, imageReadyOf, imageReadyPatch } from './image-ready.ts';
+export type { ImageRequest, ImageRequests, RequestingDaemonSet } from './image-request.ts';
 export { createLedger, type Ledger, type Tally } from './ledger.ts';
 export { toNodeView } from './node-view.ts';
 export { controllerOf, type Owner } from './owner.ts';

@@ -1,6 +1,7 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { NAME_FIELD } from './affinity.ts';
 import type { PodFacts } from './facts.ts';
+import { askedRevision } from './image-request.ts';
 import { troubleOf } from './pod-trouble.ts';
 import { toEpochMs } from './timestamps.ts';
 
@@ -30,6 +31,7 @@ export const toPodFacts = (pod: Pod): PodFacts | undefined => {
   const readyChangedAt = toEpochMs(condition?.lastTransitionTime);
   const found =
     ready || finished || terminating ? undefined : troubleOf(pod, condition?.status === 'False' ? readyChangedAt : 0);
+  const asks = terminating ? undefined : askedRevision(pod);
   return {
     uid: metadata.uid ?? '',
     name: metadata.name ?? '',
@@ -42,5 +44,6 @@ export const toPodFacts = (pod: Pod): PodFacts | undefined => {
     readyChangedAt,
     trouble: found?.trouble,
     detail: found?.detail ?? '',
+    ...(asks && { asks }),
   };
 };
