@@ -7,8 +7,8 @@ import {
   fromLabelSelector,
   type ParsedPolicy,
   parsePolicy,
+  templateDigest,
 } from '../rollout/index.ts';
-import { templateDigest } from './template.ts';
 
 /** What is kept of a DaemonSet that opted in. */
 export interface DaemonSetView {

@@ -1,6 +1,5 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
-import { controllerOf, type TargetRevision } from '../rollout/index.ts';
-import { recordedTemplate, templateDigest } from './template.ts';
+import { controllerOf, recordedTemplate, type TargetRevision, templateDigest } from '../rollout/index.ts';
 
 /** What is kept of a ControllerRevision that a DaemonSet owns. */
 export interface RevisionView extends TargetRevision {

@@ -1,8 +1,7 @@
 import { isKubeError, type KubeClient } from '../kube/index.ts';
-import { annotation } from '../rollout/index.ts';
+import { annotation, recordedTemplate } from '../rollout/index.ts';
 import type { DaemonSetView } from './daemonset-view.ts';
 import { controllerRevisions, daemonSets } from './resources.ts';
-import { recordedTemplate } from './template.ts';
 
 export type RollbackOutcome =
   /** resourceVersion of the DaemonSet as patched: nothing is decided before the watch has delivered it. */

@@ -28,3 +28,4 @@ export type { Act, NodeRecord } from './record.ts';
 export { formatSelector, fromLabelSelector, matches, parseSelector, type Selector } from './selector.ts';
 export { newState, type RolloutState, type TargetRevision } from './state.ts';
 export { statusOf, type WrittenStatus } from './status.ts';
+export { recordedTemplate, templateDigest } from './template.ts';
