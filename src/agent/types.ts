@@ -82,6 +82,8 @@ export interface Decision extends DaemonSetRef {
   by: Caller;
   at: Timestamp;
   state: DecisionState;
+  /** Asked for at once, by the compatible route: what could not be done then is not done later. */
+  once?: true;
   /** The act of a decision that is `acting` or was carried out. */
   act?: DecisionAct;
   /** Why it is in its state, for people; set for `done`, `refused`, `superseded` and `replaced`. */
@@ -94,6 +96,8 @@ export interface DecisionAct {
   kind: 'delete' | 'approve';
   pod: string;
   podUid: string;
+  /** The version of the pod that the act is bound to: a pod of another version cannot be met by it any more. */
+  podResourceVersion?: string;
   fromRevision: string;
   toRevision: string;
   startedAt: Timestamp;

@@ -79,6 +79,8 @@ export interface WatchOptions {
   sendInitialEvents?: boolean;
   /** Server-side end of the stream. Default: a random 5 to 10 minutes. */
   timeoutSeconds?: number;
+  /** Called when the server has taken the watch, which may be long before the first event. Must not throw. */
+  onOpen?: () => void;
 }
 
 export type WatchEvent<T> =

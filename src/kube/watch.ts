@@ -85,6 +85,7 @@ export async function* openWatch<T extends KubeObject>(
       await response.body.return();
       throw malformed(`the answer is ${type}, not JSON`);
     }
+    watch.onOpen?.();
     const decoder = createLineDecoder(options.maxLineBytes);
     for await (const chunk of response.body) {
       lastByteAt = env.clock.now();

@@ -6,6 +6,8 @@ export interface DecisionInput extends DaemonSetRef {
   choice: Choice;
   by: Caller;
   fromRevision: string | null;
+  /** Kept in the decision: see `Decision.once`. */
+  once?: true;
 }
 
 /**

@@ -60,6 +60,7 @@ async function* streamOf<T extends KubeObject>(
       end,
     },
   );
+  options.onOpen?.();
   let marks = core.clock.timer(BOOKMARK_MS, function mark() {
     watch.bookmark();
     marks = core.clock.timer(BOOKMARK_MS, mark);

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import type { KubeClient } from '../../kube/index.ts';
+import { KubeError } from '../../kube/index.ts';
+import { pods } from '../../resources/index.ts';
+import { createVirtualClock, silentLogger } from '../../runtime/index.ts';
+import { createMachinery, machineryClient } from '../../sim/index.ts';
+import { createPodCache, type PodCache } from './index.ts';
+
+const podOn = (node: string, name: string, namespace = 'default'): object => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, namespace },
+  spec: { nodeName: node, containers: [{ name: 'app', image: 'app:v1', env: [{ name: 'KEY', value: 'hunter2' }] }] },
+});
+
+const exists = (file: string): Promise<boolean> =>
+  stat(file).then(
+    () => true,
+    () => false,
+  );
+/** Files are written in real time, whatever the clock shows. */
+const until = async (done: () => Promise<boolean>): Promise<void> => {
+  const endsAt = Date.now() + 10_000;
+  while (!(await done())) {
+    assert.ok(Date.now() < endsAt, 'took too long');
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+};
+
+describe('pod cache', () => {
+  let dir = '';
+  const stops: (() => Promise<void>)[] = [];
+  beforeEach(async () => {
+    dir = await mkdtemp(path.join(tmpdir(), 'edgeset-pods-'));
+  });
+  afterEach(async () => {
+    for (const stop of stops.splice(0)) await stop();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  const world = () => {
+    const clock = createVirtualClock(1_800_000_000_000);
+    const env = { clock, random: () => 0.5, log: silentLogger };
+    const machinery = createMachinery({ clock, random: () => 0.5 });
+    for (const name of ['node-1', 'node-2'])
+      machinery.create<object>(
+        { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false },
+        { metadata: { name } },
+      );
+    const direct = machineryClient(machinery);
+    const link = { cut: false, watches: 0 };
+    const broken = (): never => {
+      throw new KubeError('Transport', 'the link is cut');
+    };
+    const client: Pick<KubeClient, 'list' | 'watch'> = {
+      list: (resource, options) => (link.cut ? broken() : direct.list(resource, options)),
+      watch: (resource, options) => {
+        link.watches += 1;
+        return link.cut ? broken() : direct.watch(resource, options);
+      },
+    };
+    const start = (
+      options: { namespaces?: readonly string[] } = {},
+    ): { cache: PodCache; stop: () => Promise<void> } => {
+      const cache = createPodCache({ client, env, node: 'node-1', dir, ...options });
+      const ended = new AbortController();
+      const running = cache.run(ended.signal);
+      const stop = async (): Promise<void> => {
+        ended.abort();
+        await running;
+      };
+      stops.push(stop);
+      return { cache, stop };
+    };
+    return { clock, env, machinery, client, link, start };
+  };
+  const names = (cache: PodCache): string[] =>
+    cache
+      .list()
+      .map(({ metadata }) => metadata?.name ?? '')
+      .toSorted();
+
+  it('holds the pods of its own node, as they may be shown', async () => {
+    const { clock, machinery, start } = world();
+    machinery.create<object>(pods, podOn('node-1', 'mine'));
+    machinery.create<object>(pods, podOn('node-2', 'theirs'));
+    const { cache } = start();
+    assert.equal(cache.connected(), false);
+    await clock.advance(10);
+    assert.deepEqual(names(cache), ['mine']);
+    assert.equal(cache.connected(), true);
+    assert.ok(!JSON.stringify(cache.list()).includes('hunter2'));
+    let changes = 0;
+    cache.onChange(() => (changes += 1));
+    machinery.create<object>(pods, podOn('node-1', 'another'));
+    await clock.advance(10);
+    assert.deepEqual(names(cache), ['another', 'mine']);
+    assert.ok(changes > 0);
+    assert.equal(cache.get({ namespace: 'default', name: 'another' })?.spec?.nodeName, 'node-1');
+  });
+
+  it('answers after a restart without a network, with an age that counts from the last contact', async () => {
+    const { clock, machinery, link, start } = world();
+    machinery.create<object>(pods, podOn('node-1', 'mine'));
+    const first = start();
+    await clock.advance(120_000);
+    link.cut = true;
+    await first.stop();
+    await clock.advance(3_600_000);
+    const { cache } = start();
+    assert.deepEqual(names(cache), ['mine']);
+    assert.equal(cache.connected(), false);
+    assert.ok(cache.ageSeconds() >= 3600, String(cache.ageSeconds()));
+    const contact = cache.lastContact();
+    await clock.advance(600_000);
+    assert.ok(cache.ageSeconds() >= 4200, String(cache.ageSeconds()));
+    assert.equal(cache.lastContact(), contact);
+    link.cut = false;
+    await clock.advance(40_000);
+    assert.equal(cache.connected(), true);
+    assert.ok(cache.ageSeconds() < 120);
+    assert.deepEqual(names(cache), ['mine']);
+  });
+
+  it('loses nothing that it has told of for two seconds when its power is cut', async () => {
+    const { clock, machinery, link, start } = world();
+    start();
+    await clock.advance(10);
+    machinery.create<object>(pods, podOn('node-1', 'mine'));
+    await clock.advance(2_000);
+    const file = path.join(dir, 'pods.json');
+    await until(() => exists(file));
+    link.cut = true;
+    const { cache } = start();
+    assert.deepEqual(names(cache), ['mine']);
+  });
+
+  it('writes nothing and asks for nothing at rest', async () => {
+    const { clock, machinery, link, start } = world();
+    machinery.create<object>(pods, podOn('node-1', 'mine'));
+    const { cache } = start();
+    await clock.advance(5_000);
+    const file = path.join(dir, 'pods.json');
+    await until(() => exists(file));
+    const before = (await stat(file)).mtimeMs;
+    const { watches } = link;
+    await clock.advance(3_600_000);
+    assert.equal((await stat(file)).mtimeMs, before);
+    assert.ok(link.watches - watches <= 12, `${link.watches - watches} watches in an hour`);
+    assert.equal(cache.connected(), true);
+    assert.ok(cache.ageSeconds() <= 61);
+  });
+
+  it('keeps to the namespaces that it is given, and shows none of them half', async () => {
+    const { clock, machinery, start, link } = world();
+    for (const name of ['one', 'two', 'three']) {
+      machinery.create<object>(
+        { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false },
+        { metadata: { name } },
+      );
+      machinery.create<object>(pods, podOn('node-1', `in-${name}`, name));
+    }
+    const first = start({ namespaces: ['one', 'two'] });
+    await clock.advance(10);
+    assert.deepEqual(names(first.cache), ['in-one', 'in-two']);
+    await first.stop();
+    link.cut = true;
+    assert.deepEqual(names(start({ namespaces: ['one', 'two'] }).cache), ['in-one', 'in-two']);
+  });
+
+  it('ignores the copy of another node', async () => {
+    const { clock, env, client, machinery, start } = world();
+    machinery.create<object>(pods, podOn('node-1', 'mine'));
+    const first = start();
+    await clock.advance(10);
+    await first.stop();
+    assert.deepEqual(createPodCache({ client, env, node: 'node-2', dir }).list(), []);
+  });
+
+  it('finds out by itself that a link that was silent has healed', async () => {
+    const { clock, start } = world();
+    const { cache } = start();
+    await clock.advance(10);
+    cache.link.unanswered();
+    assert.equal(cache.connected(), false);
+    await clock.advance(1_100);
+    assert.equal(cache.connected(), true);
+  });
+});
