@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, describe, it } from 'node:test';
+import { resolveUsers } from './users.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'edgeset-users-'));
+after(() => rmSync(folder, { recursive: true }));
+const passwd = path.join(folder, 'passwd');
+writeFileSync(
+  passwd,
+  'root:x:0:0::/root:/bin/sh\nkiosk:x:1001:1001::/home/kiosk:/bin/sh\nbad:x::\nnobody:x:65534:65534:::\n',
+);
+
+describe('users of the allow-list', () => {
+  it('are numbers, or names of the password file', () => {
+    assert.deepEqual(resolveUsers('--allow-user', ['root', 'kiosk', '1234'], passwd), new Set([0, 1001, 1234]));
+  });
+  it('know root where there is no password file', () => {
+    assert.deepEqual(resolveUsers('--allow-user', ['root'], '/nonexistent'), new Set([0]));
+  });
+  for (const [user, cure] of [
+    ['ghost', /give the uid/],
+    ['bad', /give the uid/],
+    ['-1', /give the uid/],
+    ['99999999999', /not a uid/],
+    ['nobody', /uid of its own/],
+    ['65534', /uid of its own/],
+  ] as const)
+    it(`refuses ${user}`, () =>
+      assert.throws(() => resolveUsers('--allow-user', [user], passwd), { code: 'InvalidOption', message: cure }));
+});
