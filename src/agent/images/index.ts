@@ -1,0 +1,8 @@
+export { imageReadyOf } from '../../rollout/index.ts';
+export {
+  createImagePulls,
+  type ImagePulls,
+  type ImagePullsOptions,
+  type PullTarget,
+  type TargetOf,
+} from './image-pulls.ts';
