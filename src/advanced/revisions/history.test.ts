@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
+import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
+import { HASH_LABEL, type HistoryInput, type HistoryPlan, onNameTaken, planHistory, revisionData } from './history.ts';
+
+const owner = {
+  apiVersion: 'apps.kruise.io/v1beta1',
+  name: 'app',
+  namespace: 'default',
+  uid: 'u-1',
+  collisionCount: 0,
+};
+const template = (image: string): PodTemplateSpec => ({
+  metadata: { labels: { app: 'app' } },
+  spec: { containers: [{ name: 'main', image }] },
+});
+const plan = (image: string, revisions: readonly ControllerRevision[], more: Partial<HistoryInput> = {}): HistoryPlan =>
+  planHistory({ owner, template: template(image), revisions, carried: new Set(), keep: 10, ...more });
+
+/** What is there once a plan was carried out. */
+const after = (revisions: readonly ControllerRevision[], { write, remove }: HistoryPlan): ControllerRevision[] => {
+  const left = revisions.filter((revision) => !remove.includes(revision));
+  if (write.kind === 'none') return left;
+  const { revision } = write;
+  return [...left.filter(({ metadata }) => metadata?.name !== revision.metadata?.name), revision];
+};
+const rollOut = (...images: string[]): ControllerRevision[] =>
+  images.reduce<ControllerRevision[]>((revisions, image) => after(revisions, plan(image, revisions)), []);
+const numbers = (revisions: readonly ControllerRevision[]): number[] => revisions.map(({ revision }) => revision);
+
+describe('the history of an Advanced DaemonSet', () => {
+  it('begins with a revision in the form of the native controller', () => {
+    const { target, write, remove } = plan('v1', []);
+    assert.ok(write.kind === 'create');
+    const { metadata, data, revision } = write.revision;
+    assert.equal(metadata?.name, `app-${target.hash}`);
+    assert.equal(metadata?.labels?.[HASH_LABEL], target.hash);
+    assert.equal(metadata?.labels?.app, 'app');
+    assert.equal(metadata?.ownerReferences?.[0]?.uid, 'u-1');
+    assert.deepEqual(data, { spec: { template: { $patch: 'replace', ...template('v1') } } });
+    assert.equal(revision, 1);
+    assert.deepEqual(remove, []);
+  });
+
+  it('writes nothing while the template stays', () => {
+    const revisions = rollOut('v1', 'v2');
+    assert.deepEqual(plan('v2', revisions).write, { kind: 'none' });
+  });
+
+  it('goes back to an earlier revision under its old hash, with the highest number', () => {
+    const revisions = rollOut('v1', 'v2', 'v3');
+    const first = revisions[0];
+    const { target, write } = plan('v1', revisions);
+    assert.equal(target.hash, first?.metadata?.labels?.[HASH_LABEL]);
+    assert.equal(target.number, 4);
+    assert.equal(write.kind, 'renumber');
+  });
+
+  it('keeps as many as asked for beside the target, and every one that a pod carries', () => {
+    const revisions = rollOut('v1', 'v2', 'v3', 'v4', 'v5');
+    const hashes = revisions.map(({ metadata }) => metadata?.labels?.[HASH_LABEL] ?? '');
+    assert.deepEqual(numbers(plan('v5', revisions, { keep: 2 }).remove as ControllerRevision[]), [1, 2]);
+    const carried = new Set([hashes[0] ?? '']);
+    assert.deepEqual(numbers(plan('v5', revisions, { keep: 2, carried }).remove as ControllerRevision[]), [2, 3]);
+    assert.deepEqual(numbers(plan('v5', revisions, { keep: 0 }).remove as ControllerRevision[]), [1, 2, 3, 4]);
+    assert.deepEqual(plan('v5', revisions, { keep: 0, carried: new Set(hashes) }).remove, []);
+  });
+
+  it('adopts a revision that a native DaemonSet left behind, under its hash', () => {
+    const orphan: ControllerRevision = {
+      metadata: {
+        name: 'app-5d8f9c',
+        namespace: 'default',
+        labels: { app: 'app', [HASH_LABEL]: '5d8f9c' },
+        resourceVersion: '7',
+      },
+      data: revisionData(template('v1')),
+      revision: 3,
+    };
+    const { target, write } = plan('v1', [orphan], { carried: new Set(['5d8f9c']) });
+    assert.deepEqual(target, { name: 'app-5d8f9c', hash: '5d8f9c', number: 3 });
+    assert.ok(write.kind === 'renumber');
+    assert.equal(write.revision.metadata?.ownerReferences?.[0]?.uid, 'u-1');
+    assert.equal(write.revision.metadata?.resourceVersion, '7');
+  });
+
+  it('never removes what is not its own', () => {
+    const orphans = rollOut('v1', 'v2').map((revision) => ({
+      ...revision,
+      metadata: { ...revision.metadata, ownerReferences: [] },
+    }));
+    assert.deepEqual(plan('v3', orphans, { keep: 0 }).remove, []);
+  });
+
+  it('of two revisions with one template takes the one that pods carry', () => {
+    const [made] = rollOut('v1');
+    assert.ok(made);
+    const native = {
+      ...made,
+      metadata: { ...made.metadata, name: 'app-77', labels: { [HASH_LABEL]: '77' } },
+      revision: 1,
+    };
+    const ours = { ...made, revision: 2 };
+    assert.equal(plan('v1', [native, ours], { carried: new Set(['77']) }).target.hash, '77');
+    assert.equal(plan('v1', [native, ours]).target.hash, made.metadata?.labels?.[HASH_LABEL]);
+  });
+
+  it('tells a name that is taken by its own doing from a collision', () => {
+    const { write } = plan('v1', []);
+    assert.ok(write.kind === 'create');
+    assert.equal(onNameTaken(write.revision, write.revision), 'same');
+    const foreign = { ...write.revision, data: revisionData(template('v2')) };
+    assert.equal(onNameTaken(foreign, write.revision), 'collision');
+    const otherOwner = { ...write.revision, metadata: { ...write.revision.metadata, ownerReferences: [] } };
+    assert.equal(onNameTaken(otherOwner, write.revision), 'collision');
+    const raised = plan('v1', [], { owner: { ...owner, collisionCount: 1 } });
+    assert.notEqual(raised.target.name, write.revision.metadata?.name);
+  });
+
+  it('has one number a revision that only grows, whatever is rolled out', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { minLength: 1, maxLength: 30 }),
+        fc.nat(4),
+        (images, keep) => {
+          let revisions: ControllerRevision[] = [];
+          let last = 0;
+          let before = '';
+          for (const image of images) {
+            const made = plan(image, revisions, { keep });
+            revisions = after(revisions, made);
+            assert.equal(new Set(numbers(revisions)).size, revisions.length);
+            assert.equal(made.target.number, Math.max(...numbers(revisions)));
+            assert.ok(image === before ? made.target.number === last : made.target.number > last);
+            assert.ok(revisions.length <= keep + 1);
+            assert.deepEqual(plan(image, revisions, { keep }).write, { kind: 'none' });
+            last = made.target.number;
+            before = image;
+          }
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,10 @@
+export {
+  HASH_LABEL,
+  type HistoryInput,
+  type HistoryOwner,
+  type HistoryPlan,
+  type HistoryWrite,
+  onNameTaken,
+  planHistory,
+  revisionData,
+} from './history.ts';
