@@ -12,6 +12,7 @@ const bin = (name: string): string => path.join('node_modules', '.bin', name);
 
 const CHECKS: readonly Check[] = [
   { name: 'types', command: [bin('tsc'), '-p', '.'] },
+  { name: 'web', command: [bin('tsc'), '-p', 'web'] },
   { name: 'lint', command: [bin('oxlint'), '--type-aware', '--deny-warnings'] },
   { name: 'format', command: [bin('biome'), 'check', '.'] },
   { name: 'imports', command: [process.execPath, 'scripts/check-imports.ts'] },

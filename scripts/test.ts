@@ -22,6 +22,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
     files: [
       'src/**/*.test.ts',
       'scripts/**/*.test.ts',
+      'web/**/*.test.ts',
       'test/sim/{advanced-api,conformance,determinism,oracle}.test.ts',
     ],
     concurrency: cores,

@@ -1,0 +1,85 @@
+import type { Choice, DeviceStatus, HistoryEntry, Update } from './types.ts';
+
+const BASE = '/edgeset.io/v1';
+const DEADLINE_MS = 8_000;
+
+/** What became of a request. `message` is the agent's own sentence. */
+export type Outcome =
+  | { kind: 'ok' }
+  /** The agent answered that it will not. */
+  | { kind: 'refused'; status: number; message: string }
+  /** Nothing, or nothing understandable, came back: whether it was carried out is not known. */
+  | { kind: 'silent' };
+
+export type Read<T> = { kind: 'ok'; value: T } | Exclude<Outcome, { kind: 'ok' }>;
+
+/** The agent's errors are Kubernetes Status objects; the compatible routes answer in plain text. */
+const messageOf = async (response: Response): Promise<string> => {
+  const body = await response.text();
+  if (!(response.headers.get('content-type') ?? '').includes('json')) return body.trim();
+  const status: unknown = JSON.parse(body);
+  const has = typeof status === 'object' && status !== null && 'message' in status;
+  return has && typeof status.message === 'string' ? status.message : '';
+};
+
+const send = async <T>(path: string, read: (response: Response) => Promise<T>, init: RequestInit): Promise<Read<T>> => {
+  try {
+    const response = await fetch(path, { ...init, cache: 'no-store', signal: AbortSignal.timeout(DEADLINE_MS) });
+    if (response.ok) return { kind: 'ok', value: await read(response) };
+    return { kind: 'refused', status: response.status, message: await messageOf(response) };
+  } catch {
+    // Cut off, too late, or half an answer: to the reader it is all the same.
+    return { kind: 'silent' };
+  }
+};
+
+const get = <T>(path: string): Promise<Read<T>> =>
+  send(`${BASE}/${path}`, async (response) => (await response.json()) as T, { method: 'GET' });
+
+const post = (path: string, body?: object): Promise<Outcome> =>
+  send(path, (response) => response.text(), {
+    method: 'POST',
+    ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  });
+
+const segment = encodeURIComponent;
+
+export const readDevice = (): Promise<Read<DeviceStatus>> => get('device');
+export const readUpdates = (): Promise<Read<{ items: Update[] }>> => get('updates');
+export const readHistory = (): Promise<Read<{ items: HistoryEntry[] }>> => get('history');
+
+/** The choice names the revision that the owner saw: the agent refuses it when another one is the target by now. */
+export const decide = (update: Update, revision: string, { choice, ...rest }: Choice): Promise<Outcome> =>
+  post(`${BASE}/updates/${segment(update.namespace)}/${segment(update.daemonSet)}/decision`, {
+    revision,
+    decision: choice,
+    ...rest,
+  });
+
+export const pullImages = (namespace: string, pod: string): Promise<Outcome> =>
+  post(`/openyurt.io/v1/namespaces/${segment(namespace)}/pods/${segment(pod)}/imagepull`);
+
+export interface State {
+  device: DeviceStatus;
+  updates: Update[];
+}
+
+const RETRY_MS = 2_000;
+
+/**
+ * Follows the agent's events for ever. A browser's EventSource comes back by itself after a cut connection, but gives up
+ * after an answer that is none: then a new one is made.
+ */
+export const follow = (onState: (state: State) => void, onSilence: () => void): void => {
+  const open = (): void => {
+    const source = new EventSource(`${BASE}/events`);
+    source.addEventListener('state', (event: MessageEvent<string>) => onState(JSON.parse(event.data) as State));
+    source.addEventListener('error', () => {
+      onSilence();
+      if (source.readyState !== EventSource.CLOSED) return;
+      source.close();
+      setTimeout(open, RETRY_MS);
+    });
+  };
+  open();
+};

@@ -1,0 +1,32 @@
+import { useRef } from 'preact/hooks';
+import { keyOf, type Store } from '../store.ts';
+import { stepsOf } from '../view/steps.ts';
+
+/**
+ * Tells a screen reader what has changed, once and in few words. The cards themselves are no live regions: they would be
+ * read from the start at every change.
+ */
+export const Announcer = ({ store }: { store: Store }) => {
+  const { text } = store;
+  const device = store.device.value;
+  const said = useRef<ReadonlyMap<string, string> | null>(null);
+  const words = useRef('');
+  if (device !== null) {
+    const present = new Map(
+      store.updates.value.map((update) => {
+        const step = stepsOf(update, device, store.now.value, text).findLast(({ state }) => state !== 'ahead');
+        const what = update.state === 'updating' || update.state === 'queued' ? step?.label : undefined;
+        return [keyOf(update), text.live.state(update.daemonSet, what ?? text.state[update.state])];
+      }),
+    );
+    const before = said.current;
+    const news = before === null ? [] : [...present].filter(([key, what]) => before.get(key) !== what);
+    if (news.length > 0) words.current = `${news.map(([, what]) => what).join('. ')}.`;
+    said.current = present;
+  }
+  return (
+    <p class="hidden" role="status" id="news">
+      {words.current}
+    </p>
+  );
+};

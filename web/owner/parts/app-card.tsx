@@ -1,0 +1,69 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { keyOf, type Store } from '../store.ts';
+import type { Update } from '../types.ts';
+import { isUnderWay, mayDecide } from '../view/choices.ts';
+import { Decide } from './decide.tsx';
+import { Deadline, Details, Download, Remarks, Versions } from './facts.tsx';
+import { Steps } from './steps.tsx';
+
+const TONES: Readonly<Record<Update['state'], string>> = {
+  current: 'good',
+  available: 'ask',
+  postponed: 'wait',
+  rejected: 'rest',
+  queued: 'wait',
+  updating: 'ask',
+  failed: 'bad',
+  halted: 'rest',
+};
+
+/**
+ * When what had the focus goes away with a change of state, the focus stays with this app, at its name, instead of
+ * falling back to the top of the page.
+ */
+const useFocusKept = () => {
+  const card = useRef<HTMLElement>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const held = useRef(false);
+  // Rendering has not touched the page yet: what has the focus now is what had it before.
+  held.current = card.current?.contains(document.activeElement) ?? false;
+  useLayoutEffect(() => {
+    if (held.current && document.activeElement === document.body) heading.current?.focus();
+  });
+  return { card, heading };
+};
+
+export const AppCard = ({ store, update, alone }: { store: Store; update: Update; alone: boolean }) => {
+  const { text } = store;
+  const id = `app-${update.namespace}-${update.daemonSet}`;
+  const doing = store.doing.value.get(keyOf(update));
+  const notice = store.notices.value.get(keyOf(update));
+  const { card, heading } = useFocusKept();
+  return (
+    <article ref={card} class={`card tone-${TONES[update.state]}`} aria-labelledby={id} data-state={update.state}>
+      <div class="card-head">
+        <h3 id={id} ref={heading} tabIndex={-1}>
+          {update.daemonSet}
+          {!alone && <small> {update.namespace}</small>}
+        </h3>
+        <p class="badge">{text.state[update.state]}</p>
+      </div>
+      {notice !== undefined && (
+        <div class="notice tone-bad">
+          <p role="alert">{notice}</p>
+          <button type="button" class="quiet" onClick={() => store.dismiss(keyOf(update))}>
+            {text.notice.close}
+            <span class="hidden">{text.forApp(update.daemonSet)}</span>
+          </button>
+        </div>
+      )}
+      <Versions store={store} update={update} />
+      <Remarks store={store} update={update} />
+      <Deadline store={store} update={update} />
+      <Steps store={store} update={update} />
+      {mayDecide(update) && <Download store={store} update={update} busy={doing !== undefined} />}
+      {mayDecide(update) && !isUnderWay(update) && <Decide store={store} update={update} doing={doing} />}
+      <Details store={store} update={update} />
+    </article>
+  );
+};

@@ -1,0 +1,58 @@
+import type { ComponentChildren } from 'preact';
+import type { Store } from '../store.ts';
+import { Icon, type IconName } from './icon.tsx';
+
+const Banner = (props: { tone: string; icon: IconName; title: string; children: ComponentChildren }) => (
+  <div class={`banner tone-${props.tone}`}>
+    <Icon name={props.icon} />
+    <div>
+      <p class="banner-title">{props.title}</p>
+      {props.children}
+    </div>
+  </div>
+);
+
+const Silent = ({ store }: { store: Store }) => {
+  const { text } = store;
+  const since = store.silentSince.value;
+  return (
+    <Banner tone="bad" icon="warn" title={text.agent.silentTitle}>
+      <p>{since === null ? text.agent.silentNever : text.agent.silentSince(store.moments.value.say(since))}</p>
+      <p>{text.agent.silentHelp}</p>
+    </Banner>
+  );
+};
+
+const Offline = ({ store, since }: { store: Store; since: string }) => {
+  const { text } = store;
+  return (
+    <Banner tone="wait" icon="cloudOff" title={text.connection.offlineTitle}>
+      <p>{text.connection.offlineSince(store.moments.value.say(Date.parse(since)))}</p>
+      <p>{text.connection.offlineWaits}</p>
+    </Banner>
+  );
+};
+
+/** What is to be known before anything is decided; read out when it appears. */
+export const Banners = ({ store }: { store: Store }) => {
+  const { text } = store;
+  const device = store.device.value;
+  const link = store.link.value;
+  return (
+    <div role="status">
+      {link === 'forbidden' && (
+        <Banner tone="bad" icon="shield" title={text.agent.forbiddenTitle}>
+          <p>{text.agent.forbidden}</p>
+        </Banner>
+      )}
+      {link === 'silent' && <Silent store={store} />}
+      {link === 'live' && device !== null && !device.connected && <Offline store={store} since={device.since} />}
+      {link === 'live' && device?.safe.configured === true && device.safe.safe === false && (
+        <Banner tone="wait" icon="shield" title={text.safe.title}>
+          {device.safe.message !== '' && <p>{text.safe.text(device.safe.message)}</p>}
+          <p>{text.safe.note}</p>
+        </Banner>
+      )}
+    </div>
+  );
+};

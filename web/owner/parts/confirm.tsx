@@ -1,0 +1,41 @@
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import type { Store } from '../store.ts';
+import type { Update } from '../types.ts';
+
+interface Props {
+  store: Store;
+  update: Update;
+  onYes: () => void;
+  onNo: () => void;
+}
+
+/** Asks once more. The browser's own dialog keeps the focus inside, ends on Escape and gives the focus back. */
+export const Confirm = ({ store, update, onYes, onNo }: Props) => {
+  const { confirm } = store.text;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useLayoutEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    // Closing, and not only going away, is what gives the focus back.
+    return () => shown?.close();
+  }, []);
+  const deadline = update.deadline;
+  return (
+    <dialog ref={dialog} aria-labelledby={`${id}-title`} aria-describedby={`${id}-text`} onClose={onNo}>
+      <h4 id={`${id}-title`}>{confirm.title(update.daemonSet)}</h4>
+      <p id={`${id}-text`}>
+        {confirm.text}
+        {deadline && ` ${confirm.deadline(store.moments.value.say(Date.parse(deadline.actsAt)))}`}
+      </p>
+      <div class="dialog-buttons">
+        <button type="button" class="quiet framed" autofocus onClick={() => dialog.current?.close()}>
+          {confirm.no}
+        </button>
+        <button type="button" class="danger" onClick={onYes}>
+          {confirm.yes}
+        </button>
+      </div>
+    </dialog>
+  );
+};

@@ -1,0 +1,128 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Doing, Store } from '../store.ts';
+import type { Update } from '../types.ts';
+import { askAgainAt, type ChoiceName, choiceOf, chosenName, NIGHT } from '../view/choices.ts';
+import { Confirm } from './confirm.tsx';
+import { Decided } from './decided.tsx';
+import { Icon, type IconName } from './icon.tsx';
+
+interface ButtonProps {
+  name: ChoiceName;
+  icon: IconName;
+  label: string;
+  hint: string;
+}
+
+const hintForNow = (store: Store): string => {
+  const { choice } = store.text;
+  const device = store.device.value;
+  if (device?.connected === false) return choice.nowHintOffline;
+  return device?.safe.configured === true && device.safe.safe === false ? choice.nowHintUnsafe : choice.nowHint;
+};
+
+const hintForLater = (store: Store, update: Update): string => {
+  const { text, moments } = store;
+  const until = askAgainAt(store.now.value, store.timeZone.value);
+  const actsAt = Date.parse(update.deadline?.actsAt ?? '');
+  return actsAt <= until
+    ? text.choice.laterHintDeadline(moments.value.say(actsAt))
+    : text.choice.laterHint(moments.value.say(until));
+};
+
+/** The question and its answers. What each does is said before it is pressed. */
+export const Decide = ({ store, update, doing }: { store: Store; update: Update; doing: Doing | undefined }) => {
+  const { text } = store;
+  const chosen = chosenName(update);
+  const decided = update.decision?.state === 'open' ? update.decision : undefined;
+  const [changing, setChanging] = useState(false);
+  const [confirming, setConfirming] = useState<string | null>(null);
+  const first = useRef<HTMLButtonElement>(null);
+  const change = useRef<HTMLButtonElement>(null);
+  const kept = useRef(false);
+  const revision = update.target.revision ?? '';
+  useEffect(() => {
+    setChanging(false);
+    setConfirming(null);
+  }, [revision, decided?.id]);
+  useLayoutEffect(() => {
+    if (changing) first.current?.focus();
+    else if (kept.current) change.current?.focus();
+    kept.current = false;
+  }, [changing]);
+
+  const usable = store.link.value === 'live' && doing === undefined;
+  const choose = (name: ChoiceName, seen: string): void => {
+    if (!usable || chosen === name) return;
+    void store.choose(update, seen, name, choiceOf(name, store.now.value, store.timeZone.value));
+  };
+  const button = ({ name, icon, label, hint }: ButtonProps) => (
+    <button
+      key={name}
+      ref={name === 'now' ? first : null}
+      type="button"
+      class={name === 'now' ? 'choice choice-main' : 'choice'}
+      // Not `disabled`, which would throw the focus of a keyboard away.
+      aria-disabled={!usable || chosen === name}
+      aria-busy={doing === name}
+      onClick={() => choose(name, revision)}
+    >
+      <Icon name={icon} />
+      <span class="choice-label">
+        {doing === name ? text.choice.sending : label}
+        <span class="hidden">{text.forApp(update.daemonSet)}. </span>
+      </span>
+      <span class="choice-hint">{hint}</span>
+    </button>
+  );
+
+  if (decided && !changing) {
+    const onChange = (): void => setChanging(usable);
+    return (
+      <Decided store={store} update={update} decision={decided} busy={!usable} button={change} onChange={onChange} />
+    );
+  }
+  const onKeep = (): void => {
+    kept.current = true;
+    setChanging(false);
+  };
+  const { now, tonight, tonightHint, later, reject, keep, legend } = text.choice;
+  return (
+    <div class="decide" role="group" aria-label={legend(update.daemonSet)}>
+      <div class="choices">
+        {button({ name: 'now', icon: 'update', label: now, hint: hintForNow(store) })}
+        {button({ name: 'tonight', icon: 'moon', label: tonight, hint: tonightHint(NIGHT.from, NIGHT.to) })}
+        {button({ name: 'later', icon: 'clock', label: later, hint: hintForLater(store, update) })}
+      </div>
+      <div class="quiet-row">
+        {chosen !== 'reject' && (
+          <button
+            type="button"
+            class="quiet"
+            aria-disabled={!usable}
+            onClick={() => setConfirming(usable ? revision : null)}
+          >
+            {reject}
+            <span class="hidden">{text.forApp(update.daemonSet)}</span>
+          </button>
+        )}
+        {decided && (
+          <button type="button" class="quiet" onClick={onKeep}>
+            {keep}
+          </button>
+        )}
+      </div>
+      {store.link.value !== 'live' && <p class="note">{text.agent.silentNote}</p>}
+      {confirming !== null && (
+        <Confirm
+          store={store}
+          update={update}
+          onYes={() => {
+            choose('reject', confirming);
+            setConfirming(null);
+          }}
+          onNo={() => setConfirming(null)}
+        />
+      )}
+    </div>
+  );
+};

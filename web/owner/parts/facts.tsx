@@ -1,0 +1,176 @@
+import type { Store } from '../store.ts';
+import type { Update } from '../types.ts';
+import { compareImages, type ImageChange } from '../view/image-name.ts';
+import { Icon } from './icon.tsx';
+
+const Change = ({ store, change, named }: { store: Store; change: ImageChange; named: boolean }) => {
+  const { text } = store;
+  const { name, from, to } = change;
+  return (
+    <p class="versions">
+      {named && <span class="part">{name}</span>}
+      <span class="version">{from === '' ? text.app.added : from}</span>
+      <Icon name="arrow" />
+      <span class="hidden"> {text.app.arrow} </span>
+      <span class="version version-new">{to === '' ? text.app.removed : to}</span>
+    </p>
+  );
+};
+
+const Installed = ({ store, changes }: { store: Store; changes: readonly ImageChange[] }) => (
+  <p class="versions">
+    <span class="part">{store.text.app.installed}</span>
+    {changes.map(({ container, name, from }) => (
+      <span key={container} class="version">
+        {changes.length > 1 ? `${name} ${from}` : from}
+      </span>
+    ))}
+  </p>
+);
+
+/** What is installed; with a new version in sight also what it becomes. */
+export const Versions = ({ store, update }: { store: Store; update: Update }) => {
+  const { text } = store;
+  const { running, target, state } = update;
+  const changes = compareImages(running.images, state === 'current' ? null : target.images);
+  const changed = changes.filter((change) => change.changed);
+  const same = changes.filter((change) => !change.changed);
+  if (changed.length === 0) {
+    return (
+      <>
+        {changes.length > 0 && <Installed store={store} changes={changes} />}
+        {state !== 'current' && target.images === null && <p class="note">{text.app.newUnknown}</p>}
+      </>
+    );
+  }
+  return (
+    <>
+      {changed.map((change) => (
+        <Change key={change.container} store={store} change={change} named={changes.length > 1} />
+      ))}
+      {same.length > 0 && <p class="note">{text.app.same(same.map(({ name }) => name).join(', '))}</p>}
+    </>
+  );
+};
+
+/** What is to be said of the state beyond its badge. */
+export const Remarks = ({ store, update }: { store: Store; update: Update }) => {
+  const { text } = store;
+  const { state, decision, target, running } = update;
+  const say = (at: string): string => store.moments.value.say(Date.parse(at));
+  const done = state === 'current' && decision?.state === 'done' ? decision.settledAt : undefined;
+  const tried = decision?.state === 'refused' && state !== 'current' ? decision.result : undefined;
+  const published = state !== 'current' && state !== 'updating' ? target.publishedAt : null;
+  return (
+    <>
+      {published !== null && <p class="note">{text.app.published(say(published))}</p>}
+      {done !== undefined && <p class="note">{text.app.updatedAt(say(done))}</p>}
+      {state === 'failed' && (
+        <p>
+          {text.app.failed} {text.app.failedHelp}
+        </p>
+      )}
+      {state === 'halted' && (
+        <p>
+          {text.app.halted} {text.app.haltedHelp}
+        </p>
+      )}
+      {tried !== undefined && <p class="note">{text.app.lastTry(tried)}</p>}
+      {update.pod === null && state !== 'updating' && <p class="note">{text.app.absent}</p>}
+      {update.pod !== null && !running.ready && state !== 'updating' && state !== 'failed' && (
+        <p class="note">{text.app.notRunning}</p>
+      )}
+    </>
+  );
+};
+
+/** Shown from the first day: a deadline that comes as a surprise is an outage. */
+export const Deadline = ({ store, update }: { store: Store; update: Update }) => {
+  const { text } = store;
+  const { deadline, state } = update;
+  if (deadline === null || state === 'current' || state === 'updating' || state === 'halted') return null;
+  const actsAt = Date.parse(deadline.actsAt);
+  const words = actsAt > store.now.value ? text.deadline.text : text.deadline.passed;
+  return (
+    <p class="deadline">
+      <Icon name="shield" />
+      <span>{words(store.moments.value.say(actsAt))}</span>
+    </p>
+  );
+};
+
+export const Download = ({ store, update, busy }: { store: Store; update: Update; busy: boolean }) => {
+  const { text } = store;
+  const { state, message } = update.image;
+  const words = {
+    unknown: text.download.unknown,
+    pulling: text.download.pulling,
+    ready: text.download.ready,
+    failed: text.download.failed(message),
+  };
+  const offered = (state === 'unknown' || state === 'failed') && update.pod !== null;
+  const possible = offered && store.device.value?.connected === true && store.link.value === 'live';
+  return (
+    <div class={`download download-${state}`}>
+      <p>
+        <Icon name={state === 'ready' ? 'check' : state === 'failed' ? 'warn' : 'download'} />
+        <span>{words[state]}</span>
+      </p>
+      {possible && (
+        <button type="button" class="quiet" aria-disabled={busy} onClick={() => void store.download(update)}>
+          {text.download.button}
+          <span class="hidden">{text.forApp(update.daemonSet)}</span>
+        </button>
+      )}
+    </div>
+  );
+};
+
+/** For the person on the phone with the administrator. */
+export const Details = ({ store, update }: { store: Store; update: Update }) => {
+  const { detail } = store.text.app;
+  const images = compareImages(update.running.images, update.target.images);
+  const full = (container: string, list: Update['target']['images']): string =>
+    list?.find((each) => each.container === container)?.image ?? '–';
+  return (
+    <details>
+      <summary>
+        {store.text.app.details}
+        <span class="hidden">{store.text.forApp(update.daemonSet)}</span>
+      </summary>
+      <dl>
+        {images.map(({ container }) => (
+          <div key={container}>
+            <dt>{container}</dt>
+            <dd>
+              {full(container, update.running.images)}
+              {update.state !== 'current' && <br />}
+              {update.state !== 'current' && `→ ${full(container, update.target.images)}`}
+            </dd>
+          </div>
+        ))}
+        <div>
+          <dt>{detail.namespace}</dt>
+          <dd>{update.namespace}</dd>
+        </div>
+        <div>
+          <dt>{detail.pod}</dt>
+          <dd>{update.pod ?? '–'}</dd>
+        </div>
+        <div>
+          <dt>{detail.revision}</dt>
+          <dd>
+            {update.running.revision}
+            {update.target.revision !== null && update.state !== 'current' && ` → ${update.target.revision}`}
+          </dd>
+        </div>
+        <div>
+          <dt>{detail.reason}</dt>
+          <dd>
+            {update.reason}: {update.message}
+          </dd>
+        </div>
+      </dl>
+    </details>
+  );
+};

@@ -1,0 +1,106 @@
+import type { Store } from '../store.ts';
+import { keyOf } from '../store.ts';
+import type { Update } from '../types.ts';
+import { Announcer } from './announcer.tsx';
+import { AppCard } from './app-card.tsx';
+import { Banners } from './banners.tsx';
+import { Header } from './header.tsx';
+import { History } from './history.tsx';
+import { Icon } from './icon.tsx';
+
+/** What asks for a person comes first, then what is on its way, then what only rests. */
+const RANK: Readonly<Record<Update['state'], number>> = {
+  available: 0,
+  failed: 1,
+  updating: 2,
+  queued: 3,
+  postponed: 4,
+  halted: 5,
+  rejected: 6,
+  current: 7,
+};
+
+/**
+ * The order in which cards stand is kept while they are on the page: one that moved away under a finger would have
+ * another app's button pressed.
+ */
+const order: string[] = [];
+
+const inOrder = (updates: readonly Update[]): Update[] => {
+  const fresh = updates.filter((update) => !order.includes(keyOf(update)));
+  const ranked = fresh.toSorted((a, b) => RANK[a.state] - RANK[b.state] || keyOf(a).localeCompare(keyOf(b)));
+  order.push(...ranked.map((update) => keyOf(update)));
+  return updates.toSorted((a, b) => order.indexOf(keyOf(a)) - order.indexOf(keyOf(b)));
+};
+
+const Summary = ({ store }: { store: Store }) => {
+  const { text } = store;
+  const updates = store.updates.value;
+  if (updates.length === 0) {
+    return (
+      <div class="calm">
+        <Icon name="check" />
+        <div>
+          <p class="calm-title">{text.summary.noApps}</p>
+          <p>{text.summary.noAppsText}</p>
+        </div>
+      </div>
+    );
+  }
+  if (updates.some(({ state }) => state !== 'current')) return null;
+  return (
+    <div class="calm">
+      <Icon name="check" />
+      <div>
+        <p class="calm-title">{text.summary.nothingNew}</p>
+        <p>{text.summary.nothingNewText}</p>
+      </div>
+    </div>
+  );
+};
+
+const Apps = ({ store }: { store: Store }) => {
+  const { text } = store;
+  const updates = store.updates.value;
+  const names = updates.map(({ daemonSet }) => daemonSet);
+  const toDecide = updates.filter(({ state }) => state === 'available').length;
+  return (
+    <section aria-labelledby="apps">
+      <h2 id="apps">{toDecide > 0 ? text.summary.toDecide(toDecide) : text.summary.heading}</h2>
+      <Summary store={store} />
+      {inOrder(updates).map((update) => (
+        <AppCard
+          key={keyOf(update)}
+          store={store}
+          update={update}
+          alone={names.indexOf(update.daemonSet) === names.lastIndexOf(update.daemonSet)}
+        />
+      ))}
+    </section>
+  );
+};
+
+export const Page = ({ store }: { store: Store }) => {
+  const { text } = store;
+  const device = store.device.value;
+  return (
+    <>
+      <Header store={store} />
+      <main>
+        <Banners store={store} />
+        {device === null ? (
+          store.link.value === 'loading' && <p class="lead">{text.agent.loading}</p>
+        ) : (
+          <Apps store={store} />
+        )}
+        {device !== null && <History store={store} />}
+      </main>
+      {device !== null && (
+        <footer>
+          <p>{text.timeNote(store.timeZone.value)}</p>
+        </footer>
+      )}
+      <Announcer store={store} />
+    </>
+  );
+};

@@ -1,0 +1,182 @@
+import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
+import { decide, follow, type Outcome, pullImages, readDevice, readHistory, readUpdates, type State } from './api.ts';
+import type { Text } from './text/index.ts';
+import type { Choice, DeviceStatus, HistoryEntry, Update } from './types.ts';
+import { createMoments, type Moments } from './view/moment.ts';
+import { usableZone } from './view/zone.ts';
+
+/** Whether what is shown is the agent's present truth. */
+export type Link = 'loading' | 'live' | 'silent' | 'forbidden';
+
+export type Doing = 'now' | 'tonight' | 'later' | 'reject' | 'download';
+
+export interface Store {
+  text: Text;
+  link: ReadonlySignal<Link>;
+  /** Of this browser's clock; null when the agent was never heard of. */
+  silentSince: ReadonlySignal<number | null>;
+  device: ReadonlySignal<DeviceStatus | null>;
+  updates: ReadonlySignal<readonly Update[]>;
+  history: ReadonlySignal<readonly HistoryEntry[]>;
+  /** The device's clock: that of the browser may be wrong, and decides nothing. */
+  now: ReadonlySignal<number>;
+  timeZone: ReadonlySignal<string>;
+  moments: ReadonlySignal<Moments>;
+  /** What was pressed and is not answered yet, by app. */
+  doing: ReadonlySignal<ReadonlyMap<string, Doing>>;
+  /** What an app's owner should know of the last press, by app. */
+  notices: ReadonlySignal<ReadonlyMap<string, string>>;
+  choose(update: Update, revision: string, name: Doing, choice: Choice): Promise<void>;
+  download(update: Update): Promise<void>;
+  dismiss(key: string): void;
+  start(): void;
+}
+
+export const keyOf = ({ namespace, daemonSet }: { namespace: string; daemonSet: string }): string =>
+  `${namespace}/${daemonSet}`;
+
+const CLOCK_MS = 15_000;
+/** The second click of a double click must not meet what took the button's place. */
+const SETTLE_MS = 600;
+
+const delay = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+
+const without = <T>(map: ReadonlyMap<string, T>, key: string): ReadonlyMap<string, T> =>
+  new Map([...map].filter(([other]) => other !== key));
+
+const sayDecision = (text: Text, app: string, outcome: Exclude<Outcome, { kind: 'ok' }>): string => {
+  if (outcome.kind === 'silent') return text.notice.unreachable(app);
+  const { status, message } = outcome;
+  if (status === 409) return text.notice.conflict(app);
+  if (status === 404) return text.notice.gone(app);
+  if (status === 401) return text.notice.notAllowed;
+  if (status === 429) return text.notice.tooMany;
+  if (status === 403) return text.notice.forbidden(app, message);
+  return text.notice.failed(app, message);
+};
+
+export const createStore = (text: Text): Store => {
+  const link = signal<Link>('loading');
+  const silentSince = signal<number | null>(null);
+  const device = signal<DeviceStatus | null>(null);
+  const updates = signal<readonly Update[]>([]);
+  const history = signal<readonly HistoryEntry[]>([]);
+  const now = signal(Date.now());
+  const doing = signal<ReadonlyMap<string, Doing>>(new Map());
+  const notices = signal<ReadonlyMap<string, string>>(new Map());
+  const timeZone = computed(() => usableZone(device.value?.timeZone ?? 'UTC'));
+  const moments = computed(() => createMoments(text, timeZone.value, now.value));
+  let heard = { deviceTime: Date.now(), at: performance.now() };
+
+  const tick = (): void => {
+    now.value = heard.deviceTime + performance.now() - heard.at;
+  };
+
+  const setDevice = (value: DeviceStatus): void => {
+    heard = { deviceTime: Date.parse(value.now), at: performance.now() };
+    tick();
+    device.value = value;
+    link.value = 'live';
+    silentSince.value = null;
+  };
+
+  const onSilence = (): void => {
+    if (link.value === 'silent' || link.value === 'forbidden') return;
+    batch(() => {
+      silentSince.value = device.value === null ? null : now.value;
+      link.value = 'silent';
+    });
+  };
+
+  const onFailedRead = (read: Exclude<Outcome, { kind: 'ok' }>): void => {
+    if (read.kind === 'refused' && (read.status === 401 || read.status === 403)) link.value = 'forbidden';
+    else onSilence();
+  };
+
+  let readingHistory = false;
+  const refreshHistory = async (): Promise<void> => {
+    if (readingHistory) return;
+    readingHistory = true;
+    const read = await readHistory();
+    readingHistory = false;
+    if (read.kind === 'ok') history.value = read.value.items;
+  };
+
+  const onState = (state: State): void => {
+    batch(() => {
+      setDevice(state.device);
+      updates.value = state.updates;
+    });
+    void refreshHistory();
+  };
+
+  /** What the events would bring by themselves, at once. */
+  const refresh = async (): Promise<void> => {
+    const [ofDevice, ofUpdates] = await Promise.all([readDevice(), readUpdates()]);
+    if (ofDevice.kind === 'ok' && ofUpdates.kind === 'ok') {
+      onState({ device: ofDevice.value, updates: ofUpdates.value.items });
+    } else onFailedRead(ofDevice.kind === 'ok' ? (ofUpdates.kind === 'ok' ? { kind: 'silent' } : ofUpdates) : ofDevice);
+  };
+
+  /** An agent that hangs keeps its connections: only a question finds out. */
+  const probe = async (): Promise<void> => {
+    if (document.visibilityState !== 'visible') return;
+    const read = await readDevice();
+    if (read.kind !== 'ok') onFailedRead(read);
+    else if (link.value === 'live') setDevice(read.value);
+    else await refresh();
+  };
+
+  const press = async (key: string, name: Doing, act: () => Promise<string | undefined>): Promise<void> => {
+    if (doing.value.has(key)) return;
+    batch(() => {
+      doing.value = new Map(doing.value).set(key, name);
+      notices.value = without(notices.value, key);
+    });
+    const [problem] = await Promise.all([act(), delay(SETTLE_MS)]);
+    await refresh();
+    batch(() => {
+      doing.value = without(doing.value, key);
+      if (problem !== undefined) notices.value = new Map(notices.value).set(key, problem);
+    });
+  };
+
+  return {
+    text,
+    link,
+    silentSince,
+    device,
+    updates,
+    history,
+    now,
+    timeZone,
+    moments,
+    doing,
+    notices,
+    choose: (update, revision, name, choice) =>
+      press(keyOf(update), name, async () => {
+        const outcome = await decide(update, revision, choice);
+        return outcome.kind === 'ok' ? undefined : sayDecision(text, update.daemonSet, outcome);
+      }),
+    download: (update) =>
+      press(keyOf(update), 'download', async () => {
+        if (update.pod === null) return text.notice.downloadFailed(update.daemonSet, '');
+        const outcome = await pullImages(update.namespace, update.pod);
+        if (outcome.kind === 'ok') return undefined;
+        return text.notice.downloadFailed(update.daemonSet, outcome.kind === 'refused' ? outcome.message : '');
+      }),
+    dismiss(key) {
+      notices.value = without(notices.value, key);
+    },
+    start() {
+      follow(onState, onSilence);
+      void refresh();
+      setInterval(tick, CLOCK_MS);
+      setInterval(() => void probe(), CLOCK_MS);
+      document.addEventListener('visibilitychange', () => void probe());
+    },
+  };
+};

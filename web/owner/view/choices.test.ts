@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Decision, Update } from '../types.ts';
+import { choiceOf, chosenName, mayDecide } from './choices.ts';
+
+const now = Date.parse('2026-11-21T16:20:00Z');
+
+const update = (changes: Partial<Update>): Update => ({
+  apiVersion: 'apps/v1',
+  namespace: 'default',
+  daemonSet: 'app',
+  pod: 'app-1',
+  state: 'available',
+  reason: 'NewRevision',
+  message: '',
+  running: { revision: 'a', images: [], ready: true },
+  target: { revision: 'b', images: null, publishedAt: null },
+  image: { state: 'unknown', message: '' },
+  decision: null,
+  deadline: null,
+  ...changes,
+});
+
+const decided = (decision: Decision['decision'], state: Decision['state'] = 'open'): Update =>
+  update({
+    decision: {
+      id: 1,
+      namespace: 'default',
+      daemonSet: 'app',
+      revision: 'b',
+      decision,
+      by: { identity: 'uid:0', via: 'loopback' },
+      at: '2026-11-21T16:00:00Z',
+      state,
+    },
+  });
+
+test('a choice that was pressed is found again in the decision that it made', () => {
+  for (const name of ['now', 'tonight', 'later', 'reject'] as const) {
+    assert.equal(chosenName(decided(choiceOf(name, now, 'Europe/Berlin'))), name);
+  }
+});
+
+test('later asks again the next day at six where the device is', () => {
+  assert.deepEqual(choiceOf('later', now, 'Europe/Berlin'), { choice: 'postpone', until: '2026-11-22T17:00:00.000Z' });
+});
+
+test('a decision made by other means, or settled, is none of the choices of the page', () => {
+  assert.equal(chosenName(update({})), undefined);
+  assert.equal(chosenName(decided({ choice: 'reject' }, 'replaced')), undefined);
+  assert.equal(
+    chosenName(decided({ choice: 'approve', when: { type: 'window', from: '10:00', to: '11:00' } })),
+    undefined,
+  );
+});
+
+test('nothing is decided on a version that is not known, runs, fails or was withdrawn', () => {
+  assert.equal(mayDecide(update({})), true);
+  assert.equal(mayDecide(update({ target: { revision: null, images: null, publishedAt: null } })), false);
+  for (const state of ['current', 'updating', 'failed', 'halted'] as const) {
+    assert.equal(mayDecide(update({ state })), false, state);
+  }
+});

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compareImages, readImage } from './image-name.ts';
+
+test('an image is read as name and version', () => {
+  const digest = 'sha256:0123456789abcdef0123456789abcdef';
+  assert.deepEqual(readImage('nginx:1.19.4'), { name: 'nginx', version: '1.19.4' });
+  assert.deepEqual(readImage('nginx'), { name: 'nginx', version: 'latest' });
+  assert.deepEqual(readImage('shop.example:5000/till/app'), { name: 'app', version: 'latest' });
+  assert.deepEqual(readImage('shop.example:5000/till/app:2.0'), { name: 'app', version: '2.0' });
+  assert.deepEqual(readImage(`shop.example/app:2.0@${digest}`), { name: 'app', version: '2.0' });
+  assert.deepEqual(readImage(`shop.example/app:latest@${digest}`), { name: 'app', version: '0123456789ab' });
+  assert.deepEqual(readImage(`app@${digest}`), { name: 'app', version: '0123456789ab' });
+});
+
+test('containers are compared by their name, new and old ones too', () => {
+  const before = [
+    { container: 'app', image: 'app:1' },
+    { container: 'old', image: 'old:1' },
+    { container: 'same', image: 'same:1' },
+  ];
+  const after = [
+    { container: 'app', image: 'app:2' },
+    { container: 'same', image: 'same:1' },
+    { container: 'new', image: 'new:1' },
+  ];
+  assert.deepEqual(
+    compareImages(before, after).map(({ container, from, to, changed }) => [container, from, to, changed]),
+    [
+      ['app', '1', '2', true],
+      ['old', '1', '', true],
+      ['same', '1', '1', false],
+      ['new', '', '1', true],
+    ],
+  );
+});
+
+test('a target that is not known yet changes nothing', () => {
+  const before = [{ container: 'app', image: 'app:1' }];
+  assert.deepEqual(
+    compareImages(before, null).map(({ changed }) => changed),
+    [false],
+  );
+});

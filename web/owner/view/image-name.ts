@@ -1,0 +1,59 @@
+/** An image as a person reads it: which program, in which version. */
+export interface ImageName {
+  name: string;
+  version: string;
+}
+
+const SHORT_DIGEST = 12;
+
+/**
+ * Splits `registry:5000/team/app:1.2@sha256:...`. The registry's port is no tag, and a digest says more than the tag
+ * `latest`, which says nothing.
+ */
+export const readImage = (image: string): ImageName => {
+  const [reference = '', digest] = image.split('@', 2);
+  const path = reference.slice(reference.lastIndexOf('/') + 1);
+  const colon = path.indexOf(':');
+  const name = colon < 0 ? path : path.slice(0, colon);
+  const tag = colon < 0 ? '' : path.slice(colon + 1);
+  const short = digest?.slice(digest.indexOf(':') + 1).slice(0, SHORT_DIGEST) ?? '';
+  return { name, version: (tag === 'latest' && short) || tag || short || 'latest' };
+};
+
+export interface ImageChange {
+  container: string;
+  name: string;
+  /** Empty for a container that is new. */
+  from: string;
+  /** Empty for a container that goes away. */
+  to: string;
+  changed: boolean;
+}
+
+interface ContainerImage {
+  container: string;
+  image: string;
+}
+
+/** One line a container: what runs, and what would run. `after` is null while that is not known. */
+export const compareImages = (
+  before: readonly ContainerImage[],
+  after: readonly ContainerImage[] | null,
+): ImageChange[] => {
+  const target = after ?? before;
+  const names = new Set([...before, ...target].map(({ container }) => container));
+  return [...names].map((container) => {
+    const old = before.find((each) => each.container === container);
+    const next = target.find((each) => each.container === container);
+    const from = old && readImage(old.image);
+    const to = next && readImage(next.image);
+    const changed = old?.image !== next?.image;
+    return {
+      container,
+      name: to?.name ?? from?.name ?? container,
+      from: from?.version ?? '',
+      to: to?.version ?? '',
+      changed,
+    };
+  });
+};

@@ -1,0 +1,45 @@
+import type { Text } from '../text/index.ts';
+import { daysFrom, localTime } from './zone.ts';
+
+/** Writes times as a person says them, in the device's zone and the reader's language. */
+export interface Moments {
+  /** `today at 17:03`, `Friday 27 November at 18:00`. */
+  say(at: number): string;
+  /** `17:03`. */
+  clock(at: number): string;
+}
+
+export const createMoments = (text: Text, timeZone: string, now: number): Moments => {
+  const time = new Intl.DateTimeFormat(text.language, {
+    timeZone,
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  const day = (at: number): string => {
+    const sameYear = localTime(at, timeZone).year === localTime(now, timeZone).year;
+    return new Intl.DateTimeFormat(text.language, {
+      timeZone,
+      weekday: 'long',
+      day: 'numeric',
+      month: 'long',
+      ...(sameYear ? {} : { year: 'numeric' }),
+    }).format(at);
+  };
+  const clock = (at: number): string => time.format(at);
+  return {
+    clock,
+    say(at) {
+      switch (daysFrom(now, at, timeZone)) {
+        case 0:
+          return text.moment.today(clock(at));
+        case 1:
+          return text.moment.tomorrow(clock(at));
+        case -1:
+          return text.moment.yesterday(clock(at));
+        default:
+          return text.moment.other(day(at), clock(at));
+      }
+    },
+  };
+};

@@ -1,0 +1,87 @@
+import type { Text } from '../text/index.ts';
+import type { DeviceStatus, Update } from '../types.ts';
+
+export type StepState = 'done' | 'current' | 'ahead' | 'failed';
+
+export interface Step {
+  label: string;
+  state: StepState;
+  /** What is to be said of the current step. */
+  note: string;
+}
+
+/** How long a finished update still shows its steps. */
+const LINGER_MS = 10 * 60_000;
+
+type Position = 'waiting' | 'stopping' | 'starting' | 'running' | 'failed';
+
+/** Where an update stands between decision and running pod; undefined when it is not on its way. */
+const positionOf = (update: Update, now: number): Position | undefined => {
+  switch (update.state) {
+    case 'queued':
+      return 'waiting';
+    case 'updating': {
+      // The old pod is there under its name until it has ended; then there is none, or the new one.
+      const { running, target } = update;
+      return update.pod !== null && running.revision !== target.revision ? 'stopping' : 'starting';
+    }
+    case 'failed':
+      return 'failed';
+    case 'current': {
+      const { decision } = update;
+      const settled = decision?.state === 'done' ? Date.parse(decision.settledAt ?? '') : Number.NaN;
+      return now - settled < LINGER_MS ? 'running' : undefined;
+    }
+    case 'available':
+    case 'postponed':
+    case 'rejected':
+    case 'halted':
+      return undefined;
+  }
+};
+
+const isInWindow = (update: Update): boolean => {
+  const choice = update.decision?.decision;
+  return choice?.choice === 'approve' && choice.when.type === 'window';
+};
+
+/** In the order in which they hold an update up; the agent's own sentence stands beside it and says more. */
+const waitLabel = (update: Update, device: DeviceStatus, text: Text): string => {
+  if (!device.connected) return text.steps.waitConnection;
+  if (update.image.state === 'pulling') return text.steps.waitImage;
+  const byReason = text.steps.waits[update.reason];
+  if (byReason !== undefined) return byReason;
+  if (isInWindow(update)) return text.steps.waitWindow;
+  if (device.safe.configured && device.safe.safe === false) return text.steps.waitSafe;
+  return text.steps.waitOther;
+};
+
+const ORDER = ['waiting', 'stopping', 'starting', 'running'] as const;
+
+export const stepsOf = (update: Update, device: DeviceStatus, now: number, text: Text): Step[] => {
+  const position = positionOf(update, now);
+  if (position === undefined) return [];
+  const at = position === 'failed' ? ORDER.indexOf('running') : ORDER.indexOf(position);
+  const words = {
+    waiting: [waitLabel(update, device, text), text.steps.waited],
+    stopping: [text.steps.stopping, text.steps.stopped],
+    starting: [text.steps.starting, text.steps.started],
+    running: [text.steps.running, text.steps.running],
+  } as const;
+  const stateOf = (index: number): StepState => {
+    if (index < at || position === 'running') return 'done';
+    if (index > at) return 'ahead';
+    return position === 'failed' ? 'failed' : 'current';
+  };
+  const steps = ORDER.map((name, index): Step => {
+    const state = stateOf(index);
+    const ahead = name === 'waiting' ? words.waiting[0] : words[name][0];
+    return {
+      label: state === 'done' ? words[name][1] : ahead,
+      state,
+      note: state === 'current' || state === 'failed' ? update.message : '',
+    };
+  });
+  const decided: Step = { label: text.steps.decided, state: 'done', note: '' };
+  return update.decision === null ? steps : [decided, ...steps];
+};
