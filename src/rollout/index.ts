@@ -1,13 +1,29 @@
 export { type DaemonRollout, type DaemonRolloutStatus, daemonRolloutApi } from './api.ts';
 export { daemonRolloutCrd } from './crd.ts';
 export { type Action, type Decision, decide, type Summary } from './decide.ts';
-export { type DaemonNeeds, daemonNeeds, isEligible, placement, whyNotEligible } from './eligibility.ts';
+export {
+  type DaemonNeeds,
+  daemonNeeds,
+  daemonTolerations,
+  isEligible,
+  placement,
+  whyNotEligible,
+} from './eligibility.ts';
 export { type Explanation, explain, explainHold, hazards } from './explain.ts';
 export type { NodeFacts, NodeView, PodFacts, Taint } from './facts.ts';
 export type { Hold, OutsideHold } from './hold.ts';
 export { IMAGE_READY, type ImageReady, type ImageReadyReason, imageReadyOf, imageReadyPatch } from './image-ready.ts';
 export type { ImageRequest, ImageRequests, RequestingDaemonSet } from './image-request.ts';
 export { createLedger, type Ledger, type Tally } from './ledger.ts';
+export {
+  type Announcement,
+  announcedRevision,
+  announcementPatch,
+  NEED_UPGRADE,
+  type NeedUpgrade,
+  type NeedUpgradeReason,
+  needUpgradeOf,
+} from './need-upgrade.ts';
 export { toNodeView } from './node-view.ts';
 export { controllerOf, type Owner } from './owner.ts';
 export { type RestoredRollout, restore, type SavedRollout, save } from './persist.ts';
