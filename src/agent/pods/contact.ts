@@ -38,7 +38,7 @@ export const createContact = (clock: Clock, kept: SavedContact | undefined): Con
   let mark: { at: number; age: number | undefined; ticked: boolean } = {
     at: clock.now(),
     age: undefined,
-    ticked: false,
+    ticked: true,
   };
   if (kept && kept.savedAt <= mark.at && kept.at <= mark.at) mark.age = mark.at - kept.at;
 
