@@ -76,6 +76,7 @@ describe('every other annotation', () => {
       failureThreshold: percent(10),
       onFailure: 'halt',
       topologyKey: undefined,
+      predownloadTimeoutMs: 300_000,
       minReadyMs: 0,
       resume: undefined,
       rolledBackFrom: undefined,
@@ -107,6 +108,7 @@ describe('every other annotation', () => {
     [annotation.resume, 'abc123', { resume: { hash: 'abc123', value: 'abc123' } }],
     [annotation.resume, 'abc123/2', { resume: { hash: 'abc123', value: 'abc123/2' } }],
     [annotation.rolledBackFrom, 'abc123', { rolledBackFrom: 'abc123' }],
+    [annotation.predownloadTimeoutSeconds, '60', { predownloadTimeoutMs: 60_000 }],
     [annotation.predownload, 'off', {}],
     [annotation.predownload, 'Preferred', {}],
   ];

@@ -19,6 +19,7 @@ export const annotation = {
   onFailure: 'edgeset.io/on-failure',
   topologyKey: 'edgeset.io/topology-key',
   predownload: 'edgeset.io/predownload',
+  predownloadTimeoutSeconds: 'apps.kruise.io/image-predownload-timeout-seconds',
   resume: 'edgeset.io/resume',
   rolledBackFrom: 'edgeset.io/rolled-back-from',
   otaDeadline: 'edgeset.io/ota-deadline',
@@ -46,6 +47,8 @@ export interface Policy {
   onFailure: 'halt' | 'rollback';
   /** Node label whose values a wave is spread over. Default none. */
   topologyKey: string | undefined;
+  /** How long one try to pull images ahead may take on a node. Default 5 min. */
+  predownloadTimeoutMs: number;
   /** How long a pod must have been ready to be available: the DaemonSet's minReadySeconds. */
   minReadyMs: number;
   /** The user's consent to go on after a halt: the revision's hash label, and the whole value, so that a new one counts anew. */
@@ -243,6 +246,7 @@ export const parsePolicy = (source: PolicySource): ParsedPolicy => {
     failureThreshold: read(annotation.failureThreshold, readThreshold, percent(10)),
     onFailure: read(annotation.onFailure, readOnFailure, 'halt'),
     topologyKey: read(annotation.topologyKey, readTopologyKey, undefined),
+    predownloadTimeoutMs: read(annotation.predownloadTimeoutSeconds, readSeconds(1), 300_000),
     minReadyMs: source.minReadySeconds * 1000,
     resume: read(annotation.resume, readResume, undefined),
     rolledBackFrom: read(annotation.rolledBackFrom, readHash, undefined),
