@@ -65,6 +65,7 @@ test('a computed import cannot be checked and is refused', () => {
 test('tests may use the embedded cluster and the runtime, whatever they test', () => {
   const source = "import { a } from '../sim/index.ts';\nimport { b } from '../runtime/index.ts';";
   assert.deepEqual(messages('src/rollout/a.test.ts', source), []);
+  assert.deepEqual(messages('src/rollout/testing/world.ts', source), []);
   assert.equal(messages('src/rollout/a.ts', source).length, 2);
 });
 

@@ -58,6 +58,9 @@ const packageName = (specifier: string): string => {
 
 const isTest = (file: string): boolean => file.endsWith('.test.ts');
 
+/** A test, or what tests share. */
+const isForTests = (file: string): boolean => isTest(file) || file.includes('/testing/');
+
 /** `src/kube/watch/stream.ts` is of folder `kube`; files outside src/ are of none. */
 const folderOf = (file: string): string | undefined => /^src\/([^/]+)\//.exec(file)?.[1];
 
@@ -74,7 +77,7 @@ const judgeSibling = (file: string, target: string): string | undefined => {
   }
   if (from === undefined) return undefined;
   const allowed = MAY_IMPORT.get(from) ?? [];
-  if (allowed.includes(to) || (isTest(file) && TESTS_MAY_IMPORT.has(to))) return undefined;
+  if (allowed.includes(to) || (isForTests(file) && TESTS_MAY_IMPORT.has(to))) return undefined;
   return `imports ${to}: ${from} may know ${allowed.length === 0 ? 'no other folder' : `only ${allowed.join(', ')}`}`;
 };
 

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { describe, it } from 'node:test';
+import { whyNoRoom } from './disk-space.ts';
+
+describe('the room for another image', () => {
+  it('is what the disk has beyond the margin', async () => {
+    const { bavail, bsize } = await statfs(tmpdir());
+    const free = bavail * bsize;
+    assert.equal(await whyNoRoom(tmpdir(), { bytes: free / 2, share: 0 }), undefined);
+    assert.match((await whyNoRoom(tmpdir(), { bytes: free * 2, share: 0 })) ?? '', /^only \d+ MiB of \d+ MiB are free/);
+    assert.match((await whyNoRoom(tmpdir(), { bytes: 0, share: 1 })) ?? '', /must stay free/);
+  });
+
+  it('is not in question where the folder cannot be seen', async () => {
+    assert.equal(await whyNoRoom('/no/such/folder', { bytes: 1e18, share: 1 }), undefined);
+  });
+});

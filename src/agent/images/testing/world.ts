@@ -1,0 +1,139 @@
+import type { Pod, PodSpec, PodTemplateSpec, Secret, ServiceAccount } from 'kubernetes-types/core/v1.d.ts';
+import { type KubeClient, KubeError } from '../../../kube/index.ts';
+import { pods, secrets, serviceAccounts } from '../../../resources/index.ts';
+import { createLogger, type Env, sleep, systemClock } from '../../../runtime/index.ts';
+import { createMachinery, machineryClient } from '../../../sim/index.ts';
+import type { ImagePullsOptions, PullTarget } from '../image-pulls.ts';
+import { startFakeRuntime } from './fake-runtime.ts';
+
+/** Short enough for a test, long enough that what is under way can be seen. */
+export const limits: NonNullable<ImagePullsOptions['limits']> = {
+  attempts: 3,
+  backoff: { baseMs: 1, maxMs: 2 },
+  reportBackoff: { baseMs: 1, maxMs: 5 },
+  pullMs: 30_000,
+  disk: { bytes: 0, share: 0 },
+};
+
+export const target = (hash: string, spec: Partial<PodSpec> | string): PullTarget => {
+  const containers = [{ name: 'app', image: typeof spec === 'string' ? spec : 'app:v1' }];
+  const template: PodTemplateSpec = { spec: { containers, ...(typeof spec === 'string' ? {} : spec) } };
+  return { hash, template };
+};
+
+export const eventually = async <T>(what: string, probe: () => T | undefined | false | null): Promise<T> => {
+  for (const end = systemClock.now() + 10_000; ; ) {
+    const found = probe();
+    if (found) return found;
+    if (systemClock.now() > end) throw new Error(`waited in vain until ${what}`);
+    await sleep(systemClock, 2);
+  }
+};
+
+/** An API server with one pod, a link to it that can be cut, and a container runtime. */
+export const createWorld = async () => {
+  const lines: string[] = [];
+  let seed = 1;
+  const env: Env = {
+    clock: systemClock,
+    random: () => (seed = (seed * 16807) % 2147483647) / 2147483647,
+    log: createLogger({ write: (line) => lines.push(line), now: () => 0, level: 'debug', format: 'text' }),
+  };
+  const machinery = createMachinery(env);
+  machinery.create(
+    { ...pods, plural: 'namespaces', kind: 'Namespace', namespaced: false },
+    {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'edge' },
+    },
+  );
+  const runtime = startFakeRuntime();
+  await runtime.start();
+  const inner = machineryClient(machinery);
+  const link = { down: false, refused: new Set<string>(), calls: [] as string[], bodies: [] as unknown[] };
+  const through = (verb: string, plural: string): void => {
+    link.calls.push(`${verb} ${plural}`);
+    if (link.down) throw new KubeError('Transport', 'the link is cut', { happened: 'unknown' });
+    if (link.refused.has(plural)) throw new KubeError('Forbidden', 'no', { status: 403 });
+  };
+  const client: KubeClient = {
+    ...inner,
+    get: async (resource, ref, options) => {
+      through('get', resource.plural);
+      return inner.get(resource, ref, options);
+    },
+    patch: async (resource, ref, body, options) => {
+      link.bodies.push(body);
+      through('patch', resource.plural);
+      return inner.patch(resource, ref, body, options);
+    },
+  };
+
+  const ref = { namespace: 'edge', name: 'app' };
+  return {
+    env,
+    lines,
+    runtime,
+    link,
+    client,
+    machinery,
+    pod: (): Pod => machinery.get<Pod>(pods, ref),
+    createPod(): Pod {
+      machinery.create<Pod>(pods, {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: ref,
+        spec: { nodeName: 'n', containers: [{ name: 'app', image: 'app:v0' }] },
+      });
+      const ready = { type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' };
+      return machinery.patch<Pod>(
+        pods,
+        ref,
+        { status: { conditions: [ready] } },
+        { type: 'strategic', subresource: 'status' },
+      );
+    },
+    announce: (hash: string): Pod =>
+      machinery.patch<Pod>(
+        pods,
+        ref,
+        {
+          status: {
+            conditions: [{ type: 'PodNeedUpgrade', status: 'True', message: `controllerrevision: ${hash}` }],
+          },
+        },
+        { type: 'strategic', subresource: 'status' },
+      ),
+    deletePod: (): void => void machinery.delete(pods, ref, { gracePeriodSeconds: 0 }),
+    condition: (type: string) =>
+      machinery.get<Pod>(pods, ref).status?.conditions?.find((condition) => condition.type === type),
+    addSecret(name: string, auths: Record<string, string>): void {
+      const entries = Object.entries(auths).map(([key, login]) => [
+        key,
+        { auth: Buffer.from(login).toString('base64') },
+      ]);
+      const json = JSON.stringify({ auths: Object.fromEntries(entries) as unknown });
+      machinery.create<Secret>(secrets, {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { namespace: 'edge', name },
+        type: 'kubernetes.io/dockerconfigjson',
+        data: { '.dockerconfigjson': Buffer.from(json).toString('base64') },
+      });
+    },
+    addServiceAccount(name: string, ...pullSecrets: string[]): void {
+      machinery.create<ServiceAccount>(serviceAccounts, {
+        apiVersion: 'v1',
+        kind: 'ServiceAccount',
+        metadata: { namespace: 'edge', name },
+        imagePullSecrets: pullSecrets.map((secret) => ({ name: secret })),
+      });
+    },
+    close: async (): Promise<void> => {
+      await inner.close();
+      await runtime.close();
+    },
+  };
+};
+export type World = Awaited<ReturnType<typeof createWorld>>;
