@@ -5,7 +5,7 @@ import type { Audit, AuditRecord } from '../conformance/index.ts';
 interface AuditEvent {
   stage: string;
   verb: AuditRecord['verb'];
-  user: { username: string };
+  user: { username: string; extra?: Record<string, string[]> };
   impersonatedUser?: { username: string };
   userAgent?: string;
   objectRef?: { resource?: string; subresource?: string; apiGroup?: string; namespace?: string; name?: string };
@@ -24,11 +24,13 @@ const milliseconds = (stamp: string): number => {
 
 export const recordOf = (event: AuditEvent): AuditRecord => {
   const ref = event.objectRef ?? {};
+  const node = event.user.extra?.['authentication.kubernetes.io/node-name']?.[0];
   const created = event.responseObject as { metadata?: { name?: string } } | undefined;
   return {
     receivedAt: milliseconds(event.requestReceivedTimestamp),
     answeredAt: milliseconds(event.stageTimestamp),
     user: event.impersonatedUser?.username ?? event.user.username,
+    ...(node !== undefined && { node }),
     userAgent: event.userAgent ?? '',
     verb: event.verb,
     group: ref.apiGroup ?? '',

@@ -4,6 +4,7 @@ import { createClient, loadClusterConfig } from '../../src/kube/index.ts';
 import { silentLogger, systemClock } from '../../src/runtime/index.ts';
 import type { Cluster, Pausable } from '../conformance/index.ts';
 import { openLink } from '../conformance/index.ts';
+import { agentRights, startAgent } from './agent.ts';
 import { orMissing } from './api.ts';
 import { followAudit } from './audit.ts';
 import { type ControlPlane, type ControlPlaneOptions, type ProgramName, startControlPlane } from './controlplane.ts';
@@ -31,6 +32,7 @@ export const startCluster = async (options: ControlPlaneOptions = {}): Promise<R
     userAgent: 'edgeset-test',
     qps: 0,
   });
+  const rights = agentRights(kubeconfig);
   const pausable = (name: ProgramName): Pausable => ({
     pause: () => programs[name].pause(),
     resume: () => programs[name].resume(),
@@ -56,6 +58,7 @@ export const startCluster = async (options: ControlPlaneOptions = {}): Promise<R
     restartApiServer: () => plane.restartApiServer(),
     link: () => openLink({ host: '127.0.0.1', port: Number(new URL(plane.access.server).port) }),
     startManager: (managerOptions) => startManager(plane, managerOptions),
+    startAgent: (agentOptions) => startAgent(plane, rights, agentOptions),
     async stop() {
       await client.close();
       await plane.stop();

@@ -3,6 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '../../src/runtime/index.ts';
+import { selfSigned } from '../../src/sim/index.ts';
 import { type Access, type Api, createApi } from './api.ts';
 import { findPrograms } from './controlplane/build.ts';
 import { type Delays, kwokConfig } from './kwok.ts';
@@ -30,6 +32,8 @@ export interface ControlPlane {
   readonly access: Access;
   readonly api: Api;
   readonly auditLog: string;
+  /** Signs client certificates: by way of CertificateSigningRequests, once they are approved. PEM. */
+  readonly clientAuthority: string;
   readonly programs: Readonly<Record<ProgramName, Program>>;
   /** Starts further programs that end with the control plane. */
   readonly processes: Processes;
@@ -100,6 +104,7 @@ const controllers = [
   'replicaset-controller',
   'disruption-controller',
   'clusterrole-aggregation-controller',
+  'certificatesigningrequest-signing-controller',
 ];
 
 /** A real control plane on loopback, in a folder of its own. Up in seconds; ends with `stop` or with this process. */
@@ -133,7 +138,10 @@ const start = async (
     .map(([name, [user, group]]) => `${tokens[name as keyof typeof users]},${user},${user}${group ? `,${group}` : ''}`)
     .join('\n');
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const clientAuthority = selfSigned(systemClock.now(), Math.random);
   await Promise.all([
+    writeFile(path('client-ca.crt'), clientAuthority.cert),
+    writeFile(path('client-ca.key'), clientAuthority.key, { mode: 0o600 }),
     writeFile(path('tokens.csv'), tokenFile, { mode: 0o600 }),
     writeFile(path('sa.key'), privateKey.export({ type: 'sec1', format: 'pem' }), { mode: 0o600 }),
     writeFile(path('audit.log'), ''),
@@ -169,6 +177,7 @@ const start = async (
           '--endpoint-reconciler-type=none',
           '--service-cluster-ip-range=10.96.0.0/16',
           `--token-auth-file=${path('tokens.csv')}`,
+          `--client-ca-file=${path('client-ca.crt')}`,
           '--authorization-mode=Node,RBAC',
           '--allow-privileged',
           '--service-account-issuer=https://kubernetes.default.svc',
@@ -225,6 +234,8 @@ const start = async (
         '--secure-port=0',
         `--controllers=${names.join(',')}`,
         `--service-account-private-key-file=${path('sa.key')}`,
+        `--cluster-signing-cert-file=${path('client-ca.crt')}`,
+        `--cluster-signing-key-file=${path('client-ca.key')}`,
         '--node-monitor-period=500ms',
         `--node-monitor-grace-period=${graceSeconds}s`,
         '--kube-api-qps=300',
@@ -280,6 +291,7 @@ const start = async (
     access,
     api,
     auditLog: path('audit.log'),
+    clientAuthority: clientAuthority.cert,
     programs,
     processes,
     restart,

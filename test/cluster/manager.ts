@@ -29,9 +29,11 @@ interface Manifest extends Json {
   roleRef?: unknown;
 }
 
-/** Every object of the YAML files under `folder`. */
+/** Every object of the YAML files under `folder`; those of the agents are a matter of their own (agent.ts). */
 export const readManifests = async (folder: string): Promise<Manifest[]> => {
-  const files = (await readdir(folder, { recursive: true })).filter((file) => /\.ya?ml$/.test(file)).toSorted();
+  const files = (await readdir(folder, { recursive: true }))
+    .filter((file) => /\.ya?ml$/.test(file) && !file.startsWith('agent/'))
+    .toSorted();
   const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
   return texts
     .flatMap((text) => parseAllDocuments(text).map((document) => document.toJS() as Manifest | null))

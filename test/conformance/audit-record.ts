@@ -4,6 +4,8 @@ export interface AuditRecord {
   receivedAt: number;
   answeredAt: number;
   user: string;
+  /** The node that the user's token claims: tells agents apart. The embedded cluster does not know it. */
+  node?: string;
   userAgent: string;
   verb: 'create' | 'update' | 'patch' | 'delete' | 'deletecollection' | 'get' | 'list' | 'watch';
   group: string;

@@ -77,6 +77,39 @@ export interface Manager {
   stop(): Promise<void>;
 }
 
+export interface AgentOptions {
+  /** Its node, which must exist. */
+  node: string;
+  /** The namespace that it has rights in and serves. Default: all. */
+  namespace?: string;
+  /** After the flags that the harness gives: kubeconfig, node, addresses, state, namespace. */
+  args?: readonly string[];
+  /** It speaks through this link. Default: straight to the API server. */
+  link?: Link;
+  /** That of an agent before it, to start it again. Default: a new one. */
+  stateDir?: string;
+}
+
+export interface Agent {
+  /** `http://127.0.0.1:<port>`. */
+  readonly url: string;
+  readonly port: number;
+  /** Probes and metrics, likewise. */
+  readonly health: string;
+  readonly stateDir: string;
+  /** The same for all agents of a cluster: the audit log's `node` tells them apart. */
+  readonly user: string;
+  readonly pid: number;
+  /** Settles with the exit code or signal when it has ended. */
+  readonly exit: Promise<number | NodeJS.Signals>;
+  kill(signal?: NodeJS.Signals): void;
+  pause(): void;
+  resume(): void;
+  log(): Promise<string>;
+  /** SIGTERM, and SIGKILL after 30 s. */
+  stop(): Promise<void>;
+}
+
 /** What the suite may know of the cluster's history, told by the cluster and not by the product. */
 export interface Audit {
   /** All records so far, oldest first. */
@@ -120,5 +153,10 @@ export interface Cluster {
   link(): Promise<Link>;
   /** Starts the product's manager with exactly the rights that `deploy/` gives it. */
   startManager(options: ManagerOptions): Promise<Manager>;
+  /**
+   * Starts the product's agent of a node with exactly the rights and the policy that `deploy/agent` gives it, by a token
+   * that is bound to a pod there; resolves when it serves.
+   */
+  startAgent(options: AgentOptions): Promise<Agent>;
   stop(): Promise<void>;
 }

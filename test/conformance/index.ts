@@ -1,5 +1,7 @@
 export type { AuditRecord } from './audit-record.ts';
 export type {
+  Agent,
+  AgentOptions,
   Audit,
   Behaviour,
   Cluster,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createClient, loadClusterConfig } from '../../src/kube/index.ts';
 import { createLogger, systemClock } from '../../src/runtime/index.ts';
 import { type ApiServer, createEmbeddedCluster, startApiServer } from '../../src/sim/index.ts';
+import { noAgentRights, startAgent } from '../cluster/agent.ts';
 import { createApi, orMissing } from '../cluster/api.ts';
 import { until } from '../cluster/index.ts';
 import { startManager } from '../cluster/manager.ts';
@@ -44,6 +45,9 @@ export const startEmbeddedCluster = async (): Promise<Cluster> => {
     userAgent: 'edgeset-test',
     qps: 0,
   });
+
+  const place = { api, access, dir, processes };
+  const rights = noAgentRights(place);
 
   const whenAll = (what: string, names: readonly string[], test: (node: Node) => boolean): Promise<boolean> =>
     until(what, 60_000, 50, async () => {
@@ -100,7 +104,8 @@ export const startEmbeddedCluster = async (): Promise<Cluster> => {
       server = await startApiServer({ machinery, wallClock: systemClock, audit: audit.hear, port, certificate, token });
     },
     link: () => openLink({ host: '127.0.0.1', port }),
-    startManager: (options) => startManager({ api, access, dir, processes }, options),
+    startManager: (options) => startManager(place, options),
+    startAgent: (options) => startAgent(place, rights, options),
     async stop() {
       await client.close();
       await api.close();

@@ -1,0 +1,52 @@
+import { Agent, request } from 'undici';
+
+/** As whom to speak: whatever an agent can hold in its hands. */
+export type Identity = { token: string } | { cert: string; key: string };
+
+export interface Answer {
+  status: number;
+  /** The message of a Status, else the body. */
+  message: string;
+  body: Record<string, unknown>;
+}
+
+export interface Call {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: string;
+  body?: unknown;
+  /** Of a patch: `strategic-merge-patch` by default. */
+  patch?: 'merge-patch' | 'json-patch' | 'strategic-merge-patch';
+  headers?: Record<string, string>;
+}
+
+export interface Caller {
+  call(call: Call): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** One who calls the API server by hand and takes every answer as it is. */
+export const createCaller = ({ server, ca }: { server: string; ca: string }, identity: Identity): Caller => {
+  const connect = 'token' in identity ? { ca } : { ca, ...identity };
+  const dispatcher = new Agent({ connect, allowH2: false });
+  const authorization = 'token' in identity ? { authorization: `Bearer ${identity.token}` } : {};
+  return {
+    async call({ method, path, body, patch = 'strategic-merge-patch', headers }) {
+      const answer = await request(`${server}${path}`, {
+        method,
+        dispatcher,
+        headers: {
+          ...authorization,
+          'content-type': method === 'PATCH' ? `application/${patch}+json` : 'application/json',
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        headersTimeout: 30_000,
+      });
+      const text = await answer.body.text();
+      const parsed = text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {};
+      const message = parsed.kind === 'Status' && typeof parsed.message === 'string' ? parsed.message : text;
+      return { status: answer.statusCode, message, body: parsed };
+    },
+    close: () => dispatcher.destroy(),
+  };
+};
