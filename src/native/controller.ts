@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createReflector, createWorkQueue, type EventRecorder, type KubeClient, splitKey } from '../kube/index.ts';
-import { type Ledger, type NodeView, toNodeView } from '../rollout/index.ts';
+import { type ImageRequests, type Ledger, type NodeView, toNodeView } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { DaemonSetView } from './daemonset-view.ts';
 import type { ControllerObserver } from './observer.ts';
@@ -20,6 +20,8 @@ export interface NativeControllerOptions {
   /** Default: all. */
   namespaces?: readonly string[];
   observe?: ControllerObserver;
+  /** Is told of the images that pods ask for. Default: nobody pulls any. */
+  images?: ImageRequests;
 }
 
 export interface RolloutSnapshot {
@@ -101,6 +103,7 @@ export const createNativeController = (options: NativeControllerOptions) => {
       cachedRevisions,
       readRevisions,
       enqueue: () => queue?.add(key),
+      images: options.images,
       observe,
     });
     for (const node of nodeReflector.store.values()) session.setNode(node);
@@ -214,6 +217,9 @@ export const createNativeController = (options: NativeControllerOptions) => {
 
     /** The caches hold a consistent view of everything that is served. */
     synced: (): boolean => sharedSynced() && [...sessions.values()].every(({ session }) => session.synced()),
+
+    /** Of a node that is not known: false. */
+    nodeReady: (name: string): boolean => nodeReflector.store.get(name)?.ready ?? false,
 
     /** What is served, for metrics. */
     *snapshot(): Generator<RolloutSnapshot> {

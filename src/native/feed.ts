@@ -1,4 +1,4 @@
-import { createReflector, type KubeClient, type Store } from '../kube/index.ts';
+import { createReflector, type KubeClient, type ReflectorHandler, type Store } from '../kube/index.ts';
 import {
   controllerOf,
   type Ledger,
@@ -21,6 +21,8 @@ export interface FeedOptions {
   view: () => DaemonSetView;
   /** Called after each change of the ledger. */
   changed: () => void;
+  /** Is told of the pods too. */
+  listener: ReflectorHandler<PodFacts>;
 }
 
 const sameFacts = (a: NodeFacts, b: NodeFacts): boolean =>
@@ -31,7 +33,7 @@ const sameFacts = (a: NodeFacts, b: NodeFacts): boolean =>
   a.zone === b.zone;
 
 /** Brings what the watches deliver about nodes and one DaemonSet's pods into its ledger. */
-export const createFeed = ({ client, env, ledger, nodes, view, changed }: FeedOptions) => {
+export const createFeed = ({ client, env, ledger, nodes, view, changed, listener }: FeedOptions) => {
   const { clock } = env;
   const { namespace, uid, podSelector } = view();
 
@@ -62,6 +64,7 @@ export const createFeed = ({ client, env, ledger, nodes, view, changed }: FeedOp
           changed();
         },
       },
+      listener,
     ],
   });
 

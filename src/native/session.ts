@@ -1,8 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EventRecorder, KubeClient, Store } from '../kube/index.ts';
-import { createLedger, type Decision, decide, type NodeView, type OutsideHold } from '../rollout/index.ts';
+import {
+  createLedger,
+  type Decision,
+  decide,
+  type ImageRequests,
+  type NodeView,
+  type OutsideHold,
+} from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import { createActor } from './actor.ts';
+import { createAskedImages } from './asked-images.ts';
 import type { DaemonSetView } from './daemonset-view.ts';
 import { createFeed } from './feed.ts';
 import { createKeeper } from './keeper.ts';
@@ -38,6 +46,8 @@ export interface SessionOptions {
   readRevisions: (view: DaemonSetView, signal: AbortSignal) => Promise<RevisionView[]>;
   /** Asks for a reconcile at once. */
   enqueue: () => void;
+  /** Who pulls images ahead; undefined: nobody. */
+  images: ImageRequests | undefined;
   observe: ControllerObserver;
 }
 
@@ -57,7 +67,16 @@ export const createSession = (options: SessionOptions) => {
   const writer = createStatusWriter({ object, teller, clock, observe });
   const keeper = createKeeper({ object, writer, ledger, clock, identity });
   const pursuit = createPursuit({ client, clock, ledger, keeper, actor, teller });
-  const feed = createFeed({ client, env, ledger, nodes, view: () => view, changed: enqueue });
+  const asked = createAskedImages({ requests: options.images, view: () => view });
+  const feed = createFeed({
+    client,
+    env,
+    ledger,
+    nodes,
+    view: () => view,
+    changed: enqueue,
+    listener: asked.handler,
+  });
   const findTarget = createTargetFinder({ clock, cached: options.cachedRevisions, read: options.readRevisions });
 
   const closed = new AbortController();
@@ -128,6 +147,7 @@ export const createSession = (options: SessionOptions) => {
       const policyChanged = !isDeepStrictEqual(before.policy, next.policy);
       if (policyChanged) ledger.setPolicy(next.policy.policy, clock.now());
       if (policyChanged || before.generation !== next.generation) feed.setAllNodes();
+      if (policyChanged) asked.refresh();
       enqueue();
     },
 
@@ -185,6 +205,7 @@ export const createSession = (options: SessionOptions) => {
     /** The DaemonSet is not ours any more: nothing is sent from here on. Resolves when nothing is in the air. */
     async close(): Promise<void> {
       closed.abort(new Error('the DaemonSet is not managed any more'));
+      asked.close();
       await actor.stop(0);
     },
   };
