@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import { HASH_LABEL, type HistoryInput, type HistoryPlan, onNameTaken, planHistory, revisionData } from './history.ts';

@@ -1,0 +1,3 @@
+export { exchangeable, type InPlacePlan, type Plan, planInPlace } from './plan.ts';
+export { type InPlaceState, readState, STATE_ANNOTATION } from './state.ts';
+export { type InPlaceInput, type InPlaceStep, nextInPlaceStep } from './step.ts';

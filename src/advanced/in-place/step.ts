@@ -1,0 +1,161 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Pod, ResourceRequirements } from 'kubernetes-types/core/v1.d.ts';
+import { gate, gatePatch, hasGate } from '../pods/index.ts';
+import { HASH_LABEL } from '../revisions/index.ts';
+import { exchangeable, type InPlacePlan } from './plan.ts';
+import {
+  hasRestarted,
+  type InPlaceState,
+  inLaunchOrder,
+  markOf,
+  readState,
+  STATE_ANNOTATION,
+  statusOf,
+} from './state.ts';
+
+/** The next write on the way of one pod to a revision, or what is waited for. */
+export type InPlaceStep =
+  /** Strategic merge patch of `pods/status`: shuts or opens the gate. */
+  | { kind: 'status'; body: object }
+  /** Strategic merge patch of the pod, with the resourceVersion that the decision was made on. */
+  | { kind: 'pod'; body: object }
+  /** Strategic merge patch of `pods/resize`. */
+  | { kind: 'resize'; body: object }
+  /** Nothing to write: the kubelet is at work. `until` in epoch ms when time alone changes that. */
+  | { kind: 'wait'; why: string; until: number }
+  /** The pod cannot get there while it runs. */
+  | { kind: 'stuck'; why: string }
+  | { kind: 'done' };
+
+export interface InPlaceInput {
+  pod: Pod;
+  /** Hash label of the revision that the pod is brought to. */
+  revision: string;
+  /** From the pod's revision to that one; undefined when the pod carries the label already. */
+  plan: InPlacePlan | undefined;
+  /** The resources that the target's containers have; looked at once the pod carries the label. */
+  resources: Readonly<Record<string, ResourceRequirements>>;
+  /** Between the gate's closing and the change, for those who must notice it. */
+  graceMs: number;
+  now: number;
+}
+
+const isEmpty = (record: object): boolean => Object.keys(record).length === 0;
+
+const timestamp = (now: number): string => new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+
+const sidecars = (pod: Pod): ReadonlySet<string> => new Set((pod.spec?.initContainers ?? []).map(({ name }) => name));
+
+/** Containers of a patch, each in the list that it is of: both merge by name. */
+const inLists = (pod: Pod, containers: Readonly<Record<string, object>>): object => {
+  const beside = sidecars(pod);
+  const list = (which: boolean): object[] =>
+    Object.entries(containers)
+      .filter(([name]) => beside.has(name) === which)
+      .map(([name, fields]) => ({ name, ...fields }));
+  const [initContainers, plain] = [list(true), list(false)];
+  return {
+    ...(initContainers.length > 0 && { initContainers }),
+    ...(plain.length > 0 && { containers: plain }),
+  };
+};
+
+const imagesIn = (pod: Pod, images: Readonly<Record<string, string>>): object =>
+  inLists(pod, Object.fromEntries(Object.entries(images).map(([name, image]) => [name, { image }])));
+
+const gateOf = (pod: Pod) => pod.status?.conditions?.find(({ type }) => type === gate.inPlace);
+
+const marks = (pod: Pod, names: readonly string[]): InPlaceState['lastContainerStatuses'] =>
+  Object.fromEntries(names.map((name) => [name, markOf(pod, name)]));
+
+/** Preconditions of a write that was decided on what the pod is now. */
+const precondition = ({ metadata }: Pod) => ({ uid: metadata?.uid, resourceVersion: metadata?.resourceVersion });
+
+const begin = ({ pod, revision, graceMs, now }: InPlaceInput, plan: InPlacePlan): InPlaceStep => {
+  const disturbs = !isEmpty(plan.images) || !isEmpty(plan.resources);
+  const condition = gateOf(pod);
+  if (disturbs && condition?.status !== 'False')
+    return { kind: 'status', body: gatePatch(pod, [gate.inPlace], false, 'StartInPlaceUpdate', now) };
+  const until = Date.parse(condition?.lastTransitionTime ?? '') + graceMs;
+  if (disturbs && now < until) return { kind: 'wait', why: 'its grace period is not over', until };
+  const [first = {}, ...later] = inLaunchOrder(exchangeable(pod.spec), plan.images);
+  const state: InPlaceState = {
+    revision,
+    updateTimestamp: timestamp(now),
+    lastContainerStatuses: marks(pod, Object.keys(first)),
+    nextContainerImages: Object.assign({}, ...later) as Record<string, string>,
+  };
+  const body = {
+    metadata: {
+      ...precondition(pod),
+      labels: { ...plan.labels, [HASH_LABEL]: revision },
+      annotations: { ...plan.annotations, [STATE_ANNOTATION]: JSON.stringify(state) },
+    },
+    ...(!isEmpty(first) && { spec: imagesIn(pod, first) }),
+  };
+  return { kind: 'pod', body };
+};
+
+const nextBatch = (pod: Pod, state: InPlaceState, now: number): InPlaceStep => {
+  const [batch = {}, ...later] = inLaunchOrder(exchangeable(pod.spec), state.nextContainerImages);
+  const next: InPlaceState = {
+    ...state,
+    updateTimestamp: timestamp(now),
+    lastContainerStatuses: { ...state.lastContainerStatuses, ...marks(pod, Object.keys(batch)) },
+    nextContainerImages: Object.assign({}, ...later) as Record<string, string>,
+  };
+  const annotations = { [STATE_ANNOTATION]: JSON.stringify(next) };
+  return { kind: 'pod', body: { metadata: { ...precondition(pod), annotations }, spec: imagesIn(pod, batch) } };
+};
+
+const resourcesOf = (pod: Pod, container: string): ResourceRequirements =>
+  exchangeable(pod.spec).find(({ name }) => name === container)?.resources ?? {};
+
+const amounts = ({ requests = {}, limits = {} }: ResourceRequirements): unknown => ({ requests, limits });
+
+const resizing = (pod: Pod) => pod.status?.conditions?.find(({ type }) => type === 'PodResizePending');
+const inProgress = (pod: Pod): boolean =>
+  pod.status?.conditions?.some(({ type, status }) => type === 'PodResizeInProgress' && status === 'True') ?? false;
+
+const resizeStep = (pod: Pod, wanted: InPlaceInput['resources']): InPlaceStep | undefined => {
+  const differing = Object.entries(wanted).filter(
+    ([name, resources]) => !isDeepStrictEqual(amounts(resourcesOf(pod, name)), amounts(resources)),
+  );
+  if (differing.length > 0) {
+    const containers = Object.fromEntries(differing.map(([name, resources]) => [name, { resources }]));
+    return { kind: 'resize', body: { metadata: precondition(pod), spec: inLists(pod, containers) } };
+  }
+  const pending = resizing(pod);
+  if (pending?.status === 'True')
+    return pending.reason === 'Infeasible'
+      ? { kind: 'stuck', why: pending.message ?? 'the node has no room for its new resources' }
+      : { kind: 'wait', why: 'the node has no room for its new resources yet', until: Number.POSITIVE_INFINITY };
+  return inProgress(pod)
+    ? { kind: 'wait', why: 'the kubelet is changing its resources', until: Number.POSITIVE_INFINITY }
+    : undefined;
+};
+
+/**
+ * Decides the next step from what the pod shows alone: whoever leads after a crash goes on at the same place, and a step
+ * that was carried out already is not taken again.
+ */
+export const nextInPlaceStep = (input: InPlaceInput): InPlaceStep => {
+  const { pod, revision, plan, resources, now } = input;
+  if (pod.metadata?.labels?.[HASH_LABEL] !== revision)
+    return plan ? begin(input, plan) : { kind: 'stuck', why: 'its revision is not known any more' };
+  const state = readState(pod);
+  if (state?.revision === revision) {
+    const waiting = Object.entries(state.lastContainerStatuses).find(([name, mark]) => !hasRestarted(pod, name, mark));
+    if (waiting) {
+      const reason = statusOf(pod, waiting[0])?.state?.waiting?.reason;
+      const why = `container ${waiting[0]} has not started anew${reason === undefined ? '' : ` (${reason})`}`;
+      return { kind: 'wait', why, until: Number.POSITIVE_INFINITY };
+    }
+    if (!isEmpty(state.nextContainerImages)) return nextBatch(pod, state, now);
+  }
+  const resize = resizeStep(pod, resources);
+  if (resize) return resize;
+  if (hasGate(pod.spec, gate.inPlace) && gateOf(pod)?.status !== 'True')
+    return { kind: 'status', body: gatePatch(pod, [gate.inPlace], true, 'Updated', now) };
+  return { kind: 'done' };
+};
