@@ -91,13 +91,13 @@ const createWorld = (containers: Container[], sidecars: Container[] = []) => {
   return {
     pod,
     apply,
-    restart(name: string): void {
+    restart: (name: string): void => {
       for (const list of ['containerStatuses', 'initContainerStatuses'] as const)
         pod.status[list] = (pod.status[list] ?? []).map((each) =>
           each.name === name ? running(name, each.image) : each,
         );
     },
-    condition(condition: PodCondition): void {
+    condition: (condition: PodCondition): void => {
       pod.status.conditions = [
         ...(pod.status.conditions ?? []).filter(({ type }) => type !== condition.type),
         condition,
