@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createDisk, type DiskOp, diskError } from './testing/disk.ts';
+import { openRegister } from './testing/register.ts';
+
+const syncs = (ops: readonly DiskOp[]): number => ops.filter(({ kind }) => kind === 'sync').length;
+
+describe('journal', () => {
+  it('lets records of one moment share one write and one fsync, and answers them in order', async () => {
+    const disk = createDisk();
+    const { journal } = await openRegister(disk, 1_000_000);
+    const before = syncs(disk.ops);
+    const answered: number[] = [];
+    await Promise.all(
+      Array.from({ length: 50 }, async (_, value) => {
+        await journal.append({ key: `k${value}`, value });
+        answered.push(value);
+      }),
+    );
+    assert.equal(syncs(disk.ops) - before, 1);
+    assert.deepEqual(
+      answered,
+      Array.from({ length: 50 }, (_, value) => value),
+    );
+  });
+
+  it('applies a record before its append resolves, and never one that failed', async () => {
+    const disk = createDisk();
+    const { journal, values } = await openRegister(disk);
+    await journal.append({ key: 'a', value: 1 });
+    assert.equal(values.get('a'), 1);
+    disk.failure = (op) => (op.kind === 'sync' ? diskError('EIO') : undefined);
+    await assert.rejects(journal.append({ key: 'a', value: 2 }), { code: 'Io' });
+    assert.equal(values.get('a'), 1);
+  });
+
+  it('stays within its bound however long it lives', async () => {
+    const disk = createDisk();
+    const { journal } = await openRegister(disk, 500);
+    for (let value = 0; value < 300; value += 1) await journal.append({ key: `k${value % 3}`, value });
+    const size = disk.visible().get('/state/register')?.length ?? 0;
+    assert.ok(size < 600, `${size} bytes`);
+    assert.deepEqual([...disk.visible().keys()], ['/state/register']);
+  });
+
+  it('writes nothing unless it is asked to', async () => {
+    const disk = createDisk();
+    const { journal } = await openRegister(disk);
+    const before = disk.ops.length;
+    await journal.close();
+    assert.equal(disk.ops.length, before);
+    await assert.rejects(journal.append({ key: 'a', value: 1 }), { code: 'Closed' });
+  });
+
+  for (const [errno, code, words] of [
+    ['ENOSPC', 'NoSpace', /disk is full: free some space/],
+    ['EDQUOT', 'NoSpace', /quota/],
+    ['EROFS', 'ReadOnly', /read-only: mount it for writing/],
+    ['EIO', 'Io', /the disk failed \(EIO\)/],
+  ] as const) {
+    it(`says ${code} on ${errno}, whatever operation fails, loses nothing and goes on when it is over`, async () => {
+      const disk = createDisk();
+      const { journal, values } = await openRegister(disk, 150);
+      const expected = new Map<string, number>();
+      for (let failing = 1; failing <= 8; failing += 1) {
+        let count = 0;
+        disk.failure = () => {
+          count += 1;
+          return count === failing ? diskError(errno) : undefined;
+        };
+        const key = `k${failing % 4}`;
+        try {
+          await journal.append({ key, value: failing });
+          expected.set(key, failing);
+        } catch (error) {
+          assert.ok(error instanceof Error && 'code' in error);
+          assert.equal(error.code, code);
+          assert.match(error.message, words);
+        }
+        disk.failure = undefined;
+        await journal.append({ key: 'b', value: failing });
+        expected.set('b', failing);
+        assert.deepEqual(values, expected);
+        assert.deepEqual([...disk.visible().keys()], ['/state/register']);
+        const again = await openRegister(disk);
+        assert.deepEqual(again.values, expected, `operation ${failing}`);
+        assert.equal(again.journal.damage, undefined);
+      }
+    });
+  }
+
+  it('cuts off at once what a failed write left', async () => {
+    const disk = createDisk();
+    const { journal } = await openRegister(disk);
+    await journal.append({ key: 'a', value: 1 });
+    const before = disk.visible();
+    disk.failure = (op) => (op.kind === 'write' ? diskError('ENOSPC') : undefined);
+    await assert.rejects(journal.append({ key: 'a', value: 2 }), { code: 'NoSpace' });
+    assert.deepEqual(disk.visible(), before);
+  });
+
+  it('opens what it can read where nothing can be written, and writes once that is possible', async () => {
+    const disk = createDisk();
+    const first = await openRegister(disk);
+    await first.journal.append({ key: 'a', value: 1 });
+    await first.journal.close();
+    disk.failure = () => diskError('EROFS');
+    const { journal, values } = await openRegister(disk);
+    assert.equal(values.get('a'), 1);
+    assert.match(journal.trouble ?? '', /read-only/);
+    await assert.rejects(journal.append({ key: 'a', value: 2 }), { code: 'ReadOnly' });
+    disk.failure = undefined;
+    await journal.append({ key: 'a', value: 3 });
+    assert.equal(journal.trouble, undefined);
+    assert.equal((await openRegister(disk)).values.get('a'), 3);
+  });
+
+  it('does not start where the file cannot be read: that is not an empty journal', async () => {
+    const disk = createDisk();
+    disk.read = () => Promise.reject(diskError('EIO'));
+    await assert.rejects(openRegister(disk), { code: 'Io' });
+    assert.equal(disk.ops.length, 0);
+  });
+
+  it('refuses a record above the bound', async () => {
+    const { journal } = await openRegister(createDisk());
+    await assert.rejects(journal.append({ key: 'x'.repeat(70_000), value: 1 }), { code: 'TooLarge' });
+    await journal.append({ key: 'x', value: 1 });
+  });
+});

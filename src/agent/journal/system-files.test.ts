@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, describe, it } from 'node:test';
+import { openJournal } from './journal.ts';
+import { createRegister, type Register, testEnv } from './testing/register.ts';
+import type { Journal } from './types.ts';
+
+const base = mkdtempSync(path.join(tmpdir(), 'edgeset-journal-'));
+after(() => rmSync(base, { recursive: true, force: true }));
+
+let dirs = 0;
+const newDir = (): string => {
+  dirs += 1;
+  return path.join(base, `d${dirs}`, 'decisions');
+};
+
+const open = async (dir: string): Promise<{ journal: Journal; state: Register }> => {
+  const state = createRegister();
+  return { journal: await openJournal({ dir, name: 'register', env: testEnv, state }), state };
+};
+
+const child = path.join(import.meta.dirname, 'testing', 'append-until-killed.ts');
+
+/** Runs the appending process until it has answered `count` numbers, kills it, and returns the last that it said. */
+const runAndKill = async (dir: string, first: number, count: number): Promise<number> => {
+  const running = spawn(process.execPath, [child, dir, String(first)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const closed = new Promise((resolve) => running.once('close', resolve));
+  let said = '';
+  running.stdout.on('data', (data: Buffer) => {
+    said += data.toString();
+    if (said.split('\n').length > count) running.kill('SIGKILL');
+  });
+  await closed;
+  return Number(said.trim().split('\n').at(-1));
+};
+
+describe('journal on a real file system', () => {
+  it('makes a directory and files that only its user can read', async () => {
+    const dir = newDir();
+    const { journal } = await open(dir);
+    await journal.append({ key: 'a', value: 1 });
+    assert.equal(statSync(dir).mode & 0o777, 0o700);
+    assert.equal(statSync(path.dirname(dir)).mode & 0o777, 0o700);
+    assert.equal(statSync(path.join(dir, 'register')).mode & 0o777, 0o600);
+    await journal.close();
+    assert.deepEqual(readdirSync(dir), ['register']);
+    chmodSync(dir, 0o755);
+    const again = await open(dir);
+    assert.equal(again.state.values.get('a'), 1);
+    assert.equal(statSync(dir).mode & 0o777, 0o700);
+    await again.journal.close();
+  });
+
+  it('refuses a place where others may put files of their own', async () => {
+    const dir = newDir();
+    mkdirSync(path.dirname(dir), { recursive: true });
+    chmodSync(path.dirname(dir), 0o777);
+    await assert.rejects(open(dir), { code: 'Unsafe' });
+    const file = newDir();
+    mkdirSync(path.dirname(file));
+    writeFileSync(file, '');
+    await assert.rejects(open(file), { code: 'Denied' });
+  });
+
+  it('lets one process alone use a directory, also one with a long path, until it is closed', async () => {
+    for (const dir of [newDir(), path.join(newDir(), 'x'.repeat(120))]) {
+      const { journal } = await open(dir);
+      await assert.rejects(open(dir), { code: 'Locked' });
+      await journal.append({ key: 'a', value: 1 });
+      await journal.close();
+      const next = await open(dir);
+      assert.equal(next.state.values.get('a'), 1);
+      await next.journal.close();
+    }
+  });
+
+  it('writes nothing more once its lock was taken away', async () => {
+    const dir = newDir();
+    const { journal } = await open(dir);
+    rmSync(path.join(dir, 'lock'));
+    const other = await open(dir);
+    await assert.rejects(journal.append({ key: 'a', value: 1 }), { code: 'Locked' });
+    await journal.close();
+    await other.journal.append({ key: 'a', value: 2 });
+    await assert.rejects(open(dir), { code: 'Locked' }, 'closing the first one left the lock of the other');
+    await other.journal.close();
+  });
+
+  it('keeps what a process answered before it was killed, time after time, and its lock falls to the next', async () => {
+    const dir = newDir();
+    let first = 1;
+    for (let round = 0; round < 8; round += 1) {
+      const last = await runAndKill(dir, first, 3 + round * 7);
+      const { journal, state } = await open(dir);
+      const found = Math.max(...state.values.values());
+      assert.ok(found === last || found === last + 1, `said ${last}, found ${found}`);
+      for (const value of [found, found - 1, found - 2].filter((number) => number >= 1))
+        assert.equal(state.values.get(`k${value % 3}`), value);
+      assert.equal(journal.damage, undefined);
+      await journal.close();
+      first = found + 1;
+    }
+  });
+});
