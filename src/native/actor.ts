@@ -11,7 +11,7 @@ const MOST_IN_AIR = 16;
 export interface ActorOptions {
   env: Env;
   ledger: Ledger;
-  acts: PodActs;
+  acts: Pick<PodActs, 'delete' | 'fence'>;
   teller: Teller;
   observe: ControllerObserver;
   /** Called when an act ended: time to decide again. */

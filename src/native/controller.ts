@@ -50,7 +50,7 @@ export const createNativeController = (options: NativeControllerOptions) => {
   const sessions = new Map<string, { session: Session; running: Promise<void> }>();
   const pace = createPacing(PASS_PACE);
   /** Sessions that were closed and whose last acts or cache have not ended. */
-  const ending = new Set<Promise<unknown>>();
+  const ending = new Map<Promise<unknown>, string>();
   let queue: { add(key: string): void } | undefined;
   let running: AbortSignal | undefined;
 
@@ -82,12 +82,12 @@ export const createNativeController = (options: NativeControllerOptions) => {
     const entry = sessions.get(key);
     if (!entry) return;
     sessions.delete(key);
-    const ended: Promise<unknown> = Promise.all([entry.session.close(), entry.running]).finally(() =>
-      ending.delete(ended),
-    );
-    ending.add(ended);
-    // What its rollout object says holds no longer.
-    queue?.add(key);
+    const ended: Promise<unknown> = Promise.all([entry.session.close(), entry.running]).finally(() => {
+      ending.delete(ended);
+      // What its rollout object and its pods say holds no longer.
+      queue?.add(key);
+    });
+    ending.set(ended, key);
   };
 
   const open = (key: string, view: DaemonSetView, signal: AbortSignal): void => {
@@ -180,8 +180,9 @@ export const createNativeController = (options: NativeControllerOptions) => {
   };
 
   const retireUnserved = async (key: string, signal: AbortSignal): Promise<{ requeueAt?: number }> => {
-    if (!sharedSynced()) return {};
-    const retired = await retire(client, splitKey(key), clock, signal);
+    // What is still on its way to pods would not be found on them.
+    if (!sharedSynced() || ending.values().some((other) => other === key)) return {};
+    const retired = await retire(client, splitKey(key), identity, clock, signal);
     if (retired) env.log.info('the DaemonSet is not managed any more', splitKey(key));
     return {};
   };
@@ -193,7 +194,7 @@ export const createNativeController = (options: NativeControllerOptions) => {
       nodeReflector.whenSynced(signal).then(wakeAll, () => undefined);
       await Promise.all([nodeReflector.run(signal), ...scopes.map((scope) => scope.run(signal))]);
       await Promise.all([...sessions.values()].map((entry) => entry.running));
-      await Promise.all(ending);
+      await Promise.all(ending.keys());
     },
 
     /** Acts until the signal aborts; resolves once nothing of ours is in the air any more. */
@@ -211,7 +212,7 @@ export const createNativeController = (options: NativeControllerOptions) => {
       } finally {
         queue = undefined;
         await Promise.all([...sessions.values()].map(({ session }) => session.standDown()));
-        await Promise.all(ending);
+        await Promise.all(ending.keys());
       }
     },
 

@@ -3,6 +3,7 @@ import { type Decision, type Ledger, restore, statusOf } from '../rollout/index.
 import type { Clock } from '../runtime/index.ts';
 import type { DaemonSetView } from './daemonset-view.ts';
 import type { RolloutObject } from './rollout-object.ts';
+import { makesClaims } from './rollout-view.ts';
 import type { StatusWriter } from './status-writer.ts';
 
 export interface KeeperOptions {
@@ -24,6 +25,13 @@ export const createKeeper = ({ object, writer, ledger, clock, identity }: Keeper
   return {
     get unwritten(): boolean {
       return unwritten;
+    },
+    /**
+     * The DaemonRollout says that the DaemonSet is managed: should that end while nobody runs, whoever comes next takes
+     * back what was written to pods.
+     */
+    get claims(): boolean {
+      return makesClaims(object.status);
     },
     /** Slots were reserved in the ledger. */
     reserved(): void {

@@ -1,11 +1,12 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { isKubeError, type KubeClient } from '../kube/index.ts';
-import { type Act, type PodFacts, toPodFacts } from '../rollout/index.ts';
+import { type Act, type Announcement, announcementPatch, type PodFacts, toPodFacts } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import { pods } from './resources.ts';
+import { FIELD_MANAGER } from './rollout-object.ts';
 
 /** A request that got no answer is not waited for longer: its outcome is settled by asking again. */
-const ACT_TIMEOUT_MS = 10_000;
+export const ACT_TIMEOUT_MS = 10_000;
 
 export const FENCE_ANNOTATION = 'edgeset.io/fence';
 
@@ -26,9 +27,9 @@ const factsOf = (pod: Pod | undefined): PodFacts | undefined => pod && toPodFact
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Deletes and fences pods of one namespace. Every write names the pod's UID, so that it cannot meet another pod. */
+/** Deletes, fences and announces to pods of one namespace. Every write names the pod's UID, so that it cannot meet another pod. */
 export const createPodActs = (client: KubeClient, namespace: string, identity: string, clock: Pick<Clock, 'now'>) => {
-  const reread = async (act: Act, signal: AbortSignal): Promise<Outcome> => {
+  const reread = async (act: Pick<Act, 'podName' | 'podUid'>, signal: AbortSignal): Promise<Outcome> => {
     try {
       const pod = await client.get(pods, { namespace, name: act.podName }, { timeoutMs: ACT_TIMEOUT_MS, signal });
       const facts = factsOf(pod);
@@ -38,7 +39,11 @@ export const createPodActs = (client: KubeClient, namespace: string, identity: s
     }
   };
 
-  const attempt = async (act: Act, signal: AbortSignal, write: () => Promise<Pod | undefined>): Promise<Outcome> => {
+  const attempt = async (
+    act: Pick<Act, 'podName' | 'podUid'>,
+    signal: AbortSignal,
+    write: () => Promise<Pod | undefined>,
+  ): Promise<Outcome> => {
     try {
       return { kind: 'done', pod: factsOf(await write()) };
     } catch (error) {
@@ -64,6 +69,29 @@ export const createPodActs = (client: KubeClient, namespace: string, identity: s
           },
         ),
       ),
+    /** Brings condition PodNeedUpgrade of a pod to what it should say, and touches nothing else. */
+    async announce(
+      pod: Pick<PodFacts, 'uid' | 'name' | 'announced'>,
+      wanted: Announcement | 'none',
+      signal: AbortSignal,
+    ): Promise<Outcome> {
+      const { uid, name, announced } = pod;
+      const act = { podUid: uid, podName: name };
+      const patch = announcementPatch({ uid, announced }, wanted, clock.now());
+      const outcome = await attempt(act, signal, () =>
+        client.patch(pods, { namespace, name }, patch, {
+          type: 'strategic',
+          subresource: 'status',
+          fieldManager: FIELD_MANAGER,
+          timeoutMs: ACT_TIMEOUT_MS,
+          signal,
+        }),
+      );
+      // A patch that names another UID than the pod's is told to be invalid, not in conflict.
+      if (outcome.kind !== 'refused' || outcome.reason !== 'Invalid') return outcome;
+      const found = await reread(act, signal);
+      return found.kind === 'gone' ? found : outcome;
+    },
     /** Changes the pod's resourceVersion, so that a delete that another process may still send is refused. */
     fence: (act: Act, signal: AbortSignal): Promise<Outcome> =>
       attempt(act, signal, () =>
@@ -71,7 +99,7 @@ export const createPodActs = (client: KubeClient, namespace: string, identity: s
           pods,
           { namespace, name: act.podName },
           { metadata: { uid: act.podUid, annotations: { [FENCE_ANNOTATION]: `${identity}/${clock.now()}` } } },
-          { type: 'merge', fieldManager: 'edgeset-manager', timeoutMs: ACT_TIMEOUT_MS, signal },
+          { type: 'merge', fieldManager: FIELD_MANAGER, timeoutMs: ACT_TIMEOUT_MS, signal },
         ),
       ),
   };

@@ -68,7 +68,7 @@ describe('a rollback', () => {
   );
 
   it(
-    'is not made, and nothing else is done or said to be stopped, under the strategy ota',
+    'is made under the strategy ota too: it announces what was before, and deletes nothing',
     scene(async ({ settled, world, api, clock, condition, deletes, status }) => {
       await settled(2, '1', { ...failing, 'apps.openyurt.io/update-strategy': 'ota' });
       world.setImage('bad2');
@@ -76,11 +76,12 @@ describe('a rollback', () => {
       api.objects.delete(pods, { namespace: NAMESPACE, name: world.podOn('n1')?.metadata?.name ?? '' });
       await clock.advance(60_000);
       assert.equal(deletes().length, 0);
-      assert.equal(api.sent('patch', 'daemonsets').length, 0);
-      assert.equal(condition('Halted')?.status, 'False');
+      assert.equal(api.sent('patch', 'daemonsets').length, 1);
+      assert.equal(world.tagOf(world.getSet()), 'v1');
       assert.equal(condition('Ready')?.reason, 'OwnerDecides');
-      assert.match(condition('Ready')?.message ?? '', /does not come with this version/);
-      assert.equal(status().summary, 'Left alone (ota)');
+      assert.match(condition('Ready')?.message ?? '', /owner of each device decides/);
+      assert.equal(status().summary, 'Waiting for 1 owner');
+      assert.deepEqual(status().owners, { asked: 1, nodes: ['n1'] });
     }),
   );
 });

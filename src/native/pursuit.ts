@@ -2,6 +2,7 @@ import { compareVersions, type KubeClient } from '../kube/index.ts';
 import type { Act, Decision, Ledger, PodFacts } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import type { Actor } from './actor.ts';
+import type { Announcer } from './announcer.ts';
 import type { DaemonSetView } from './daemonset-view.ts';
 import type { Keeper } from './keeper.ts';
 import { createPacing, nextTurn } from './pacing.ts';
@@ -17,11 +18,12 @@ export interface PursuitOptions {
   ledger: Ledger;
   keeper: Keeper;
   actor: Actor;
+  announcer: Announcer;
   teller: Teller;
 }
 
 /** Does what was decided: at once in the ledger, through the actor on pods, by a patch where a template is put back. */
-export const createPursuit = ({ client, clock, ledger, keeper, actor, teller }: PursuitOptions) => {
+export const createPursuit = ({ client, clock, ledger, keeper, actor, announcer, teller }: PursuitOptions) => {
   let waveAt = Number.NEGATIVE_INFINITY;
   /** Our own write to the DaemonSet, until the watch has delivered it. */
   let awaited: { resourceVersion: string } | undefined;
@@ -97,6 +99,9 @@ export const createPursuit = ({ client, clock, ledger, keeper, actor, teller }: 
           case 'rollback':
             rollbackTo = action.to;
             break;
+          case 'announce':
+            announcer.announce();
+            break;
           case 'delete':
             actor.carryOut(action.node);
             break;
@@ -124,6 +129,7 @@ export const createPursuit = ({ client, clock, ledger, keeper, actor, teller }: 
     nextTryAt({ actions }: Decision): number {
       const now = clock.now();
       const times = actions.map((action) => {
+        if (action.type === 'announce') return announcer.nextTryAt();
         if (action.type === 'reserve') return nextTurn(waveAt, WAVE_EVERY_MS, now);
         const until = action.type === 'rollback' ? rollbackPacing.until(action.to.hash, now) : 0;
         return until > now ? until : Number.POSITIVE_INFINITY;

@@ -100,7 +100,7 @@ describe('a rollout object is retired', () => {
         },
         status,
       } as KubeObject);
-    const run = () => retire(api.client, ref, clock, new AbortController().signal);
+    const run = () => retire(api.client, ref, 'm1', clock, new AbortController().signal);
     return { api, uid: set.metadata?.uid ?? '', own, run };
   };
 

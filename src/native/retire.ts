@@ -5,6 +5,7 @@ import { toDaemonSetView } from './daemonset-view.ts';
 import { daemonRollouts, daemonSets } from './resources.ts';
 import { FIELD_MANAGER } from './rollout-object.ts';
 import { daemonSetOf, makesClaims, NOT_MANAGED } from './rollout-view.ts';
+import { withdraw } from './withdraw.ts';
 
 const MESSAGE =
   'The DaemonSet is not managed: it lacks the annotation apps.openyurt.io/update-strategy. Nothing is acted on; slots that were reserved stay on record, in case it is set again.';
@@ -17,6 +18,7 @@ const ofThePresent: ReadonlySet<string> = new Set<keyof DaemonRolloutStatus>([
   'budget',
   'breaker',
   'failing',
+  'owners',
   'estimatedFinishAt',
 ]);
 
@@ -53,12 +55,14 @@ const find = async <T>(read: () => Promise<T>): Promise<T | undefined> => {
 };
 
 /**
- * Takes back what a DaemonRollout says of a DaemonSet that opted out, also while nobody was running. Writes nothing when
+ * Takes back what a DaemonRollout says of a DaemonSet that opted out, and what its pods were told, also when that was
+ * while nobody was running. The object speaks last: until it does, whoever comes next tries again. Writes nothing when
  * the DaemonSet is gone (the garbage collector removes both) or is managed after all. True when it wrote.
  */
 export const retire = async (
   client: KubeClient,
   ref: ObjectRef,
+  identity: string,
   clock: Pick<Clock, 'now'>,
   signal: AbortSignal,
 ): Promise<boolean> => {
@@ -67,6 +71,7 @@ export const retire = async (
   const daemonSet = await find(() => client.get(daemonSets, ref, { signal }));
   const { uid, deletionTimestamp, generation = 0 } = daemonSet?.metadata ?? {};
   if (!daemonSet || deletionTimestamp || uid !== daemonSetOf(rollout) || toDaemonSetView(daemonSet)) return false;
+  await withdraw(client, daemonSet, identity, clock, signal);
   const status = retiredStatus(rollout.status, generation, clock.now());
   const how = { subresource: 'status', fieldManager: FIELD_MANAGER, signal };
   await client.replace(daemonRollouts, { ...rollout, status }, how);

@@ -10,12 +10,13 @@ import {
 } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import { createActor } from './actor.ts';
+import { createAnnouncer } from './announcer.ts';
 import { createAskedImages } from './asked-images.ts';
 import type { DaemonSetView } from './daemonset-view.ts';
 import { createFeed } from './feed.ts';
 import { createKeeper } from './keeper.ts';
 import type { ControllerObserver } from './observer.ts';
-import { createPodActs } from './pod-acts.ts';
+import { ACT_TIMEOUT_MS, createPodActs } from './pod-acts.ts';
 import { createPursuit } from './pursuit.ts';
 import type { RevisionView } from './revision-view.ts';
 import { createRolloutObject, RolloutObjectError } from './rollout-object.ts';
@@ -64,9 +65,10 @@ export const createSession = (options: SessionOptions) => {
   const teller = createTeller(options.events, view);
   const acts = createPodActs(client, namespace, identity, clock);
   const actor = createActor({ env, ledger, acts, teller, observe, ended: enqueue });
+  const announcer = createAnnouncer({ env, ledger, acts, teller, observe, ended: enqueue });
   const writer = createStatusWriter({ object, teller, clock, observe });
   const keeper = createKeeper({ object, writer, ledger, clock, identity });
-  const pursuit = createPursuit({ client, clock, ledger, keeper, actor, teller });
+  const pursuit = createPursuit({ client, clock, ledger, keeper, actor, announcer, teller });
   const asked = createAskedImages({ requests: options.images, view: () => view });
   const feed = createFeed({
     client,
@@ -167,6 +169,7 @@ export const createSession = (options: SessionOptions) => {
         ledger.firstSightOver();
         for (const warning of view.policy.warnings) teller.warning(warning);
       }
+      let claimed = false;
       for (;;) {
         const inTheWay = await takeOver(signal);
         if (inTheWay) return inTheWay;
@@ -180,7 +183,9 @@ export const createSession = (options: SessionOptions) => {
         noteTouch();
         ledger.tick(now);
         const decision = decide(ledger, outsideHold(target), now);
-        if (keeper.unwritten) {
+        const mustClaim = !claimed && !keeper.claims && decision.actions.some(({ type }) => type === 'announce');
+        if (keeper.unwritten || mustClaim) {
+          claimed = true;
           await keeper.write(decision, seen, signal);
           continue;
         }
@@ -198,15 +203,18 @@ export const createSession = (options: SessionOptions) => {
 
     /** We lead no more, and others may write the object from here on. Resolves when nothing of ours is in the air. */
     async standDown(): Promise<void> {
-      await actor.stop(LAST_ANSWERS_MS);
+      await Promise.all([actor.stop(LAST_ANSWERS_MS), announcer.stop(LAST_ANSWERS_MS)]);
       keeper.letGo();
     },
 
-    /** The DaemonSet is not ours any more: nothing is sent from here on. Resolves when nothing is in the air. */
+    /**
+     * The DaemonSet is not ours any more: nothing is sent from here on. Resolves when nothing is in the air; the answers
+     * to announcements are waited for, since they are to be taken back.
+     */
     async close(): Promise<void> {
       closed.abort(new Error('the DaemonSet is not managed any more'));
       asked.close();
-      await actor.stop(0);
+      await Promise.all([actor.stop(0), announcer.stop(ACT_TIMEOUT_MS)]);
     },
   };
 };

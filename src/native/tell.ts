@@ -30,6 +30,8 @@ export const createTeller = (events: EventRecorder, view: Pick<DaemonSetView, 'n
   const regarding = { apiVersion: 'apps/v1', kind: 'DaemonSet', namespace, name, uid };
   const warned = new Set<string>();
   const refused = new Set<string>();
+  /** Pods are told of a revision before its rollout is: what was refused meanwhile is still told. */
+  let unannounced = { revision: '', reasons: new Set<string>() };
 
   const tell = (type: Type, reason: string, action: string, note: string): void =>
     events.event({ regarding, type, reason, action, note });
@@ -51,13 +53,16 @@ export const createTeller = (events: EventRecorder, view: Pick<DaemonSetView, 'n
         refused.clear();
         const { outdated, broken, held, settling, offlineOutdated } = after.nodes;
         const reachable = outdated + broken + held + settling + after.nodes.updating;
+        const byOwners = after.strategy === 'ota';
         tell(
           'Normal',
           'RolloutStarted',
-          'Roll',
-          `Rolling out ${after.target?.revision} to ${reachable} online nodes, at most ${after.budget.nodes} at a time.`,
+          byOwners ? 'Announce' : 'Roll',
+          byOwners
+            ? `Announcing ${after.target?.revision} to ${reachable + offlineOutdated} nodes, whose owners decide.`
+            : `Rolling out ${after.target?.revision} to ${reachable} online nodes, at most ${after.budget.nodes} at a time.`,
         );
-        if (offlineOutdated > 0)
+        if (offlineOutdated > 0 && !byOwners)
           tell(
             'Normal',
             'OfflineNodesSkipped',
@@ -96,6 +101,14 @@ export const createTeller = (events: EventRecorder, view: Pick<DaemonSetView, 'n
     fenceFailed(pod: string, node: string, reason: string, why: string): void {
       const note = `Could not take back the delete that was reserved for pod ${pod} on ${node}: ${why}`;
       once(`fence ${node} ${reason}`, 'FailedFence', 'Fence', note);
+    },
+    /** What refuses one pod mostly refuses them all: one Event for a revision and a reason. */
+    announceFailed(pod: string, node: string, revision: string, reason: string, why: string): void {
+      if (unannounced.revision !== revision) unannounced = { revision, reasons: new Set() };
+      if (unannounced.reasons.has(reason)) return;
+      unannounced.reasons.add(reason);
+      const note = `Could not write condition PodNeedUpgrade of pod ${pod} on ${node}, and maybe of others; it is tried again: ${why}`;
+      tell('Warning', 'FailedAnnounce', 'Announce', note);
     },
     rolledBack(from: string, to: string): void {
       tell('Warning', 'RolledBack', 'Rollback', `Put the template of ${to} back: ${from} failed.`);

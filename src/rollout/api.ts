@@ -27,6 +27,7 @@ export const daemonRolloutLimits = {
   forgiven: 3000,
   causes: 64,
   failing: 10,
+  asked: 10,
   haltedNodes: 10,
   conditions: 16,
   /** Names of nodes, pods and revisions. */
@@ -73,6 +74,7 @@ export interface DaemonRolloutStatus {
   causes?: { phase: Phase; cause: string; count: number }[];
   budget?: { maxUnavailable: string; nodes: number; inUse: number; inFlight: number };
   breaker?: { failures: number; suspects: number; threshold: number };
+  owners?: { asked: number; nodes: string[]; deadline?: string; deadlineSpreadSeconds?: number };
   failing?: { node: string; cause: string; message: string; since: string }[];
   conditions?: Condition[];
   halted?: { at: string; reason: 'Failures' | 'RolledBack'; nodes: string[] };

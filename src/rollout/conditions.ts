@@ -10,10 +10,13 @@ export interface Verdict {
   message: string;
 }
 
+const owners = (count: number): string => `${count} owner${count === 1 ? ' is' : 's are'}`;
+
 /** `12 of 15 online nodes run web-6d8c (3 offline)`. */
 const progress = ({ tally, state }: Ledger): string => {
   const away = tally.phases.offline > 0 ? `, ${tally.phases.offline} offline` : '';
-  return `${tally.phases.updated} of ${tally.online} online nodes run ${state.target?.name ?? 'the target'}${away}.`;
+  const asked = tally.asked > 0 ? `; ${owners(tally.asked)} asked` : '';
+  return `${tally.phases.updated} of ${tally.online} online nodes run ${state.target?.name ?? 'the target'}${away}${asked}.`;
 };
 
 const reasonOfHold = {
@@ -40,8 +43,9 @@ const leftBehind = ({ tally }: Ledger): number => {
 const standing = (ledger: Ledger, { complete, hold }: Summary): string => {
   if (hold?.kind === 'invalid') return reasonOfHold.invalid;
   if (complete) return 'AllOnlineNodesUpdated';
-  if (hold) return reasonOfHold[hold.kind];
-  return leftBehind(ledger) > 0 ? 'LeftOnOldRevision' : 'InProgress';
+  if (hold && hold.kind !== 'owner') return reasonOfHold[hold.kind];
+  if (leftBehind(ledger) > 0) return 'LeftOnOldRevision';
+  return hold ? reasonOfHold[hold.kind] : 'InProgress';
 };
 
 /** The conditions of native.md, kstatus' three among them. */
@@ -53,7 +57,9 @@ export const conditionsOf = (ledger: Ledger, summary: Summary): Verdict[] => {
   const why = told ? `${told.what}. ${told.remedy}`.trim() : '';
   const message = told ? `${why} ${progress(ledger)}` : progress(ledger);
   const stalled = hold?.kind === 'invalid' || hold?.kind === 'halted';
-  const resting = complete || stalled || reason === 'LeftOnOldRevision' || hold?.kind === 'owner';
+  // Pods that are still to be told, and new ones that are starting, are work of this side.
+  const ownersOnly = hold?.kind === 'owner' && ledger.unannounced().size === 0 && ledger.tally.phases.updating === 0;
+  const resting = complete || stalled || reason === 'LeftOnOldRevision' || ownersOnly;
   const stopped = hold?.kind === 'paused' || hold?.kind === 'frozen';
   const halted = hold?.kind === 'halted' ? hold.halt : undefined;
   return [
@@ -80,10 +86,11 @@ export const conditionsOf = (ledger: Ledger, summary: Summary): Verdict[] => {
 export const headline = (ledger: Ledger, { hold, complete, breaker }: Summary): string => {
   const { tally } = ledger;
   const done = tally.phases.offline > 0 ? `Complete (${tally.phases.offline} offline)` : 'Complete';
-  if (!hold) {
+  if (!hold || hold.kind === 'owner') {
     if (complete) return done;
     const left = leftBehind(ledger);
-    return left > 0 ? `${left} left on old revision` : 'Rolling out';
+    if (left > 0) return `${left} left on old revision`;
+    return hold && tally.asked > 0 ? `Waiting for ${tally.asked} owner${tally.asked === 1 ? '' : 's'}` : 'Rolling out';
   }
   switch (hold.kind) {
     case 'invalid':
@@ -100,7 +107,5 @@ export const headline = (ledger: Ledger, { hold, complete, breaker }: Summary): 
       return complete ? done : 'Paused';
     case 'frozen':
       return complete ? done : 'Frozen: budget is zero';
-    case 'owner':
-      return complete ? done : 'Left alone (ota)';
   }
 };

@@ -54,6 +54,17 @@ const breaker = object('How near the rollout is to being stopped for its failure
   threshold: counter('No act begins once failures and suspects together reach this number.'),
 });
 
+const owners = object(
+  'With the strategy ota: whose decision is awaited.',
+  {
+    asked: counter('Nodes whose owners are offered the target revision, offline ones too.'),
+    nodes: atomicList('The first of these nodes by name.', limits.asked, nodeName('Name of a node.')),
+    deadline: dateTime('When owners can no longer put the update off; absent for never.'),
+    deadlineSpreadSeconds: counter('Devices act within so long after the deadline, each at a time of its own.'),
+  },
+  { optional: ['deadline', 'deadlineSpreadSeconds'] },
+);
+
 const failing = atomicList(
   'The first failing nodes by name, with what is known of the cause.',
   limits.failing,
@@ -146,6 +157,7 @@ const properties = {
   causes,
   budget,
   breaker,
+  owners,
   failing,
   conditions,
   halted,

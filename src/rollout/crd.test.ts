@@ -56,6 +56,7 @@ const least = {
   causes: [{ phase: 'updated', cause: 'current', count: 12 }],
   budget: { maxUnavailable: '10%', nodes: 2, inUse: 1, inFlight: 1 },
   breaker: { failures: 0, suspects: 1, threshold: 3 },
+  owners: { asked: 1, nodes: ['n1'] },
   failing: [{ node: 'n1', cause: 'crash-loop', message: 'It crashes.', since: time }],
   conditions: [{ type: 'Complete', status: 'False', reason: 'InProgress', message: '', lastTransitionTime: time }],
   halted: { at: time, reason: 'Failures', nodes: ['n1'] },
@@ -69,6 +70,7 @@ const full: Full<DaemonRolloutStatus> = {
   ...least,
   strategy: 'ota',
   causes: [{ phase: 'failed', cause: 'crash-loop', count: 1 }],
+  owners: { ...least.owners, deadline: time, deadlineSpreadSeconds: 3600 },
   halted: { at: time, reason: 'RolledBack', nodes: [] },
   conditions: least.conditions.map((condition) => ({ ...condition, observedGeneration: 3 })),
   reservations: least.reservations.map((reservation) => ({

@@ -180,7 +180,11 @@ describe('holds', () => {
       bench.reserve('n0');
       begin(bench);
       assert.equal(holdOf(bench), kind);
-      assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: false }]);
+      const { actions } = bench.decide();
+      assert.deepEqual(
+        actions.filter(({ type }) => type !== 'announce'),
+        [{ type: 'release', node: 'n0', fence: false }],
+      );
     });
 
   it('unsynced: neither begins nor takes back', () => {

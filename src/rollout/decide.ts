@@ -3,6 +3,7 @@ import { budgetOf, roomForBroken, roomForHealthy, type Usage } from './budget.ts
 import type { PodFacts } from './facts.ts';
 import type { Hold, OutsideHold } from './hold.ts';
 import type { Ledger } from './ledger.ts';
+import type { Policy } from './policy.ts';
 import { livePod, type NodeRecord } from './record.ts';
 import type { Halt } from './state.ts';
 
@@ -18,7 +19,9 @@ export type Action =
   | { type: 'halt'; halt: Halt }
   | { type: 'resume'; value: string }
   | { type: 'rollback'; to: { name: string; hash: string } }
-  | { type: 'complete' };
+  | { type: 'complete' }
+  /** Pods' condition PodNeedUpgrade is to be brought to what it should say: those of the ledger's `unannounced`. */
+  | { type: 'announce'; pods: number };
 
 export interface Summary {
   budget: number;
@@ -42,6 +45,13 @@ const LARGEST_WAVE = 500;
 
 const FIRST_NODES = 10;
 
+const ownerDecides = ({ otaDeadline, otaDeadlineSpreadMs }: Policy): Hold => ({
+  kind: 'owner',
+  ...(otaDeadline !== undefined && {
+    deadline: { at: new Date(otaDeadline).toISOString(), spreadMs: otaDeadlineSpreadMs },
+  }),
+});
+
 /** The gates of a whole rollout in their order; the first that is shut is the one that is told. */
 const holdOf = (
   ledger: Ledger,
@@ -52,12 +62,11 @@ const holdOf = (
   const { policy, state } = ledger;
   if (outside) return outside;
   if (!state.target) return { kind: 'unobserved' };
-  if (policy.strategy === 'ota') return { kind: 'owner' };
   if (policy.paused) return { kind: 'paused' };
   if (state.halted) return { kind: 'halted', halt: state.halted };
-  if (budget === 0) return { kind: 'frozen' };
+  if (budget === 0 && policy.strategy === 'auto') return { kind: 'frozen' };
   if (breaker.open) return { kind: 'waiting', breaker };
-  return undefined;
+  return policy.strategy === 'ota' ? ownerDecides(policy) : undefined;
 };
 
 /** May this node's old pod be replaced, slots aside? Asked when a slot is reserved and again right before the act. */
@@ -87,13 +96,12 @@ const turningPoint = (ledger: Ledger, breaker: Breaker, complete: boolean, now: 
   if (!target) return undefined;
   const resumed = policy.resume?.hash === target.hash ? policy.resume.value : undefined;
   if (resumed !== undefined && resumed !== state.resumed) return { type: 'resume', value: resumed };
-  const acting = policy.strategy === 'auto';
-  if (acting && halted) {
+  if (halted) {
     const mayRollBack = policy.onFailure === 'rollback' && halted.reason === 'Failures' && !policy.paused;
     const back = mayRollBack ? lastComplete : undefined;
     return back && back.hash !== target.hash ? { type: 'rollback', to: back } : undefined;
   }
-  if (acting && breaker.mustHalt) {
+  if (breaker.mustHalt) {
     const nodes = [...ledger.failing()].map((record) => record.name).toSorted();
     return { type: 'halt', halt: { at: now, reason: 'Failures', nodes: nodes.slice(0, FIRST_NODES) } };
   }
@@ -172,7 +180,8 @@ const giveSlots = (ledger: Ledger, budget: number, usage: Usage): Action[] => {
  */
 export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: number): Decision => {
   const { policy, tally, state } = ledger;
-  const budget = budgetOf(policy, tally);
+  // Owners keep to no budget.
+  const budget = policy.strategy === 'ota' ? 0 : budgetOf(policy, tally);
   const breaker = breakerOf(policy, tally, state.acted, budget);
   const complete = outside === undefined && isComplete(ledger);
   const hold = holdOf(ledger, outside, budget, breaker);
@@ -187,5 +196,7 @@ export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: nu
   const actions = settleOpenActs(ledger, mayBegin, budget, usage, now);
   if (turn) actions.unshift(turn);
   if (mayBegin) actions.push(...giveSlots(ledger, budget, usage));
+  const { size } = ledger.unannounced();
+  if (!outside && size > 0) actions.push({ type: 'announce', pods: size });
   return { actions, wakeAt, summary };
 };

@@ -16,7 +16,12 @@ const holds: [Hold, what: RegExp, remedy: RegExp][] = [
     /policy is not valid/,
     /f "v" is odd: make it even\./,
   ],
-  [{ kind: 'owner' }, /ota/, /./],
+  [{ kind: 'owner' }, /owner of each device decides when its pod is replaced\.?$/, new RegExp(annotation.strategy)],
+  [
+    { kind: 'owner', deadline: { at: '2030-01-01T00:00:00.000Z', spreadMs: 3_600_000 } },
+    /owner of each device decides .* until 2030-01-01T00:00:00\.000Z: within 60 min/,
+    /PodNeedUpgrade/,
+  ],
   [{ kind: 'paused' }, /paused/, new RegExp(annotation.paused)],
   [{ kind: 'frozen' }, /budget is zero/, new RegExp(annotation.maxUnavailable)],
   [{ kind: 'halted', halt: { at: 1, reason: 'Failures', nodes: ['x1', 'x2'] } }, /failed on x1, x2/, /resume/],

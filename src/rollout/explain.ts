@@ -41,8 +41,9 @@ export const explainHold = (hold: Hold): { what: string; remedy: string } => {
       return { what: 'The rollout policy is not valid', remedy: hold.errors.map(formatPolicyError).join(' ') };
     case 'owner':
       return {
-        what: 'With the strategy ota the pods are left alone, and the part that lets owners decide on their devices does not come with this version',
-        remedy: 'Delete pods by hand, or set apps.openyurt.io/update-strategy to auto.',
+        what: `The owner of each device decides when its pod is replaced${hold.deadline ? `, until ${hold.deadline.at}: within ${seconds(hold.deadline.spreadMs)} from then on devices go on by themselves` : ''}`,
+        remedy:
+          'Pods tell it by condition PodNeedUpgrade. To update the nodes from here, set apps.openyurt.io/update-strategy to auto.',
       };
     case 'paused':
       return { what: 'The rollout is paused', remedy: 'Remove the annotation edgeset.io/paused.' };
@@ -85,6 +86,12 @@ const held = ({ hold }: Telling, state: string, waitsFor: string, cure = ''): [s
   return [`${state}. ${what}`, remedy];
 };
 
+/** With the strategy ota: whether the pod says already what its owner is to know. */
+const announcement = ({ record, policy }: Telling): string => {
+  if (policy.strategy !== 'ota') return '';
+  return record.view.announce ? ', and its pod does not say so yet' : '';
+};
+
 const ago = (time: number, now: number): string => seconds(now - time);
 
 const detailOf = (record: NodeRecord): string => {
@@ -118,22 +125,32 @@ const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: stri
   available: (telling) =>
     held(
       telling,
-      'runs an older revision',
+      `runs an older revision${announcement(telling)}`,
       'waits for a free slot of the budget',
       'Raise apps.openyurt.io/max-unavailable for more nodes at a time.',
     ),
   'not-available': (telling) =>
-    held(telling, 'runs an older revision that is not available', 'waits for a slot among our own acts'),
+    held(
+      telling,
+      `runs an older revision that is not available${announcement(telling)}`,
+      'waits for a slot among our own acts',
+    ),
   'broken-by-older-update': (telling) =>
     held(telling, 'was broken by an earlier update', 'will be repaired in its own slot'),
   'offline-current': ({ record, now }) => [
     `runs the target revision and has been offline for ${ago(record.since, now)}`,
     '',
   ],
-  'offline-outdated': ({ record, now }) => [
-    `has been offline for ${ago(record.since, now)}; it is skipped, and updated once it is back`,
-    'Bring the node back: nobody waits for it meanwhile.',
-  ],
+  'offline-outdated': ({ record, policy, now }) =>
+    policy.strategy === 'ota'
+      ? [
+          `has been offline for ${ago(record.since, now)}; what its owner decides there meanwhile is carried out once it is back`,
+          'Bring the node back: nobody waits for it meanwhile.',
+        ]
+      : [
+          `has been offline for ${ago(record.since, now)}; it is skipped, and updated once it is back`,
+          'Bring the node back: nobody waits for it meanwhile.',
+        ],
   suspect: ({ record, now }) => [
     `went offline ${ago(record.since, now)} ago, soon after its update, so the target revision is under suspicion`,
     'If it comes back and works, it is cleared.',
@@ -188,7 +205,8 @@ export const explain = (record: NodeRecord, policy: Policy, hold: Hold | undefin
 
 /** The policy's own hazards, told with every explanation of a rollout. */
 export const hazards = (policy: Policy, detectionLagMs: number): string[] =>
-  policy.minReadyMs >= detectionLagMs
+  // Without a budget there is no bound that it could undo.
+  policy.strategy === 'ota' || policy.minReadyMs >= detectionLagMs
     ? []
     : [
         `minReadySeconds (${seconds(policy.minReadyMs)}) is shorter than the time in which the loss of a node is noticed (${seconds(detectionLagMs)}): a version that kills nodes after its pod is ready may take more of them than budget and threshold together.`,

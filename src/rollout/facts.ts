@@ -3,6 +3,8 @@
  * pod-facts.ts), so that no whole Pod or Node is ever kept.
  */
 
+import type { NeedUpgrade } from './need-upgrade.ts';
+
 export interface Taint {
   key: string;
   value: string;
@@ -56,6 +58,8 @@ export interface PodFacts {
   trouble: PodTrouble | undefined;
   /** A short text from the pod's own status that explains the trouble, for people; empty without trouble. */
   detail: string;
+  /** Condition PodNeedUpgrade as it stands; undefined while nothing is announced. */
+  announced?: NeedUpgrade;
   /** What its conditions ask to be pulled ahead, and the cause reported last; undefined while nothing is asked. */
   asks?: { revision: string; failure: string | undefined };
 }

@@ -10,7 +10,7 @@ export type Hold =
   | { kind: 'unobserved' }
   | { kind: 'invalid'; errors: readonly PolicyError[] }
   /** In the OTA model the owner of each device decides. */
-  | { kind: 'owner' }
+  | { kind: 'owner'; deadline?: { at: string; spreadMs: number } }
   | { kind: 'paused' }
   /** The budget is zero. */
   | { kind: 'frozen' }

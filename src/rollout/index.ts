@@ -40,7 +40,7 @@ export {
   parsePolicy,
   readOtaTerms,
 } from './policy.ts';
-export type { Act, NodeRecord } from './record.ts';
+export { type Act, livePod, type NodeRecord } from './record.ts';
 export { formatSelector, fromLabelSelector, matches, parseSelector, type Selector } from './selector.ts';
 export { newState, type RolloutState, type TargetRevision } from './state.ts';
 export { statusOf, type WrittenStatus } from './status.ts';

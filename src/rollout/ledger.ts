@@ -1,3 +1,4 @@
+import { breakerOf } from './breaker.ts';
 import { createCandidates, createTurns } from './candidates.ts';
 import type { NodeFacts, PodFacts } from './facts.ts';
 import { createMembership } from './partition.ts';
@@ -9,6 +10,7 @@ import {
   type Context,
   type NodeRecord,
   newRecord,
+  noteRevision,
   pastAct,
   setBack,
   type View,
@@ -66,11 +68,19 @@ export const createLedger = (policy: Policy) => {
   const openActs = new Set<NodeRecord>();
   const forgiven = new Set<NodeRecord>();
   const failing = new Set<NodeRecord>();
+  const unannounced = new Set<NodeRecord>();
   const busyZones = new Map<string, number>();
   const membership = createMembership();
   const tally = newTally();
   let state = newState();
-  let context: Context = { policy, targetHash: undefined, rollout: 0, startedAt: undefined, firstSight: true };
+  let context: Context = {
+    policy,
+    targetHash: undefined,
+    rollout: 0,
+    startedAt: undefined,
+    withheld: false,
+    firstSight: true,
+  };
   let sweepDue = false;
   let latest = Number.NEGATIVE_INFINITY;
   let meanDownMs: number | undefined;
@@ -92,6 +102,7 @@ export const createLedger = (policy: Policy) => {
     acting.delete(record);
     openActs.delete(record);
     failing.delete(record);
+    unannounced.delete(record);
     forgiven.delete(record);
   };
 
@@ -107,6 +118,7 @@ export const createLedger = (policy: Policy) => {
     if (record.act && record.act.stage !== 'done') openActs.add(record);
     if (record.forgiven) forgiven.add(record);
     if (view.failure) failing.add(record);
+    if (view.announce) unannounced.add(record);
   };
 
   /** Changes a record and files it anew: the only way in. */
@@ -114,6 +126,7 @@ export const createLedger = (policy: Policy) => {
     latest = Math.max(latest, now);
     unfile(record);
     change(record);
+    if (noteRevision(record, context)) state = { ...state, acted: state.acted + 1 };
     const healed = advance(record, context, now);
     if (healed && healed.podUid !== '') meanDownMs = blend(meanDownMs, now - healed.at);
     record.view = assess(record, context, now);
@@ -125,18 +138,24 @@ export const createLedger = (policy: Policy) => {
 
   const reassessAll = (now: number): void => {
     for (const record of records.values()) touch(record, now, nothing);
-    redrawPartition(now);
+    redraw(now);
   };
 
-  const redrawPartition = (now: number): void => {
+  /** Brings what follows from the sums of all records back to every record. */
+  const redraw = (now: number): void => {
     for (;;) {
       const change = membership.next(context.policy, tally);
-      if (!change) return;
+      if (!change) break;
       const [record, member] = change;
       touch(record, now, () => {
         record.member = member;
       });
     }
+    const stopped = state.halted !== undefined || breakerOf(context.policy, tally, state.acted, 0).open;
+    const withheld = context.policy.strategy === 'ota' && stopped;
+    if (withheld === context.withheld) return;
+    context = { ...context, withheld };
+    reassessAll(now);
   };
 
   const recordOf = (name: string): NodeRecord => {
@@ -151,7 +170,10 @@ export const createLedger = (policy: Policy) => {
   const retain = (next: RolloutState, now: number): void => {
     const sameRollout = next.rollout === context.rollout;
     state = next;
-    if (sameRollout && next.target?.hash === context.targetHash && next.startedAt === context.startedAt) return;
+    if (sameRollout && next.target?.hash === context.targetHash && next.startedAt === context.startedAt) {
+      redraw(now);
+      return;
+    }
     // What was forgiven is what the revision of before did.
     if (!sameRollout) for (const record of forgiven) record.forgiven = false;
     context = { ...context, targetHash: next.target?.hash, rollout: next.rollout, startedAt: next.startedAt };
@@ -176,7 +198,7 @@ export const createLedger = (policy: Policy) => {
       return records.size;
     },
     get: (node: string): NodeRecord | undefined => records.get(node),
-    records: (): IterableIterator<NodeRecord> => records.values(),
+    records: (): MapIterator<NodeRecord> => records.values(),
     /** Records with an act of ours that has not healed: the slots that a DaemonRollout holds. */
     acting: (): ReadonlySet<NodeRecord> => acting,
     /** Records whose failure the user forgave. */
@@ -185,6 +207,8 @@ export const createLedger = (policy: Policy) => {
     openActs: (): ReadonlySet<NodeRecord> => openActs,
     /** Records that count as failures. */
     failing: (): ReadonlySet<NodeRecord> => failing,
+    /** Records whose pod does not say what it should about its need of an upgrade. */
+    unannounced: (): ReadonlySet<NodeRecord> => unannounced,
     candidates: (queue: Queue): Iterable<NodeRecord> => queues[queue].inOrder((zone) => busyZones.get(zone) ?? 0),
     /** When the earliest record changes by the passing of time alone; Infinity for never. */
     nextDueAt: (): number => timers.firstTime(),
@@ -208,7 +232,7 @@ export const createLedger = (policy: Policy) => {
         if (changed) record.since = context.firstSight && !before ? Math.min(facts.readyChangedAt, now) : now;
         record.node = facts;
       });
-      redrawPartition(now);
+      redraw(now);
     },
 
     removeNode(name: string, now: number): void {
@@ -219,7 +243,7 @@ export const createLedger = (policy: Policy) => {
         record.refused = undefined;
         record.forgiven = false;
       });
-      redrawPartition(now);
+      redraw(now);
     },
 
     /** A pod appeared or changed. An older version of a pod than the one known is passed over. */
@@ -241,7 +265,7 @@ export const createLedger = (policy: Policy) => {
         const pod = { facts, readySince, seenAt, inherited: known?.inherited ?? inherited };
         record.pods = known ? record.pods.map((other) => (other === known ? pod : other)) : [...record.pods, pod];
       });
-      redrawPartition(now);
+      redraw(now);
     },
 
     removePod(uid: string, now: number): void {
@@ -252,7 +276,7 @@ export const createLedger = (policy: Policy) => {
       touch(record, now, () => {
         record.pods = record.pods.filter((pod) => pod.facts.uid !== uid);
       });
-      redrawPartition(now);
+      redraw(now);
     },
 
     setPolicy(next: Policy, now: number): void {
@@ -303,7 +327,7 @@ export const createLedger = (policy: Policy) => {
         const repairs = before?.stage === 'done' ? { rollout: before.rollout, at: before.at } : before?.repairs;
         record.act = repairs ? { ...act, repairs } : act;
       });
-      redrawPartition(now);
+      redraw(now);
     },
 
     setStage(node: string, stage: Act['stage'], now: number): void {
@@ -323,7 +347,7 @@ export const createLedger = (policy: Policy) => {
         const repairs = record.act?.repairs;
         record.act = repairs && pastAct(repairs);
       });
-      redrawPartition(now);
+      redraw(now);
     },
 
     /** The API server refused an act: the node waits 1 s, doubling to 5 min; the others go on. */
@@ -346,7 +370,7 @@ export const createLedger = (policy: Policy) => {
           const { act, view } = record;
           if (act && view.cause === 'came-back-old') record.act = pastAct({ rollout: act.rollout - 1, at: act.at });
         });
-      redrawPartition(now);
+      redraw(now);
       return pardoned.map((record) => record.name);
     },
 
@@ -362,7 +386,7 @@ export const createLedger = (policy: Policy) => {
         if (!record) break;
         touch(record, now, nothing);
       }
-      redrawPartition(now);
+      redraw(now);
     },
   };
 };

@@ -46,6 +46,8 @@ export interface Situation {
   available: boolean;
   /** An act of ours on this node that has not healed; `reserved` has not been carried out as far as we know. */
   act: 'none' | 'reserved' | 'this-rollout' | 'older-rollout';
+  /** An owner took the node's old pod away. */
+  replacing: boolean;
   /** Went offline within the suspect window after our act. */
   suspect: boolean;
   /** A suspect whose window is over. */
@@ -76,7 +78,7 @@ const rules: readonly Rule[] = [
   ['held', 'refused', (s) => s.act === 'reserved' && s.refused],
   ['updating', 'reserved', (s) => s.act === 'reserved'],
   ['updating', 'terminating', (s) => s.pods > 0 && s.livePods === 0],
-  ['updating', 'no-pod-yet', (s) => s.pods === 0 && s.act !== 'none'],
+  ['updating', 'no-pod-yet', (s) => s.pods === 0 && (s.act !== 'none' || s.replacing)],
   ['missing', 'no-pod', (s) => s.pods === 0],
   ['updating', 'ready-too-short', (s) => s.current && s.ready],
   ['updating', 'starting', (s) => s.current && s.act !== 'none'],

@@ -2,6 +2,7 @@ import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { NAME_FIELD } from './affinity.ts';
 import type { PodFacts } from './facts.ts';
 import { askedRevision } from './image-request.ts';
+import { needUpgradeOf } from './need-upgrade.ts';
 import { troubleOf } from './pod-trouble.ts';
 import { toEpochMs } from './timestamps.ts';
 
@@ -32,6 +33,7 @@ export const toPodFacts = (pod: Pod): PodFacts | undefined => {
   const found =
     ready || finished || terminating ? undefined : troubleOf(pod, condition?.status === 'False' ? readyChangedAt : 0);
   const asks = terminating ? undefined : askedRevision(pod);
+  const announced = needUpgradeOf(pod);
   return {
     uid: metadata.uid ?? '',
     name: metadata.name ?? '',
@@ -44,6 +46,7 @@ export const toPodFacts = (pod: Pod): PodFacts | undefined => {
     readyChangedAt,
     trouble: found?.trouble,
     detail: found?.detail ?? '',
+    ...(announced && { announced }),
     ...(asks && { asks }),
   };
 };

@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { decide } from './decide.ts';
 import { count, percent } from './int-or-percent.ts';
 import { phases } from './phase.ts';
+import type { Policy } from './policy.ts';
 import { contentOf, rebuild } from './testing/rebuild.ts';
 import { createWorkbench, type Workbench } from './testing/workbench.ts';
 
@@ -58,6 +59,8 @@ const steps: fc.Arbitrary<Step>[] = [
   fc.constant<Step>((bench) => void bench.ledger.forgive(bench.now())),
   revision.map((hash) => (bench) => bench.target(hash)),
   fc.constantFrom(count(0), count(1), count(3), percent(50)).map((partition) => (bench) => bench.policy({ partition })),
+  fc.constantFrom<Policy['strategy']>('auto', 'ota').map((strategy) => (bench) => bench.policy({ strategy })),
+  fc.constantFrom(count(1), percent(10)).map((failureThreshold) => (bench) => bench.policy({ failureThreshold })),
   fc.constantFrom(0, 5_000).map((minReadyMs) => (bench) => bench.policy({ minReadyMs })),
   fc.constantFrom(1_000, 10_000, 60_000, 600_000, -600_000).map((ms) => (bench) => bench.pass(ms)),
 ];

@@ -1,4 +1,6 @@
+import { announcementFor } from './announce.ts';
 import type { NodeFacts, PodFacts } from './facts.ts';
+import { type Announcement, isAnnounced } from './need-upgrade.ts';
 import { type Cause, type Phase, phaseOf, type Situation } from './phase.ts';
 import type { Policy } from './policy.ts';
 
@@ -54,7 +56,9 @@ export interface NodeRecord {
   /** Since when the node has no available pod; 0 while it has one. */
   downSince: number;
   act: Act | undefined;
-  /** The act that healed last. */
+  /** Revision of the live pod that was seen last; undefined before the first. */
+  ran: string | undefined;
+  /** The act that healed last; with the strategy ota, the owner's act. */
   healed: { rollout: number; at: number } | undefined;
   /** The user resumed after this node's failure: it does not count until the node has worked again. */
   forgiven: boolean;
@@ -81,6 +85,10 @@ export interface View {
   suspect: boolean;
   /** Counts towards the breaker as a failure of a node that is online or that was lost. */
   failure: 'online' | 'lost' | undefined;
+  /** The node's owner is offered the target revision. */
+  asked: boolean;
+  /** What has to be written to the live pod, `none` for taking it away; undefined while it says what it should. */
+  announce: Announcement | 'none' | undefined;
   zone: string;
   /** When the view changes without any event; Infinity when it does not. */
   dueAt: number;
@@ -94,6 +102,8 @@ export interface Context {
   rollout: number;
   /** When the present rollout began, epoch ms; undefined when the target is the first that we know. */
   startedAt: number | undefined;
+  /** With the strategy ota: the breaker keeps owners from updating. */
+  withheld: boolean;
   /** Nodes and pods are still being listed: one that is absent may yet come. */
   firstSight: boolean;
 }
@@ -109,6 +119,8 @@ const outside: View = {
   taken: false,
   suspect: false,
   failure: undefined,
+  asked: false,
+  announce: undefined,
   zone: '',
   dueAt: Number.POSITIVE_INFINITY,
 };
@@ -120,6 +132,7 @@ export const newRecord = (name: string): NodeRecord => ({
   since: 0,
   downSince: 0,
   act: undefined,
+  ran: undefined,
   healed: undefined,
   forgiven: false,
   refused: undefined,
@@ -167,6 +180,21 @@ const lastHealed = (record: NodeRecord, pod: SeenPod, context: Context): NodeRec
   if (!pod.inherited || context.startedAt === undefined) return undefined;
   const ofThisRollout = pod.seenAt >= context.startedAt - STARTED_SLACK_MS;
   return ofThisRollout ? { rollout: context.rollout, at: pod.seenAt } : undefined;
+};
+
+/**
+ * Notes which revision the node runs. True when its owner brought it to the target: an act that is none of ours, needs no
+ * slot and so counts as healed, but makes the node a suspect should it fall away soon after.
+ */
+export const noteRevision = (record: NodeRecord, context: Context): boolean => {
+  const { ran, node } = record;
+  const pod = livePod(record);
+  if (!pod) return false;
+  record.ran = pod.facts.revision;
+  const replaced = ran !== undefined && ran !== record.ran && isCurrent(pod, context);
+  if (!replaced || context.policy.strategy !== 'ota' || !node?.ready || !node.eligible) return false;
+  record.healed = { rollout: context.rollout, at: pod.seenAt };
+  return true;
 };
 
 /** The clock was set back to `now`: no time that was is later. */
@@ -254,9 +282,14 @@ const actSituation = (act: Act | undefined, context: Context): Situation['act'] 
 export const assess = (record: NodeRecord, context: Context, now: number): View => {
   const { node, act } = record;
   const { policy } = context;
-  if (!node?.eligible) return outside;
   const pod = livePod(record);
   const current = isCurrent(pod, context);
+  const wanted = pod && announcementFor(record, current, context);
+  const said =
+    wanted === 'none' ? pod?.facts.announced === undefined : wanted && isAnnounced(pod?.facts.announced, wanted);
+  const announce = said ? undefined : wanted;
+  if (!node?.eligible) return announce ? { ...outside, announce } : outside;
+  const byOwner = policy.strategy === 'ota';
   const readyAt = availableAt(record, context);
   const available = now >= readyAt;
   const settledAt = node.ready ? record.since + policy.settleMs : Number.POSITIVE_INFINITY;
@@ -273,13 +306,15 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
   const refused = record.refused !== undefined && now < record.refused.until;
   const { phase, cause } = phaseOf({
     online: node.ready,
-    settled,
+    // Nobody here acts on a node that has only just come back.
+    settled: settled || byOwner,
     pods: record.pods.length,
     livePods: record.pods.filter((each) => !isGoing(record, each)).length,
     current,
     ready: pod?.facts.ready ?? false,
     available,
     act: actSituation(act, context),
+    replacing: byOwner && record.ran !== undefined && record.ran !== context.targetHash,
     suspect: fellAway,
     lost,
     failure,
@@ -307,6 +342,8 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
     taken: current || (act?.stage === 'done' && act.rollout === context.rollout),
     suspect: fellAway && !lost && !record.forgiven,
     failure: record.forgiven ? undefined : lost ? 'lost' : failure ? 'online' : undefined,
+    asked: typeof wanted === 'object' && wanted.reason === 'NewRevision',
+    announce,
     zone: node.zone,
     dueAt: times.reduce<number>((least, time) => Math.min(least, time ?? least), Number.POSITIVE_INFINITY),
   };

@@ -44,6 +44,29 @@ const estimatedFinish = (ledger: Ledger, { summary }: Decision, now: number): nu
   return Math.ceil(finish / ESTIMATE_STEP_MS) * ESTIMATE_STEP_MS;
 };
 
+/** The first so many names by the alphabet. */
+const firstNames = (records: Iterable<NodeRecord>, most: number): string[] => {
+  let first: string[] = [];
+  for (const { name } of records) {
+    first.push(name);
+    // Sorting now and then costs less than sorting a whole fleet once.
+    if (first.length >= 100 * most) first = first.toSorted().slice(0, most);
+  }
+  return first.toSorted().slice(0, most);
+};
+
+const ownersOf = ({ policy, tally, records }: Ledger): Required<DaemonRolloutStatus>['owners'] => ({
+  asked: tally.asked,
+  nodes: firstNames(
+    records().filter(({ view }) => view.asked),
+    limits.asked,
+  ),
+  ...(policy.otaDeadline !== undefined && {
+    deadline: dateTime(policy.otaDeadline),
+    deadlineSpreadSeconds: Math.ceil(policy.otaDeadlineSpreadMs / 1000),
+  }),
+});
+
 /** A status as we write it: nothing that speaks of the present is left out. */
 export type WrittenStatus = DaemonRolloutStatus &
   Required<Pick<DaemonRolloutStatus, 'nodes' | 'budget' | 'breaker' | 'conditions' | 'rollout' | 'summary'>>;
@@ -93,6 +116,7 @@ export const statusOf = ({ ledger, decision, generation, policyHash, previous, n
       inFlight: usage.inFlight,
     },
     breaker: { failures: breaker.failures, suspects: breaker.suspects, threshold: breaker.threshold },
+    ...(policy.strategy === 'ota' && { owners: ownersOf(ledger) }),
     failing: [...ledger.failing()]
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
       .slice(0, limits.failing)

@@ -17,6 +17,8 @@ export interface Tally {
   suspects: number;
   onlineFailures: number;
   lostFailures: number;
+  /** Nodes whose owners are offered the target revision, offline ones too. */
+  asked: number;
   phases: Record<Phase, number>;
   causes: Map<Cause, number>;
 }
@@ -33,6 +35,7 @@ export const newTally = (): Tally => ({
   suspects: 0,
   onlineFailures: 0,
   lostFailures: 0,
+  asked: 0,
   phases: Object.fromEntries(phases.map((phase) => [phase, 0])) as Record<Phase, number>,
   causes: new Map(),
 });
@@ -50,6 +53,7 @@ export const addTo = (tally: Tally, view: View, by: 1 | -1): void => {
   if (view.down || view.inFlight) tally.occupied += by;
   if (view.taken) tally.taken += by;
   if (view.suspect) tally.suspects += by;
+  if (view.asked) tally.asked += by;
   if (view.failure === 'online') tally.onlineFailures += by;
   if (view.failure === 'lost') tally.lostFailures += by;
 };

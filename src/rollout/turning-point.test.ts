@@ -47,10 +47,13 @@ describe('turning points', () => {
     assert.deepEqual(types(bench), ['halt']);
   });
 
-  it('neither halts nor rolls back where the owners decide', () => {
-    const bench = failing(3);
-    bench.policy({ strategy: 'ota', onFailure: 'rollback' });
-    assert.deepEqual(types(bench), []);
+  it('halts by the threshold alone where the owners decide: there is no budget to be used up', () => {
+    const bench = failing(2);
+    bench.policy({ strategy: 'ota', maxUnavailable: count(1) });
+    assert.ok(!types(bench).includes('halt'));
+    const more = failing(3);
+    more.policy({ strategy: 'ota', maxUnavailable: count(0) });
+    assert.equal(types(more)[0], 'halt');
   });
 
   it('names the first ten', () => {

@@ -39,7 +39,11 @@ export const renderRollout = (reading: RolloutReading, now: number): string => {
   const target = state.target?.name ?? 'the target revision, which is not known yet';
   const lines = [
     `${view.namespace}/${view.name}: ${tally.phases.updated} of ${tally.online} online nodes run ${target}; ${tally.phases.offline} offline.`,
-    complete ? 'Nothing is left to do.' : `${usage.occupied} of ${budget} slots of the budget are in use.`,
+    complete
+      ? 'Nothing is left to do.'
+      : view.policy.policy.strategy === 'ota'
+        ? `${tally.asked} of their owners ${tally.asked === 1 ? 'is' : 'are'} asked.`
+        : `${usage.occupied} of ${budget} slots of the budget are in use.`,
   ];
   if (hold) {
     const { what, remedy } = explainHold(hold);

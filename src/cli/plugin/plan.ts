@@ -5,7 +5,7 @@ import type { Io } from '../io.ts';
 import { withCluster } from './connect.ts';
 import type { PlanFlags } from './plan-command.ts';
 import { notesOnManager, readFor } from './reading.ts';
-import { readDaemonSetName, sentences, structured } from './text.ts';
+import { readDaemonSetName, sentences, someOf, structured } from './text.ts';
 
 const LONGEST_LIST = 20;
 
@@ -36,11 +36,21 @@ const toStep = (action: Action, { ledger }: RolloutReading): string => {
       return `put the template of ${action.to.name} back`;
     case 'complete':
       return 'record that the rollout is complete';
+    case 'announce':
+      return `bring condition PodNeedUpgrade of ${action.pods} pod${action.pods === 1 ? '' : 's'} up to date`;
   }
+};
+
+/** With the strategy ota: who decides, by name. */
+const ownersAsked = (ledger: RolloutReading['ledger']): string => {
+  const records = ledger.records().filter(({ view }) => view.asked);
+  const asked = Array.from(records, ({ name }) => name).toSorted();
+  return asked.length > 0 ? `Owners asked (${asked.length}): ${someOf(asked, LONGEST_LIST)}.` : 'No owner is asked.';
 };
 
 /** What comes after: nodes that wait for a slot, and nodes that come back. */
 const outlook = ({ ledger, decision }: RolloutReading): string => {
+  if (ledger.policy.strategy === 'ota') return ownersAsked(ledger);
   const { outdated, broken, offline } = ledger.tally.phases;
   const begun = decision.actions.filter(({ type }) => type === 'reserve').length;
   const waiting = outdated + broken - begun;
@@ -54,7 +64,9 @@ export const renderPlan = (reading: RolloutReading): string => {
   const { breaker, budget, usage, hold, complete } = reading.decision.summary;
   const lines = [
     'Nothing is written: this is what the manager would decide now.',
-    `Budget ${budget}: ${usage.occupied} in use, ${usage.inFlight} of them by acts in flight.`,
+    reading.ledger.policy.strategy === 'ota'
+      ? 'No budget: owners decide.'
+      : `Budget ${budget}: ${usage.occupied} in use, ${usage.inFlight} of them by acts in flight.`,
     `Breaker: ${breaker.failures} failures and ${breaker.suspects} suspects, stops at ${breaker.threshold}.`,
   ];
   if (hold) {

@@ -26,7 +26,10 @@ const columns: readonly Column[] = [
   { title: 'UPDATING', cell: (s) => number(s.nodes?.updating) },
   { title: 'OFFLINE', cell: (s) => number(s.nodes?.offline) },
   { title: 'FAILED', cell: (s) => number(s.nodes?.failed) },
-  { title: 'BUDGET', cell: (s) => `${number(s.budget?.inUse)}/${number(s.budget?.nodes)}` },
+  {
+    title: 'BUDGET',
+    cell: (s) => (s.strategy === 'ota' ? '-' : `${number(s.budget?.inUse)}/${number(s.budget?.nodes)}`),
+  },
   { title: 'LEFT', cell: (s, now) => until(s.estimatedFinishAt, now) },
   { title: 'OUTDATED', wide: true, cell: (s) => number(s.nodes?.outdated) },
   { title: 'BROKEN', wide: true, cell: (s) => number(s.nodes?.broken) },

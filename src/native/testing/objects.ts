@@ -15,14 +15,29 @@ type Stored = KubeObject & { spec?: unknown; status?: unknown };
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A merge patch; of the strategic kind it knows `$patch: replace`, which is all that is used here. */
+interface Entry {
+  type?: string;
+  $patch?: string;
+}
+
+/** Conditions are merged by their type, as a strategic merge patch does. */
+const mergeConditions = (into: readonly Entry[], patch: readonly Entry[]): Entry[] => {
+  const rest = into.filter(({ type }) => !patch.some((entry) => entry.type === type));
+  const made = patch.filter(({ $patch }) => $patch !== 'delete');
+  return [...rest, ...made.map((entry) => ({ ...into.find(({ type }) => type === entry.type), ...entry }))];
+};
+
+/** A merge patch; of the strategic kind it knows conditions and `$patch: replace`, which is all that is used here. */
 const merge = (into: unknown, patch: unknown): unknown => {
   if (!isPlain(patch)) return patch;
   const { $patch, ...fields } = patch;
   const base = isPlain(into) && $patch !== 'replace' ? { ...into } : {};
   for (const [key, value] of Object.entries(fields)) {
+    const present = base[key];
     if (value === null) delete base[key];
-    else base[key] = merge(base[key], value);
+    else if (key === 'conditions' && Array.isArray(value))
+      base[key] = mergeConditions(Array.isArray(present) ? (present as Entry[]) : [], value as Entry[]);
+    else base[key] = merge(present, value);
   }
   return base;
 };

@@ -105,9 +105,13 @@ export const createWorld = () => {
 
   const setPodReady = (name: string, ready: boolean): void => {
     const pod = objects.find(pods, { namespace: NAMESPACE, name }) as Pod;
+    const others = pod.status?.conditions?.filter(({ type }) => type !== 'Ready') ?? [];
     const status = {
       phase: 'Running',
-      conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: isoTime(clock.now()) }],
+      conditions: [
+        ...others,
+        { type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: isoTime(clock.now()) },
+      ],
     };
     objects.replace(pods, { ...pod, status }, 'status');
   };

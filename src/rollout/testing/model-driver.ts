@@ -314,6 +314,9 @@ export const createModelDriver = (options: DriverOptions) => {
             unwritten = true;
           }
           break;
+        case 'announce':
+          // The model's rollouts are all automatic, and nothing was ever announced to its pods.
+          throw new Error('nothing is announced');
       }
     }
   };

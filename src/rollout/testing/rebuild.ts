@@ -16,9 +16,9 @@ export const rebuild = (ledger: Ledger, now: number): Ledger => {
     if (node) fresh.setNode(node, now);
   }
   fresh.restore(ledger.state, acts, new Set([...ledger.forgiven()].map(({ name }) => name)), now);
-  for (const { name, since, downSince, pods, act, healed, refused } of records) {
+  for (const { name, since, downSince, pods, act, ran, healed, refused } of records) {
     const copy = fresh.get(name);
-    if (copy) Object.assign(copy, structuredClone({ since, downSince, pods, act, healed, refused }));
+    if (copy) Object.assign(copy, structuredClone({ since, downSince, pods, act, ran, healed, refused }));
   }
   fresh.setPolicy(ledger.policy, now);
   return fresh;
@@ -39,7 +39,7 @@ export const contentOf = (ledger: Ledger) => ({
   queues: (['repair', 'broken', 'outdated'] as const).map((queue) =>
     [...ledger.candidates(queue)].map(({ name }) => name),
   ),
-  sets: [ledger.acting(), ledger.openActs(), ledger.failing(), ledger.forgiven()].map((set) =>
+  sets: [ledger.acting(), ledger.openActs(), ledger.failing(), ledger.forgiven(), ledger.unannounced()].map((set) =>
     [...set].map(({ name }) => name).toSorted(),
   ),
   nextDueAt: ledger.nextDueAt(),
