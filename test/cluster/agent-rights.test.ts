@@ -215,7 +215,7 @@ test('a token dies with the pod that it is bound to', async (t) => {
 });
 
 test('writes of a device whose certificate was revoked are refused', async (t) => {
-  const text = await readFile(join(import.meta.dirname, '../../deploy/agent/revoked.yaml'), 'utf8');
+  const text = await readFile(join(import.meta.dirname, '../../deploy/agent/access/revoked.yaml'), 'utf8');
   const dir = await mkdtemp(join(tmpdir(), 'edgeset-revoked-'));
   t.after(() => rm(dir, { recursive: true }));
   const file = join(dir, 'revoked.yaml');

@@ -46,8 +46,8 @@ export const agentRights = (kubeconfig: string): AgentRights => {
     install: async () => void (await (installed ??= install())),
     async bind(namespace) {
       await (namespace === undefined
-        ? kubectl('apply', '-f', join(deploy, 'in-all-namespaces.yaml'))
-        : kubectl('apply', `--namespace=${namespace}`, '-f', join(deploy, 'in-namespace.yaml')));
+        ? kubectl('apply', '-f', join(deploy, 'access', 'in-all-namespaces.yaml'))
+        : kubectl('apply', `--namespace=${namespace}`, '-f', join(deploy, 'access', 'in-namespace.yaml')));
     },
   };
 };
