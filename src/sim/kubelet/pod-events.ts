@@ -51,6 +51,12 @@ export const eventsOf = (step: Step, pod: KeptPod): Told[] => {
         normal('BackOff', `Back-off pulling image "${image}"`),
         warning('Failed', 'Error: ImagePullBackOff'),
       ]);
+    case 'fail-start':
+      return eachContainer(pod, (name, image) => [
+        normal('Pulled', `Successfully pulled image "${image}"`),
+        normal('Created', `Created container: ${name}`),
+        warning('Failed', 'Error: StartError'),
+      ]);
     case 'fail':
       return [warning('Evicted', 'The node was low on resource: ephemeral-storage.')];
     case 'change-image':

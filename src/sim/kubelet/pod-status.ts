@@ -204,6 +204,26 @@ const evicted = (pod: KeptPod, now: string): object => ({
   containerStatuses: statusesOf(pod).map((status) => ended(pod, status, now, 137, 'Error')),
 });
 
+/** As of a real kubelet over containerd: pulled, created, and not started. */
+const notStarted = (pod: KeptPod, now: string): object => ({
+  phase: 'Failed',
+  conditions: notReady(pod, now, 'PodFailed'),
+  containerStatuses: statusesOf(pod).map((status) => {
+    const program = pod.spec?.containers.find(({ name }) => name === status.name)?.command?.[0] ?? '';
+    const message = `failed to create containerd task: exec: "${program}": stat ${program}: no such file or directory`;
+    const containerID = containerId(pod.metadata.uid, status.name, status.restartCount);
+    const terminated = { exitCode: 128, reason: 'StartError', message, finishedAt: now, containerID };
+    return {
+      ...status,
+      imageID: imageId(status.image),
+      containerID,
+      ready: false,
+      started: false,
+      state: { terminated },
+    };
+  }),
+});
+
 const pulling = (pod: KeptPod, reason: string, message: (image: string) => string): object => ({
   containerStatuses: statusesOf(pod).map((status) => waitingFor(status, reason, message(status.image))),
 });
@@ -239,6 +259,8 @@ export const statusAfter = (step: Step, pod: KeptPod, host: Host, becomesReady: 
           'ImagePullBackOff',
           (image) => `Back-off pulling image "${image}": ErrImagePull: not found`,
         );
+      case 'fail-start':
+        return notStarted(pod, now);
       case 'fail':
         return evicted(pod, now);
       case 'change-image':

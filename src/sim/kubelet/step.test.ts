@@ -89,6 +89,15 @@ describe('what a kubelet does next', () => {
       assert.equal(stepOf(podIn(state, { spec }), 'ready'), 'change-image');
   });
 
+  it('pulls the image of a program that is nowhere, and fails to start it', () => {
+    const containers = [{ name: 'app', image: 'app:v1', command: ['/edgeset.io/absent'] }];
+    const spec = { restartPolicy: 'Never', containers };
+    for (const behaviour of ['ready', 'slow', 'crash-loop', 'never-ready'] as const)
+      assert.equal(stepOf(podIn('creating', { spec }), behaviour), 'fail-start');
+    assert.equal(stepOf(podIn('creating', { spec }), 'not-pullable'), 'fail-pull');
+    assert.equal(stepOf(podIn('creating', { spec: { containers } }), 'ready'), 'start');
+  });
+
   it('asks the readiness gates', () => {
     const spec = { readinessGates: [{ conditionType: 'open' }] };
     assert.equal(stepOf(podIn('ready', { spec }), 'ready'), 'probe');

@@ -13,6 +13,7 @@ export type Step =
   | 'die'
   | 'fail-pull'
   | 'back-off-pull'
+  | 'fail-start'
   | 'fail'
   | 'kill-node'
   | 'change-image'
@@ -41,11 +42,18 @@ const ofEnding = (pod: KeptPod, behaviour: Behaviour): Step | undefined => {
   return (pod.metadata.deletionGracePeriodSeconds ?? 0) > 0 ? 'remove' : undefined;
 };
 
-const ofWaiting = (reasons: readonly string[], behaviour: Behaviour): Step | undefined => {
+/** No image has a program there; a container that is to run it is made of its image, and does not start. */
+const NOWHERE = '/edgeset.io/';
+
+const cannotStart = ({ spec }: KeptPod): boolean =>
+  spec?.restartPolicy === 'Never' && spec.containers.every(({ command }) => command?.[0]?.startsWith(NOWHERE) ?? false);
+
+const ofWaiting = (pod: KeptPod, reasons: readonly string[], behaviour: Behaviour): Step | undefined => {
   if (behaviour === 'not-pullable') {
     if (reasons.includes('ImagePullBackOff')) return undefined;
     return reasons.includes('ErrImagePull') ? 'back-off-pull' : 'fail-pull';
   }
+  if (cannotStart(pod)) return 'fail-start';
   const crashed = reasons.includes('CrashLoopBackOff');
   if (crashed && (behaviour === 'crash-loop' || behaviour === 'dies-after-ready')) return 'crash-again';
   return behaviour === 'crash-loop' ? 'crash' : 'start';
@@ -76,7 +84,7 @@ export const stepOf = (pod: KeptPod, behaviour: Behaviour): Step | undefined => 
   if (statuses.length === 0) return 'admit';
   if (imageChanged(pod)) return 'change-image';
   const reasons = statuses.flatMap(({ state }) => state?.waiting?.reason ?? []);
-  return reasons.length > 0 ? ofWaiting(reasons, behaviour) : ofRunning(pod, behaviour);
+  return reasons.length > 0 ? ofWaiting(pod, reasons, behaviour) : ofRunning(pod, behaviour);
 };
 
 const ADMIT_MS = 20;
@@ -92,6 +100,7 @@ export const delayOf = (step: Step, pod: KeptPod, fate: Fate, spread: number): n
     case 'start':
     case 'crash':
     case 'fail-pull':
+    case 'fail-start':
       return fate.startMs * (1 + spread / 2);
     case 'stop':
     case 'change-image':

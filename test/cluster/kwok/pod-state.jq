@@ -8,6 +8,9 @@ def statuses: .status.containerStatuses // [];
 def waiting: [statuses[].state.waiting.reason? // empty];
 def image_changed:
   ([statuses[] | {(.name): .image}] | add) as $shown | any(.spec.containers[]; .image != $shown[.name]);
+# No image has a program there: it is pulled, its container created, and not started.
+def cannot_start:
+  .spec.restartPolicy == "Never" and all(.spec.containers[]; ((.command // [""])[0] | startswith("/edgeset.io/")));
 def condition($type): [.status.conditions[]? | select(.type == $type) | .status][0];
 def is_ready: condition("Ready") == "True";
 def gates_pass: . as $pod | all(.spec.readinessGates[]?; .conditionType as $type | ($pod | condition($type)) == "True");
@@ -25,6 +28,7 @@ behaviour as $b
       (if any(waiting[]; . == "ImagePullBackOff") then "none"
        elif any(waiting[]; . == "ErrImagePull") then "pod-pull-back-off"
        else "pod-pull-fail" end)
+    elif cannot_start then "pod-start-fail"
     elif any(waiting[]; . == "CrashLoopBackOff") and ($b == "crash-loop" or $b == "dies-after-ready") then "pod-crash-again"
     elif $b == "crash-loop" then "pod-crash"
     else "pod-start" end
