@@ -1,0 +1,4 @@
+export { type Endings, oneMore } from './back-off.ts';
+export type { Creation, PlaceableNode, PlacedPod, Removal, RemovalReason } from './facts.ts';
+export { type Placement, type PlacementInput, place } from './place.ts';
+export { type SlowStart, slowStart } from './slow-start.ts';

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import * as fc from 'fast-check';
+import { type Endings, mayReplaceAt, oneMore } from './back-off.ts';
+import type { PlaceableNode, PlacedPod } from './facts.ts';
+import { type Placement, type PlacementInput, place } from './place.ts';
+import { slowStart } from './slow-start.ts';
+
+const node = (name: string, more: Partial<PlaceableNode> = {}): PlaceableNode => ({
+  name,
+  online: true,
+  shouldRun: true,
+  shouldContinueRunning: true,
+  ...more,
+});
+const pod = (onNode: string, more: Partial<PlacedPod> = {}): PlacedPod => ({
+  name: `app-${onNode}`,
+  uid: `u-${onNode}-${more.name ?? ''}`,
+  node: onNode,
+  bound: true,
+  createdAt: 0,
+  terminating: false,
+  finished: undefined,
+  revision: 'new',
+  ...more,
+});
+const ask = (
+  nodes: readonly PlaceableNode[],
+  pods: readonly PlacedPod[],
+  more: Partial<PlacementInput> = {},
+): Placement =>
+  place({
+    nodes,
+    pods,
+    revision: 'new',
+    surging: new Set(),
+    burst: 250,
+    maxLeaving: 1,
+    mostUpdated: Infinity,
+    endings: new Map(),
+    now: 0,
+    ...more,
+  });
+const created = (placement: Placement): string[] => placement.create.map(({ node: name }) => name);
+const removed = (placement: Placement): string[] => placement.remove.map(({ pod: { name }, why }) => `${name} ${why}`);
+const gone = { shouldRun: false, shouldContinueRunning: false };
+
+describe('pods are created', () => {
+  it('on every eligible node that has none, the reachable ones first', () => {
+    assert.deepEqual(created(ask([node('a', { online: false }), node('c'), node('b'), node('d', gone)], [pod('c')])), [
+      'b',
+      'a',
+    ]);
+  });
+
+  it('not where one is on its way out, nor where only a new one is unwanted', () => {
+    assert.deepEqual(created(ask([node('a'), node('b', { shouldRun: false })], [pod('a', { terminating: true })])), []);
+  });
+
+  it('beside one that is on its way out where the node surges', () => {
+    const { create } = ask([node('a')], [pod('a', { terminating: true, uid: 'old' })], { surging: new Set(['a']) });
+    assert.deepEqual(create, [{ node: 'a', replaces: 'old' }]);
+  });
+
+  it('so many in one pass, and no more of them than progressive creation allows', () => {
+    const nodes = Array.from({ length: 10 }, (_, index) => node(`n${index}`));
+    assert.equal(created(ask(nodes, [], { burst: 4 })).length, 4);
+    assert.equal(created(ask(nodes, [pod('n0'), pod('n1')], { mostUpdated: 3 })).length, 1);
+    assert.equal(created(ask(nodes, [pod('n0'), pod('n1')], { mostUpdated: 1 })).length, 0);
+    assert.equal(created(ask(nodes, [pod('n0', { revision: 'old' })], { mostUpdated: 3 })).length, 3);
+  });
+});
+
+describe('pods are removed', () => {
+  it('where the node stopped being eligible: online ones in turn, offline ones at once', () => {
+    const nodes = [
+      node('a', gone),
+      node('b', gone),
+      node('c', { ...gone, online: false }),
+      node('d', { ...gone, online: false }),
+    ];
+    const pods = ['a', 'b', 'c', 'd'].map((name) => pod(name));
+    assert.deepEqual(removed(ask(nodes, pods)), ['app-c not-eligible', 'app-d not-eligible', 'app-a not-eligible']);
+    const leaving = pods.map((each) => (each.node === 'a' ? { ...each, terminating: true } : each));
+    assert.deepEqual(removed(ask(nodes.slice(0, 2), leaving.slice(0, 2))), []);
+    assert.deepEqual(removed(ask(nodes.slice(0, 2), leaving.slice(0, 2), { maxLeaving: 2 })), ['app-b not-eligible']);
+  });
+
+  it('not where only a new one is unwanted', () => {
+    assert.deepEqual(removed(ask([node('a', { shouldRun: false })], [pod('a')])), []);
+  });
+
+  it('when they are too many: the bound one stays, then the oldest', () => {
+    const three = [
+      pod('a', { name: 'young', createdAt: 9 }),
+      pod('a', { name: 'unbound', bound: false, createdAt: 1 }),
+      pod('a', { name: 'old', createdAt: 5 }),
+    ];
+    assert.deepEqual(removed(ask([node('a')], three)).toSorted(), ['unbound duplicate', 'young duplicate']);
+  });
+
+  it('on a surging node all but one old and one new', () => {
+    const four = [
+      pod('a', { name: 'n1' }),
+      pod('a', { name: 'n2', createdAt: 2 }),
+      pod('a', { name: 'o1', revision: 'old' }),
+      pod('a', { name: 'o2', revision: 'old', createdAt: 2 }),
+    ];
+    assert.deepEqual(removed(ask([node('a')], four, { surging: new Set(['a']) })).toSorted(), [
+      'n2 duplicate',
+      'o2 duplicate',
+    ]);
+  });
+
+  it('of a node that is gone only when nobody else would', () => {
+    assert.deepEqual(removed(ask([], [pod('x'), pod('y', { bound: false })])), ['app-y node-gone']);
+  });
+
+  it('when they have ended, ever more slowly', () => {
+    const failed = pod('a', { finished: 'Failed' });
+    assert.deepEqual(removed(ask([node('a')], [failed])), ['app-a failed']);
+    assert.deepEqual(removed(ask([node('a')], [pod('a', { finished: 'Succeeded' })])), ['app-a succeeded']);
+    const endings = new Map([['a', { times: 3, at: 1000 }]]);
+    const early = ask([node('a')], [failed], { endings, now: 4999 });
+    assert.deepEqual([removed(early), early.wakeAt], [[], 5000]);
+    assert.deepEqual(removed(ask([node('a')], [failed], { endings, now: 5000 })), ['app-a failed']);
+  });
+});
+
+it('the back-off doubles from 1 s to 15 min, and is forgotten after half an hour of health', () => {
+  let endings: Endings | undefined;
+  const waits: number[] = [];
+  let now = 0;
+  for (let times = 0; times < 13; times += 1) {
+    endings = oneMore(endings, now);
+    waits.push(mayReplaceAt(endings, now) - now);
+    now = mayReplaceAt(endings, now);
+  }
+  assert.deepEqual(
+    waits,
+    [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900].map((seconds) => seconds * 1000),
+  );
+  assert.deepEqual(oneMore(endings, now + 31 * 60_000), { times: 1, at: now + 31 * 60_000 });
+});
+
+it('placement comes to rest: carried out, it asks for nothing more, and each eligible node has one pod', () => {
+  const anyNode = fc.record({ online: fc.boolean(), shouldRun: fc.boolean(), keeps: fc.boolean() });
+  const anyPod = fc.record({
+    at: fc.nat(7),
+    bound: fc.boolean(),
+    createdAt: fc.nat(5),
+    finished: fc.constantFrom<PlacedPod['finished']>(undefined, undefined, 'Failed', 'Succeeded'),
+    revision: fc.constantFrom('old', 'new'),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(anyNode, { minLength: 1, maxLength: 6 }),
+      fc.array(anyPod, { maxLength: 12 }),
+      fc.integer({ min: 1, max: 4 }),
+      (shapes, seeds, burst) => {
+        const nodes = shapes.map(({ online, shouldRun, keeps }, index) =>
+          node(`n${index}`, { online, shouldRun: shouldRun && keeps, shouldContinueRunning: keeps }),
+        );
+        let pods = seeds.map(({ at, ...seed }, index) => pod(`n${at}`, { ...seed, name: `p${index}` }));
+        for (let pass = 0; pass < 40; pass += 1) {
+          const { create, remove } = ask(nodes, pods, { burst });
+          assert.ok(create.length <= burst && remove.length <= burst);
+          if (create.length + remove.length === 0) break;
+          pods = pods.filter((each) => !remove.some(({ pod: { name } }) => name === each.name));
+          pods = [...pods, ...create.map(({ node: name }, index) => pod(name, { name: `c${pass}-${index}` }))];
+        }
+        const last = ask(nodes, pods, { burst });
+        assert.deepEqual([last.create, last.remove], [[], []]);
+        for (const { name, shouldRun, shouldContinueRunning } of nodes) {
+          const count = pods.filter((each) => each.node === name).length;
+          assert.ok(shouldRun ? count === 1 : shouldContinueRunning ? count <= 1 : count === 0);
+        }
+      },
+    ),
+  );
+});
+
+describe('a slow start', () => {
+  it('doubles while all goes well', async () => {
+    const batches: number[] = [];
+    let inAir = 0;
+    const outcome = await slowStart(Array.from({ length: 20 }), async () => {
+      inAir += 1;
+      await Promise.resolve();
+      if (inAir > 0) batches.push(inAir);
+      inAir = 0;
+    });
+    assert.deepEqual(outcome, { done: 20, errors: [] });
+    assert.deepEqual(batches, [1, 2, 4, 8, 5]);
+  });
+
+  it('ends with the batch that has a failure', async () => {
+    let calls = 0;
+    const refused = new Error('quota');
+    const outcome = await slowStart(
+      Array.from({ length: 100 }, (_, index) => index),
+      (index) => {
+        calls += 1;
+        return index === 4 ? Promise.reject(refused) : Promise.resolve();
+      },
+    );
+    assert.deepEqual(outcome, { done: 7, errors: [refused] });
+    assert.equal(calls, 7);
+  });
+});

@@ -1,0 +1,105 @@
+import { type Endings, mayReplaceAt } from './back-off.ts';
+import type { Creation, PlaceableNode, PlacedPod, Removal, RemovalReason } from './facts.ts';
+
+export interface PlacementInput {
+  nodes: readonly PlaceableNode[];
+  /** All that the DaemonSet owns, those that are ending included. */
+  pods: readonly PlacedPod[];
+  /** Hash label of the current revision: of several pods on a surging node the newest of it is one to keep. */
+  revision: string;
+  /** Nodes that may have an old and a new pod at once. */
+  surging: ReadonlySet<string>;
+  /** Most creations, and most removals, of one pass. */
+  burst: number;
+  /** Of pods whose online node stopped being eligible, so many end at a time. */
+  maxLeaving: number;
+  /** How many nodes may have a pod of the current revision at most; Infinity without progressive creation. */
+  mostUpdated: number;
+  /** By node: pods that ended by themselves there. */
+  endings: ReadonlyMap<string, Endings>;
+  now: number;
+}
+
+export interface Placement {
+  create: readonly Creation[];
+  remove: readonly Removal[];
+  /** When time alone changes the answer, epoch ms; Infinity for never. */
+  wakeAt: number;
+}
+
+/** The pod to keep comes first: bound before unbound, then the oldest, ties by name. */
+const byWorth = (a: PlacedPod, b: PlacedPod): number =>
+  Number(b.bound) - Number(a.bound) || a.createdAt - b.createdAt || (a.name < b.name ? -1 : 1);
+
+const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
+
+const endedAs = (pod: PlacedPod): RemovalReason => (pod.finished === 'Failed' ? 'failed' : 'succeeded');
+
+const grouped = (pods: readonly PlacedPod[]): ReadonlyMap<string, readonly PlacedPod[]> => {
+  const byNode = new Map<string, PlacedPod[]>();
+  for (const pod of pods) {
+    const beside = byNode.get(pod.node);
+    if (beside) beside.push(pod);
+    else byNode.set(pod.node, [pod]);
+  }
+  return byNode;
+};
+
+/** Live pods that are too many on one node: one stays, and beside an old one a new one where the node surges. */
+const duplicates = (live: readonly PlacedPod[], revision: string, surging: boolean): readonly PlacedPod[] => {
+  if (live.length < 2) return [];
+  const sorted = live.toSorted(byWorth);
+  if (!surging) return sorted.slice(1);
+  const isNew = (pod: PlacedPod): boolean => pod.revision === revision;
+  return [...sorted.filter((pod) => !isNew(pod)).slice(1), ...sorted.filter(isNew).slice(1)];
+};
+
+/**
+ * Which pods to create and which to remove, updates aside: one live pod on every eligible node, none elsewhere. The
+ * answer depends on what is there alone, so it is the same for whoever asks, and empty once everything is in place.
+ */
+export const place = (input: PlacementInput): Placement => {
+  const { revision, surging, burst, endings, now } = input;
+  const byNode = grouped(input.pods);
+  const known = new Set(input.nodes.map(({ name }) => name));
+  const remove: Removal[] = [];
+  const leaving: Removal[] = [];
+  const vacant: { node: PlaceableNode; replaces: string | undefined }[] = [];
+  let wakeAt = Number.POSITIVE_INFINITY;
+  let alreadyLeaving = 0;
+
+  // The pod garbage collector takes those that are bound; nobody else ever takes the others.
+  for (const [name, pods] of byNode)
+    if (!known.has(name))
+      for (const pod of pods) if (!pod.bound && !pod.terminating) remove.push({ pod, why: 'node-gone' });
+
+  for (const node of input.nodes.toSorted(byName)) {
+    const pods = byNode.get(node.name) ?? [];
+    const staying = pods.filter(({ terminating }) => !terminating);
+    if (!node.shouldContinueRunning) {
+      if (node.online) alreadyLeaving += pods.length - staying.length;
+      for (const pod of staying) (node.online ? leaving : remove).push({ pod, why: 'not-eligible' });
+      continue;
+    }
+    const ended = staying.filter(({ finished }) => finished !== undefined);
+    const live = staying.filter(({ finished }) => finished === undefined);
+    const mayAt = ended.length === 0 ? now : mayReplaceAt(endings.get(node.name), now);
+    if (now >= mayAt) for (const pod of ended) remove.push({ pod, why: endedAs(pod) });
+    else wakeAt = Math.min(wakeAt, mayAt);
+    for (const pod of duplicates(live, revision, surging.has(node.name))) remove.push({ pod, why: 'duplicate' });
+    // A pod that is on its way out keeps its place until it is gone, unless the new one may start beside it.
+    const blocked = pods.length > 0 && !(surging.has(node.name) && live.length === 0 && ended.length === 0);
+    if (node.shouldRun && !blocked) vacant.push({ node, replaces: pods.at(-1)?.uid });
+  }
+
+  const mayLeave = Math.max(0, input.maxLeaving - alreadyLeaving);
+  const updated = new Set(
+    input.pods.flatMap((pod) => (pod.revision === revision && !pod.terminating ? [pod.node] : [])),
+  );
+  const create = vacant
+    // A pod on a node that is offline starts only once it is back: the others are of more use.
+    .toSorted((a, b) => Number(b.node.online) - Number(a.node.online) || byName(a.node, b.node))
+    .slice(0, Math.max(0, Math.min(burst, input.mostUpdated - updated.size)))
+    .map(({ node, replaces }): Creation => ({ node: node.name, replaces }));
+  return { create, remove: [...remove, ...leaving.slice(0, mayLeave)].slice(0, burst), wakeAt };
+};
