@@ -89,6 +89,17 @@ describe('journal', () => {
     });
   }
 
+  it('goes on when it cannot be compacted, and leaves no half of a file on a full disk', async () => {
+    const disk = createDisk();
+    const { journal, values } = await openRegister(disk, 150);
+    disk.failure = (op) =>
+      op.kind === 'write' && op.bytes.includes('edgeset-journal') ? diskError('ENOSPC') : undefined;
+    for (let value = 1; value <= 20; value += 1) await journal.append({ key: 'a', value });
+    await journal.close();
+    assert.deepEqual([...disk.visible().keys()], ['/state/register']);
+    assert.deepEqual((await openRegister(disk)).values, values);
+  });
+
   it('cuts off at once what a failed write left', async () => {
     const disk = createDisk();
     const { journal } = await openRegister(disk);
