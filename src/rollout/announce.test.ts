@@ -29,7 +29,7 @@ const asStanding = (wanted: Announcement): NeedUpgrade => {
 
 /** Writes all that is to be written. */
 const announce = (bench: Workbench): void => {
-  for (const { name, view, pods } of [...bench.ledger.unannounced()]) {
+  for (const { name, view, pods } of Array.from(bench.ledger.unannounced())) {
     const { facts } = pods.find(({ facts: { terminating } }) => !terminating) ?? {};
     const { announce: wanted } = view;
     if (!facts || !wanted) throw new Error(`nothing to write on ${name}`);
