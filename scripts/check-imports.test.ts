@@ -51,6 +51,8 @@ test('a folder is entered by its door only, also by tests and benchmarks', () =>
     ]);
   }
   assert.equal(messages('bench/a.ts', "import { x } from '../src/kube/store.ts';").length, 1);
+  assert.deepEqual(messages('test/x/a.ts', "import { x } from '../../src/agent/images/index.ts';"), []);
+  assert.equal(messages('src/cli/a.ts', "import { x } from '../agent/images/index.ts';").length, 1);
   assert.deepEqual(messages('src/kube/watch/a.ts', "import { x } from '../store.ts';"), []);
 });
 
