@@ -1,0 +1,82 @@
+import type { ServerResponse } from 'node:http';
+import type { Env } from '../../runtime/index.ts';
+import type { AgentBackend } from '../types.ts';
+import { failure, type HttpAnswer } from './answer.ts';
+import type { Limits } from './limits.ts';
+import type { StreamAnswer } from './route.ts';
+
+export interface EventStreams {
+  open(backend: AgentBackend): HttpAnswer | StreamAnswer;
+  readonly size: number;
+  /** Ends all of them. */
+  close(): void;
+}
+
+/** Changes come in bursts (a pod passes through several states in a second): one event tells of them all. */
+const GATHER_MS = 100;
+const RECONNECT_MS = 2_000;
+
+/** The state of the device as server-sent events. */
+export const createEventStreams = ({ clock }: Pick<Env, 'clock'>, limits: Limits): EventStreams => {
+  const ends = new Set<() => void>();
+
+  const run = (backend: AgentBackend, response: ServerResponse): void => {
+    let id = 0;
+    let pending: { cancel(): void } | undefined;
+    let beat: { cancel(): void };
+    const send = (): void => {
+      pending = undefined;
+      // Who does not read must not fill our memory; it comes back and is told the state as it is then.
+      if (response.writableLength > limits.unreadBytes) {
+        end();
+        response.destroy();
+        return;
+      }
+      id += 1;
+      const state = JSON.stringify({ device: backend.device(), updates: backend.updates() });
+      response.write(`id: ${id}\nevent: state\ndata: ${state}\n\n`);
+    };
+    const heartbeat = (): void => {
+      response.write(': still here\n\n');
+      beat = clock.timer(limits.heartbeatMs, heartbeat);
+    };
+    const unsubscribe = backend.onChange(() => {
+      pending ??= clock.timer(GATHER_MS, send);
+    });
+    const end = (): void => {
+      if (!ends.delete(end)) return;
+      unsubscribe();
+      pending?.cancel();
+      beat.cancel();
+      over.cancel();
+      response.end();
+    };
+    const over = clock.timer(limits.streamMs, end);
+    beat = clock.timer(limits.heartbeatMs, heartbeat);
+    ends.add(end);
+    response.on('close', end);
+    response.on('error', end);
+    response.write(`retry: ${RECONNECT_MS}\n`);
+    send();
+  };
+
+  return {
+    get size() {
+      return ends.size;
+    },
+    open(backend) {
+      if (ends.size >= limits.streams)
+        return failure(429, 'too many event streams are open', { cause: 'TooManyStreams', retryAfterSeconds: 5 });
+      return {
+        stream(response, head) {
+          response.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
+          if (head) response.end();
+          else run(backend, response);
+        },
+      };
+    },
+    close() {
+      for (const end of ends) end();
+    },
+  };
+};

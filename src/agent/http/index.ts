@@ -1,0 +1,8 @@
+export {
+  type AgentServer,
+  type AgentServerOptions,
+  type AuthOptions,
+  checkListen,
+  createAgentServer,
+  type ListenOptions,
+} from './server.ts';

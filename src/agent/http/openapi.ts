@@ -1,0 +1,106 @@
+import type { Route } from './route.ts';
+import { ref, schemas } from './schemas.ts';
+
+const status = (description: string): object => ({
+  description,
+  content: { 'application/json': { schema: ref('Status') } },
+});
+
+/** What the guards in front of every route may answer. */
+export const guardResponses: Readonly<Record<number, string>> = {
+  400: 'The request is malformed.',
+  401: 'Credentials are missing.',
+  403: 'The caller may not, or the request comes from a page of another site.',
+  413: 'The body is too large.',
+  421: 'The Host header names another machine.',
+  429: 'Too many requests, connections or streams.',
+  500: 'The agent failed.',
+};
+
+const descriptions = {
+  namespace: 'A DNS label.',
+  podName: 'A DNS subdomain.',
+  daemonSet: 'A DNS subdomain.',
+} as const;
+
+const operationOf = (route: Route): object => {
+  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const inPath = names.map((name) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+    ...(name in descriptions ? { description: descriptions[name as keyof typeof descriptions] } : {}),
+  }));
+  const inQuery = (route.query ?? []).map((each) => ({ ...each, in: 'query' }));
+  const own = Object.entries(route.responses).map(([code, { description, contentType, schema, headers = {} }]) => {
+    const guard = guardResponses[Number(code)];
+    // Where route and guards share a status, the content type tells them apart, and both shapes are named.
+    const content =
+      guard === undefined || contentType === 'application/json'
+        ? { [contentType]: { schema } }
+        : { [contentType]: { schema }, 'application/json': { schema: ref('Status') } };
+    const listed = Object.entries(headers).map(([name, text]) => [
+      name,
+      { description: text, schema: { type: 'string' } },
+    ]);
+    return [
+      code,
+      {
+        description,
+        ...(listed.length === 0 ? {} : { headers: Object.fromEntries(listed) as object }),
+        content,
+      },
+    ] as const;
+  });
+  const guards = Object.entries(guardResponses).map(([code, description]) => [code, status(description)] as const);
+  return {
+    operationId: route.operationId,
+    summary: route.summary,
+    ...(route.description === undefined ? {} : { description: route.description }),
+    ...(inPath.length + inQuery.length === 0 ? {} : { parameters: [...inPath, ...inQuery] }),
+    ...(route.body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: {
+              'application/json': {
+                schema: route.body.schema,
+                examples: Object.fromEntries(
+                  Object.entries(route.body.examples).map(([name, value]) => [name, { value }]),
+                ),
+              },
+            },
+          },
+        }),
+    responses: Object.fromEntries([...guards, ...own]),
+  };
+};
+
+/** The document that describes the routes, built from the table that also routes. */
+export const openApi = (routes: readonly Route[], version: string): object => {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const route of routes) {
+    const item = (paths[route.path] ??= {});
+    item[route.method.toLowerCase()] = operationOf(route);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'edgeset agent',
+      version,
+      description: "The edge node's API: what is new here, and what its owner says about it.",
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    security: [{}, { token: [] }, { certificate: [] }],
+    paths,
+    components: {
+      schemas,
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', description: 'A token of --token-file.' },
+        certificate: { type: 'mutualTLS', description: 'A certificate of --client-ca-file.' },
+      },
+    },
+  };
+};

@@ -1,0 +1,179 @@
+import { weekdays } from '../types.ts';
+
+/** A JSON Schema (2020-12) as OpenAPI 3.1 takes it. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+const text = (description?: string): Schema => ({ type: 'string', ...(description ? { description } : {}) });
+const nullable = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] });
+const oneOf = (...values: readonly string[]): Schema => ({ type: 'string', enum: values });
+const arrayOf = (items: Schema): Schema => ({ type: 'array', items });
+const time = (description?: string): Schema => ({
+  type: 'string',
+  format: 'date-time',
+  ...(description ? { description } : {}),
+});
+
+/** All properties are there unless their names end with `?`; no others are. */
+const object = (properties: Record<string, Schema>, description?: string): Schema => {
+  const named = Object.entries(properties).map(([name, schema]) => ({
+    name: name.replace(/\?$/, ''),
+    optional: name.endsWith('?'),
+    schema,
+  }));
+  return {
+    type: 'object',
+    ...(description ? { description } : {}),
+    properties: Object.fromEntries(named.map(({ name, schema }) => [name, schema])),
+    required: named.filter(({ optional }) => !optional).map(({ name }) => name),
+    additionalProperties: false,
+  };
+};
+
+export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+
+const revision = text('Label controller-revision-hash of the pods of this revision.');
+const localTime: Schema = { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$' };
+const daemonSetRef = { namespace: text(), daemonSet: text() };
+
+const when: Schema = {
+  description: 'When an approved update may be carried out; always only once connected and when the device is safe.',
+  anyOf: [
+    object({ type: { const: 'now' } }),
+    object({
+      type: { const: 'window' },
+      from: localTime,
+      to: localTime,
+      'days?': arrayOf(oneOf(...weekdays)),
+    }),
+    object({ type: { const: 'safe' } }),
+  ],
+};
+
+const choice: Schema = {
+  anyOf: [
+    object({ choice: { const: 'approve' }, when: ref('When') }),
+    object({ choice: { const: 'postpone' }, until: time() }),
+    object({ choice: { const: 'reject' } }),
+  ],
+};
+
+const decisionRequest: Schema = {
+  anyOf: [
+    object({ revision, decision: { const: 'approve' }, 'when?': ref('When') }, 'Without `when`: now.'),
+    object({ revision, decision: { const: 'postpone' }, until: time('The owner is asked again then.') }),
+    object({ revision, decision: { const: 'reject' } }),
+  ],
+};
+
+const caller = object({
+  identity: text('`uid:0`, `token:NAME`, `cert:COMMON-NAME`, or `agent` for what a deadline made due.'),
+  via: oneOf('loopback', 'unix', 'token', 'certificate', 'agent'),
+});
+
+const act = object({
+  kind: oneOf('delete', 'approve'),
+  pod: text(),
+  podUid: text(),
+  fromRevision: text(),
+  toRevision: text(),
+  startedAt: time(),
+});
+
+const decision = object({
+  id: { type: 'integer' },
+  ...daemonSetRef,
+  revision,
+  decision: ref('Choice'),
+  by: caller,
+  at: time(),
+  state: oneOf('open', 'acting', 'done', 'refused', 'superseded', 'replaced'),
+  'act?': act,
+  'result?': text('Why it is in its state, for people.'),
+  'settledAt?': time(),
+});
+
+const images = arrayOf(object({ container: text(), image: text() }));
+
+const update = object({
+  ...daemonSetRef,
+  apiVersion: text('Of the DaemonSet.'),
+  pod: nullable(text('The pod on this node.')),
+  state: oneOf('current', 'available', 'postponed', 'rejected', 'queued', 'updating', 'failed', 'halted'),
+  reason: text('CamelCase.'),
+  message: text('One plain sentence for the owner of the device.'),
+  running: object({ revision, images, ready: { type: 'boolean' } }),
+  target: object({ revision: nullable(revision), images: nullable(images), publishedAt: nullable(time()) }),
+  image: object({ state: oneOf('unknown', 'pulling', 'ready', 'failed'), message: text() }),
+  decision: nullable(ref('Decision')),
+  deadline: nullable(object({ at: time(), actsAt: time('When this device acts on it.') })),
+});
+
+const historyEntry = object({
+  at: time(),
+  ...daemonSetRef,
+  who: text(),
+  what: text('CamelCase, such as Approved, Deleting, Updated.'),
+  fromRevision: nullable(revision),
+  toRevision: nullable(revision),
+  result: text('One plain sentence.'),
+});
+
+const device = object({
+  node: text(),
+  now: time(),
+  timeZone: text(),
+  connected: { type: 'boolean' },
+  since: time('Since when `connected` is what it is.'),
+  lastContact: nullable(time()),
+  safe: object({
+    configured: { type: 'boolean' },
+    safe: nullable({ type: 'boolean' }),
+    message: text(),
+  }),
+});
+
+const status = object(
+  {
+    kind: { const: 'Status' },
+    apiVersion: { const: 'v1' },
+    metadata: object({}),
+    status: { const: 'Failure' },
+    message: text(),
+    reason: text('CamelCase.'),
+    'details?': object({
+      'causes?': arrayOf(object({ reason: text('CamelCase: the rule that refused.'), message: text() })),
+      'retryAfterSeconds?': { type: 'integer' },
+    }),
+    code: { type: 'integer' },
+  },
+  'A Kubernetes Status.',
+);
+
+const podList: Schema = {
+  type: 'object',
+  description: 'A v1 PodList: without managedFields and without the literal values of environment variables.',
+  properties: {
+    kind: { const: 'PodList' },
+    apiVersion: { const: 'v1' },
+    metadata: object({ resourceVersion: text() }),
+    items: arrayOf({ type: 'object' }),
+  },
+  required: ['kind', 'apiVersion', 'metadata', 'items'],
+  additionalProperties: false,
+};
+
+/** The components of the document. Time and again the shapes of src/agent/types.ts; a test holds them together. */
+export const schemas: Readonly<Record<string, Schema>> = {
+  When: when,
+  Choice: choice,
+  DecisionRequest: decisionRequest,
+  Decision: decision,
+  Update: update,
+  UpdateList: object({ items: arrayOf(ref('Update')) }),
+  HistoryEntry: historyEntry,
+  History: object({ items: arrayOf(ref('HistoryEntry')) }, 'Newest first.'),
+  Device: device,
+  State: object({ device: ref('Device'), updates: arrayOf(ref('Update')) }, 'Data of an event `state`.'),
+  PodList: podList,
+  Status: status,
+};

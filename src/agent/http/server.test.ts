@@ -1,0 +1,430 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { silentLogger, systemClock } from '../../runtime/index.ts';
+import { type AgentServerOptions, createAgentServer } from './server.ts';
+import { createFakeBackend } from './testing/fake-backend.ts';
+import { sendRaw } from './testing/raw-http.ts';
+
+const me = process.getuid?.() ?? -1;
+const env = { clock: systemClock, random: Math.random, log: silentLogger };
+const page = [
+  { path: '/', contentType: 'text/html; charset=utf-8', body: '<!doctype html><p>page', etag: '"a"' },
+  { path: '/main-5X3QKJ2A.js', contentType: 'text/javascript', body: '1', etag: '"b"' },
+];
+
+const start = async (t: TestContext, changes: Partial<AgentServerOptions> = {}) => {
+  const backend = createFakeBackend();
+  const answers: [number, string | undefined][] = [];
+  const server = await createAgentServer({
+    backend,
+    env,
+    listen: { tcp: { host: '127.0.0.1', port: 0 }, tls: undefined, unixSocket: undefined, allowedHosts: [] },
+    auth: { allowedUids: new Set([me]), tokens: undefined },
+    page: () => Promise.resolve(page),
+    version: '0',
+    onAnswer: (status, refusal) => answers.push([status, refusal]),
+    ...changes,
+  });
+  t.after(() => server.close());
+  const address = server.address ?? '';
+  return { backend, server, address, url: `http://${address}`, answers };
+};
+
+const raw = (address: string, line: string, headers: string[] = [], body = ''): Promise<{ status: number }[]> =>
+  sendRaw(address, [`${line} HTTP/1.1`, `Host: ${address}`, 'Connection: close', ...headers, '', body].join('\r\n'));
+
+const upgradePath = '/openyurt.io/v1/namespaces/shop/pods/till-x7k2p/upgrade';
+const decisionPath = '/edgeset.io/v1/updates/shop/till/decision';
+
+describe('the compatible API', () => {
+  it('lists the pods with the age of the cache', async (t) => {
+    const { url } = await start(t);
+    const got = await fetch(`${url}/pods`);
+    assert.equal(got.status, 200);
+    assert.equal(got.headers.get('content-type'), 'application/json');
+    assert.equal(got.headers.get('x-edgeset-cache-age'), '2');
+    assert.deepEqual(await got.json(), {
+      kind: 'PodList',
+      apiVersion: 'v1',
+      metadata: { resourceVersion: '42' },
+      items: [{ kind: 'Pod', metadata: { name: 'till-x7k2p', namespace: 'shop' } }],
+    });
+  });
+
+  it('starts updates, queues them, and asks for images', async (t) => {
+    const { url, backend } = await start(t);
+    const post = async (path: string): Promise<[number, string | null, string]> => {
+      const answer = await fetch(url + path, { method: 'POST' });
+      return [answer.status, answer.headers.get('content-type'), await answer.text()];
+    };
+    const type = 'text/plain; charset=utf-8';
+    assert.deepEqual(await post(upgradePath), [200, type, 'Start updating pod shop/till-x7k2p']);
+    assert.deepEqual(await post(`${upgradePath}?queue=true`), [202, type, 'Queued updating pod shop/till-x7k2p']);
+    const pull = upgradePath.replace('upgrade', 'imagepull');
+    assert.deepEqual(await post(pull), [200, type, 'Image pre-pull requested for pod shop/till-x7k2p']);
+    assert.deepEqual(
+      backend.acts.map((act) => act.split(' by ')[1]),
+      Array.from({ length: 3 }, () => `uid:${me}`),
+    );
+    assert.equal((await post(`${upgradePath}?queue=yes`))[0], 400);
+    assert.equal((await post(`${upgradePath}?queue=true&queue=false`))[0], 400);
+  });
+
+  it("passes the agent's own answers on", async (t) => {
+    const { url, backend } = await start(t);
+    backend.next.upgrade = { status: 403, text: 'pod is deleting, can not be updated' };
+    const answer = await fetch(url + upgradePath, { method: 'POST' });
+    assert.equal(answer.status, 403);
+    assert.equal(await answer.text(), 'pod is deleting, can not be updated');
+  });
+});
+
+describe('methods', () => {
+  it('HEAD is GET without a body', async (t) => {
+    const { url } = await start(t);
+    const [got, head] = [await fetch(`${url}/pods`), await fetch(`${url}/pods`, { method: 'HEAD' })];
+    assert.equal(head.headers.get('content-length'), got.headers.get('content-length'));
+    assert.equal(await head.text(), '');
+  });
+  it('others are refused with what there is, and OPTIONS tells it', async (t) => {
+    const { url } = await start(t);
+    for (const [path, method, allow] of [
+      ['/pods', 'POST', 'GET, HEAD, OPTIONS'],
+      [upgradePath, 'GET', 'POST, OPTIONS'],
+      [decisionPath, 'PUT', 'POST, OPTIONS'],
+      ['/', 'POST', 'GET, HEAD, OPTIONS'],
+    ] as const) {
+      const refused = await fetch(url + path, { method });
+      assert.equal(refused.status, 405, path);
+      assert.equal(refused.headers.get('allow'), allow);
+      const told = await fetch(url + path, { method: 'OPTIONS' });
+      assert.equal(told.status, 204);
+      assert.equal(told.headers.get('allow'), allow);
+      assert.ok(![...told.headers.keys()].some((name) => name.startsWith('access-control')));
+    }
+  });
+  it('unknown paths are 404, as a Status', async (t) => {
+    const { url } = await start(t);
+    for (const path of ['/Pods', '/pods/', '/edgeset.io/v1', '/edgeset.io/v1/toString', '/__proto__']) {
+      const answer = await fetch(url + path);
+      assert.ok([400, 404].includes(answer.status), `${path} ${answer.status}`);
+      const status = (await answer.json()) as { kind: string; code: number };
+      assert.deepEqual([status.kind, status.code], ['Status', answer.status]);
+    }
+  });
+});
+
+describe('decisions', () => {
+  const decide = (url: string, body: unknown, type = 'application/json'): Promise<Response> =>
+    fetch(url + decisionPath, { method: 'POST', headers: { 'content-type': type }, body: JSON.stringify(body) });
+
+  it('are taken as JSON only, small, and understood', async (t) => {
+    const { url, backend } = await start(t);
+    const good = { revision: '7d9c', decision: 'reject' };
+    assert.equal((await decide(url, good)).status, 201);
+    assert.equal((await decide(url, good, 'application/json; charset=utf-8')).status, 201);
+    assert.equal((await decide(url, { revision: '7d9c', decision: 'approve' })).status, 202);
+    const acts = backend.acts.length;
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data',
+      'application/jsonp',
+      '',
+    ])
+      assert.equal((await decide(url, good, type)).status, 415, type);
+    assert.equal((await decide(url, { ...good, more: 'x'.repeat(5000) })).status, 413);
+    assert.equal((await decide(url, [good])).status, 400);
+    for (const bad of [{}, { ...good, decision: 'maybe' }, { ...good, revision: 7 }, { ...good, image: 'evil' }])
+      assert.equal((await decide(url, bad)).status, 422, JSON.stringify(bad));
+    assert.equal(backend.acts.length, acts);
+  });
+
+  it('of chunks beyond the bound are refused as well', async (t) => {
+    const { address, backend } = await start(t);
+    const chunk = `800\r\n${'x'.repeat(0x800)}\r\n`;
+    const headers = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
+    const [answer] = await raw(address, `POST ${decisionPath}`, headers, `${chunk.repeat(4)}0\r\n\r\n`);
+    assert.equal(answer?.status, 413);
+    assert.deepEqual(backend.acts, []);
+  });
+
+  it('asks the caller once more before the act', async (t) => {
+    const { url, backend } = await start(t);
+    let asked = 0;
+    backend.beforeConsent = () => {
+      asked += 1;
+      return Promise.resolve();
+    };
+    await decide(url, { revision: '7d9c', decision: 'reject' });
+    assert.equal(asked, 1);
+  });
+});
+
+describe('foreign requests', () => {
+  it('by another name are misdirected', async (t) => {
+    const { address, backend } = await start(t);
+    const port = address.split(':')[1] ?? '';
+    const status = async (host: string | undefined): Promise<number | undefined> => {
+      const head = [`POST ${upgradePath} HTTP/1.1`, ...(host === undefined ? [] : [`Host: ${host}`])];
+      return (await sendRaw(address, [...head, 'Connection: close', '', ''].join('\r\n')))[0]?.status;
+    };
+    for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `LocalHost:${port}`, `[::1]:${port}`])
+      assert.equal(await status(host), 200, host);
+    const acts = backend.acts.length;
+    for (const host of [
+      `evil.example:${port}`,
+      '127.0.0.1',
+      'localhost:1',
+      `localhost.:${port}`,
+      `127.0.0.1:${port}.evil.example`,
+      `127.1:${port}`,
+      `user@localhost:${port}`,
+      '',
+      undefined,
+    ])
+      assert.equal(await status(host), 421, host);
+    assert.equal(backend.acts.length, acts);
+  });
+
+  it('by a name that was allowed are served', async (t) => {
+    const { address } = await start(t, {
+      listen: {
+        tcp: { host: '127.0.0.1', port: 0 },
+        tls: undefined,
+        unixSocket: undefined,
+        allowedHosts: ['till.shop', 'proxy.example:80'],
+      },
+    });
+    const port = address.split(':')[1] ?? '';
+    for (const [host, wanted] of [
+      [`till.shop:${port}`, 200],
+      ['till.shop', 421],
+      ['proxy.example', 200],
+      ['proxy.example:80', 200],
+      [`proxy.example:${port}`, 421],
+    ] as const) {
+      const [answer] = await sendRaw(address, `GET /pods HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+      assert.equal(answer?.status, wanted, host);
+    }
+  });
+
+  it('of other origins are refused, also of the next port and of nobody', async (t) => {
+    const { address, backend } = await start(t);
+    const port = Number(address.split(':')[1]);
+    for (const header of [
+      'Origin: https://evil.example',
+      'Origin: null',
+      `Origin: http://localhost:${port}`,
+      `Origin: https://${address}`,
+      `Origin: http://127.0.0.1:${port + 1}`,
+      'Sec-Fetch-Site: cross-site',
+      'Sec-Fetch-Site: same-site',
+      'Sec-Fetch-Site: x',
+    ]) {
+      const [answer] = await raw(address, `POST ${upgradePath}`, [header]);
+      assert.equal(answer?.status, 403, header);
+    }
+    assert.deepEqual(backend.acts, []);
+    for (const header of [`Origin: http://${address}`, 'Sec-Fetch-Site: same-origin', 'Sec-Fetch-Site: none'])
+      assert.equal((await raw(address, `POST ${upgradePath}`, [header]))[0]?.status, 200, header);
+  });
+});
+
+describe('request-targets', () => {
+  it('that could mean something else after normalizing are refused', async (t) => {
+    const { address, backend } = await start(t);
+    const upgrade = (namespace: string, pod: string): string =>
+      `/openyurt.io/v1/namespaces/${namespace}/pods/${pod}/upgrade`;
+    for (const target of [
+      '/../pods',
+      '/./pods',
+      '//pods',
+      '/pods//',
+      '/pods/..',
+      upgrade('shop', '..'),
+      upgrade('%2e%2e', 'x'),
+      upgrade('shop', 'a%2fb'),
+      upgrade('shop', 'a%5cb'),
+      upgrade('shop', 'a%00'),
+      upgrade('shop', 'a\\b'),
+      upgrade('kube-system/pods/x/..', 'y'),
+      upgrade('Shop', 'x'),
+      upgrade('a.b', 'x'),
+      upgrade('shop', '-x'),
+      upgrade('shop', 'x'.repeat(254)),
+      upgrade('x'.repeat(64), 'y'),
+      upgrade('shop', 'x;y'),
+      `/${'x'.repeat(1024)}`,
+      `http://${address}${upgradePath}`,
+      `http://evil.example${upgradePath}`,
+      '*',
+      `${upgradePath}#x`,
+      '/pods?\\',
+    ]) {
+      const [answer] = await raw(address, `POST ${target}`);
+      assert.ok([400, 404].includes(answer?.status ?? 0), `${target} ${answer?.status}`);
+    }
+    for (const bytes of [Buffer.from('/p\u00f6ds', 'utf8'), Buffer.from('/pods\0', 'latin1')]) {
+      const tail = Buffer.from(` HTTP/1.1\r\nHost: ${address}\r\nConnection: close\r\n\r\n`);
+      const [answer] = await sendRaw(address, Buffer.concat([Buffer.from('GET '), bytes, tail]));
+      assert.equal(answer?.status, 400);
+    }
+    assert.deepEqual(backend.acts, []);
+  });
+});
+
+describe('framing', () => {
+  it('that two readers could read differently is refused', async (t) => {
+    const { address, backend } = await start(t);
+    const post = (...headers: string[]): Promise<{ status: number }[]> => raw(address, `POST ${upgradePath}`, headers);
+    for (const headers of [
+      ['Content-Length: 5', 'Content-Length: 6'],
+      ['Content-Length: 5', 'Transfer-Encoding: chunked'],
+      ['Transfer-Encoding: chunked, identity'],
+      ['Transfer-Encoding: xchunked'],
+      ['Content-Length: +5'],
+      ['Content-Length: 0x5'],
+      [`Host: ${address}`],
+      ['Host: evil.example'],
+      ['X: a\rY: b'],
+      ['Content-Length : 5'],
+      [' folded: x'],
+    ]) {
+      const answers = await post(...headers);
+      assert.ok(answers.length <= 1, 'nothing behind it is read as a request');
+      assert.equal(answers[0]?.status ?? 400, 400, headers.join(', '));
+    }
+    assert.deepEqual(backend.acts, []);
+  });
+
+  it('of pipelined requests is kept: one answer each, in order', async (t) => {
+    const { address, backend } = await start(t);
+    const one = `POST ${upgradePath} HTTP/1.1\r\nHost: ${address}\r\n\r\n`;
+    const last = `GET /pods HTTP/1.1\r\nHost: ${address}\r\nConnection: close\r\n\r\n`;
+    const answers = await sendRaw(address, one.repeat(3) + last);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 200, 200],
+    );
+    assert.equal(backend.acts.length, 3);
+  });
+
+  it('floods of pipelined requests end the connection', async (t) => {
+    const { address } = await start(t);
+    const one = `GET /pods HTTP/1.1\r\nHost: ${address}\r\n\r\n`;
+    const answers = await sendRaw(address, one.repeat(400));
+    assert.ok(answers.some(({ status }) => status === 429));
+    assert.ok(answers.length < 400);
+  });
+});
+
+describe('time and size', () => {
+  const quick = { headersMs: 300, requestMs: 600, idleMs: 5_000, keepAliveMs: 300 };
+  it('slow heads, slow bodies and silence are cut off', async (t) => {
+    const { address, backend } = await start(t, { limits: quick });
+    const head = `POST ${decisionPath} HTTP/1.1\r\nHost: ${address}\r\n`;
+    const slow = async (bytes: string): Promise<number | undefined> => (await sendRaw(address, bytes))[0]?.status;
+    assert.equal(await slow(head), 408);
+    assert.equal(await slow(`${head}Content-Type: application/json\r\nContent-Length: 40\r\n\r\n{`), 408);
+    assert.ok([408, undefined].includes(await slow('')));
+    assert.deepEqual(backend.acts, []);
+  });
+  it('heads that are too large are refused', async (t) => {
+    const { address } = await start(t);
+    const [answer] = await raw(address, 'GET /pods', [`X: ${'x'.repeat(9000)}`]);
+    assert.equal(answer?.status, 431);
+    const many = Array.from({ length: 1500 }, (_, at) => `X${at}: 1`);
+    assert.equal((await raw(address, 'GET /pods', many))[0]?.status, 431);
+  });
+  it('large bodies are refused before they are read, with an answer that arrives', async (t) => {
+    const { url } = await start(t);
+    for (const path of [decisionPath, upgradePath]) {
+      const answer = await fetch(url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: 'x'.repeat(100_000),
+      });
+      assert.equal(answer.status, 413, path);
+    }
+  });
+  it('callers that ask too often are told when to come again', async (t) => {
+    const { url, answers } = await start(t, { limits: { rateOfOne: { perSecond: 1, burst: 3 } } });
+    const statuses: number[] = [];
+    let last: Response | undefined;
+    for (let at = 0; at < 5; at += 1) {
+      last = await fetch(`${url}/pods`);
+      statuses.push(last.status);
+    }
+    assert.deepEqual(statuses, [200, 200, 200, 429, 429]);
+    assert.equal(last?.headers.get('retry-after'), '1');
+    assert.deepEqual(answers.at(-1), [429, 'RateLimited']);
+  });
+});
+
+describe('the page', () => {
+  it('is served with a policy that lets nothing else in, and from the cache when unchanged', async (t) => {
+    const { url } = await start(t);
+    const got = await fetch(`${url}/`);
+    assert.equal(await got.text(), '<!doctype html><p>page');
+    assert.match(got.headers.get('content-security-policy') ?? '', /default-src 'none'.*frame-ancestors 'none'/);
+    assert.equal(got.headers.get('x-content-type-options'), 'nosniff');
+    assert.equal(got.headers.get('referrer-policy'), 'no-referrer');
+    assert.equal(got.headers.get('cross-origin-resource-policy'), 'same-origin');
+    assert.equal(got.headers.get('cache-control'), 'no-cache');
+    const again = await fetch(`${url}/`, { headers: { 'if-none-match': '"a"' } });
+    assert.equal(again.status, 304);
+    assert.match((await fetch(`${url}/main-5X3QKJ2A.js`)).headers.get('cache-control') ?? '', /immutable/);
+  });
+});
+
+describe('events', () => {
+  it('tell the state at once and after changes, and end when the server stops', async (t) => {
+    const { url, backend, server } = await start(t, { limits: { heartbeatMs: 50 } });
+    const answer = await fetch(`${url}/edgeset.io/v1/events`);
+    assert.equal(answer.headers.get('content-type'), 'text/event-stream');
+    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+    assert.ok(reader);
+    let text = '';
+    const until = async (found: () => boolean): Promise<void> => {
+      while (!found()) {
+        const { value, done } = await reader.read();
+        assert.ok(!done, 'the stream goes on');
+        text += value;
+      }
+    };
+    const states = (): string[] => text.split('\n').filter((line) => line.startsWith('data: '));
+    await until(() => states().length === 1);
+    const state = JSON.parse(states()[0]?.slice(6) ?? '') as { device: { node: string }; updates: unknown[] };
+    assert.equal(state.device.node, 'node-1');
+    assert.equal(state.updates.length, 2);
+    for (let at = 0; at < 10; at += 1) backend.changed();
+    await until(() => states().length === 2 && text.includes(': still here'));
+    assert.equal(server.streams, 1);
+    await server.close();
+    assert.equal(server.streams, 0);
+    while (!(await reader.read()).done);
+    assert.equal(states().length, 2, 'ten changes at once are one event');
+  });
+  it('are bounded in number', async (t) => {
+    const { url, server } = await start(t, { limits: { streams: 2 } });
+    const open = (): Promise<Response> => fetch(`${url}/edgeset.io/v1/events`);
+    const [first] = [await open(), await open()];
+    assert.equal((await open()).status, 429);
+    await first?.body?.cancel();
+    while (server.streams > 1) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal((await open()).status, 200);
+  });
+});
+
+describe('a failure', () => {
+  it('is a 500 that tells nothing, and the server goes on', async (t) => {
+    const { url, backend } = await start(t);
+    backend.next.fail = true;
+    const answer = await fetch(`${url}/edgeset.io/v1/updates`);
+    assert.equal(answer.status, 500);
+    assert.ok(!(await answer.text()).includes('secrets'));
+    backend.next.fail = false;
+    assert.equal((await fetch(`${url}/edgeset.io/v1/updates`)).status, 200);
+  });
+});

@@ -1,0 +1,129 @@
+import type { AgentBackend, Caller, Decision, HistoryEntry, PodRef, Update } from '../../types.ts';
+
+export const shopUpdate: Update = {
+  namespace: 'shop',
+  daemonSet: 'till',
+  apiVersion: 'apps/v1',
+  pod: 'till-x7k2p',
+  state: 'available',
+  reason: 'NewRevision',
+  message: 'A new version is here.',
+  running: { revision: '5d4f', images: [{ container: 'till', image: 'example.org/till:1' }], ready: true },
+  target: {
+    revision: '7d9c',
+    images: [{ container: 'till', image: 'example.org/till:2' }],
+    publishedAt: '2026-11-20T10:00:00Z',
+  },
+  image: { state: 'ready', message: 'The images are here.' },
+  decision: null,
+  deadline: { at: '2026-12-01T00:00:00Z', actsAt: '2026-12-01T00:20:00Z' },
+};
+
+const lastEntry: HistoryEntry = {
+  namespace: 'shop',
+  daemonSet: 'till',
+  at: '2026-11-19T08:00:00Z',
+  who: 'uid:0',
+  what: 'Updated',
+  fromRevision: null,
+  toRevision: '5d4f',
+  result: 'The new pod is ready.',
+};
+
+export interface FakeBackend extends AgentBackend {
+  /** What was done, in order: of calls that were refused, nothing. */
+  readonly acts: string[];
+  /** Asked before a consent is: whatever happens between the request and its act. */
+  beforeConsent: () => Promise<void>;
+  changed(): void;
+  /** Answers of the next calls instead of the usual ones. */
+  next: {
+    upgrade?: Awaited<ReturnType<AgentBackend['upgrade']>>;
+    decide?: Awaited<ReturnType<AgentBackend['decide']>>;
+    fail?: boolean;
+  };
+  items: object[];
+}
+
+/** An agent of which only the surface is there: it does what it is told when the caller may. */
+export const createFakeBackend = (): FakeBackend => {
+  const listeners = new Set<() => void>();
+  const decisionOf = (by: Caller, revision: string, choice: Decision['decision'], id: number): Decision => ({
+    id,
+    namespace: 'shop',
+    daemonSet: 'till',
+    revision,
+    decision: choice,
+    by,
+    at: '2026-11-21T17:00:00Z',
+    state: 'open',
+  });
+  const check = (): void => {
+    if (backend.next.fail === true) throw new Error('the disk is full of secrets');
+  };
+  const backend: FakeBackend = {
+    acts: [],
+    items: [{ kind: 'Pod', metadata: { name: 'till-x7k2p', namespace: 'shop' } }],
+    next: {},
+    beforeConsent: () => Promise.resolve(),
+    changed: () => {
+      for (const listener of listeners) listener();
+    },
+    pods() {
+      check();
+      return { items: backend.items, resourceVersion: '42', ageSeconds: 1.2 };
+    },
+    async upgrade({ namespace, name }: PodRef, caller, { queue, consent }) {
+      check();
+      await backend.beforeConsent();
+      const refusal = await consent();
+      if (refusal !== undefined) return { status: 403, text: refusal };
+      if (backend.next.upgrade !== undefined) return backend.next.upgrade;
+      backend.acts.push(`upgrade ${namespace}/${name} by ${caller.identity}`);
+      return queue
+        ? { status: 202, text: `Queued updating pod ${namespace}/${name}` }
+        : { status: 200, text: `Start updating pod ${namespace}/${name}` };
+    },
+    imagePull({ namespace, name }, caller) {
+      check();
+      if (backend.next.upgrade !== undefined) return Promise.resolve(backend.next.upgrade);
+      backend.acts.push(`pull ${namespace}/${name} by ${caller.identity}`);
+      return Promise.resolve({ status: 200, text: `Image pre-pull requested for pod ${namespace}/${name}` });
+    },
+    updates() {
+      check();
+      return [shopUpdate, { ...shopUpdate, daemonSet: 'idle', state: 'current', pod: null, deadline: null }];
+    },
+    async decide(target, revision, choice, caller, consent) {
+      check();
+      await backend.beforeConsent();
+      const refusal = await consent();
+      if (refusal !== undefined) return { kind: 'refused', status: 403, reason: 'Forbidden', message: refusal };
+      if (backend.next.decide !== undefined) return backend.next.decide;
+      backend.acts.push(`${choice.choice} ${target.namespace}/${target.daemonSet} by ${caller.identity}`);
+      const decision = decisionOf(caller, revision, choice, backend.acts.length);
+      return { kind: 'accepted', status: choice.choice === 'approve' ? 202 : 201, decision };
+    },
+    history() {
+      check();
+      return [lastEntry];
+    },
+    device() {
+      check();
+      return {
+        node: 'node-1',
+        now: '2026-11-21T17:00:00Z',
+        timeZone: 'Europe/Berlin',
+        connected: true,
+        since: '2026-11-21T16:00:00Z',
+        lastContact: null,
+        safe: { configured: false, safe: null, message: '' },
+      };
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+  return backend;
+};

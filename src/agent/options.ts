@@ -1,0 +1,156 @@
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import {
+  type BindAddress,
+  type LogOptions,
+  list,
+  nonEmpty,
+  objectName,
+  parseBindAddress,
+  resolveLog,
+} from '../process/index.ts';
+import { OptionError } from '../runtime/index.ts';
+import { resolveUsers } from './callers/index.ts';
+import { checkListen, type ListenOptions } from './http/index.ts';
+
+/** The flags of `edgeset agent` as they were typed; a flag that was not given is absent. */
+export interface AgentFlags {
+  kubeconfig?: string;
+  context?: string;
+  nodeName?: string;
+  listen?: string;
+  stateDir?: string;
+  /** Comma-separated. */
+  namespaces?: string;
+  allowUser?: readonly string[];
+  allowedHost?: readonly string[];
+  tokenFile?: string;
+  unixSocket?: string;
+  tlsCertFile?: string;
+  tlsPrivateKeyFile?: string;
+  clientCaFile?: string;
+  criSocket?: string;
+  safeCheck?: string;
+  timeZone?: string;
+  metricsBindAddress?: string;
+  healthProbeBindAddress?: string;
+  logLevel?: string;
+  logFormat?: string;
+}
+
+/** What the flags' defaults depend on. */
+export interface Surroundings {
+  environment: Readonly<Record<string, string | undefined>>;
+  /** The log goes to a person's terminal. */
+  terminal: boolean;
+  /** Default `/etc/passwd`. */
+  passwdFile?: string;
+}
+
+export interface AgentOptions extends LogOptions {
+  /** Path of a kubeconfig; undefined: KUBECONFIG, then the pod's service account, then ~/.kube/config. */
+  kubeconfig: string | undefined;
+  /** Default: the kubeconfig's current context. */
+  context: string | undefined;
+  /** Default: NODE_NAME. */
+  node: string;
+  /** Default: 127.0.0.1:10267, plain HTTP, no Unix socket. */
+  listen: ListenOptions;
+  /** Absolute. Default `/var/lib/edgeset`. */
+  stateDir: string;
+  /** Undefined: all. */
+  namespaces: readonly string[] | undefined;
+  /** Default: root alone. */
+  allowedUids: ReadonlySet<number>;
+  tokenFile: string | undefined;
+  criSocket: string | undefined;
+  /** Path of an executable, or an HTTP URL. */
+  safeCheck: string | undefined;
+  /** IANA name. Default: the machine's. */
+  timeZone: string;
+  /** Default off. */
+  metrics: BindAddress | undefined;
+  /** Default off. */
+  health: BindAddress | undefined;
+}
+
+const nodeName = (flags: AgentFlags, { environment }: Surroundings): string => {
+  const name = nonEmpty('--node-name', flags.nodeName) ?? environment.NODE_NAME;
+  if (name === undefined || name === '')
+    throw new OptionError('--node-name', `is missing: give this node's name in the cluster, such as ${hostname()}`);
+  return objectName('--node-name', name, 'subdomain');
+};
+
+const absolute = (flag: string, path: string | undefined): string | undefined => {
+  if (nonEmpty(flag, path) !== undefined && !path?.startsWith('/'))
+    throw new OptionError(flag, `"${path}" is no absolute path: begin it with /`);
+  return path;
+};
+
+const criSocket = (text: string | undefined): string | undefined =>
+  absolute('--cri-socket', text?.replace(/^unix:\/\//, ''));
+
+const safeCheck = (text: string | undefined): string | undefined => {
+  const check = nonEmpty('--safe-check', text);
+  if (check === undefined || check.startsWith('/')) return check;
+  if (!/^https?:\/\//.test(check) || !URL.canParse(check))
+    throw new OptionError('--safe-check', `"${check}" is neither the absolute path of an executable nor an HTTP URL`);
+  return check;
+};
+
+const timeZone = (text: string | undefined): string => {
+  if (text === undefined) return new Intl.DateTimeFormat('en').resolvedOptions().timeZone;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
+  } catch {
+    throw new OptionError('--time-zone', `"${text}" is not known: give an IANA name such as Europe/Berlin`);
+  }
+};
+
+const allowedHost = (text: string): string => {
+  if (!/^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*|\[[0-9a-f:.]+\])(:\d{1,5})?$/i.test(text))
+    throw new OptionError('--allowed-host', `"${text}" is no host: give NAME or NAME:PORT, without http://`);
+  return text.toLowerCase();
+};
+
+const tlsFiles = (flags: AgentFlags): ListenOptions['tls'] => {
+  const certFile = nonEmpty('--tls-cert-file', flags.tlsCertFile);
+  const keyFile = nonEmpty('--tls-private-key-file', flags.tlsPrivateKeyFile);
+  const clientCaFile = nonEmpty('--client-ca-file', flags.clientCaFile);
+  if (certFile === undefined && keyFile === undefined) {
+    if (clientCaFile === undefined) return undefined;
+    throw new OptionError('--client-ca-file', 'needs TLS: give --tls-cert-file and --tls-private-key-file as well');
+  }
+  if (certFile === undefined) throw new OptionError('--tls-cert-file', 'is missing beside --tls-private-key-file');
+  if (keyFile === undefined) throw new OptionError('--tls-private-key-file', 'is missing beside --tls-cert-file');
+  return { certFile, keyFile, clientCaFile };
+};
+
+/** Validates the flags and fills in the defaults. Throws an `OptionError` that names the first bad flag. */
+export const resolveAgentOptions = (flags: AgentFlags, surroundings: Surroundings): AgentOptions => {
+  const tokenFile = nonEmpty('--token-file', flags.tokenFile);
+  const listen: ListenOptions = {
+    tcp: parseBindAddress('--listen', flags.listen ?? '127.0.0.1:10267'),
+    tls: tlsFiles(flags),
+    unixSocket: absolute('--unix-socket', flags.unixSocket),
+    allowedHosts: (flags.allowedHost ?? []).map(allowedHost),
+  };
+  checkListen(listen, tokenFile !== undefined);
+  const namespaces = flags.namespaces === undefined ? undefined : list('--namespaces', flags.namespaces);
+  return {
+    kubeconfig: nonEmpty('--kubeconfig', flags.kubeconfig),
+    context: nonEmpty('--context', flags.context),
+    node: nodeName(flags, surroundings),
+    listen,
+    stateDir: resolve(nonEmpty('--state-dir', flags.stateDir) ?? '/var/lib/edgeset'),
+    namespaces: namespaces?.map((name) => objectName('--namespaces', name, 'label')),
+    allowedUids: resolveUsers('--allow-user', flags.allowUser ?? ['root'], surroundings.passwdFile),
+    tokenFile,
+    criSocket: criSocket(flags.criSocket),
+    safeCheck: safeCheck(flags.safeCheck),
+    timeZone: timeZone(flags.timeZone),
+    metrics: parseBindAddress('--metrics-bind-address', flags.metricsBindAddress ?? '0'),
+    health: parseBindAddress('--health-probe-bind-address', flags.healthProbeBindAddress ?? '0'),
+    ...resolveLog(flags, surroundings),
+  };
+};
