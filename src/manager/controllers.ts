@@ -1,4 +1,5 @@
 import { createNativeController } from '../native/index.ts';
+import { createPrefetch } from '../prefetch/index.ts';
 import type { ControllerDefinition } from './controller.ts';
 
 const native: ControllerDefinition = {
@@ -12,9 +13,21 @@ const native: ControllerDefinition = {
     },
   ],
   create({ namespaces, ...parts }) {
-    const controller = createNativeController({ ...parts, ...(namespaces === undefined ? {} : { namespaces }) });
+    const prefetch = createPrefetch({
+      client: parts.client,
+      env: parts.env,
+      namespaces,
+      cluster: { nodeReady: (node) => controller.nodeReady(node), complete: () => controller.synced() },
+    });
+    const controller = createNativeController({
+      ...parts,
+      images: prefetch.requests,
+      ...(namespaces === undefined ? {} : { namespaces }),
+    });
     return {
       ...controller,
+      run: async (signal) => void (await Promise.all([controller.run(signal), prefetch.run(signal)])),
+      lead: async (signal) => void (await Promise.all([controller.lead(signal), prefetch.lead(signal)])),
       *rollouts() {
         for (const { namespace, name, ledger } of controller.snapshot()) {
           const { phases } = ledger.tally;

@@ -1,0 +1,92 @@
+import type { ImageRequest } from '../rollout/index.ts';
+
+/** A failed pull is tried again after this, doubling to the longest. */
+export const FIRST_RETRY_MS = 10_000;
+export const LONGEST_RETRY_MS = 300_000;
+const FIRST_WRITE_RETRY_MS = 1_000;
+const LONGEST_WRITE_RETRY_MS = 30_000;
+
+/**
+ * What this process remembers of one request: the course of its pulls. After a restart it begins anew from what the
+ * cluster shows, and nothing but a little time is lost.
+ */
+export interface Attempt {
+  revision: string;
+  /** Since when the request has waited for its first, or next, success. */
+  since: number;
+  /** `sent`: the pull pod was asked for and its watch has not shown it; `seen`: it has. */
+  stage: 'idle' | 'sent' | 'seen';
+  /** When the present pull began. */
+  beganAt: number;
+  failures: number;
+  /** Not begun again before. */
+  retryAt: number;
+  /** UID of the pull pod whose failure is counted. */
+  counted: string | undefined;
+  /** Why it failed last. */
+  cause: string | undefined;
+  /** The cause that we have reported. */
+  told: string | undefined;
+  /** The cause that the condition showed last. */
+  shown: string | undefined;
+  /** When the success was reported. */
+  doneAt: number | undefined;
+  /** Reports that failed are not repeated before. */
+  writeAt: number;
+  writeRetryMs: number;
+}
+
+export const newAttempt = (request: ImageRequest, now: number): Attempt => ({
+  revision: request.revision,
+  since: now,
+  stage: 'idle',
+  beganAt: now,
+  // A failure that an earlier leader has reported is not repeated at once.
+  failures: request.failure === undefined ? 0 : 1,
+  retryAt: request.failure === undefined ? now : now + FIRST_RETRY_MS,
+  counted: undefined,
+  cause: undefined,
+  told: undefined,
+  shown: request.failure,
+  doneAt: undefined,
+  writeAt: now,
+  writeRetryMs: FIRST_WRITE_RETRY_MS,
+});
+
+/** The pull pod has been asked for. */
+export const sent = (attempt: Attempt, now: number): Attempt => ({ ...attempt, stage: 'sent', beganAt: now });
+
+/** The watch shows the pull pod, whoever made it. */
+export const seen = (attempt: Attempt, now: number): Attempt =>
+  attempt.stage === 'seen'
+    ? attempt
+    : { ...attempt, stage: 'seen', beganAt: attempt.stage === 'sent' ? attempt.beganAt : now };
+
+/** A pull that came to nothing; `pullUid` is counted once, however long its pod stays. */
+export const failed = (attempt: Attempt, cause: string, now: number, pullUid?: string): Attempt =>
+  pullUid !== undefined && attempt.counted === pullUid
+    ? attempt
+    : {
+        ...attempt,
+        stage: 'idle',
+        failures: attempt.failures + 1,
+        retryAt: now + Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt.failures, 10)),
+        counted: pullUid ?? attempt.counted,
+        cause,
+      };
+
+/** Tried again later for a reason that has nothing to do with the image, and which nobody need be told. */
+export const postponed = (attempt: Attempt, until: number): Attempt => ({ ...attempt, stage: 'idle', retryAt: until });
+
+/** The outcome stands in the condition; undefined: success. */
+export const reported = (attempt: Attempt, cause: string | undefined, now: number): Attempt => ({
+  ...attempt,
+  ...(cause === undefined ? { doneAt: now } : { told: cause }),
+  writeRetryMs: FIRST_WRITE_RETRY_MS,
+});
+
+export const notReported = (attempt: Attempt, now: number): Attempt => ({
+  ...attempt,
+  writeAt: now + attempt.writeRetryMs,
+  writeRetryMs: Math.min(LONGEST_WRITE_RETRY_MS, attempt.writeRetryMs * 2),
+});

@@ -1,0 +1,2 @@
+export { createPrefetch, type Prefetch, type PrefetchOptions } from './prefetch.ts';
+export { PULL_LABEL } from './pull-pod.ts';

@@ -1,0 +1,142 @@
+import type { ImageRequest } from '../rollout/index.ts';
+import { type Attempt, failed, newAttempt, seen } from './attempt.ts';
+import type { PullView } from './pull-view.ts';
+
+/** How long the watch may take to show a pull pod that was asked for. */
+export const SIGHT_MS = 30_000;
+/** A reported success that the watch of the requests does not show within this time is taken for lost. */
+export const DONE_MS = 30_000;
+/** While a request waits for its node, how often it is looked whether it is back. */
+const NODE_LOOK_MS = 5_000;
+
+/** Everything that one decision is made from. */
+export interface Situation {
+  /** By the UID of the pod that asks. */
+  requests: ReadonlyMap<string, ImageRequest>;
+  /** Pull pods of the DaemonSet that are not known to be deleted. */
+  pulls: readonly PullView[];
+  attempts: ReadonlyMap<string, Attempt>;
+  nodeReady: (node: string) => boolean;
+  /** Pulls under way at once on nodes that are ready. */
+  parallelism: number;
+  timeoutMs: number;
+  now: number;
+}
+
+export type PullAction =
+  | { type: 'pull'; request: ImageRequest }
+  /** Without a cause: the images are there. */
+  | { type: 'report'; request: ImageRequest; cause: string | undefined }
+  | { type: 'remove'; pull: PullView };
+
+export interface Plan {
+  /** What is remembered from here on: of requests that stand, and no others. */
+  attempts: Map<string, Attempt>;
+  actions: PullAction[];
+  /** When to decide again if nothing happens before; Infinity for never. */
+  wakeAt: number;
+}
+
+/** What is remembered of a request: nothing of another revision, nor of what its owner asked for before asking again. */
+const recall = (request: ImageRequest, known: Attempt | undefined, now: number): Attempt => {
+  if (known?.revision !== request.revision) return newAttempt(request, now);
+  if (known.doneAt !== undefined && now - known.doneAt >= DONE_MS) return newAttempt(request, now);
+  const askedAgain = known.shown !== undefined && request.failure === undefined;
+  const attempt = { ...known, shown: request.failure };
+  return askedAgain
+    ? { ...attempt, since: now, failures: 0, retryAt: now, cause: undefined, told: undefined }
+    : attempt;
+};
+
+const timedOut = ({ node }: ImageRequest, obstacle: string, { nodeReady, timeoutMs }: Situation): string => {
+  const why = nodeReady(node) ? obstacle || 'the node has not said why' : `node ${node} is not ready`;
+  return `not there after ${Math.round(timeoutMs / 1000)} s: ${why}`;
+};
+
+/** Decides what to do about one DaemonSet's requests now: the whole of the prefetch's judgement, without any effect. */
+export const plan = (situation: Situation): Plan => {
+  const { requests, pulls, nodeReady, parallelism, timeoutMs, now } = situation;
+  const attempts = new Map<string, Attempt>();
+  const actions: PullAction[] = [];
+  const waiting: ImageRequest[] = [];
+  let underWay = 0;
+  let wakeAt = Number.POSITIVE_INFINITY;
+  const wake = (at: number): void => {
+    wakeAt = Math.min(wakeAt, at);
+  };
+
+  const pullOf = new Map<string, PullView>();
+  for (const pull of pulls) {
+    if (requests.get(pull.podUid)?.revision === pull.revision) pullOf.set(pull.podUid, pull);
+    // Superseded, withdrawn, or nobody is left who asked.
+    else if (!pull.terminating) actions.push({ type: 'remove', pull });
+  }
+
+  const follow = (request: ImageRequest, pull: PullView, known: Attempt): Attempt => {
+    if (pull.terminating || known.counted === pull.uid || known.doneAt !== undefined) {
+      if (!pull.terminating) actions.push({ type: 'remove', pull });
+      return known;
+    }
+    const attempt = seen(known, now);
+    const { progress } = pull;
+    if (progress.kind === 'present') {
+      if (now >= attempt.writeAt) actions.push({ type: 'report', request, cause: undefined });
+      else wake(attempt.writeAt);
+      return attempt;
+    }
+    const endsAt = attempt.beganAt + timeoutMs;
+    if (progress.kind === 'under-way' && now < endsAt) {
+      if (nodeReady(request.node)) underWay += 1;
+      wake(endsAt);
+      return attempt;
+    }
+    actions.push({ type: 'remove', pull });
+    const cause = progress.kind === 'failed' ? progress.cause : timedOut(request, progress.obstacle, situation);
+    return failed(attempt, cause, now, pull.uid);
+  };
+
+  const begin = (request: ImageRequest, known: Attempt): Attempt => {
+    if (known.doneAt !== undefined) {
+      wake(known.doneAt + DONE_MS);
+      return known;
+    }
+    if (known.stage === 'seen') return failed(known, 'its pull pod was deleted before it ended', now);
+    if (known.stage === 'sent') {
+      if (now - known.beganAt >= SIGHT_MS) return failed(known, 'its pull pod was created and never seen', now);
+      underWay += 1;
+      wake(known.beganAt + SIGHT_MS);
+      return known;
+    }
+    if (nodeReady(request.node)) {
+      if (known.retryAt <= now) waiting.push(request);
+      else wake(known.retryAt);
+      return known;
+    }
+    wake(now + NODE_LOOK_MS);
+    const late = now - known.since >= timeoutMs && known.cause === undefined;
+    return late ? { ...known, cause: timedOut(request, '', situation) } : known;
+  };
+
+  for (const [uid, request] of requests) {
+    const known = recall(request, situation.attempts.get(uid), now);
+    const pull = pullOf.get(uid);
+    const attempt = pull ? follow(request, pull, known) : begin(request, known);
+    attempts.set(uid, attempt);
+    const { cause } = attempt;
+    if (attempt.stage === 'idle') wake(attempt.retryAt > now ? attempt.retryAt : Number.POSITIVE_INFINITY);
+    if (cause === undefined || cause === attempt.told || cause === request.failure || attempt.doneAt !== undefined)
+      continue;
+    if (now >= attempt.writeAt) actions.push({ type: 'report', request, cause });
+    else wake(attempt.writeAt);
+  }
+
+  // Whoever failed least, then whoever waits longest: what cannot be pulled never keeps the others waiting.
+  const rank = (request: ImageRequest): Attempt | undefined => attempts.get(request.podUid);
+  const inTurn = waiting.toSorted((a, b) => {
+    const [first, second] = [rank(a), rank(b)];
+    if (!first || !second) return 0;
+    return first.failures - second.failures || first.since - second.since || (a.node < b.node ? -1 : 1);
+  });
+  for (const request of inTurn.slice(0, Math.max(0, parallelism - underWay))) actions.push({ type: 'pull', request });
+  return { attempts, actions, wakeAt };
+};

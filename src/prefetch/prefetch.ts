@@ -1,0 +1,215 @@
+import { createReflector, createWorkQueue, type KubeClient } from '../kube/index.ts';
+import { pods } from '../resources/index.ts';
+import type { ImageRequest, ImageRequests, RequestingDaemonSet } from '../rollout/index.ts';
+import type { Env } from '../runtime/index.ts';
+import { type Attempt, failed, notReported, postponed, reported, sent } from './attempt.ts';
+import { type PullAction, plan } from './plan.ts';
+import { PULL_LABEL } from './pull-pod.ts';
+import { type PullView, toPullView } from './pull-view.ts';
+import { createWrites } from './writes.ts';
+
+export interface PrefetchOptions {
+  client: KubeClient;
+  env: Env;
+  /** Undefined: all. */
+  namespaces?: readonly string[] | undefined;
+  /** What the controller of the DaemonSets knows. */
+  cluster: {
+    nodeReady(node: string): boolean;
+    /** All DaemonSets that are served have been told of: pull pods of others belong to nobody. */
+    complete(): boolean;
+  };
+  /** Pulls under way at once for one DaemonSet. Default 10. */
+  parallelism?: number;
+}
+
+/** DaemonSets passed over at the same time. */
+const CONCURRENCY = 4;
+/** What is waited for without an event is looked at again after this. */
+const LOOK_MS = 1_000;
+const BY_DAEMON_SET = 'daemonSet';
+
+/**
+ * Makes images present on the nodes of pods that ask for them, by a short-lived pod on each. It keeps no cache of pods
+ * but of its own pull pods, and opens that watch only once somebody asks, or an earlier manager left a pull pod behind.
+ */
+export const createPrefetch = (options: PrefetchOptions) => {
+  const { client, cluster, namespaces, parallelism = 10 } = options;
+  const env: Env = { ...options.env, log: options.env.log.with({ part: 'prefetch' }) };
+  const { clock, log } = env;
+  const writes = createWrites(client);
+  const asked = new Map<string, { daemonSet: RequestingDaemonSet; requests: ReadonlyMap<string, ImageRequest> }>();
+  const attempts = new Map<string, ReadonlyMap<string, Attempt>>();
+  /** UIDs of pull pods that are deleted, until their watch says so too. */
+  const removed = new Set<string>();
+  const wanted = Promise.withResolvers<void>();
+  let queue: { add(key: string): void } | undefined;
+
+  const wake = (daemonSetUid: string): void => queue?.add(daemonSetUid);
+
+  const reflectors = (namespaces ?? [undefined]).map((namespace) =>
+    createReflector({
+      client,
+      env,
+      resource: pods,
+      labelSelector: PULL_LABEL,
+      ...(namespace !== undefined && { namespace }),
+      project: toPullView,
+      indexes: { [BY_DAEMON_SET]: (pull: PullView) => [pull.daemonSetUid] },
+      handlers: [
+        {
+          upsert: (_key, { daemonSetUid }) => wake(daemonSetUid),
+          remove(_key, { daemonSetUid, uid }) {
+            removed.delete(uid);
+            wake(daemonSetUid);
+          },
+          synced: () => wakeAll(),
+        },
+      ],
+    }),
+  );
+
+  function wakeAll(): void {
+    for (const uid of asked.keys()) wake(uid);
+    for (const { store } of reflectors) for (const { daemonSetUid } of store.values()) wake(daemonSetUid);
+  }
+
+  const requests: ImageRequests = {
+    update(daemonSet, now) {
+      if (now) asked.set(daemonSet.uid, { daemonSet, requests: now });
+      else asked.delete(daemonSet.uid);
+      if (now && now.size > 0) wanted.resolve();
+      wake(daemonSet.uid);
+    },
+  };
+
+  /** Carries out one action; what it means for the request is what `update` makes of its attempt. */
+  const carryOut = async (
+    action: PullAction,
+    daemonSet: RequestingDaemonSet | undefined,
+    update: (change: (attempt: Attempt) => Attempt) => void,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    if (action.type === 'remove') {
+      await writes.remove(action.pull, signal);
+      removed.add(action.pull.uid);
+      return;
+    }
+    if (!daemonSet) return;
+    const { request } = action;
+    const { namespace, name } = daemonSet;
+    const about = { namespace, daemonSet: name, node: request.node, revision: request.revision };
+    if (action.type === 'pull') {
+      const outcome = await writes.create(daemonSet, request, signal);
+      if (outcome.kind === 'sent') {
+        log.info('pulling images ahead', about);
+        update((attempt) => sent(attempt, clock.now()));
+      } else if (outcome.kind === 'later') update((attempt) => postponed(attempt, clock.now() + outcome.afterMs));
+      else update((attempt) => failed(attempt, outcome.cause, clock.now()));
+      return;
+    }
+    const { cause } = action;
+    const done = await writes.report(namespace, request, cause, clock.now(), signal).catch((error: unknown) => {
+      signal.throwIfAborted();
+      log.info('the outcome of a pull cannot be reported yet', { ...about, error });
+      return false;
+    });
+    if (!done) {
+      update((attempt) => notReported(attempt, clock.now()));
+      return;
+    }
+    log.info(cause === undefined ? 'images are there' : 'images cannot be pulled', {
+      ...about,
+      ...(cause && { cause }),
+    });
+    update((attempt) => reported(attempt, cause, clock.now()));
+  };
+
+  const pass = async (uid: string, signal: AbortSignal): Promise<{ requeueAt?: number }> => {
+    signal.throwIfAborted();
+    // Its sync wakes us.
+    if (!reflectors.every(({ synced }) => synced)) return {};
+    const known = asked.get(uid);
+    const now = clock.now();
+    if (!known && !cluster.complete()) return { requeueAt: now + LOOK_MS };
+    const next = plan({
+      requests: known?.requests ?? new Map(),
+      pulls: reflectors.flatMap(({ store }) =>
+        store.byIndex(BY_DAEMON_SET, uid).filter((pull) => !removed.has(pull.uid)),
+      ),
+      attempts: attempts.get(uid) ?? new Map(),
+      nodeReady: (node) => cluster.nodeReady(node),
+      parallelism,
+      timeoutMs: known?.daemonSet.pullTimeoutMs ?? 0,
+      now,
+    });
+    if (next.attempts.size > 0) attempts.set(uid, next.attempts);
+    else {
+      attempts.delete(uid);
+      writes.forget(uid);
+    }
+    const outcomes = await Promise.allSettled(
+      next.actions.map((action) => {
+        const podUid = action.type === 'remove' ? undefined : action.request.podUid;
+        const update = (change: (attempt: Attempt) => Attempt): void => {
+          const attempt = podUid === undefined ? undefined : next.attempts.get(podUid);
+          if (podUid !== undefined && attempt) next.attempts.set(podUid, change(attempt));
+        };
+        return carryOut(action, known?.daemonSet, update, signal);
+      }),
+    );
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    if (next.actions.length > 0) return { requeueAt: clock.now() };
+    return next.wakeAt < Number.POSITIVE_INFINITY ? { requeueAt: next.wakeAt } : {};
+  };
+
+  /** Pull pods of a manager that is no more, while nobody here asks for any. */
+  const lookForLeftovers = async (signal: AbortSignal): Promise<void> => {
+    const found = await Promise.all(
+      (namespaces ?? [undefined]).map((namespace) =>
+        client.list(pods, {
+          labelSelector: PULL_LABEL,
+          limit: 1,
+          signal,
+          ...(namespace !== undefined && { namespace }),
+        }),
+      ),
+    );
+    if (found.some(({ items }) => items.length > 0)) wanted.resolve();
+  };
+
+  return {
+    /** To be told what is asked for. */
+    requests,
+
+    /** Keeps the cache of pull pods, once there is a use for it, until the signal aborts. */
+    async run(signal: AbortSignal): Promise<void> {
+      const stopped = new Promise<void>((resolve) => {
+        if (signal.aborted) resolve();
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      await Promise.race([wanted.promise, stopped]);
+      await Promise.all(reflectors.map((reflector) => reflector.run(signal)));
+    },
+
+    /** Pulls, reports and cleans up until the signal aborts; resolves once nothing of ours is in the air any more. */
+    async lead(signal: AbortSignal): Promise<void> {
+      const leading = createWorkQueue({ env, concurrency: CONCURRENCY, process: pass });
+      queue = leading;
+      // What another leader has done meanwhile is told by the cluster alone.
+      attempts.clear();
+      wakeAll();
+      lookForLeftovers(signal).catch((error: unknown) => {
+        if (signal.aborted) return;
+        log.info('cannot look for pull pods of an earlier manager: their watch is opened', { error });
+        wanted.resolve();
+      });
+      try {
+        await leading.run(signal);
+      } finally {
+        queue = undefined;
+      }
+    },
+  };
+};
+export type Prefetch = ReturnType<typeof createPrefetch>;

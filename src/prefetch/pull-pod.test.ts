@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Pod, PodSpec } from 'kubernetes-types/core/v1.d.ts';
+import { imagesOf } from './images.ts';
+import { PULL_LABEL, pullPodName, pullPodOf } from './pull-pod.ts';
+import { toPullView } from './pull-view.ts';
+
+const daemonSet = { namespace: 'edge', name: 'app', uid: 'd1', pullTimeoutMs: 300_000 };
+const request = {
+  podUid: 'p1',
+  podName: 'app-x',
+  resourceVersion: '7',
+  node: 'n1',
+  revision: 'b',
+  failure: undefined,
+};
+const templateWith = (spec: Partial<PodSpec> = {}): PodSpec => ({
+  containers: [{ name: 'app', image: 'app:v2', imagePullPolicy: 'IfNotPresent', command: ['sh'] }],
+  ...spec,
+});
+const specOf = (spec?: Partial<PodSpec>): PodSpec => {
+  const made = pullPodOf(daemonSet, request, templateWith(spec)).spec;
+  assert.ok(made);
+  return made;
+};
+
+describe('the images of a template', () => {
+  it('are those of containers, init containers, sidecars and image volumes, each once', () => {
+    const volume = { name: 'v', image: { reference: 'data:v1', pullPolicy: 'Always' } };
+    const spec = templateWith({
+      initContainers: [
+        { name: 'init', image: 'init:v1' },
+        { name: 'side', image: 'side:v1', restartPolicy: 'Always' },
+      ],
+      containers: [
+        { name: 'a', image: 'app:v2' },
+        { name: 'b', image: 'app:v2' },
+        { name: 'c', image: 'other:v1' },
+      ],
+      volumes: [volume, { name: 'w', emptyDir: {} }],
+    });
+    assert.deepEqual(
+      imagesOf(spec).map(({ image }) => image),
+      ['init:v1', 'side:v1', 'app:v2', 'other:v1', 'data:v1'],
+    );
+  });
+
+  it('are pulled by the policy that asks most', () => {
+    const policies = ['Never', 'Always', 'IfNotPresent'];
+    const containers = policies.map((imagePullPolicy, index) => ({
+      name: `c${index}`,
+      image: 'app:v2',
+      imagePullPolicy,
+    }));
+    assert.deepEqual(imagesOf({ containers }), [{ image: 'app:v2', policy: 'Always' }]);
+  });
+});
+
+describe('a pull pod', () => {
+  it('has one container an image, whose program no image holds, and is never started again', () => {
+    const { containers, restartPolicy, initContainers } = specOf({ initContainers: [{ name: 'i', image: 'init:v1' }] });
+    assert.deepEqual(
+      containers.map(({ image }) => image),
+      ['init:v1', 'app:v2'],
+    );
+    for (const { command } of containers) assert.deepEqual(command, ['/edgeset.io/absent']);
+    assert.equal(restartPolicy, 'Never');
+    assert.equal(initContainers, undefined);
+  });
+
+  it('is pinned to the node as DaemonSet pods are, and tolerates what they do', () => {
+    const toleration = { key: 'edge', operator: 'Exists' };
+    const { affinity, tolerations = [], nodeName } = specOf({ tolerations: [toleration] });
+    assert.equal(nodeName, undefined);
+    assert.deepEqual(affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms, [
+      { matchFields: [{ key: 'metadata.name', operator: 'In', values: ['n1'] }] },
+    ]);
+    assert.deepEqual(tolerations[0], toleration);
+    assert.ok(tolerations.some(({ key }) => key === 'node.kubernetes.io/unschedulable'));
+  });
+
+  it('pulls with the secrets, the account, the runtime and the priority of the template, without its token', () => {
+    const same = {
+      imagePullSecrets: [{ name: 'registry' }],
+      serviceAccountName: 'puller',
+      runtimeClassName: 'kata',
+      schedulerName: 'edge',
+      priorityClassName: 'high',
+    };
+    const spec = specOf({ ...same, volumes: [{ name: 'v', hostPath: { path: '/' } }], hostPID: true });
+    assert.deepEqual({ ...spec, ...same }, spec);
+    assert.equal(spec.automountServiceAccountToken, false);
+    assert.equal(spec.volumes, undefined);
+    assert.equal(spec.hostPID, undefined);
+    assert.equal(spec.hostNetwork, undefined);
+    assert.equal(specOf({ hostNetwork: true }).hostNetwork, true);
+  });
+
+  it('asks for nothing that Pod Security restricted refuses, whatever the template may do', () => {
+    const privileged = templateWith({ containers: [{ name: 'a', image: 'a', securityContext: { privileged: true } }] });
+    const { securityContext, containers } = specOf(privileged);
+    assert.equal(securityContext?.runAsNonRoot, true);
+    assert.equal(securityContext.seccompProfile?.type, 'RuntimeDefault');
+    assert.deepEqual(containers[0]?.securityContext, {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    const windows = specOf({ os: { name: 'windows' } });
+    assert.equal(windows.securityContext?.seccompProfile, undefined);
+    assert.deepEqual(windows.containers[0]?.securityContext, {});
+  });
+
+  it('belongs to the pod that asks, so that no DaemonSet can adopt it', () => {
+    const { metadata } = pullPodOf(daemonSet, request, templateWith());
+    assert.deepEqual(metadata?.ownerReferences, [
+      { apiVersion: 'v1', kind: 'Pod', name: 'app-x', uid: 'p1', controller: true },
+    ]);
+    assert.equal(metadata.labels?.[PULL_LABEL], 'd1');
+    assert.equal(metadata.labels['controller-revision-hash'], undefined);
+  });
+
+  it('has the name of its pod and revision', () => {
+    assert.equal(pullPodName('p1', 'b'), pullPodName('p1', 'b'));
+    assert.notEqual(pullPodName('p1', 'b'), pullPodName('p1', 'c'));
+    assert.notEqual(pullPodName('p1', 'b'), pullPodName('p2', 'b'));
+    assert.match(pullPodName('p1', 'b'), /^[a-z0-9-]{1,63}$/);
+  });
+});
+
+const shown = (status: NonNullable<Pod['status']>, images = ['app:v2']): Pod => {
+  const containers = images.map((image, index) => ({ name: `c${index}`, image }));
+  return { ...pullPodOf(daemonSet, request, templateWith({ containers })), status };
+};
+const container = (state: object, imageID = '', image = 'app:v2') => ({
+  name: 'image-0',
+  image,
+  imageID,
+  ready: false,
+  restartCount: 0,
+  state,
+});
+const waiting = (reason: string, message?: string, image?: string) =>
+  container({ waiting: { reason, ...(message !== undefined && { message }) } }, '', image);
+const progress = (status: NonNullable<Pod['status']>, images?: string[]) => toPullView(shown(status, images))?.progress;
+
+describe('how far a pull pod is', () => {
+  // As a real kubelet over containerd shows it.
+  const startError = container({ terminated: { exitCode: 128, reason: 'StartError' } }, 'app@sha256:1');
+
+  const present: [string, NonNullable<Pod['status']>][] = [
+    ['the program could not be started', { phase: 'Failed', containerStatuses: [startError] }],
+    ['the runtime could not set the container up', { containerStatuses: [waiting('RunContainerError')] }],
+    ['the container could not be made', { containerStatuses: [waiting('CreateContainerError')] }],
+    ['its user was refused', { containerStatuses: [waiting('CreateContainerConfigError')] }],
+  ];
+  for (const [why, status] of present)
+    it(`the image is there when ${why}`, () => assert.deepEqual(progress(status), { kind: 'present' }));
+
+  it('is done when all images are there, and not before', () => {
+    const containerStatuses = [startError, waiting('ContainerCreating', undefined, 'b')];
+    assert.deepEqual(progress({ containerStatuses }, ['a', 'b']), { kind: 'under-way', obstacle: 'waits for b' });
+    assert.equal(progress({ containerStatuses: [startError] }, ['a', 'b'])?.kind, 'under-way');
+    assert.equal(progress({ containerStatuses: [startError, startError] }, ['a', 'b'])?.kind, 'present');
+  });
+
+  it('has failed with the word of the kubelet', () => {
+    const message = 'rpc error: code = NotFound\n desc = app:v2: not found';
+    assert.deepEqual(progress({ containerStatuses: [waiting('ErrImagePull', message)] }), {
+      kind: 'failed',
+      cause: 'app:v2: rpc error: code = NotFound desc = app:v2: not found',
+    });
+    assert.deepEqual(progress({ containerStatuses: [waiting('InvalidImageName')] }), {
+      kind: 'failed',
+      cause: 'app:v2: InvalidImageName',
+    });
+    const long = progress({ containerStatuses: [waiting('ImagePullBackOff', 'x'.repeat(5_000))] });
+    assert.ok(long?.kind === 'failed' && long.cause.length <= 300);
+  });
+
+  it('has not failed while the kubelet has another image to come to', () => {
+    const containerStatuses = [waiting('ErrImagePull', 'not found', 'a'), waiting('ContainerCreating', undefined, 'b')];
+    assert.deepEqual(progress({ containerStatuses }, ['a', 'b']), { kind: 'under-way', obstacle: 'a: not found' });
+  });
+
+  it('has failed when the node puts it out, and says why', () => {
+    const message = 'The node had condition: [DiskPressure]. ';
+    assert.deepEqual(progress({ phase: 'Failed', reason: 'Evicted', message }), {
+      kind: 'failed',
+      cause: 'the pull pod ended: Evicted: The node had condition: [DiskPressure].',
+    });
+  });
+
+  it('waits for a node that has no room, and says what the scheduler said', () => {
+    const conditions = [
+      { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/1: Too many pods' },
+    ];
+    assert.deepEqual(progress({ conditions }), { kind: 'under-way', obstacle: 'Unschedulable: 0/1: Too many pods' });
+  });
+
+  it('is of no interest when we have not made the pod', () => {
+    const ours = shown({});
+    const strangers: Pod[] = [
+      { ...ours, metadata: { ...ours.metadata, name: 'other' } },
+      { ...ours, metadata: { ...ours.metadata, ownerReferences: [] } },
+      { ...ours, metadata: { ...ours.metadata, labels: {} } },
+      { ...ours, metadata: { ...ours.metadata, annotations: {} } },
+    ];
+    assert.ok(toPullView(ours));
+    for (const stranger of strangers) assert.equal(toPullView(stranger), undefined);
+  });
+});
