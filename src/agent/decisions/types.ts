@@ -36,6 +36,8 @@ export interface DecisionBook {
   history(): readonly HistoryEntry[];
   /** What was unreadable on the disk when the book was opened, for people. */
   readonly damage: string | undefined;
+  /** Why the last change could not be put on the disk; undefined while there is no reason to doubt the next one. */
+  readonly trouble: string | undefined;
   /** Called after every change. Returns how to end it. */
   onChange(listener: () => void): () => void;
   close(): Promise<void>;

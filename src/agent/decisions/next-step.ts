@@ -1,0 +1,88 @@
+import type { Choice, Decision } from '../types.ts';
+import { actsAt } from './deadline.ts';
+import type { Step, StepFacts, WaitReason } from './types.ts';
+import { windowAt } from './window.ts';
+
+// A device without a battery for its clock starts years back. One that stands before the decision by more than clocks
+// are ever off shows no time at which a postponement would end: the owner is asked, which is no consent.
+const CLOCK_WENT_BACK_MS = 15 * 60_000;
+
+const wait = (reason: WaitReason, message: string, until?: number): Step => ({ kind: 'wait', reason, message, until });
+
+/** What keeps back an act that there is consent for, at any time of the day. */
+const blocked = ({ connected, announced, imageBlocks }: StepFacts): Step | undefined => {
+  if (announced.need === 'halted')
+    return wait('Halted', 'This version was stopped for the whole fleet, as it fails on other devices.');
+  if (!connected) return wait('Disconnected', 'The device is offline; the update goes on once it is connected.');
+  if (imageBlocks !== undefined) return wait('ImageNotReady', imageBlocks);
+  return undefined;
+};
+
+const approved = (facts: StepFacts, choice: Choice & { choice: 'approve' }, why: 'owner' | 'deadline'): Step => {
+  const { now, timeZone, safeConfigured } = facts;
+  const { when } = choice;
+  const held = blocked(facts);
+  if (held?.kind === 'wait' && held.reason === 'Halted') return held;
+  if (when.type === 'safe' && !safeConfigured)
+    return wait('NoSafeCheck', 'The device has no check any more that could say when it is safe: decide again.');
+  if (when.type !== 'window') return held ?? { kind: 'act', why };
+  const window = windowAt(when, timeZone, now);
+  if (!window.open)
+    return {
+      ...wait('OutsideWindow', `The update waits for the time from ${when.from} to ${when.to}.`, window.opensAt),
+      wakeAt: window.opensAt,
+    };
+  return { ...(held ?? { kind: 'act', why }), wakeAt: window.closesAt };
+};
+
+const onDecision = (facts: StepFacts, { decision, at, by }: Decision): Step => {
+  switch (decision.choice) {
+    case 'approve':
+      return approved(facts, decision, by.via === 'agent' ? 'deadline' : 'owner');
+    case 'reject':
+      return wait('Rejected', 'The owner does not want this version.');
+    case 'postpone': {
+      const until = Date.parse(decision.until);
+      const wentBack = facts.now < Date.parse(at) - CLOCK_WENT_BACK_MS;
+      if (facts.now >= until || wentBack) return { kind: 'ask' };
+      return { ...wait('Postponed', 'The owner is asked again later.', until), wakeAt: until };
+    }
+  }
+};
+
+/** Why a decision has nothing left to decide. Never while offline: what is known of the target may be older than it. */
+const outlived = ({ connected, announced }: StepFacts, decision: Decision): string | undefined => {
+  if (!connected) return undefined;
+  if (decision.revision !== announced.revision)
+    return `It was for revision ${decision.revision}; the version offered now is ${announced.revision}.`;
+  return announced.need === 'no' ? `Revision ${decision.revision} needs no update here any more.` : undefined;
+};
+
+const undisturbed = (facts: StepFacts, decision: Decision | undefined): Step => {
+  const { announced } = facts;
+  if (decision) return onDecision(facts, decision);
+  if (announced.need === 'no') return { kind: 'none' };
+  return announced.need === 'halted' ? (blocked(facts) ?? { kind: 'ask' }) : { kind: 'ask' };
+};
+
+/**
+ * What is to be done now for one DaemonSet of this node. Pure. A deadline that has passed takes the place of the owner's
+ * consent, and of nothing else: halt, connection, images and the device's own word still hold.
+ */
+export const nextStep = (facts: StepFacts): Step => {
+  const { now, announced, deadline } = facts;
+  const decision = facts.decision?.state === 'open' ? facts.decision : undefined;
+  if (facts.decision?.state === 'acting')
+    return wait('Acting', 'The update was sent, and its outcome is being looked at.');
+  const past = decision && outlived(facts, decision);
+  if (past !== undefined) return { kind: 'supersede', message: past };
+
+  const step = undisturbed(facts, decision);
+  if (!deadline || announced.need === 'no' || step.kind === 'act') return step;
+  const due = actsAt(deadline);
+  if (now >= due) {
+    const { wakeAt: _window, ...held } = blocked(facts) ?? { kind: 'act', why: 'deadline' };
+    return held;
+  }
+  return { ...step, wakeAt: Math.min(due, step.wakeAt ?? due) };
+};
