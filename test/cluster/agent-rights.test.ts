@@ -201,6 +201,13 @@ test('a role too many gives an agent nothing on pods', async (t) => {
   await cluster.plane.api.delete(`/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/${name}`);
 });
 
+test('the audit log marks what the policy refused', async () => {
+  const lines = (await readFile(cluster.plane.auditLog, 'utf8')).split('\n');
+  const marked = lines.filter((line) => line.includes('"validation.policy.admission.k8s.io/validation_failure"'));
+  assert.ok(marked.some((line) => line.includes(agentUser) && line.includes('these credentials are for node')));
+  assert.ok(marked.some((line) => line.includes('edgeset:agent:node-1')));
+});
+
 test('a token dies with the pod that it is bound to', async (t) => {
   const caller = callerOf(t, identities.token);
   const read = { method: 'GET', path: `/api/v1/namespaces/${trial.namespace}/pods` } as const;
