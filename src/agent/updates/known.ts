@@ -15,6 +15,8 @@ export interface Episode {
   fromRevision: string;
   toRevision: string;
   startedAt: number;
+  /** Why the new pod does not work, once that was written to the history. */
+  failure?: string;
 }
 
 /** What this node knows of one DaemonSet whose owner decides. Kept on disk: it must be told without a network too. */

@@ -1,0 +1,48 @@
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+
+/** Condition of a pod of an Advanced DaemonSet: its owner agreed to this revision, and the manager may act. */
+export const UPGRADE_APPROVED = 'UpgradeApproved';
+
+const stamp = (now: number): string => new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+
+/** A strategic merge patch of a pod's status that touches this one condition, of this pod and no other of its name. */
+const patch = (
+  metadata: { uid?: string; resourceVersion?: string },
+  revision: string,
+  now: number,
+  probed: object,
+) => ({
+  metadata,
+  status: {
+    conditions: [
+      {
+        type: UPGRADE_APPROVED,
+        status: 'True',
+        reason: 'OwnerApproved',
+        message: `controllerrevision: ${revision}`,
+        lastTransitionTime: stamp(now),
+        ...probed,
+      },
+    ],
+  },
+});
+
+/** Bound to the version of the pod that was looked at, like a delete. */
+export const approvalPatch = ({ metadata }: Pod, revision: string, now: number): object => {
+  const { uid = '', resourceVersion = '' } = metadata ?? {};
+  return patch({ uid, resourceVersion }, revision, now, {});
+};
+
+/**
+ * Changes the version of the pod, so that an act that is still under way with the one before cannot be carried out. Of
+ * what an agent may write it is the one thing that is true: the owner did approve. Nobody acts on it for a native
+ * DaemonSet, and for an Advanced one it is the act itself.
+ */
+export const fencePatch = (uid: string, revision: string, now: number): object =>
+  patch({ uid }, revision, now, { lastProbeTime: stamp(now) });
+
+export const isApproved = (pod: Pod, revision: string): boolean =>
+  pod.status?.conditions?.some(
+    ({ type, status, message = '' }) =>
+      type === UPGRADE_APPROVED && status === 'True' && message.split(';', 1)[0] === `controllerrevision: ${revision}`,
+  ) ?? false;

@@ -1,0 +1,238 @@
+import { type Env, sleep } from '../../runtime/index.ts';
+import type { DecisionBook } from '../decisions/index.ts';
+import type { SafeCheck } from '../device/index.ts';
+import type { Consent, Decision, DecisionAct, PodRef } from '../types.ts';
+import { isAdvanced, type KnownUpdates, revisionOf } from '../updates/index.ts';
+import { ACT_MS, type Acts, type Verdict } from './acts.ts';
+import { isApproved } from './approval.ts';
+import { type Candidate, isRefusal, nameOf } from './checks.ts';
+import type { Exclusive } from './exclusive.ts';
+import type { Fresh } from './fresh.ts';
+import { READ_MS } from './fresh.ts';
+import { disconnected, type Refusal, refuse } from './refusal.ts';
+import type { Tell } from './tell.ts';
+
+/** One update that is to be carried out now, or not. */
+export interface Order {
+  pod: PodRef;
+  /** Only when this is still the target. */
+  revision?: string;
+  /** Until when reads and waiting for other acts may last, epoch milliseconds. */
+  endsAt: number;
+  /** Looks at the caller once more, before anything is written and right before the act. */
+  consent?: Consent;
+  /** The consent on the disk that the act is carried out with. Called once all checks have passed. */
+  decide(candidate: Candidate): Promise<Decision | Refusal>;
+}
+
+export type Outcome =
+  | { kind: 'done'; decision: Decision }
+  /** Nothing was changed. */
+  | { kind: 'refused'; refusal: Refusal }
+  /** Sent, and the answer was lost: the decision stays `acting`. */
+  | { kind: 'unknown'; decision: Decision };
+
+export interface CarryOut {
+  run(order: Order, signal: AbortSignal): Promise<Outcome>;
+  /** Finds out what became of a decision that is `acting`. False when that cannot be known yet. */
+  settle(decision: Decision, signal: AbortSignal): Promise<boolean>;
+}
+
+export interface CarryOutOptions {
+  env: Env;
+  book: DecisionBook;
+  known: Pick<KnownUpdates, 'get' | 'setEpisode'>;
+  fresh: Fresh;
+  acts: Acts;
+  safe: SafeCheck;
+  exclusive: Exclusive;
+  tell: Tell;
+}
+
+/** A kubelet writes a pod's status often while things happen: so many times an act is decided anew on what it is now. */
+const TRIES = 5;
+const SETTLE_EVERY_MS = 500;
+
+export const unsettledText = (pod: string): string =>
+  `Sent the update of pod ${pod}, and no answer came: whether it is carried out is not known yet. The history will tell`;
+
+export const createCarryOut = (options: CarryOutOptions): CarryOut => {
+  const { env, book, known, fresh, acts, safe, exclusive, tell } = options;
+
+  const ownerOf = (decision: Decision) => known.get(decision)?.known;
+
+  const settleDone = async (decision: Decision, result: string): Promise<Decision> => {
+    const settled = await book.settle(
+      decision.id,
+      'done',
+      decision.act?.kind === 'approve' ? 'Approved' : 'Deleted',
+      result,
+    );
+    const { act } = settled;
+    if (act) {
+      const { fromRevision, toRevision } = act;
+      known.setEpisode(settled, { decision: settled, fromRevision, toRevision, startedAt: Date.parse(act.startedAt) });
+    }
+    const owner = ownerOf(settled);
+    if (owner)
+      tell.event(owner, 'UpdateCarriedOut', String(settled.id), `${result} (decision of ${settled.by.identity}).`);
+    return settled;
+  };
+
+  /** The act was certainly not carried out. What was asked for at once is over; what was decided waits for its next time. */
+  const giveBack = async (decision: Decision, result: string): Promise<void> => {
+    known.setEpisode(decision, null);
+    if (decision.once) await book.settle(decision.id, 'refused', 'Refused', result);
+    else await book.reopen(decision.id, result);
+  };
+
+  const doneText = ({ act }: Decision): string =>
+    act?.kind === 'approve'
+      ? `Approved ${act.toRevision} for pod ${act.pod}: the manager updates it`
+      : `Deleted pod ${act?.pod}: the new one runs ${act?.toRevision}`;
+
+  const conclude = async (decision: Decision, verdict: Verdict): Promise<boolean> => {
+    if (verdict === 'unknown') return false;
+    if (verdict === 'done') await settleDone(decision, `${doneText(decision)}; the answer was lost`);
+    else await giveBack(decision, 'The act was lost on its way and certainly not carried out');
+    return true;
+  };
+
+  /** The answer was lost: while the caller still waits, the pod is asked. */
+  const settleBefore = async (
+    decision: Decision,
+    act: DecisionAct,
+    endsAt: number,
+    signal: AbortSignal,
+  ): Promise<Verdict> => {
+    for (;;) {
+      const left = endsAt - env.clock.now();
+      if (left <= 0) return 'unknown';
+      const ends = new AbortController();
+      const timer = env.clock.timer(left, () => ends.abort(new Error('the caller waits no longer')));
+      const verdict = await acts
+        .settle(decision.namespace, act, AbortSignal.any([ends.signal, signal]))
+        .catch((): Verdict => 'unknown')
+        .finally(() => timer.cancel());
+      if (verdict !== 'unknown' || signal.aborted) return verdict;
+      await sleep(env.clock, Math.min(SETTLE_EVERY_MS, Math.max(0, endsAt - env.clock.now())), signal);
+    }
+  };
+
+  const consentOf = async (order: Order): Promise<Refusal | undefined> => {
+    const why = await order.consent?.();
+    return why === undefined ? undefined : refuse('NoConsent', 403, why);
+  };
+
+  /** Everything that speaks against the act, in the order that is promised. */
+  const check = async (order: Order, endsAt: number, signal: AbortSignal): Promise<Candidate | Refusal> => {
+    const candidate = await fresh.candidate(order.pod, { images: true, endsAt, signal });
+    if (isRefusal(candidate)) return candidate;
+    const { revision } = candidate.announced;
+    return order.revision === undefined || revision === order.revision
+      ? candidate
+      : refuse('Superseded', 403, `Pod ${nameOf(candidate.pod)} is to be updated to ${revision} by now`);
+  };
+
+  const carry = async (order: Order, signal: AbortSignal): Promise<Outcome> => {
+    const refused = (refusal: Refusal): Outcome => ({ kind: 'refused', refusal });
+    let uid: string | undefined;
+    for (let attempt = 1; ; attempt += 1) {
+      const candidate = await check(order, attempt === 1 ? order.endsAt : env.clock.now() + READ_MS, signal);
+      if (isRefusal(candidate)) return refused(candidate);
+      const { pod, owner, announced } = candidate;
+      const name = nameOf(pod);
+      if (uid !== undefined && pod.metadata?.uid !== uid)
+        return refused(refuse('NotFound', 404, `Pod ${name} is not found: another one has its name by now`));
+      uid = pod.metadata?.uid;
+      const { safe: isSafe, message } = await safe.ask(signal, { ...owner, revision: announced.revision });
+      if (!isSafe) return refused(refuse('NotSafe', 403, `Pod ${name} can not be updated now: ${message}`));
+      const objection = await consentOf(order);
+      if (objection) return refused(objection);
+      const decided = await order.decide(candidate);
+      if (isRefusal(decided)) return refused(decided);
+
+      const kind = isAdvanced(owner) ? 'approve' : 'delete';
+      const decision = await book.begin(decided.id, {
+        kind,
+        pod: pod.metadata?.name ?? '',
+        podUid: uid ?? '',
+        podResourceVersion: pod.metadata?.resourceVersion ?? '',
+        fromRevision: revisionOf(pod),
+        toRevision: announced.revision,
+      });
+      const act = decision.act;
+      if (!act) throw new Error(`decision ${decision.id} was begun without an act`);
+      known.setEpisode(decision, {
+        decision,
+        fromRevision: act.fromRevision,
+        toRevision: act.toRevision,
+        startedAt: env.clock.now(),
+      });
+      if (kind === 'approve' && isApproved(pod, announced.revision))
+        return { kind: 'done', decision: await settleDone(decision, doneText(decision)) };
+      const lastWord = await consentOf(order);
+      if (lastWord) {
+        await giveBack(decision, lastWord.text);
+        return refused(lastWord);
+      }
+      const sentAt = env.clock.now();
+      const sent = await acts.send(kind, pod, announced.revision, signal);
+      switch (sent.kind) {
+        case 'done':
+          return { kind: 'done', decision: await settleDone(decision, doneText(decision)) };
+        case 'gone':
+          return { kind: 'done', decision: await settleDone(decision, `Pod ${act.pod} was gone already`) };
+        case 'changed':
+          if (attempt < TRIES) {
+            // Certainly not carried out: the next try is bound to another version, and is another act.
+            await book.reopen(decision.id, 'The pod changed before the act reached it: it is looked at again');
+            continue;
+          }
+          await giveBack(decision, 'The pod changed faster than it could be looked at');
+          return refused(refuse('Refused', 502, `Pod ${name} was not updated: it changes all the time`));
+        case 'unsent':
+          await giveBack(decision, `Nothing was sent: ${sent.message}`);
+          return refused(disconnected());
+        case 'refused':
+          await giveBack(decision, `The API server refused: ${sent.message}`);
+          return refused(
+            refuse('Refused', 502, `Pod ${name} was not updated, the API server refused: ${sent.message}`),
+          );
+        case 'unknown': {
+          env.log.warn('the answer to an act was lost', { pod: name, cause: sent.message });
+          const verdict = await settleBefore(decision, act, sentAt + ACT_MS, signal);
+          if (verdict === 'done')
+            return { kind: 'done', decision: await settleDone(decision, `${doneText(decision)}; the answer was lost`) };
+          if (await conclude(decision, verdict))
+            return refused(refuse('Refused', 502, `Pod ${name} was not updated: the request was lost on its way`));
+          const { namespace, daemonSet } = decision;
+          const { fromRevision, toRevision } = act;
+          const result = `No answer to the act on pod ${act.pod}: it is found out what became of it once that is possible`;
+          const who = decision.by.identity;
+          await book.note({ namespace, daemonSet, who, what: 'OutcomeUnknown', fromRevision, toRevision, result });
+          return { kind: 'unknown', decision };
+        }
+      }
+    }
+  };
+
+  return {
+    async run(order, signal) {
+      const outcome = await exclusive.run(() => carry(order, signal), order.endsAt);
+      if (outcome) return outcome;
+      const { namespace, name } = order.pod;
+      const text = `Pod ${namespace}/${name} can not be updated now: another update is under way on this device`;
+      return { kind: 'refused', refusal: refuse('Busy', 503, text) };
+    },
+    async settle(decision, signal) {
+      const done = await exclusive.run(async () => {
+        const { act } = decision;
+        // Somebody settled it while this one waited for its turn.
+        if (!act || book.current(decision)?.state !== 'acting') return true;
+        return conclude(decision, await acts.settle(decision.namespace, act, signal));
+      });
+      return done ?? false;
+    },
+  };
+};

@@ -1,0 +1,72 @@
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { controllerOf, type DaemonRollout } from '../../rollout/index.ts';
+import {
+  type Announced,
+  announcedOf,
+  daemonSetOf,
+  imageBlockOf,
+  isTerminating,
+  type Owner,
+  type Terms,
+} from '../updates/index.ts';
+import { type Refusal, refuse } from './refusal.ts';
+
+/** A pod that may be updated, as far as it says itself. */
+export interface Candidate {
+  pod: Pod;
+  owner: Owner;
+  announced: Announced;
+}
+
+export const nameOf = ({ metadata }: Pod): string => `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`;
+
+export const isRefusal = (value: object): value is Refusal => 'status' in value && 'text' in value;
+
+/**
+ * What a pod itself says against its update: the compatible routes' checks, in their order and with OpenYurt's phrases.
+ * `images: false` leaves out the one on images, for the route that has them pulled.
+ */
+export const checkPod = (pod: Pod, node: string, { images }: { images: boolean }): Candidate | Refusal => {
+  const name = nameOf(pod);
+  if (isTerminating(pod)) return refuse('Deleting', 403, `Pod ${name} is deleting, can not be updated`);
+  const runsOn = pod.spec?.nodeName ?? '';
+  if (runsOn !== node)
+    return refuse('OtherNode', 403, `Pod ${name} is running on ${runsOn || 'no node'}, can not be updated`);
+  const announced = announcedOf(pod);
+  if (!announced || announced.need === 'no')
+    return refuse('NoUpdate', 403, `Pod ${name} update status is False, can not be updated`);
+  const blocked = images ? imageBlockOf(pod, announced.revision) : undefined;
+  if (blocked !== undefined) return refuse('ImageNotReady', 403, `Pod ${name} image is not ready, ${blocked}`);
+  const references = pod.metadata?.ownerReferences ?? [];
+  if (references.length === 0) return refuse('NoOwner', 400, 'Pod has no owner references');
+  const owner = daemonSetOf(pod);
+  if (!owner) {
+    const { kind = '', apiVersion = '' } = controllerOf(pod) ?? references[0] ?? {};
+    const origin = kind === 'DaemonSet' ? ` of ${apiVersion}` : '';
+    return refuse('OtherOwner', 400, `Not support ota upgrade pod type ${kind}${origin}`);
+  }
+  return { pod, owner, announced };
+};
+
+/** What the pod's DaemonSet and its rollout say; `terms` undefined for a DaemonSet that is gone. */
+export const checkOwner = (
+  { pod, owner, announced }: Candidate,
+  terms: Terms | undefined,
+  rollout: DaemonRollout | undefined,
+): Refusal | undefined => {
+  const name = nameOf(pod);
+  if (!terms?.ota)
+    return refuse(
+      'NotOta',
+      403,
+      `Pod ${name} can not be updated: its DaemonSet ${owner.daemonSet} is not in the OTA mode any more`,
+    );
+  const { status } = rollout ?? {};
+  // A rollout that speaks of another revision says nothing of this one.
+  const isHalted =
+    status?.target?.hash === announced.revision &&
+    status.conditions?.some((condition) => condition.type === 'Halted' && condition.status === 'True');
+  if (announced.need === 'halted' || isHalted)
+    return refuse('Halted', 403, `Pod ${name} can not be updated: the rollout of ${announced.revision} is halted`);
+  return undefined;
+};

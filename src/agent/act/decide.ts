@@ -1,0 +1,82 @@
+import type { Env } from '../../runtime/index.ts';
+import type { DecisionBook } from '../decisions/index.ts';
+import type { SafeCheck } from '../device/index.ts';
+import type { AgentBackend, Choice, DecideAnswer } from '../types.ts';
+import type { KnownUpdates } from '../updates/index.ts';
+import type { Tell } from './tell.ts';
+
+export interface DecideOptions {
+  env: Env;
+  book: DecisionBook;
+  known: Pick<KnownUpdates, 'get'>;
+  safe: Pick<SafeCheck, 'configured'>;
+  tell: Tell;
+}
+
+type Refused = Extract<DecideAnswer, { kind: 'refused' }>;
+
+const refused = (status: Refused['status'], reason: string, message: string): Refused => ({
+  kind: 'refused',
+  status,
+  reason,
+  message,
+});
+
+const sentenceOf = (choice: Choice): string => {
+  if (choice.choice === 'postpone') return `postponed until ${choice.until}`;
+  if (choice.choice === 'reject') return 'rejected';
+  const { when } = choice;
+  if (when.type === 'window') return `approved between ${when.from} and ${when.to}`;
+  return when.type === 'safe' ? 'approved as soon as the device is safe' : 'approved';
+};
+
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
+
+/** Takes what an owner decides: on the disk before the answer, for the revision that was shown and no other. */
+export const createDecide = ({ env, book, known, safe, tell }: DecideOptions): AgentBackend['decide'] => {
+  const objection = (choice: Choice): Refused | undefined => {
+    if (choice.choice === 'postpone' && Date.parse(choice.until) <= env.clock.now())
+      return refused(422, 'Invalid', `until ${choice.until} is not in the future: name a later time`);
+    if (choice.choice === 'approve' && choice.when.type === 'safe' && !safe.configured)
+      return refused(422, 'Invalid', 'when safe needs a check of the device: start the agent with --safe-check');
+    return undefined;
+  };
+
+  return async ({ namespace, daemonSet }, revision, choice, caller, consent) => {
+    const here = known.get({ namespace, daemonSet });
+    const name = `${namespace}/${daemonSet}`;
+    if (!here) return refused(404, 'NotFound', `DaemonSet ${name} has no updates to decide on this node`);
+    const { announced, running, episode } = here.known;
+    if (announced.revision !== revision)
+      return refused(409, 'Conflict', `Revision ${revision} of ${name} is not the target: ${announced.revision} is`);
+    const before = book.current({ namespace, daemonSet });
+    if (before?.state === 'acting' || episode)
+      return refused(409, 'Conflict', `The update of ${name} to ${revision} is under way`);
+    if (announced.need === 'no')
+      return refused(409, 'Conflict', `There is nothing to decide for ${name}: ${announced.reason}`);
+    if (announced.need === 'halted' && choice.choice === 'approve')
+      return refused(403, 'Forbidden', `The rollout of revision ${revision} of ${name} is halted`);
+    const invalid = objection(choice);
+    if (invalid) return invalid;
+    const why = await consent();
+    if (why !== undefined) return refused(403, 'Forbidden', why);
+    try {
+      const decision = await book.decide({
+        namespace,
+        daemonSet,
+        revision,
+        choice,
+        by: caller,
+        fromRevision: running.revision || null,
+      });
+      const note = `${caller.identity} ${sentenceOf(choice)} the update to ${revision}.`;
+      tell.event(here.known, 'OwnerDecided', String(decision.id), note);
+      return { kind: 'accepted', status: choice.choice === 'approve' ? 202 : 201, decision };
+    } catch (error) {
+      const code = codeOf(error);
+      if (code === 'Acting') return refused(409, 'Conflict', `The update of ${name} to ${revision} is under way`);
+      if (code === 'Invalid' && error instanceof Error) return refused(422, 'Invalid', error.message);
+      throw error;
+    }
+  };
+};

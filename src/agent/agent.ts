@@ -1,0 +1,209 @@
+import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
+import type { EventRecorder, KubeClient } from '../kube/index.ts';
+import { controllerRevisions } from '../resources/index.ts';
+import { imageReadyOf, recordedTemplate } from '../rollout/index.ts';
+import type { Env } from '../runtime/index.ts';
+import {
+  createActs,
+  createCarryOut,
+  createCompatible,
+  createDecide,
+  createEngine,
+  createExclusive,
+  createFresh,
+  createTell,
+  updateOf,
+} from './act/index.ts';
+import { actsAt, type Deadline, type DecisionBook, deadlineShare, nextStep, type Step } from './decisions/index.ts';
+import type { SafeCheck } from './device/index.ts';
+import type { ImagePulls } from './images/index.ts';
+import { createPodCache } from './pods/index.ts';
+import type { AgentBackend, Caller, Timestamp } from './types.ts';
+import {
+  announcedOf,
+  createKnownUpdates,
+  daemonSetOf,
+  type Here,
+  imageBlockOf,
+  isTerminating,
+} from './updates/index.ts';
+
+export interface AgentOptions {
+  client: KubeClient;
+  env: Env;
+  /** Its `run` is the caller's. */
+  events: Pick<EventRecorder, 'event'>;
+  /** The Node that this process runs on: no other node's pods are ever acted on. */
+  node: string;
+  /** Holds what must be known without a network. */
+  stateDir: string;
+  /** Of the device: windows are in its local time. */
+  timeZone: string;
+  /** Only pods of these are seen and updated. Default: of all. */
+  namespaces?: readonly string[];
+  safe: SafeCheck;
+  /** Its `run` is the caller's. */
+  images: ImagePulls;
+  /** Its `close` is the caller's. */
+  book: DecisionBook;
+}
+
+export type Agent = AgentBackend & {
+  /** Watches and carries out until `signal` aborts, then writes what waits. To be called once. */
+  run(signal: AbortSignal): Promise<void>;
+};
+
+const READ_TIMEOUT_MS = 10_000;
+const SELF: Caller = { identity: 'agent', via: 'agent' };
+
+const toTimestamp = (ms: number): Timestamp => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+
+/** Puts the parts of the agent together. It answers at once, from what was kept on the disk. */
+export const createAgent = (options: AgentOptions): Agent => {
+  const { client, env, node, stateDir: dir, timeZone, namespaces, safe, images, book } = options;
+  const cache = createPodCache({ client, env, node, dir, ...(namespaces && { namespaces }) });
+  const known = createKnownUpdates({ client, env, cache, dir });
+  const tell = createTell(options.events, cache, node);
+  const exclusive = createExclusive(env.clock);
+  const fresh = createFresh({ client, env, node, link: cache.link, ...(namespaces && { namespaces }) });
+  const acts = createActs({ client, env, link: cache.link });
+  const carryOut = createCarryOut({ env, book, known, fresh, acts, safe, exclusive, tell });
+
+  const listeners = new Set<() => void>();
+  let telling = false;
+  const changed = (): void => {
+    if (telling) return;
+    telling = true;
+    // What comes together is told once.
+    queueMicrotask(() => {
+      telling = false;
+      for (const listener of listeners) listener();
+    });
+  };
+
+  const deadlineOf = ({ known: about }: Here): Deadline | undefined => {
+    const { terms, announced } = about;
+    if (!terms?.deadline || announced.need === 'no') return undefined;
+    return { ...terms.deadline, share: deadlineShare({ ...about, node, revision: announced.revision }) };
+  };
+
+  const stepOf = (here: Here): Step => {
+    const { pod, known: about } = here;
+    const announced = pod && !isTerminating(pod) ? announcedOf(pod) : undefined;
+    if (!pod || !announced || about.episode) return { kind: 'none' };
+    return nextStep({
+      now: env.clock.now(),
+      timeZone,
+      connected: cache.connected(),
+      announced,
+      imageBlocks: imageBlockOf(pod, announced.revision),
+      decision: book.current(about),
+      deadline: deadlineOf(here),
+      safeConfigured: safe.configured,
+    });
+  };
+
+  const stopped = new AbortController();
+  const engine = createEngine({
+    env,
+    cache,
+    known,
+    book,
+    carryOut,
+    exclusive,
+    tell,
+    stepOf,
+    changed,
+    pullStale: (here) => pullStale(here),
+  });
+  const compatible = createCompatible({
+    client,
+    env,
+    node,
+    cache,
+    book,
+    known,
+    fresh,
+    carryOut,
+    images,
+    tell,
+    kick: engine.kick,
+    signal: () => stopped.signal,
+  });
+
+  const asked = new Set<string>();
+  /** Images that were asked for stand for another revision: the owner wants the new one's, and nobody else asks again. */
+  const pullStale = ({ pod, known: { announced } }: Here): void => {
+    const key = `${pod?.metadata?.uid}/${announced.revision}`;
+    if (!pod || asked.has(key) || imageReadyOf(pod)?.revision === announced.revision) return;
+    asked.add(key);
+    const ref = { namespace: pod.metadata?.namespace ?? '', name: pod.metadata?.name ?? '' };
+    compatible.imagePull(ref, SELF).then(
+      ({ status, text }) => {
+        if (status === 200) return;
+        asked.delete(key);
+        env.log.warn('the images of a revision that was decided on could not be asked for', { text });
+      },
+      (error: unknown) => {
+        asked.delete(key);
+        if (!stopped.signal.aborted) env.log.error('asking for images failed', { error });
+      },
+    );
+  };
+
+  const targetOf = async (pod: Pod, hash: string): Promise<{ hash: string; template: PodTemplateSpec } | undefined> => {
+    const owner = daemonSetOf(pod);
+    if (!owner || !cache.connected()) return undefined;
+    const at = { namespace: owner.namespace, name: `${owner.daemonSet}-${hash}` };
+    const call = { signal: stopped.signal, timeoutMs: READ_TIMEOUT_MS };
+    const template = recordedTemplate(await client.get(controllerRevisions, at, call));
+    return template && { hash, template };
+  };
+
+  return {
+    ...compatible,
+    decide: createDecide({ env, book, known, safe, tell }),
+    pods: () => ({ items: cache.list(), resourceVersion: cache.resourceVersion, ageSeconds: cache.ageSeconds() }),
+    updates: () =>
+      known.all().map((here) => {
+        const deadline = deadlineOf(here);
+        return updateOf({
+          here,
+          decision: book.current(here.known),
+          step: stepOf(here),
+          setback: engine.setbackOf(here),
+          deadline: deadline && { at: deadline.at, actsAt: actsAt(deadline) },
+          images,
+          now: env.clock.now(),
+        });
+      }),
+    history: () => book.history(),
+    device() {
+      const lastContact = cache.lastContact();
+      return {
+        node,
+        now: toTimestamp(env.clock.now()),
+        timeZone,
+        connected: cache.connected(),
+        since: toTimestamp(cache.since()),
+        lastContact: lastContact === undefined ? null : toTimestamp(lastContact),
+        safe: { configured: safe.configured, ...safe.last },
+      };
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async run(signal) {
+      const onAbort = (): void => stopped.abort(signal.reason);
+      if (signal.aborted) onAbort();
+      else signal.addEventListener('abort', onAbort, { once: true });
+      const follow = (): void => images.follow(cache.list(), targetOf);
+      const offs = [cache.onChange(follow), cache.onChange(changed), known.onChange(changed), book.onChange(changed)];
+      await Promise.all([cache.run(signal), known.run(signal), engine.run(signal)]);
+      for (const off of offs) off();
+      tell.stop();
+      signal.removeEventListener('abort', onAbort);
+    },
+  };
+};
