@@ -11,6 +11,7 @@ import {
 } from '../process/index.ts';
 import { OptionError } from '../runtime/index.ts';
 import { resolveUsers } from './callers/index.ts';
+import { parseTimeZone } from './decisions/index.ts';
 import { checkListen, type ListenOptions } from './http/index.ts';
 
 /** The flags of `edgeset agent` as they were typed; a flag that was not given is absent. */
@@ -66,7 +67,7 @@ export interface AgentOptions extends LogOptions {
   criSocket: string | undefined;
   /** Path of an executable, or an HTTP URL. */
   safeCheck: string | undefined;
-  /** IANA name. Default: the machine's. */
+  /** IANA name or offset. Default: the machine's. */
   timeZone: string;
   /** Default off. */
   metrics: BindAddress | undefined;
@@ -96,15 +97,6 @@ const safeCheck = (text: string | undefined): string | undefined => {
   if (!/^https?:\/\//.test(check) || !URL.canParse(check))
     throw new OptionError('--safe-check', `"${check}" is neither the absolute path of an executable nor an HTTP URL`);
   return check;
-};
-
-const timeZone = (text: string | undefined): string => {
-  if (text === undefined) return new Intl.DateTimeFormat('en').resolvedOptions().timeZone;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
-  } catch {
-    throw new OptionError('--time-zone', `"${text}" is not known: give an IANA name such as Europe/Berlin`);
-  }
 };
 
 const allowedHost = (text: string): string => {
@@ -148,7 +140,7 @@ export const resolveAgentOptions = (flags: AgentFlags, surroundings: Surrounding
     tokenFile,
     criSocket: criSocket(flags.criSocket),
     safeCheck: safeCheck(flags.safeCheck),
-    timeZone: timeZone(flags.timeZone),
+    timeZone: parseTimeZone(flags.timeZone),
     metrics: parseBindAddress('--metrics-bind-address', flags.metricsBindAddress ?? '0'),
     health: parseBindAddress('--health-probe-bind-address', flags.healthProbeBindAddress ?? '0'),
     ...resolveLog(flags, surroundings),

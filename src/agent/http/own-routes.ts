@@ -15,7 +15,7 @@ const find = (call: Call): Update | undefined =>
 const example = { revision: '7d9c5b8f6' };
 
 /** The own API of the agent. */
-export const ownRoutes = (streams: EventStreams): readonly Route[] => [
+export const ownRoutes = (streams: EventStreams, now: () => number): readonly Route[] => [
   {
     method: 'GET',
     path: '/edgeset.io/v1/updates',
@@ -69,7 +69,7 @@ export const ownRoutes = (streams: EventStreams): readonly Route[] => [
     },
     handle: async (call) => {
       const { backend, caller, consent } = call;
-      const parsed = parseDecisionRequest(call.body);
+      const parsed = parseDecisionRequest(call.body, { now: now(), safeConfigured: backend.device().safe.configured });
       if (parsed.kind === 'refused') return parsed.answer;
       const target = { namespace: call.param('namespace'), daemonSet: call.param('daemonSet') };
       const answer = await backend.decide(target, parsed.revision, parsed.choice, caller, consent);

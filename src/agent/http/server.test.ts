@@ -1,35 +1,9 @@
 import assert from 'node:assert/strict';
-import { describe, it, type TestContext } from 'node:test';
-import { silentLogger, systemClock } from '../../runtime/index.ts';
-import { type AgentServerOptions, createAgentServer } from './server.ts';
-import { createFakeBackend } from './testing/fake-backend.ts';
+import { describe, it } from 'node:test';
 import { sendRaw } from './testing/raw-http.ts';
+import { onLoopback, startServer } from './testing/start.ts';
 
 const me = process.getuid?.() ?? -1;
-const env = { clock: systemClock, random: Math.random, log: silentLogger };
-const page = [
-  { path: '/', contentType: 'text/html; charset=utf-8', body: '<!doctype html><p>page', etag: '"a"' },
-  { path: '/main-5X3QKJ2A.js', contentType: 'text/javascript', body: '1', etag: '"b"' },
-];
-
-const start = async (t: TestContext, changes: Partial<AgentServerOptions> = {}) => {
-  const backend = createFakeBackend();
-  const answers: [number, string | undefined][] = [];
-  const server = await createAgentServer({
-    backend,
-    env,
-    listen: { tcp: { host: '127.0.0.1', port: 0 }, tls: undefined, unixSocket: undefined, allowedHosts: [] },
-    auth: { allowedUids: new Set([me]), tokens: undefined },
-    page: () => Promise.resolve(page),
-    version: '0',
-    onAnswer: (status, refusal) => answers.push([status, refusal]),
-    ...changes,
-  });
-  t.after(() => server.close());
-  const address = server.address ?? '';
-  return { backend, server, address, url: `http://${address}`, answers };
-};
-
 const raw = (address: string, line: string, headers: string[] = [], body = ''): Promise<{ status: number }[]> =>
   sendRaw(address, [`${line} HTTP/1.1`, `Host: ${address}`, 'Connection: close', ...headers, '', body].join('\r\n'));
 
@@ -38,7 +12,7 @@ const decisionPath = '/edgeset.io/v1/updates/shop/till/decision';
 
 describe('the compatible API', () => {
   it('lists the pods with the age of the cache', async (t) => {
-    const { url } = await start(t);
+    const { url } = await startServer(t);
     const got = await fetch(`${url}/pods`);
     assert.equal(got.status, 200);
     assert.equal(got.headers.get('content-type'), 'application/json');
@@ -52,7 +26,7 @@ describe('the compatible API', () => {
   });
 
   it('starts updates, queues them, and asks for images', async (t) => {
-    const { url, backend } = await start(t);
+    const { url, backend } = await startServer(t);
     const post = async (path: string): Promise<[number, string | null, string]> => {
       const answer = await fetch(url + path, { method: 'POST' });
       return [answer.status, answer.headers.get('content-type'), await answer.text()];
@@ -71,7 +45,7 @@ describe('the compatible API', () => {
   });
 
   it("passes the agent's own answers on", async (t) => {
-    const { url, backend } = await start(t);
+    const { url, backend } = await startServer(t);
     backend.next.upgrade = { status: 403, text: 'pod is deleting, can not be updated' };
     const answer = await fetch(url + upgradePath, { method: 'POST' });
     assert.equal(answer.status, 403);
@@ -81,13 +55,13 @@ describe('the compatible API', () => {
 
 describe('methods', () => {
   it('HEAD is GET without a body', async (t) => {
-    const { url } = await start(t);
+    const { url } = await startServer(t);
     const [got, head] = [await fetch(`${url}/pods`), await fetch(`${url}/pods`, { method: 'HEAD' })];
     assert.equal(head.headers.get('content-length'), got.headers.get('content-length'));
     assert.equal(await head.text(), '');
   });
   it('others are refused with what there is, and OPTIONS tells it', async (t) => {
-    const { url } = await start(t);
+    const { url } = await startServer(t);
     for (const [path, method, allow] of [
       ['/pods', 'POST', 'GET, HEAD, OPTIONS'],
       [upgradePath, 'GET', 'POST, OPTIONS'],
@@ -104,7 +78,7 @@ describe('methods', () => {
     }
   });
   it('unknown paths are 404, as a Status', async (t) => {
-    const { url } = await start(t);
+    const { url } = await startServer(t);
     for (const path of ['/Pods', '/pods/', '/edgeset.io/v1', '/edgeset.io/v1/toString', '/__proto__']) {
       const answer = await fetch(url + path);
       assert.ok([400, 404].includes(answer.status), `${path} ${answer.status}`);
@@ -119,7 +93,7 @@ describe('decisions', () => {
     fetch(url + decisionPath, { method: 'POST', headers: { 'content-type': type }, body: JSON.stringify(body) });
 
   it('are taken as JSON only, small, and understood', async (t) => {
-    const { url, backend } = await start(t);
+    const { url, backend } = await startServer(t);
     const good = { revision: '7d9c', decision: 'reject' };
     assert.equal((await decide(url, good)).status, 201);
     assert.equal((await decide(url, good, 'application/json; charset=utf-8')).status, 201);
@@ -141,7 +115,7 @@ describe('decisions', () => {
   });
 
   it('of chunks beyond the bound are refused as well', async (t) => {
-    const { address, backend } = await start(t);
+    const { address, backend } = await startServer(t);
     const chunk = `800\r\n${'x'.repeat(0x800)}\r\n`;
     const headers = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
     const [answer] = await raw(address, `POST ${decisionPath}`, headers, `${chunk.repeat(4)}0\r\n\r\n`);
@@ -150,7 +124,7 @@ describe('decisions', () => {
   });
 
   it('asks the caller once more before the act', async (t) => {
-    const { url, backend } = await start(t);
+    const { url, backend } = await startServer(t);
     let asked = 0;
     backend.beforeConsent = () => {
       asked += 1;
@@ -163,7 +137,7 @@ describe('decisions', () => {
 
 describe('foreign requests', () => {
   it('by another name are misdirected', async (t) => {
-    const { address, backend } = await start(t);
+    const { address, backend } = await startServer(t);
     const port = address.split(':')[1] ?? '';
     const status = async (host: string | undefined): Promise<number | undefined> => {
       const head = [`POST ${upgradePath} HTTP/1.1`, ...(host === undefined ? [] : [`Host: ${host}`])];
@@ -183,18 +157,13 @@ describe('foreign requests', () => {
       '',
       undefined,
     ])
-      assert.equal(await status(host), 421, host);
+      assert.equal(await status(host), 421, `Host: ${host}`);
     assert.equal(backend.acts.length, acts);
   });
 
   it('by a name that was allowed are served', async (t) => {
-    const { address } = await start(t, {
-      listen: {
-        tcp: { host: '127.0.0.1', port: 0 },
-        tls: undefined,
-        unixSocket: undefined,
-        allowedHosts: ['till.shop', 'proxy.example:80'],
-      },
+    const { address } = await startServer(t, {
+      listen: { ...onLoopback, allowedHosts: ['till.shop', 'proxy.example:80'] },
     });
     const port = address.split(':')[1] ?? '';
     for (const [host, wanted] of [
@@ -210,7 +179,7 @@ describe('foreign requests', () => {
   });
 
   it('of other origins are refused, also of the next port and of nobody', async (t) => {
-    const { address, backend } = await start(t);
+    const { address, backend } = await startServer(t);
     const port = Number(address.split(':')[1]);
     for (const header of [
       'Origin: https://evil.example',
@@ -233,7 +202,7 @@ describe('foreign requests', () => {
 
 describe('request-targets', () => {
   it('that could mean something else after normalizing are refused', async (t) => {
-    const { address, backend } = await start(t);
+    const { address, backend } = await startServer(t);
     const upgrade = (namespace: string, pod: string): string =>
       `/openyurt.io/v1/namespaces/${namespace}/pods/${pod}/upgrade`;
     for (const target of [
@@ -276,7 +245,7 @@ describe('request-targets', () => {
 
 describe('framing', () => {
   it('that two readers could read differently is refused', async (t) => {
-    const { address, backend } = await start(t);
+    const { address, backend } = await startServer(t);
     const post = (...headers: string[]): Promise<{ status: number }[]> => raw(address, `POST ${upgradePath}`, headers);
     for (const headers of [
       ['Content-Length: 5', 'Content-Length: 6'],
@@ -299,7 +268,7 @@ describe('framing', () => {
   });
 
   it('of pipelined requests is kept: one answer each, in order', async (t) => {
-    const { address, backend } = await start(t);
+    const { address, backend } = await startServer(t);
     const one = `POST ${upgradePath} HTTP/1.1\r\nHost: ${address}\r\n\r\n`;
     const last = `GET /pods HTTP/1.1\r\nHost: ${address}\r\nConnection: close\r\n\r\n`;
     const answers = await sendRaw(address, one.repeat(3) + last);
@@ -311,7 +280,7 @@ describe('framing', () => {
   });
 
   it('floods of pipelined requests end the connection', async (t) => {
-    const { address } = await start(t);
+    const { address } = await startServer(t);
     const one = `GET /pods HTTP/1.1\r\nHost: ${address}\r\n\r\n`;
     const answers = await sendRaw(address, one.repeat(400));
     assert.ok(answers.some(({ status }) => status === 429));
@@ -322,7 +291,7 @@ describe('framing', () => {
 describe('time and size', () => {
   const quick = { headersMs: 300, requestMs: 600, idleMs: 5_000, keepAliveMs: 300 };
   it('slow heads, slow bodies and silence are cut off', async (t) => {
-    const { address, backend } = await start(t, { limits: quick });
+    const { address, backend } = await startServer(t, { limits: quick });
     const head = `POST ${decisionPath} HTTP/1.1\r\nHost: ${address}\r\n`;
     const slow = async (bytes: string): Promise<number | undefined> => (await sendRaw(address, bytes))[0]?.status;
     assert.equal(await slow(head), 408);
@@ -331,14 +300,14 @@ describe('time and size', () => {
     assert.deepEqual(backend.acts, []);
   });
   it('heads that are too large are refused', async (t) => {
-    const { address } = await start(t);
+    const { address } = await startServer(t);
     const [answer] = await raw(address, 'GET /pods', [`X: ${'x'.repeat(9000)}`]);
     assert.equal(answer?.status, 431);
     const many = Array.from({ length: 1500 }, (_, at) => `X${at}: 1`);
     assert.equal((await raw(address, 'GET /pods', many))[0]?.status, 431);
   });
   it('large bodies are refused before they are read, with an answer that arrives', async (t) => {
-    const { url } = await start(t);
+    const { url } = await startServer(t);
     for (const path of [decisionPath, upgradePath]) {
       const answer = await fetch(url + path, {
         method: 'POST',
@@ -349,7 +318,7 @@ describe('time and size', () => {
     }
   });
   it('callers that ask too often are told when to come again', async (t) => {
-    const { url, answers } = await start(t, { limits: { rateOfOne: { perSecond: 1, burst: 3 } } });
+    const { url, answers } = await startServer(t, { limits: { rateOfOne: { perSecond: 1, burst: 3 } } });
     const statuses: number[] = [];
     let last: Response | undefined;
     for (let at = 0; at < 5; at += 1) {
@@ -364,7 +333,7 @@ describe('time and size', () => {
 
 describe('the page', () => {
   it('is served with a policy that lets nothing else in, and from the cache when unchanged', async (t) => {
-    const { url } = await start(t);
+    const { url } = await startServer(t);
     const got = await fetch(`${url}/`);
     assert.equal(await got.text(), '<!doctype html><p>page');
     assert.match(got.headers.get('content-security-policy') ?? '', /default-src 'none'.*frame-ancestors 'none'/);
@@ -380,7 +349,7 @@ describe('the page', () => {
 
 describe('events', () => {
   it('tell the state at once and after changes, and end when the server stops', async (t) => {
-    const { url, backend, server } = await start(t, { limits: { heartbeatMs: 50 } });
+    const { url, backend, server } = await startServer(t, { limits: { heartbeatMs: 50 } });
     const answer = await fetch(`${url}/edgeset.io/v1/events`);
     assert.equal(answer.headers.get('content-type'), 'text/event-stream');
     const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -407,7 +376,7 @@ describe('events', () => {
     assert.equal(states().length, 2, 'ten changes at once are one event');
   });
   it('are bounded in number', async (t) => {
-    const { url, server } = await start(t, { limits: { streams: 2 } });
+    const { url, server } = await startServer(t, { limits: { streams: 2 } });
     const open = (): Promise<Response> => fetch(`${url}/edgeset.io/v1/events`);
     const [first] = [await open(), await open()];
     assert.equal((await open()).status, 429);
@@ -419,7 +388,7 @@ describe('events', () => {
 
 describe('a failure', () => {
   it('is a 500 that tells nothing, and the server goes on', async (t) => {
-    const { url, backend } = await start(t);
+    const { url, backend } = await startServer(t);
     backend.next.fail = true;
     const answer = await fetch(`${url}/edgeset.io/v1/updates`);
     assert.equal(answer.status, 500);

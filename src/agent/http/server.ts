@@ -104,7 +104,7 @@ export const createAgentServer = async (options: AgentServerOptions): Promise<Ag
   const clientCertificates = listen.tls?.clientCaFile !== undefined;
   const credentials = listen.unixSocket === undefined ? undefined : await loadPeerCredentials();
   const streams = createEventStreams(env, limits);
-  const routes = [...compatibleRoutes, ...ownRoutes(streams)];
+  const routes = [...compatibleRoutes, ...ownRoutes(streams, () => env.clock.now())];
   const handler = createHandler({
     env,
     backend,
