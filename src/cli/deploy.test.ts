@@ -59,9 +59,11 @@ test('probes and ports of the Deployment are those of its flags', () => {
 });
 
 test('what Containerfile copies runs with the production packages alone', (t) => {
-  const copied = [...read('Containerfile').matchAll(/^COPY (?!--from)(.+) (\S+)$/gm)].flatMap(([, from = '']) =>
-    from.split(' '),
-  );
+  const stage =
+    read('Containerfile')
+      .split(/^FROM /m)
+      .at(-1) ?? '';
+  const copied = [...stage.matchAll(/^COPY (?!--from)(.+) (\S+)$/gm)].flatMap(([, from = '']) => from.split(' '));
   const app = mkdtempSync(path.join(tmpdir(), 'edgeset-image-'));
   t.after(() => rmSync(app, { recursive: true }));
   for (const from of copied) {
