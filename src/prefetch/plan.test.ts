@@ -1,0 +1,311 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import * as fc from 'fast-check';
+import type { ImageRequest } from '../rollout/index.ts';
+import { type Attempt, failed, newAttempt, notReported, reported, sent } from './attempt.ts';
+import { DONE_MS, type Plan, type PullAction, plan, SIGHT_MS, type Situation } from './plan.ts';
+import { pullPodName } from './pull-pod.ts';
+import type { Progress, PullView } from './pull-view.ts';
+
+const TIMEOUT_MS = 300_000;
+
+const request = (index: number, more: Partial<ImageRequest> = {}): ImageRequest => ({
+  podUid: `p${index}`,
+  podName: `app-${index}`,
+  resourceVersion: '1',
+  node: `n${index}`,
+  revision: 'b',
+  failure: undefined,
+  ...more,
+});
+const pull = (podUid: string, more: Partial<PullView> = {}): PullView => ({
+  namespace: 'edge',
+  name: pullPodName(podUid, more.revision ?? 'b'),
+  uid: `pull-${podUid}`,
+  daemonSetUid: 'd',
+  podUid,
+  revision: 'b',
+  terminating: false,
+  progress: { kind: 'under-way', obstacle: '' },
+  ...more,
+});
+const byPod = <T extends { podUid: string }>(items: readonly T[]): Map<string, T> =>
+  new Map(items.map((item) => [item.podUid, item]));
+
+const situation = (requests: readonly ImageRequest[], more: Partial<Omit<Situation, 'requests'>> = {}): Situation => ({
+  requests: byPod(requests),
+  pulls: [],
+  attempts: new Map(),
+  nodeReady: () => true,
+  parallelism: 10,
+  timeoutMs: TIMEOUT_MS,
+  now: 1_000,
+  ...more,
+});
+const named = (actions: readonly PullAction[]): string[] =>
+  actions.map((action) => {
+    if (action.type === 'remove') return `remove ${action.pull.podUid}`;
+    if (action.type === 'pull') return `pull ${action.request.podUid}`;
+    return `report ${action.request.podUid}: ${action.cause ?? 'there'}`;
+  });
+const attemptsOf = (one: ImageRequest, change: (attempt: Attempt) => Attempt, at = 1_000): Map<string, Attempt> =>
+  new Map([[one.podUid, change(newAttempt(one, at))]]);
+const present: Progress = { kind: 'present' };
+const broken: Progress = { kind: 'failed', cause: 'not found' };
+
+describe('what is done about requests', () => {
+  const one = request(1);
+
+  it('nothing where nobody asks', () => {
+    const { actions, wakeAt } = plan(situation([]));
+    assert.deepEqual([actions, wakeAt], [[], Number.POSITIVE_INFINITY]);
+  });
+
+  it('a pull is begun', () => assert.deepEqual(named(plan(situation([one])).actions), ['pull p1']));
+
+  it('and not begun again while its pull pod is not seen yet, nor once it is', () => {
+    const attempts = attemptsOf(one, (attempt) => sent(attempt, 1_000));
+    assert.deepEqual(plan(situation([one], { attempts })).actions, []);
+    assert.deepEqual(plan(situation([one], { attempts, pulls: [pull('p1')] })).actions, []);
+  });
+
+  it('a pull pod that an earlier leader made is followed, and no second one made', () =>
+    assert.deepEqual(named(plan(situation([one], { pulls: [pull('p1', { progress: present })] })).actions), [
+      'report p1: there',
+    ]));
+
+  it('what is reported is cleaned up, and not reported again', () => {
+    const attempts = attemptsOf(one, (attempt) => reported(attempt, undefined, 1_000));
+    const done = situation([one], { attempts, pulls: [pull('p1', { progress: present })] });
+    assert.deepEqual(named(plan(done).actions), ['remove p1']);
+    const cleaned = plan({ ...done, pulls: [] });
+    assert.deepEqual([cleaned.actions, cleaned.wakeAt], [[], 1_000 + DONE_MS]);
+    const lost = plan({ ...done, pulls: [], now: 1_000 + DONE_MS });
+    assert.deepEqual(named(lost.actions), ['pull p1'], 'the report was overwritten: the request stands');
+  });
+
+  it('a failure is reported with its cause, cleaned up, and tried again later', () => {
+    const first = plan(situation([one], { pulls: [pull('p1', { progress: broken })] }));
+    assert.deepEqual(named(first.actions), ['remove p1', 'report p1: not found']);
+    const attempts = new Map([...first.attempts].map(([uid, each]) => [uid, reported(each, 'not found', 1_000)]));
+    const waits = plan(situation([one], { attempts }));
+    assert.deepEqual([waits.actions, waits.wakeAt], [[], 11_000]);
+    const shown = request(1, { failure: 'not found' });
+    assert.deepEqual(named(plan(situation([shown], { attempts, now: 11_000 })).actions), ['pull p1']);
+  });
+
+  it('a failure whose pull pod stays is counted once', () => {
+    const view = situation([one], { pulls: [pull('p1', { progress: broken })] });
+    const { attempts } = plan(view);
+    const again = plan({ ...view, attempts, now: 2_000 });
+    assert.equal(again.attempts.get('p1')?.failures, 1);
+    assert.deepEqual(named(again.actions), ['remove p1', 'report p1: not found']);
+  });
+
+  it('waits double from 10 s to 5 min', () => {
+    let attempt = newAttempt(one, 0);
+    const waits = [1, 2, 3, 4, 5, 6, 7, 60].map((count) => {
+      while (attempt.failures < count) attempt = failed(attempt, 'x', 0);
+      return attempt.retryAt / 1000;
+    });
+    assert.deepEqual(waits, [10, 20, 40, 80, 160, 300, 300, 300]);
+  });
+
+  it('a failure that an earlier leader reported is not tried again at once, nor reported again', () => {
+    const { actions, wakeAt } = plan(situation([request(1, { failure: 'not found' })]));
+    assert.deepEqual([actions, wakeAt], [[], 11_000]);
+  });
+
+  it('an owner who asks again is served at once, and told again', () => {
+    const attempts = attemptsOf(request(1, { failure: 'x' }), (attempt) =>
+      reported(failed(attempt, 'x', 1_000), 'x', 1_000),
+    );
+    const again = plan(situation([one], { attempts }));
+    assert.deepEqual(named(again.actions), ['pull p1']);
+    const failing = plan(
+      situation([one], { attempts: again.attempts, pulls: [pull('p1', { progress: { kind: 'failed', cause: 'x' } })] }),
+    );
+    assert.deepEqual(named(failing.actions), ['remove p1', 'report p1: x']);
+  });
+
+  it('a pull that does not end is given up when its time is over, with what held it', () => {
+    const attempts = attemptsOf(one, (attempt) => sent(attempt, 1_000));
+    const hanging = pull('p1', { progress: { kind: 'under-way', obstacle: 'Unschedulable: Too many pods' } });
+    const view = situation([one], { attempts, pulls: [hanging] });
+    assert.equal(plan(view).wakeAt, 1_000 + TIMEOUT_MS);
+    const late = { ...view, now: 1_000 + TIMEOUT_MS };
+    assert.deepEqual(named(plan(late).actions), [
+      'remove p1',
+      'report p1: not there after 300 s: Unschedulable: Too many pods',
+    ]);
+    assert.deepEqual(named(plan({ ...late, nodeReady: () => false }).actions), [
+      'remove p1',
+      'report p1: not there after 300 s: node n1 is not ready',
+    ]);
+  });
+
+  it('nothing is begun on a node that is not ready; after the timeout that is said, once', () => {
+    const view = situation([one], { nodeReady: () => false });
+    const first = plan(view);
+    assert.deepEqual([first.actions, first.wakeAt], [[], 6_000]);
+    const late = plan({ ...view, attempts: first.attempts, now: 1_000 + TIMEOUT_MS });
+    assert.deepEqual(named(late.actions), ['report p1: not there after 300 s: node n1 is not ready']);
+    const back = plan({ ...view, attempts: late.attempts, now: 2_000 + TIMEOUT_MS, nodeReady: () => true });
+    assert.ok(named(back.actions).includes('pull p1'));
+  });
+
+  it('what is superseded or withdrawn is removed, and its successor begun', () => {
+    const next = request(1, { revision: 'c' });
+    assert.deepEqual(named(plan(situation([next], { pulls: [pull('p1')] })).actions), ['remove p1', 'pull p1']);
+    assert.deepEqual(named(plan(situation([], { pulls: [pull('p1'), pull('p2', { terminating: true })] })).actions), [
+      'remove p1',
+    ]);
+  });
+
+  it('a pull pod that is never seen, or deleted by somebody, is a failure', () => {
+    const unseen = attemptsOf(one, (attempt) => sent(attempt, 1_000));
+    assert.match(
+      named(plan(situation([one], { attempts: unseen, now: 1_000 + SIGHT_MS })).actions)[0] ?? '',
+      /never seen/,
+    );
+    const { attempts } = plan(situation([one], { attempts: unseen, pulls: [pull('p1')] }));
+    assert.match(named(plan(situation([one], { attempts })).actions)[0] ?? '', /deleted before it ended/);
+  });
+
+  it('a report that fails is repeated after a pause', () => {
+    const attempts = attemptsOf(one, (attempt) => notReported(attempt, 1_000));
+    const view = situation([one], { attempts, pulls: [pull('p1', { progress: present })] });
+    const paused = plan(view);
+    assert.deepEqual([paused.actions, paused.wakeAt], [[], 2_000]);
+    assert.deepEqual(named(plan({ ...view, now: 2_000 }).actions), ['report p1: there']);
+  });
+
+  it('no more than so many at once, not counting nodes that are away, those who failed last', () => {
+    const five = [1, 2, 3, 4, 5].map((index) => request(index));
+    const attempts = attemptsOf(request(1), (attempt) => ({ ...failed(attempt, 'x', 0), retryAt: 0, told: 'x' }));
+    assert.deepEqual(named(plan(situation(five, { parallelism: 2, attempts })).actions), ['pull p2', 'pull p3']);
+    assert.deepEqual(named(plan(situation(five, { parallelism: 2, attempts, pulls: [pull('p2')] })).actions), [
+      'pull p3',
+    ]);
+    const away = situation(five, { parallelism: 2, attempts, pulls: [pull('p2')], nodeReady: (node) => node !== 'n2' });
+    assert.deepEqual(named(plan(away).actions), ['pull p3', 'pull p4']);
+  });
+});
+
+const LIMIT = 2;
+
+/** A cluster of four pods and their pull pods, that does what was planned, or does not. */
+const createModel = () => {
+  const requests = new Map<string, ImageRequest>();
+  const pulls = new Map<string, PullView>();
+  const away = new Set<string>();
+  let attempts: Map<string, Attempt> = new Map();
+  let now = 0;
+  let serial = 0;
+
+  const carryOut = (action: PullAction, next: Plan, works: boolean): void => {
+    if (action.type === 'remove') {
+      if (works) pulls.delete(action.pull.uid);
+      return;
+    }
+    const { podUid, revision } = action.request;
+    const attempt = next.attempts.get(podUid);
+    assert.ok(attempt, 'only requests that stand are served');
+    if (action.type === 'pull') {
+      assert.ok(![...pulls.values()].some((each) => each.podUid === podUid && each.revision === revision));
+      if (works) pulls.set(`u${++serial}`, pull(podUid, { uid: `u${serial}`, revision }));
+      next.attempts.set(podUid, works ? sent(attempt, now) : failed(attempt, 'refused', now));
+      return;
+    }
+    if (action.cause === undefined)
+      assert.ok(
+        [...pulls.values()].some(
+          (each) => each.podUid === podUid && each.revision === revision && each.progress.kind === 'present',
+        ),
+        'success is told of images that are there, and of their revision',
+      );
+    next.attempts.set(podUid, works ? reported(attempt, action.cause, now) : notReported(attempt, now));
+    if (!works) return;
+    if (action.cause === undefined) requests.delete(podUid);
+    else requests.set(podUid, { ...action.request, failure: action.cause });
+  };
+
+  const step = (works: boolean): Plan => {
+    const nodeReady = (node: string): boolean => !away.has(node);
+    const view = { requests: new Map(requests), pulls: [...pulls.values()], attempts, nodeReady };
+    const next = plan({ ...view, parallelism: LIMIT, timeoutMs: TIMEOUT_MS, now });
+    for (const each of pulls.values())
+      if (requests.get(each.podUid)?.revision !== each.revision)
+        assert.ok(
+          next.actions.some((action) => action.type === 'remove' && action.pull.uid === each.uid),
+          'no leak',
+        );
+    for (const action of next.actions) carryOut(action, next, works);
+    ({ attempts } = next);
+    const running = [...pulls.values()].filter(
+      ({ podUid, progress }) => progress.kind === 'under-way' && !away.has(podUid.replace('p', 'n')),
+    );
+    return { ...next, wakeAt: running.length <= LIMIT + away.size ? next.wakeAt : Number.NaN };
+  };
+
+  return {
+    requests,
+    pulls,
+    away,
+    step,
+    wait: (ms: number): void => void (now += ms),
+    restart: (): void => void (attempts = new Map()),
+    waitUntil: (at: number): void => void (now = Math.max(now, at)),
+  };
+};
+
+describe('whatever happens', () => {
+  const pods = fc.integer({ min: 1, max: 4 });
+  const event = fc.oneof(
+    fc.record({ kind: fc.constant('ask' as const), pod: pods, revision: fc.constantFrom('b', 'c') }),
+    fc.record({ kind: fc.constant('withdraw' as const), pod: pods }),
+    fc.record({ kind: fc.constant('away' as const), pod: pods }),
+    fc.record({ kind: fc.constant('back' as const), pod: pods }),
+    fc.record({ kind: fc.constant('progress' as const), pod: pods, progress: fc.constantFrom(present, broken) }),
+    fc.record({ kind: fc.constant('vanish' as const), pod: pods }),
+    fc.record({ kind: fc.constant('wait' as const), ms: fc.constantFrom(500, 10_000, 40_000, TIMEOUT_MS) }),
+    fc.record({ kind: fc.constant('restart' as const) }),
+    fc.record({ kind: fc.constant('look' as const), works: fc.boolean() }),
+  );
+
+  it('no pull pod leaks, none is made twice, none beyond the limit, no success is told of what is not there; all end well', () =>
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 60 }), (events) => {
+        const model = createModel();
+        for (const each of events) {
+          if (each.kind === 'ask') model.requests.set(`p${each.pod}`, request(each.pod, { revision: each.revision }));
+          else if (each.kind === 'withdraw') model.requests.delete(`p${each.pod}`);
+          else if (each.kind === 'away') model.away.add(`n${each.pod}`);
+          else if (each.kind === 'back') model.away.delete(`n${each.pod}`);
+          else if (each.kind === 'wait') model.wait(each.ms);
+          else if (each.kind === 'restart') model.restart();
+          else if (each.kind === 'look')
+            assert.ok(!Number.isNaN(model.step(each.works).wakeAt), 'no more than the limit');
+          else
+            for (const [uid, found] of model.pulls) {
+              if (found.podUid !== `p${each.pod}`) continue;
+              if (each.kind === 'vanish') model.pulls.delete(uid);
+              else if (found.progress.kind === 'under-way') model.pulls.set(uid, { ...found, progress: each.progress });
+            }
+        }
+        // From here on everything works: every request is served, and nothing is left.
+        model.away.clear();
+        for (let round = 0; round < 400 && (model.requests.size > 0 || model.pulls.size > 0); round++) {
+          for (const [uid, found] of model.pulls) model.pulls.set(uid, { ...found, progress: present });
+          const { wakeAt, actions } = model.step(true);
+          if (actions.length > 0) continue;
+          assert.ok(wakeAt < Number.POSITIVE_INFINITY, 'whatever is left to do has a time');
+          model.waitUntil(wakeAt);
+        }
+        assert.deepEqual([model.requests.size, model.pulls.size], [0, 0]);
+        const rest = model.step(true);
+        assert.deepEqual([rest.actions, rest.attempts.size, rest.wakeAt], [[], 0, Number.POSITIVE_INFINITY]);
+      }),
+      { numRuns: Number(process.env.EDGESET_RUNS ?? 1_000) },
+    ));
+});
