@@ -1,5 +1,5 @@
 // Runs a suite with node's test runner and closes with one line of its totals:
-//   scripts/test.ts unit|cluster [options of node --test] [files instead of the whole suite]
+//   scripts/test.ts unit|cluster|browser [options of node --test] [files instead of the whole suite]
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -32,10 +32,17 @@ const SUITES: Readonly<Record<string, Suite>> = {
     files: [
       'test/cluster/**/*.test.ts',
       'test/conformance/**/*.test.ts',
+      'test/containerd/**/*.test.ts',
       'test/sim/full/**/*.test.ts',
       'test/sim/*-parity.test.ts',
     ],
     // A file brings its own API server, controller manager and etcd, which keep about two cores busy.
+    concurrency: Math.max(1, Math.floor(cores / 2)),
+    checks: false,
+  },
+  browser: {
+    files: ['test/browser/**/*.test.ts'],
+    // A Chromium a file.
     concurrency: Math.max(1, Math.floor(cores / 2)),
     checks: false,
   },

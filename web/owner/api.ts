@@ -67,15 +67,15 @@ export interface State {
 const RETRY_MS = 2_000;
 
 /**
- * Follows the agent's events for ever. A browser's EventSource comes back by itself after a cut connection, but gives up
+ * Follows the agent's events for ever. A break says little: the agent ends each stream after some minutes. A browser's EventSource comes back by itself after a cut connection, but gives up
  * after an answer that is none: then a new one is made.
  */
-export const follow = (onState: (state: State) => void, onSilence: () => void): void => {
+export const follow = (onState: (state: State) => void, onBreak: () => void): void => {
   const open = (): void => {
     const source = new EventSource(`${BASE}/events`);
     source.addEventListener('state', (event: MessageEvent<string>) => onState(JSON.parse(event.data) as State));
     source.addEventListener('error', () => {
-      onSilence();
+      onBreak();
       if (source.readyState !== EventSource.CLOSED) return;
       source.close();
       setTimeout(open, RETRY_MS);

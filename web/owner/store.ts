@@ -123,7 +123,6 @@ export const createStore = (text: Text): Store => {
 
   /** An agent that hangs keeps its connections: only a question finds out. */
   const probe = async (): Promise<void> => {
-    if (document.visibilityState !== 'visible') return;
     const read = await readDevice();
     if (read.kind !== 'ok') onFailedRead(read);
     else if (link.value === 'live') setDevice(read.value);
@@ -172,11 +171,15 @@ export const createStore = (text: Text): Store => {
       notices.value = without(notices.value, key);
     },
     start() {
-      follow(onState, onSilence);
+      follow(onState, () => void probe());
       void refresh();
       setInterval(tick, CLOCK_MS);
-      setInterval(() => void probe(), CLOCK_MS);
-      document.addEventListener('visibilitychange', () => void probe());
+      // A page that nobody sees asks nothing.
+      const look = (): void => {
+        if (document.visibilityState === 'visible') void probe();
+      };
+      setInterval(look, CLOCK_MS);
+      document.addEventListener('visibilitychange', look);
     },
   };
 };

@@ -69,7 +69,7 @@ export const Decide = ({ store, update, doing }: { store: Store; update: Update;
       <Icon name={icon} />
       <span class="choice-label">
         {doing === name ? text.choice.sending : label}
-        <span class="hidden">{text.forApp(update.daemonSet)}. </span>
+        <span class="hidden">{text.forApp(update.daemonSet)} </span>
       </span>
       <span class="choice-hint">{hint}</span>
     </button>

@@ -60,7 +60,7 @@ export const Remarks = ({ store, update }: { store: Store; update: Update }) => 
   const say = (at: string): string => store.moments.value.say(Date.parse(at));
   const done = state === 'current' && decision?.state === 'done' ? decision.settledAt : undefined;
   const tried = decision?.state === 'refused' && state !== 'current' ? decision.result : undefined;
-  const published = state !== 'current' && state !== 'updating' ? target.publishedAt : null;
+  const published = state === 'current' || state === 'updating' || state === 'failed' ? null : target.publishedAt;
   return (
     <>
       {published !== null && <p class="note">{text.app.published(say(published))}</p>}

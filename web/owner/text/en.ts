@@ -4,7 +4,7 @@
  */
 export const en = {
   /** Heard after a button's words where only the eye sees which app it belongs to. */
-  forApp: (app: string) => `, ${app}`,
+  forApp: (app: string) => ` (${app})`,
   /** Also chooses how dates are written. */
   language: 'en-GB',
   title: 'Updates on this device',
@@ -78,7 +78,7 @@ export const en = {
     details: 'Technical details',
     updatedAt: (when: string) => `Updated ${when}.`,
     failed: 'The new version was installed and does not run properly.',
-    failedHelp: 'Please tell your administrator. This device takes the next version as soon as there is one.',
+    failedHelp: 'Please tell your administrator. You are asked here again when there is a better version.',
     halted: 'This version was stopped because it caused trouble on other devices.',
     haltedHelp: 'There is nothing to do: the installed version stays until a better one is published.',
     lastTry: (what: string) => `Last attempt: ${what}`,
@@ -95,8 +95,8 @@ export const en = {
   },
 
   deadline: {
-    text: (when: string) => `Required by your administrator: it installs itself ${when} at the latest.`,
-    passed: (when: string) => `Required by your administrator since ${when}: it installs itself as soon as possible.`,
+    text: (when: string) => `Installs itself ${when} at the latest: required by your administrator.`,
+    passed: (when: string) => `Installs itself as soon as possible: required by your administrator since ${when}.`,
   },
 
   choice: {
@@ -171,6 +171,7 @@ export const en = {
     starting: 'Starting the new version',
     started: 'New version started',
     running: 'New version is running',
+    broken: 'New version does not run properly',
   },
 
   notice: {

@@ -77,7 +77,7 @@ export const stepsOf = (update: Update, device: DeviceStatus, now: number, text:
     const state = stateOf(index);
     const ahead = name === 'waiting' ? words.waiting[0] : words[name][0];
     return {
-      label: state === 'done' ? words[name][1] : ahead,
+      label: state === 'failed' ? text.steps.broken : state === 'done' ? words[name][1] : ahead,
       state,
       note: state === 'current' || state === 'failed' ? update.message : '',
     };

@@ -1,0 +1,58 @@
+import { execFileSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import path from 'node:path';
+import { type Browser, chromium } from 'playwright-core';
+
+const find = (): string | undefined =>
+  (process.env.PATH ?? '')
+    .split(path.delimiter)
+    .flatMap((dir) => ['chromium', 'chromium-browser', 'google-chrome'].map((name) => path.join(dir, name)))
+    .find((file) => {
+      try {
+        accessSync(file, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+
+const CURE = 'install Chromium (on Debian: apt-get install chromium), then run npm run test:browser again';
+
+const install = (): void => {
+  if (process.getuid?.() !== 0) throw new Error(`there is no Chromium on PATH, and only root may install it: ${CURE}`);
+  process.stderr.write('edgeset: installing Chromium for the browser tests ...\n');
+  const apt = (...args: string[]): void => {
+    execFileSync('apt-get', ['-q', '-y', ...args], {
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+  };
+  apt('update');
+  apt('install', '--no-install-recommends', 'chromium', 'fonts-dejavu-core');
+};
+
+/** The browser of the machine; installs it where there is none. */
+export const launchChromium = (): Promise<Browser> => {
+  if (find() === undefined) {
+    try {
+      install();
+    } catch (cause) {
+      throw new Error(`Chromium could not be installed: ${CURE}`, { cause });
+    }
+  }
+  const executablePath = find();
+  if (executablePath === undefined) throw new Error(`there is no Chromium on PATH: ${CURE}`);
+  return chromium.launch({
+    executablePath,
+    // It asks nobody but the page's own server: not its maker for updates or lists either.
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+};

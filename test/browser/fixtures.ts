@@ -1,0 +1,215 @@
+import type { Decision, DeviceStatus, HistoryEntry, Update } from '../../web/owner/types.ts';
+
+/** A Saturday, 17:20 where the device is. Fixed, so that pictures come out the same. */
+export const NOW = '2026-11-21T16:20:00Z';
+
+export const device = (changes: Partial<DeviceStatus> = {}): DeviceStatus => ({
+  node: 'bus-17',
+  now: NOW,
+  timeZone: 'Europe/Berlin',
+  connected: true,
+  since: '2026-11-21T05:02:00Z',
+  lastContact: NOW,
+  safe: { configured: false, safe: null, message: '' },
+  ...changes,
+});
+
+const image = (version: string) => [{ container: 'app', image: `registry.example/fleet/ticketing:${version}` }];
+
+export const update = (changes: Partial<Update> = {}): Update => ({
+  apiVersion: 'apps/v1',
+  namespace: 'default',
+  daemonSet: 'ticketing',
+  pod: 'ticketing-x7k2p',
+  state: 'available',
+  reason: 'NewRevision',
+  message: 'A new version is available.',
+  running: { revision: '5d4b8c7f9', images: image('2.3.1'), ready: true },
+  target: { revision: '7c9f6d5b8', images: image('2.4.0'), publishedAt: '2026-11-20T13:05:00Z' },
+  image: { state: 'unknown', message: '' },
+  decision: null,
+  deadline: null,
+  ...changes,
+});
+
+export const decision = (changes: Partial<Decision> = {}): Decision => ({
+  id: 1,
+  namespace: 'default',
+  daemonSet: 'ticketing',
+  revision: '7c9f6d5b8',
+  decision: { choice: 'approve', when: { type: 'now' } },
+  by: { identity: 'uid:0', via: 'loopback' },
+  at: '2026-11-21T16:18:00Z',
+  state: 'open',
+  ...changes,
+});
+
+const act: Decision['act'] = {
+  kind: 'delete',
+  pod: 'ticketing-x7k2p',
+  podUid: 'a',
+  fromRevision: '5d4b8c7f9',
+  toRevision: '7c9f6d5b8',
+  startedAt: NOW,
+};
+
+/** An app beside the one in question. */
+const other = update({
+  daemonSet: 'passenger-display',
+  pod: 'passenger-display-m4q9z',
+  state: 'current',
+  reason: 'UpToDate',
+  message: 'This device runs the latest version.',
+  running: {
+    revision: '66f7b9c4d',
+    images: [{ container: 'display', image: 'registry.example/fleet/display:8.0.2' }],
+    ready: true,
+  },
+  target: { revision: '66f7b9c4d', images: null, publishedAt: null },
+});
+
+export const history: readonly HistoryEntry[] = [
+  {
+    at: '2026-11-14T02:04:00Z',
+    namespace: 'default',
+    daemonSet: 'ticketing',
+    who: 'agent',
+    what: 'Updated',
+    fromRevision: '5b8d7f6c4',
+    toRevision: '5d4b8c7f9',
+    result: 'The new version runs since 03:04.',
+  },
+  {
+    at: '2026-11-13T16:41:00Z',
+    namespace: 'default',
+    daemonSet: 'ticketing',
+    who: 'uid:0',
+    what: 'Approved',
+    fromRevision: '5b8d7f6c4',
+    toRevision: '5d4b8c7f9',
+    result: 'Agreed to the update between 02:00 and 05:00.',
+  },
+];
+
+export interface Scene {
+  device: DeviceStatus;
+  updates: readonly Update[];
+}
+
+const after = { revision: '7c9f6d5b8', images: image('2.4.0'), ready: true };
+const settled = { ...decision({ state: 'done', act, result: 'The new version runs.' }), settledAt: NOW };
+
+const scene = (changes: Partial<Update>, ofDevice: Partial<DeviceStatus> = {}): Scene => ({
+  device: device(ofDevice),
+  updates: [update(changes), other],
+});
+
+const offline = { connected: false, since: '2026-11-21T13:48:00Z', lastContact: '2026-11-21T13:47:52Z' } as const;
+const tonight = { choice: 'approve', when: { type: 'window', from: '02:00', to: '05:00' } } as const;
+
+/** Every state that the page has words for. */
+export const scenes = {
+  current: { device: device(), updates: [other] },
+  empty: { device: device(), updates: [] },
+  available: scene({}),
+  downloaded: scene({ image: { state: 'ready', message: '' } }),
+  downloading: scene({ image: { state: 'pulling', message: '' } }),
+  downloadFailed: scene({ image: { state: 'failed', message: 'not enough space on the device' } }),
+  deadline: scene({ deadline: { at: '2026-11-23T17:00:00Z', actsAt: '2026-11-23T17:34:00Z' } }),
+  deadlineTonight: scene({ deadline: { at: '2026-11-21T20:00:00Z', actsAt: '2026-11-21T20:34:00Z' } }),
+  availableOffline: scene({}, offline),
+  unknownTarget: scene({ target: { revision: '7c9f6d5b8', images: null, publishedAt: null } }, offline),
+  unsafe: scene({}, { safe: { configured: true, safe: false, message: 'the engine is running' } }),
+  queuedOffline: scene(
+    {
+      state: 'queued',
+      reason: 'Disconnected',
+      message: 'The update starts once the device is online.',
+      decision: decision(),
+    },
+    offline,
+  ),
+  queuedWindow: scene({
+    state: 'queued',
+    reason: 'OutsideWindow',
+    message: 'The update starts between 02:00 and 05:00.',
+    image: { state: 'ready', message: '' },
+    decision: decision({ decision: tonight }),
+  }),
+  queuedUnsafe: scene(
+    { state: 'queued', reason: 'NotSafe', message: 'The device says: the engine is running.', decision: decision() },
+    { safe: { configured: true, safe: false, message: 'the engine is running' } },
+  ),
+  postponed: scene({
+    state: 'postponed',
+    reason: 'Postponed',
+    decision: decision({ id: 2, decision: { choice: 'postpone', until: '2026-11-22T17:00:00Z' } }),
+  }),
+  rejected: scene({
+    state: 'rejected',
+    reason: 'Rejected',
+    decision: decision({ id: 3, decision: { choice: 'reject' } }),
+  }),
+  stopping: scene({
+    state: 'updating',
+    reason: 'Replacing',
+    message: 'The old version is being stopped.',
+    decision: decision({ state: 'acting', act }),
+  }),
+  starting: scene({
+    pod: null,
+    state: 'updating',
+    reason: 'Starting',
+    message: 'The new version is being started.',
+    decision: decision({ state: 'acting', act }),
+  }),
+  done: scene({
+    pod: 'ticketing-q5w8r',
+    state: 'current',
+    reason: 'UpToDate',
+    running: after,
+    decision: settled,
+  }),
+  failed: scene({
+    pod: 'ticketing-q5w8r',
+    state: 'failed',
+    reason: 'CrashLoopBackOff',
+    message: 'The program ends again and again right after its start.',
+    running: { ...after, ready: false },
+    decision: settled,
+  }),
+  halted: scene({ state: 'halted', reason: 'Halted', message: 'This version was stopped in the whole fleet.' }),
+  refused: scene({
+    decision: { ...decision({ state: 'refused', result: 'The cluster refused to replace the app.' }), settledAt: NOW },
+  }),
+  manyParts: {
+    device: device(),
+    updates: [
+      update({
+        namespace: 'shop',
+        daemonSet: 'till',
+        running: {
+          revision: 'a',
+          ready: false,
+          images: [
+            { container: 'till', image: 'shop.example:5000/till/app-with-a-rather-long-name:2026.11.1-rc.3' },
+            { container: 'proxy', image: 'envoy:1.36' },
+            { container: 'old', image: 'cleaner:1' },
+          ],
+        },
+        target: {
+          revision: 'b',
+          publishedAt: NOW,
+          images: [
+            { container: 'till', image: 'shop.example:5000/till/app-with-a-rather-long-name:2026.11.2' },
+            { container: 'proxy', image: 'envoy:1.36' },
+            { container: 'new', image: `metrics@sha256:${'0123456789abcdef'.repeat(4)}` },
+          ],
+        },
+      }),
+      update({ namespace: 'test', daemonSet: 'till' }),
+    ],
+  },
+} satisfies Readonly<Record<string, Scene>>;
+
+export type SceneName = keyof typeof scenes;

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { after, before, type TestContext } from 'node:test';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { launchChromium } from './chromium.ts';
+import { createFakeBackend, type FakeBackend } from './fake-backend.ts';
+import { type SceneName, scenes } from './fixtures.ts';
+import { type Served, serve } from './stage.ts';
+
+/** A 5-inch screen upright and lying. */
+export const screens = { upright: { width: 360, height: 640 }, lying: { width: 800, height: 480 } } as const;
+
+export interface Visit {
+  page: Page;
+  backend: FakeBackend;
+  served: Served;
+  show: (scene: SceneName) => void;
+  /** Resolves once the page shows the app in this state. */
+  shows: (app: string, state: string) => Promise<void>;
+}
+
+export interface VisitOptions extends BrowserContextOptions {
+  /** Errors that the test brings about by itself. */
+  allow?: RegExp;
+}
+
+/**
+ * Opens pages of fake agents for the tests of one file, in one browser. Whatever a page writes to its console, and every
+ * request that goes anywhere but to its agent, fails the test that opened it.
+ */
+export const visits = (): ((t: TestContext, scene: SceneName, options?: VisitOptions) => Promise<Visit>) => {
+  let browser: Browser | undefined;
+  before(async () => {
+    browser = await launchChromium();
+  });
+  after(() => browser?.close());
+
+  return async (t, scene, { allow, ...options } = {}) => {
+    if (!browser) throw new Error('the browser is not up: call inside of a test');
+    const backend = createFakeBackend(scenes[scene]);
+    const served = await serve(backend);
+    const origin = `http://127.0.0.1:${served.port}`;
+    const context = await browser.newContext({ viewport: screens.upright, ...options });
+    const complaints: string[] = [];
+    t.after(async () => {
+      await context.close();
+      await served.close();
+      assert.deepEqual(complaints, []);
+    });
+    const page = await context.newPage();
+    page.setDefaultTimeout(10_000);
+    const complain = (what: string): void => {
+      if (!allow?.test(what)) complaints.push(what);
+    };
+    page.on('console', (message) => complain(`${message.type()}: ${message.text()}`));
+    page.on('pageerror', (error) => complain(`error: ${error.message}`));
+    page.on('request', (request) => {
+      if (new URL(request.url()).origin !== origin) complain(`request to ${request.url()}`);
+    });
+    await page.goto(origin);
+    await page.locator('main section').first().waitFor();
+    return {
+      page,
+      backend,
+      served,
+      show: (next) => backend.show(scenes[next]),
+      shows: (app, state) => page.locator(`article[data-state=${state}]`, { hasText: app }).waitFor(),
+    };
+  };
+};
+
+/** One of the buttons, by the words that it begins with. */
+export const button = (page: Page, name: string) => page.getByRole('button', { name: new RegExp(`^${name}`) }).first();
+
+/** The words of what has the focus. */
+export const focused = (page: Page): Promise<string> =>
+  page.evaluate<string>("(document.activeElement.innerText ?? '').split('\\n')[0].trim()");
