@@ -3,7 +3,9 @@ import type { Case } from './case.ts';
 const API = '/apis/admissionregistration.k8s.io/v1';
 
 export interface PodRefusal {
-  operation: 'CREATE' | 'DELETE';
+  operation: 'CREATE' | 'UPDATE' | 'DELETE';
+  /** Default: the pod itself. */
+  subresource?: 'status';
   /** CEL: what must hold for a pod of the case's namespace to pass. */
   expression: string;
   message: string;
@@ -11,7 +13,8 @@ export interface PodRefusal {
 
 /** Has the API server refuse operations on pods of the case; takes effect a moment later. Resolves with how to lift it. */
 export const refusePods = async (c: Case, refusal: PodRefusal): Promise<() => Promise<void>> => {
-  const { operation, expression, message } = refusal;
+  const { operation, subresource, expression, message } = refusal;
+  const resources = [subresource === undefined ? 'pods' : `pods/${subresource}`];
   const name = `refuse-${operation.toLowerCase()}-${c.namespace}`;
   await c.api.create(`${API}/validatingadmissionpolicies`, {
     metadata: { name },
@@ -19,7 +22,7 @@ export const refusePods = async (c: Case, refusal: PodRefusal): Promise<() => Pr
       failurePolicy: 'Fail',
       matchConstraints: {
         namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': c.namespace } },
-        resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: [operation], resources: ['pods'] }],
+        resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: [operation], resources }],
       },
       validations: [{ expression, message }],
     },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { DaemonRollout } from '../../../src/rollout/index.ts';
 import type { AuditRecord } from '../audit-record.ts';
 import { judge } from '../judge.ts';
+import { judgeAnnouncements } from '../judge-announcements.ts';
 
 export interface Hearing {
   records: readonly AuditRecord[];
@@ -68,18 +69,20 @@ export const verdictOf = (hearing: Hearing): void => {
   const isOf = (one: string, { name, resource, verb }: AuditRecord): boolean =>
     !(resource === 'pods' && verb === 'delete') ||
     !hearing.daemonSets.some((other) => other !== one && name.startsWith(`${other}-`));
-  const violations = hearing.daemonSets.flatMap((daemonSet) =>
-    judge(
+  const product = (name: string): boolean => name === user;
+  const violations = hearing.daemonSets.flatMap((daemonSet) => [
+    ...judgeAnnouncements(ours, { namespace, daemonSet, product }),
+    ...judge(
       ours.filter((record) => isOf(daemonSet, record)),
       {
         namespace,
         daemonSet,
         budget: toBudget(hearing.budget),
         settleMs: hearing.settleMs,
-        product: (name) => name === user,
+        product,
       },
     ),
-  );
+  ]);
   assert.deepEqual(violations, [], 'the judge finds nothing');
   const acts = ours.filter(({ user: by, verb, resource }) => by === user && verb === 'delete' && resource === 'pods');
   for (const { name, request } of acts) {

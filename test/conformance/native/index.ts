@@ -10,12 +10,14 @@ import { faults } from './faults.ts';
 import { offline } from './offline.ts';
 import { optingIn } from './opting-in.ts';
 import { order } from './order.ts';
+import { announcing } from './ota.ts';
+import { announcingFaults } from './ota-breaker.ts';
 import { rollback } from './rollback.ts';
 import { status } from './status.ts';
 import { target } from './target.ts';
 import { walkthrough } from './walkthrough.ts';
 
-/** Every rule of the specification of native DaemonSets in automatic mode. */
+/** Every rule of the specification of native DaemonSets, without what agents do. */
 export const nativeRules = [
   ...optingIn,
   ...target,
@@ -33,4 +35,6 @@ export const nativeRules = [
   ...crash,
   ...faults,
   ...walkthrough,
+  ...announcing,
+  ...announcingFaults,
 ];

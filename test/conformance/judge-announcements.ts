@@ -1,0 +1,123 @@
+import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { AuditRecord } from './audit-record.ts';
+import { inOrder } from './truth.ts';
+
+export interface AnnouncementOptions {
+  namespace: string;
+  daemonSet: string;
+  /** Whose writes are judged. */
+  product: (user: string) => boolean;
+  /** What happened so shortly before a write may be unknown to the one who writes. Default 1000. */
+  lagMs?: number;
+}
+
+type Condition = NonNullable<NonNullable<Pod['status']>['conditions']>[number];
+
+const NEED_UPGRADE = 'PodNeedUpgrade';
+const strategyKeys = ['apps.openyurt.io/update-strategy', 'apps.openyurt.io/upgrade-strategy'] as const;
+
+const time = (at: number): string => new Date(at).toISOString().slice(11, 23);
+
+const isOta = ({ metadata }: DaemonSet): boolean => {
+  const [first, second] = strategyKeys.map((key) => metadata?.annotations?.[key]);
+  return (first ?? second ?? '').trim().toLowerCase() === 'ota';
+};
+
+const conditionsOf = (pod: Pod | undefined): readonly Condition[] => pod?.status?.conditions ?? [];
+const needOf = (pod: Pod | undefined): Condition | undefined =>
+  conditionsOf(pod).find(({ type }) => type === NEED_UPGRADE);
+
+/** Without null and absent fields, and in one order: two servers write them differently. */
+const plain = (value: unknown): string =>
+  JSON.stringify(value, (_key, inner: unknown) => {
+    if (inner === null) return undefined;
+    if (typeof inner !== 'object' || Array.isArray(inner)) return inner;
+    return Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  });
+
+const othersOf = (pod: Pod | undefined): string =>
+  plain(
+    conditionsOf(pod)
+      .filter(({ type }) => type !== NEED_UPGRADE)
+      .toSorted((a, b) => (a.type < b.type ? -1 : 1)),
+  );
+
+/** What is wrong with a patch by itself. */
+const slips = (request: unknown): string[] => {
+  const { metadata, status, ...rest } = (request ?? {}) as Partial<Pod>;
+  const conditions = status?.conditions ?? [];
+  return [
+    ...(metadata?.uid === undefined ? ['without the uid of the pod'] : []),
+    ...(Object.keys(rest).some((key) => key !== 'apiVersion' && key !== 'kind') ? ['with more than a status'] : []),
+    ...(Object.keys(status ?? {}).length === 1 && conditions.length === 1 && conditions[0]?.type === NEED_UPGRADE
+      ? []
+      : [`with something else than one condition ${NEED_UPGRADE}`]),
+  ];
+};
+
+/**
+ * Holds what the product wrote to the pods of one native DaemonSet against the OTA section of `spec/native.md`, seen from
+ * the cluster's side: S12 (it deletes nothing while owners decide) and S15 (one condition, of one pod, only when it
+ * changes). Returns the violations, one sentence each; empty when all is well.
+ */
+export const judgeAnnouncements = (records: readonly AuditRecord[], options: AnnouncementOptions): string[] => {
+  const { namespace, daemonSet, product, lagMs = 1000 } = options;
+  const violations: string[] = [];
+  /** By UID, as they were left last. */
+  const pods = new Map<string, { pod: Pod; changedAt: number; goingSince: number | undefined }>();
+  let uid = '';
+  let otaSince: number | undefined;
+
+  const judgePatch = (record: AuditRecord): void => {
+    const after = record.response as Pod;
+    const complain = (rule: string, what: string): void => {
+      violations.push(`${rule}: at ${time(record.receivedAt)} ${record.user} patched pod ${record.name} ${what}`);
+    };
+    for (const slip of slips(record.request)) complain('S5', slip);
+    const owner = after.metadata?.ownerReferences?.find(({ controller }) => controller === true);
+    if (owner?.kind === 'DaemonSet' && owner.name !== daemonSet) return;
+    if (owner?.uid !== uid) complain('S5', 'which no DaemonSet of the case owns');
+    const known = pods.get(after.metadata?.uid ?? '');
+    if (!known) return;
+    const [was, is] = [needOf(known.pod), needOf(after)];
+    if (othersOf(known.pod) !== othersOf(after)) complain('S5', 'and changed other conditions');
+    const settled = record.receivedAt - known.changedAt > lagMs;
+    if (plain(was) === plain(is) && settled) complain('S15', 'and changed nothing');
+    const turned = was?.status !== is?.status;
+    if (!turned && was?.lastTransitionTime !== is?.lastTransitionTime && settled)
+      complain('S15', 'and moved lastTransitionTime although the status is the same');
+    if (record.receivedAt - (known.goingSince ?? Number.POSITIVE_INFINITY) > lagMs)
+      complain('S15', 'which had long been on its way out');
+  };
+
+  const applyPod = (pod: Pod, record: AuditRecord): void => {
+    const key = pod.metadata?.uid ?? '';
+    const before = pods.get(key);
+    const changed = plain(needOf(before?.pod)) !== plain(needOf(pod));
+    pods.set(key, {
+      pod,
+      changedAt: changed || !before ? record.answeredAt : before.changedAt,
+      goingSince: pod.metadata?.deletionTimestamp ? (before?.goingSince ?? record.answeredAt) : undefined,
+    });
+  };
+
+  for (const record of inOrder(records)) {
+    const { group, resource, verb, user, name, response, receivedAt, answeredAt } = record;
+    if (record.namespace !== namespace) continue;
+    if (group === '' && resource.startsWith('pods')) {
+      if (product(user) && verb === 'delete' && resource === 'pods' && otaSince !== undefined)
+        if (receivedAt - otaSince > lagMs && name.startsWith(`${daemonSet}-`))
+          violations.push(`S12: at ${time(receivedAt)} ${user} deleted pod ${name}, whose owner decides`);
+      const pod = response as Pod & { kind?: string };
+      if (pod.kind !== 'Pod') continue;
+      if (product(user) && verb === 'patch' && resource === 'pods/status') judgePatch(record);
+      applyPod(pod, record);
+    } else if (resource.startsWith('daemonsets') && name === daemonSet && verb !== 'delete') {
+      const set = response as DaemonSet;
+      uid = set.metadata?.uid ?? uid;
+      otaSince = isOta(set) ? (otaSince ?? answeredAt) : undefined;
+    }
+  }
+  return violations;
+};
