@@ -208,6 +208,22 @@ test('the audit log marks what the policy refused', async () => {
   assert.ok(marked.some((line) => line.includes('edgeset:agent:node-1')));
 });
 
+test('the folder installs an agent on every node, and the options beside it fit', async () => {
+  const kubectl = (...args: string[]) =>
+    run('kubectl', [`--kubeconfig=${cluster.kubeconfig}`, ...args], { cwd: join(import.meta.dirname, '../..') });
+  await kubectl('apply', '-k', 'deploy/agent');
+  const file = 'deploy/agent/access/runtime-socket.yaml';
+  const patch = ['patch', 'daemonset', 'edgeset-agent', '--type=json', `--patch-file=${file}`];
+  await kubectl('--namespace', agentNamespace, ...patch);
+  await kubectl('apply', '--namespace', trial.namespace, '-f', 'deploy/agent/access/pull-secrets.yaml');
+  await kubectl('apply', '-f', 'deploy/agent/access/in-all-namespaces.yaml', '--dry-run=server');
+  await until('the agents run', 60_000, 100, async () => {
+    const path = `/apis/apps/v1/namespaces/${agentNamespace}/daemonsets/edgeset-agent`;
+    const { status } = await cluster.plane.api.get<{ status: Record<string, number> }>(path);
+    return status.desiredNumberScheduled === 2 && status.numberReady === 2;
+  });
+});
+
 test('a token dies with the pod that it is bound to', async (t) => {
   const caller = callerOf(t, identities.token);
   const read = { method: 'GET', path: `/api/v1/namespaces/${trial.namespace}/pods` } as const;
