@@ -63,16 +63,15 @@ export const createPrefetch = (options: PrefetchOptions) => {
             removed.delete(uid);
             wake(daemonSetUid);
           },
-          synced: () => wakeAll(),
         },
       ],
     }),
   );
 
-  function wakeAll(): void {
+  const wakeAll = (): void => {
     for (const uid of asked.keys()) wake(uid);
     for (const { store } of reflectors) for (const { daemonSetUid } of store.values()) wake(daemonSetUid);
-  }
+  };
 
   const requests: ImageRequests = {
     update(daemonSet, now) {
@@ -189,6 +188,7 @@ export const createPrefetch = (options: PrefetchOptions) => {
         signal.addEventListener('abort', () => resolve(), { once: true });
       });
       await Promise.race([wanted.promise, stopped]);
+      for (const reflector of reflectors) reflector.whenSynced(signal).then(wakeAll, () => undefined);
       await Promise.all(reflectors.map((reflector) => reflector.run(signal)));
     },
 

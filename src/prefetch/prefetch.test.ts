@@ -1,0 +1,333 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { type KubeClient, KubeError } from '../kube/index.ts';
+import { controllerRevisions, daemonSets, nodes, pods } from '../resources/index.ts';
+import { imageReadyOf, toPodFacts } from '../rollout/index.ts';
+import { createVirtualClock, silentLogger } from '../runtime/index.ts';
+import { createEmbeddedCluster, machineryClient } from '../sim/index.ts';
+import { createPrefetch } from './prefetch.ts';
+import { PULL_LABEL } from './pull-pod.ts';
+
+const NAMESPACE = 'default';
+const inNamespace = { namespace: NAMESPACE };
+
+type Stored<T> = T & { metadata: { name: string; namespace: string; uid: string; resourceVersion: string } };
+
+/** A cluster of two nodes with a DaemonSet whose second revision is announced; pods' conditions are told to a prefetch. */
+const createStage = async (t: TestContext, image = 'app:v2') => {
+  const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
+  let state = 1;
+  const random = (): number => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647;
+  const env = { clock, random, log: silentLogger };
+  const cluster = createEmbeddedCluster({ env, graceMs: 5_000, delays: { startMs: 300, stopMs: 200 } });
+  const { machinery } = cluster;
+  const api = machineryClient(machinery);
+  for (const name of ['n1', 'n2']) cluster.addNode(name);
+  machinery.create<object>(daemonSets, {
+    metadata: { name: 'app', namespace: NAMESPACE },
+    spec: {
+      selector: { matchLabels: { app: 'app' } },
+      updateStrategy: { type: 'OnDelete' },
+      template: { metadata: { labels: { app: 'app' } }, spec: { containers: [{ name: 'app', image: 'app:v1' }] } },
+    },
+  });
+
+  const run = async (ms: number): Promise<void> => {
+    for (let left = ms; left > 0; left -= 100) {
+      clock.run(Math.min(100, left));
+      // Watches and answers take a few turns of the event loop.
+      for (let turn = 0; turn < 3; turn++) await setImmediate();
+    }
+  };
+  const all = (): Stored<Pod>[] => [...machinery.list<Stored<Pod>>(pods, inNamespace)];
+  const isPull = ({ metadata }: Stored<Pod>): boolean => metadata.labels?.[PULL_LABEL] !== undefined;
+  const find = (node: string): Stored<Pod> => {
+    const found = all().find((pod) => !isPull(pod) && pod.spec?.nodeName === node);
+    assert.ok(found);
+    return found;
+  };
+  const setImage = (to: string): void =>
+    void machinery.patch<Stored<object>>(
+      daemonSets,
+      { ...inNamespace, name: 'app' },
+      { spec: { template: { spec: { containers: [{ name: 'app', image: to }] } } } },
+      { type: 'strategic' },
+    );
+  const hash = (): string => {
+    const found = machinery
+      .list<Stored<object> & { revision: number }>(controllerRevisions, inNamespace)
+      .toSorted((a, b) => b.revision - a.revision)[0];
+    return (found?.metadata as { labels?: Record<string, string> }).labels?.['controller-revision-hash'] ?? '';
+  };
+  const condition = (node: string, type: string, status: string, reason: string, message: string): void =>
+    void machinery.patch<Stored<object>>(
+      pods,
+      { ...inNamespace, name: find(node).metadata.name },
+      { status: { conditions: [{ type, status, reason, message }] } },
+      { type: 'strategic', subresource: 'status' },
+    );
+
+  await run(2_000);
+  setImage(image);
+  await run(1_000);
+
+  const daemonSetUid = machinery.get<Stored<object>>(daemonSets, { ...inNamespace, name: 'app' }).metadata.uid;
+  const start = (how: { client?: Partial<KubeClient>; complete?: () => boolean; parallelism?: number } = {}) => {
+    const ready = (name: string): boolean =>
+      machinery
+        .get<Stored<{ status?: { conditions?: { type: string; status: string }[] } }>>(nodes, { name })
+        .status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false;
+    const prefetch = createPrefetch({
+      client: { ...api, ...how.client },
+      env,
+      cluster: { nodeReady: ready, complete: how.complete ?? (() => true) },
+      ...(how.parallelism !== undefined && { parallelism: how.parallelism }),
+    });
+    const stop = new AbortController();
+    const running = [prefetch.run(stop.signal), prefetch.lead(stop.signal)];
+    t.after(() => stop.abort());
+    return {
+      prefetch,
+      /** What the pods' conditions ask for now, as a session of their controller tells it. */
+      tell(served = true): void {
+        const asked = all().flatMap((pod) => {
+          const facts = isPull(pod) ? undefined : toPodFacts(pod);
+          if (!facts?.asks) return [];
+          const { uid, name, node, resourceVersion, asks } = facts;
+          return [[uid, { podUid: uid, podName: name, node, resourceVersion, ...asks }] as const];
+        });
+        const daemonSet = { namespace: NAMESPACE, name: 'app', uid: daemonSetUid, pullTimeoutMs: 60_000 };
+        prefetch.requests.update(daemonSet, served ? new Map(asked) : undefined);
+      },
+      async end(): Promise<void> {
+        stop.abort();
+        await Promise.all(running);
+      },
+    };
+  };
+  return {
+    cluster,
+    machinery,
+    run,
+    setImage,
+    hash,
+    start,
+    find,
+    pulls: (): Stored<Pod>[] => all().filter(isPull),
+    announce: (node: string): void =>
+      condition(node, 'PodNeedUpgrade', 'True', 'NewRevision', `controllerrevision: ${hash()}`),
+    ask: (node: string): void =>
+      condition(node, 'PodImageReady', 'False', 'PullingImage', `controllerrevision: ${hash()}`),
+    outcome: (node: string) => imageReadyOf(find(node)),
+    api,
+  };
+};
+
+describe('the prefetch on a cluster', () => {
+  it('makes the images of the revision present, says so on the pod, and leaves nothing behind', async (t) => {
+    const stage = await createStage(t);
+    const manager = stage.start();
+    stage.announce('n1');
+    stage.ask('n1');
+    const before = stage.find('n1').status?.conditions?.length;
+    manager.tell();
+    await stage.run(200);
+    const [pull, ...others] = stage.pulls();
+    assert.deepEqual(others, []);
+    assert.equal(pull?.spec?.containers[0]?.image, 'app:v2');
+    await stage.run(3_000);
+    assert.deepEqual(stage.outcome('n1'), {
+      status: 'True',
+      reason: 'PullImageSuccess',
+      revision: stage.hash(),
+      message: '',
+    });
+    assert.equal(stage.find('n1').status?.conditions?.length, before, 'other conditions are as they were');
+    assert.deepEqual(stage.pulls(), []);
+    manager.tell();
+    await stage.run(60_000);
+    assert.deepEqual(stage.pulls(), []);
+  });
+
+  it('says what the kubelet said, and tries again until the owner has no wish any more', async (t) => {
+    const stage = await createStage(t, 'app:v2--not-pullable');
+    const manager = stage.start();
+    stage.announce('n1');
+    stage.ask('n1');
+    manager.tell();
+    await stage.run(3_000);
+    const outcome = stage.outcome('n1');
+    assert.equal(outcome?.reason, 'PullImageFail');
+    assert.match(outcome.message, /^app:v2--not-pullable: .*not found/);
+    assert.deepEqual(stage.pulls(), []);
+    manager.tell();
+    await stage.run(10_000);
+    const { resourceVersion } = stage.find('n1').metadata;
+    await stage.run(2_000);
+    assert.equal(stage.find('n1').metadata.resourceVersion, resourceVersion, 'the same failure is not written again');
+    manager.tell(false);
+    await stage.run(600);
+    assert.deepEqual(stage.pulls(), []);
+  });
+
+  it('goes on with the pull pod of a manager that was killed, and makes no second one', async (t) => {
+    const stage = await createStage(t);
+    let made = 0;
+    const client = {
+      create: ((resource, object, options) => {
+        made += 1;
+        return stage.api.create(resource, object, options);
+      }) as KubeClient['create'],
+    };
+    const first = stage.start({ client });
+    stage.announce('n1');
+    stage.ask('n1');
+    first.tell();
+    await stage.run(100);
+    await first.end();
+    const [pull] = stage.pulls();
+    assert.ok(pull);
+    const second = stage.start({ client });
+    second.tell();
+    await stage.run(3_000);
+    assert.equal(made, 1);
+    assert.equal(stage.outcome('n1')?.status, 'True');
+    assert.deepEqual(stage.pulls(), []);
+  });
+
+  it('cleans up after a manager whose requests nobody has any more, once it knows that', async (t) => {
+    const stage = await createStage(t);
+    const first = stage.start();
+    stage.announce('n1');
+    stage.ask('n1');
+    first.tell();
+    await stage.run(100);
+    await first.end();
+    let complete = false;
+    stage.start({ complete: () => complete });
+    await stage.run(3_000);
+    assert.equal(stage.pulls().length, 1, 'it may be that the pods have not been read yet');
+    complete = true;
+    await stage.run(3_000);
+    assert.deepEqual(stage.pulls(), []);
+  });
+
+  it('drops what is superseded midway, and never tells of the wrong revision', async (t) => {
+    const stage = await createStage(t);
+    const manager = stage.start();
+    stage.announce('n1');
+    stage.ask('n1');
+    manager.tell();
+    await stage.run(100);
+    stage.setImage('app:v3');
+    await stage.run(100);
+    stage.announce('n1');
+    manager.tell();
+    await stage.run(3_000);
+    assert.deepEqual(stage.pulls(), []);
+    assert.equal(stage.outcome('n1')?.reason, 'PullingImage');
+    stage.ask('n1');
+    manager.tell();
+    await stage.run(200);
+    assert.equal(stage.pulls()[0]?.spec?.containers[0]?.image, 'app:v3');
+    await stage.run(3_000);
+    assert.deepEqual([stage.outcome('n1')?.status, stage.outcome('n1')?.revision], ['True', stage.hash()]);
+  });
+
+  it('does not overwrite a request that came while the last one was answered', async (t) => {
+    const stage = await createStage(t);
+    const manager = stage.start();
+    stage.announce('n1');
+    stage.ask('n1');
+    manager.tell();
+    await stage.run(200);
+    // The pod changes, and nobody has told us yet.
+    stage.setImage('app:v3');
+    await stage.run(100);
+    stage.announce('n1');
+    stage.ask('n1');
+    await stage.run(3_000);
+    assert.deepEqual([stage.outcome('n1')?.reason, stage.outcome('n1')?.revision], ['PullingImage', stage.hash()]);
+  });
+
+  it('says which refusal keeps a pull pod from being made', async (t) => {
+    const stage = await createStage(t);
+    const refusal = new KubeError('Forbidden', 'exceeded quota: pods=1', { status: 403 });
+    const manager = stage.start({ client: { create: () => Promise.reject(refusal) } });
+    stage.announce('n1');
+    stage.ask('n1');
+    manager.tell();
+    await stage.run(300);
+    assert.match(stage.outcome('n1')?.message ?? '', /no pull pod can be created: exceeded quota/);
+  });
+
+  it('meets a lost answer in AlreadyExists', async (t) => {
+    const stage = await createStage(t);
+    let lost = 0;
+    const create: KubeClient['create'] = async (resource, object, options) => {
+      const answer = await stage.api.create(resource, object, options);
+      lost += 1;
+      if (lost === 1) throw new KubeError('Transport', 'cut off', { happened: 'unknown' });
+      return answer;
+    };
+    const manager = stage.start({ client: { create } });
+    stage.announce('n1');
+    stage.ask('n1');
+    manager.tell();
+    await stage.run(3_000);
+    assert.deepEqual([lost, stage.outcome('n1')?.status], [1, 'True']);
+  });
+
+  it('gives a node that goes offline its time, and no more', async (t) => {
+    const stage = await createStage(t);
+    const manager = stage.start();
+    stage.announce('n1');
+    stage.ask('n1');
+    manager.tell();
+    await stage.run(100);
+    const power = { metadata: { annotations: { 'edgeset.io/sim': 'offline' } } };
+    stage.machinery.patch<Stored<object>>(nodes, { name: 'n1' }, power, { type: 'merge' });
+    await stage.run(50_000);
+    assert.equal(stage.pulls().length, 1);
+    // Its node's loss has changed the pod.
+    manager.tell();
+    await stage.run(12_000);
+    assert.deepEqual(stage.pulls(), []);
+    assert.match(stage.outcome('n1')?.message ?? '', /not there after 60 s: node n1 is not ready/);
+  });
+
+  it('opens no watch where nobody asks', async (t) => {
+    const stage = await createStage(t);
+    let watches = 0;
+    const watch: KubeClient['watch'] = (resource, options) => {
+      watches += 1;
+      return stage.api.watch(resource, options);
+    };
+    const manager = stage.start({ client: { watch } });
+    stage.announce('n1');
+    manager.tell();
+    await stage.run(5_000);
+    assert.equal(watches, 0);
+    stage.ask('n1');
+    manager.tell();
+    await stage.run(100);
+    assert.equal(watches, 1);
+  });
+
+  it('is collected with the pod that asked, when no manager is left', async (t) => {
+    const stage = await createStage(t);
+    const manager = stage.start();
+    stage.announce('n1');
+    stage.ask('n1');
+    manager.tell();
+    await stage.run(100);
+    await manager.end();
+    assert.equal(stage.pulls().length, 1);
+    const { name } = stage.find('n1').metadata;
+    stage.machinery.delete(pods, { ...inNamespace, name });
+    await stage.run(5_000);
+    assert.deepEqual(stage.pulls(), []);
+  });
+});
