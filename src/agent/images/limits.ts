@@ -8,9 +8,9 @@ export interface PullLimits {
   /** Before the next attempt. */
   backoff: BackoffOptions;
   /**
-   * Longest wait for one image at the first attempt. It doubles with each further one, up to `longestPullMs`: the runtime
-   * keeps the layers that it has, so that a large image on a slow link gets there in the end, and a registry that says
-   * nothing is left alone soon.
+   * Longest wait for one image at the first attempt: the CRI tells nothing of a pull's progress, so that a registry that
+   * says nothing cannot be told from a slow one. It doubles with each further attempt, up to `longestPullMs`, by which
+   * a large image on a slow link gets there in the end; mostly the runtime still has the layers of the attempt before.
    */
   pullMs: number;
   longestPullMs: number;

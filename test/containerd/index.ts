@@ -1,0 +1,4 @@
+export { type Containerd, startContainerd } from './containerd.ts';
+export { whyNoContainerd } from './install.ts';
+export { image, type Layer, layer, type OciImage } from './oci-image.ts';
+export { type Fault, type Registry, type RegistryRequest, startRegistry } from './registry.ts';

@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Blob, OciImage } from './oci-image.ts';
+
+export interface RegistryRequest {
+  method: string;
+  path: string;
+  authorization: string | undefined;
+  /** Settles when the client has its answer or is gone. */
+  over: Promise<void>;
+}
+
+/** What happens instead of the usual answer. */
+export type Fault = 'unavailable' | 'silence' | 'truncate' | 'corrupt' | { bytesPerSecond: number };
+
+/** A registry that serves images over HTTP, and goes wrong as it is told. */
+export const startRegistry = async () => {
+  const blobs = new Map<string, Blob>();
+  const requests: RegistryRequest[] = [];
+  const registry = {
+    /** Such as `127.0.0.1:40123`. */
+    host: '',
+    requests,
+    /** `user:password`, when it lets nobody else in. */
+    login: undefined as string | undefined,
+    fault: (_path: string): Fault | undefined => undefined,
+    /** Serves `image` as `name:tag`. */
+    add(name: string, tag: string, { manifest, config, layers }: OciImage): void {
+      blobs.set(`/v2/${name}/manifests/${tag}`, manifest);
+      blobs.set(`/v2/${name}/manifests/${manifest.digest}`, manifest);
+      for (const blob of [config, ...layers]) blobs.set(`/v2/${name}/blobs/${blob.digest}`, blob);
+    },
+    async close(): Promise<void> {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+
+  const sendSlowly = async (response: ServerResponse, bytes: Buffer, bytesPerSecond: number): Promise<void> => {
+    const step = Math.max(1, Math.floor(bytesPerSecond / 20));
+    for (let at = 0; at < bytes.length && !response.destroyed; at += step) {
+      response.write(bytes.subarray(at, at + step));
+      await pause(50);
+    }
+    response.end();
+  };
+
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    const { method = '', url = '', headers } = request;
+    // A mirror is told in the query which registry it stands for.
+    const [path = ''] = url.split('?');
+    const over = new Promise<void>((resolve) => {
+      response.once('close', resolve);
+    });
+    requests.push({ method, path, authorization: headers.authorization, over });
+    const fault = registry.fault(path);
+    if (fault === 'silence') return;
+    if (fault === 'unavailable') return void response.writeHead(503).end();
+    if (registry.login && headers.authorization !== `Basic ${Buffer.from(registry.login).toString('base64')}`)
+      return void response.writeHead(401, { 'www-authenticate': 'Basic realm="test"' }).end();
+    if (path === '/v2/') return void response.writeHead(200).end();
+    const blob = blobs.get(path);
+    if (!blob) return void response.writeHead(404).end();
+    const { bytes, mediaType, digest } = blob;
+    response.writeHead(200, {
+      'content-type': mediaType,
+      'content-length': bytes.length,
+      'docker-content-digest': digest,
+    });
+    if (method === 'HEAD') response.end();
+    else if (fault === 'truncate') response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy());
+    else if (fault === 'corrupt') response.end(Buffer.alloc(bytes.length, 1));
+    else if (fault) void sendSlowly(response, bytes, fault.bytesPerSecond);
+    else response.end(bytes);
+  };
+
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the registry has no port');
+  registry.host = `127.0.0.1:${address.port}`;
+  return registry;
+};
+export type Registry = Awaited<ReturnType<typeof startRegistry>>;
