@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { type KubeClient, KubeError } from '../kube/index.ts';
 import { controllerRevisions, daemonSets, nodes, pods } from '../resources/index.ts';
@@ -56,10 +57,9 @@ const createStage = async (t: TestContext, image = 'app:v2') => {
       { type: 'strategic' },
     );
   const hash = (): string => {
-    const found = machinery
-      .list<Stored<object> & { revision: number }>(controllerRevisions, inNamespace)
-      .toSorted((a, b) => b.revision - a.revision)[0];
-    return (found?.metadata as { labels?: Record<string, string> }).labels?.['controller-revision-hash'] ?? '';
+    const revisions = machinery.list<Stored<ControllerRevision>>(controllerRevisions, inNamespace);
+    const [newest] = revisions.toSorted((a, b) => b.revision - a.revision);
+    return newest?.metadata.labels?.['controller-revision-hash'] ?? '';
   };
   const condition = (node: string, type: string, status: string, reason: string, message: string): void =>
     void machinery.patch<Stored<object>>(
