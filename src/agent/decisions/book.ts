@@ -32,6 +32,10 @@ const chosen = (choice: Choice): { what: string; result: string } => {
   }
 };
 
+// Texts of other programs come in here; a line of the history is for people.
+const LONGEST_TEXT = 500;
+const clip = (text: string): string => (text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1)}…` : text);
+
 const same = (a: DaemonSetRef, b: DaemonSetRef): boolean => a.namespace === b.namespace && a.daemonSet === b.daemonSet;
 
 /**
@@ -77,7 +81,7 @@ export const openDecisionBook = async ({ dir, env }: DecisionBookOptions): Promi
     what,
     fromRevision,
     toRevision: decision.revision,
-    result,
+    result: clip(result),
   });
 
   const find = (id: number, ...allowed: DecisionState[]): Decision => {
@@ -126,7 +130,12 @@ export const openDecisionBook = async ({ dir, env }: DecisionBookOptions): Promi
       }),
     settle: (id, state, what, result) =>
       inTurn(async () => {
-        const settled: Decision = { ...find(id, 'open', 'acting'), state, result, settledAt: timestamp() };
+        const settled: Decision = {
+          ...find(id, 'open', 'acting'),
+          state,
+          result: clip(result),
+          settledAt: timestamp(),
+        };
         await save({ decisions: [settled], history: [line(settled, what, result)] });
         return settled;
       }),
@@ -137,7 +146,7 @@ export const openDecisionBook = async ({ dir, env }: DecisionBookOptions): Promi
         await save({ decisions: [open], history: [line(open, 'NotCarriedOut', result, act?.fromRevision)] });
         return open;
       }),
-    note: (entry) => inTurn(() => save({ history: [{ ...entry, at: timestamp() }] })),
+    note: (entry) => inTurn(() => save({ history: [{ ...entry, result: clip(entry.result), at: timestamp() }] })),
     history: () => ledger.history(),
     get damage() {
       return journal.damage;

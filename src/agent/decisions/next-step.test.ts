@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import * as fc from 'fast-check';
+import type { Choice, Decision } from '../types.ts';
+import { actsAt, deadlineShare } from './deadline.ts';
+import { nextStep } from './next-step.ts';
+import type { Step, StepFacts } from './types.ts';
+
+const HOUR = 3_600_000;
+const NOW = Date.parse('2026-11-21T12:00:00Z');
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+const decided = (decision: Choice, more: Partial<Decision> = {}): Decision => ({
+  id: 1,
+  namespace: 'shop',
+  daemonSet: 'till',
+  revision: 'r2',
+  decision,
+  by: { identity: 'uid:0', via: 'loopback' },
+  at: iso(NOW - HOUR),
+  state: 'open',
+  ...more,
+});
+
+const facts = (more: Partial<StepFacts> = {}): StepFacts => ({
+  now: NOW,
+  timeZone: 'UTC',
+  connected: true,
+  announced: { revision: 'r2', need: 'yes' },
+  imageBlocks: undefined,
+  decision: undefined,
+  deadline: undefined,
+  safeConfigured: true,
+  ...more,
+});
+
+const now: Choice = { choice: 'approve', when: { type: 'now' } };
+const safe: Choice = { choice: 'approve', when: { type: 'safe' } };
+const tonight: Choice = { choice: 'approve', when: { type: 'window', from: '22:00', to: '05:00' } };
+const today: Choice = { choice: 'approve', when: { type: 'window', from: '11:00', to: '13:00' } };
+const later: Choice = { choice: 'postpone', until: iso(NOW + 6 * HOUR) };
+const reject: Choice = { choice: 'reject' };
+const deadline = (at: number, share = 0.5): StepFacts['deadline'] => ({ at, spreadMs: HOUR, share });
+
+const short = (step: Step): string =>
+  [step.kind, step.kind === 'wait' ? step.reason : step.kind === 'act' ? step.why : '']
+    .concat(step.wakeAt === undefined ? '' : `+${(step.wakeAt - NOW) / HOUR}h`)
+    .filter((word) => word !== '')
+    .join(' ');
+
+describe('next step', () => {
+  const table: [string, Partial<StepFacts>, string][] = [
+    ['nothing waits', { announced: { revision: 'r2', need: 'no' } }, 'none'],
+    ['nothing is decided', {}, 'ask'],
+    ['nothing is decided, offline', { connected: false }, 'ask'],
+    ['nothing is decided, halted', { announced: { revision: 'r2', need: 'halted' } }, 'wait Halted'],
+    ['approved', { decision: decided(now) }, 'act owner'],
+    ['approved, offline', { decision: decided(now), connected: false }, 'wait Disconnected'],
+    ['approved, image not there', { decision: decided(now), imageBlocks: 'Downloading' }, 'wait ImageNotReady'],
+    ['approved, halted', { decision: decided(now), announced: { revision: 'r2', need: 'halted' } }, 'wait Halted'],
+    ['approved when safe', { decision: decided(safe) }, 'act owner'],
+    ['approved when safe, no check any more', { decision: decided(safe), safeConfigured: false }, 'wait NoSafeCheck'],
+    ['approved for tonight', { decision: decided(tonight) }, 'wait OutsideWindow +10h'],
+    ['approved for tonight, offline', { decision: decided(tonight), connected: false }, 'wait OutsideWindow +10h'],
+    ['approved for today', { decision: decided(today) }, 'act owner +1h'],
+    ['approved for today, offline', { decision: decided(today), connected: false }, 'wait Disconnected +1h'],
+    ['approved for tonight in Apia', { decision: decided(tonight), timeZone: 'Pacific/Apia' }, 'act owner +4h'],
+    ['postponed', { decision: decided(later) }, 'wait Postponed +6h'],
+    ['postponed until now', { decision: decided(later), now: NOW + 6 * HOUR }, 'ask'],
+    ['postponed, and the clock fell back for years', { decision: decided(later), now: 0 }, 'ask'],
+    [
+      'postponed, and the clock fell back 10 min',
+      { decision: decided(later, { at: iso(NOW + 600_000) }) },
+      'wait Postponed +6h',
+    ],
+    ['rejected', { decision: decided(reject) }, 'wait Rejected'],
+    ['rejected an older version', { decision: decided(reject, { revision: 'r1' }) }, 'supersede'],
+    ['approved an older version', { decision: decided(now, { revision: 'r1' }) }, 'supersede'],
+    [
+      'approved what is not known here, offline',
+      { decision: decided(now, { revision: 'r1' }), connected: false },
+      'wait Disconnected',
+    ],
+    ['approved what runs already', { decision: decided(now), announced: { revision: 'r2', need: 'no' } }, 'supersede'],
+    ['acting', { decision: decided(now, { state: 'acting' }) }, 'wait Acting'],
+    ['acting, for an older version', { decision: decided(now, { state: 'acting', revision: 'r1' }) }, 'wait Acting'],
+    ['done before', { decision: decided(now, { state: 'done' }) }, 'ask'],
+    ['a deadline to come', { deadline: deadline(NOW + HOUR) }, 'ask +1.5h'],
+    [
+      'a deadline before the window',
+      { deadline: deadline(NOW + HOUR), decision: decided(tonight) },
+      'wait OutsideWindow +1.5h',
+    ],
+    [
+      'a deadline within the spread',
+      { deadline: deadline(NOW - HOUR / 4), decision: decided(reject) },
+      'wait Rejected +0.25h',
+    ],
+    ['a deadline that passed', { deadline: deadline(NOW - HOUR / 2) }, 'act deadline'],
+    ['a deadline over a rejection', { deadline: deadline(NOW - HOUR), decision: decided(reject) }, 'act deadline'],
+    ['a deadline over a postponement', { deadline: deadline(NOW - HOUR), decision: decided(later) }, 'act deadline'],
+    ['a deadline over a window', { deadline: deadline(NOW - HOUR), decision: decided(tonight) }, 'act deadline'],
+    ['a deadline of what is approved', { deadline: deadline(NOW - HOUR), decision: decided(now) }, 'act owner'],
+    ['a deadline, offline', { deadline: deadline(NOW - HOUR), connected: false }, 'wait Disconnected'],
+    [
+      'a deadline, halted',
+      { deadline: deadline(NOW - HOUR), announced: { revision: 'r2', need: 'halted' } },
+      'wait Halted',
+    ],
+    [
+      'a deadline, image not there',
+      { deadline: deadline(NOW - HOUR), imageBlocks: 'Downloading' },
+      'wait ImageNotReady',
+    ],
+    [
+      'a deadline, nothing waits',
+      { deadline: deadline(NOW - HOUR), announced: { revision: 'r2', need: 'no' } },
+      'none',
+    ],
+    [
+      'a deadline, acting',
+      { deadline: deadline(NOW - HOUR), decision: decided(now, { state: 'acting' }) },
+      'wait Acting',
+    ],
+    [
+      'a deadline with a decision for an older version',
+      { deadline: deadline(NOW - HOUR), decision: decided(now, { revision: 'r1' }) },
+      'supersede',
+    ],
+    [
+      'what a deadline has decided',
+      { decision: decided(now, { by: { identity: 'agent', via: 'agent' } }) },
+      'act deadline',
+    ],
+  ];
+  for (const [name, more, expected] of table) {
+    it(`${name}: ${expected}`, () => assert.equal(short(nextStep(facts(more))), expected));
+  }
+
+  const anyFacts = fc.record({
+    now: fc.integer({ min: NOW - 48 * HOUR, max: NOW + 48 * HOUR }),
+    timeZone: fc.constantFrom('UTC', 'Europe/Berlin', 'Pacific/Apia'),
+    connected: fc.boolean(),
+    announced: fc.record({ revision: fc.constantFrom('r1', 'r2'), need: fc.constantFrom('yes', 'no', 'halted') }),
+    imageBlocks: fc.constantFrom(undefined, 'Downloading'),
+    decision: fc.option(
+      fc
+        .record({
+          choice: fc.constantFrom(now, safe, tonight, today, later, reject),
+          state: fc.constantFrom('open', 'open', 'open', 'acting', 'done'),
+        })
+        .map(({ choice, state }) => decided(choice, { state })),
+      { nil: undefined },
+    ),
+    deadline: fc.option(
+      fc.record({
+        at: fc.integer({ min: NOW - 24 * HOUR, max: NOW + 24 * HOUR }),
+        spreadMs: fc.constantFrom(0, HOUR),
+        share: fc.double({ min: 0, max: 0.999, noNaN: true }),
+      }),
+      { nil: undefined },
+    ),
+    safeConfigured: fc.boolean(),
+  }) satisfies fc.Arbitrary<StepFacts>;
+
+  it('acts only with consent for this revision or a deadline that passed, connected, not halted, with its images', () => {
+    fc.assert(
+      fc.property(anyFacts, (some) => {
+        const step = nextStep(some);
+        if (step.kind !== 'act') return;
+        assert.equal(some.connected && some.announced.need === 'yes' && some.imageBlocks === undefined, true);
+        assert.notEqual(some.decision?.state, 'acting');
+        if (step.why === 'deadline') assert.ok(some.deadline && some.now >= actsAt(some.deadline));
+        else {
+          assert.equal(some.decision?.state, 'open');
+          assert.equal(some.decision?.revision, some.announced.revision);
+          assert.equal(some.decision?.decision.choice, 'approve');
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('says exactly when time alone changes it', () => {
+    const what = (step: Step): string => short(step).replace(/ \+.*/, '');
+    fc.assert(
+      fc.property(anyFacts, fc.double({ min: 0, max: 0.999, noNaN: true }), (some, part) => {
+        const step = nextStep(some);
+        const end = step.wakeAt ?? some.now + 72 * HOUR;
+        assert.ok(end > some.now);
+        const between = Math.floor(some.now + (end - some.now) * part);
+        assert.equal(what(nextStep({ ...some, now: between })), what(step));
+        if (step.wakeAt !== undefined)
+          assert.notDeepEqual(nextStep({ ...some, now: step.wakeAt }), step, 'there was a reason to wake');
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('share of a deadline', () => {
+  const share = (node: string): number => deadlineShare({ node, namespace: 'a', daemonSet: 'b', revision: 'c' });
+
+  it('is the same each time, and even over a fleet', () => {
+    assert.equal(share('node-1'), share('node-1'));
+    const tenths = Array.from({ length: 10 }, () => 0);
+    for (let node = 0; node < 10_000; node += 1) {
+      const tenth = Math.floor(share(`node-${node}`) * 10);
+      tenths[tenth] = (tenths[tenth] ?? 0) + 1;
+    }
+    for (const count of tenths) assert.ok(count > 900 && count < 1100, `${count}`);
+  });
+});
