@@ -6,6 +6,7 @@ import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Event } from 'kubernetes-types/events/v1.d.ts';
 import type { AuditRecord } from '../audit-record.ts';
 import type { Cluster, Manager, NodeSpec } from '../cluster.ts';
+import { isPullCall } from '../judge-pulls.ts';
 import type { Link } from '../link.ts';
 import type { Api } from './api.ts';
 import { blackouts } from './blackouts.ts';
@@ -140,7 +141,7 @@ export const openCase = async (
     acts: async () =>
       leaving.deletesIn(
         (await self.calls()).filter(
-          ({ verb, group, resource }) => verb === 'delete' && group === '' && resource === 'pods',
+          (call) => call.verb === 'delete' && call.group === '' && call.resource === 'pods' && !isPullCall(call),
         ),
       ),
     actedNodes: async () =>

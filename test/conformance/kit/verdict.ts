@@ -3,6 +3,7 @@ import type { DaemonRollout } from '../../../src/rollout/index.ts';
 import type { AuditRecord } from '../audit-record.ts';
 import { judge } from '../judge.ts';
 import { judgeAnnouncements } from '../judge-announcements.ts';
+import { isPullCall, judgePulls } from '../judge-pulls.ts';
 
 export interface Hearing {
   records: readonly AuditRecord[];
@@ -60,16 +61,19 @@ const regressions = (records: readonly AuditRecord[], user: string): string[] =>
 /** Holds everything that a case's managers did and said against what must always hold. */
 export const verdictOf = (hearing: Hearing): void => {
   const { records, namespace, nodes, user, logs, expected } = hearing;
-  const ours = records.filter((record) =>
+  const all = records.filter((record) =>
     record.resource === 'nodes' || record.resource === 'nodes/status'
       ? nodes.has(record.name)
       : record.namespace === namespace,
   );
+  // Pulling images is judged by itself; to the judges of updates it is somebody else's doing.
+  const ours = all.map((record) => (isPullCall(record) ? { ...record, user: `${record.user} (pulls)` } : record));
   // A pod's name begins with its DaemonSet's: deletes that belong to another one are that one's business.
   const isOf = (one: string, { name, resource, verb }: AuditRecord): boolean =>
     !(resource === 'pods' && verb === 'delete') ||
     !hearing.daemonSets.some((other) => other !== one && name.startsWith(`${other}-`));
   const product = (name: string): boolean => name === user;
+  assert.deepEqual(judgePulls(all, product), [], 'the judge of pulls finds nothing');
   const violations = hearing.daemonSets.flatMap((daemonSet) => [
     ...judgeAnnouncements(ours, { namespace, daemonSet, product }),
     ...judge(

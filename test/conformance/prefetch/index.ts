@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import { refusePods, section, strategyKey } from '../kit/index.ts';
+import {
+  announced,
+  announceNext,
+  ask,
+  madePulls,
+  outcomeOn,
+  pullPods,
+  untilClean,
+  untilFailed,
+  untilPulling,
+  untilReady,
+} from './kit.ts';
+
+const SLOW = { startMs: 4_000 };
+
+export const prefetchRules = section('Images pulled ahead', (rule) => {
+  rule('are made present where a pod asks, and nothing is left behind', async (c) => {
+    const hash = await announced(c);
+    const [node] = c.nodes;
+    const counted = (await c.daemonSet()).status;
+    const own = await c.podOn(node);
+    await ask(c, node, hash);
+    const pull = await untilPulling(c);
+    assert.deepEqual(
+      pull.spec?.containers.map(({ image }) => image),
+      ['app:v2'],
+    );
+    await untilReady(c, node, hash);
+    await untilClean(c);
+    assert.equal((await c.podOn(node)).uid, own.uid);
+    assert.deepEqual((await c.daemonSet()).status, counted, 'the DaemonSet never counted it');
+    assert.deepEqual([(await madePulls(c)).length, await c.acts()], [1, []]);
+    for (const other of c.nodes.slice(1)) assert.equal(await outcomeOn(c, other), undefined);
+  });
+
+  rule(
+    'are all those of the template, each by the policy of its own',
+    async (c) => {
+      const sidecar = { name: 'side', image: 'side:v1', restartPolicy: 'Always', imagePullPolicy: 'Always' };
+      const podSpec = {
+        initContainers: [{ name: 'init', image: 'init:v1', command: ['prepare'] }, sidecar],
+        imagePullSecrets: [{ name: 'registry' }],
+        tolerations: [{ key: 'edge', operator: 'Exists' }],
+      };
+      const hash = await announced(c, 'app:v2', { podSpec });
+      await ask(c, c.nodes[0], hash);
+      const { spec } = await untilPulling(c);
+      const images = spec?.containers.map(({ image, imagePullPolicy }) => `${image} ${imagePullPolicy}`);
+      assert.deepEqual(images, ['init:v1 IfNotPresent', 'side:v1 Always', 'app:v2 IfNotPresent']);
+      assert.deepEqual(spec?.imagePullSecrets, [{ name: 'registry' }]);
+      assert.ok(spec.tolerations?.some(({ key }) => key === 'edge'));
+      await untilReady(c, c.nodes[0], hash);
+      await untilClean(c);
+    },
+    { nodes: 1 },
+  );
+
+  rule(
+    'that cannot be pulled are reported with the cause, and pulled once that is mended',
+    async (c) => {
+      const hash = await announced(c);
+      await c.cluster.behave(c.nodes, { behaviour: 'not-pullable' });
+      await ask(c, c.nodes[0], hash);
+      assert.match(await untilFailed(c, c.nodes[0]), new RegExp(`^controllerrevision: ${hash}; app:v2: .*app:v2`));
+      await untilClean(c);
+      await c.cluster.behave(c.nodes, undefined);
+      await untilReady(c, c.nodes[0], hash);
+      await untilClean(c);
+    },
+    { nodes: 1 },
+  );
+
+  rule(
+    'of a revision that is superseded midway are given up, and those of the next one pulled when asked for',
+    async (c) => {
+      const hash = await announced(c);
+      await c.cluster.behave(c.nodes, SLOW);
+      await ask(c, c.nodes[0], hash);
+      await untilPulling(c);
+      const next = await announceNext(c, 'app:v3');
+      await untilClean(c);
+      assert.equal((await outcomeOn(c, c.nodes[0]))?.message, `controllerrevision: ${hash}`);
+      await ask(c, c.nodes[0], next);
+      await untilReady(c, c.nodes[0], next);
+      await untilClean(c);
+    },
+    { nodes: 1 },
+  );
+
+  rule(
+    'are pulled by one pod also when the manager is killed midway',
+    async (c) => {
+      const hash = await announced(c);
+      await c.cluster.behave(c.nodes, SLOW);
+      for (const node of c.nodes) await ask(c, node, hash);
+      await c.until('both are under way', async () => (await pullPods(c)).length === 2, 10_000, 50);
+      c.manager.kill('SIGKILL');
+      await c.startManager();
+      for (const node of c.nodes) await untilReady(c, node, hash);
+      await untilClean(c);
+      assert.equal((await madePulls(c)).length, 2);
+    },
+    { nodes: 2 },
+  );
+
+  rule(
+    'are not waited for when nobody asks any more: the annotation is removed while no manager runs',
+    async (c) => {
+      const hash = await announced(c);
+      await c.cluster.behave(c.nodes, { startMs: 60_000 });
+      await ask(c, c.nodes[0], hash);
+      await untilPulling(c);
+      c.manager.kill('SIGKILL');
+      await c.annotate({ [strategyKey]: null });
+      await c.startManager();
+      await untilClean(c);
+    },
+    { nodes: 1 },
+  );
+
+  rule(
+    'are collected with the pod that asked for them when no manager runs',
+    async (c) => {
+      const hash = await announced(c);
+      await c.cluster.behave(c.nodes, { startMs: 60_000 });
+      await ask(c, c.nodes[0], hash);
+      await untilPulling(c);
+      c.manager.kill('SIGKILL');
+      await c.kubectl(['delete', 'daemonset', 'app', '--wait=false']);
+      await untilClean(c, 45_000);
+    },
+    { nodes: 1 },
+  );
+
+  rule(
+    'of a node that goes offline midway are given up in time, and pulled when it is back',
+    async (c) => {
+      const timeout = { 'apps.kruise.io/image-predownload-timeout-seconds': '12' };
+      const hash = await announced(c, 'app:v2', { annotations: timeout });
+      const [node = ''] = c.nodes;
+      await c.cluster.behave([node], { startMs: 9_000 });
+      await ask(c, node, hash);
+      await untilPulling(c);
+      await c.cluster.offline([node]);
+      assert.match(await untilFailed(c, node), /; not there after 12 s: node \S+ is not ready$/);
+      await untilClean(c);
+      await c.cluster.behave([node], undefined);
+      await c.cluster.online([node]);
+      await untilReady(c, node, hash);
+      await untilClean(c);
+    },
+    { nodes: 2 },
+  );
+
+  rule(
+    'whose pull pod is refused are reported with the refusal, and pulled once it is lifted',
+    async (c) => {
+      const hash = await announced(c);
+      const lift = await refusePods(c, {
+        operation: 'CREATE',
+        expression: "!('edgeset.io/prefetch' in object.metadata.?labels.orValue({}))",
+        message: 'no pulls in this namespace',
+      });
+      await ask(c, c.nodes[0], hash);
+      // The refusal takes effect a moment after it is made.
+      const failure = await c.until('it is refused, or done', async () => {
+        const found = await outcomeOn(c, c.nodes[0]);
+        return found?.reason !== 'PullingImage' && found;
+      });
+      if (failure.status === 'False')
+        assert.match(failure.message, /no pull pod can be created: .*no pulls in this namespace/);
+      await lift();
+      await untilReady(c, c.nodes[0], hash);
+      await untilClean(c);
+    },
+    { nodes: 1, refusals: true },
+  );
+
+  rule(
+    'need no more than Pod Security restricted allows',
+    async (c) => {
+      const hash = await announced(c);
+      await c.api.merge(`/api/v1/namespaces/${c.namespace}`, {
+        metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
+      });
+      await ask(c, c.nodes[0], hash);
+      await untilReady(c, c.nodes[0], hash);
+      await untilClean(c);
+    },
+    { nodes: 1 },
+  );
+
+  rule(
+    'are no DaemonSet pods, even to a selector that takes whatever has no label',
+    async (c) => {
+      const hash = await announced(c);
+      await c.cluster.behave(c.nodes, SLOW);
+      const greedy: DaemonSet = {
+        metadata: { name: 'greedy', namespace: c.namespace },
+        spec: {
+          selector: { matchExpressions: [{ key: 'app', operator: 'NotIn', values: ['app'] }] },
+          updateStrategy: { type: 'OnDelete' },
+          template: {
+            metadata: { labels: { own: 'greedy' } },
+            spec: { nodeSelector: { case: c.namespace }, containers: [{ name: 'app', image: 'greedy:v1' }] },
+          },
+        },
+      };
+      await c.api.create(`/apis/apps/v1/namespaces/${c.namespace}/daemonsets`, greedy);
+      await ask(c, c.nodes[0], hash);
+      const { metadata } = await untilPulling(c);
+      await untilReady(c, c.nodes[0], hash);
+      await untilClean(c);
+      const [made] = await madePulls(c);
+      assert.equal((await madePulls(c)).length, 1, 'nobody else has deleted it');
+      assert.equal(metadata?.ownerReferences?.length, 1);
+      assert.ok(made);
+    },
+    { nodes: 1, daemonSets: ['app', 'greedy'] },
+  );
+
+  rule(
+    'are nobody’s business in automatic mode',
+    async (c) => {
+      await c.settled();
+      const { name } = await c.podOn(c.nodes[0]);
+      const condition = (type: string, status: string, reason: string) => ({
+        type,
+        status,
+        reason,
+        message: 'controllerrevision: abc',
+      });
+      await c.api.patch(`/api/v1/namespaces/${c.namespace}/pods/${name}/status`, {
+        status: {
+          conditions: [
+            condition('PodNeedUpgrade', 'True', 'NewRevision'),
+            condition('PodImageReady', 'False', 'PullingImage'),
+          ],
+        },
+      });
+      await c.noActFor(3);
+      assert.deepEqual([await pullPods(c), await madePulls(c)], [[], []]);
+    },
+    { nodes: 1 },
+  );
+});
