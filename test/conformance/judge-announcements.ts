@@ -36,12 +36,11 @@ const plain = (value: unknown): string =>
     return Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)));
   });
 
-const othersOf = (pod: Pod | undefined): string =>
-  plain(
-    conditionsOf(pod)
-      .filter(({ type }) => type !== NEED_UPGRADE)
-      .toSorted((a, b) => (a.type < b.type ? -1 : 1)),
-  );
+/** Were other conditions taken away or changed? One more is none of ours: the log does not say what a binding adds. */
+const isOverwritten = (before: Pod, after: Pod): boolean => {
+  const present = new Map(conditionsOf(after).map((condition) => [condition.type, plain(condition)]));
+  return conditionsOf(before).some((one) => one.type !== NEED_UPGRADE && present.get(one.type) !== plain(one));
+};
 
 /** What is wrong with a patch by itself. */
 const slips = (request: unknown): string[] => {
@@ -81,7 +80,7 @@ export const judgeAnnouncements = (records: readonly AuditRecord[], options: Ann
     const known = pods.get(after.metadata?.uid ?? '');
     if (!known) return;
     const [was, is] = [needOf(known.pod), needOf(after)];
-    if (othersOf(known.pod) !== othersOf(after)) complain('S5', 'and changed other conditions');
+    if (isOverwritten(known.pod, after)) complain('S5', 'and changed other conditions');
     const settled = record.receivedAt - known.changedAt > lagMs;
     if (plain(was) === plain(is) && settled) complain('S15', 'and changed nothing');
     const turned = was?.status !== is?.status;

@@ -30,6 +30,10 @@ const QUICK = [
   'a refused delete does not stop the others',
   'a node that is deleted and made again',
   'an API server that restarts midway',
+  'every pod is told once a revision',
+  'removing it while no manager runs',
+  'one pod that refuses does not stop the rest',
+  'halted for the others',
 ];
 
 const rules = QUICK.map((words) => {

@@ -109,11 +109,13 @@ export const announcing = section('OTA', (rule) => {
       await c.setImage('app:v2');
       await c.untilActs(1);
       await c.annotate(ota);
-      await c.until('the others are asked', async () => (await c.status()).owners?.asked === 3);
-      const acted = (await c.acts()).length;
+      await c.until('the others are asked', async () => ((await c.status()).owners?.asked ?? 0) >= 2);
       await c.noActFor(3);
-      assert.ok(acted <= 2, 'one that was under way');
-      await untilSaid(c, [UP_TO_DATE, NEW, NEW, NEW]);
+      assert.ok((await c.acts()).length <= 2, 'no more than what was under way');
+      await c.until('what was deleted is back', async () => (await c.status()).nodes?.updating === 0);
+      const updated = await c.running('app:v2');
+      const expected = c.nodes.map((node) => (updated.includes(node) ? UP_TO_DATE : NEW));
+      await untilSaid(c, expected);
       await c.annotate({ [strategyKey]: 'auto' });
       await c.untilRunning('app:v2');
       await untilSaid(c, ['nothing', 'nothing', 'nothing', 'nothing']);
@@ -140,8 +142,10 @@ export const announcing = section('OTA', (rule) => {
       );
       await c.annotate({ 'edgeset.io/ota-deadline': '2040-01-01T00:00:00Z', 'edgeset.io/ota-deadline-spread': '30m' });
       await untilSaid(c, [NEW, NEW]);
-      const { deadline, deadlineSpreadSeconds } = (await c.status()).owners ?? {};
-      assert.deepEqual([deadline, deadlineSpreadSeconds], ['2040-01-01T00:00:00Z', 1800]);
+      await c.until('the deadline is told', async () => {
+        const { deadline, deadlineSpreadSeconds } = (await c.status()).owners ?? {};
+        return deadline === '2040-01-01T00:00:00Z' && deadlineSpreadSeconds === 1800;
+      });
     },
     { nodes: 2 },
   );
@@ -159,7 +163,13 @@ export const announcing = section('OTA', (rule) => {
         expression: `object.spec.nodeName != '${away}' || !${said}`,
         message: 'not on this node',
       });
-      const path = `/api/v1/namespaces/${c.namespace}/pods/${(await c.podOn(away)).name}/status`;
+      // Not one of the DaemonSet's pods: in the audit log a dry run looks like the deed.
+      const pods = `/api/v1/namespaces/${c.namespace}/pods`;
+      await c.api.create(pods, {
+        metadata: { name: 'probe' },
+        spec: { nodeName: away, containers: [{ name: 'probe', image: 'probe' }] },
+      });
+      const path = `${pods}/probe/status`;
       const probe = { status: { conditions: [{ type: 'PodNeedUpgrade', status: 'True' }] } };
       await c.until('patches are refused', async () =>
         c.api.patch(`${path}?dryRun=All`, probe).then(
