@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { addAgentCommand } from './agent-command.ts';
 import { addClusterCommand } from './cluster-command.ts';
 import type { AddCommand } from './command.ts';
 import { addCrdsCommand } from './crds-command.ts';
@@ -32,7 +33,7 @@ const groups: readonly CommandGroup[] = [
   },
   { heading: 'Trying out:', pluginToo: false, commands: [addDemoCommand, addClusterCommand] },
   { heading: 'Installing:', pluginToo: true, commands: [addCrdsCommand] },
-  { heading: 'Running:', pluginToo: false, commands: [addManagerCommand, addCompletionCommand] },
+  { heading: 'Running:', pluginToo: false, commands: [addManagerCommand, addAgentCommand, addCompletionCommand] },
 ];
 
 /** Runs the command line `args` (without node and script) and resolves with the exit code. Never rejects. */

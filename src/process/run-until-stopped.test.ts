@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
-import { type Clock, createLogger, type LogFields } from '../runtime/index.ts';
+import { type Clock, createLogger, type LogFields, OptionError } from '../runtime/index.ts';
 import { runUntilStopped } from './run-until-stopped.ts';
 
 const world = () => {
@@ -45,6 +45,17 @@ test('work that fails is logged and gives exit code 1', async () => {
   assert.equal(await runUntilStopped(env, host, () => Promise.reject(failure)), 1);
   assert.equal(lines.at(-1)?.level, 'error');
   assert.equal(lines.at(-1)?.error, 'cannot listen (CannotListen)');
+});
+
+test('a bad flag is for the command line to tell', async () => {
+  const { env, host, lines } = world();
+  const bad = new OptionError('--unix-socket', 'is taken');
+  await assert.rejects(
+    runUntilStopped(env, host, () => Promise.reject(bad)),
+    bad,
+  );
+  assert.deepEqual(lines, []);
+  assert.deepEqual(host.eventNames(), []);
 });
 
 test('a second signal ends the process at once', async () => {

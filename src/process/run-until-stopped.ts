@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import type { Env } from '../runtime/index.ts';
+import { type Env, OptionError } from '../runtime/index.ts';
 
 /** The part of `process` that decides over its life; `process` itself fits. */
 export interface HostProcess {
@@ -13,7 +13,7 @@ const GRACE_MS = 28_000;
 
 /**
  * Runs `work` until it ends or SIGTERM or SIGINT asks it to by aborting its signal. Resolves with the exit code: 0 when
- * it resolved, 1 when it rejected (logged). A second signal ends the process at once, a stop that takes longer than
+ * it resolved, 1 when it rejected (logged); rejects with an `OptionError` of `work`, which names a flag. A second signal ends the process at once, a stop that takes longer than
  * 28 s and an error that nobody handles end it with code 1.
  */
 export const runUntilStopped = async (
@@ -52,6 +52,8 @@ export const runUntilStopped = async (
     log.info('stopped');
     return 0;
   } catch (error) {
+    // For the one who typed the flag, in the words of the command line.
+    if (error instanceof OptionError) throw error;
     log.error('failed', { error });
     return 1;
   } finally {

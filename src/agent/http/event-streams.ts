@@ -17,14 +17,21 @@ const GATHER_MS = 100;
 const RECONNECT_MS = 2_000;
 
 /** The state of the device as server-sent events. */
-export const createEventStreams = ({ clock }: Pick<Env, 'clock'>, limits: Limits): EventStreams => {
+export const createEventStreams = ({ clock, log }: Pick<Env, 'clock' | 'log'>, limits: Limits): EventStreams => {
   const ends = new Set<() => void>();
 
-  const run = (backend: AgentBackend, response: ServerResponse): void => {
+  const stateOf = (backend: AgentBackend): string =>
+    JSON.stringify({ device: backend.device(), updates: backend.updates() });
+
+  const run = (backend: AgentBackend, response: ServerResponse, first: string): void => {
     let id = 0;
     let pending: { cancel(): void } | undefined;
     let beat: { cancel(): void };
-    const send = (): void => {
+    const send = (state: string): void => {
+      id += 1;
+      response.write(`id: ${id}\nevent: state\ndata: ${state}\n\n`);
+    };
+    const tell = (): void => {
       pending = undefined;
       // Who does not read must not fill our memory; it comes back and is told the state as it is then.
       if (response.writableLength > limits.unreadBytes) {
@@ -32,16 +39,19 @@ export const createEventStreams = ({ clock }: Pick<Env, 'clock'>, limits: Limits
         response.destroy();
         return;
       }
-      id += 1;
-      const state = JSON.stringify({ device: backend.device(), updates: backend.updates() });
-      response.write(`id: ${id}\nevent: state\ndata: ${state}\n\n`);
+      try {
+        send(stateOf(backend));
+      } catch (error) {
+        log.error('an event stream ends: the state cannot be told', { error });
+        end();
+      }
     };
     const heartbeat = (): void => {
       response.write(': still here\n\n');
       beat = clock.timer(limits.heartbeatMs, heartbeat);
     };
     const unsubscribe = backend.onChange(() => {
-      pending ??= clock.timer(GATHER_MS, send);
+      pending ??= clock.timer(GATHER_MS, tell);
     });
     const end = (): void => {
       if (!ends.delete(end)) return;
@@ -57,7 +67,7 @@ export const createEventStreams = ({ clock }: Pick<Env, 'clock'>, limits: Limits
     response.on('close', end);
     response.on('error', end);
     response.write(`retry: ${RECONNECT_MS}\n`);
-    send();
+    send(first);
   };
 
   return {
@@ -67,11 +77,12 @@ export const createEventStreams = ({ clock }: Pick<Env, 'clock'>, limits: Limits
     open(backend) {
       if (ends.size >= limits.streams)
         return failure(429, 'too many event streams are open', { cause: 'TooManyStreams', retryAfterSeconds: 5 });
+      const first = stateOf(backend);
       return {
         stream(response, head) {
           response.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
           if (head) response.end();
-          else run(backend, response);
+          else run(backend, response, first);
         },
       };
     },

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Env } from '../../runtime/index.ts';
 import type { Authenticate, Verdict } from '../callers/index.ts';
+import { JournalError } from '../decisions/index.ts';
 import type { AgentBackend } from '../types.ts';
 import { failure, type HttpAnswer, json } from './answer.ts';
 import { discard, readJson } from './body.ts';
@@ -161,7 +162,11 @@ export const createHandler = (parts: HandlerParts): Handler => {
     } catch (error) {
       if (request.destroyed && !request.complete) return;
       env.log.error('a request failed', { method: request.method, error });
-      result = failure(500, 'the agent failed: its log says more');
+      // Nothing that is not on the disk is ever done: the message says what the disk lacks.
+      result =
+        error instanceof JournalError
+          ? failure(503, `nothing was done: ${error.message}`, { cause: error.code, retryAfterSeconds: 10 })
+          : failure(500, 'the agent failed: its log says more');
     } finally {
       connection.pending -= 1;
     }

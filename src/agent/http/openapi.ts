@@ -17,6 +17,12 @@ export const guardResponses: Readonly<Record<number, string>> = {
   500: 'The agent failed.',
 };
 
+/** Of what is written to the disk before it is done. */
+const diskResponses: Readonly<Record<number, string>> = { 503: 'The disk takes no decision. Nothing was done.' };
+
+const guardsOf = ({ method }: Route): Readonly<Record<number, string>> =>
+  method === 'POST' ? { ...guardResponses, ...diskResponses } : guardResponses;
+
 const descriptions = {
   namespace: 'A DNS label.',
   podName: 'A DNS subdomain.',
@@ -34,7 +40,7 @@ const operationOf = (route: Route): object => {
   }));
   const inQuery = (route.query ?? []).map((each) => ({ ...each, in: 'query' }));
   const own = Object.entries(route.responses).map(([code, { description, contentType, schema, headers = {} }]) => {
-    const guard = guardResponses[Number(code)];
+    const guard = guardsOf(route)[Number(code)];
     // Where route and guards share a status, the content type tells them apart, and both shapes are named.
     const content =
       guard === undefined || contentType === 'application/json'
@@ -53,7 +59,7 @@ const operationOf = (route: Route): object => {
       },
     ] as const;
   });
-  const guards = Object.entries(guardResponses).map(([code, description]) => [code, status(description)] as const);
+  const guards = Object.entries(guardsOf(route)).map(([code, description]) => [code, status(description)] as const);
   return {
     operationId: route.operationId,
     summary: route.summary,

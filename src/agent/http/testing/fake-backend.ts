@@ -40,7 +40,7 @@ export interface FakeBackend extends AgentBackend {
   next: {
     upgrade?: Awaited<ReturnType<AgentBackend['upgrade']>>;
     decide?: Awaited<ReturnType<AgentBackend['decide']>>;
-    fail?: boolean;
+    fail?: Error;
   };
   items: object[];
 }
@@ -59,7 +59,7 @@ export const createFakeBackend = (): FakeBackend => {
     state: 'open',
   });
   const check = (): void => {
-    if (backend.next.fail === true) throw new Error('the disk is full of secrets');
+    if (backend.next.fail !== undefined) throw backend.next.fail;
   };
   const backend: FakeBackend = {
     acts: [],
@@ -84,11 +84,11 @@ export const createFakeBackend = (): FakeBackend => {
         ? { status: 202, text: `Queued updating pod ${namespace}/${name}` }
         : { status: 200, text: `Start updating pod ${namespace}/${name}` };
     },
-    imagePull({ namespace, name }, caller) {
+    async imagePull({ namespace, name }, caller) {
       check();
-      if (backend.next.upgrade !== undefined) return Promise.resolve(backend.next.upgrade);
+      if (backend.next.upgrade !== undefined) return backend.next.upgrade;
       backend.acts.push(`pull ${namespace}/${name} by ${caller.identity}`);
-      return Promise.resolve({ status: 200, text: `Image pre-pull requested for pod ${namespace}/${name}` });
+      return { status: 200, text: `Image pre-pull requested for pod ${namespace}/${name}` };
     },
     updates() {
       check();

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createFakeBackend } from './http/testing/fake-backend.ts';
+import { createAgentMetrics } from './metrics.ts';
+
+test('the page has numbers of the agent, its callers and the API server, and names nothing that runs here', async () => {
+  const metrics = createAgentMetrics('1.2.3');
+  metrics.answer(200, undefined);
+  metrics.answer(403, 'WrongUser');
+  metrics.answer(403, 'WrongUser');
+  metrics.request({ verb: 'get', method: 'GET', host: 'a"b\\', code: '200', resource: 'pods', seconds: 0.1 });
+  const before = await metrics.render();
+  assert.equal(before.contentType, 'text/plain; version=0.0.4; charset=utf-8');
+  assert.doesNotMatch(before.body, /edgeset_agent_connected/);
+  metrics.show({ backend: createFakeBackend(), server: { connections: 3, streams: 1 } });
+  const { body } = await metrics.render();
+  for (const line of [
+    'edgeset_agent_info{version="1.2.3"} 1',
+    'edgeset_agent_connected 1',
+    'edgeset_agent_cache_age_seconds 1.2',
+    'edgeset_agent_updates{state="available"} 1',
+    'edgeset_agent_updates{state="current"} 1',
+    'edgeset_agent_updates{state="failed"} 0',
+    'edgeset_agent_connections 3',
+    'edgeset_agent_event_streams 1',
+    'edgeset_agent_answers_total{code="403"} 2',
+    'edgeset_agent_refusals_total{reason="WrongUser"} 2',
+    'rest_client_requests_total{code="200",method="GET",host="a\\"b\\\\"} 1',
+  ])
+    assert.ok(body.split('\n').includes(line), `${line}\n${body}`);
+  for (const secret of ['till', 'shop', '7d9c', 'example.org']) assert.ok(!body.includes(secret), secret);
+  assert.ok(body.endsWith('\n'));
+});
