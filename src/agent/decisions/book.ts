@@ -93,7 +93,7 @@ export const openDecisionBook = async ({ dir, env }: DecisionBookOptions): Promi
   };
 
   return {
-    decide: ({ namespace, daemonSet, revision, choice, by, fromRevision }) =>
+    decide: ({ namespace, daemonSet, revision, choice, by, fromRevision, once }) =>
       inTurn(async () => {
         const before = ledger.of({ namespace, daemonSet });
         if (before && before.revision === revision && isDeepStrictEqual(before.decision, choice)) return before;
@@ -101,7 +101,17 @@ export const openDecisionBook = async ({ dir, env }: DecisionBookOptions): Promi
           throw new DecisionError('Acting', `decision ${before.id} is being carried out; decide once that is over`);
         const id = ledger.lastId + 1;
         const at = timestamp();
-        const decision: Decision = { id, namespace, daemonSet, revision, decision: choice, by, at, state: 'open' };
+        const decision: Decision = {
+          id,
+          namespace,
+          daemonSet,
+          revision,
+          decision: choice,
+          by,
+          at,
+          state: 'open',
+          ...(once && { once }),
+        };
         const replaced = ledger
           .all()
           .filter((other) => same(other, decision))

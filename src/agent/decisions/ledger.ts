@@ -90,7 +90,6 @@ export const createLedger = (): Ledger => {
     },
     // One record a line of the history: a damaged byte must not take more than one.
     snapshot: () => [
-      { lastId } satisfies Change,
       ...[...live.values()].map((decision) => ({ lastId, decisions: [decision] }) satisfies Change),
       ...entries.map((entry) => ({ lastId, history: [entry] }) satisfies Change),
     ],
