@@ -36,6 +36,14 @@ describe('condition PodImageReady', () => {
     });
   });
 
+  it('is no longer than an admission policy may want it', () => {
+    const report = { reason: 'PullImageFail', revision: 'b', cause: '\u{1F4BE}'.repeat(2000) } as const;
+    const { message } =
+      (imageReadyPatch({ uid: 'u', status: 'False' }, report, 0) as Pod).status?.conditions?.[0] ?? {};
+    assert.equal(message?.length, 1024);
+    assert.ok(message?.isWellFormed());
+  });
+
   it('has a time of transition only when the status changes', () => {
     const timeOf = (status: string | undefined): string | undefined => {
       const { status: written } = imageReadyPatch(

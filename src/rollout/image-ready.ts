@@ -29,7 +29,8 @@ export const imageReadyOf = (pod: Pod): ImageReady | undefined => {
   return { status: found.status, revision, reason: found.reason ?? '', message };
 };
 
-const LONGEST_CAUSE = 1024;
+/** What the agents' admission policy lets through. */
+const LONGEST_MESSAGE = 1024;
 
 /** A strategic merge patch of a pod's status that touches this one condition, and no other pod of the same name. */
 export const imageReadyPatch = (
@@ -38,7 +39,7 @@ export const imageReadyPatch = (
   now: number,
 ): object => {
   const status = report.reason === 'PullImageSuccess' ? 'True' : 'False';
-  const cause = report.cause ? `; ${report.cause.slice(0, LONGEST_CAUSE)}` : '';
+  const cause = report.cause ? `; ${report.cause}` : '';
   return {
     metadata: { uid: pod.uid },
     status: {
@@ -47,7 +48,7 @@ export const imageReadyPatch = (
           type: IMAGE_READY,
           status,
           reason: report.reason,
-          message: `controllerrevision: ${report.revision}${cause}`,
+          message: `controllerrevision: ${report.revision}${cause}`.slice(0, LONGEST_MESSAGE).toWellFormed(),
           ...(status !== pod.status && { lastTransitionTime: new Date(now).toISOString().replace(/\.\d+Z$/, 'Z') }),
         },
       ],

@@ -13,7 +13,8 @@ describe('the room for another image', () => {
     assert.match((await whyNoRoom(tmpdir(), { bytes: 0, share: 1 })) ?? '', /must stay free/);
   });
 
-  it('is not in question where the folder cannot be seen', async () => {
-    assert.equal(await whyNoRoom('/no/such/folder', { bytes: 1e18, share: 1 }), undefined);
+  it('is that of the disk above a folder which only the runtime sees, and not in question without any', async () => {
+    assert.match((await whyNoRoom('/no/such/folder', { bytes: 0, share: 2 })) ?? '', /must stay free/);
+    assert.equal(await whyNoRoom('/dev/null/folder', { bytes: 0, share: 2 }), undefined);
   });
 });

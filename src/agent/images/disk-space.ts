@@ -1,4 +1,6 @@
+import type { StatsFs } from 'node:fs';
 import { statfs } from 'node:fs/promises';
+import path from 'node:path';
 
 /** What must stay free so that a pull neither fills the device's disk nor makes the kubelet evict pods to gain space. */
 export interface DiskMargin {
@@ -10,11 +12,21 @@ export interface DiskMargin {
 const inMiB = (bytes: number): string => `${Math.floor(bytes / 1024 / 1024)} MiB`;
 
 /**
- * Why there is no room for another image on the file system of `folder`; undefined when there is, and when it cannot be
- * known because the folder is not mounted into the agent's container.
+ * The file system of `folder`, or of the nearest folder above it that is there: an agent in a container does not see the
+ * runtime's folders, but its own root lies on the disk that holds the images.
  */
+const fileSystemOf = async (folder: string): Promise<StatsFs | undefined> => {
+  try {
+    return await statfs(folder);
+  } catch (error) {
+    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    return missing && folder !== path.dirname(folder) ? fileSystemOf(path.dirname(folder)) : undefined;
+  }
+};
+
+/** Why there is no room for another image on the disk of `folder`; undefined when there is, or when it cannot be known. */
 export const whyNoRoom = async (folder: string, margin: DiskMargin): Promise<string | undefined> => {
-  const found = await statfs(folder).catch(() => undefined);
+  const found = await fileSystemOf(folder);
   if (!found || found.blocks === 0) return undefined;
   const free = found.bavail * found.bsize;
   const size = found.blocks * found.bsize;

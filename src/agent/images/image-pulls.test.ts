@@ -128,6 +128,20 @@ describe('a request for images', () => {
     await success('a1');
   });
 
+  it('whose caller does not wait longer goes on', async () => {
+    const pod = world.createPod();
+    const caller = new AbortController();
+    world.link.hold = new Promise((resolve) => {
+      world.link.release = resolve;
+    });
+    const asked = open().request(pod, v1, caller.signal);
+    await eventually('it is being written', () => world.link.bodies.length === 1);
+    caller.abort(new Error('no longer'));
+    await assert.rejects(asked, /no longer/);
+    world.link.release();
+    await success('a1');
+  });
+
   it('for another revision takes the place of the first', async () => {
     holdPulls();
     const pulls = open();
@@ -348,7 +362,8 @@ describe('what happens during a pull', () => {
   it('the agent stops: so does the pull, and the next agent takes it up', async () => {
     holdPulls();
     const first = open();
-    await first.request(world.createPod(), v1, signal);
+    world.createPod();
+    await first.request(world.announce('a1'), v1, signal);
     const pull = await aPull();
     end.abort(new Error('stop'));
     await Promise.all(runs);

@@ -1,6 +1,6 @@
 import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import { compareVersions, type KubeClient } from '../../kube/index.ts';
-import { type ImageReady, imageReadyOf } from '../../rollout/index.ts';
+import { announcedRevision, type ImageReady, imageReadyOf, needUpgradeOf } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import type { ImageState } from '../types.ts';
 import type { CriClient } from './cri.ts';
@@ -29,13 +29,14 @@ export interface ImagePullsOptions {
 export interface ImagePulls {
   /**
    * Asks for the images of `target`: resolves when `PodImageReady` says so, and rejects with the `KubeError` when that
-   * could not be written. With a container runtime the pull goes on in the background. The same pod and revision again
+   * could not be written, or with the reason of `signal`, which ends
+   * the wait only. With a container runtime the pull goes on in the background. The same pod and revision again
    * is one pull while it lasts; once it is over, images that the node has removed since are pulled again.
    */
   request(pod: Pod, target: PullTarget, signal: AbortSignal): Promise<void>;
   /**
-   * Call with all pods of this node whenever they change. Ends pulls for pods that are gone, are going, or are to run
-   * another revision by now, and takes up those that an agent before this one did not finish. An
+   * Call with all pods of this node whenever they change. Ends pulls for pods that are gone, are going, or are no
+   * longer to run that revision, and takes up those that an agent before this one did not finish. An
    * answer of undefined from `targetOf`, or an error while offline, leaves that to the next call.
    */
   follow(pods: readonly Pod[], targetOf: TargetOf): void;
@@ -81,16 +82,29 @@ const stateOf: Readonly<Record<string, ImageState>> = {
 
 /** The revision that the manager announces for a pod, when it does. */
 const announced = (pod: Pod): string | undefined => {
-  const need = pod.status?.conditions?.find(({ type }) => type === 'PodNeedUpgrade');
-  if (need?.status !== 'True') return undefined;
-  return /^controllerrevision: *([^;\s]+)/.exec(need.message ?? '')?.[1];
+  const need = needUpgradeOf(pod);
+  return need?.status === 'True' ? announcedRevision(need) : undefined;
 };
 
 const isSuperseded = (job: Job, pod: Pod): boolean => {
   if (pod.metadata?.deletionTimestamp) return true;
   if (isOlder(pod.metadata?.resourceVersion ?? '', job.resourceVersion)) return false;
-  const need = announced(pod);
-  return need !== undefined && need !== job.revision;
+  return announced(pod) !== job.revision;
+};
+
+/** `work`, or the signal's reason as soon as it aborts; the work itself goes on. */
+const until = async (signal: AbortSignal, work: Promise<void>): Promise<void> => {
+  let onAbort = (): void => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
 };
 
 export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
@@ -179,7 +193,7 @@ export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
     if (criSocket === undefined || resuming.has(uid) || pod.metadata?.deletionTimestamp) return;
     if (told?.reason !== 'PullingImage' || told.revision === '') return;
     const { revision } = told;
-    if ((announced(pod) ?? revision) !== revision) return;
+    if (announced(pod) !== revision) return;
     const find = async (): Promise<void> => {
       try {
         const target = await targetOf(pod, revision);
@@ -198,13 +212,14 @@ export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
     async request(pod, target, signal) {
       const uid = pod.metadata?.uid ?? '';
       const current = jobs.get(uid);
-      if (current?.revision === target.hash) return current.written;
+      if (current?.revision === target.hash) return until(signal, current.written);
       if (!current && (await isReady(pod, target, signal))) return;
+      signal.throwIfAborted();
       // Another request may have come while the runtime was asked.
       const now = jobs.get(uid);
-      if (now?.revision === target.hash) return now.written;
+      if (now?.revision === target.hash) return until(signal, now.written);
       now?.cancel.abort(new Error('another revision was asked for'));
-      return start(pod, target, now).written;
+      return until(signal, start(pod, target, now).written);
     },
 
     follow(pods, targetOf) {
@@ -221,7 +236,8 @@ export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
         seen.set(uid, now);
         const job = jobs.get(uid);
         if (!job) resume(pod, now.told, targetOf);
-        else if (isSuperseded(job, pod)) job.cancel.abort(new Error('the pod is going, or to run another revision'));
+        else if (isSuperseded(job, pod))
+          job.cancel.abort(new Error('the pod is going, or no longer to run this revision'));
       }
     },
 

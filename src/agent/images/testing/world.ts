@@ -51,7 +51,15 @@ export const createWorld = async () => {
   const runtime = startFakeRuntime();
   await runtime.start();
   const inner = machineryClient(machinery);
-  const link = { down: false, refused: new Set<string>(), calls: [] as string[], bodies: [] as unknown[] };
+  const link = {
+    down: false,
+    refused: new Set<string>(),
+    calls: [] as string[],
+    bodies: [] as unknown[],
+    /** Patches do not get through before. */
+    hold: Promise.resolve(),
+    release: (): void => undefined,
+  };
   const through = (verb: string, plural: string): void => {
     link.calls.push(`${verb} ${plural}`);
     if (link.down) throw new KubeError('Transport', 'the link is cut', { happened: 'unknown' });
@@ -65,6 +73,7 @@ export const createWorld = async () => {
     },
     patch: async (resource, ref, body, options) => {
       link.bodies.push(body);
+      await link.hold;
       through('patch', resource.plural);
       return inner.patch(resource, ref, body, options);
     },
