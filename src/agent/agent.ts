@@ -127,7 +127,7 @@ export const createAgent = (options: AgentOptions): Agent => {
     carryOut,
     images,
     tell,
-    kick: engine.kick,
+    kick: () => engine.kick(),
     signal: () => stopped.signal,
   });
 
@@ -138,17 +138,16 @@ export const createAgent = (options: AgentOptions): Agent => {
     if (!pod || asked.has(key) || imageReadyOf(pod)?.revision === announced.revision) return;
     asked.add(key);
     const ref = { namespace: pod.metadata?.namespace ?? '', name: pod.metadata?.name ?? '' };
-    compatible.imagePull(ref, SELF).then(
-      ({ status, text }) => {
-        if (status === 200) return;
-        asked.delete(key);
-        env.log.warn('the images of a revision that was decided on could not be asked for', { text });
-      },
-      (error: unknown) => {
-        asked.delete(key);
-        if (!stopped.signal.aborted) env.log.error('asking for images failed', { error });
-      },
-    );
+    const ask = async (): Promise<void> => {
+      const { status, text } = await compatible.imagePull(ref, SELF);
+      if (status === 200) return;
+      asked.delete(key);
+      env.log.warn('the images of a revision that was decided on could not be asked for', { text });
+    };
+    ask().catch((error: unknown) => {
+      asked.delete(key);
+      if (!stopped.signal.aborted) env.log.error('asking for images failed', { error });
+    });
   };
 
   const targetOf = async (pod: Pod, hash: string): Promise<{ hash: string; template: PodTemplateSpec } | undefined> => {

@@ -1,5 +1,5 @@
 import { type Env, sleep } from '../../runtime/index.ts';
-import type { DecisionBook } from '../decisions/index.ts';
+import { type DecisionBook, JournalError } from '../decisions/index.ts';
 import type { SafeCheck } from '../device/index.ts';
 import type { Consent, Decision, DecisionAct, PodRef } from '../types.ts';
 import { isAdvanced, type KnownUpdates, revisionOf } from '../updates/index.ts';
@@ -9,7 +9,7 @@ import { type Candidate, isRefusal, nameOf } from './checks.ts';
 import type { Exclusive } from './exclusive.ts';
 import type { Fresh } from './fresh.ts';
 import { READ_MS } from './fresh.ts';
-import { disconnected, type Refusal, refuse } from './refusal.ts';
+import { disconnected, notDurable, type Refusal, refuse } from './refusal.ts';
 import type { Tell } from './tell.ts';
 
 /** One update that is to be carried out now, or not. */
@@ -61,14 +61,21 @@ export const createCarryOut = (options: CarryOutOptions): CarryOut => {
 
   const ownerOf = (decision: Decision) => known.get(decision)?.known;
 
+  /** A disk that is full now must not make a lie of what happened: what was not written down is found out again later. */
+  const written = async (decision: Decision, write: () => Promise<Decision>): Promise<Decision> => {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof JournalError)) throw error;
+      env.log.error('what became of an act could not be written down', { decision: decision.id, error });
+      return decision;
+    }
+  };
+
   const settleDone = async (decision: Decision, result: string): Promise<Decision> => {
-    const settled = await book.settle(
-      decision.id,
-      'done',
-      decision.act?.kind === 'approve' ? 'Approved' : 'Deleted',
-      result,
-    );
-    const { act } = settled;
+    const { act } = decision;
+    const what = act?.kind === 'approve' ? 'Approved' : 'Deleted';
+    const settled = await written(decision, () => book.settle(decision.id, 'done', what, result));
     if (act) {
       const { fromRevision, toRevision } = act;
       known.setEpisode(settled, { decision: settled, fromRevision, toRevision, startedAt: Date.parse(act.startedAt) });
@@ -82,8 +89,9 @@ export const createCarryOut = (options: CarryOutOptions): CarryOut => {
   /** The act was certainly not carried out. What was asked for at once is over; what was decided waits for its next time. */
   const giveBack = async (decision: Decision, result: string): Promise<void> => {
     known.setEpisode(decision, null);
-    if (decision.once) await book.settle(decision.id, 'refused', 'Refused', result);
-    else await book.reopen(decision.id, result);
+    await written(decision, () =>
+      decision.once ? book.settle(decision.id, 'refused', 'Refused', result) : book.reopen(decision.id, result),
+    );
   };
 
   const doneText = ({ act }: Decision): string =>
@@ -187,6 +195,7 @@ export const createCarryOut = (options: CarryOutOptions): CarryOut => {
           if (attempt < TRIES) {
             // Certainly not carried out: the next try is bound to another version, and is another act.
             await book.reopen(decision.id, 'The pod changed before the act reached it: it is looked at again');
+            known.setEpisode(decision, null);
             continue;
           }
           await giveBack(decision, 'The pod changed faster than it could be looked at');
@@ -210,7 +219,8 @@ export const createCarryOut = (options: CarryOutOptions): CarryOut => {
           const { fromRevision, toRevision } = act;
           const result = `No answer to the act on pod ${act.pod}: it is found out what became of it once that is possible`;
           const who = decision.by.identity;
-          await book.note({ namespace, daemonSet, who, what: 'OutcomeUnknown', fromRevision, toRevision, result });
+          const line = { namespace, daemonSet, who, what: 'OutcomeUnknown', fromRevision, toRevision, result };
+          await written(decision, () => book.note(line).then(() => decision));
           return { kind: 'unknown', decision };
         }
       }
@@ -219,7 +229,16 @@ export const createCarryOut = (options: CarryOutOptions): CarryOut => {
 
   return {
     async run(order, signal) {
-      const outcome = await exclusive.run(() => carry(order, signal), order.endsAt);
+      const work = async (): Promise<Outcome> => {
+        try {
+          return await carry(order, signal);
+        } catch (error) {
+          // All that is written after an act is caught where it is written.
+          if (error instanceof JournalError) return { kind: 'refused', refusal: notDurable(error) };
+          throw error;
+        }
+      };
+      const outcome = await exclusive.run(work, order.endsAt);
       if (outcome) return outcome;
       const { namespace, name } = order.pod;
       const text = `Pod ${namespace}/${name} can not be updated now: another update is under way on this device`;

@@ -2,7 +2,7 @@ import { isKubeError, type KubeClient } from '../../kube/index.ts';
 import { controllerRevisions } from '../../resources/index.ts';
 import { recordedTemplate } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
-import type { DecisionBook } from '../decisions/index.ts';
+import { type DecisionBook, DecisionError, JournalError } from '../decisions/index.ts';
 import type { ImagePulls } from '../images/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import type { AgentBackend, Caller, Consent, Decision, PodRef, TextAnswer } from '../types.ts';
@@ -12,7 +12,7 @@ import { type CarryOut, unsettledText } from './carry-out.ts';
 import { type Candidate, checkOwner, checkPod, isRefusal } from './checks.ts';
 import type { Fresh } from './fresh.ts';
 import { READ_MS } from './fresh.ts';
-import { disconnected, type Refusal, refuse } from './refusal.ts';
+import { disconnected, notDurable, type Refusal, refuse } from './refusal.ts';
 import type { Tell } from './tell.ts';
 
 export interface CompatibleOptions {
@@ -33,9 +33,6 @@ export interface CompatibleOptions {
 }
 
 const answerTo = ({ status, text }: Refusal): TextAnswer => ({ status, text });
-
-const hasCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code;
 
 /** The two routes that OpenYurt's users call. */
 export const createCompatible = (options: CompatibleOptions): Pick<AgentBackend, 'upgrade' | 'imagePull'> => {
@@ -77,8 +74,9 @@ export const createCompatible = (options: CompatibleOptions): Pick<AgentBackend,
       options.tell.event(owner, 'OwnerDecided', String(decision.id), note);
       return decision;
     } catch (error) {
-      if (!hasCode(error, 'Acting')) throw error;
-      return unsettled();
+      if (error instanceof JournalError) return notDurable(error);
+      if (error instanceof DecisionError && error.code === 'Acting') return unsettled();
+      throw error;
     }
   };
 

@@ -1,5 +1,5 @@
 import type { Env } from '../../runtime/index.ts';
-import type { DecisionBook } from '../decisions/index.ts';
+import { type DecisionBook, DecisionError } from '../decisions/index.ts';
 import type { SafeCheck } from '../device/index.ts';
 import type { AgentBackend, Choice, DecideAnswer } from '../types.ts';
 import type { KnownUpdates } from '../updates/index.ts';
@@ -29,8 +29,6 @@ const sentenceOf = (choice: Choice): string => {
   if (when.type === 'window') return `approved between ${when.from} and ${when.to}`;
   return when.type === 'safe' ? 'approved as soon as the device is safe' : 'approved';
 };
-
-const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
 
 /** Takes what an owner decides: on the disk before the answer, for the revision that was shown and no other. */
 export const createDecide = ({ env, book, known, safe, tell }: DecideOptions): AgentBackend['decide'] => {
@@ -73,9 +71,8 @@ export const createDecide = ({ env, book, known, safe, tell }: DecideOptions): A
       tell.event(here.known, 'OwnerDecided', String(decision.id), note);
       return { kind: 'accepted', status: choice.choice === 'approve' ? 202 : 201, decision };
     } catch (error) {
-      const code = codeOf(error);
-      if (code === 'Acting') return refused(409, 'Conflict', `The update of ${name} to ${revision} is under way`);
-      if (code === 'Invalid' && error instanceof Error) return refused(422, 'Invalid', error.message);
+      if (error instanceof DecisionError && error.code === 'Acting')
+        return refused(409, 'Conflict', `The update of ${name} to ${revision} is under way`);
       throw error;
     }
   };

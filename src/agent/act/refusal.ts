@@ -17,6 +17,7 @@ export type RefusalCode =
   | 'Superseded'
   | 'NotSafe'
   | 'NoConsent'
+  | 'NotDurable'
   | 'Unsettled'
   | 'Refused';
 
@@ -32,3 +33,7 @@ export const refuse = (code: RefusalCode, status: Refusal['status'], text: strin
 /** OpenYurt's own sentence, which scripts match. */
 export const disconnected = (): Refusal =>
   refuse('Disconnected', 503, 'OTA upgrade is not allowed when node is disconnected to cloud');
+
+/** Nothing is done without a decision on the disk. */
+export const notDurable = (cause: Error): Refusal =>
+  refuse('NotDurable', 503, `The decision could not be kept on this device, and nothing was sent: ${cause.message}`);

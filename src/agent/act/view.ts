@@ -75,19 +75,13 @@ const tell = ({ here, decision, step, setback, now }: ViewFacts): Told => {
   if (announced.need === 'halted')
     return told('halted', 'Halted', 'The new version was stopped because it failed elsewhere. Nothing has to be done.');
   const wait = step.kind === 'wait' ? step : undefined;
-  switch (decision?.decision.choice) {
-    case 'approve': {
-      const why = setback ?? wait ?? { reason: 'Due', message: 'The update begins shortly.' };
-      return told('queued', why.reason, why.message);
-    }
-    case 'postpone':
-      if (wait) return told('postponed', wait.reason, wait.message);
-      break;
-    case 'reject':
-      if (wait) return told('rejected', wait.reason, wait.message);
-      break;
-    default:
+  const choice = decision?.decision.choice;
+  if (choice === 'approve') {
+    const why = setback ?? wait ?? { reason: 'Due', message: 'The update begins shortly.' };
+    return told('queued', why.reason, why.message);
   }
+  if (wait && choice !== undefined)
+    return told(choice === 'postpone' ? 'postponed' : 'rejected', wait.reason, wait.message);
   if (step.kind === 'act' && setback) return told('queued', setback.reason, setback.message);
   return told('available', 'NewRevision', 'There is a new version. Nothing happens until you decide.');
 };

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Env } from '../../runtime/index.ts';
-import { openJournal } from '../journal/index.ts';
+import { type JournalOptions, openJournal } from '../journal/index.ts';
 import type { Choice, DaemonSetRef, Decision, DecisionState, HistoryEntry, Timestamp } from '../types.ts';
 import { DecisionError } from './errors.ts';
 import { type Change, createLedger } from './ledger.ts';
@@ -11,6 +11,8 @@ export interface DecisionBookOptions {
   /** The agent's state directory; the book keeps to `decisions/` in it. */
   dir: string;
   env: Env;
+  /** Default: the machine's own file system, and a lock on it. */
+  on?: Pick<JournalOptions, 'files' | 'lock'>;
 }
 
 const FILE = 'decisions.journal';
@@ -42,9 +44,9 @@ const same = (a: DaemonSetRef, b: DaemonSetRef): boolean => a.namespace === b.na
  * Opens the decisions of this device. Throws a `JournalError` when another agent has them, the directory cannot be used,
  * or the file cannot be read; on a full or read-only disk it opens for reading.
  */
-export const openDecisionBook = async ({ dir, env }: DecisionBookOptions): Promise<DecisionBook> => {
+export const openDecisionBook = async ({ dir, env, on }: DecisionBookOptions): Promise<DecisionBook> => {
   const ledger = createLedger();
-  const journal = await openJournal({ dir: path.join(dir, 'decisions'), name: FILE, env, state: ledger });
+  const journal = await openJournal({ dir: path.join(dir, 'decisions'), name: FILE, env, state: ledger, ...on });
   const listeners = new Set<() => void>();
   let last: Promise<unknown> = Promise.resolve();
 

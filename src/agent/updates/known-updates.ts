@@ -1,4 +1,4 @@
-import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import { type BackoffOptions, backoffMs, isKubeError, type KubeClient } from '../../kube/index.ts';
 import { controllerRevisions } from '../../resources/index.ts';
 import { recordedTemplate } from '../../rollout/index.ts';
@@ -83,7 +83,7 @@ export const createKnownUpdates = ({ client, env, cache, dir }: KnownUpdatesOpti
         { signal: within, timeoutMs: READ_TIMEOUT_MS },
       );
       reading.delete(key);
-      const template = recordedTemplate(read) as { spec?: Parameters<typeof imagesOf>[0] } | undefined;
+      const template: PodTemplateSpec | undefined = recordedTemplate(read);
       const now = here.get(key)?.known;
       if (now?.announced.revision !== revision) return;
       const publishedAt = read.metadata?.creationTimestamp ?? null;

@@ -1,0 +1,103 @@
+import { type DecisionBook, DecisionError } from '../decisions/index.ts';
+import type { DaemonSetRef, Decision, HistoryEntry } from '../types.ts';
+
+/** What a journal would have on its disk. */
+export interface Records {
+  decisions: Decision[];
+  history: HistoryEntry[];
+}
+
+/** A decision book without a disk: what it was given is there at once. Rules as in `DecisionBook`. */
+export const createMemoryBook = (
+  now: () => number,
+  records: Records = { decisions: [], history: [] },
+): DecisionBook & { records: Records } => {
+  const listeners = new Set<() => void>();
+  const stamp = (): string => new Date(now()).toISOString();
+  const of = (ref: DaemonSetRef): Decision | undefined =>
+    records.decisions.find(
+      ({ namespace, daemonSet, state }) =>
+        namespace === ref.namespace && daemonSet === ref.daemonSet && (state === 'open' || state === 'acting'),
+    );
+  const note = (entry: Omit<HistoryEntry, 'at'>): Promise<void> => {
+    records.history.unshift({ at: stamp(), ...entry });
+    for (const listener of listeners) listener();
+    return Promise.resolve();
+  };
+  const change = async (
+    id: number,
+    from: readonly string[],
+    what: string,
+    update: (decision: Decision) => Decision,
+  ) => {
+    const index = records.decisions.findIndex((decision) => decision.id === id);
+    const before = records.decisions[index];
+    if (!before || !from.includes(before.state))
+      throw new DecisionError('NotOpen', `decision ${id} is ${before?.state}`);
+    const after = update(before);
+    records.decisions[index] = after;
+    const { namespace, daemonSet, by, act, revision } = after;
+    await note({
+      namespace,
+      daemonSet,
+      who: by.identity,
+      what,
+      fromRevision: act?.fromRevision ?? null,
+      toRevision: revision,
+      result: after.result ?? what,
+    });
+    return after;
+  };
+
+  return {
+    records,
+    damage: undefined,
+    trouble: undefined,
+    async decide({ choice, fromRevision, once, ...input }) {
+      const before = of(input);
+      const isSame = before?.revision === input.revision && JSON.stringify(before.decision) === JSON.stringify(choice);
+      if (before && isSame) return before;
+      if (before?.state === 'acting') throw new DecisionError('Acting', 'another one is acting');
+      if (before) await change(before.id, ['open'], 'Replaced', (one) => ({ ...one, state: 'replaced' }));
+      const { namespace, daemonSet, revision, by } = input;
+      const id = records.decisions.length + 1;
+      const decision: Decision = {
+        id,
+        namespace,
+        daemonSet,
+        revision,
+        decision: choice,
+        by,
+        at: stamp(),
+        state: 'open',
+        ...(once && { once }),
+      };
+      records.decisions.push(decision);
+      await note({
+        namespace,
+        daemonSet,
+        who: by.identity,
+        what: choice.choice,
+        fromRevision,
+        toRevision: revision,
+        result: '',
+      });
+      return decision;
+    },
+    current: of,
+    acting: () => records.decisions.filter(({ state }) => state === 'acting'),
+    begin: (id, act) =>
+      change(id, ['open'], 'Deleting', (one) => ({ ...one, state: 'acting', act: { ...act, startedAt: stamp() } })),
+    settle: (id, state, what, result) =>
+      change(id, ['open', 'acting'], what, (one) => ({ ...one, state, result, settledAt: stamp() })),
+    reopen: (id, result) =>
+      change(id, ['acting'], 'NotCarriedOut', ({ act: _act, ...one }) => ({ ...one, state: 'open', result })),
+    note,
+    history: () => records.history,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close: () => Promise.resolve(),
+  };
+};

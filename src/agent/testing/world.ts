@@ -1,0 +1,303 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { type EventInput, type KubeClient, KubeError } from '../../kube/index.ts';
+import { controllerRevisions, daemonSets, pods } from '../../resources/index.ts';
+import { announcementPatch, type NeedUpgradeReason, needUpgradeOf } from '../../rollout/index.ts';
+import { createLogger, createVirtualClock, silentLogger } from '../../runtime/index.ts';
+import { createEmbeddedCluster, machineryClient } from '../../sim/index.ts';
+import { type Agent, createAgent } from '../agent.ts';
+import type { SafeCheck } from '../device/index.ts';
+import type { ImagePulls } from '../images/index.ts';
+import type { Caller, Consent } from '../types.ts';
+import { createMemoryBook, type Records } from './memory-book.ts';
+
+export type Verb = 'get' | 'delete' | 'patch';
+
+export interface Fault {
+  verb: Verb;
+  plural: string;
+  /** `lose`: the answer; `hang`: no answer until the caller gives up; `refuse`: by the server; `first`: does that first. */
+  kind: 'lose' | 'hang' | 'refuse' | 'unsent' | 'first';
+  /** Whether a lost or hanging request reaches the server. */
+  happened?: boolean;
+  first?: () => void;
+  error?: KubeError;
+  fired?: boolean;
+}
+
+export const owner: Caller = { identity: 'uid:0', via: 'loopback' };
+export const consented: Consent = () => Promise.resolve(undefined);
+
+/** A device in a cluster that lives in virtual time, with a link that can be made bad. */
+export const createWorld = async (options: { node?: string } = {}) => {
+  const { node = 'node-1' } = options;
+  const clock = createVirtualClock(Date.parse('2026-11-21T12:00:00Z'));
+  let seed = 1;
+  const random = (): number => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed / 2_147_483_647;
+  };
+  const log =
+    process.env.EDGESET_TEST_LOG === undefined
+      ? silentLogger
+      : createLogger({
+          write: (line) => void process.stderr.write(`${line}\n`),
+          now: () => clock.now(),
+          level: 'debug',
+        });
+  const env = { clock, random, log };
+  const cluster = createEmbeddedCluster({ env: { ...env, log: silentLogger } });
+  const { machinery } = cluster;
+  const direct = machineryClient(machinery);
+  for (const name of ['node-1', 'node-2']) cluster.addNode(name);
+  const base = await mkdtemp(path.join(tmpdir(), 'edgeset-agent-'));
+
+  const faults: Fault[] = [];
+  const calls: { verb: Verb; plural: string; name: string; options?: unknown }[] = [];
+  const events: EventInput[] = [];
+  let cut = false;
+
+  /** What one process of the agent has of the link: it is gone with the process. */
+  const clientOf = (life: AbortSignal): KubeClient => {
+    const request = async <T>(
+      verb: Verb,
+      plural: string,
+      name: string,
+      sent: { signal?: AbortSignal; timeoutMs?: number } | undefined,
+      perform: () => Promise<T>,
+    ): Promise<T> => {
+      sent?.signal?.throwIfAborted();
+      life.throwIfAborted();
+      if (cut) throw new KubeError('Transport', 'the link is cut');
+      calls.push({ verb, plural, name, options: sent });
+      const fault = faults.find((one) => !one.fired && one.verb === verb && one.plural === plural);
+      if (!fault) return perform();
+      fault.fired = true;
+      const isWrite = verb !== 'get';
+      const lost = (code: 'Transport' | 'Timeout'): KubeError =>
+        new KubeError(code, 'no answer came', { happened: isWrite ? 'unknown' : 'no' });
+      switch (fault.kind) {
+        case 'first':
+          fault.first?.();
+          return perform();
+        case 'refuse':
+          throw fault.error ?? new KubeError('Forbidden', 'a policy refuses it', { status: 403 });
+        case 'unsent':
+          throw new KubeError('Transport', 'connection refused');
+        case 'lose':
+          if (fault.happened) await perform();
+          throw lost('Transport');
+        case 'hang': {
+          const gone = Promise.withResolvers<never>();
+          const timer = clock.timer(sent?.timeoutMs ?? 30_000, () => gone.reject(lost('Timeout')));
+          const ended = AbortSignal.any([life, ...(sent?.signal ? [sent.signal] : [])]);
+          ended.addEventListener('abort', () => gone.reject(ended.reason), { once: true });
+          if (fault.happened) await perform();
+          return gone.promise.finally(() => timer.cancel());
+        }
+      }
+    };
+    const broken = (): never => {
+      throw new KubeError('Transport', 'the link is cut');
+    };
+    return {
+      ...direct,
+      get: (resource, ref, sent) =>
+        request('get', resource.plural, ref.name, sent, () => direct.get(resource, ref, sent)),
+      patch: (resource, ref, body, sent) =>
+        request('patch', resource.plural, ref.name, sent, () => direct.patch(resource, ref, body, sent)),
+      delete: (resource, ref, sent) =>
+        request('delete', resource.plural, ref.name, sent, () => direct.delete(resource, ref, sent)),
+      list: (resource, sent) => (cut ? broken() : direct.list(resource, sent)),
+      async *watch(resource, sent = {}) {
+        if (cut) broken();
+        const end = AbortSignal.any([life, linkLife.signal, ...(sent.signal ? [sent.signal] : [])]);
+        try {
+          yield* direct.watch(resource, { ...sent, signal: end });
+        } catch (error) {
+          if (linkLife.signal.aborted || cut) throw new KubeError('Transport', 'the link broke');
+          throw error;
+        }
+      },
+    };
+  };
+  let linkLife = new AbortController();
+
+  const images = { requested: [] as string[] };
+  const pulls: ImagePulls = {
+    request(pod, target) {
+      images.requested.push(`${pod.metadata?.name}/${target.hash}`);
+      return Promise.resolve();
+    },
+    follow: () => undefined,
+    state: () => undefined,
+    run: () => Promise.resolve(),
+  };
+  const device = { configured: false, safe: true, message: 'parked', asked: 0 };
+  const safe: SafeCheck = {
+    get configured() {
+      return device.configured;
+    },
+    get last() {
+      return { safe: device.asked > 0 ? device.safe : null, message: device.message };
+    },
+    ask() {
+      device.asked += 1;
+      return Promise.resolve({ safe: device.safe, message: device.message });
+    },
+  };
+
+  const records: Records = { decisions: [], history: [] };
+  let started = 0;
+  const lives = new Set<{ end: AbortController; running: Promise<void> }>();
+  let dir = base;
+
+  /** A process of the agent on the state that is on the disk. `kill` ends it as a power cut does. */
+  const start = async (from: { records?: Records } = {}) => {
+    started += 1;
+    const before = dir;
+    dir = path.join(base, String(started));
+    if (before !== base) await cp(before, dir, { recursive: true, force: true }).catch(() => undefined);
+    const end = new AbortController();
+    const own = from.records ?? records;
+    const book = createMemoryBook(() => clock.now(), own);
+    const agent: Agent = createAgent({
+      client: clientOf(end.signal),
+      env,
+      events: { event: (input) => void events.push(input) },
+      node,
+      stateDir: dir,
+      timeZone: 'UTC',
+      safe,
+      images: pulls,
+      book,
+    });
+    const life = { end, running: agent.run(end.signal) };
+    lives.add(life);
+    const stop = async (): Promise<void> => {
+      end.abort(new Error('stopped'));
+      await life.running;
+      lives.delete(life);
+    };
+    return { agent, book, stop };
+  };
+
+  let halted = false;
+  const announceFor = (daemonSet: DaemonSet): void => {
+    const { uid } = daemonSet.metadata ?? {};
+    const isOwned = (object: { metadata?: { ownerReferences?: { uid: string }[] } }): boolean =>
+      object.metadata?.ownerReferences?.some((reference) => reference.uid === uid) ?? false;
+    const revisions = machinery.list<ControllerRevision>(controllerRevisions, { namespace: 'default' }).filter(isOwned);
+    const newest = revisions.toSorted((a, b) => b.revision - a.revision)[0];
+    const hash = newest?.metadata?.labels?.['controller-revision-hash'] ?? '';
+    for (const pod of machinery.list<Pod>(pods, { namespace: 'default' }).filter(isOwned)) {
+      const isCurrent = pod.metadata?.labels?.['controller-revision-hash'] === hash;
+      const reason: NeedUpgradeReason = isCurrent ? 'UpToDate' : halted ? 'Halted' : 'NewRevision';
+      const told = needUpgradeOf(pod);
+      const message = `controllerrevision: ${hash}`;
+      if (hash === '' || (told?.reason === reason && told.message === message)) continue;
+      const body = announcementPatch(
+        { uid: pod.metadata?.uid ?? '', announced: told },
+        { reason, revision: hash },
+        clock.now(),
+      );
+      const ref = { namespace: 'default', name: pod.metadata?.name ?? '' };
+      machinery.patch(pods, ref, body, { type: 'strategic', subresource: 'status' });
+    }
+  };
+  /** What the manager does in OTA mode. */
+  let due = false;
+  const announce = (): void => {
+    if (due) return;
+    due = true;
+    clock.timer(20, () => {
+      due = false;
+      for (const daemonSet of machinery.list<DaemonSet>(daemonSets, { namespace: 'default' })) announceFor(daemonSet);
+    });
+  };
+  machinery.subscribe(({ resource }) => {
+    if (resource.plural === 'pods' || resource.plural === 'controllerrevisions') announce();
+  });
+
+  const template = (image: string): object => ({
+    metadata: { labels: { app: 'app' } },
+    spec: { containers: [{ name: 'app', image }] },
+  });
+  const deploy = (annotations: Record<string, string> = {}): void => {
+    machinery.create<object>(daemonSets, {
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: {
+        name: 'app',
+        namespace: 'default',
+        annotations: { 'apps.openyurt.io/update-strategy': 'ota', ...annotations },
+      },
+      spec: {
+        selector: { matchLabels: { app: 'app' } },
+        updateStrategy: { type: 'OnDelete' },
+        template: template('app:v1'),
+      },
+    });
+  };
+  const patchDaemonSet = (body: object): void => {
+    machinery.patch(daemonSets, { namespace: 'default', name: 'app' }, body, { type: 'merge' });
+  };
+  const here = (): readonly Pod[] => machinery.list<Pod>(pods, { fieldSelector: `spec.nodeName=${node}` });
+
+  return {
+    clock,
+    env,
+    machinery,
+    cluster,
+    calls,
+    faults,
+    events,
+    images,
+    device,
+    records,
+    start,
+    deploy,
+    patchDaemonSet,
+    setImage: (image: string): void => patchDaemonSet({ spec: { template: template(image) } }),
+    halt: (to: boolean): void => {
+      halted = to;
+      announce();
+    },
+    pods: here,
+    pod: (): Pod => {
+      const [pod, ...others] = here();
+      if (!pod || others.length > 0) throw new Error(`there are ${others.length + (pod ? 1 : 0)} pods`);
+      return pod;
+    },
+    ref: () => ({ namespace: 'default', name: here()[0]?.metadata?.name ?? '' }),
+    deletes: () => calls.filter(({ verb }) => verb === 'delete').length,
+    cut(to: boolean) {
+      cut = to;
+      if (!to) return;
+      linkLife.abort(new Error('cut'));
+      linkLife = new AbortController();
+    },
+    async advance(ms: number) {
+      await clock.advance(ms);
+    },
+    /** Moves time until `done`, at most for `limitMs`. */
+    async until(what: string, done: () => boolean, limitMs = 60_000) {
+      for (let passed = 0; !done(); passed += 100) {
+        if (passed > limitMs) throw new Error(`not within ${limitMs} ms: ${what}`);
+        await clock.advance(100);
+      }
+    },
+    async close() {
+      for (const { end, running } of lives) {
+        end.abort(new Error('closed'));
+        await running;
+      }
+      cluster.close();
+      await rm(base, { recursive: true, force: true });
+    },
+  };
+};
+export type World = Awaited<ReturnType<typeof createWorld>>;
