@@ -2,14 +2,17 @@ import path from 'node:path';
 import { JournalError } from './errors.ts';
 import type { JournalFile, JournalFiles } from './files.ts';
 import { encodeFrame } from './frames.ts';
-import { FORMAT, type Loaded } from './load.ts';
+import { FORMAT, fingerprintOf, type Loaded } from './load.ts';
 import type { DirectoryLock } from './lock.ts';
 import { setAside } from './set-aside.ts';
 
 export interface DurableFileOptions {
   file: string;
   files: JournalFiles;
-  takeLock: (dir: string) => Promise<DirectoryLock>;
+  /** Held since before the file was read; undefined where nothing could be written then. */
+  lock: DirectoryLock | undefined;
+  /** For when there is none yet. */
+  acquire: () => Promise<DirectoryLock>;
   loaded: Loaded;
   /** Records to start a new file with. */
   snapshot: () => readonly unknown[];
@@ -33,9 +36,10 @@ export interface DurableFile {
 
 const ignoreFailure = (): undefined => undefined;
 
-export const createDurableFile = ({ file, files, takeLock, loaded, snapshot }: DurableFileOptions): DurableFile => {
+export const createDurableFile = (options: DurableFileOptions): DurableFile => {
+  const { file, files, acquire, loaded, snapshot } = options;
   const dir = path.dirname(file);
-  let lock: DirectoryLock | undefined;
+  let { lock } = options;
   let current: JournalFile | undefined;
   // Untrusted: what is on the disk is in doubt, as after a failed fsync, when the kernel may take pages for clean that
   // never got there. Only a new file, written from memory, is trusted again.
@@ -46,7 +50,17 @@ export const createDurableFile = ({ file, files, takeLock, loaded, snapshot }: D
   let aside: string | undefined;
 
   const own = async (): Promise<void> => {
-    lock ??= await takeLock(dir);
+    if (!lock) {
+      const taken = await acquire();
+      if (fingerprintOf(await files.read(file)) !== loaded.fingerprint) {
+        await taken.release();
+        throw new JournalError(
+          'Locked',
+          `another agent has written ${file} since this one has read it: restart this one`,
+        );
+      }
+      lock = taken;
+    }
     if (!(await lock.held()))
       throw new JournalError('Locked', `another agent has taken ${dir}: stop one of the two, and restart the other`);
   };

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { openJournal } from './journal.ts';
 import { createDisk, type DiskOp, diskError } from './testing/disk.ts';
-import { openRegister } from './testing/register.ts';
+import { createRegister, openRegister, testEnv } from './testing/register.ts';
 
 const syncs = (ops: readonly DiskOp[]): number => ops.filter(({ kind }) => kind === 'sync').length;
 
@@ -124,6 +125,54 @@ describe('journal', () => {
     await journal.append({ key: 'a', value: 3 });
     assert.equal(journal.trouble, undefined);
     assert.equal((await openRegister(disk)).values.get('a'), 3);
+  });
+
+  it('reads only once it has the lock: until then another may write', async () => {
+    const disk = createDisk();
+    const other = await openRegister(disk);
+    const state = createRegister();
+    await openJournal({
+      dir: '/state',
+      name: 'register',
+      env: testEnv,
+      state,
+      files: disk,
+      lock: async () => {
+        await other.journal.append({ key: 'a', value: 1 });
+        await other.journal.close();
+        return { held: () => Promise.resolve(true), release: () => Promise.resolve() };
+      },
+    });
+    assert.equal(state.values.get('a'), 1);
+  });
+
+  it('without the lock when it has read, writes nothing over what another has written since', async () => {
+    const disk = createDisk();
+    const first = await openRegister(disk);
+    await first.journal.append({ key: 'a', value: 1 });
+    await first.journal.close();
+    let readOnly = true;
+    let locks = 0;
+    disk.failure = () => (readOnly ? diskError('EROFS') : undefined);
+    const late = await openJournal({
+      dir: '/state',
+      name: 'register',
+      env: testEnv,
+      state: createRegister(),
+      files: disk,
+      lock: () => {
+        if (readOnly) return Promise.reject(diskError('EROFS'));
+        locks += 1;
+        return Promise.resolve({ held: () => Promise.resolve(true), release: () => Promise.resolve() });
+      },
+    });
+    readOnly = false;
+    const other = await openRegister(disk);
+    await other.journal.append({ key: 'a', value: 2 });
+    await other.journal.close();
+    await assert.rejects(late.append({ key: 'b', value: 1 }), { code: 'Locked', message: /restart this one/ });
+    assert.equal(locks, 1);
+    assert.equal((await openRegister(disk)).values.get('a'), 2);
   });
 
   it('does not start where the file cannot be read: that is not an empty journal', async () => {

@@ -3,8 +3,8 @@ import type { Env } from '../../runtime/index.ts';
 import { asJournalError, JournalError } from './errors.ts';
 import { type JournalFiles, systemFiles } from './files.ts';
 import { encodeFrame } from './frames.ts';
-import { createDurableFile } from './journal-file.ts';
-import { loadJournal } from './load.ts';
+import { createDurableFile, type DurableFile } from './journal-file.ts';
+import { type Loaded, loadJournal } from './load.ts';
 import { type DirectoryLock, takeLock } from './lock.ts';
 import type { Journal, JournalState } from './types.ts';
 
@@ -40,6 +40,10 @@ const takeBatch = (queue: Pending[]): Pending[] => {
   return queue.splice(0, over < 0 ? queue.length : Math.max(1, over));
 };
 
+/** What is there can be read meanwhile. */
+const mayPass = (error: unknown): boolean =>
+  error instanceof JournalError && (error.code === 'ReadOnly' || error.code === 'NoSpace');
+
 /**
  * Opens the journal and applies what it holds. A power cut at any byte loses no record whose `append` resolved. Where
  * nothing can be written now (disk full, file system read-only) it opens all the same: `append` says why, and tries
@@ -55,22 +59,6 @@ export const openJournal = async (options: JournalOptions): Promise<Journal> => 
   let running: Promise<void> | undefined;
   let compactAt = compactAtBytes;
 
-  try {
-    await files.prepare(dir);
-  } catch (error) {
-    const failed = asJournalError(error, `cannot use ${dir}`);
-    // What is there can still be read.
-    if (failed.code !== 'ReadOnly') throw failed;
-  }
-  const loaded = await loadJournal(file, files, state);
-  const durable = createDurableFile({
-    file,
-    files,
-    loaded,
-    takeLock: options.lock ?? takeLock,
-    snapshot: () => state.snapshot(),
-  });
-
   const failed = (error: unknown): JournalError => {
     const told = asJournalError(error, `cannot save to ${file}`);
     if (trouble !== told.message) log.error('the journal cannot be written', { error: told });
@@ -78,11 +66,39 @@ export const openJournal = async (options: JournalOptions): Promise<Journal> => 
     return told;
   };
 
+  const acquire = async (): Promise<DirectoryLock> => {
+    try {
+      await files.prepare(dir);
+      return await (options.lock ?? takeLock)(dir);
+    } catch (error) {
+      throw asJournalError(error, `cannot use ${dir}`);
+    }
+  };
+  let lock: DirectoryLock | undefined;
+  try {
+    // Before the file is read: whoever has it may still be writing.
+    lock = await acquire();
+  } catch (error) {
+    if (!mayPass(error)) throw error;
+  }
+
+  let loaded: Loaded;
+  let durable: DurableFile;
+  try {
+    loaded = await loadJournal(file, files, state);
+    durable = createDurableFile({ file, files, loaded, lock, acquire, snapshot: () => state.snapshot() });
+  } catch (error) {
+    await lock?.release();
+    throw error;
+  }
   try {
     await durable.repair();
   } catch (error) {
     const told = failed(error);
-    if (told.code === 'Locked' || told.code === 'Denied') throw told;
+    if (told.code === 'Locked' || told.code === 'Denied') {
+      await durable.close();
+      throw told;
+    }
   }
   if (loaded.damage) log.error('the journal is damaged', { damage: loaded.damage, aside: durable.aside });
 

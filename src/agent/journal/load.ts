@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { asJournalError, JournalError } from './errors.ts';
 import type { JournalFiles } from './files.ts';
 import { scanFrames } from './frames.ts';
@@ -8,6 +9,8 @@ export const FORMAT = { format: 'edgeset-journal', version: 1 } as const;
 
 export interface Loaded {
   exists: boolean;
+  /** Tells whether the file is still the one that was read. */
+  fingerprint: string;
   /** Bytes that are well. */
   length: number;
   /** The last frame of them. */
@@ -30,6 +33,10 @@ const checkFormat = (file: string, record: unknown): void => {
   );
 };
 
+/** The same as long as the bytes are. */
+export const fingerprintOf = (bytes: Buffer | undefined): string =>
+  bytes ? `${bytes.length} ${crc32(bytes)}` : 'missing';
+
 /** Reads the file and applies every record that can be read. */
 export const loadJournal = async (file: string, files: JournalFiles, state: JournalState): Promise<Loaded> => {
   let bytes: Buffer | undefined;
@@ -40,7 +47,15 @@ export const loadJournal = async (file: string, files: JournalFiles, state: Jour
   }
   if (!bytes) {
     const last = { bytes: Buffer.alloc(0), position: 0 };
-    return { exists: false, length: 0, last, torn: false, damaged: undefined, damage: undefined };
+    return {
+      exists: false,
+      fingerprint: fingerprintOf(bytes),
+      length: 0,
+      last,
+      torn: false,
+      damaged: undefined,
+      damage: undefined,
+    };
   }
   const scan = scanFrames(bytes);
   const [first] = scan.frames;
@@ -55,6 +70,7 @@ export const loadJournal = async (file: string, files: JournalFiles, state: Jour
   const damaged = causes.length > 0;
   return {
     exists: true,
+    fingerprint: fingerprintOf(bytes),
     length: scan.end,
     last: { bytes: Buffer.from(bytes.subarray(scan.lastStart, scan.end)), position: scan.lastStart },
     torn: scan.torn,

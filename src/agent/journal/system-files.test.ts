@@ -4,6 +4,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, write
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
+import { systemClock } from '../../runtime/index.ts';
+import { JournalError } from './errors.ts';
 import { openJournal } from './journal.ts';
 import { createRegister, type Register, testEnv } from './testing/register.ts';
 import type { Journal } from './types.ts';
@@ -75,6 +77,31 @@ describe('journal on a real file system', () => {
       assert.equal(next.state.values.get('a'), 1);
       await next.journal.close();
     }
+  });
+
+  it('reads what the one before it has written to the last moment', async () => {
+    const dir = newDir();
+    const { journal } = await open(dir);
+    let tried = 0;
+    let next: Awaited<ReturnType<typeof open>> | undefined;
+    const end = systemClock.now() + 10_000;
+    const handOver = async (): Promise<void> => {
+      while (!next) {
+        assert.ok(systemClock.now() < end, 'the next one gets the lock');
+        next = await open(dir).catch((error: unknown) => {
+          assert.ok(error instanceof JournalError && error.code === 'Locked');
+          tried += 1;
+          return undefined;
+        });
+      }
+    };
+    const waiting = handOver();
+    for (let value = 1; value <= 50; value += 1) await journal.append({ key: 'a', value });
+    await journal.close();
+    await waiting;
+    assert.ok(tried > 0);
+    assert.equal(next?.state.values.get('a'), 50);
+    await next?.journal.close();
   });
 
   it('writes nothing more once its lock was taken away', async () => {
