@@ -90,8 +90,13 @@ export const createPrefetch = (options: PrefetchOptions) => {
     signal: AbortSignal,
   ): Promise<void> => {
     if (action.type === 'remove') {
-      await writes.remove(action.pull, signal);
-      removed.add(action.pull.uid);
+      const { uid } = action.pull;
+      // Before its watch can say so.
+      removed.add(uid);
+      await writes.remove(action.pull, signal).catch((error: unknown) => {
+        removed.delete(uid);
+        throw error;
+      });
       return;
     }
     if (!daemonSet) return;

@@ -1,5 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { type ImageReady, imageReadyOf } from './image-ready.ts';
+import { announcedRevision, needUpgradeOf } from './need-upgrade.ts';
 
 /** One pod whose node is to get the images of another revision than the one that it runs. */
 export interface ImageRequest {
@@ -32,13 +33,15 @@ export interface ImageRequests {
   update(daemonSet: RequestingDaemonSet, requests: ReadonlyMap<string, ImageRequest> | undefined): void;
 }
 
-const ANNOUNCED = /^controllerrevision: *([a-z0-9]{1,63}) *$/;
+/** It becomes part of a label selector, and anybody who may write the condition may have written it. */
+const HASH = /^[a-z0-9]{1,63}$/;
 
 /** The revision that the pod's update leads to and may be made to: none while its rollout is halted. */
 const announcedOf = (pod: Pod): string | undefined => {
-  const found = pod.status?.conditions?.find(({ type }) => type === 'PodNeedUpgrade');
+  const found = needUpgradeOf(pod);
   if (found?.status !== 'True' || found.reason === 'Halted') return undefined;
-  return ANNOUNCED.exec(found.message ?? '')?.[1];
+  const revision = announcedRevision(found);
+  return HASH.test(revision) ? revision : undefined;
 };
 
 const isOpen = ({ status, reason }: ImageReady): boolean =>

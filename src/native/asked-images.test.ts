@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ImageRequest, PodFacts, RequestingDaemonSet } from '../rollout/index.ts';
+import { createAskedImages } from './asked-images.ts';
+import { toDaemonSetView } from './daemonset-view.ts';
+
+const viewWith = (annotations: Record<string, string>) => {
+  const view = toDaemonSetView({
+    metadata: { namespace: 'edge', name: 'app', uid: 'd1', annotations },
+    spec: {
+      selector: { matchLabels: { app: 'app' } },
+      updateStrategy: { type: 'OnDelete' },
+      template: { metadata: { labels: { app: 'app' } }, spec: { containers: [{ name: 'app', image: 'app:v1' }] } },
+    },
+  });
+  assert.ok(view);
+  return view;
+};
+const pod = (asks?: PodFacts['asks'], uid = 'p1'): PodFacts => ({
+  uid,
+  name: `app-${uid}`,
+  resourceVersion: '7',
+  node: 'n1',
+  revision: 'a',
+  createdAt: 0,
+  terminating: false,
+  ready: true,
+  readyChangedAt: 0,
+  trouble: undefined,
+  detail: '',
+  ...(asks && { asks }),
+});
+const asks = { revision: 'b', failure: undefined };
+const STRATEGY = 'apps.openyurt.io/update-strategy';
+
+const listen = () => {
+  const told: { daemonSet: RequestingDaemonSet; requests: ReadonlyMap<string, ImageRequest> | undefined }[] = [];
+  let view = viewWith({ [STRATEGY]: 'ota', 'apps.kruise.io/image-predownload-timeout-seconds': '60' });
+  const asked = createAskedImages({
+    requests: { update: (daemonSet, requests) => void told.push({ daemonSet, requests }) },
+    view: () => view,
+  });
+  return {
+    told,
+    asked,
+    change: (annotations: Record<string, string>): void => {
+      view = viewWith(annotations);
+      asked.refresh();
+    },
+    last: (): string[] | undefined => {
+      const requests = told.at(-1)?.requests;
+      return requests && [...requests.keys()];
+    },
+  };
+};
+
+describe('what the pods of a DaemonSet ask for', () => {
+  it('is told once their cache is filled, whole, and then with every change', () => {
+    const { told, asked, last } = listen();
+    asked.handler.upsert?.('edge/app-p1', pod(asks), undefined);
+    assert.deepEqual(told, []);
+    asked.handler.synced?.();
+    assert.deepEqual(told, [
+      {
+        daemonSet: { namespace: 'edge', name: 'app', uid: 'd1', pullTimeoutMs: 60_000 },
+        requests: new Map([['p1', { podUid: 'p1', podName: 'app-p1', node: 'n1', resourceVersion: '7', ...asks }]]),
+      },
+    ]);
+    asked.handler.upsert?.('edge/app-p2', pod(asks, 'p2'), undefined);
+    assert.deepEqual(last(), ['p1', 'p2']);
+    asked.handler.upsert?.('edge/app-p1', pod(), pod(asks));
+    assert.deepEqual(last(), ['p2']);
+    asked.handler.remove?.('edge/app-p2', pod(asks, 'p2'));
+    assert.deepEqual(last(), []);
+  });
+
+  it('is not told again of pods that ask for nothing', () => {
+    const { told, asked } = listen();
+    asked.handler.synced?.();
+    asked.handler.upsert?.('edge/app-p1', pod(), undefined);
+    asked.handler.remove?.('edge/app-p1', pod());
+    assert.equal(told.length, 1);
+  });
+
+  it('stands in the OTA mode only', () => {
+    const { asked, change, last } = listen();
+    asked.handler.upsert?.('edge/app-p1', pod(asks), undefined);
+    asked.handler.synced?.();
+    change({ [STRATEGY]: 'auto' });
+    assert.deepEqual(last(), []);
+    change({ [STRATEGY]: 'ota', 'edgeset.io/partition': 'many' });
+    assert.deepEqual(last(), []);
+    change({ [STRATEGY]: 'ota' });
+    assert.deepEqual(last(), ['p1']);
+  });
+
+  it('ends with the service, whatever is still told of pods', () => {
+    const { asked, last } = listen();
+    asked.handler.synced?.();
+    asked.close();
+    asked.handler.upsert?.('edge/app-p1', pod(asks), undefined);
+    assert.equal(last(), undefined);
+  });
+});
