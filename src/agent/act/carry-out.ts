@@ -51,7 +51,7 @@ export interface CarryOutOptions {
 
 /** A kubelet writes a pod's status often while things happen: so many times an act is decided anew on what it is now. */
 const TRIES = 5;
-const SETTLE_EVERY_MS = 500;
+const SETTLE_EVERY_MS = 1_000;
 
 export const unsettledText = (pod: string): string =>
   `Sent the update of pod ${pod}, and no answer came: whether it is carried out is not known yet. The history will tell`;
