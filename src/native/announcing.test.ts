@@ -135,6 +135,38 @@ describe('the condition PodNeedUpgrade', () => {
   );
 
   it(
+    'of many pods that are refused does not keep those behind them waiting',
+    scene(async (s) => {
+      const { settled, world, clock, api } = s;
+      await settled(20, '1', ota);
+      const names = ['n1', 'n2'].map((node) => world.podOn(node)?.metadata?.name ?? '');
+      const refuse = { kind: 'refuse', code: 'Forbidden', status: 403 } as const;
+      const faults = names.map((name) => api.fault('patch', 'pods', refuse, { name, times: 1000 }));
+      world.setImage('v2');
+      await clock.advance(500);
+      const told = Object.values(said(s)).filter((text) => text === 'True NewRevision v2');
+      assert.equal(told.length, 18);
+      for (const fault of faults) fault.end();
+    }),
+  );
+
+  it(
+    'is not written again while the watch is behind',
+    scene(async (s) => {
+      const { settled, world, clock, api } = s;
+      await settled(3, '1', ota);
+      api.silence('pods');
+      world.setImage('v2');
+      await clock.advance(20_000);
+      assert.deepEqual(said(s), everywhere('True NewRevision v2'));
+      assert.equal(patches(s), 6);
+      api.silence('pods', false);
+      await clock.advance(20_000);
+      assert.equal(patches(s), 6);
+    }),
+  );
+
+  it(
     'is found to be written when the answer was lost, and written when the request was',
     scene(async (s) => {
       const { settled, world, clock, api } = s;
@@ -245,7 +277,11 @@ describe('PodNeedUpgrade of a DaemonSet whose owners decide no more', () => {
       world.setImage('v2');
       await clock.advance(2_000);
       world.annotate({ [STRATEGY]: null });
+      await clock.advance(100);
+      // Something else draws attention to it meanwhile.
+      api.objects.patch(daemonRollouts, { namespace: NAMESPACE, name: 'app' }, { metadata: { labels: { a: 'b' } } });
       await clock.advance(2_000);
+      assert.notEqual(status().summary, 'Not managed');
       held.release();
       await clock.advance(5_000);
       assert.deepEqual(said(s), everywhere('nothing'));
