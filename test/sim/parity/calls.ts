@@ -234,6 +234,22 @@ export const calls: readonly CallSpec[] = [
     },
   }),
   patch(STRATEGIC, `${PODS}/p1/status`, { status: { conditions: [{ type: 'Ready', status: 'False' }] } }),
+  patch(STRATEGIC, `${PODS}/p1/status`, {
+    status: { conditions: [{ type: 'PodNeedUpgrade', status: 'True', reason: 'NewRevision', message: 'of b' }] },
+  }),
+  patch(STRATEGIC, `${PODS}/p1/status`, {
+    status: { conditions: [{ type: 'PodNeedUpgrade', status: 'True', reason: 'Halted', message: 'of b' }] },
+  }),
+  patch(STRATEGIC, `${PODS}/p1/status`, {
+    metadata: { uid: NOWHERE },
+    status: { conditions: [{ type: 'PodNeedUpgrade', status: 'False' }] },
+  }),
+  patch(STRATEGIC, `${PODS}/p1/status`, {
+    status: { conditions: [{ type: 'PodNeedUpgrade', $patch: 'delete' }] },
+  }),
+  patch(STRATEGIC, `${PODS}/p1/status`, {
+    status: { conditions: [{ type: 'PodNeedUpgrade', $patch: 'delete' }] },
+  }),
   patch(STRATEGIC, `${PODS}/p1`, { spec: { containers: [{ name: 'c', image: 'nginx:2' }] } }),
   patch(STRATEGIC, `${PODS}/p1`, { spec: { nodeName: 'n2' } }),
   patch(STRATEGIC, `${PODS}/p1`, { spec: { containers: [{ name: 'new', image: 'x' }] } }),

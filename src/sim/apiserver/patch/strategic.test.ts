@@ -19,7 +19,7 @@ describe('strategic merge patches', () => {
     });
   });
 
-  it('append what is new and delete what is told to go', () => {
+  it('put what is new before what they do not name, and delete what is told to go', () => {
     const patch = {
       containers: [
         { name: 'new', image: 'new:v1' },
@@ -27,7 +27,7 @@ describe('strategic merge patches', () => {
       ],
     };
     assert.deepEqual(patched({ containers: [app, side] }, patch), {
-      containers: [side, { name: 'new', image: 'new:v1' }],
+      containers: [{ name: 'new', image: 'new:v1' }, side],
     });
   });
 

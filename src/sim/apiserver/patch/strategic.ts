@@ -73,11 +73,12 @@ const mergePrimitives = (original: readonly unknown[], patch: readonly unknown[]
   ...new Set([...original, ...patch]),
 ];
 
+/** What the patch names keeps the patch's order, and comes before what it does not name where the list says nothing. */
 const mergeList = (original: readonly unknown[], patch: readonly unknown[], field: Field): unknown[] => {
-  const shape = itemShape(field.shape);
-  return field.mergeKey === undefined
-    ? mergePrimitives(original, patch)
-    : mergeItems(original, patch, shape, field.mergeKey);
+  const { mergeKey } = field;
+  if (mergeKey === undefined) return orderElements(mergePrimitives(original, patch), patch, original, undefined);
+  const named = patch.filter((item) => !(isRecord(item) && DIRECTIVE in item));
+  return orderElements(mergeItems(original, patch, itemShape(field.shape), mergeKey), named, original, mergeKey);
 };
 
 const mergeObject = (original: Json, patch: Json, shape: Shape): Json => {
