@@ -44,6 +44,14 @@ describe('condition PodImageReady', () => {
     assert.ok(message?.isWellFormed());
   });
 
+  it('tells whether the agent pulls by itself, and takes that back', () => {
+    const byAgent = (agent: boolean): true | undefined => {
+      const report = { reason: 'PullingImage', revision: 'b', byAgent: agent } as const;
+      return imageReadyOf(imageReadyPatch({ uid: 'u', status: undefined }, report, 0) as Pod)?.byAgent;
+    };
+    assert.deepEqual([byAgent(true), byAgent(false)], [true, undefined]);
+  });
+
   it('has a time of transition only when the status changes', () => {
     const timeOf = (status: string | undefined): string | undefined => {
       const { status: written } = imageReadyPatch(

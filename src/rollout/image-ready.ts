@@ -17,6 +17,8 @@ export interface ImageReady {
   reason: string;
   /** What follows the revision: the cause of a failure, else empty. */
   message: string;
+  /** The node's agent pulls, or has pulled, by itself: nobody else need. Told by the condition's lastProbeTime. */
+  byAgent?: true;
 }
 
 const MESSAGE = /^controllerrevision: *([^;\s]+) *(?:; *([^]*))?$/;
@@ -26,7 +28,8 @@ export const imageReadyOf = (pod: Pod): ImageReady | undefined => {
   const found = pod.status?.conditions?.find(({ type }) => type === IMAGE_READY);
   if (!found) return undefined;
   const [, revision = '', message = ''] = MESSAGE.exec(found.message ?? '') ?? [];
-  return { status: found.status, revision, reason: found.reason ?? '', message };
+  const byAgent = found.lastProbeTime != null && { byAgent: true as const };
+  return { status: found.status, revision, reason: found.reason ?? '', message, ...byAgent };
 };
 
 /** What the agents' admission policy lets through. */
@@ -35,10 +38,11 @@ const LONGEST_MESSAGE = 1024;
 /** A strategic merge patch of a pod's status that touches this one condition, and no other pod of the same name. */
 export const imageReadyPatch = (
   pod: { uid: string; status: string | undefined },
-  report: { reason: ImageReadyReason; revision: string; cause?: string },
+  report: { reason: ImageReadyReason; revision: string; cause?: string; byAgent?: boolean },
   now: number,
 ): object => {
   const status = report.reason === 'PullImageSuccess' ? 'True' : 'False';
+  const time = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
   const cause = report.cause ? `; ${report.cause}` : '';
   return {
     metadata: { uid: pod.uid },
@@ -49,7 +53,9 @@ export const imageReadyPatch = (
           status,
           reason: report.reason,
           message: `controllerrevision: ${report.revision}${cause}`.slice(0, LONGEST_MESSAGE).toWellFormed(),
-          ...(status !== pod.status && { lastTransitionTime: new Date(now).toISOString().replace(/\.\d+Z$/, 'Z') }),
+          // Null takes back what an agent has said.
+          lastProbeTime: report.byAgent ? time : null,
+          ...(status !== pod.status && { lastTransitionTime: time }),
         },
       ],
     },

@@ -36,6 +36,7 @@ describe('what a pod asks to be pulled ahead', () => {
     ['another revision is announced', podWith(need('controllerrevision: c'), image())],
     ['the images are there', podWith(need(), image('controllerrevision: b', 'True', 'PullImageSuccess'))],
     ['somebody else wrote the condition', podWith(need(), image('controllerrevision: b', 'False', 'SomethingElse'))],
+    ['the node’s agent pulls by itself', podWith(need(), { ...image(), lastProbeTime: '2026-01-01T00:00:00Z' })],
     ['no revision is named', podWith(need('all'), image('all'))],
     ['the revision is no hash', podWith(need('controllerrevision: b,x'), image('controllerrevision: b,x'))],
   ];

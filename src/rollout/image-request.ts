@@ -44,8 +44,8 @@ const announcedOf = (pod: Pod): string | undefined => {
   return HASH.test(revision) ? revision : undefined;
 };
 
-const isOpen = ({ status, reason }: ImageReady): boolean =>
-  status === 'False' && (reason === 'PullingImage' || reason === 'PullImageFail');
+const isOpen = ({ status, reason, byAgent }: ImageReady): boolean =>
+  !byAgent && status === 'False' && (reason === 'PullingImage' || reason === 'PullImageFail');
 
 /**
  * What the conditions of a pod ask for: the images of the announced revision, until they are there. A request for a

@@ -53,6 +53,7 @@ describe('a request for images', () => {
     const pulls = open();
     await pulls.request(pod, v1, signal);
     assert.equal(told(), 'False PullingImage controllerrevision: a1');
+    assert.ok(world.condition('PodImageReady')?.lastProbeTime, 'the manager need not pull too');
     assert.deepEqual(pulls.state(pod.metadata?.uid ?? ''), { state: 'pulling', message: '' });
     const since = world.condition('PodImageReady')?.lastTransitionTime;
     assert.match(since ?? '', /^\d{4}-.*Z$/);
@@ -115,6 +116,7 @@ describe('a request for images', () => {
     pulls.follow([world.pod()], () => Promise.reject(new Error('never asked')));
     assert.equal(world.runtime.calls.length, 0);
     assert.equal(world.link.bodies.length, 1);
+    assert.equal(world.condition('PodImageReady')?.lastProbeTime ?? null, null, 'the manager is to pull');
   });
 
   it('that cannot be written is refused, and pulls nothing', async () => {

@@ -110,7 +110,7 @@ const until = async (signal: AbortSignal, work: Promise<void>): Promise<void> =>
 export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
   const { client, env, criSocket } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const report = createReporter(client, env, limits);
+  const report = createReporter(client, env, limits, criSocket !== undefined);
   const stopped = new AbortController();
   const jobs = new Map<string, Job>();
   const seen = new Map<string, Seen>();

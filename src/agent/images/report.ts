@@ -21,15 +21,27 @@ export interface Asked {
   revision: string;
 }
 
-/** Tells the API server of a pull, on the pod that it was asked for and on no other of the same name. */
-export const createReporter = (client: KubeClient, env: Env, limits: Pick<PullLimits, 'reportBackoff'>) => {
+/**
+ * Tells the API server of a pull, on the pod that it was asked for and on no other of the same name. `byAgent`: it is
+ * made here, and the manager need not make it.
+ */
+export const createReporter = (
+  client: KubeClient,
+  env: Env,
+  limits: Pick<PullLimits, 'reportBackoff'>,
+  byAgent: boolean,
+) => {
   const options = (signal: AbortSignal) => ({ signal, timeoutMs: WRITE_MS });
 
   const write = (asked: Asked, before: string | undefined, report: Report, signal: AbortSignal): Promise<Pod> =>
     client.patch(
       pods,
       { namespace: asked.namespace, name: asked.name },
-      imageReadyPatch({ uid: asked.uid, status: before }, { ...report, revision: asked.revision }, env.clock.now()),
+      imageReadyPatch(
+        { uid: asked.uid, status: before },
+        { ...report, revision: asked.revision, byAgent },
+        env.clock.now(),
+      ),
       { type: 'strategic', subresource: 'status', fieldManager: FIELD_MANAGER, ...options(signal) },
     );
 
