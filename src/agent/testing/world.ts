@@ -1,4 +1,4 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
@@ -152,17 +152,35 @@ export const createWorld = async (options: { node?: string } = {}) => {
 
   const records: Records = { decisions: [], history: [] };
   let started = 0;
-  const lives = new Set<{ end: AbortController; running: Promise<void> }>();
-  let dir = base;
+  const lives = new Set<{ end: AbortController; running: Promise<void>; dir: string; records: Records }>();
 
-  /** A process of the agent on the state that is on the disk. `kill` ends it as a power cut does. */
-  const start = async (from: { records?: Records } = {}) => {
+  /** Files are written in real time: waits until both are there and none is half there. */
+  const written = async (): Promise<void> => {
+    const newest = [...lives].at(-1)?.dir ?? base;
+    const endsAt = Date.now() + 10_000;
+    for (let calm = 0; calm < 20; calm += 1) {
+      if (Date.now() > endsAt) throw new Error('the state was not written');
+      const files = await readdir(newest).catch((): string[] => []);
+      const isWhole = files.length >= 2 && !files.some((file) => file.endsWith('.new'));
+      if (!isWhole) calm = -1;
+      await new Promise((resolve) => void setImmediate(resolve));
+    }
+  };
+
+  /** A process of the agent. `killed`: the one before it dies as in a power cut, with what its disk holds then. */
+  const start = async ({ killed = false } = {}) => {
     started += 1;
-    const before = dir;
-    dir = path.join(base, String(started));
-    if (before !== base) await cp(before, dir, { recursive: true, force: true }).catch(() => undefined);
+    const dir = path.join(base, String(started));
+    let own: Records = records;
+    const before = [...lives].at(-1);
+    if (killed && before) {
+      await cp(before.dir, dir, { recursive: true });
+      own = structuredClone(before.records);
+      before.end.abort(new Error('killed'));
+      await before.running;
+      lives.delete(before);
+    }
     const end = new AbortController();
-    const own = from.records ?? records;
     const book = createMemoryBook(() => clock.now(), own);
     const agent: Agent = createAgent({
       client: clientOf(end.signal),
@@ -175,7 +193,7 @@ export const createWorld = async (options: { node?: string } = {}) => {
       images: pulls,
       book,
     });
-    const life = { end, running: agent.run(end.signal) };
+    const life = { end, running: agent.run(end.signal), dir, records: own };
     lives.add(life);
     const stop = async (): Promise<void> => {
       end.abort(new Error('stopped'));
@@ -259,6 +277,7 @@ export const createWorld = async (options: { node?: string } = {}) => {
     device,
     records,
     start,
+    written,
     deploy,
     patchDaemonSet,
     setImage: (image: string): void => patchDaemonSet({ spec: { template: template(image) } }),
