@@ -1,6 +1,7 @@
 import type { ExitCode } from '../exit-code.ts';
 import type { Io } from '../io.ts';
 import { interruption } from '../plugin/interruption.ts';
+import { startAgent } from './agent.ts';
 import { startEmbeddedCluster } from './embedded-cluster.ts';
 import { startManager } from './manager.ts';
 import { type DemoFlags, resolveDemoOptions } from './options.ts';
@@ -36,7 +37,7 @@ export const demo = async (words: readonly string[], flags: DemoFlags, io: Io): 
   try {
     return await runDemo(
       options,
-      { startCluster: startEmbeddedCluster, startManager },
+      { startCluster: startEmbeddedCluster, startManager, startAgent },
       { view, stderr: io.stderr, signal },
     );
   } finally {

@@ -1,5 +1,6 @@
 import type { KubeClient } from '../../kube/index.ts';
 import { type Clock, type Env, sleep } from '../../runtime/index.ts';
+import type { DemoAgent } from './agent.ts';
 import type { Part, Step } from './parts/index.ts';
 import type { Snapshot } from './picture.ts';
 import type { Playing } from './scene.ts';
@@ -23,6 +24,7 @@ export interface PlayOptions {
   from: number;
   /** Steps of all parts. */
   steps: number;
+  agent: (node: string) => Promise<DemoAgent>;
   keep: (snapshot: Snapshot) => void;
 }
 
@@ -51,6 +53,7 @@ export const playPart = async (options: PlayOptions): Promise<void> => {
       witness,
       daemonSet: { namespace, name, container },
       signal,
+      agent: options.agent,
       snapshot: async (caption) => options.keep({ caption, scene: await witness.scene() }),
     });
     const show = async (): Promise<void> => view.show(playing(step), await witness.scene());

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { main } from '../main.ts';
+import { startAgent } from './agent.ts';
 import { startEmbeddedCluster } from './embedded-cluster.ts';
 import { type StartManager, startManager } from './manager.ts';
 import { type DemoFlags, resolveDemoOptions } from './options.ts';
 import { runDemo } from './run.ts';
-import { startBlindManager, startRashManager, startShortManager } from './testing/managers.ts';
+import { startBlindManager, startPushyManager, startRashManager, startShortManager } from './testing/managers.ts';
 import { createPlainView } from './view/index.ts';
 
 const play = async (
@@ -25,20 +26,20 @@ const play = async (
     onSay(text);
   });
   const options = resolveDemoOptions(parts, { speed: '30', ...flags });
-  const cast = { startCluster: startEmbeddedCluster, startManager: manager };
+  const cast = { startCluster: startEmbeddedCluster, startManager: manager, startAgent };
   const code = runDemo(options, cast, { view, stderr: (text) => (err += text), signal: stop.signal });
   return { code, out: () => out, err: () => err, stop };
 };
 
-test('both parts hold, and draw their picture', async () => {
+test('all parts hold, and draw their picture', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'edgeset-test-'));
   try {
     const picture = path.join(folder, 'rollout.svg');
     const run = await play([], { fleet: '10', picture });
     assert.equal(await run.code, 0, run.out() + run.err());
-    assert.match(run.out(), /All 10 steps held/);
+    assert.match(run.out(), /All 15 steps held/);
     assert.match(run.out(), /most nodes down at once 1 of a budget of 1/);
-    assert.equal(run.out().match(/^ +[\d.]+s {4}ok /gm)?.length, 10);
+    assert.equal(run.out().match(/^ +[\d.]+s {4}ok /gm)?.length, 15);
     const drawn = await readFile(picture, 'utf8');
     assert.match(drawn, /A good version, half way/);
     assert.match(drawn, /A bad version, stopped/);
@@ -61,6 +62,12 @@ test('a manager that takes all nodes down at once is seen to exceed the budget',
   assert.match(run.err(), /online nodes were down at once \(.*shop-\d+.*\), 1 may be/);
 });
 
+test('a manager that does not wait for owners fails the step that only announces', async () => {
+  const run = await play(['ota'], {}, startPushyManager);
+  assert.equal(await run.code, 1);
+  assert.match(run.err(), /step 2 of 5 \(Publish nginx:1\.19\.5\) failed: expected /);
+});
+
 test('a manager that ends fails the demo', async () => {
   const run = await play(['auto'], {}, startShortManager);
   assert.equal(await run.code, 1);
@@ -79,7 +86,7 @@ test('the kept cluster answers to the edgeset commands that the closing lines na
   let commands: string[] = [];
   let environment: Record<string, string> = {};
   const kept = Promise.withResolvers<void>();
-  const run = await play(['auto', 'fleet'], { keep: true, fleet: '5' }, startManager, (text) => {
+  const run = await play(['auto', 'ota', 'fleet'], { keep: true, fleet: '5' }, startManager, (text) => {
     const kubeconfig = /export KUBECONFIG=(\S+)/.exec(text)?.[1];
     if (kubeconfig === undefined) return;
     environment = { KUBECONFIG: kubeconfig };

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { type Clock, systemClock } from '../../runtime/index.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
+import type { DemoAgent } from './agent.ts';
 import { createChance } from './chance.ts';
 import { kept, opening, summary, whatNext } from './closing.ts';
 import type { DemoOptions } from './options.ts';
@@ -63,7 +64,8 @@ const playAll = async (
       await witness.ready(watched);
       const from = played.reduce((sum, { part: { steps: before } }) => sum + before.length, 0);
       const keep = (snapshot: Snapshot): void => void snapshots.push(snapshot);
-      await playPart({ part, witness, client, view, clock, env, signal, speed, startedAt, from, steps, keep });
+      const agent = (node: string): Promise<DemoAgent> => theatre.agent(node);
+      await playPart({ part, witness, client, view, clock, env, signal, speed, startedAt, from, steps, agent, keep });
       played.push({ part, witness });
     }
   } finally {

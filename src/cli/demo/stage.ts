@@ -1,6 +1,7 @@
 import type { KubeClient } from '../../kube/index.ts';
 import { daemonSets } from '../../native/index.ts';
 import type { Clock } from '../../runtime/index.ts';
+import type { DemoAgent } from './agent.ts';
 import { nodes } from './resources.ts';
 import type { Witness } from './witness.ts';
 
@@ -40,6 +41,8 @@ export interface Stage {
   online(names: readonly string[]): Promise<void>;
   /** As `kubectl set image` does. */
   setImage(image: string): Promise<void>;
+  /** The agent on a node: started when it is asked for first, ended with the demo. */
+  agent(node: string): Promise<DemoAgent>;
   /** Keeps the present scene for the picture. */
   snapshot(caption: string): Promise<void>;
 }
@@ -50,6 +53,7 @@ export interface StageOptions {
   witness: Witness;
   daemonSet: { namespace: string; name: string; container: string };
   signal: AbortSignal;
+  agent: (node: string) => Promise<DemoAgent>;
   snapshot: (caption: string) => Promise<void>;
 }
 
@@ -121,6 +125,7 @@ export const createStage = (options: StageOptions): Stage => {
       const body = { spec: { template: { spec: { containers: [{ name: container, image }] } } } };
       await client.patch(daemonSets, { namespace, name }, body, { type: 'strategic', fieldManager: FIELD_MANAGER });
     },
+    agent: options.agent,
     snapshot: options.snapshot,
   };
 };

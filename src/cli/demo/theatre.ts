@@ -2,6 +2,7 @@ import { createClient, type KubeClient, loadClusterConfig } from '../../kube/ind
 import { daemonRolloutCrd } from '../../rollout/index.ts';
 import { type Clock, type Env, silentLogger } from '../../runtime/index.ts';
 import { version } from '../version.ts';
+import type { DemoAgent, StartAgent } from './agent.ts';
 import type { DemoCluster, StartCluster } from './cluster.ts';
 import { createFastClock, type FastClock } from './fast-clock.ts';
 import type { DemoManager, StartManager } from './manager.ts';
@@ -12,6 +13,7 @@ import { DemoFailure } from './stage.ts';
 export interface Cast {
   startCluster: StartCluster;
   startManager: StartManager;
+  startAgent: StartAgent;
 }
 
 export interface TheatreOptions {
@@ -35,6 +37,8 @@ export interface Theatre {
   signal: AbortSignal;
   /** A connection of its own; `part` names it in the User-Agent. Closed with the rest. */
   connect(part: string): Promise<KubeClient>;
+  /** The agent on a node, started when it is asked for first. */
+  agent(node: string): Promise<DemoAgent>;
   close(): Promise<void>;
 }
 
@@ -44,11 +48,14 @@ export const openTheatre = async ({ cast, clock, speed, random, signal }: Theatr
   const env: Env = { clock: fast, random, log: silentLogger };
   const ending = new AbortController();
   const clients: KubeClient[] = [];
+  const agents = new Map<string, Promise<DemoAgent>>();
   let cluster: DemoCluster | undefined;
   let manager: DemoManager | undefined;
 
   const close = async (): Promise<void> => {
     ending.abort();
+    // One that did not start has ended already.
+    await Promise.allSettled(Array.from(agents.values(), async (agent) => (await agent).stop()));
     await manager?.stop();
     await manager?.ended.catch(() => undefined);
     await Promise.allSettled(clients.map((client) => client.close()));
@@ -69,7 +76,15 @@ export const openTheatre = async ({ cast, clock, speed, random, signal }: Theatr
     manager = cast.startManager(kubeconfig, env);
     const lost = (): void => ending.abort(new DemoFailure('the manager to run', 'that it ended'));
     manager.ended.then(lost, lost);
-    return { cluster, manager, env, clock: fast, signal: AbortSignal.any([signal, ending.signal]), connect, close };
+    const agent = (node: string): Promise<DemoAgent> => {
+      const known = agents.get(node);
+      if (known) return known;
+      const starting = cast.startAgent(kubeconfig, node, random);
+      agents.set(node, starting);
+      return starting;
+    };
+    const over = AbortSignal.any([signal, ending.signal]);
+    return { cluster, manager, env, clock: fast, signal: over, connect, agent, close };
   } catch (error) {
     await close();
     throw error;

@@ -1,10 +1,12 @@
 import { autoPart } from './auto.ts';
 import { fleetPart } from './fleet.ts';
+import { otaPart } from './ota.ts';
 import type { Part, PartOptions } from './part.ts';
 
 /** The parts of the demo in the order in which they are played. */
 const parts = {
   auto: autoPart,
+  ota: otaPart,
   fleet: fleetPart,
 } satisfies Record<string, (options: PartOptions) => Part>;
 

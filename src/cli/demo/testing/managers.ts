@@ -8,15 +8,13 @@ import {
   type Resource,
 } from '../../../kube/index.ts';
 import { createNativeController, daemonSets } from '../../../native/index.ts';
-import { sleep } from '../../../runtime/index.ts';
+import { type Env, sleep } from '../../../runtime/index.ts';
 import type { StartManager } from '../manager.ts';
 import { isReady, nodes, pods } from '../resources.ts';
 
 /** A manager that does `work` with a client of its own until it is stopped. */
 const manager =
-  (
-    work: (client: KubeClient, env: Parameters<StartManager>[1], signal: AbortSignal) => Promise<unknown>,
-  ): StartManager =>
+  (work: (client: KubeClient, env: Env, signal: AbortSignal) => Promise<unknown>): StartManager =>
   (kubeconfig, env) => {
     const stop = new AbortController();
     const run = async (): Promise<void> => {
@@ -68,20 +66,21 @@ const blindToOffline = (client: KubeClient): KubeClient => {
   };
 };
 
-/** The product's own controller, with its rule to skip offline nodes broken: it takes every node for ready. */
-export const startBlindManager = manager(async (client, env, signal) => {
+const runProduct = async (client: KubeClient, env: Env, signal: AbortSignal): Promise<unknown> => {
   const events = createEventRecorder({
     client,
     env,
     reportingController: 'edgeset.io/test',
     reportingInstance: 'test',
   });
-  const controller = createNativeController({ client: blindToOffline(client), env, events, identity: 'test' });
-  await Promise.all([controller.run(signal), controller.lead(signal), events.run(signal)]);
-});
+  const controller = createNativeController({ client, env, events, identity: 'test' });
+  return Promise.all([controller.run(signal), controller.lead(signal), events.run(signal)]);
+};
 
-/** Deletes every outdated pod of nodes that are ready, all at once. */
-export const startRashManager = manager(async (client, { clock }, signal) => {
+/** The product's own controller, with its rule to skip offline nodes broken: it takes every node for ready. */
+export const startBlindManager = manager((client, env, signal) => runProduct(blindToOffline(client), env, signal));
+
+const deleteOutdated = async (client: KubeClient, { clock }: Env, signal: AbortSignal): Promise<void> => {
   for (;;) {
     await sleep(clock, 1000, signal);
     const sets = (await client.list(daemonSets, { namespace: 'default', signal })).items;
@@ -102,7 +101,15 @@ export const startRashManager = manager(async (client, { clock }, signal) => {
       ),
     );
   }
-});
+};
+
+/** Deletes every outdated pod of nodes that are ready, all at once. */
+export const startRashManager = manager(deleteOutdated);
+
+/** The product's own controller, beside somebody who does not wait for owners. */
+export const startPushyManager = manager((client, env, signal) =>
+  Promise.all([runProduct(client, env, signal), deleteOutdated(client, env, signal)]),
+);
 
 /** Ends at once. */
 export const startShortManager = manager(() => Promise.resolve());
