@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -46,6 +47,21 @@ const refused = async (work: Promise<unknown>, ...told: RegExp[]): Promise<void>
     return true;
   });
 };
+
+test('a user without a home finds the cluster all the same', { skip: process.getuid?.() !== 0 }, async (t) => {
+  const { write } = await setUp(t);
+  const file = await write('given', fileOf('given'));
+  await chmod(join(file, '..'), 0o755);
+  const [load, parse] = ['load-cluster-config.ts', 'kubeconfig.ts'].map((name) => join(import.meta.dirname, name));
+  // As a container's user that is a mere number: homedir() throws. Such a one cannot read every checkout.
+  const script = `
+    const { loadClusterConfig } = await import('${load}');
+    await import('${parse}');
+    process.setuid(64_999);
+    console.log((await loadClusterConfig({ env: {}, kubeconfig: '${file}' })).server);`;
+  const child = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8', env: {} });
+  assert.equal(child.stdout.trim(), 'https://given:6443', child.stderr);
+});
 
 test('the flag beats KUBECONFIG, which beats the pod, which beats the home directory', async (t) => {
   const { dir, write, load } = await setUp(t);

@@ -43,8 +43,17 @@ const inCluster = async (dir: string, env: Record<string, string | undefined>): 
   };
 };
 
+const homeFolder = (): string => {
+  try {
+    return homedir();
+  } catch {
+    // HOME is not set and the user is in no list, as in a container that runs as a mere number.
+    return '/';
+  }
+};
+
 const find = async (options: LoadOptions): Promise<ClusterConfig> => {
-  const { kubeconfig, context, env = process.env, home = homedir(), serviceAccountDir = SERVICE_ACCOUNT_DIR } = options;
+  const { kubeconfig, context, env = process.env, home = homeFolder(), serviceAccountDir = SERVICE_ACCOUNT_DIR } = options;
   if (kubeconfig !== undefined) {
     const config = await readKubeconfig([kubeconfig]);
     if (config === undefined) throw new ConfigError('does not exist; correct --kubeconfig', { file: kubeconfig });
