@@ -144,8 +144,8 @@ export const startAgent = async (place: AgentPlace, rights: AgentRights, options
     name: dir.slice(place.dir.length + 1),
     file: process.execPath,
     args: [
-      // As bin/edgeset and the image start it.
-      '--max-semi-space-size=4',
+      // As the image starts it.
+      '--max-semi-space-size=1',
       join(root, 'bin', 'edgeset.ts'),
       'agent',
       `--kubeconfig=${kubeconfig}`,
