@@ -41,6 +41,9 @@ export const createDecide = ({ env, book, known, safe, tell }: DecideOptions): A
   };
 
   return async ({ namespace, daemonSet }, revision, choice, caller, consent) => {
+    // First, for whatever is awaited after the checks could make them untrue: a decision may be carried out meanwhile.
+    const why = await consent();
+    if (why !== undefined) return refused(403, 'Forbidden', why);
     const here = known.get({ namespace, daemonSet });
     const name = `${namespace}/${daemonSet}`;
     if (!here) return refused(404, 'NotFound', `DaemonSet ${name} has no updates to decide on this node`);
@@ -56,8 +59,6 @@ export const createDecide = ({ env, book, known, safe, tell }: DecideOptions): A
       return refused(403, 'Forbidden', `The rollout of revision ${revision} of ${name} is halted`);
     const invalid = objection(choice);
     if (invalid) return invalid;
-    const why = await consent();
-    if (why !== undefined) return refused(403, 'Forbidden', why);
     try {
       const decision = await book.decide({
         namespace,

@@ -118,7 +118,8 @@ export const createEngine = (options: EngineOptions): Engine => {
       known.setEpisode(here.known, { ...episode, failure: failure.reason });
       await book.note({ ...entry, what: 'Failed', result: `The new pod does not work: ${failure.detail}` });
     }
-    return failure ? Number.POSITIVE_INFINITY : episode.startedAt + PROGRESS_MS + 1;
+    const lateAt = episode.startedAt + PROGRESS_MS + 1;
+    return lateAt > env.clock.now() ? lateAt : Number.POSITIVE_INFINITY;
   };
 
   const attempt = async (here: Here, why: 'owner' | 'deadline', signal: AbortSignal): Promise<void> => {

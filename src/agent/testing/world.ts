@@ -6,7 +6,7 @@ import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { type EventInput, type KubeClient, KubeError } from '../../kube/index.ts';
 import { controllerRevisions, daemonSets, pods } from '../../resources/index.ts';
 import { announcementPatch, type NeedUpgradeReason, needUpgradeOf } from '../../rollout/index.ts';
-import { createLogger, createVirtualClock, silentLogger } from '../../runtime/index.ts';
+import { createLogger, createVirtualClock, silentLogger, systemClock } from '../../runtime/index.ts';
 import { createEmbeddedCluster, machineryClient } from '../../sim/index.ts';
 import { type Agent, createAgent } from '../agent.ts';
 import type { SafeCheck } from '../device/index.ts';
@@ -157,9 +157,9 @@ export const createWorld = async (options: { node?: string } = {}) => {
   /** Files are written in real time: waits until both are there and none is half there. */
   const written = async (): Promise<void> => {
     const newest = [...lives].at(-1)?.dir ?? base;
-    const endsAt = Date.now() + 10_000;
+    const endsAt = systemClock.now() + 10_000;
     for (let calm = 0; calm < 20; calm += 1) {
-      if (Date.now() > endsAt) throw new Error('the state was not written');
+      if (systemClock.now() > endsAt) throw new Error('the state was not written');
       const files = await readdir(newest).catch((): string[] => []);
       const isWhole = files.length >= 2 && !files.some((file) => file.endsWith('.new'));
       if (!isWhole) calm = -1;

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { defineResource, type KubeObject } from '../kube/index.ts';
+import { controllerRevisions, customResourceDefinitions, pods } from '../resources/index.ts';
+import { answerOf, newWorld } from './testing/drive.ts';
+import { consented, owner, type World } from './testing/world.ts';
+
+const advanced = defineResource<KubeObject>({
+  group: 'apps.kruise.io',
+  version: 'v1alpha1',
+  plural: 'daemonsets',
+  kind: 'DaemonSet',
+  namespaced: true,
+});
+const ref = { namespace: 'default', name: 'app-1' };
+const status = { type: 'strategic' as const, subresource: 'status' };
+
+const open = async (t: TestContext) => {
+  const world = await newWorld(t);
+  const { machinery } = world;
+  machinery.create<object>(customResourceDefinitions, {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'daemonsets.apps.kruise.io' },
+    spec: {
+      group: 'apps.kruise.io',
+      scope: 'Namespaced',
+      names: { plural: 'daemonsets', singular: 'daemonset', kind: 'DaemonSet', listKind: 'DaemonSetList' },
+      versions: [
+        {
+          name: 'v1alpha1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+        },
+      ],
+    },
+  });
+  machinery.create<object>(advanced, {
+    apiVersion: 'apps.kruise.io/v1alpha1',
+    kind: 'DaemonSet',
+    metadata: { name: 'app', namespace: 'default', annotations: { 'apps.openyurt.io/update-strategy': 'ota' } },
+    spec: { updateStrategy: { type: 'OnDelete' } },
+  });
+  const uid = machinery.get<KubeObject>(advanced, { namespace: 'default', name: 'app' }).metadata?.uid ?? '';
+  const owners = [{ apiVersion: 'apps.kruise.io/v1alpha1', kind: 'DaemonSet', name: 'app', uid, controller: true }];
+  machinery.create<object>(controllerRevisions, {
+    apiVersion: 'apps/v1',
+    kind: 'ControllerRevision',
+    metadata: { name: 'app-two', namespace: 'default', ownerReferences: owners },
+    revision: 2,
+    data: { spec: { template: { spec: { containers: [{ name: 'app', image: 'app:v2' }] } } } },
+  });
+  const make = (hash: string, image: string): void => {
+    machinery.create<object>(pods, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { ...ref, ownerReferences: owners, labels: { 'controller-revision-hash': hash } },
+      spec: { nodeName: 'node-1', containers: [{ name: 'app', image }] },
+    });
+  };
+  make('one', 'app:v1');
+  const announce = (to: string, reason: string): void => {
+    const condition = { type: 'PodNeedUpgrade', status: to, reason, message: 'controllerrevision: two' };
+    machinery.patch(pods, ref, { status: { conditions: [condition] } }, status);
+  };
+  announce('True', 'NewRevision');
+  const { agent } = await world.start();
+  await world.until('the update is there', () => agent.updates()[0]?.state === 'available');
+  await world.advance(2_000);
+  return { world, agent, announce };
+};
+
+const approval = (world: World): object | undefined =>
+  world.machinery.get<Pod>(pods, ref).status?.conditions?.find(({ type }) => type === 'UpgradeApproved');
+
+describe('the agent and an Advanced DaemonSet', () => {
+  it('records the approval for the revision and deletes nothing', async (t) => {
+    const { world, agent, announce } = await open(t);
+    assert.deepEqual(agent.updates()[0]?.target.images, [{ container: 'app', image: 'app:v2' }]);
+    const post = () => agent.upgrade(ref, owner, { queue: false, consent: consented });
+    const { answer } = await answerOf(world, post());
+    assert.deepEqual(answer, { status: 200, text: 'Start updating pod default/app-1' });
+    assert.partialDeepStrictEqual(approval(world), {
+      status: 'True',
+      reason: 'OwnerApproved',
+      message: 'controllerrevision: two',
+    });
+    assert.equal(agent.updates()[0]?.state, 'updating');
+    const patches = (): number => world.calls.filter(({ verb }) => verb === 'patch').length;
+    assert.equal(patches(), 1);
+    assert.equal((await answerOf(world, post())).answer.status, 200);
+    assert.equal(patches(), 1, 'what was approved is not approved again');
+    await world.advance(3_600_000);
+    assert.equal(agent.updates()[0]?.state, 'updating', 'the manager takes the time that it needs');
+    world.machinery.patch(
+      pods,
+      ref,
+      { metadata: { labels: { 'controller-revision-hash': 'two' } } },
+      { type: 'merge' },
+    );
+    announce('False', 'UpToDate');
+    await world.until('it runs', () => agent.updates()[0]?.state === 'current');
+    assert.equal(world.deletes(), 0);
+  });
+
+  for (const happened of [true, false])
+    it(`approves once when the answer is lost (${happened ? 'written' : 'not written'})`, async (t) => {
+      const { world, agent } = await open(t);
+      world.faults.push({ verb: 'patch', plural: 'pods', kind: 'lose', happened });
+      const choice = { choice: 'approve', when: { type: 'now' } } as const;
+      await agent.decide({ namespace: 'default', daemonSet: 'app' }, 'two', choice, owner, consented);
+      await world.until('it is settled', () => agent.history().some(({ what }) => what === 'Approved'));
+      assert.partialDeepStrictEqual(approval(world), { status: 'True', message: 'controllerrevision: two' });
+      assert.equal(world.deletes(), 0);
+    });
+});
