@@ -23,6 +23,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
       'src/**/*.test.ts',
       'scripts/**/*.test.ts',
       'web/**/*.test.ts',
+      'test/agent/**/*.test.ts',
       'test/sim/{advanced-api,conformance,determinism,oracle}.test.ts',
     ],
     concurrency: cores,

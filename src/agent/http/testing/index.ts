@@ -1,0 +1,1 @@
+export { dial, exchange, type RawAnswer, readAnswers, sendRaw } from './raw-http.ts';

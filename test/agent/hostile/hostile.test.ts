@@ -1,0 +1,335 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { readAnswers, sendRaw } from '../../../src/agent/http/testing/index.ts';
+import type { AuditRecord } from '../../conformance/index.ts';
+import { startEmbeddedCluster } from '../../sim/cluster.ts';
+import { addressOf, attack, causeOf, dribble, forge, NOBODY, scriptAs, unlessRoot } from './attacker.ts';
+import { createLedger, type Tally } from './ledger.ts';
+import { type Announced, openWorld } from './world.ts';
+
+const cluster = await startEmbeddedCluster();
+const world = await openWorld(cluster);
+const { agent, namespace, foreign } = world;
+let waiting: Announced = await world.announce();
+const ledger = createLedger(async () => (await world.writes()).length);
+after(async () => {
+  ledger.print();
+  await agent.stop();
+  await cluster.stop();
+});
+
+const upgrade = (pod = waiting.pod, inNamespace = namespace): string =>
+  `/openyurt.io/v1/namespaces/${inNamespace}/pods/${pod}/upgrade`;
+const decision = `/edgeset.io/v1/updates/${namespace}/app/decision`;
+const consent = (): string => JSON.stringify({ revision: waiting.revision, decision: 'approve' });
+const asJson = (body: string, type = 'application/json'): string[] => [
+  `Content-Type: ${type}`,
+  `Content-Length: ${Buffer.byteLength(body)}`,
+];
+/** Events tell of acts before, and come when they come. */
+const acts = async (): Promise<AuditRecord[]> => (await world.writes()).filter(({ resource }) => resource !== 'events');
+const deletes = async (): Promise<string[]> =>
+  (await acts()).filter(({ verb, resource }) => verb === 'delete' && resource === 'pods').map(({ name }) => name);
+
+/** Everything that could start the waiting update, with these headers. */
+const both = async (tally: Tally, changes: { host?: string; headers?: string[] }, type?: string): Promise<void> => {
+  const { headers = [], ...rest } = changes;
+  for (const request of [
+    { target: upgrade(), headers },
+    { target: `${upgrade()}?queue=true`, headers },
+    { target: decision, headers: [...headers, ...asJson(consent(), type)], body: consent() },
+  ]) {
+    const [answer] = await attack(world, { ...request, ...rest });
+    tally.answered(answer?.status, answer && causeOf(answer));
+  }
+};
+
+ledger.attack('DNS rebinding: the page of a name that points here by now', async (tally) => {
+  const { port } = agent;
+  for (const host of [
+    `evil.example:${port}`,
+    'evil.example',
+    `localhost.evil.example:${port}`,
+    `127.0.0.1.:${port}`,
+    '',
+  ])
+    await both(tally, { host });
+});
+
+ledger.attack('cross-site requests: forms and scripts of another page', async (tally) => {
+  for (const headers of [
+    ['Origin: https://evil.example'],
+    ['Origin: null'],
+    [`Origin: http://localhost:${agent.port + 1}`, 'Sec-Fetch-Site: same-site'],
+    ['Sec-Fetch-Site: cross-site', 'Sec-Fetch-Mode: no-cors'],
+  ])
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json'])
+      await both(tally, { headers }, type);
+});
+
+ledger.attack('a form post of a browser that tells no origin', async (tally) => {
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+    const [answer] = await attack(world, { target: decision, headers: asJson(consent(), type), body: consent() });
+    tally.answered(answer?.status, answer && causeOf(answer));
+  }
+});
+
+ledger.attack('slow loris: heads and bodies that never end', async (tally) => {
+  const head = `POST ${decision} HTTP/1.1\r\nHost: ${addressOf(world)}\r\n`;
+  const body = `${head}Content-Type: application/json\r\nContent-Length: 400\r\n\r\n`;
+  const slow = [
+    ...Array.from({ length: 10 }, () => [head, 'X: y\r\n']),
+    ...Array.from({ length: 10 }, () => [body, ' ']),
+  ];
+  await Promise.all(
+    slow.map(async ([start = '', more = '']) =>
+      tally.answered(readAnswers(await dribble(world, start, more))[0]?.status),
+    ),
+  );
+  assert.equal((await fetch(`${agent.url}/pods`)).status, 200);
+});
+
+ledger.attack('bodies and heads that are too large', async (tally) => {
+  for (const [target, headers, body] of [
+    [decision, asJson('x'.repeat(5000)), 'x'.repeat(5000)],
+    [decision, ['Content-Type: application/json', 'Content-Length: 999999999999'], ''],
+    [upgrade(), ['Content-Length: 1000000'], 'x'.repeat(100_000)],
+    [
+      decision,
+      ['Content-Type: application/json', 'Transfer-Encoding: chunked'],
+      `1400\r\n${'x'.repeat(0x1400)}\r\n0\r\n\r\n`,
+    ],
+    [upgrade(), [`X: ${'x'.repeat(20_000)}`], ''],
+    [upgrade(), Array.from({ length: 3000 }, (_, at) => `X-${at}: 1`), ''],
+    [`${upgrade()}?${'x'.repeat(5000)}`, [], ''],
+  ] as const) {
+    const [answer] = await attack(world, { target, headers, body });
+    tally.answered(answer?.status);
+  }
+});
+
+ledger.attack('paths that could mean another one', async (tally) => {
+  const name = waiting.pod;
+  for (const target of [
+    `/../openyurt.io/v1/namespaces/${namespace}/pods/${name}/upgrade`,
+    `/pods/..${upgrade()}`,
+    `//openyurt.io/v1/namespaces/${namespace}/pods/${name}/upgrade`,
+    `${upgrade()}/`,
+    `${upgrade()}/.`,
+    upgrade(`${name}%2f`),
+    upgrade(`..%2f${name}`),
+    upgrade(`%2e%2e/${name}`),
+    upgrade(`%252e%252e`),
+    upgrade(`x/../${name}`),
+    upgrade(`${name}%00`),
+    upgrade(`${name}\\`),
+    upgrade(`${name};x=y`),
+    upgrade(name.toUpperCase()),
+    upgrade(name, `${namespace}%2f..%2f${foreign.namespace}`),
+    upgrade(name, '..'),
+    `http://${addressOf(world)}${upgrade()}`,
+    `http://evil.example${upgrade()}`,
+    upgrade().replace('/upgrade', '/UPGRADE'),
+    upgrade().replace('openyurt.io', 'openyurt%2eio'),
+    `*`,
+  ]) {
+    const [answer] = await attack(world, { target });
+    tally.answered(answer?.status, answer && causeOf(answer));
+  }
+});
+
+ledger.attack('pods of other namespaces, other nodes, and none', async (tally) => {
+  for (const target of [
+    upgrade(foreign.pod, foreign.namespace),
+    upgrade(waiting.elsewhere),
+    upgrade('no-such-pod'),
+    upgrade(waiting.pod, 'kube-system'),
+    upgrade(waiting.pod, foreign.namespace),
+  ]) {
+    const [answer] = await attack(world, { target });
+    tally.answered(answer?.status);
+    const [pull] = await attack(world, { target: target.replace('upgrade', 'imagepull') });
+    tally.answered(pull?.status);
+  }
+});
+
+ledger.attack('framing that two readers read differently', async (tally) => {
+  const second = forge(world, { target: upgrade() });
+  const post = `POST ${upgrade()} HTTP/1.1\r\nHost: ${addressOf(world)}\r\nConnection: close\r\n`;
+  for (const bytes of [
+    `${post}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${second}`,
+    `${post}Content-Length: 4\r\nContent-Length: 5\r\n\r\nabcd${second}`,
+    `${post}Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n${second}`,
+    `${post}Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n${second}`,
+    `${post}Content-Length: -1\r\n\r\n${second}`,
+    `${post}Host: evil.example\r\n\r\n`,
+    `${post}X: a\rHost: evil.example\r\n\r\n`,
+    `${post}X: a\nContent-Length : 3\r\n\r\n`,
+    `POST ${upgrade()}\r\n\r\n`,
+    `POST ${upgrade()} HTTP/3.0\r\nHost: ${addressOf(world)}\r\n\r\n`,
+    `POST ${upgrade()} HTTP/1.0\r\n\r\n`,
+    `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n`,
+    `CONNECT ${addressOf(world)} HTTP/1.1\r\nHost: ${addressOf(world)}\r\n\r\n`,
+  ]) {
+    const answers = await sendRaw(addressOf(world), bytes);
+    assert.ok(answers.length <= 1, `one answer at most: ${JSON.stringify(bytes.slice(0, 80))}`);
+    tally.answered(answers[0]?.status, answers[0] && causeOf(answers[0]));
+  }
+});
+
+ledger.attack('reads that would act, and methods in disguise', async (tally) => {
+  for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'MKCOL'])
+    for (const target of [upgrade(), `${upgrade()}?_method=POST`, decision]) {
+      const [answer] = await attack(world, { method, target, headers: ['X-HTTP-Method-Override: POST'] });
+      tally.answered(answer?.status);
+    }
+});
+
+ledger.attack('decisions that name an image, or anything else of their own', async (tally) => {
+  for (const more of [
+    { image: 'evil:1' },
+    { when: { type: 'now', image: 'evil:1' } },
+    { choice: 'approve' },
+    { __proto__x: 1 },
+  ]) {
+    const body = JSON.stringify({ revision: waiting.revision, decision: 'approve', ...more });
+    const [answer] = await attack(world, { target: decision, headers: asJson(body), body });
+    tally.answered(answer?.status, answer && causeOf(answer));
+  }
+  const old = JSON.stringify({ revision: '5d4f8c7b9', decision: 'approve' });
+  const [answer] = await attack(world, { target: decision, headers: asJson(old), body: old });
+  tally.answered(answer?.status, answer && causeOf(answer));
+});
+
+/** A request of nobody's as a script; `end` is what it does right after it was written. */
+const nobody = (times: number, atOnce: number, end: string): Promise<string[]> =>
+  scriptAs(
+    NOBODY,
+    `const net = require('net');
+     const request = ${JSON.stringify(forge(world, { target: upgrade() }))};
+     const one = () => new Promise((done) => {
+       let text = '';
+       const socket = net.connect(${agent.port}, '127.0.0.1', () => socket.write(request, () => { ${end} }));
+       socket.on('data', (chunk) => { text += chunk; });
+       socket.on('error', () => {});
+       socket.on('close', () => { console.log(text.slice(9, 12) || 'closed'); done(); });
+     });
+     (async () => {
+       for (let at = 0; at < ${times}; at += ${atOnce}) await Promise.all(Array.from({ length: ${atOnce} }, one));
+     })();`,
+  );
+const count = (tally: Tally, answers: readonly string[]): void => {
+  for (const answer of answers) tally.answered(answer === 'closed' ? undefined : Number(answer));
+};
+
+ledger.attack(
+  "another user's process",
+  async (tally) => {
+    count(tally, await nobody(10, 1, ''));
+  },
+  { skip: unlessRoot },
+);
+
+ledger.attack(
+  'a caller as nobody that closes its socket at once, so that its row says root',
+  async (tally) => {
+    for (const end of ['socket.destroy()', 'socket.end()', 'socket.resetAndDestroy()'])
+      count(tally, await nobody(200, 4, end));
+    // The agent has read all of them before it answers this.
+    await fetch(`${agent.url}/pods`);
+  },
+  { skip: unlessRoot },
+);
+
+ledger.attack(
+  'a flood of connections and requests by nobody, while root is served',
+  async (tally) => {
+    const flood = nobody(400, 100, '');
+    const served = new Set<number>();
+    for (let at = 0; at < 20; at += 1) served.add((await fetch(`${agent.url}/pods`)).status);
+    count(tally, await flood);
+    assert.deepEqual(served, new Set([200]));
+  },
+  { skip: unlessRoot },
+);
+
+ledger.once('50 requests at once for one pod', async (tally) => {
+  const before = await deletes();
+  const answers = await Promise.all(Array.from({ length: 50 }, () => fetch(agent.url + upgrade(), { method: 'POST' })));
+  for (const { status } of answers) tally.answered(status);
+  const sent = (await deletes()).slice(before.length);
+  assert.deepEqual(sent, [waiting.pod], 'one delete, of this pod');
+  assert.ok(
+    answers.every(({ status }) => status === 200 || status === 403),
+    'told as the first one, or that it goes',
+  );
+  assert.ok(answers.some(({ status }) => status === 200));
+  return '1 delete';
+});
+
+const afterActs = { writes: async () => (await acts()).length };
+
+ledger.attack(
+  'a request while the pod is being replaced',
+  async (tally) => {
+    for (let at = 0; at < 5; at += 1) {
+      const [answer] = await attack(world, { target: upgrade() });
+      tally.answered(answer?.status, answer?.body.includes('is deleting') ? 'is deleting' : undefined);
+    }
+  },
+  afterActs,
+);
+
+ledger.attack(
+  'replays of what was done before',
+  async (tally) => {
+    await world.podAfter(waiting.pod);
+    for (let at = 0; at < 10; at += 1) {
+      const [answer] = await attack(world, { target: upgrade() });
+      tally.answered(answer?.status);
+    }
+    const [answer] = await attack(world, { target: decision, headers: asJson(consent()), body: consent() });
+    tally.answered(answer?.status, answer && causeOf(answer));
+  },
+  afterActs,
+);
+
+ledger.once('50 decisions at once for one DaemonSet', async (tally) => {
+  waiting = await world.announce();
+  const before = await deletes();
+  const body = consent();
+  const headers = { 'content-type': 'application/json' };
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => fetch(agent.url + decision, { method: 'POST', headers, body })),
+  );
+  for (const { status } of answers) tally.answered(status);
+  assert.ok(answers.every(({ status }) => status === 202 || status === 409));
+  await world.podAfter(waiting.pod);
+  assert.deepEqual((await deletes()).slice(before.length), [waiting.pod]);
+  return '1 delete';
+});
+
+ledger.once('requests for a pod that an administrator removes meanwhile', async (tally) => {
+  waiting = await world.announce();
+  const before = await deletes();
+  const [removed, ...answers] = await Promise.all([
+    world.remove(waiting.pod),
+    ...Array.from({ length: 5 }, () => fetch(agent.url + upgrade(), { method: 'POST' })),
+  ]);
+  assert.equal(removed, undefined);
+  for (const { status } of answers) tally.answered(status);
+  const replaced = await world.podAfter(waiting.pod);
+  const [late] = await attack(world, { target: upgrade() });
+  tally.answered(late?.status);
+  assert.equal(late?.status, 404);
+  const sent = (await deletes()).slice(before.length);
+  assert.ok(sent.every((name) => name === waiting.pod) && sent.length <= 1, 'never its successor');
+  assert.equal((await world.podAfter(waiting.pod)).uid, replaced.uid);
+  return `${sent.length} deletes of the old pod, 0 of its successor`;
+});
+
+test('the agent is well after all that', async () => {
+  assert.equal((await fetch(`${agent.health}/healthz`)).status, 200);
+  const log = await agent.log();
+  assert.doesNotMatch(log, /"level":"error"/);
+});

@@ -1,0 +1,114 @@
+import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { controllerRevisions, daemonSets, nodes, pods } from '../../../src/resources/index.ts';
+import type { Agent, AuditRecord, Cluster } from '../../conformance/index.ts';
+import { daemonSetOf, type PodView, strategyKey, toPodView } from '../../conformance/kit/objects.ts';
+import { until } from '../../conformance/kit/until.ts';
+
+export interface Announced {
+  /** On the agent's node, and on the other one. */
+  pod: string;
+  elsewhere: string;
+  revision: string;
+}
+
+/** A cluster with one DaemonSet in OTA mode on two nodes, and an agent on the first one. */
+export interface World {
+  cluster: Cluster;
+  namespace: string;
+  agent: Agent;
+  /** A pod of another namespace on the agent's node, announced as well. */
+  foreign: { namespace: string; pod: string };
+  /** Asks the owner for a new revision on both nodes; resolves when the agent shows it. */
+  announce(): Promise<Announced>;
+  /** All that agents wrote so far, Events too. */
+  writes(): Promise<AuditRecord[]>;
+  /** Removes a pod as an administrator does. */
+  remove(pod: string): Promise<void>;
+  /** The pod on the agent's node that has taken the place of another one. */
+  podAfter(former: string): Promise<PodView>;
+}
+
+const NODES = ['hostile-1', 'hostile-2'] as const;
+const READS: readonly string[] = ['get', 'list', 'watch'];
+
+const hashOf = ({ metadata }: ControllerRevision): string => metadata?.labels?.['controller-revision-hash'] ?? '';
+
+export const openWorld = async (cluster: Cluster): Promise<World> => {
+  const { client } = cluster;
+  const [namespace, other] = [await cluster.createNamespace('hostile'), await cluster.createNamespace('foreign')];
+  await cluster.addNodes(NODES, { labels: { case: namespace } });
+  await client.patch(nodes, { name: NODES[0] }, { metadata: { labels: { foreign: other } } }, { type: 'merge' });
+  const annotations = { [strategyKey]: 'ota' };
+  const podAnnotations = { 'sim.edgeset.io/stop-ms': '1500' };
+  await client.create(daemonSets, daemonSetOf(namespace, { annotations, podAnnotations }));
+  const podSpec = { nodeSelector: { foreign: other } };
+  await client.create(daemonSets, daemonSetOf(other, { annotations, podAnnotations, podSpec }));
+
+  const podOn = (inNamespace: string, node: string, former = ''): Promise<PodView> =>
+    until(`a pod is ready on ${node}`, async () => {
+      const { items } = await client.list(pods, { namespace: inNamespace });
+      return items
+        .map((pod: Pod) => toPodView(pod))
+        .find((pod) => pod.node === node && pod.name !== former && pod.ready && !pod.terminating);
+    });
+
+  /** As the manager says it, which is no part of this suite. */
+  const say = async (inNamespace: string, pod: PodView, revision: string): Promise<void> => {
+    const said = {
+      type: 'PodNeedUpgrade',
+      status: 'True',
+      reason: 'NewRevision',
+      message: `controllerrevision: ${revision}`,
+      lastTransitionTime: new Date().toISOString(),
+    };
+    const options = { type: 'strategic', subresource: 'status' } as const;
+    await client.patch(pods, { namespace: inNamespace, name: pod.name }, { status: { conditions: [said] } }, options);
+  };
+
+  const newRevision = async (inNamespace: string, image: string): Promise<string> => {
+    const containers = [{ name: 'app', image }];
+    await client.patch(
+      daemonSets,
+      { namespace: inNamespace, name: 'app' },
+      { spec: { template: { spec: { containers } } } },
+      { type: 'strategic' },
+    );
+    const revision = await until('the new revision is recorded', async () => {
+      const { items } = await client.list(controllerRevisions, { namespace: inNamespace });
+      return items.find(({ data }) => JSON.stringify(data).includes(`"${image}"`));
+    });
+    return hashOf(revision);
+  };
+
+  await Promise.all(NODES.map((node) => podOn(namespace, node)));
+  const foreign = await podOn(other, NODES[0]);
+  await say(other, foreign, await newRevision(other, 'app:v2'));
+  const agent = await cluster.startAgent({ node: NODES[0], namespace });
+  let version = 1;
+
+  return {
+    cluster,
+    namespace,
+    agent,
+    foreign: { namespace: other, pod: foreign.name },
+    podAfter: (former) => podOn(namespace, NODES[0], former),
+    async announce() {
+      version += 1;
+      const revision = await newRevision(namespace, `app:v${version}`);
+      const [here, elsewhere] = [await podOn(namespace, NODES[0]), await podOn(namespace, NODES[1])];
+      await Promise.all([say(namespace, here, revision), say(namespace, elsewhere, revision)]);
+      await until('the agent shows the new revision', async () => {
+        const answer = await fetch(`${agent.url}/edgeset.io/v1/updates`);
+        const { items } = (await answer.json()) as {
+          items: { pod: string | null; target: { revision: string | null } }[];
+        };
+        return items.some(({ pod, target }) => pod === here.name && target.revision === revision);
+      });
+      return { pod: here.name, elsewhere: elsewhere.name, revision };
+    },
+    writes: async () =>
+      (await cluster.audit.read()).filter(({ user, verb }) => user === agent.user && !READS.includes(verb)),
+    remove: async (pod) => void (await client.delete(pods, { namespace, name: pod })),
+  };
+};
