@@ -27,7 +27,7 @@ type Schema = {
 
 /** What the embedded API server serves; everything else is left out of its table. */
 const SERVED = [
-  'v1/Pod v1/Node v1/Namespace v1/ServiceAccount v1/ConfigMap v1/Secret v1/Service v1/Event v1/Binding',
+  'v1/Pod v1/Node v1/Namespace v1/ServiceAccount v1/ConfigMap v1/Secret v1/Service v1/Event v1/Binding v1/PodTemplate',
   'apps/v1/DaemonSet apps/v1/ControllerRevision apps/v1/Deployment apps/v1/ReplicaSet',
   'coordination.k8s.io/v1/Lease events.k8s.io/v1/Event policy/v1/PodDisruptionBudget policy/v1/Eviction',
   'rbac.authorization.k8s.io/v1/Role rbac.authorization.k8s.io/v1/RoleBinding',

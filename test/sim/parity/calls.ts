@@ -1,4 +1,6 @@
+import { podCalls } from './pods.ts';
 import type { CallSpec } from './sides.ts';
+import { templateCalls } from './templates.ts';
 
 const DS = '/apis/apps/v1/namespaces/default/daemonsets';
 const PODS = '/api/v1/namespaces/default/pods';
@@ -315,4 +317,7 @@ export const calls: readonly CallSpec[] = [
   watch(`${CM}?watch=1&timeoutSeconds=1&resourceVersion=0&fieldSelector=metadata.name%3Dnone`, 1),
   get(`${CM}/w3?watch=1&resourceVersion=0`),
   watch('/api/v1/namespaces?watch=1&resourceVersion=0&fieldSelector=metadata.name%3Ddefault', 1),
+
+  ...templateCalls,
+  ...podCalls,
 ];

@@ -4,7 +4,7 @@ import { apiVersionOf, type Kind } from '../kinds/index.ts';
 import { badRequest, type Cause, conflict, invalid, MODIFIED, noResource, notFound } from '../refusal.ts';
 import { keyOf } from '../store/index.ts';
 import { invalidValue } from '../strategy/index.ts';
-import { arrayOf, at, equal, type Json, recordOf, textOf, without } from '../value/index.ts';
+import { arrayOf, at, equal, identical, type Json, recordOf, textOf, without } from '../value/index.ts';
 import { checkPolicies } from './admission-policies.ts';
 import { type Core, type Ref, storedOf, timeText, viewOf, type WriteContext } from './core.ts';
 import { decoded } from './create.ts';
@@ -130,7 +130,7 @@ export const updateObject = (
     object: next,
     oldObject: present,
   });
-  if (equal(next, present)) return present;
+  if (identical(next, present)) return present;
   const changed = storedOf(kind, next);
   if (options.dryRun) return viewOf(kind, changed as StoredObject);
   const versioned = (resourceVersion: string): StoredObject =>

@@ -1,7 +1,7 @@
 import type { Strategy } from '../kinds/strategy.ts';
 import { type Cause } from '../refusal.ts';
 import { invalidValue, required } from '../strategy/causes.ts';
-import { inEach, inField, under } from '../strategy/pod-defaults.ts';
+import { inEach, inField, under } from '../strategy/shaping.ts';
 import { arrayOf, at, type Json, recordOf, textOf } from '../value/index.ts';
 
 const withNames = (spec: Json): Json =>

@@ -81,6 +81,7 @@ const core: readonly Row[] = [
       'status.nominatedNodeName',
     ],
   },
+  { names: 'podtemplates PodTemplate', strategy: strategies.podTemplateStrategy },
   { names: 'secrets Secret', strategy: strategies.secretStrategy, fields: ['type'] },
   {
     names: 'serviceaccounts ServiceAccount sa',

@@ -89,7 +89,6 @@ const mergeObject = (original: Json, patch: Json, shape: Shape): Json => {
       return {};
     case undefined:
     case null:
-    case 'merge':
       break;
     default:
       throw failed(`unknown patch type: ${String(patch[DIRECTIVE])} in map: ${goText(patch)}`);

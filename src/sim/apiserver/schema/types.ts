@@ -37,13 +37,18 @@ const isOfScalar = (value: unknown, type: ScalarType): boolean => {
       return Number.isInteger(value);
     case 'number':
       return typeof value === 'number';
-    case 'intOrString':
     case 'quantity':
+      return typeof value === 'string' ? QUANTITY.test(value) : typeof value === 'number';
+    case 'intOrString':
       return typeof value === 'string' || typeof value === 'number';
   }
 };
 
+const QUANTITY = /^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/;
+
 const fault = (value: unknown, shape: Shape, owner: StructShape, path: string): string => {
+  if (typeof value === 'string' && shape.form === 'scalar' && shape.type === 'quantity')
+    return `quantities must match the regular expression '${QUANTITY.source}'`;
   const given = typeof value === 'number' && !Number.isInteger(value) ? `number ${value}` : jsonName(value);
   const struct = owner.name.split('.').at(-1) ?? '';
   return `json: cannot unmarshal ${given} into Go struct field ${struct}.${path} of type ${goName(shape)}`;

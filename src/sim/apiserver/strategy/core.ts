@@ -2,8 +2,8 @@ import type { Strategy, World } from '../kinds/strategy.ts';
 import type { Cause } from '../refusal.ts';
 import { arrayOf, at, equal, type Json, recordOf, textOf } from '../value/index.ts';
 import { invalidValue, required } from './causes.ts';
-import { inEach, inField, under } from './pod-defaults.ts';
 import { canonicalQuantities } from './quantity.ts';
+import { inEach, inField, under } from './shaping.ts';
 
 const keepStatus = (object: Json, previous: Json): Json => ({ ...object, status: previous.status });
 

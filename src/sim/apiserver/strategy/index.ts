@@ -17,6 +17,7 @@ export {
 } from './core.ts';
 export { annotationCauses, generatedName, labelCauses, nameCauses, randomSuffix, randomUid } from './names.ts';
 export { podStrategy } from './pod.ts';
-export { under } from './pod-defaults.ts';
 export { isQuantity } from './quantity.ts';
+export { under } from './shaping.ts';
+export { podTemplateStrategy } from './template.ts';
 export { daemonSetStrategy, deploymentStrategy, replicaSetStrategy, revisionStrategy } from './workload.ts';

@@ -56,6 +56,9 @@ const pathFaults = (name: string): string[] => {
 
 const rules = { subdomain: subdomainFaults, label: labelFaults, path: pathFaults };
 
+/** What is wrong with a name, by rule. */
+export const nameFaults = (name: string, rule: keyof typeof rules): string[] => rules[rule](name);
+
 export const nameCauses = (name: string, rule: keyof typeof rules): Cause[] =>
   rules[rule](name).map((fault) => invalidValue('metadata.name', name, fault));
 
@@ -65,7 +68,7 @@ const VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
 const NAME_PART =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
-const keyFaults = (key: string): string[] => {
+export const keyFaults = (key: string): string[] => {
   const parts = key.split('/');
   const name = parts.at(-1) ?? '';
   if (parts.length > 2)
@@ -95,7 +98,10 @@ export const labelCauses = (labels: Readonly<Record<string, unknown>>, field: st
     return faults;
   });
 
-export const annotationCauses = (annotations: Readonly<Record<string, unknown>>): Cause[] =>
+export const annotationCauses = (
+  annotations: Readonly<Record<string, unknown>>,
+  field = 'metadata.annotations',
+): Cause[] =>
   Object.keys(annotations).flatMap((key) =>
-    keyFaults(key.toLowerCase()).map((fault) => invalidValue('metadata.annotations', key, fault)),
+    keyFaults(key.toLowerCase()).map((fault) => invalidValue(field, key, fault)),
   );

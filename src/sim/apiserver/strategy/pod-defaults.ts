@@ -1,39 +1,7 @@
-import { arrayOf, at, isRecord, type Json, recordOf, textOf } from '../value/index.ts';
+import { arrayOf, at, type Json, recordOf, textOf, without } from '../value/index.ts';
 import { canonicalQuantities } from './quantity.ts';
-
-/** The object with `extra` underneath: only what it leaves out is filled in. */
-export const under = <T extends Json>(object: T, extra: Json): T => {
-  for (const key in extra) if (object[key] === undefined) return { ...extra, ...definedOf(object) } as T;
-  return object;
-};
-
-const definedOf = (object: Json): Json => {
-  const copy: Record<string, unknown> = {};
-  for (const key in object) if (object[key] !== undefined) copy[key] = object[key];
-  return copy;
-};
-
-/** The object with one field changed by `change`, where it has that field. */
-export const inField = <T extends Json>(object: T, field: string, change: (value: Json) => Json): T => {
-  const value = object[field];
-  if (!isRecord(value)) return object;
-  const next = change(value);
-  return next === value ? object : { ...object, [field]: next };
-};
-
-/** The object with each item of a list changed, where it has that list. */
-export const inEach = <T extends Json>(object: T, field: string, change: (item: Json) => Json): T => {
-  const items = object[field];
-  if (!Array.isArray(items)) return object;
-  let changed = false;
-  const next = (items as unknown[]).map((item) => {
-    if (!isRecord(item)) return item;
-    const made = change(item);
-    changed ||= made !== item;
-    return made;
-  });
-  return changed ? { ...object, [field]: next } : object;
-};
+import { inEach, inField, under } from './shaping.ts';
+import { defaultVolume, sourceDefaults } from './volume-defaults.ts';
 
 const httpGet = (probe: Json): Json => inField(probe, 'httpGet', (get) => under(get, { path: '/', scheme: 'HTTP' }));
 
@@ -44,8 +12,6 @@ const probe = (given: Json): Json =>
     (grpc) => under(grpc, { service: '' }),
   );
 
-const fieldRef = (source: Json): Json => inField(source, 'fieldRef', (ref) => under(ref, { apiVersion: 'v1' }));
-
 const pullPolicy = (image: string): string => {
   const [reference = ''] = image.split('@', 1);
   const tag = /:([^/:]+)$/.exec(reference)?.[1];
@@ -53,8 +19,12 @@ const pullPolicy = (image: string): string => {
   return tag === undefined || tag === 'latest' ? 'Always' : 'IfNotPresent';
 };
 
+// Only a sidecar's is kept: rules for restarts of containers are an alpha feature.
+const restartPolicy = (given: Json): Json =>
+  given.restartPolicy === undefined || given.restartPolicy === 'Always' ? given : without(given, 'restartPolicy');
+
 const container = (given: Json): Json => {
-  let result = under(given, {
+  let result = under(restartPolicy(given), {
     imagePullPolicy: pullPolicy(textOf(given.image)),
     resources: {},
     terminationMessagePath: '/dev/termination-log',
@@ -63,31 +33,13 @@ const container = (given: Json): Json => {
   result = inEach(result, 'ports', (port) => under(port, { protocol: 'TCP' }));
   for (const name of ['livenessProbe', 'readinessProbe', 'startupProbe']) result = inField(result, name, probe);
   result = inField(result, 'lifecycle', (hooks) => inField(inField(hooks, 'postStart', httpGet), 'preStop', httpGet));
-  result = inEach(result, 'env', (env) => inField(env, 'valueFrom', fieldRef));
+  result = inEach(result, 'env', (env) => inField(env, 'valueFrom', sourceDefaults));
   return inField(result, 'resources', (resources) =>
     inField(inField(resources, 'limits', canonicalQuantities), 'requests', canonicalQuantities),
   );
 };
 
-const projected = (source: Json): Json =>
-  inField(
-    inField(source, 'serviceAccountToken', (token) => under(token, { expirationSeconds: 3607 })),
-    'downwardAPI',
-    (api) => inEach(api, 'items', fieldRef),
-  );
-
-const volume = (given: Json): Json => {
-  let result = given;
-  for (const kind of ['secret', 'configMap', 'downwardAPI', 'projected'])
-    result = inField(result, kind, (source) => under(source, { defaultMode: 420 }));
-  result = inField(result, 'projected', (source) => inEach(source, 'sources', projected));
-  result = inField(result, 'downwardAPI', (source) => inEach(source, 'items', fieldRef));
-  result = inField(result, 'hostPath', (source) => under(source, { type: '' }));
-  return Object.keys(result).some((key) => key !== 'name') ? result : { ...result, emptyDir: {} };
-};
-
-const hostPorts = (given: Json): Json =>
-  inEach(given, 'ports', (port) => (port.hostPort === undefined ? { ...port, hostPort: port.containerPort } : port));
+const CONTAINERS = ['initContainers', 'containers', 'ephemeralContainers'];
 
 // Templates are shared by a DaemonSet's pods and checked on every write of it.
 const done = new WeakMap<Json, Json>();
@@ -107,11 +59,12 @@ export const defaultPodSpec = (spec: Json): Json => {
   const account = result.serviceAccountName ?? result.serviceAccount;
   if (account !== undefined && (result.serviceAccount !== account || result.serviceAccountName !== account))
     result = { ...result, serviceAccount: account, serviceAccountName: account };
-  for (const list of ['initContainers', 'containers', 'ephemeralContainers']) {
-    result = inEach(result, list, container);
-    if (result.hostNetwork === true) result = inEach(result, list, hostPorts);
-  }
-  result = inEach(result, 'volumes', volume);
+  for (const list of CONTAINERS) result = inEach(result, list, container);
+  result = inField(result, 'overhead', canonicalQuantities);
+  result = inField(result, 'resources', (resources) =>
+    inField(inField(resources, 'limits', canonicalQuantities), 'requests', canonicalQuantities),
+  );
+  result = inEach(result, 'volumes', defaultVolume);
   done.set(spec, result);
   done.set(result, result);
   return result;
@@ -120,6 +73,13 @@ export const defaultPodSpec = (spec: Json): Json => {
 /** The same for the `spec.template` of a workload. */
 export const defaultTemplate = (spec: Json): Json =>
   inField(spec, 'template', (template) => inField(template, 'spec', defaultPodSpec));
+
+const hostPorts = (given: Json): Json =>
+  inEach(given, 'ports', (port) => (port.hostPort === undefined ? { ...port, hostPort: port.containerPort } : port));
+
+/** In the host's network a port is the host's; pods are told so, templates are not. */
+export const withHostPorts = (spec: Json): Json =>
+  spec.hostNetwork === true ? CONTAINERS.reduce((made, list) => inEach(made, list, hostPorts), spec) : spec;
 
 /** What a pod's requests and limits make of it. */
 export const qosClass = (spec: Json): string => {

@@ -1,60 +1,143 @@
 import type { Cause } from '../refusal.ts';
-import { arrayOf, at, type Json, recordOf, textOf } from '../value/index.ts';
-import { duplicate, invalidValue, notSupported, required } from './causes.ts';
-import { isQuantity } from './quantity.ts';
+import { arrayOf, at, isRecord, type Json, recordOf, textOf } from '../value/index.ts';
+import { duplicate, forbiddenChange, invalidValue, notSupported, required } from './causes.ts';
+import { containerCauses, hostPortCauses } from './container-validation.ts';
+import { annotationCauses, keyFaults, labelCauses, nameFaults } from './names.ts';
 
-const resources = (container: Json, field: string): Cause[] =>
-  ['limits', 'requests'].flatMap((list) =>
-    Object.entries(recordOf(at(container, 'resources', list))).flatMap(([name, value]) =>
-      isQuantity(value)
-        ? []
-        : [
-            invalidValue(
-              `${field}.resources.${list}[${name}]`,
-              value,
-              "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
-            ),
-          ],
-    ),
-  );
-
-const containers = (spec: Json, list: string, field: string): Cause[] => {
-  const seen = new Set<string>();
-  return arrayOf(spec[list]).flatMap((each, index) => {
-    const here = `${field}.${list}[${index}]`;
-    const container = recordOf(each);
-    const name = textOf(container.name);
+const volumes = (spec: Json, field: string): Cause[] => {
+  const names = new Set<string>();
+  return arrayOf(spec.volumes).flatMap((volume, index) => {
+    const here = `${field}.volumes[${index}]`;
+    const name = textOf(at(volume, 'name'));
     const causes: Cause[] = [];
+    const path = at(volume, 'hostPath', 'path');
+    if (at(volume, 'hostPath') !== undefined && textOf(path) === '') causes.push(required(`${here}.hostPath.path`));
     if (name === '') causes.push(required(`${here}.name`));
-    const image = textOf(container.image);
-    if (image === '') causes.push(required(`${here}.image`));
-    else if (image.trim() !== image)
-      causes.push(invalidValue(`${here}.image`, image, 'must not have leading or trailing whitespace'));
-    if (name !== '' && seen.has(name)) causes.push(duplicate(`${here}.name`, name));
-    seen.add(name);
-    const policy = textOf(container.imagePullPolicy);
-    if (!['Always', 'IfNotPresent', 'Never'].includes(policy))
-      causes.push(notSupported(`${here}.imagePullPolicy`, policy, ['Always', 'IfNotPresent', 'Never']));
-    for (const [at_, mount] of arrayOf(container.volumeMounts).entries()) {
-      const volume = textOf(at(mount, 'name'));
-      if (!arrayOf(spec.volumes).some((one) => at(one, 'name') === volume))
-        causes.push({
-          reason: 'FieldValueNotFound',
-          message: `Not found: ${JSON.stringify(volume)}`,
-          field: `${here}.volumeMounts[${at_}].name`,
-        });
+    else {
+      const faults = nameFaults(name, 'label');
+      if (faults.length > 0) causes.push(...faults.map((fault) => invalidValue(`${here}.name`, name, fault)));
+      else if (names.has(name)) causes.push(duplicate(`${here}.name`, name));
+      names.add(name);
     }
-    return [...causes, ...resources(container, here)];
+    return causes;
   });
 };
 
-/** The faults of a pod spec that people meet: what it needs, names told apart, references that lead nowhere. */
-export const validatePodSpec = (spec: Json, field: string): Cause[] => {
-  const causes: Cause[] = [];
-  if (arrayOf(spec.containers).length === 0) causes.push(required(`${field}.containers`));
-  causes.push(...containers(spec, 'containers', field), ...containers(spec, 'initContainers', field));
-  const policy = textOf(spec.restartPolicy);
-  if (!['Always', 'OnFailure', 'Never'].includes(policy))
-    causes.push(notSupported(`${field}.restartPolicy`, policy, ['Always', 'OnFailure', 'Never']));
-  return causes;
+const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+
+export const tolerationCauses = (tolerations: readonly unknown[], field: string): Cause[] =>
+  tolerations.flatMap((given, index) => {
+    const { key, operator, value, effect, tolerationSeconds } = recordOf(given);
+    const here = `${field}[${index}]`;
+    const causes: Cause[] = [];
+    if (textOf(key) !== '')
+      causes.push(...keyFaults(textOf(key)).map((fault) => invalidValue(`${here}.key`, key, fault)));
+    else if (operator !== 'Exists') {
+      const why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
+      causes.push(invalidValue(`${here}.operator`, textOf(operator), why));
+    }
+    if (tolerationSeconds !== undefined && effect !== 'NoExecute') {
+      const why = "effect must be 'NoExecute' when `tolerationSeconds` is set";
+      causes.push(invalidValue(`${here}.effect`, textOf(effect), why));
+    }
+    if (operator === 'Exists') {
+      if (textOf(value) !== '')
+        causes.push(invalidValue(`${here}.operator`, value, "value must be empty when `operator` is 'Exists'"));
+    } else if (operator !== undefined && operator !== 'Equal')
+      causes.push(notSupported(`${here}.operator`, operator, ['Equal', 'Exists']));
+    if (textOf(effect) !== '' && !EFFECTS.includes(textOf(effect)))
+      causes.push(notSupported(`${here}.effect`, effect, EFFECTS));
+    return causes;
+  });
+
+const RESTARTS = ['Always', 'OnFailure', 'Never'];
+const DNS = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
+const MOST_SECONDS = 2_147_483_647;
+
+const named = (spec: Json, name: string, rule: 'label' | 'subdomain', field: string): Cause[] => {
+  const value = textOf(spec[name]);
+  if (value === '') return [];
+  return nameFaults(value, rule).map((fault) => invalidValue(`${field}.${name}`, value, fault));
+};
+
+const dots = (spec: Json, field: string): Cause[] =>
+  ['hostname', 'subdomain'].flatMap((name) => {
+    const value = textOf(spec[name]);
+    return value.includes('.') ? [invalidValue(`${field}.${name}`, value, 'must not contain dots')] : [];
+  });
+
+const affinity = (spec: Json, field: string): Cause[] => {
+  const path = ['affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution'];
+  const found = at(spec, ...path);
+  if (!isRecord(found) || arrayOf(found.nodeSelectorTerms).length > 0) return [];
+  const here = `${field}.${path.join('.')}.nodeSelectorTerms`;
+  return [required(here, 'must have at least one node selector term')];
+};
+
+const deadline = ({ activeDeadlineSeconds: value }: Json, field: string): Cause[] =>
+  value === undefined || (Number(value) >= 1 && Number(value) <= MOST_SECONDS)
+    ? []
+    : [invalidValue(`${field}.activeDeadlineSeconds`, value, `must be between 1 and ${MOST_SECONDS}, inclusive`)];
+
+const sharing = (spec: Json, field: string): Cause[] =>
+  spec.shareProcessNamespace === true && spec.hostPID === true
+    ? [
+        invalidValue(
+          `${field}.securityContext.shareProcessNamespace`,
+          true,
+          'ShareProcessNamespace and HostPID cannot both be enabled',
+        ),
+      ]
+    : [];
+
+const dns = (spec: Json, field: string): Cause[] =>
+  spec.dnsPolicy === 'None' && spec.dnsConfig === undefined
+    ? [required(`${field}.dnsConfig`, 'must provide `dnsConfig` when `dnsPolicy` is None')]
+    : [];
+
+const gates = (spec: Json, field: string): Cause[] =>
+  arrayOf(spec.readinessGates).flatMap((each, index) => {
+    const type = textOf(at(each, 'conditionType'));
+    const here = `${field}.readinessGates[${index}].conditionType`;
+    return keyFaults(type).map((fault) => invalidValue(here, type, fault));
+  });
+
+/** The faults of a pod spec that people meet, in the order in which a real server finds them. */
+export const validatePodSpec = (spec: Json, field: string, isPod = false): Cause[] => {
+  const restarts = textOf(spec.restartPolicy);
+  const resolves = textOf(spec.dnsPolicy);
+  return [
+    ...volumes(spec, field),
+    ...containerCauses(spec, field, isPod),
+    ...hostPortCauses(spec, field),
+    ...(RESTARTS.includes(restarts) ? [] : [notSupported(`${field}.restartPolicy`, restarts, RESTARTS)]),
+    ...(DNS.includes(resolves) ? [] : [notSupported(`${field}.dnsPolicy`, resolves, DNS)]),
+    ...labelCauses(recordOf(spec.nodeSelector), `${field}.nodeSelector`),
+    ...sharing(spec, field),
+    ...affinity(spec, field),
+    ...dns(spec, field),
+    ...gates(spec, field),
+    ...named(spec, 'serviceAccountName', 'subdomain', field),
+    ...deadline(spec, field),
+    ...dots(spec, field),
+    ...tolerationCauses(arrayOf(spec.tolerations), `${field}.tolerations`),
+    ...named(spec, 'priorityClassName', 'subdomain', field),
+  ];
+};
+
+/** A template as workloads and PodTemplates have it. */
+export const validateTemplateSpec = (template: Json, field: string): Cause[] => {
+  const spec = recordOf(template.spec);
+  const metadata = recordOf(template.metadata);
+  const causes = [
+    ...labelCauses(recordOf(metadata.labels), `${field}.labels`),
+    ...annotationCauses(recordOf(metadata.annotations), `${field}.annotations`),
+    ...validatePodSpec(spec, `${field}.spec`),
+  ];
+  return arrayOf(spec.ephemeralContainers).length === 0
+    ? causes
+    : [
+        ...causes,
+        forbiddenChange(`${field}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template'),
+      ];
 };

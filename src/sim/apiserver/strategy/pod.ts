@@ -1,10 +1,13 @@
 import type { Strategy, World } from '../kinds/strategy.ts';
 import { type Cause, forbidden } from '../refusal.ts';
-import { arrayOf, at, equal, type Json, recordOf, textOf, without } from '../value/index.ts';
-import { forbiddenChange, invalidValue } from './causes.ts';
-import { randomSuffix } from './names.ts';
-import { defaultPodSpec, inEach, inField, qosClass, under } from './pod-defaults.ts';
+import { arrayOf, at, type Json, recordOf, textOf } from '../value/index.ts';
+import { keyFaults, randomSuffix } from './names.ts';
+import { podChangeCauses, statusChangeCauses } from './pod-change.ts';
+import { defaultPodSpec, qosClass, withHostPorts } from './pod-defaults.ts';
+import { resizeCauses, writeResize } from './pod-resize.ts';
 import { validatePodSpec } from './pod-validation.ts';
+import { canonicalQuantities } from './quantity.ts';
+import { inEach, inField, under } from './shaping.ts';
 
 const named = { group: '', plural: 'pods', kind: 'Pod' };
 
@@ -20,12 +23,31 @@ const limitsAsRequests = (container: Json): Json =>
 
 const conditionTimes = (condition: Json): Json => under(condition, { lastProbeTime: null, lastTransitionTime: null });
 
+// Fields that Go writes although they are empty.
+const EMPTY_STATUS = { image: '', imageID: '', lastState: {}, ready: false, restartCount: 0, state: {} };
+
+const UNTIMED = { running: { startedAt: null }, terminated: { startedAt: null, finishedAt: null } };
+
+const containerState = (state: Json): Json =>
+  Object.entries(UNTIMED).reduce((made, [kind, times]) => inField(made, kind, (one) => under(one, times)), state);
+
+const containerStatus = (given: Json): Json => {
+  const status = inField(inField(under(given, EMPTY_STATUS), 'state', containerState), 'lastState', containerState);
+  return inField(status, 'resources', (resources) =>
+    inField(inField(resources, 'limits', canonicalQuantities), 'requests', canonicalQuantities),
+  );
+};
+
 const statusDefaults = (pod: Json): Json =>
-  inField(pod, 'status', (status) => inEach(status, 'conditions', conditionTimes));
+  inField(pod, 'status', (given) => {
+    let status = inEach(given, 'conditions', conditionTimes);
+    for (const list of ['containerStatuses', 'initContainerStatuses']) status = inEach(status, list, containerStatus);
+    return status;
+  });
 
 const defaults = (pod: Json): Json =>
   inField(statusDefaults(pod), 'spec', (spec) => {
-    let result = under(defaultPodSpec(spec), { enableServiceLinks: true });
+    let result = under(withHostPorts(defaultPodSpec(spec)), { enableServiceLinks: true });
     for (const list of ['containers', 'initContainers']) result = inEach(result, list, limitsAsRequests);
     return result;
   });
@@ -111,53 +133,17 @@ const admit = (pod: Json, world: World): Json => {
   return { ...pod, spec };
 };
 
-// What an update may change: compared with these taken out on both sides.
-const frozenPart = (spec: Json): Json => {
-  const image = (container: Json): Json => without(container, 'image');
-  const bare = without(
-    spec,
-    'activeDeadlineSeconds',
-    'tolerations',
-    'terminationGracePeriodSeconds',
-    'schedulingGates',
-  );
-  return inEach(inEach(bare, 'containers', image), 'initContainers', image);
-};
-
-const MAY_CHANGE =
-  'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,' +
-  '`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),' +
-  '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
-
-const validateResize = (spec: Json, previous: Json): Cause[] => {
-  const before = textOf(at(previous, 'status', 'qosClass'));
-  return qosClass(spec) === before
-    ? []
-    : [invalidValue('spec', before, 'Pod QOS Class may not change as a result of resizing')];
-};
-
 const validateUpdate = (pod: Json, previous: Json, subresource: string | undefined): Cause[] => {
-  const spec = recordOf(pod.spec);
-  const old = recordOf(previous.spec);
-  const causes: Cause[] = [];
-  if (spec === old || subresource === 'binding' || subresource === 'ephemeralcontainers') return causes;
-  if (subresource === 'resize') return validateResize(spec, previous);
-  if (arrayOf(spec.containers).length !== arrayOf(old.containers).length)
-    return [forbiddenChange('spec.containers', 'pod updates may not add or remove containers')];
-  const bare = (toleration: unknown): Json => without(recordOf(toleration), 'tolerationSeconds');
-  const kept = arrayOf(old.tolerations).every((each) =>
-    arrayOf(spec.tolerations).some((other) => equal(bare(each), bare(other))),
-  );
-  if (!kept)
-    causes.push(
-      forbiddenChange('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds'),
-    );
-  if (
-    spec.terminationGracePeriodSeconds !== old.terminationGracePeriodSeconds ||
-    !equal(frozenPart(spec), frozenPart(old))
-  )
-    causes.push(forbiddenChange('spec', MAY_CHANGE));
-  return causes;
+  switch (subresource) {
+    case undefined:
+      return pod.spec === previous.spec ? [] : podChangeCauses(recordOf(pod.spec), recordOf(previous.spec));
+    case 'status':
+      return statusChangeCauses(pod, previous, keyFaults);
+    case 'resize':
+      return resizeCauses(pod, previous);
+    default:
+      return [];
+  }
 };
 
 const ENDED = ['Succeeded', 'Failed'];
@@ -167,21 +153,11 @@ const writeStatus = (previous: Json, sent: Json): Json => ({
   ...sent,
   metadata: { ...recordOf(sent.metadata), ownerReferences: at(previous, 'metadata', 'ownerReferences') },
   spec: previous.spec,
-  status: { ...recordOf(sent.status), qosClass: at(previous, 'status', 'qosClass') },
+  status: {
+    ...recordOf(sent.status),
+    qosClass: textOf(at(sent, 'status', 'qosClass')) || at(previous, 'status', 'qosClass'),
+  },
 });
-
-const RESIZABLE = ['resources', 'resizePolicy'];
-
-/** Writes to /resize change the containers' resources and nothing else. */
-const writeResize = (previous: Json, sent: Json): Json => {
-  const wanted = new Map(arrayOf(at(sent, 'spec', 'containers')).map((each) => [at(each, 'name'), recordOf(each)]));
-  const spec = inEach(recordOf(previous.spec), 'containers', (each) => {
-    const other = wanted.get(each.name);
-    if (!other) return each;
-    return { ...each, ...Object.fromEntries(RESIZABLE.flatMap((key) => (key in other ? [[key, other[key]]] : []))) };
-  });
-  return { ...previous, metadata: sent.metadata, spec };
-};
 
 export const podStrategy: Strategy = {
   defaults,
@@ -193,7 +169,8 @@ export const podStrategy: Strategy = {
     status: previous.status,
   }),
   admit,
-  validate: (pod) => validatePodSpec(recordOf(pod.spec), 'spec'),
+  // What replaces another is looked at as a change.
+  validate: (pod, previous) => (previous ? [] : validatePodSpec(recordOf(pod.spec), 'spec', true)),
   validateUpdate,
   subresources: {
     status: writeStatus,

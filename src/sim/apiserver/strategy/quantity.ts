@@ -60,3 +60,9 @@ export const canonicalQuantities = (list: Json): Json => {
   }
   return copy ?? list;
 };
+
+/** Below, at or above 0 as the first is less than, as much as or more than the second; both must be quantities. */
+export const compareQuantities = (a: unknown, b: unknown): number => {
+  const [x, y] = [a, b].map((each) => read(String(each))?.nano ?? 0n);
+  return x === undefined || y === undefined || x === y ? 0 : x < y ? -1 : 1;
+};

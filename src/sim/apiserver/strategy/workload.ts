@@ -3,8 +3,9 @@ import type { Cause } from '../refusal.ts';
 import { matchesLabelSelector } from '../select/index.ts';
 import { at, equal, type Json, recordOf, textOf } from '../value/index.ts';
 import { invalidValue, notSupported, required } from './causes.ts';
-import { defaultTemplate, inField, under } from './pod-defaults.ts';
-import { validatePodSpec } from './pod-validation.ts';
+import { defaultTemplate } from './pod-defaults.ts';
+import { validateTemplateSpec } from './pod-validation.ts';
+import { inField, under } from './shaping.ts';
 
 const selectorCauses = (object: Json): Cause[] => {
   const selector = at(object, 'spec', 'selector');
@@ -16,8 +17,9 @@ const selectorCauses = (object: Json): Cause[] => {
 };
 
 const validateTemplate = (object: Json): Cause[] => {
-  const spec = recordOf(at(object, 'spec', 'template', 'spec'));
-  const causes = [...selectorCauses(object), ...validatePodSpec(spec, 'spec.template.spec')];
+  const template = recordOf(at(object, 'spec', 'template'));
+  const spec = recordOf(template.spec);
+  const causes = [...selectorCauses(object), ...validateTemplateSpec(template, 'spec.template')];
   const policy = textOf(spec.restartPolicy);
   if (['OnFailure', 'Never'].includes(policy))
     causes.push(notSupported('spec.template.spec.restartPolicy', policy, ['Always']));

@@ -1,5 +1,5 @@
 import { arrayOf, at, recordOf, textOf } from '../value/index.ts';
-import { field, number, selectorText } from './cells.ts';
+import { containerImages, containerNames, field, labelsText, number, selectorText } from './cells.ts';
 import { type Column, count, nameColumn, text, wide } from './column.ts';
 import { ageOf } from './duration.ts';
 import { eventColumns } from './events.ts';
@@ -61,6 +61,12 @@ const builtin: Readonly<Record<string, readonly Column[]>> = {
   'replicasets.apps': replicaSetColumns,
   'controllerrevisions.apps': revisionColumns,
   namespaces: [nameColumn, text('Status', field('', 'status', 'phase')), ageColumn],
+  podtemplates: [
+    nameColumn,
+    text('Containers', (object) => containerNames(at(object, 'template', 'spec'))),
+    text('Images', (object) => containerImages(at(object, 'template', 'spec'))),
+    text('Pod Labels', (object) => labelsText(at(object, 'template', 'metadata', 'labels'))),
+  ],
   configmaps: [nameColumn, size('data'), ageColumn],
   secrets: [nameColumn, text('Type', field('', 'type')), size('data'), ageColumn],
   serviceaccounts: [nameColumn, text('Secrets', (object) => arrayOf(object.secrets).length), ageColumn],

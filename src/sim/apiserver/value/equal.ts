@@ -21,3 +21,14 @@ export const equal = (a: unknown, b: unknown): boolean => {
   }
   return isNothing(a) && isNothing(b);
 };
+
+/** Equal as it is stored: what is empty is not the same as what is absent. */
+export const identical = (a: unknown, b: unknown): boolean => {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((each, index) => identical(each, b[index]));
+  if (!isRecord(a) || !isRecord(b)) return false;
+  for (const key in a) if (a[key] !== b[key] && !identical(a[key], b[key])) return false;
+  for (const key in b) if (!(key in a) && b[key] !== undefined) return false;
+  return true;
+};
