@@ -34,6 +34,18 @@ describe('when the answer to the delete is lost', () => {
     assert.equal(again.answer.status, 200);
   });
 
+  it('has called it off when it arrives a minute later', async (t) => {
+    const world = await newWorld(t);
+    const agent = await offered(world);
+    world.faults.push({ verb: 'delete', plural: 'pods', kind: 'late' });
+    const { answer } = await post(world, agent);
+    assert.equal(answer.status, 502);
+    assert.equal(agent.history()[0]?.what, 'Refused');
+    await world.advance(120_000);
+    assert.equal(world.pod().metadata?.deletionTimestamp, undefined);
+    assert.equal(world.pod().spec?.containers[0]?.image, 'app:v1');
+  });
+
   for (const happened of [true, false])
     it(`answers 504 after 10 s of silence and tells the outcome later (${happened ? 'carried out' : 'not carried out'})`, async (t) => {
       const world = await newWorld(t);

@@ -19,8 +19,9 @@ export type Verb = 'get' | 'delete' | 'patch';
 export interface Fault {
   verb: Verb;
   plural: string;
-  /** `lose`: the answer; `hang`: no answer until the caller gives up; `refuse`: by the server; `first`: does that first. */
-  kind: 'lose' | 'hang' | 'refuse' | 'unsent' | 'first';
+  /** `lose`: the answer; `hang`: no answer until the caller gives up; `late`: no answer, and
+   * it reaches the server a minute later; `refuse`: by the server; `first`: does that first. */
+  kind: 'lose' | 'hang' | 'late' | 'refuse' | 'unsent' | 'first';
   /** Whether a lost or hanging request reaches the server. */
   happened?: boolean;
   first?: () => void;
@@ -89,6 +90,9 @@ export const createWorld = async (options: { node?: string } = {}) => {
           throw new KubeError('Transport', 'connection refused');
         case 'lose':
           if (fault.happened) await perform();
+          throw lost('Transport');
+        case 'late':
+          clock.timer(60_000, () => void perform().catch(() => undefined));
           throw lost('Transport');
         case 'hang': {
           const gone = Promise.withResolvers<never>();
