@@ -114,3 +114,22 @@ describe('an agent that is killed', () => {
     assert.equal(next.history()[0]?.what, 'Updated');
   });
 });
+
+describe('an agent at rest', () => {
+  it('asks for nothing and writes nothing, with an update that waits for its owner', async (t) => {
+    const world = await newWorld(t);
+    const agent = await offered(world);
+    await world.advance(5_000);
+    await world.written();
+    const calls = world.calls.length;
+    const before = await world.modified();
+    let changes = 0;
+    agent.onChange(() => (changes += 1));
+    await world.advance(4 * 3_600_000);
+    assert.equal(world.calls.length, calls);
+    assert.deepEqual(await world.modified(), before);
+    assert.ok(changes <= 100, `told of ${changes} changes`);
+    assert.equal(agent.updates()[0]?.state, 'available');
+    assert.equal(agent.device().connected, true);
+  });
+});

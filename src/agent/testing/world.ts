@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
@@ -282,6 +282,12 @@ export const createWorld = async (options: { node?: string } = {}) => {
     records,
     start,
     written,
+    /** When which file of the agent's state was written. */
+    async modified() {
+      const { dir } = [...lives].at(-1) ?? { dir: base };
+      const files = await readdir(dir);
+      return Promise.all(files.map(async (file) => [file, (await stat(path.join(dir, file))).mtimeMs]));
+    },
     deploy,
     patchDaemonSet,
     setImage: (image: string): void => patchDaemonSet({ spec: { template: template(image) } }),
