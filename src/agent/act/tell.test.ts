@@ -20,7 +20,7 @@ const open = () => {
   return {
     tell,
     sent,
-    connect(to: boolean) {
+    connect: (to: boolean): void => {
       link.connected = to;
       for (const listener of listeners) listener();
     },

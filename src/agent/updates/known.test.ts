@@ -39,7 +39,8 @@ const pod = ({ uid, revision, told, status = 'True', terminating, at = '2026-01-
 });
 
 const decision: Decision = {
-  ...{ namespace: 'default', daemonSet: 'app' },
+  namespace: 'default',
+  daemonSet: 'app',
   id: 1,
   revision: 'two',
   decision: { choice: 'approve', when: { type: 'now' } },
