@@ -23,6 +23,8 @@ export interface World {
   announce(): Promise<Announced>;
   /** All that agents wrote so far, Events too. */
   writes(): Promise<AuditRecord[]>;
+  /** Answers with an error so far, and how many of them were refusals of a caller or a request by the server itself. */
+  errors(): Promise<{ answered: number; refused: number }>;
   /** Removes a pod as an administrator does. */
   remove(pod: string): Promise<void>;
   /** The pod on the agent's node that has taken the place of another one. */
@@ -84,7 +86,11 @@ export const openWorld = async (cluster: Cluster): Promise<World> => {
   await Promise.all(NODES.map((node) => podOn(namespace, node)));
   const foreign = await podOn(other, NODES[0]);
   await say(other, foreign, await newRevision(other, 'app:v2'));
-  const agent = await cluster.startAgent({ node: NODES[0], namespace });
+  const agent = await cluster.startAgent({ node: NODES[0], namespace, args: ['--metrics-bind-address=127.0.0.1:0'] });
+  const metrics = await until('the agent says where its metrics are', async () => {
+    const [, address] = /"serving metrics","address":"([^"]+)"/.exec(await agent.log()) ?? [];
+    return address;
+  });
   let version = 1;
 
   return {
@@ -109,6 +115,14 @@ export const openWorld = async (cluster: Cluster): Promise<World> => {
     },
     writes: async () =>
       (await cluster.audit.read()).filter(({ user, verb }) => user === agent.user && !READS.includes(verb)),
+    async errors() {
+      const page = await (await fetch(`http://${metrics}/metrics`)).text();
+      const sum = (pattern: RegExp): number => [...page.matchAll(pattern)].reduce((all, [, n]) => all + Number(n), 0);
+      return {
+        answered: sum(/^edgeset_agent_answers_total\{code="[45]\d\d"\} (\d+)$/gm),
+        refused: sum(/^edgeset_agent_refusals_total\{reason="\w+"\} (\d+)$/gm),
+      };
+    },
     remove: async (pod) => void (await client.delete(pods, { namespace, name: pod })),
   };
 };
