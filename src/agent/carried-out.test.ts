@@ -91,9 +91,9 @@ describe('what an owner decides', () => {
     await decide(agent, { choice: 'approve', when: { type: 'window', from: '22:00', to: '05:00' } });
     await world.advance(60_000);
     assert.equal(stateOf(agent), 'queued OutsideWindow');
-    await world.advance(9 * 3_600_000);
+    await world.advance(10 * 3_600_000 - 120_000);
     assert.equal(world.deletes(), 0);
-    await world.until('the window opens', () => agent.updates()[0]?.state === 'current', 2 * 3_600_000);
+    await world.until('the window opens', () => agent.updates()[0]?.state === 'current', 240_000);
     assert.match(agent.history()[0]?.at ?? '', /T22:0/);
   });
 

@@ -35,6 +35,8 @@ export const checkPod = (pod: Pod, node: string, { images }: { images: boolean }
   const announced = announcedOf(pod);
   if (!announced || announced.need === 'no')
     return refuse('NoUpdate', 403, `Pod ${name} update status is False, can not be updated`);
+  if (announced.need === 'withheld')
+    return refuse('NoUpdate', 403, `Pod ${name} update status is False, can not be updated: ${announced.reason}`);
   const blocked = images ? imageBlockOf(pod, announced.revision) : undefined;
   if (blocked !== undefined) return refuse('ImageNotReady', 403, `Pod ${name} image is not ready, ${blocked}`);
   const references = pod.metadata?.ownerReferences ?? [];

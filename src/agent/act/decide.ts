@@ -55,6 +55,9 @@ export const createDecide = ({ env, book, known, safe, tell }: DecideOptions): A
       return refused(409, 'Conflict', `The update of ${name} to ${revision} is under way`);
     if (announced.need === 'no')
       return refused(409, 'Conflict', `There is nothing to decide for ${name}: ${announced.reason}`);
+    // Whoever has decided may decide otherwise; whoever has not is not asked.
+    if (announced.need === 'withheld' && before?.revision !== revision)
+      return refused(409, 'Conflict', `Revision ${revision} of ${name} is not offered for now: ${announced.reason}`);
     if (announced.need === 'halted' && choice.choice === 'approve')
       return refused(403, 'Forbidden', `The rollout of revision ${revision} of ${name} is halted`);
     const invalid = objection(choice);

@@ -55,6 +55,8 @@ const progressOf = (here: Here, toRevision: string): Told => {
   return told('updating', 'WaitingForManager', 'The update was approved; it begins shortly.');
 };
 
+const NOT_OFFERED = 'There is a new version, and it is not offered to this device for now.';
+
 const acting = (decision: Decision): boolean => decision.state === 'acting';
 
 const tell = ({ here, decision, step, setback, now }: ViewFacts): Told => {
@@ -70,18 +72,20 @@ const tell = ({ here, decision, step, setback, now }: ViewFacts): Told => {
       return isReady(here) || !here.pod
         ? told('current', 'UpToDate', 'The newest version runs.')
         : told('current', 'NotReady', 'The newest version runs, and is not ready at the moment.');
-    return told('current', announced.reason, 'There is a new version, and it is not offered to this device for now.');
+    return told('current', announced.reason || 'NotOffered', NOT_OFFERED);
   }
   if (announced.need === 'halted')
     return told('halted', 'Halted', 'The new version was stopped because it failed elsewhere. Nothing has to be done.');
   const wait = step.kind === 'wait' ? step : undefined;
   const choice = decision?.decision.choice;
   if (choice === 'approve') {
-    const why = setback ?? wait ?? { reason: 'Due', message: 'The update begins shortly.' };
+    // What was tried and refused says nothing of what holds it back since.
+    const why = wait ?? setback ?? { reason: 'Due', message: 'The update begins shortly.' };
     return told('queued', why.reason, why.message);
   }
   if (wait && choice !== undefined)
     return told(choice === 'postpone' ? 'postponed' : 'rejected', wait.reason, wait.message);
+  if (announced.need === 'withheld') return told('current', announced.reason, NOT_OFFERED);
   if (step.kind === 'act' && setback) return told('queued', setback.reason, setback.message);
   return told('available', 'NewRevision', 'There is a new version. Nothing happens until you decide.');
 };

@@ -148,6 +148,7 @@ describe('pod cache', () => {
     await until(() => exists(file));
     const before = (await stat(file)).mtimeMs;
     const { watches } = link;
+    cache.onChange(() => assert.equal(cache.connected(), true, 'a watch that the server ends is no lost link'));
     await clock.advance(3_600_000);
     assert.equal((await stat(file)).mtimeMs, before);
     assert.ok(link.watches - watches <= 12, `${link.watches - watches} watches in an hour`);

@@ -43,7 +43,11 @@ const FIRST_PROBE_MS = 1_000;
 const LONGEST_PROBE_MS = 30_000;
 const PROBE_TIMEOUT_MS = 4_000;
 
+/** Of another form than this code writes, a file is of an older or newer agent, and says nothing to it. */
+const FORMAT = 1;
+
 interface Snapshot {
+  format: typeof FORMAT;
   node: string;
   resourceVersion: string;
   contact: SavedContact;
@@ -56,9 +60,10 @@ const parseSnapshot =
     // The digest has vouched for the rest: this is what this code wrote, maybe under another node's name.
     const read = value as Partial<Snapshot> | null;
     const { resourceVersion, contact, items } = read ?? {};
-    if (read?.node !== node || !Array.isArray(items) || typeof resourceVersion !== 'string') return undefined;
+    if (read?.format !== FORMAT || read.node !== node || !Array.isArray(items) || typeof resourceVersion !== 'string')
+      return undefined;
     if (typeof contact?.at !== 'number' || typeof contact.savedAt !== 'number') return undefined;
-    return { node, resourceVersion, contact, items };
+    return { format: FORMAT, node, resourceVersion, contact, items };
   };
 
 /** Reads the copy on disk at once. */
@@ -106,6 +111,7 @@ export const createPodCache = ({ client, env, node, namespaces, dir }: PodCacheO
   let stale: Map<string, Pod> | undefined = new Map((kept?.items ?? []).map((pod) => [keyOf(pod), pod]));
 
   const snapshot = (): Snapshot => ({
+    format: FORMAT,
     node,
     resourceVersion: newest(),
     contact: contact.saved() ?? { at: env.clock.now(), savedAt: env.clock.now() },

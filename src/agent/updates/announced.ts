@@ -1,6 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { announcedRevision, controllerOf, imageReadyOf, needUpgradeOf } from '../../rollout/index.ts';
-import type { ContainerImage, DaemonSetRef } from '../types.ts';
+import { type ContainerImage, type DaemonSetRef, type WithheldReason, withheldReasons } from '../types.ts';
 
 const GROUPS: ReadonlySet<string> = new Set(['apps', 'apps.kruise.io']);
 const REVISION_LABEL = 'controller-revision-hash';
@@ -25,13 +25,23 @@ export const daemonSetOf = (pod: Pod): Owner | undefined => {
 };
 
 /** What the manager says to the owner of a pod. */
-export interface Announced {
+export type Announced = {
   /** Hash label of the target. */
   revision: string;
-  need: 'yes' | 'no' | 'halted';
-  /** The manager's own word for it, such as `UpToDate` or `Paused`. */
-  reason: string;
-}
+} & (
+  | {
+      need: 'yes' | 'no' | 'halted';
+      /** The manager's own word for it, such as `UpToDate`. */
+      reason: string;
+    }
+  /** There is a target that the pod does not run, and it is not offered for now. */
+  | { need: 'withheld'; reason: WithheldReason }
+);
+
+/** The owner is told of a new version: to be decided on, or halted. */
+export const isOffered = ({ need }: Announced): boolean => need === 'yes' || need === 'halted';
+
+export const revisionOf = (pod: Pod): string => pod.metadata?.labels?.[REVISION_LABEL] ?? '';
 
 /** Undefined while nothing was announced, and for an announcement that names no revision. */
 export const announcedOf = (pod: Pod): Announced | undefined => {
@@ -39,11 +49,12 @@ export const announcedOf = (pod: Pod): Announced | undefined => {
   const revision = told ? announcedRevision(told) : '';
   if (!told || revision === '') return undefined;
   const { status, reason } = told;
-  if (status !== 'True') return { revision, need: 'no', reason };
+  if (status !== 'True') {
+    if (reason === 'UpToDate' || revisionOf(pod) === revision) return { revision, need: 'no', reason };
+    return { revision, need: 'withheld', reason: withheldReasons.find((known) => known === reason) ?? 'NotOffered' };
+  }
   return { revision, need: reason === 'Halted' ? 'halted' : 'yes', reason };
 };
-
-export const revisionOf = (pod: Pod): string => pod.metadata?.labels?.[REVISION_LABEL] ?? '';
 
 export const imagesOf = (spec: { containers?: readonly { name: string; image?: string }[] } | undefined) =>
   (spec?.containers ?? []).map(({ name, image = '' }): ContainerImage => ({ container: name, image }));

@@ -5,6 +5,7 @@ export {
   imageBlockOf,
   imagesOf,
   isAdvanced,
+  isOffered,
   isTerminating,
   type Owner,
   revisionOf,

@@ -5,7 +5,7 @@ import { recordedTemplate } from '../../rollout/index.ts';
 import { type Env, sleep } from '../../runtime/index.ts';
 import { createStateFile, type PodCache } from '../pods/index.ts';
 import type { DaemonSetRef } from '../types.ts';
-import { daemonSetOf, imagesOf, type Owner } from './announced.ts';
+import { daemonSetOf, imagesOf, isOffered, type Owner } from './announced.ts';
 import { type Episode, type Known, leadingPod, learn, refKey, type Terms } from './known.ts';
 import { createTermsWatch } from './terms-watch.ts';
 
@@ -32,7 +32,11 @@ export interface KnownUpdates {
   run(signal: AbortSignal): Promise<void>;
 }
 
+/** Of another form than this code writes, a file is of an older or newer agent, and says nothing to it. */
+const FORMAT = 1;
+
 interface Saved {
+  format: typeof FORMAT;
   known: Known[];
 }
 
@@ -43,7 +47,7 @@ const MISSING_READS = 5;
 
 const parseSaved = (value: unknown): Saved | undefined => {
   const read = value as Partial<Saved> | null;
-  return Array.isArray(read?.known) ? { known: read.known } : undefined;
+  return read?.format === FORMAT && Array.isArray(read.known) ? { format: FORMAT, known: read.known } : undefined;
 };
 
 export const createKnownUpdates = ({ client, env, cache, dir }: KnownUpdatesOptions): KnownUpdates => {
@@ -53,7 +57,7 @@ export const createKnownUpdates = ({ client, env, cache, dir }: KnownUpdatesOpti
   const reading = new Map<string, { revision: string; failures: number; due: number }>();
   let signal: AbortSignal | undefined;
 
-  const save = (): void => file.save(() => ({ known: [...here.values()].map(({ known }) => known) }));
+  const save = (): void => file.save(() => ({ format: FORMAT, known: [...here.values()].map(({ known }) => known) }));
   const changed = (): void => {
     save();
     for (const listener of listeners) listener();
@@ -101,7 +105,7 @@ export const createKnownUpdates = ({ client, env, cache, dir }: KnownUpdatesOpti
   };
 
   /** Details of a current pod are what it runs; publishedAt alone is not worth a request at rest. */
-  const lacksDetails = ({ announced, details }: Known): boolean => details === null && announced.need !== 'no';
+  const lacksDetails = ({ announced, details }: Known): boolean => details === null && isOffered(announced);
 
   const readMissing = (within: AbortSignal): void => {
     for (const { known } of here.values()) {
@@ -133,7 +137,7 @@ export const createKnownUpdates = ({ client, env, cache, dir }: KnownUpdatesOpti
     if (JSON.stringify([...here.values()].map(({ known }) => known)) !== before) save();
     if (signal && !signal.aborted) {
       if (cache.connected()) readMissing(signal);
-      watch.follow([...here.values()].map(({ known }) => known).filter(({ announced }) => announced.need !== 'no'));
+      watch.follow([...here.values()].map(({ known }) => known).filter(({ announced }) => isOffered(announced)));
     }
     for (const listener of listeners) listener();
   };
