@@ -26,6 +26,13 @@ export type KubeErrorCode =
  */
 export type Happened = 'no' | 'unknown';
 
+/** What the server said a refusal is about. */
+export interface RefusalDetails {
+  /** Absent when it refused the request without reading the object, as for want of rights. */
+  readonly name?: string;
+  readonly causes?: readonly { readonly message: string; readonly field?: string; readonly reason?: string }[];
+}
+
 export class KubeError extends Error {
   readonly code: KubeErrorCode;
   /** HTTP status; 0 when no answer came. */
@@ -33,11 +40,19 @@ export class KubeError extends Error {
   readonly happened: Happened;
   /** From the Retry-After header or `details.retryAfterSeconds`. */
   readonly retryAfterSeconds: number | undefined;
+  /** Of refusals. */
+  readonly details: RefusalDetails | undefined;
 
   constructor(
     code: KubeErrorCode,
     message: string,
-    extra: { status?: number; happened?: Happened; retryAfterSeconds?: number | undefined; cause?: unknown } = {},
+    extra: {
+      status?: number;
+      happened?: Happened;
+      retryAfterSeconds?: number | undefined;
+      details?: RefusalDetails | undefined;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, extra.cause === undefined ? undefined : { cause: extra.cause });
     this.name = 'KubeError';
@@ -45,6 +60,7 @@ export class KubeError extends Error {
     this.status = extra.status ?? 0;
     this.happened = extra.happened ?? 'no';
     this.retryAfterSeconds = extra.retryAfterSeconds;
+    this.details = extra.details;
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareVersions, isOlder, isOlderOrSame } from './resource-version.ts';
-import { parseRetryAfter } from './status.ts';
+import { errorFromStatus, parseRetryAfter } from './status.ts';
 
 test('Retry-After is seconds or a date, and nothing else', () => {
   const now = Date.UTC(2026, 0, 1);
@@ -10,6 +10,16 @@ test('Retry-After is seconds or a date, and nothing else', () => {
   assert.equal(parseRetryAfter('Wed, 31 Dec 2025 00:00:00 GMT', now), 0);
   assert.equal(parseRetryAfter('soon', now), undefined);
   assert.equal(parseRetryAfter(undefined, now), undefined);
+});
+
+test('a refusal tells which object it read, and each fault with its field', () => {
+  const answer = { status: 422, write: true, context: 'POST /x' };
+  const causes = [{ reason: 'FieldValueRequired', field: 'spec.a', message: 'Required value' }, { message: 7 }, 'none'];
+  const { code, details } = errorFromStatus({ reason: 'Invalid', details: { name: 'n', causes } }, answer);
+  assert.equal(code, 'Invalid');
+  assert.deepEqual(details, { name: 'n', causes: [causes[0], { message: '' }] });
+  assert.deepEqual(errorFromStatus({ details: { name: '', causes: null } }, answer).details, { causes: [] });
+  assert.equal(errorFromStatus('no object', answer).details, undefined);
 });
 
 test('versions are ordered as numbers of any size; what is no number has no order and counts as new', () => {

@@ -1,4 +1,4 @@
-import { type Happened, KubeError, type KubeErrorCode } from './errors.ts';
+import { type Happened, KubeError, type KubeErrorCode, type RefusalDetails } from './errors.ts';
 
 const codeOfReason: Partial<Record<string, KubeErrorCode>> = {
   BadRequest: 'BadRequest',
@@ -52,6 +52,17 @@ export const parseRetryAfter = (header: string | undefined, nowMs: number): numb
   return Number.isNaN(at) ? undefined : Math.max(0, (at - nowMs) / 1000);
 };
 
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+const readDetails = ({ name, causes }: Record<string, unknown>): RefusalDetails => ({
+  ...(isText(name) && name !== '' && { name }),
+  causes: (Array.isArray(causes) ? (causes as unknown[]) : []).filter(isRecord).map(({ message, field, reason }) => ({
+    message: isText(message) ? message : '',
+    ...(isText(field) && { field }),
+    ...(isText(reason) && { reason }),
+  })),
+});
+
 /** The error that a `Status` object (or the bare HTTP status, when the body is none) stands for. */
 export const errorFromStatus = (
   body: unknown,
@@ -71,5 +82,10 @@ export const errorFromStatus = (
     (typeof details.retryAfterSeconds === 'number' && details.retryAfterSeconds > 0
       ? details.retryAfterSeconds
       : undefined);
-  return new KubeError(code, `${answer.context}: ${message}`, { status: httpStatus, happened, retryAfterSeconds });
+  return new KubeError(code, `${answer.context}: ${message}`, {
+    status: httpStatus,
+    happened,
+    retryAfterSeconds,
+    ...(isRecord(status.details) && { details: readDetails(status.details) }),
+  });
 };

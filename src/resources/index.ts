@@ -1,12 +1,13 @@
 /** Where the API serves the kinds of Kubernetes that edgeset deals with, each with the type of its objects. */
 import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import type { Namespace, Node, Pod, Secret, ServiceAccount } from 'kubernetes-types/core/v1.d.ts';
+import type { Namespace, Node, Pod, PodTemplate, Secret, ServiceAccount } from 'kubernetes-types/core/v1.d.ts';
 import { defineResource, type KubeObject, type Resource } from '../kube/index.ts';
 
 const core = <T extends KubeObject>(plural: string, kind: string, namespaced = true): Resource<T> =>
   defineResource<T>({ group: '', version: 'v1', plural, kind, namespaced });
 
 export const pods = core<Pod>('pods', 'Pod');
+export const podTemplates = core<PodTemplate>('podtemplates', 'PodTemplate');
 export const nodes = core<Node>('nodes', 'Node', false);
 export const namespaces = core<Namespace>('namespaces', 'Namespace', false);
 export const secrets = core<Secret>('secrets', 'Secret');

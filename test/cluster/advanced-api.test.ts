@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { advancedDaemonSetApi, advancedDaemonSetCrd } from '../../src/advanced/index.ts';
 import { customResourceDefinitions } from '../../src/resources/index.ts';
-import { describeAdvancedApi } from '../conformance/advanced/index.ts';
+import { describeAdvancedApi, describeTemplates } from '../conformance/advanced/index.ts';
 import { kubectlApply, type RealCluster, startCluster, until } from './index.ts';
 
 const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
@@ -71,4 +71,10 @@ describe('the API of Advanced DaemonSets, on a real API server', { timeout: 120_
   });
 
   describeAdvancedApi(() => ({ client: cluster.client, namespace: 'default' }));
+
+  describeTemplates(() => ({
+    client: cluster.client,
+    namespace: 'default',
+    until: (what, probe) => until(what, 30_000, 25, probe),
+  }));
 });

@@ -4,7 +4,7 @@ import { type KubeClient } from '../../src/kube/index.ts';
 import { customResourceDefinitions } from '../../src/resources/index.ts';
 import { createVirtualClock, silentLogger } from '../../src/runtime/index.ts';
 import { createEmbeddedCluster, machineryClient } from '../../src/sim/index.ts';
-import { describeAdvancedApi } from '../conformance/advanced/index.ts';
+import { describeAdvancedApi, describeTemplates } from '../conformance/advanced/index.ts';
 
 describe('the API of Advanced DaemonSets, on the embedded cluster', () => {
   let client: KubeClient;
@@ -14,4 +14,23 @@ describe('the API of Advanced DaemonSets, on the embedded cluster', () => {
     await client.create(customResourceDefinitions, advancedDaemonSetCrd);
   });
   describeAdvancedApi(() => ({ client, namespace: 'default' }));
+});
+
+describe('pod templates are proved on the embedded cluster', () => {
+  const clock = createVirtualClock(0);
+  const client = machineryClient(
+    createEmbeddedCluster({ env: { clock, random: Math.random, log: silentLogger } }).machinery,
+  );
+  describeTemplates(() => ({
+    client,
+    namespace: 'default',
+    async until(what, probe) {
+      for (let tries = 0; tries < 100; tries += 1) {
+        const found = await probe();
+        if (found !== undefined) return found;
+        clock.run(100);
+      }
+      throw new Error(`waited in vain until ${what}`);
+    },
+  }));
 });

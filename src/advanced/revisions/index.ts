@@ -1,3 +1,4 @@
+export { type DefaultedTemplate, defaultedTemplate } from './defaulted-template.ts';
 export {
   HASH_LABEL,
   type HistoryInput,

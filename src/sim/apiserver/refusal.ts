@@ -19,12 +19,11 @@ export interface Details {
 /** A refusal as the API server words it; carries what its `Status` needs beyond a `KubeError`. */
 export class Refusal extends KubeError {
   readonly reason: string;
-  readonly details: Details | undefined;
+  declare readonly details: Details | undefined;
 
   constructor(code: KubeErrorCode, status: number, reason: string, message: string, details?: Details) {
-    super(code, message, { status });
+    super(code, message, { status, details });
     this.reason = reason;
-    this.details = details;
   }
 }
 

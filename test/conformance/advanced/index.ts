@@ -1,1 +1,3 @@
-export { describeAdvancedApi } from './api.ts';
+export { advancedDaemonSets, describeAdvancedApi } from './api.ts';
+export { templateLabels, templateSpecs, withSpec } from './template-specs.ts';
+export { describeTemplates } from './templates.ts';

@@ -64,11 +64,8 @@ export interface CarryOut {
 
 const TERMINATING = 'NamespaceTerminating';
 
-const isEnding = (error: unknown): boolean => {
-  if (!isKubeError(error, 'Forbidden') || !('details' in error)) return false;
-  const { causes } = error.details as { causes?: readonly { reason: string }[] };
-  return causes?.some(({ reason }) => reason === TERMINATING) ?? false;
-};
+const isEnding = (error: unknown): boolean =>
+  isKubeError(error, 'Forbidden') && (error.details?.causes?.some(({ reason }) => reason === TERMINATING) ?? false);
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
