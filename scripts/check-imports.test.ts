@@ -56,6 +56,13 @@ test('a folder is entered by its door only, also by tests and benchmarks', () =>
   assert.deepEqual(messages('src/kube/watch/a.ts', "import { x } from '../store.ts';"), []);
 });
 
+test("what a folder's tests share is open to tests alone, and in the order of knowledge", () => {
+  const source = "import { x } from '../controller/testing/index.ts';";
+  assert.deepEqual(messages('src/native/a.test.ts', source), []);
+  assert.equal(messages('src/native/a.ts', source).length, 1);
+  assert.equal(messages('src/kube/a.test.ts', source).length, 1);
+});
+
 test('a new folder needs a row in the table', () => {
   assert.match(messages('src/rings/a.ts', '')[0] ?? '', /no row in MAY_IMPORT/);
 });

@@ -13,13 +13,29 @@ export const MAY_IMPORT: ReadonlyMap<string, readonly string[]> = new Map([
   ['process', ['runtime']],
   ['kube', ['runtime']],
   ['resources', ['kube']],
-  ['native', ['runtime', 'rollout', 'kube', 'resources']],
-  ['advanced', ['runtime', 'rollout', 'kube', 'resources']],
+  ['controller', ['runtime', 'rollout', 'kube', 'resources']],
+  ['native', ['runtime', 'rollout', 'kube', 'resources', 'controller']],
+  ['advanced', ['runtime', 'rollout', 'kube', 'resources', 'controller']],
   ['prefetch', ['runtime', 'rollout', 'kube', 'resources']],
   ['agent', ['runtime', 'process', 'rollout', 'kube', 'resources']],
-  ['manager', ['runtime', 'process', 'rollout', 'kube', 'native', 'advanced', 'prefetch']],
+  ['manager', ['runtime', 'process', 'rollout', 'kube', 'controller', 'native', 'advanced', 'prefetch']],
   ['sim', ['runtime', 'rollout', 'kube', 'resources']],
-  ['cli', ['runtime', 'rollout', 'kube', 'resources', 'native', 'advanced', 'prefetch', 'agent', 'manager', 'sim']],
+  [
+    'cli',
+    [
+      'runtime',
+      'rollout',
+      'kube',
+      'resources',
+      'controller',
+      'native',
+      'advanced',
+      'prefetch',
+      'agent',
+      'manager',
+      'sim',
+    ],
+  ],
 ]);
 
 /** Tests may also build their world from these, whatever the folder that they test. */
@@ -73,7 +89,11 @@ const judgeSibling = (file: string, target: string): string | undefined => {
       : undefined;
   }
   // A suite outside of src/ may test a part of a folder alone, by the part's own door.
-  const isDoor = target === `src/${to}/index.ts` || (from === undefined && target.endsWith('/index.ts'));
+  // What tests of a folder share has a door of its own, open to the tests of those who know the folder.
+  const isDoor =
+    target === `src/${to}/index.ts` ||
+    (from === undefined && target.endsWith('/index.ts')) ||
+    (isForTests(file) && target === `src/${to}/testing/index.ts`);
   if (!isDoor) {
     return `imports ${target}: other folders enter ${to} by its door src/${to}/index.ts only`;
   }
