@@ -10,7 +10,7 @@ after(() => rmSync(folder, { recursive: true }));
 const passwd = path.join(folder, 'passwd');
 writeFileSync(
   passwd,
-  'root:x:0:0::/root:/bin/sh\nkiosk:x:1001:1001::/home/kiosk:/bin/sh\nbad:x::\nnobody:x:65534:65534:::\n',
+  'root:x:0:0:::/bin/sh\nkiosk:x:1001:1001:::/bin/sh\nbad:x::\nnobody:x:65534:65534:::\n',
 );
 
 describe('users of the allow-list', () => {
