@@ -8,10 +8,7 @@ import { resolveUsers } from './users.ts';
 const folder = mkdtempSync(path.join(tmpdir(), 'edgeset-users-'));
 after(() => rmSync(folder, { recursive: true }));
 const passwd = path.join(folder, 'passwd');
-writeFileSync(
-  passwd,
-  'root:x:0:0:::/bin/sh\nkiosk:x:1001:1001:::/bin/sh\nbad:x::\nnobody:x:65534:65534:::\n',
-);
+writeFileSync(passwd, 'root:x:0:0:::/bin/sh\nkiosk:x:1001:1001:::/bin/sh\nbad:x::\nnobody:x:65534:65534:::\n');
 
 describe('users of the allow-list', () => {
   it('are numbers, or names of the password file', () => {
