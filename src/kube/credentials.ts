@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Env } from '../runtime/index.ts';
-import { type Auth, ConfigError, type Source } from './cluster-config.ts';
+import { type Auth, ConfigError, type ExecPlugin, type Source } from './cluster-config.ts';
 import { withSignal } from './deadline.ts';
-import { type ExecClusterInfo, type ExecResult, runExecPlugin } from './exec-plugin.ts';
+import type { ExecClusterInfo, ExecResult } from './exec-plugin.ts';
 
 /** What one request presents. */
 export interface Secrets {
@@ -52,8 +52,14 @@ export const createCredentials = (env: Env, auth: Auth, options: CredentialsOpti
     (source) => source?.from === 'file',
   );
 
+  /** Loaded when there is one: few clusters have plugins, and an edge node is spared the rest of it. */
+  const runPlugin = async (plugin: ExecPlugin): Promise<ExecResult> => {
+    const { runExecPlugin } = await import('./exec-plugin.ts');
+    return runExecPlugin(env, plugin, options.cluster, options);
+  };
+
   const load = async (): Promise<Secrets> => {
-    const plugin: ExecResult = auth.exec ? await runExecPlugin(env, auth.exec, options.cluster, options) : {};
+    const plugin: ExecResult = auth.exec ? await runPlugin(auth.exec) : {};
     const token = auth.token === undefined ? plugin.token : (await readSource(auth.token, 'token')).trim();
     const basic = auth.basic && Buffer.from(`${auth.basic.username}:${auth.basic.password}`).toString('base64');
     const secrets: Secrets = {

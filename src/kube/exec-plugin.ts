@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import type { Env } from '../runtime/index.ts';
 import type { ExecPlugin } from './cluster-config.ts';
 import { ConfigError } from './cluster-config.ts';
@@ -27,14 +27,16 @@ const INTERACTIVE_MS = 5 * 60_000;
 const UNATTENDED_MS = 60_000;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
+const secret = z.optional(z.string().check(z.minLength(1)));
+
 const credentialSchema = z.looseObject({
   apiVersion: z.string(),
   kind: z.literal('ExecCredential'),
   status: z.looseObject({
-    token: z.string().min(1).optional(),
-    clientCertificateData: z.string().min(1).optional(),
-    clientKeyData: z.string().min(1).optional(),
-    expirationTimestamp: z.iso.datetime({ offset: true }).optional(),
+    token: secret,
+    clientCertificateData: secret,
+    clientKeyData: secret,
+    expirationTimestamp: z.optional(z.iso.datetime({ offset: true })),
   }),
 });
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parse, YAMLParseError } from 'yaml';
-import type { z } from 'zod';
+import type * as z from 'zod/mini';
 import {
   type Auth,
   type ClusterConfig,
@@ -36,7 +36,7 @@ export interface Kubeconfig {
   readonly contexts: ReadonlyMap<string, Entry>;
 }
 
-const check = <S extends z.ZodType>(schema: S, content: unknown, file: string, field: string): z.infer<S> => {
+const check = <S extends z.ZodMiniType>(schema: S, content: unknown, file: string, field: string): z.infer<S> => {
   const parsed = schema.safeParse(content);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;

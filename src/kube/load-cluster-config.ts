@@ -2,7 +2,6 @@ import { access, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { type ClusterConfig, ConfigError } from './cluster-config.ts';
-import { readKubeconfig, selectContext } from './kubeconfig.ts';
 import { proxyFromEnvironment } from './proxy-from-environment.ts';
 
 export interface LoadOptions {
@@ -43,6 +42,13 @@ const inCluster = async (dir: string, env: Record<string, string | undefined>): 
   };
 };
 
+/** Loaded when it is needed: a pod has no kubeconfig, and is spared what reads and checks one. */
+const fromKubeconfig = async (files: readonly string[], context: string | undefined) => {
+  const { readKubeconfig, selectContext } = await import('./kubeconfig.ts');
+  const config = await readKubeconfig(files);
+  return config && selectContext(config, context);
+};
+
 const homeFolder = (): string => {
   try {
     return homedir();
@@ -53,27 +59,33 @@ const homeFolder = (): string => {
 };
 
 const find = async (options: LoadOptions): Promise<ClusterConfig> => {
-  const { kubeconfig, context, env = process.env, home = homeFolder(), serviceAccountDir = SERVICE_ACCOUNT_DIR } = options;
+  const {
+    kubeconfig,
+    context,
+    env = process.env,
+    home = homeFolder(),
+    serviceAccountDir = SERVICE_ACCOUNT_DIR,
+  } = options;
   if (kubeconfig !== undefined) {
-    const config = await readKubeconfig([kubeconfig]);
+    const config = await fromKubeconfig([kubeconfig], context);
     if (config === undefined) throw new ConfigError('does not exist; correct --kubeconfig', { file: kubeconfig });
-    return selectContext(config, context);
+    return config;
   }
   const listed = (env.KUBECONFIG ?? '').split(delimiter).filter((file) => file !== '');
   if (listed.length > 0) {
-    const config = await readKubeconfig(listed);
+    const config = await fromKubeconfig(listed, context);
     if (config === undefined) throw new ConfigError(`KUBECONFIG: none of its files exists: ${listed.join(', ')}`);
-    return selectContext(config, context);
+    return config;
   }
   const pod = context === undefined ? await inCluster(serviceAccountDir, env) : undefined;
   if (pod !== undefined) return pod;
   const file = join(home, '.kube', 'config');
-  const config = await readKubeconfig([file]);
+  const config = await fromKubeconfig([file], context);
   if (config === undefined)
     throw new ConfigError(
       `no cluster is configured: give --kubeconfig, set KUBECONFIG, run in a pod, or create ${file}`,
     );
-  return selectContext(config, context);
+  return config;
 };
 
 /**
