@@ -1,5 +1,6 @@
 // Bundles the agent for devices: one file that holds everything, its page too, and needs nothing but Node.
 
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import { buildOwnerPage } from './build-page.ts';
@@ -55,7 +56,7 @@ export interface AgentBundle {
 /** Writes `edgeset-agent.mjs` into the folder. */
 export const buildAgent = async (folder: string): Promise<AgentBundle> => {
   const file = path.join(folder, 'edgeset-agent.mjs');
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: ['scripts/agent-entry.ts'],
     outfile: file,
@@ -72,7 +73,15 @@ export const buildAgent = async (folder: string): Promise<AgentBundle> => {
     charset: 'ascii',
     legalComments: 'external',
     metafile: true,
+    write: false,
     logLevel: 'warning',
   });
+  await mkdir(folder, { recursive: true });
+  for (const output of outputFiles) {
+    // Whole or not at all: another one may start it at this moment.
+    const part = `${output.path}.${process.pid}`;
+    await writeFile(part, output.contents);
+    await rename(part, output.path);
+  }
   return { file, metafile };
 };
