@@ -178,6 +178,17 @@ export const scenes = {
     running: { ...after, ready: false },
     decision: settled,
   }),
+  withheld: scene({
+    state: 'current',
+    reason: 'Partition',
+    message: 'There is a new version, and it is not offered to this device for now.',
+  }),
+  queuedWithheld: scene({
+    state: 'queued',
+    reason: 'Paused',
+    message: 'The update is paused on all devices; what was decided is kept, and holds again when the pause ends.',
+    decision: decision(),
+  }),
   halted: scene({ state: 'halted', reason: 'Halted', message: 'This version was stopped in the whole fleet.' }),
   refused: scene({
     decision: { ...decision({ state: 'refused', result: 'The cluster refused to replace the app.' }), settledAt: NOW },

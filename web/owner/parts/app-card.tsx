@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { keyOf, type Store } from '../store.ts';
 import type { Update } from '../types.ts';
-import { isUnderWay, mayDecide } from '../view/choices.ts';
+import { isUnderWay, isWithheld, mayDecide } from '../view/choices.ts';
 import { Decide } from './decide.tsx';
 import { Deadline, Details, Download, Remarks, Versions } from './facts.tsx';
 import { Steps } from './steps.tsx';
@@ -40,13 +40,18 @@ export const AppCard = ({ store, update, alone }: { store: Store; update: Update
   const notice = store.notices.value.get(keyOf(update));
   const { card, heading } = useFocusKept();
   return (
-    <article ref={card} class={`card tone-${TONES[update.state]}`} aria-labelledby={id} data-state={update.state}>
+    <article
+      ref={card}
+      class={`card tone-${isWithheld(update) ? 'rest' : TONES[update.state]}`}
+      aria-labelledby={id}
+      data-state={update.state}
+    >
       <div class="card-head">
         <h3 id={id} ref={heading} tabIndex={-1}>
           {update.daemonSet}
           {!alone && <small> {update.namespace}</small>}
         </h3>
-        <p class="badge">{text.state[update.state]}</p>
+        <p class="badge">{isWithheld(update) ? text.app.withheld : text.state[update.state]}</p>
       </div>
       {notice !== undefined && (
         <div class="notice tone-bad">

@@ -1,5 +1,6 @@
 import type { Store } from '../store.ts';
 import type { Update } from '../types.ts';
+import { isWithheld } from '../view/choices.ts';
 import { compareImages, type ImageChange } from '../view/image-name.ts';
 import { Icon } from './icon.tsx';
 
@@ -65,6 +66,7 @@ export const Remarks = ({ store, update }: { store: Store; update: Update }) => 
     <>
       {published !== null && <p class="note">{text.app.published(say(published))}</p>}
       {done !== undefined && <p class="note">{text.app.updatedAt(say(done))}</p>}
+      {isWithheld(update) && <p>{text.app.withheldHelp}</p>}
       {state === 'failed' && (
         <p>
           {text.app.failed} {text.app.failedHelp}

@@ -1,6 +1,7 @@
 import type { Store } from '../store.ts';
 import { keyOf } from '../store.ts';
 import type { Update } from '../types.ts';
+import { isWithheld } from '../view/choices.ts';
 import { Announcer } from './announcer.tsx';
 import { AppCard } from './app-card.tsx';
 import { Banners } from './banners.tsx';
@@ -48,12 +49,13 @@ const Summary = ({ store }: { store: Store }) => {
     );
   }
   if (updates.some(({ state }) => state !== 'current')) return null;
+  const isNew = updates.some(isWithheld);
   return (
     <div class="calm">
       <Icon name="check" />
       <div>
-        <p class="calm-title">{text.summary.nothingNew}</p>
-        <p>{text.summary.nothingNewText}</p>
+        <p class="calm-title">{isNew ? text.summary.nothingToDecide : text.summary.nothingNew}</p>
+        <p>{isNew ? text.summary.nothingToDecideText : text.summary.nothingNewText}</p>
       </div>
     </div>
   );

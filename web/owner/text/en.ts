@@ -50,6 +50,8 @@ export const en = {
     nothingNewText: 'There is nothing to decide. New versions appear here by themselves.',
     noApps: 'No apps yet',
     noAppsText: 'No app on this device is updated from this page so far.',
+    nothingToDecide: 'There is nothing to decide',
+    nothingToDecideText: 'A new version is not offered to this device yet. You are asked when it is.',
     toDecide: (count: number) => (count === 1 ? 'One new version waits for you' : `${count} new versions wait for you`),
   },
 
@@ -73,6 +75,8 @@ export const en = {
     added: 'new part',
     removed: 'goes away',
     same: (names: string) => `Unchanged: ${names}`,
+    withheld: 'Not yet',
+    withheldHelp: 'There is a new version. It is not offered to this device for now.',
     notRunning: 'The installed version is not running properly at the moment.',
     absent: 'The app is not running at the moment.',
     details: 'Technical details',
@@ -163,6 +167,14 @@ export const en = {
       OutsideWindow: 'Waiting for the agreed time',
       NotSafe: 'Waiting until the device says it is safe',
       ImageNotReady: 'Waiting for the download',
+    } as Readonly<Record<string, string>>,
+    /** The same, while the new version is not offered to this device. */
+    withheld: {
+      Paused: 'Waiting until the update goes on for all devices',
+      Partition: "Waiting for this device's turn",
+      NodeSelector: 'Waiting until it is offered to this device',
+      NodeNotEligible: 'Waiting until the app can start on this device',
+      NotOffered: 'Waiting until it is offered to this device',
     } as Readonly<Record<string, string>>,
     waitOther: 'Waiting to begin',
     waited: 'Ready to begin',

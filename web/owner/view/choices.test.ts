@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Decision, Update } from '../types.ts';
-import { choiceOf, chosenName, mayDecide } from './choices.ts';
+import { choiceOf, chosenName, isWithheld, mayDecide } from './choices.ts';
 
 const now = Date.parse('2026-11-21T16:20:00Z');
 
@@ -60,4 +60,12 @@ test('nothing is decided on a version that is not known, runs, fails or was with
   for (const state of ['current', 'updating', 'failed', 'halted'] as const) {
     assert.equal(mayDecide(update({ state })), false, state);
   }
+});
+
+test('a version that is not offered yet is told apart from one that runs', () => {
+  const target = { revision: 'b', images: null, publishedAt: null };
+  assert.equal(isWithheld(update({ state: 'current', reason: 'Paused', target })), true);
+  assert.equal(isWithheld(update({ state: 'current', target: { ...target, revision: 'a' } })), false);
+  assert.equal(isWithheld(update({ state: 'current', target: { ...target, revision: null } })), false);
+  assert.equal(isWithheld(update({ state: 'queued', reason: 'Paused', target })), false);
 });

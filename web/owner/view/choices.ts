@@ -42,3 +42,7 @@ export const mayDecide = ({ state, target }: Update): boolean =>
 
 /** An act that nobody has answered yet is settled before the owner can say something else. */
 export const isUnderWay = ({ decision }: Update): boolean => decision?.state === 'acting';
+
+/** There is a new version, and the owner is not asked yet. */
+export const isWithheld = ({ state, running, target, pod }: Update): boolean =>
+  state === 'current' && pod !== null && target.revision !== null && running.revision !== target.revision;

@@ -48,6 +48,8 @@ const isInWindow = (update: Update): boolean => {
 /** In the order in which they hold an update up; the agent's own sentence stands beside it and says more. */
 const waitLabel = (update: Update, device: DeviceStatus, text: Text): string => {
   if (!device.connected) return text.steps.waitConnection;
+  const withheld = text.steps.withheld[update.reason];
+  if (withheld !== undefined) return withheld;
   if (update.image.state === 'pulling') return text.steps.waitImage;
   const byReason = text.steps.waits[update.reason];
   if (byReason !== undefined) return byReason;
