@@ -61,7 +61,7 @@ export interface DaemonRolloutList {
 export interface DaemonRolloutStatus {
   observedGeneration?: number;
   policyHash?: string;
-  strategy?: 'auto' | 'ota';
+  strategy?: 'auto' | 'ota' | 'manual';
   leader?: string;
   summary?: string;
   target?: { revision: string; hash: string; number: number };

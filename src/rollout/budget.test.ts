@@ -41,6 +41,17 @@ describe('budgetOf', () => {
   });
 });
 
+describe('a budget in percent of what is desired', () => {
+  it('counts offline nodes too', () => {
+    const bench = benchAt(40, { maxUnavailable: percent(10), percentOf: 'desired' });
+    bench.offline('n0', 'n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7', 'n8', 'n9');
+    assert.equal(bench.decide().summary.budget, 4);
+    bench.node('n0', { eligible: false });
+    bench.node('n1', { eligible: false });
+    assert.equal(bench.decide().summary.budget, 4, '3.8 nodes');
+  });
+});
+
 describe('room', () => {
   for (const [inFlight, occupied, healthy, broken] of [
     [0, 0, true, true],

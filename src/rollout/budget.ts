@@ -6,14 +6,12 @@ import type { Tally } from './tally.ts';
 /** Every act in flight is a reservation in the DaemonRollout, whose size is bounded whatever the fleet's. */
 const MOST_IN_FLIGHT = daemonRolloutLimits.reservations;
 
-/**
- * How many nodes may be down at once: a percent is of the eligible nodes that are online and settled, rounded up, and at
- * least 1 unless the value is zero.
- */
+/** How many nodes may be down at once: a percent is rounded up, and at least 1 unless the value is zero. */
 export const budgetOf = (policy: Policy, tally: Readonly<Tally>): number => {
-  const { maxUnavailable } = policy;
+  const { maxUnavailable, percentOf } = policy;
   if (maxUnavailable.value === 0) return 0;
-  return Math.min(MOST_IN_FLIGHT, Math.max(1, resolve(maxUnavailable, tally.settled, 'up')));
+  const total = percentOf === 'desired' ? tally.eligible : tally.settled;
+  return Math.min(MOST_IN_FLIGHT, Math.max(1, resolve(maxUnavailable, total, 'up')));
 };
 
 /** What of the budget is in use, as a decision counts it on while it gives slots away. */

@@ -1,5 +1,6 @@
 import type { Summary } from './decide.ts';
 import { explainHold } from './explain.ts';
+import type { Hold } from './hold.ts';
 import type { Ledger } from './ledger.ts';
 
 /** A condition before it is given times: lastTransitionTime moves only with the status. */
@@ -24,6 +25,7 @@ const reasonOfHold = {
   unobserved: 'TemplateNotObserved',
   invalid: 'InvalidPolicy',
   owner: 'OwnerDecides',
+  manual: 'OnDelete',
   paused: 'Paused',
   frozen: 'ZeroBudget',
   halted: 'Halted',
@@ -39,11 +41,14 @@ const leftBehind = ({ tally }: Ledger): number => {
   return tally.phases.updated + left === tally.online ? left : 0;
 };
 
+/** Not we, but people update the nodes. */
+const isForOthers = (hold: Hold | undefined): boolean => hold?.kind === 'owner' || hold?.kind === 'manual';
+
 /** Where a rollout stands, in a word for conditions. */
 const standing = (ledger: Ledger, { complete, hold }: Summary): string => {
   if (hold?.kind === 'invalid') return reasonOfHold.invalid;
   if (complete) return 'AllOnlineNodesUpdated';
-  if (hold && hold.kind !== 'owner') return reasonOfHold[hold.kind];
+  if (hold && !isForOthers(hold)) return reasonOfHold[hold.kind];
   if (leftBehind(ledger) > 0) return 'LeftOnOldRevision';
   return hold ? reasonOfHold[hold.kind] : 'InProgress';
 };
@@ -52,14 +57,14 @@ const standing = (ledger: Ledger, { complete, hold }: Summary): string => {
 export const conditionsOf = (ledger: Ledger, summary: Summary): Verdict[] => {
   const { hold, complete } = summary;
   const reason = standing(ledger, summary);
-  const told = hold ? explainHold(hold) : undefined;
+  const told = hold ? explainHold(hold, ledger.policy.words) : undefined;
   // Stays the same while nodes come and go: Events follow it.
   const why = told ? `${told.what}. ${told.remedy}`.trim() : '';
   const message = told ? `${why} ${progress(ledger)}` : progress(ledger);
   const stalled = hold?.kind === 'invalid' || hold?.kind === 'halted';
   // Pods that are still to be told, and new ones that are starting, are work of this side.
-  const ownersOnly = hold?.kind === 'owner' && ledger.unannounced().size === 0 && ledger.tally.phases.updating === 0;
-  const resting = complete || stalled || reason === 'LeftOnOldRevision' || ownersOnly;
+  const othersOnly = isForOthers(hold) && ledger.unannounced().size === 0 && ledger.tally.phases.updating === 0;
+  const resting = complete || stalled || reason === 'LeftOnOldRevision' || othersOnly;
   const stopped = hold?.kind === 'paused' || hold?.kind === 'frozen';
   const halted = hold?.kind === 'halted' ? hold.halt : undefined;
   return [
@@ -86,10 +91,11 @@ export const conditionsOf = (ledger: Ledger, summary: Summary): Verdict[] => {
 export const headline = (ledger: Ledger, { hold, complete, breaker }: Summary): string => {
   const { tally } = ledger;
   const done = tally.phases.offline > 0 ? `Complete (${tally.phases.offline} offline)` : 'Complete';
-  if (!hold || hold.kind === 'owner') {
+  if (!hold || hold.kind === 'owner' || hold.kind === 'manual') {
     if (complete) return done;
     const left = leftBehind(ledger);
     if (left > 0) return `${left} left on old revision`;
+    if (hold?.kind === 'manual') return `On delete: ${tally.phases.outdated + tally.phases.broken} outdated`;
     return hold && tally.asked > 0 ? `Waiting for ${tally.asked} owner${tally.asked === 1 ? '' : 's'}` : 'Rolling out';
   }
   switch (hold.kind) {

@@ -141,7 +141,10 @@ const reservations = atomicList(
 const properties = {
   observedGeneration: counter('The generation of the DaemonSet that this status speaks of.', 'int64'),
   policyHash: text('Changes when the policy in the annotations does; empty while they are not valid.', limits.hash),
-  strategy: oneOf('auto: the controller updates the nodes. ota: the owner of each node does.', ['auto', 'ota']),
+  strategy: oneOf(
+    'auto: the controller updates the nodes. ota: the owner of each node does. manual: whoever deletes its pod does.',
+    ['auto', 'ota', 'manual'],
+  ),
   leader: text(
     'The process that reserved slots last; another writes its own name before it goes on with them.',
     limits.name,

@@ -144,7 +144,7 @@ describe('the schema of a status and its type', () => {
     ['a negative count', { acted: -1 }],
     ['text for a number', { rollout: '1' }],
     ['a time without a zone', { startedAt: '2026-03-01T10:00:00' }],
-    ['an unknown strategy', { strategy: 'manual' }],
+    ['an unknown strategy', { strategy: 'by hand' }],
     ['an unknown phase', { causes: [{ phase: 'gone', cause: 'x', count: 1 }] }],
     ['a summary that is too long', { summary: 'x'.repeat(daemonRolloutLimits.summary + 1) }],
     ['too many failing nodes', { failing: Array.from({ length: 11 }, () => full.failing[0]) }],

@@ -21,7 +21,11 @@ const wide = (definition: CustomResourceColumnDefinition): CustomResourceColumnD
 });
 
 const columns: CustomResourceColumnDefinition[] = [
-  column('Strategy', '.status.strategy', 'Who updates the nodes: the controller (auto) or their owners (ota).'),
+  column(
+    'Strategy',
+    '.status.strategy',
+    'Who updates the nodes: the controller (auto), their owners (ota) or who deletes pods (manual).',
+  ),
   column('Target', '.status.target.hash', 'Hash of the revision that the nodes are brought to.'),
   countColumn('Desired', '.status.nodes.eligible', 'Nodes that the DaemonSet runs on.'),
   countColumn('Updated', '.status.nodes.updated', 'Online nodes that are at the target.'),

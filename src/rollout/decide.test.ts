@@ -281,3 +281,20 @@ describe('a decision', () => {
     assert.deepEqual([...bench.ledger.records()], before);
   });
 });
+
+describe('the strategy manual', () => {
+  it('begins nothing, whatever is outdated or failing, and is complete all the same when a user has deleted the pods', () => {
+    const bench = benchAt(3, { strategy: 'manual', maxUnavailable: count(3), failureThreshold: count(1) });
+    assert.deepEqual([holdOf(bench), types(bench)], ['manual', []]);
+    bench.gone('n0');
+    assert.equal(bench.phase('n0'), 'updating/no-pod-yet');
+    bench.start('n0', 'b', { ready: false, trouble: 'crash-loop' });
+    assert.deepEqual([bench.phase('n0'), types(bench)], ['failed/crash-loop', []]);
+    bench.change('n0', { ready: true, readyChangedAt: bench.now(), trouble: undefined });
+    for (const node of ['n1', 'n2']) {
+      bench.gone(node);
+      bench.start(node, 'b');
+    }
+    assert.deepEqual([holdOf(bench), types(bench)], ['manual', ['complete']]);
+  });
+});

@@ -62,6 +62,7 @@ const holdOf = (
   const { policy, state } = ledger;
   if (outside) return outside;
   if (!state.target) return { kind: 'unobserved' };
+  if (policy.strategy === 'manual') return { kind: 'manual' };
   if (policy.paused) return { kind: 'paused' };
   if (state.halted) return { kind: 'halted', halt: state.halted };
   if (budget === 0 && policy.strategy === 'auto') return { kind: 'frozen' };
@@ -101,7 +102,7 @@ const turningPoint = (ledger: Ledger, breaker: Breaker, complete: boolean, now: 
     const back = mayRollBack ? lastComplete : undefined;
     return back && back.hash !== target.hash ? { type: 'rollback', to: back } : undefined;
   }
-  if (breaker.mustHalt) {
+  if (breaker.mustHalt && policy.strategy !== 'manual') {
     const nodes = [...ledger.failing()].map((record) => record.name).toSorted();
     return { type: 'halt', halt: { at: now, reason: 'Failures', nodes: nodes.slice(0, FIRST_NODES) } };
   }
@@ -180,8 +181,8 @@ const giveSlots = (ledger: Ledger, budget: number, usage: Usage): Action[] => {
  */
 export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: number): Decision => {
   const { policy, tally, state } = ledger;
-  // Owners keep to no budget.
-  const budget = policy.strategy === 'ota' ? 0 : budgetOf(policy, tally);
+  // Owners keep to no budget, nor does a user who deletes pods.
+  const budget = policy.strategy === 'auto' ? budgetOf(policy, tally) : 0;
   const breaker = breakerOf(policy, tally, state.acted, budget);
   const complete = outside === undefined && isComplete(ledger);
   const hold = holdOf(ledger, outside, budget, breaker);

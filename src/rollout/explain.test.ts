@@ -22,6 +22,7 @@ const holds: [Hold, what: RegExp, remedy: RegExp][] = [
     /owner of each device decides .* until 2030-01-01T00:00:00\.000Z: within 60 min/,
     /PodNeedUpgrade/,
   ],
+  [{ kind: 'manual' }, /OnDelete/, /deleted comes back at the target/],
   [{ kind: 'paused' }, /paused/, new RegExp(annotation.paused)],
   [{ kind: 'frozen' }, /budget is zero/, new RegExp(annotation.maxUnavailable)],
   [{ kind: 'halted', halt: { at: 1, reason: 'Failures', nodes: ['x1', 'x2'] } }, /failed on x1, x2/, /resume/],

@@ -1,6 +1,6 @@
 import type { Hold } from './hold.ts';
 import type { Cause, Phase } from './phase.ts';
-import { formatPolicyError, type Policy } from './policy.ts';
+import { annotationWords, formatPolicyError, type Policy, type PolicyWords } from './policy.ts';
 import { livePod, type NodeRecord } from './record.ts';
 
 /** Why one node is where it is, for a person. */
@@ -24,8 +24,8 @@ const seconds = (ms: number): string => {
 
 const plural = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
 
-/** What stops the whole rollout, and what would free it. */
-export const explainHold = (hold: Hold): { what: string; remedy: string } => {
+/** What stops the whole rollout, and what would free it; `words` are the policy's, by default those of annotations. */
+export const explainHold = (hold: Hold, words: PolicyWords = annotationWords): { what: string; remedy: string } => {
   switch (hold.kind) {
     case 'unsynced':
       return {
@@ -42,15 +42,19 @@ export const explainHold = (hold: Hold): { what: string; remedy: string } => {
     case 'owner':
       return {
         what: `The owner of each device decides when its pod is replaced${hold.deadline ? `, until ${hold.deadline.at}: within ${seconds(hold.deadline.spreadMs)} from then on devices go on by themselves` : ''}`,
-        remedy:
-          'Pods tell it by condition PodNeedUpgrade. To update the nodes from here, set apps.openyurt.io/update-strategy to auto.',
+        remedy: `Pods tell it by condition PodNeedUpgrade. ${words.automate}`,
+      };
+    case 'manual':
+      return {
+        what: 'Nothing is updated from here: the update strategy is OnDelete',
+        remedy: `A pod that is deleted comes back at the target revision. ${words.automate}`,
       };
     case 'paused':
-      return { what: 'The rollout is paused', remedy: 'Remove the annotation edgeset.io/paused.' };
+      return { what: 'The rollout is paused', remedy: words.unpause };
     case 'frozen':
       return {
         what: 'The budget is zero, so nothing is touched',
-        remedy: 'Raise apps.openyurt.io/max-unavailable.',
+        remedy: `Raise ${words.maxUnavailable}.`,
       };
     case 'halted':
       return hold.halt.reason === 'RolledBack'
@@ -80,9 +84,9 @@ interface Telling {
 }
 
 /** A node that only waits for its turn: what holds the rollout as a whole holds it, if anything does. */
-const held = ({ hold }: Telling, state: string, waitsFor: string, cure = ''): [string, string] => {
+const held = ({ hold, policy }: Telling, state: string, waitsFor: string, cure = ''): [string, string] => {
   if (!hold) return [`${state}, and ${waitsFor}`, cure];
-  const { what, remedy } = explainHold(hold);
+  const { what, remedy } = explainHold(hold, policy.words);
   return [`${state}. ${what}`, remedy];
 };
 
@@ -127,7 +131,7 @@ const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: stri
       telling,
       `runs an older revision${announcement(telling)}`,
       'waits for a free slot of the budget',
-      'Raise apps.openyurt.io/max-unavailable for more nodes at a time.',
+      `Raise ${telling.policy.words.maxUnavailable} for more nodes at a time.`,
     ),
   'not-available': (telling) =>
     held(
@@ -171,8 +175,11 @@ const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: stri
     `could not be acted on: ${record.refused?.message || 'no reason was given'}; tried again in ${seconds((record.refused?.until ?? now) - now)}`,
     'Mend what the API server complains of.',
   ],
-  'node-selector': () => ['does not match edgeset.io/node-selector', 'Change the selector, or label the node.'],
-  partition: () => ['is left on the older revision by edgeset.io/partition', 'Lower the partition.'],
+  'node-selector': ({ policy }) => [
+    `does not match ${policy.words.nodeSelector}`,
+    'Change the selector, or label the node.',
+  ],
+  partition: ({ policy }) => [`is left on the older revision by ${policy.words.partition}`, 'Lower the partition.'],
   'crash-loop': ({ record }) => [`failed: its new pod crashes again and again${detailOf(record)}`, brokenVersion],
   'image-pull': ({ record }) => [`failed: the image of its new pod cannot be pulled${detailOf(record)}`, brokenVersion],
   deadline: ({ policy, record }) => [
@@ -206,7 +213,7 @@ export const explain = (record: NodeRecord, policy: Policy, hold: Hold | undefin
 /** The policy's own hazards, told with every explanation of a rollout. */
 export const hazards = (policy: Policy, detectionLagMs: number): string[] =>
   // Without a budget there is no bound that it could undo.
-  policy.strategy === 'ota' || policy.minReadyMs >= detectionLagMs
+  policy.strategy !== 'auto' || policy.minReadyMs >= detectionLagMs
     ? []
     : [
         `minReadySeconds (${seconds(policy.minReadyMs)}) is shorter than the time in which the loss of a node is noticed (${seconds(detectionLagMs)}): a version that kills nodes after its pod is ready may take more of them than budget and threshold together.`,

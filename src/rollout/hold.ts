@@ -11,6 +11,8 @@ export type Hold =
   | { kind: 'invalid'; errors: readonly PolicyError[] }
   /** In the OTA model the owner of each device decides. */
   | { kind: 'owner'; deadline?: { at: string; spreadMs: number } }
+  /** The update strategy is OnDelete: whoever deletes a pod updates its node. */
+  | { kind: 'manual' }
   | { kind: 'paused' }
   /** The budget is zero. */
   | { kind: 'frozen' }

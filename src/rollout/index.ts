@@ -14,6 +14,7 @@ export type { NodeFacts, NodeView, PodFacts, Taint } from './facts.ts';
 export type { Hold, OutsideHold } from './hold.ts';
 export { IMAGE_READY, type ImageReady, type ImageReadyReason, imageReadyOf, imageReadyPatch } from './image-ready.ts';
 export type { ImageRequest, ImageRequests, RequestingDaemonSet } from './image-request.ts';
+export { count, formatIntOrPercent, type IntOrPercent, parseIntOrPercent, percent } from './int-or-percent.ts';
 export { createLedger, type Ledger, type Tally } from './ledger.ts';
 export {
   type Announcement,
@@ -32,14 +33,18 @@ export { toPodFacts } from './pod-facts.ts';
 export {
   annotation,
   formatPolicyError,
+  judgePolicy,
   type OtaTerms,
   type ParsedPolicy,
   type Policy,
   type PolicyError,
   type PolicySource,
+  type PolicyWords,
   parsePolicy,
   readOtaTerms,
+  readStrategy,
 } from './policy.ts';
+export { readTerms, type Terms, type TermsOptions } from './policy-terms.ts';
 export { type Act, livePod, type NodeRecord } from './record.ts';
 export { formatSelector, fromLabelSelector, matches, parseSelector, type Selector } from './selector.ts';
 export { newState, type RolloutState, type TargetRevision } from './state.ts';

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { count, percent } from './int-or-percent.ts';
-import { annotation, formatPolicyError, type ParsedPolicy, type Policy, parsePolicy } from './policy.ts';
+import {
+  annotation,
+  annotationWords,
+  formatPolicyError,
+  judgePolicy,
+  type ParsedPolicy,
+  type Policy,
+  type PolicyError,
+  parsePolicy,
+} from './policy.ts';
+import { readTerms } from './policy-terms.ts';
 import { policyWith } from './testing/policy.ts';
 
 const parse = (
@@ -82,6 +92,10 @@ describe('every other annotation', () => {
       rolledBackFrom: undefined,
       otaDeadline: undefined,
       otaDeadlineSpreadMs: 3_600_000,
+      percentOf: 'online',
+      inPlace: false,
+      predownload: 'preferred',
+      words: annotationWords,
     } satisfies Policy);
     assert.equal(policyOf(parse({ [annotation.strategy]: 'auto' }, 'OnDelete', 7)).minReadyMs, 7_000);
   });
@@ -109,7 +123,7 @@ describe('every other annotation', () => {
     [annotation.resume, 'abc123/2', { resume: { hash: 'abc123', value: 'abc123/2' } }],
     [annotation.rolledBackFrom, 'abc123', { rolledBackFrom: 'abc123' }],
     [annotation.predownloadTimeoutSeconds, '60', { predownloadTimeoutMs: 60_000 }],
-    [annotation.predownload, 'off', {}],
+    [annotation.predownload, 'off', { predownload: 'off' }],
     [annotation.predownload, 'Preferred', {}],
   ];
   for (const [field, value, change] of good)
@@ -166,7 +180,31 @@ describe('every other annotation', () => {
   });
 });
 
+describe('terms', () => {
+  it('are read alike for every kind of DaemonSet, but for images that must be there first', () => {
+    const annotations = { [annotation.predownload]: 'required', [annotation.settleSeconds]: 'x' };
+    const told: string[][] = [];
+    for (const canRequireImages of [true, false]) {
+      const errors: PolicyError[] = [];
+      const terms = readTerms(annotations, { canRequireImages }, errors);
+      assert.equal(terms.predownload, canRequireImages ? 'required' : 'preferred');
+      assert.equal(terms.settleMs, 10_000);
+      told.push(errors.map(({ field }) => field));
+    }
+    assert.deepEqual(told, [[annotation.settleSeconds], [annotation.settleSeconds, annotation.predownload]]);
+  });
+});
+
 describe('the hash of a policy', () => {
+  it('does not change with the words for it', () => {
+    const policy = policyWith();
+    const hashed = (words: Policy['words']) => {
+      const judged = judgePolicy({ ...policy, words }, [], []);
+      return judged.kind === 'on' && judged.hash;
+    };
+    assert.equal(hashed({ ...annotationWords, partition: 'spec.partition' }), hashed(annotationWords));
+  });
+
   const hash = (annotations: Record<string, string>): string => {
     const parsed = auto(annotations);
     return parsed.kind === 'on' ? parsed.hash : '';

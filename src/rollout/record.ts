@@ -289,7 +289,7 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
     wanted === 'none' ? pod?.facts.announced === undefined : wanted && isAnnounced(pod?.facts.announced, wanted);
   const announce = said ? undefined : wanted;
   if (!node?.eligible) return announce ? { ...outside, announce } : outside;
-  const byOwner = policy.strategy === 'ota';
+  const byOthers = policy.strategy !== 'auto';
   const readyAt = availableAt(record, context);
   const available = now >= readyAt;
   const settledAt = node.ready ? record.since + policy.settleMs : Number.POSITIVE_INFINITY;
@@ -307,14 +307,14 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
   const { phase, cause } = phaseOf({
     online: node.ready,
     // Nobody here acts on a node that has only just come back.
-    settled: settled || byOwner,
+    settled: settled || byOthers,
     pods: record.pods.length,
     livePods: record.pods.filter((each) => !isGoing(record, each)).length,
     current,
     ready: pod?.facts.ready ?? false,
     available,
     act: actSituation(act, context),
-    replacing: byOwner && record.ran !== undefined && record.ran !== context.targetHash,
+    replacing: byOthers && record.ran !== undefined && record.ran !== context.targetHash,
     suspect: fellAway,
     lost,
     failure,

@@ -1,4 +1,4 @@
-import type { RolloutReading } from '../../native/index.ts';
+import type { RolloutReading } from '../../controller/index.ts';
 import { type Explanation, explain, explainHold, hazards, phases } from '../../rollout/index.ts';
 import type { Io } from '../io.ts';
 import { withCluster } from './connect.ts';
@@ -46,7 +46,7 @@ export const renderRollout = (reading: RolloutReading, now: number): string => {
         : `${usage.occupied} of ${budget} slots of the budget are in use.`,
   ];
   if (hold) {
-    const { what, remedy } = explainHold(hold);
+    const { what, remedy } = explainHold(hold, reading.ledger.policy.words);
     lines.push(sentences(`${what}.`, remedy));
   }
   for (const note of notesOf(reading)) lines.push(`Note: ${note}`);

@@ -1,4 +1,4 @@
-import type { RolloutReading } from '../../native/index.ts';
+import type { RolloutReading } from '../../controller/index.ts';
 import { type Action, annotation, explainHold } from '../../rollout/index.ts';
 import { OptionError } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
@@ -70,7 +70,7 @@ export const renderPlan = (reading: RolloutReading): string => {
     `Breaker: ${breaker.failures} failures and ${breaker.suspects} suspects, stops at ${breaker.threshold}.`,
   ];
   if (hold) {
-    const { what, remedy } = explainHold(hold);
+    const { what, remedy } = explainHold(hold, reading.ledger.policy.words);
     lines.push(sentences(`${what}.`, remedy));
   }
   lines.push(...notesOnManager(reading).map((note) => `Note: ${note}`));

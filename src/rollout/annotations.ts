@@ -1,0 +1,21 @@
+/** Annotation keys of the user interface. The `apps.openyurt.io` ones are kept from OpenYurt. */
+export const annotation = {
+  strategy: 'apps.openyurt.io/update-strategy',
+  proposedStrategy: 'apps.openyurt.io/upgrade-strategy',
+  maxUnavailable: 'apps.openyurt.io/max-unavailable',
+  paused: 'edgeset.io/paused',
+  partition: 'edgeset.io/partition',
+  nodeSelector: 'edgeset.io/node-selector',
+  settleSeconds: 'edgeset.io/settle-seconds',
+  progressDeadlineSeconds: 'edgeset.io/progress-deadline-seconds',
+  suspectWindowSeconds: 'edgeset.io/suspect-window-seconds',
+  failureThreshold: 'edgeset.io/failure-threshold',
+  onFailure: 'edgeset.io/on-failure',
+  topologyKey: 'edgeset.io/topology-key',
+  predownload: 'edgeset.io/predownload',
+  predownloadTimeoutSeconds: 'apps.kruise.io/image-predownload-timeout-seconds',
+  resume: 'edgeset.io/resume',
+  rolledBackFrom: 'edgeset.io/rolled-back-from',
+  otaDeadline: 'edgeset.io/ota-deadline',
+  otaDeadlineSpread: 'edgeset.io/ota-deadline-spread',
+} as const;
