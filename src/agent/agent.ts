@@ -25,6 +25,7 @@ import {
   daemonSetOf,
   type Here,
   imageBlockOf,
+  isOffered,
   isTerminating,
 } from './updates/index.ts';
 
@@ -83,7 +84,7 @@ export const createAgent = (options: AgentOptions): Agent => {
 
   const deadlineOf = ({ known: about }: Here): Deadline | undefined => {
     const { terms, announced } = about;
-    if (!terms?.deadline || announced.need === 'no') return undefined;
+    if (!terms?.deadline || !isOffered(announced)) return undefined;
     return { ...terms.deadline, share: deadlineShare({ ...about, node, revision: announced.revision }) };
   };
 

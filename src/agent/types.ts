@@ -38,6 +38,14 @@ export type UpdateState =
   | 'failed'
   | 'halted';
 
+/**
+ * Why the manager keeps a new revision from this device for a while. `Paused`: from all. `Partition`: its turn has not
+ * come. `NodeSelector`: the update is for others. `NodeNotEligible`: the pod would not be made here again. `NotOffered`:
+ * for a reason that this agent has no word for.
+ */
+export const withheldReasons = ['Paused', 'Partition', 'NodeSelector', 'NodeNotEligible', 'NotOffered'] as const;
+export type WithheldReason = (typeof withheldReasons)[number];
+
 /** What the node knows of the target's images: `unknown` when nobody asked for them ahead of time. */
 export type ImageState = 'unknown' | 'pulling' | 'ready' | 'failed';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
-import type { Choice, Decision } from '../types.ts';
+import { type Choice, type Decision, withheldReasons } from '../types.ts';
 import { actsAt, deadlineShare } from './deadline.ts';
 import { nextStep } from './next-step.ts';
 import type { Step, StepFacts } from './types.ts';
@@ -34,6 +34,7 @@ const facts = (more: Partial<StepFacts> = {}): StepFacts => ({
   ...more,
 });
 
+const withheld: StepFacts['announced'] = { revision: 'r2', need: 'withheld', reason: 'Paused' };
 const now: Choice = { choice: 'approve', when: { type: 'now' } };
 const safe: Choice = { choice: 'approve', when: { type: 'safe' } };
 const tonight: Choice = { choice: 'approve', when: { type: 'window', from: '22:00', to: '05:00' } };
@@ -82,6 +83,25 @@ describe('next step', () => {
       'wait Disconnected',
     ],
     ['approved what runs already', { decision: decided(now), announced: { revision: 'r2', need: 'no' } }, 'supersede'],
+    ['withheld, nothing decided', { announced: withheld }, 'none'],
+    ['withheld, approved', { announced: withheld, decision: decided(now) }, 'wait Paused'],
+    ['withheld, approved for tonight', { announced: withheld, decision: decided(tonight) }, 'wait Paused'],
+    ['withheld, approved, offline', { announced: withheld, decision: decided(now), connected: false }, 'wait Paused'],
+    ['withheld, postponed', { announced: withheld, decision: decided(later) }, 'wait Postponed +6h'],
+    ['withheld, postponed until now', { announced: withheld, decision: decided(later), now: NOW + 6 * HOUR }, 'none'],
+    ['withheld, rejected', { announced: withheld, decision: decided(reject) }, 'wait Rejected'],
+    [
+      'withheld, approved an older version',
+      { announced: withheld, decision: decided(now, { revision: 'r1' }) },
+      'supersede',
+    ],
+    ['withheld, a deadline that passed', { announced: withheld, deadline: deadline(NOW - HOUR) }, 'none'],
+    [
+      'withheld, a deadline that passed over a rejection',
+      { announced: withheld, deadline: deadline(NOW - HOUR), decision: decided(reject) },
+      'wait Rejected',
+    ],
+    ['withheld, acting', { announced: withheld, decision: decided(now, { state: 'acting' }) }, 'wait Acting'],
     ['acting', { decision: decided(now, { state: 'acting' }) }, 'wait Acting'],
     ['acting, for an older version', { decision: decided(now, { state: 'acting', revision: 'r1' }) }, 'wait Acting'],
     ['done before', { decision: decided(now, { state: 'done' }) }, 'ask'],
@@ -141,7 +161,14 @@ describe('next step', () => {
     now: fc.integer({ min: NOW - 48 * HOUR, max: NOW + 48 * HOUR }),
     timeZone: fc.constantFrom('UTC', 'Europe/Berlin', 'Pacific/Apia'),
     connected: fc.boolean(),
-    announced: fc.record({ revision: fc.constantFrom('r1', 'r2'), need: fc.constantFrom('yes', 'no', 'halted') }),
+    announced: fc.oneof(
+      fc.record({ revision: fc.constantFrom('r1', 'r2'), need: fc.constantFrom('yes', 'no', 'halted') }),
+      fc.record({
+        revision: fc.constantFrom('r1', 'r2'),
+        need: fc.constant('withheld' as const),
+        reason: fc.constantFrom(...withheldReasons),
+      }),
+    ),
     imageBlocks: fc.constantFrom(undefined, 'Downloading'),
     decision: fc.option(
       fc
@@ -179,6 +206,25 @@ describe('next step', () => {
       }),
       { numRuns: 1000 },
     );
+  });
+
+  it('ends a decision only when connected, for another revision or one that needs no update here any more', () => {
+    fc.assert(
+      fc.property(anyFacts, (some) => {
+        const { connected, announced, decision } = some;
+        const isOver = announced.revision !== decision?.revision || announced.need === 'no';
+        assert.equal(nextStep(some).kind === 'supersede', connected && decision?.state === 'open' && isOver);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('waits with the word of the manager while it withholds what was approved', () => {
+    for (const reason of withheldReasons)
+      assert.partialDeepStrictEqual(
+        nextStep(facts({ announced: { revision: 'r2', need: 'withheld', reason }, decision: decided(now) })),
+        { kind: 'wait', reason },
+      );
   });
 
   it('says exactly when time alone changes it', () => {

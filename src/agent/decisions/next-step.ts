@@ -1,4 +1,4 @@
-import type { Choice, Decision } from '../types.ts';
+import type { Choice, Decision, WithheldReason } from '../types.ts';
 import { actsAt } from './deadline.ts';
 import type { Step, StepFacts, WaitReason } from './types.ts';
 import { windowAt } from './window.ts';
@@ -9,20 +9,29 @@ const CLOCK_WENT_BACK_MS = 15 * 60_000;
 
 const wait = (reason: WaitReason, message: string, until?: number): Step => ({ kind: 'wait', reason, message, until });
 
+const withheld: Readonly<Record<WithheldReason, string>> = {
+  Paused: 'The update is paused on all devices; what was decided is kept, and holds again when the pause ends.',
+  Partition: "This device's turn has not come yet; what was decided is kept until then.",
+  NodeSelector: 'The update is for other devices at present; what was decided is kept, should that change.',
+  NodeNotEligible: 'The app could not start on this device again at present; what was decided is kept until it can.',
+  NotOffered: 'The update is not offered to this device at present; what was decided is kept until it is again.',
+};
+
 /** What keeps back an act that there is consent for, at any time of the day. */
 const blocked = ({ connected, announced, imageBlocks }: StepFacts): Step | undefined => {
   if (announced.need === 'halted')
     return wait('Halted', 'This version was stopped for the whole fleet, as it fails on other devices.');
+  if (announced.need === 'withheld') return wait(announced.reason, withheld[announced.reason]);
   if (!connected) return wait('Disconnected', 'The device is offline; the update goes on once it is connected.');
   if (imageBlocks !== undefined) return wait('ImageNotReady', imageBlocks);
   return undefined;
 };
 
 const approved = (facts: StepFacts, choice: Choice & { choice: 'approve' }, why: 'owner' | 'deadline'): Step => {
-  const { now, timeZone, safeConfigured } = facts;
+  const { now, timeZone, safeConfigured, announced } = facts;
   const { when } = choice;
   const held = blocked(facts);
-  if (held?.kind === 'wait' && held.reason === 'Halted') return held;
+  if (held && (announced.need === 'halted' || announced.need === 'withheld')) return held;
   if (when.type === 'safe' && !safeConfigured)
     return wait('NoSafeCheck', 'The device has no check any more that could say when it is safe: decide again.');
   if (when.type !== 'window') return held ?? { kind: 'act', why };
@@ -35,6 +44,13 @@ const approved = (facts: StepFacts, choice: Choice & { choice: 'approve' }, why:
   return { ...(held ?? { kind: 'act', why }), wakeAt: window.closesAt };
 };
 
+/** The owner has not decided, or asked to be asked again. */
+const undecided = (facts: StepFacts): Step => {
+  const { need } = facts.announced;
+  if (need === 'no' || need === 'withheld') return { kind: 'none' };
+  return need === 'halted' ? (blocked(facts) ?? { kind: 'ask' }) : { kind: 'ask' };
+};
+
 const onDecision = (facts: StepFacts, { decision, at, by }: Decision): Step => {
   switch (decision.choice) {
     case 'approve':
@@ -44,7 +60,7 @@ const onDecision = (facts: StepFacts, { decision, at, by }: Decision): Step => {
     case 'postpone': {
       const until = Date.parse(decision.until);
       const wentBack = facts.now < Date.parse(at) - CLOCK_WENT_BACK_MS;
-      if (facts.now >= until || wentBack) return { kind: 'ask' };
+      if (facts.now >= until || wentBack) return undecided(facts);
       return { ...wait('Postponed', 'The owner is asked again later.', until), wakeAt: until };
     }
   }
@@ -56,13 +72,6 @@ const outlived = ({ connected, announced }: StepFacts, decision: Decision): stri
   if (decision.revision !== announced.revision)
     return `It was for revision ${decision.revision}; the version offered now is ${announced.revision}.`;
   return announced.need === 'no' ? `Revision ${decision.revision} needs no update here any more.` : undefined;
-};
-
-const undisturbed = (facts: StepFacts, decision: Decision | undefined): Step => {
-  const { announced } = facts;
-  if (decision) return onDecision(facts, decision);
-  if (announced.need === 'no') return { kind: 'none' };
-  return announced.need === 'halted' ? (blocked(facts) ?? { kind: 'ask' }) : { kind: 'ask' };
 };
 
 /**
@@ -77,8 +86,9 @@ export const nextStep = (facts: StepFacts): Step => {
   const past = decision && outlived(facts, decision);
   if (past !== undefined) return { kind: 'supersede', message: past };
 
-  const step = undisturbed(facts, decision);
-  if (!deadline || announced.need === 'no' || step.kind === 'act') return step;
+  const step = decision ? onDecision(facts, decision) : undecided(facts);
+  const isOffered = announced.need === 'yes' || announced.need === 'halted';
+  if (!deadline || !isOffered || step.kind === 'act') return step;
   const due = actsAt(deadline);
   if (now >= due) {
     const { wakeAt: _window, ...held } = blocked(facts) ?? { kind: 'act', why: 'deadline' };

@@ -1,4 +1,4 @@
-import type { Caller, Choice, DaemonSetRef, Decision, DecisionAct, HistoryEntry } from '../types.ts';
+import type { Caller, Choice, DaemonSetRef, Decision, DecisionAct, HistoryEntry, WithheldReason } from '../types.ts';
 
 /** What an owner (or a deadline) decides. `revision` is the target that it is for, `fromRevision` what runs now. */
 export interface DecisionInput extends DaemonSetRef {
@@ -49,7 +49,11 @@ export interface StepFacts {
   /** IANA name or offset, as `parseTimeZone` gives it. */
   timeZone: string;
   connected: boolean;
-  announced: { revision: string; need: 'yes' | 'no' | 'halted' };
+  announced: { revision: string } & (
+    | { need: 'yes' | 'no' | 'halted' }
+    /** Not offered to this device for a while: what was decided on it waits. */
+    | { need: 'withheld'; reason: WithheldReason }
+  );
   /** Why the images keep the update back, for people. */
   imageBlocks: string | undefined;
   decision: Decision | undefined;
@@ -72,7 +76,8 @@ export type WaitReason =
   | 'NoSafeCheck'
   | 'OutsideWindow'
   | 'Postponed'
-  | 'Rejected';
+  | 'Rejected'
+  | WithheldReason;
 
 /** What is to be done now. `wakeAt`: when to ask again though nothing happened; absent when only an event can change it. */
 export type Step = { wakeAt?: number } & (

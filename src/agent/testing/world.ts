@@ -208,6 +208,7 @@ export const createWorld = async (options: { node?: string } = {}) => {
   };
 
   let halted = false;
+  let withheld: NeedUpgradeReason | undefined;
   const announceFor = (daemonSet: DaemonSet): void => {
     const { uid } = daemonSet.metadata ?? {};
     const isOwned = (object: { metadata?: { ownerReferences?: { uid: string }[] } }): boolean =>
@@ -217,7 +218,7 @@ export const createWorld = async (options: { node?: string } = {}) => {
     const hash = newest?.metadata?.labels?.['controller-revision-hash'] ?? '';
     for (const pod of machinery.list<Pod>(pods, { namespace: 'default' }).filter(isOwned)) {
       const isCurrent = pod.metadata?.labels?.['controller-revision-hash'] === hash;
-      const reason: NeedUpgradeReason = isCurrent ? 'UpToDate' : halted ? 'Halted' : 'NewRevision';
+      const reason: NeedUpgradeReason = isCurrent ? 'UpToDate' : (withheld ?? (halted ? 'Halted' : 'NewRevision'));
       const told = needUpgradeOf(pod);
       const message = `controllerrevision: ${hash}`;
       if (hash === '' || (told?.reason === reason && told.message === message)) continue;
@@ -291,6 +292,11 @@ export const createWorld = async (options: { node?: string } = {}) => {
     deploy,
     patchDaemonSet,
     setImage: (image: string): void => patchDaemonSet({ spec: { template: template(image) } }),
+    /** Keeps the new version from this device for a reason of the policy; until undefined is given. */
+    withhold: (reason: NeedUpgradeReason | undefined): void => {
+      withheld = reason;
+      announce();
+    },
     halt: (to: boolean): void => {
       halted = to;
       announce();
