@@ -18,6 +18,8 @@ export interface Call {
   /** For metrics. */
   resource: string;
   body?: unknown;
+  /** The body as it is sent, instead of `body` as JSON. */
+  text?: string | undefined;
   contentType?: string;
 }
 
@@ -88,7 +90,7 @@ export const createCaller = (connection: Connection, limiter: RateLimiter, optio
 
   const open = async (call: Call, deadline: Deadline, progress = { sent: false }): Promise<HttpResponse> => {
     const headers = ['accept', 'application/json'];
-    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    const body = call.text ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
     if (body !== undefined) headers.push('content-type', call.contentType ?? 'application/json');
     let response: HttpResponse | undefined;
     const startedAt = env.clock.now();

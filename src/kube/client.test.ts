@@ -46,6 +46,19 @@ const failure = async (work: Promise<unknown>): Promise<KubeError> => {
   return error;
 };
 
+test('an object’s own JSON is sent as it is, byte by byte', async (t) => {
+  let sent = '';
+  const { client } = await serve(t, (request, response) => {
+    onBody(request, (body) => {
+      sent = body;
+      sendJson(response, JSON.parse(body) as object);
+    });
+  });
+  const json = '{"metadata":{"namespace":"a"}, "b":"\\u003c","a":1}';
+  await client.create(testPods, { metadata: { namespace: 'a' } }, { json });
+  assert.equal(sent, json);
+});
+
 for (const protocol of protocols) {
   test(`${protocol}: a call carries who we are, and bodies survive in both directions`, async (t) => {
     const { client } = await serve(

@@ -7,6 +7,7 @@ import { collectionPath, createPath, objectPath, toQuery } from './path.ts';
 import { createRateLimiter } from './rate-limit.ts';
 import { isRecord } from './status.ts';
 import type {
+  CreateOptions,
   DeleteOptions,
   KubeClient,
   KubeObject,
@@ -86,11 +87,11 @@ export const createClient = (config: ClusterConfig, clientOptions: ClientOptions
       };
     },
 
-    async create<T extends KubeObject>(resource: Resource<T>, object: T, write: WriteOptions = {}) {
+    async create<T extends KubeObject>(resource: Resource<T>, object: T, write: CreateOptions = {}) {
       const path = `${createPath(resource, object.metadata?.namespace)}${writeQuery(write)}`;
       const body = withType(resource, object);
       return (await caller.json(
-        { verb: 'create', method: 'POST', path, resource: labelOf(resource), body },
+        { verb: 'create', method: 'POST', path, resource: labelOf(resource), body, text: write.json },
         write,
       )) as T;
     },

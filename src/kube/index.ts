@@ -22,6 +22,7 @@ export { compareVersions } from './resource-version.ts';
 export { createStore, type Indexers, type MutableStore } from './store.ts';
 export type {
   CallOptions,
+  CreateOptions,
   DeleteOptions,
   KubeClient,
   KubeObject,

@@ -54,6 +54,11 @@ export interface WriteOptions extends CallOptions {
   dryRun?: boolean;
 }
 
+export interface CreateOptions extends WriteOptions {
+  /** The object's JSON as it is sent, for servers that keep a part of it byte by byte. It must say what `object` says. */
+  json?: string;
+}
+
 export type PatchType = 'merge' | 'strategic' | 'json' | 'apply';
 
 export interface PatchOptions extends WriteOptions {
@@ -96,7 +101,7 @@ export interface KubeClient {
   readonly server: string;
   get<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, options?: CallOptions): Promise<T>;
   list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<ListResult<T>>;
-  create<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T>;
+  create<T extends KubeObject>(resource: Resource<T>, object: T, options?: CreateOptions): Promise<T>;
   /** PUT of the whole object; its `metadata.resourceVersion`, when present, is the precondition. */
   replace<T extends KubeObject>(
     resource: Resource<T>,

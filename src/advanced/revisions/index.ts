@@ -9,3 +9,4 @@ export {
   planHistory,
   revisionData,
 } from './history.ts';
+export { createRevision, writeRevision } from './write.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../../src/kube/index.ts';
 import { type Json, type SpecCase, specCases } from './specs.ts';
 
-type AdvancedObject = KubeObject & { spec: Json };
+export type AdvancedObject = KubeObject & { spec: Json };
 
 export const advancedDaemonSets = (version: 'v1alpha1' | 'v1beta1' = 'v1alpha1'): Resource<AdvancedObject> =>
   defineResource<AdvancedObject>({

@@ -1,3 +1,5 @@
-export { advancedDaemonSets, describeAdvancedApi } from './api.ts';
+export { describeAdvancedApi } from './api.ts';
+export { describeHandover } from './handover.ts';
+export type { HandStage } from './stage.ts';
 export { templateLabels, templateSpecs, withSpec } from './template-specs.ts';
 export { describeTemplates } from './templates.ts';

@@ -1,0 +1,40 @@
+import { describe } from 'node:test';
+import { advancedDaemonSetCrd } from '../../src/advanced/index.ts';
+import { customResourceDefinitions } from '../../src/resources/index.ts';
+import { createVirtualClock, silentLogger } from '../../src/runtime/index.ts';
+import { createEmbeddedCluster, machineryClient } from '../../src/sim/index.ts';
+import { describeHandover, type HandStage } from '../conformance/advanced/index.ts';
+
+const STEP_MS = 50;
+const LIMIT_MS = 120_000;
+
+/** An embedded cluster of its own for each test, in virtual time. */
+const open = async (): Promise<HandStage> => {
+  const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
+  const { machinery, addNode } = createEmbeddedCluster({
+    env: { clock, random: Math.random, log: silentLogger },
+    delays: { startMs: 300, stopMs: 200, dieMs: 1500, backOffMs: 1000 },
+  });
+  const client = machineryClient(machinery);
+  await client.create(customResourceDefinitions, advancedDaemonSetCrd);
+  const nodes = ['node-1', 'node-2'];
+  for (const name of nodes) addNode(name, { labels: { case: 'default' } });
+  clock.run(2000);
+  return {
+    client,
+    namespace: 'default',
+    nodes,
+    now: () => clock.now(),
+    async until(what, probe) {
+      for (const end = clock.now() + LIMIT_MS; clock.now() < end; clock.run(STEP_MS)) {
+        const found = await probe();
+        if (found !== undefined) return found;
+      }
+      throw new Error(`waited ${LIMIT_MS} ms in vain until ${what}`);
+    },
+  };
+};
+
+describe('Advanced DaemonSets played by hand, on the embedded cluster', () => {
+  describeHandover(open);
+});
