@@ -1,7 +1,8 @@
 import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
+import { createController } from '../../src/controller/index.ts';
 import { createEventRecorder, type KubeObject } from '../../src/kube/index.ts';
-import { createNativeController } from '../../src/native/index.ts';
+import { nativeKind } from '../../src/native/index.ts';
 import { type Env, silentLogger } from '../../src/runtime/index.ts';
 import { createChance } from '../measure/chance.ts';
 import type { Down } from '../measure/slots.ts';
@@ -153,7 +154,7 @@ export const createFleet = (options: FleetOptions) => {
     reportingInstance: 'bench',
   });
   const stop = new AbortController();
-  const controller = createNativeController({ client: api.client, env, events, identity: 'bench' });
+  const controller = createController(nativeKind, { client: api.client, env, events, identity: 'bench' });
 
   return {
     names,

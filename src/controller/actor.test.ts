@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Act } from '../rollout/index.ts';
 import { silentLogger } from '../runtime/index.ts';
 import { createActor } from './actor.ts';
 import type { Outcome } from './pod-acts.ts';
 import { createTeller } from './tell.ts';
 import { createTestClock, settle } from './testing/clock.ts';
+import { testRef } from './testing/kind.ts';
 import { createTestLedger, podFacts, reserve } from './testing/ledger.ts';
-import { createTestRecorder } from './testing/manager.ts';
+import { createTestRecorder } from './testing/recorder.ts';
 
 /** An actor whose requests are answered by hand. */
 const prepare = (nodes: readonly string[] = ['n1', 'n2']) => {
@@ -14,9 +16,9 @@ const prepare = (nodes: readonly string[] = ['n1', 'n2']) => {
   const ledger = createTestLedger(clock, nodes);
   const { recorder, reasons } = createTestRecorder();
   const sent: { what: string; node: string; signal: AbortSignal; answer: (outcome: Outcome) => void }[] = [];
-  const send = (what: string) => (act: { podName: string }, signal: AbortSignal) => {
+  const send = (what: string) => (node: string, _act: Act, signal: AbortSignal) => {
     const { promise, resolve } = Promise.withResolvers<Outcome>();
-    sent.push({ what, node: act.podName.replace('app-', ''), signal, answer: resolve });
+    sent.push({ what, node, signal, answer: resolve });
     return promise;
   };
   let ended = 0;
@@ -25,7 +27,7 @@ const prepare = (nodes: readonly string[] = ['n1', 'n2']) => {
     env: { clock, random: () => 0.5, log: silentLogger },
     ledger,
     acts: { delete: send('delete'), fence: send('fence') },
-    teller: createTeller(recorder, { namespace: 'edge', name: 'app', uid: 'u' }),
+    teller: createTeller(recorder, testRef),
     observe: { acted: (result) => void acted.push(result) },
     ended: () => void (ended += 1),
   });

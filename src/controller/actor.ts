@@ -1,8 +1,9 @@
 import type { Act, Ledger } from '../rollout/index.ts';
 import { type Env, sleep } from '../runtime/index.ts';
+import type { Acts } from './means.ts';
 import type { ControllerObserver } from './observer.ts';
 import { createPacing } from './pacing.ts';
-import type { Outcome, PodActs } from './pod-acts.ts';
+import type { Outcome } from './pod-acts.ts';
 import type { Teller } from './tell.ts';
 
 /** Acts of one DaemonSet in the air at once: a hold that appears stops all others before they are sent. */
@@ -11,7 +12,7 @@ const MOST_IN_AIR = 16;
 export interface ActorOptions {
   env: Env;
   ledger: Ledger;
-  acts: Pick<PodActs, 'delete' | 'fence'>;
+  acts: Acts;
   teller: Teller;
   observe: ControllerObserver;
   /** Called when an act ended: time to decide again. */
@@ -66,7 +67,7 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
     carryOut(node: string): void {
       launch(node, async (act, signal) => {
         ledger.setStage(node, 'sending', clock.now());
-        const outcome = await acts.delete(act, signal);
+        const outcome = await acts.delete(node, act, signal);
         const now = learn(node, act, outcome);
         observe.acted?.(outcome.kind === 'done' ? 'deleted' : outcome.kind);
         if (outcome.kind === 'done') teller.deleted(act.podName, node);
@@ -99,7 +100,7 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
     /** Makes sure that nobody can carry an act out any more, then gives its slot back. */
     fence(node: string): void {
       launch(node, async (act, signal) => {
-        const outcome = await acts.fence(act, signal);
+        const outcome = await acts.fence(node, act, signal);
         const now = learn(node, act, outcome);
         observe.acted?.(outcome.kind === 'done' ? 'fenced' : outcome.kind);
         if (outcome.kind === 'refused' && outcome.reason !== undefined)

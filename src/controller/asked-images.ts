@@ -1,6 +1,6 @@
 import type { ReflectorHandler } from '../kube/index.ts';
 import type { ImageRequest, ImageRequests, PodFacts } from '../rollout/index.ts';
-import type { DaemonSetView } from './daemonset-view.ts';
+import type { DaemonSetView } from './kind.ts';
 
 export interface AskedImagesOptions {
   /** Undefined: nobody pulls images here. */

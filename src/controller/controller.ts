@@ -2,16 +2,17 @@ import { isDeepStrictEqual } from 'node:util';
 import { createReflector, createWorkQueue, type EventRecorder, type KubeClient, splitKey } from '../kube/index.ts';
 import { type ImageRequests, type Ledger, type NodeView, toNodeView } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
-import type { DaemonSetView } from './daemonset-view.ts';
+import type { DaemonSetObject, DaemonSetView } from './kind.ts';
+import type { ServedKind } from './means.ts';
 import type { ControllerObserver } from './observer.ts';
 import { createPacing } from './pacing.ts';
-import { controllerRevisions, nodes } from './resources.ts';
+import { nodes } from './resources.ts';
 import { retire } from './retire.ts';
-import { type RevisionView, toRevisionView } from './revision-view.ts';
+import type { RevisionView } from './revision-view.ts';
 import { createScope } from './scope.ts';
 import { createSession, type Session } from './session.ts';
 
-export interface NativeControllerOptions {
+export interface ControllerOptions {
   client: KubeClient;
   env: Env;
   events: EventRecorder;
@@ -40,14 +41,17 @@ const CLOCK_SLACK_MS = 1_000;
 const PASS_PACE = { firstMs: 250, longestMs: 30_000 };
 
 /**
- * The controller for apps/v1 DaemonSets. Caches are kept whether it leads or not, so that a failover costs no list; acts
- * and writes are made only while `lead` runs.
+ * The controller for one kind of DaemonSet. Caches are kept whether it leads or not, so that a failover costs no list;
+ * acts and writes are made only while `lead` runs.
  */
-export const createNativeController = (options: NativeControllerOptions) => {
+export const createController = <D extends DaemonSetObject, V extends DaemonSetView, P>(
+  kind: ServedKind<D, V, P>,
+  options: ControllerOptions,
+) => {
   const { client, events, identity, observe = {} } = options;
-  const env: Env = { ...options.env, log: options.env.log.with({ controller: 'native' }) };
+  const env: Env = { ...options.env, log: options.env.log.with({ controller: kind.controller }) };
   const { clock } = env;
-  const sessions = new Map<string, { session: Session; running: Promise<void> }>();
+  const sessions = new Map<string, { session: Session<V>; running: Promise<void> }>();
   const pace = createPacing(PASS_PACE);
   /** Sessions that were closed and whose last acts or cache have not ended. */
   const ending = new Map<Promise<unknown>, string>();
@@ -90,8 +94,9 @@ export const createNativeController = (options: NativeControllerOptions) => {
     ending.set(ended, key);
   };
 
-  const open = (key: string, view: DaemonSetView, signal: AbortSignal): void => {
+  const open = (key: string, view: V, signal: AbortSignal): void => {
     const session = createSession({
+      kind,
       client,
       env,
       events,
@@ -100,8 +105,7 @@ export const createNativeController = (options: NativeControllerOptions) => {
       nodes: nodeReflector.store,
       sharedSynced,
       inTouch,
-      cachedRevisions,
-      readRevisions,
+      revisionsOf,
       enqueue: () => queue?.add(key),
       images: options.images,
       observe,
@@ -113,6 +117,7 @@ export const createNativeController = (options: NativeControllerOptions) => {
 
   const scopes = (options.namespaces ?? [undefined]).map((namespace) =>
     createScope({
+      kind,
       client,
       env,
       namespace,
@@ -128,10 +133,10 @@ export const createNativeController = (options: NativeControllerOptions) => {
       },
       revisions: { upsert: wakeOwner, remove: wakeOwner },
       rollouts: {
-        upsert(key, { claims }) {
-          if (claims && !sessions.has(key)) queue?.add(key);
+        upsert(_key, { daemonSet, claims }) {
+          if (claims && !sessions.has(daemonSet)) queue?.add(daemonSet);
         },
-        remove: (key) => sessions.get(key)?.session.objectGone(),
+        remove: (_key, { daemonSet }) => sessions.get(daemonSet)?.session.objectGone(),
       },
     }),
   );
@@ -152,14 +157,8 @@ export const createNativeController = (options: NativeControllerOptions) => {
     );
   }
 
-  function cachedRevisions(ownerUid: string): readonly RevisionView[] {
+  function revisionsOf(ownerUid: string): readonly RevisionView[] {
     return scopes.flatMap((scope) => scope.revisionsOf(ownerUid));
-  }
-
-  async function readRevisions(view: DaemonSetView, signal: AbortSignal): Promise<RevisionView[]> {
-    const { namespace, podSelector } = view;
-    const { items } = await client.list(controllerRevisions, { namespace, labelSelector: podSelector, signal });
-    return items.flatMap((item) => toRevisionView(item) ?? []).filter(({ ownerUid }) => ownerUid === view.uid);
   }
 
   const pass = async (key: string, signal: AbortSignal): Promise<{ requeueAt?: number }> => {
@@ -182,7 +181,7 @@ export const createNativeController = (options: NativeControllerOptions) => {
   const retireUnserved = async (key: string, signal: AbortSignal): Promise<{ requeueAt?: number }> => {
     // What is still on its way to pods would not be found on them.
     if (!sharedSynced() || ending.values().some((other) => other === key)) return {};
-    const retired = await retire(client, splitKey(key), identity, clock, signal);
+    const retired = await retire(client, kind, splitKey(key), identity, clock, signal);
     if (retired) env.log.info('the DaemonSet is not managed any more', splitKey(key));
     return {};
   };
@@ -231,4 +230,4 @@ export const createNativeController = (options: NativeControllerOptions) => {
     },
   };
 };
-export type NativeController = ReturnType<typeof createNativeController>;
+export type Controller = ReturnType<typeof createController>;

@@ -1,27 +1,21 @@
 import { createReflector, type KubeClient, type ReflectorHandler, type Store } from '../kube/index.ts';
-import {
-  controllerOf,
-  type Ledger,
-  type NodeFacts,
-  type NodeView,
-  type PodFacts,
-  toPodFacts,
-} from '../rollout/index.ts';
+import type { Ledger, NodeFacts, NodeView, PodFacts } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
-import type { DaemonSetView } from './daemonset-view.ts';
+import type { DaemonSetView, PodProjection } from './kind.ts';
 import { nodeFactsOf } from './node-facts.ts';
 import { pods } from './resources.ts';
 
-export interface FeedOptions {
+export interface FeedOptions<P> {
   client: KubeClient;
   env: Env;
   ledger: Ledger;
   nodes: Store<NodeView>;
   /** The DaemonSet as it is now. */
   view: () => DaemonSetView;
-  /** Called after each change of the ledger. */
+  projection: PodProjection<P>;
+  /** Called after each change of the ledger, and of what is kept of a pod. */
   changed: () => void;
-  /** Is told of the pods too. */
+  /** Is told of the DaemonSet's pods too. */
   listener: ReflectorHandler<PodFacts>;
 }
 
@@ -32,8 +26,24 @@ const sameFacts = (a: NodeFacts, b: NodeFacts): boolean =>
   a.selected === b.selected &&
   a.zone === b.zone;
 
+/** The same handler, told of those pods alone that the DaemonSet owns: one that it owns no longer is gone. */
+const ofFacts = <P>(projection: PodProjection<P>, handler: ReflectorHandler<PodFacts>): ReflectorHandler<P> => ({
+  upsert(key, kept, previous) {
+    const pod = projection.facts(kept);
+    const before = previous === undefined ? undefined : projection.facts(previous);
+    if (pod) handler.upsert?.(key, pod, before);
+    else if (before) handler.remove?.(key, before);
+  },
+  remove(key, previous) {
+    const before = projection.facts(previous);
+    if (before) handler.remove?.(key, before);
+  },
+  synced: () => handler.synced?.(),
+});
+
 /** Brings what the watches deliver about nodes and one DaemonSet's pods into its ledger. */
-export const createFeed = ({ client, env, ledger, nodes, view, changed, listener }: FeedOptions) => {
+export const createFeed = <P>(options: FeedOptions<P>) => {
+  const { client, env, ledger, nodes, view, projection, changed, listener } = options;
   const { clock } = env;
   const { namespace, uid, podSelector } = view();
 
@@ -52,19 +62,14 @@ export const createFeed = ({ client, env, ledger, nodes, view, changed, listener
     env,
     namespace,
     labelSelector: podSelector,
-    project: (pod): PodFacts | undefined => (controllerOf(pod)?.uid === uid ? toPodFacts(pod) : undefined),
+    project: (pod) => projection.project(pod, uid),
     handlers: [
-      {
-        upsert(_key, pod) {
-          ledger.setPod(pod, clock.now());
-          changed();
-        },
-        remove(_key, pod) {
-          ledger.removePod(pod.uid, clock.now());
-          changed();
-        },
-      },
-      listener,
+      ofFacts(projection, {
+        upsert: (_key, pod) => ledger.setPod(pod, clock.now()),
+        remove: (_key, pod) => ledger.removePod(pod.uid, clock.now()),
+      }),
+      { upsert: changed, remove: changed },
+      ofFacts(projection, listener),
     ],
   });
 
@@ -84,6 +89,8 @@ export const createFeed = ({ client, env, ledger, nodes, view, changed, listener
       await reflector.run(signal);
     },
     synced: (): boolean => reflector.synced,
+    /** What is kept of pods. */
+    pods: reflector.store,
   };
 };
-export type Feed = ReturnType<typeof createFeed>;
+export type Feed<P> = ReturnType<typeof createFeed<P>>;

@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decide } from '../rollout/index.ts';
-import type { DaemonSetView } from './daemonset-view.ts';
 import { createKeeper } from './keeper.ts';
+import type { DaemonSetView } from './kind.ts';
 import { daemonRollouts } from './resources.ts';
 import { createRolloutObject } from './rollout-object.ts';
 import { createStatusWriter } from './status-writer.ts';
 import { createTeller } from './tell.ts';
 import { createTestApi, type TestApi } from './testing/api.ts';
 import { createTestClock, type TestClock } from './testing/clock.ts';
+import { testRef } from './testing/kind.ts';
 import { createTestLedger, reserve } from './testing/ledger.ts';
-import { createTestRecorder } from './testing/manager.ts';
+import { createTestRecorder } from './testing/recorder.ts';
 
 const { signal } = new AbortController();
-const owner = { namespace: 'edge', name: 'app', uid: 'u' };
-const view = { ...owner, generation: 1, policy: { kind: 'on', hash: 'h' } } as DaemonSetView;
+const view = { generation: 1, policy: { kind: 'on', hash: 'h' } } as DaemonSetView;
 
 const createProcess = (api: TestApi, clock: TestClock, identity: string) => {
   const ledger = createTestLedger(clock, ['n1', 'n2']);
-  const object = createRolloutObject(api.client, owner);
-  const teller = createTeller(createTestRecorder().recorder, owner);
+  const object = createRolloutObject(api.client, testRef);
+  const teller = createTeller(createTestRecorder().recorder, testRef);
   const writer = createStatusWriter({ object, teller, clock, observe: {} });
   const keeper = createKeeper({ object, writer, ledger, clock, identity });
   return {
@@ -117,7 +117,7 @@ describe('an object that is deleted under us', () => {
     const process = start('m1');
     await process.takeOver();
     await process.reserve('n1');
-    api.objects.remove(daemonRollouts, owner);
+    api.objects.remove(daemonRollouts, { namespace: 'edge', name: testRef.rolloutName });
     process.keeper.reserved();
     await assert.rejects(process.write());
     await process.takeOver();
@@ -132,7 +132,7 @@ describe('an object that is deleted under us', () => {
     const first = start('m1');
     await first.takeOver();
     await first.reserve('n1');
-    api.objects.remove(daemonRollouts, owner);
+    api.objects.remove(daemonRollouts, { namespace: 'edge', name: testRef.rolloutName });
     first.keeper.objectGone();
     const second = start('m2');
     await second.takeOver();

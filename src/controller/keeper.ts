@@ -1,7 +1,7 @@
 import { isKubeError } from '../kube/index.ts';
 import { type Decision, type Ledger, restore, statusOf } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
-import type { DaemonSetView } from './daemonset-view.ts';
+import type { DaemonSetView } from './kind.ts';
 import type { RolloutObject } from './rollout-object.ts';
 import { makesClaims } from './rollout-view.ts';
 import type { StatusWriter } from './status-writer.ts';

@@ -1,5 +1,5 @@
 import { isEligible, matches, type NodeFacts, type NodeView } from '../rollout/index.ts';
-import type { DaemonSetView } from './daemonset-view.ts';
+import type { DaemonSetView } from './kind.ts';
 
 /** A node as one DaemonSet sees it under its present template and policy. */
 export const nodeFactsOf = (view: DaemonSetView, node: NodeView): NodeFacts => {

@@ -3,8 +3,9 @@ import type { Act, Decision, Ledger, PodFacts } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import type { Actor } from './actor.ts';
 import type { Announcer } from './announcer.ts';
-import type { DaemonSetView } from './daemonset-view.ts';
 import type { Keeper } from './keeper.ts';
+import type { DaemonSetView } from './kind.ts';
+import type { Means } from './means.ts';
 import { createPacing, nextTurn } from './pacing.ts';
 import { rollBack } from './rollback.ts';
 import type { Teller } from './tell.ts';
@@ -12,7 +13,7 @@ import type { Teller } from './tell.ts';
 /** Slots that become free within this time are reserved with one write. */
 const WAVE_EVERY_MS = 100;
 
-export interface PursuitOptions {
+export interface PursuitOptions<V extends DaemonSetView> {
   client: KubeClient;
   clock: Clock;
   ledger: Ledger;
@@ -20,10 +21,12 @@ export interface PursuitOptions {
   actor: Actor;
   announcer: Announcer;
   teller: Teller;
+  means: Means<V>;
 }
 
 /** Does what was decided: at once in the ledger, through the actor on pods, by a patch where a template is put back. */
-export const createPursuit = ({ client, clock, ledger, keeper, actor, announcer, teller }: PursuitOptions) => {
+export const createPursuit = <V extends DaemonSetView>(options: PursuitOptions<V>) => {
+  const { client, clock, ledger, keeper, actor, announcer, teller, means } = options;
   let waveAt = Number.NEGATIVE_INFINITY;
   /** Our own write to the DaemonSet, until the watch has delivered it. */
   let awaited: { resourceVersion: string } | undefined;
@@ -38,14 +41,10 @@ export const createPursuit = ({ client, clock, ledger, keeper, actor, announcer,
     stage: 'reserved',
   });
 
-  const rollBackTo = async (
-    to: { name: string; hash: string },
-    view: DaemonSetView,
-    signal: AbortSignal,
-  ): Promise<void> => {
+  const rollBackTo = async (to: { name: string; hash: string }, view: V, signal: AbortSignal): Promise<void> => {
     const { target } = ledger.state;
     if (!target || awaited || rollbackPacing.until(to.hash, clock.now()) > clock.now()) return;
-    const outcome = await rollBack(client, view, target.hash, to, signal);
+    const outcome = await rollBack(client, means, view, target.hash, to, signal);
     switch (outcome.kind) {
       case 'done':
         awaited = { resourceVersion: outcome.resourceVersion };
@@ -69,12 +68,12 @@ export const createPursuit = ({ client, clock, ledger, keeper, actor, announcer,
   return {
     /** The watch is behind a write of our own to the DaemonSet. */
     awaitsWatch: (): boolean => awaited !== undefined,
-    delivered(view: DaemonSetView): void {
+    delivered(view: Pick<V, 'resourceVersion'>): void {
       if (awaited && (compareVersions(view.resourceVersion, awaited.resourceVersion) ?? 0) >= 0) awaited = undefined;
     },
 
     /** Carries out one decision; true when it changed what the next one is made from. */
-    async carryOut({ actions }: Decision, view: DaemonSetView, signal: AbortSignal): Promise<boolean> {
+    async carryOut({ actions }: Decision, view: V, signal: AbortSignal): Promise<boolean> {
       const now = clock.now();
       const mayReserve = now >= nextTurn(waveAt, WAVE_EVERY_MS, now);
       let changed = false;
@@ -138,4 +137,4 @@ export const createPursuit = ({ client, clock, ledger, keeper, actor, announcer,
     },
   };
 };
-export type Pursuit = ReturnType<typeof createPursuit>;
+export type Pursuit<V extends DaemonSetView> = ReturnType<typeof createPursuit<V>>;

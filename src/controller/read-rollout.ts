@@ -17,28 +17,16 @@ import {
   type PolicySource,
   restore,
   toNodeView,
-  toPodFacts,
 } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
-import { type DaemonSetView, toDaemonSetView } from './daemonset-view.ts';
+import type { DaemonSetObject, DaemonSetView, Kind } from './kind.ts';
 import { nodeFactsOf } from './node-facts.ts';
-import { controllerRevisions, daemonRollouts, daemonSets, nodes, pods } from './resources.ts';
-import { newestRevision, type RevisionView, toRevisionView } from './revision-view.ts';
-
-/** The DaemonSet does not ask for a rollout by edgeset. */
-export class NotOptedInError extends Error {
-  readonly code = 'NotOptedIn';
-  constructor(namespace: string, name: string) {
-    super(
-      `DaemonSet ${namespace}/${name} did not opt in: set spec.updateStrategy.type to OnDelete and annotate it with apps.openyurt.io/update-strategy=auto`,
-    );
-    this.name = 'NotOptedInError';
-  }
-}
+import { controllerRevisions, daemonRollouts, nodes, pods } from './resources.ts';
+import { type RevisionView, toRevisionView } from './revision-view.ts';
 
 /** A rollout as it stands at one moment, read from the cluster's objects alone. */
-export interface RolloutReading {
-  view: DaemonSetView;
+export interface RolloutReading<V extends DaemonSetView = DaemonSetView> {
+  view: V;
   ledger: Ledger;
   decision: Decision;
   /** What the manager wrote last; undefined before its first write. */
@@ -59,19 +47,22 @@ export interface ReadOptions {
 const PAGE = 500;
 
 /**
- * Reads a DaemonSet's rollout as the manager would on starting, and decides on it without carrying anything out. Throws
- * `NotOptedInError`, or a `KubeError`.
+ * Reads a DaemonSet's rollout as the manager would on starting, and decides on it without carrying anything out.
+ * Undefined for a DaemonSet that is not served; throws a `KubeError`.
  */
-export const readRollout = async (options: ReadOptions): Promise<RolloutReading> => {
+export const readRollout = async <D extends DaemonSetObject, V extends DaemonSetView, P>(
+  kind: Kind<D, V, P>,
+  options: ReadOptions,
+): Promise<RolloutReading<V> | undefined> => {
   const { client, clock, namespace, name } = options;
   const call: CallOptions = options.signal ? { signal: options.signal } : {};
-  const daemonSet = await client.get(daemonSets, { namespace, name }, call);
+  const daemonSet = await client.get(kind.resource, { namespace, name }, call);
   const annotations = { ...daemonSet.metadata?.annotations, ...options.annotations };
   const wanted = Object.fromEntries(
     Object.entries(annotations).filter(([, value]) => value !== undefined),
   ) as PolicySource['annotations'];
-  const view = toDaemonSetView({ ...daemonSet, metadata: { ...daemonSet.metadata, annotations: wanted } });
-  if (!view) throw new NotOptedInError(namespace, name);
+  const view = kind.toView({ ...daemonSet, metadata: { ...daemonSet.metadata, annotations: wanted } });
+  if (!view) return undefined;
 
   const listAll = async <T extends KubeObject>(resource: Resource<T>, where: object): Promise<T[]> => {
     const items: T[] = [];
@@ -102,7 +93,8 @@ export const readRollout = async (options: ReadOptions): Promise<RolloutReading>
     if (facts.eligible) ledger.setNode(facts, now);
   }
   for (const pod of ownPods) {
-    const facts = controllerOf(pod)?.uid === view.uid ? toPodFacts(pod) : undefined;
+    const kept = kind.pods.project(pod, view.uid);
+    const facts = kept === undefined ? undefined : kind.pods.facts(kept);
     if (facts) ledger.setPod(facts, now);
   }
   ledger.firstSightOver();
@@ -111,7 +103,7 @@ export const readRollout = async (options: ReadOptions): Promise<RolloutReading>
   const owned = revisions
     .map(toRevisionView)
     .filter((revision): revision is RevisionView => revision?.ownerUid === view.uid);
-  const target = view.observedGeneration >= view.generation ? newestRevision(owned) : undefined;
+  const target = kind.targetOf(view, owned);
   if (target) ledger.setTarget(target, now);
   ledger.tick(now);
   return { view, ledger, decision: decide(ledger, holdOf(), now), status };
@@ -123,7 +115,7 @@ export const readRollout = async (options: ReadOptions): Promise<RolloutReading>
 
   async function readStatus(): Promise<DaemonRolloutStatus | undefined> {
     try {
-      const rollout = await client.get(daemonRollouts, { namespace, name }, call);
+      const rollout = await client.get(daemonRollouts, { namespace, name: kind.rolloutName(name) }, call);
       return controllerOf(rollout)?.uid === view?.uid ? rollout.status : undefined;
     } catch (error) {
       if (isKubeError(error, 'NotFound')) return undefined;

@@ -1,14 +1,11 @@
 import { isKubeError, type KubeClient, type ObjectRef } from '../kube/index.ts';
 import type { DaemonRolloutStatus } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
-import { toDaemonSetView } from './daemonset-view.ts';
-import { daemonRollouts, daemonSets } from './resources.ts';
+import type { DaemonSetObject, DaemonSetView, Kind } from './kind.ts';
+import { daemonRollouts } from './resources.ts';
 import { FIELD_MANAGER } from './rollout-object.ts';
 import { daemonSetOf, makesClaims, NOT_MANAGED } from './rollout-view.ts';
 import { withdraw } from './withdraw.ts';
-
-const MESSAGE =
-  'The DaemonSet is not managed: it lacks the annotation apps.openyurt.io/update-strategy. Nothing is acted on; slots that were reserved stay on record, in case it is set again.';
 
 /** What only holds while somebody keeps it up to date. */
 const ofThePresent: ReadonlySet<string> = new Set<keyof DaemonRolloutStatus>([
@@ -26,7 +23,12 @@ const ofThePresent: ReadonlySet<string> = new Set<keyof DaemonRolloutStatus>([
 const known: ReadonlySet<string> = new Set(['Reconciling', 'Stalled', 'Paused', 'Halted']);
 
 /** The status of a rollout that nobody looks after: what a successor goes on from, and no word about the present. */
-export const retiredStatus = (status: DaemonRolloutStatus, generation: number, now: number): DaemonRolloutStatus => {
+export const retiredStatus = (
+  status: DaemonRolloutStatus,
+  generation: number,
+  message: string,
+  now: number,
+): DaemonRolloutStatus => {
   const kept: DaemonRolloutStatus = Object.fromEntries(
     Object.entries(status).filter(([field]) => !ofThePresent.has(field)),
   );
@@ -40,7 +42,7 @@ export const retiredStatus = (status: DaemonRolloutStatus, generation: number, n
       const verdict = known.has(condition.type) ? 'False' : 'Unknown';
       const lastTransitionTime = condition.status === verdict ? condition.lastTransitionTime : time;
       const { type } = condition;
-      return { type, status: verdict, reason: NOT_MANAGED, message: MESSAGE, observedGeneration, lastTransitionTime };
+      return { type, status: verdict, reason: NOT_MANAGED, message, observedGeneration, lastTransitionTime };
     }),
   };
 };
@@ -55,24 +57,28 @@ const find = async <T>(read: () => Promise<T>): Promise<T | undefined> => {
 };
 
 /**
- * Takes back what a DaemonRollout says of a DaemonSet that opted out, and what its pods were told, also when that was
+ * Takes back what a DaemonRollout says of a DaemonSet that is not served any more, and what its pods were told, also when that was
  * while nobody was running. The object speaks last: until it does, whoever comes next tries again. Writes nothing when
  * the DaemonSet is gone (the garbage collector removes both) or is managed after all. True when it wrote.
  */
-export const retire = async (
+export const retire = async <D extends DaemonSetObject, V extends DaemonSetView, P>(
   client: KubeClient,
+  kind: Kind<D, V, P>,
   ref: ObjectRef,
   identity: string,
   clock: Pick<Clock, 'now'>,
   signal: AbortSignal,
 ): Promise<boolean> => {
-  const rollout = await find(() => client.get(daemonRollouts, ref, { signal }));
+  const rollout = await find(() =>
+    client.get(daemonRollouts, { ...ref, name: kind.rolloutName(ref.name) }, { signal }),
+  );
   if (!rollout?.status || !makesClaims(rollout.status)) return false;
-  const daemonSet = await find(() => client.get(daemonSets, ref, { signal }));
+  const daemonSet = await find(() => client.get(kind.resource, ref, { signal }));
   const { uid, deletionTimestamp, generation = 0 } = daemonSet?.metadata ?? {};
-  if (!daemonSet || deletionTimestamp || uid !== daemonSetOf(rollout) || toDaemonSetView(daemonSet)) return false;
+  if (!daemonSet || deletionTimestamp || uid !== daemonSetOf(rollout, kind.resource)?.uid) return false;
+  if (kind.toView(daemonSet)) return false;
   await withdraw(client, daemonSet, identity, clock, signal);
-  const status = retiredStatus(rollout.status, generation, clock.now());
+  const status = retiredStatus(rollout.status, generation, kind.notServed, clock.now());
   const how = { subresource: 'status', fieldManager: FIELD_MANAGER, signal };
   await client.replace(daemonRollouts, { ...rollout, status }, how);
   return true;

@@ -1,5 +1,8 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
+import type { KubeClient } from '../kube/index.ts';
 import { controllerOf, recordedTemplate, type TargetRevision, templateDigest } from '../rollout/index.ts';
+import type { DaemonSetView } from './kind.ts';
+import { controllerRevisions } from './resources.ts';
 
 /** What is kept of a ControllerRevision that a DaemonSet owns. */
 export interface RevisionView extends TargetRevision {
@@ -27,4 +30,14 @@ export const newestRevision = (revisions: Iterable<RevisionView>): RevisionView 
   let newest: RevisionView | undefined;
   for (const revision of revisions) if (!newest || revision.number > newest.number) newest = revision;
   return newest;
+};
+
+/** A consistent read of the revisions that a DaemonSet owns. */
+export const readRevisions = async (
+  client: Pick<KubeClient, 'list'>,
+  { namespace, uid, podSelector }: Pick<DaemonSetView, 'namespace' | 'uid' | 'podSelector'>,
+  signal: AbortSignal,
+): Promise<RevisionView[]> => {
+  const { items } = await client.list(controllerRevisions, { namespace, labelSelector: podSelector, signal });
+  return items.flatMap((item) => toRevisionView(item) ?? []).filter(({ ownerUid }) => ownerUid === uid);
 };

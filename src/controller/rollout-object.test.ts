@@ -5,8 +5,9 @@ import { daemonRollouts } from './resources.ts';
 import { createRolloutObject, RolloutObjectError } from './rollout-object.ts';
 import { createTestApi } from './testing/api.ts';
 import { createTestClock } from './testing/clock.ts';
+import { testRef } from './testing/kind.ts';
 
-const owner = { namespace: 'edge', name: 'app', uid: 'set-1' };
+const owner = { ...testRef, uid: 'set-1' };
 const reservations = [{ node: 'n1', podUID: 'p', rollout: 1, at: '2026-01-01T00:00:00.000Z', carriedOut: true }];
 const prepare = () => {
   const api = createTestApi(createTestClock());
@@ -23,7 +24,7 @@ describe('the rollout object', () => {
     await object.write({ summary: 'x', reservations }, {});
     const second = createRolloutObject(api.client, owner);
     assert.deepEqual(await second.load({}), { summary: 'x', reservations });
-    assert.deepEqual(api.sent('create', 'daemonrollouts'), ['app']);
+    assert.deepEqual(api.sent('create', 'daemonrollouts'), ['app.test']);
   });
 
   it('is written only on top of what was read: of two writers the second is refused', async () => {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type CallOptions, isKubeError, type KubeClient } from '../kube/index.ts';
 import type { DaemonRollout, DaemonRolloutStatus } from '../rollout/index.ts';
-import type { DaemonSetView } from './daemonset-view.ts';
+import type { DaemonSetRef } from './kind.ts';
 import { daemonRollouts } from './resources.ts';
 
 export const FIELD_MANAGER = 'edgeset-manager';
@@ -24,8 +24,8 @@ export class RolloutObjectError extends Error {
  * The DaemonRollout of one DaemonSet as its leader holds it: every write is a compare-and-swap on the version that was
  * read or written last, so that of two leaders only one can reserve a slot.
  */
-export const createRolloutObject = (client: KubeClient, owner: Pick<DaemonSetView, 'namespace' | 'name' | 'uid'>) => {
-  const { namespace, name, uid } = owner;
+export const createRolloutObject = (client: KubeClient, owner: DaemonSetRef) => {
+  const { apiVersion, kind, namespace, uid, rolloutName: name } = owner;
   let held: DaemonRollout | undefined;
 
   const fresh = (): DaemonRollout => ({
@@ -35,7 +35,7 @@ export const createRolloutObject = (client: KubeClient, owner: Pick<DaemonSetVie
       name,
       namespace,
       labels: { 'app.kubernetes.io/managed-by': FIELD_MANAGER },
-      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name, uid, controller: true }],
+      ownerReferences: [{ apiVersion, kind, name: owner.name, uid, controller: true }],
     },
   });
 

@@ -6,19 +6,20 @@ import {
   type Resource,
 } from '../kube/index.ts';
 import type { Env } from '../runtime/index.ts';
-import { type DaemonSetView, toDaemonSetView } from './daemonset-view.ts';
-import { controllerRevisions, daemonRollouts, daemonSets } from './resources.ts';
+import type { DaemonSetObject, DaemonSetView, Kind } from './kind.ts';
+import { controllerRevisions, daemonRollouts } from './resources.ts';
 import { type RevisionView, toRevisionView } from './revision-view.ts';
 import { type RolloutView, toRolloutView } from './rollout-view.ts';
 
-export interface ScopeOptions {
+export interface ScopeOptions<D extends DaemonSetObject, V extends DaemonSetView, P> {
+  kind: Kind<D, V, P>;
   client: KubeClient;
   env: Env;
   /** Undefined: all namespaces. */
   namespace: string | undefined;
   /** Called each time one of the caches has been filled. */
   filled: () => void;
-  daemonSets: ReflectorHandler<DaemonSetView>;
+  daemonSets: ReflectorHandler<V>;
   revisions: ReflectorHandler<RevisionView>;
   rollouts: ReflectorHandler<RolloutView>;
 }
@@ -26,25 +27,29 @@ export interface ScopeOptions {
 const OWNER = 'owner';
 
 /** The caches of DaemonSets, their revisions and their rollout objects, of one namespace or of all. */
-export const createScope = ({ client, env, namespace, filled, ...handlers }: ScopeOptions) => {
-  const common = <T extends KubeObject, P>(resource: Resource<T>, handler: ReflectorHandler<P>) => ({
+export const createScope = <D extends DaemonSetObject, V extends DaemonSetView, P>(options: ScopeOptions<D, V, P>) => {
+  const { kind, client, env, namespace, filled, ...handlers } = options;
+  const common = <T extends KubeObject, Q>(resource: Resource<T>, handler: ReflectorHandler<Q>) => ({
     client,
     env,
     resource,
     handlers: [handler],
     ...(namespace !== undefined && { namespace }),
   });
-  const sets = createReflector({ ...common(daemonSets, handlers.daemonSets), project: toDaemonSetView });
-  const rollouts = createReflector({ ...common(daemonRollouts, handlers.rollouts), project: toRolloutView });
+  const sets = createReflector({ ...common(kind.resource, handlers.daemonSets), project: (set) => kind.toView(set) });
+  const rollouts = createReflector({
+    ...common(daemonRollouts, handlers.rollouts),
+    project: (rollout) => toRolloutView(rollout, kind.resource),
+  });
   const revisions = createReflector({
     ...common(controllerRevisions, handlers.revisions),
     project: toRevisionView,
     indexes: { [OWNER]: (revision: RevisionView) => [revision.ownerUid] },
   });
   return {
-    /** Keys of the rollout objects that speak of the present. */
+    /** Keys of the DaemonSets whose rollout objects speak of the present. */
     *claiming(): Generator<string> {
-      for (const [key, { claims }] of rollouts.store.entries()) if (claims) yield key;
+      for (const { daemonSet, claims } of rollouts.store.values()) if (claims) yield daemonSet;
     },
     revisionsOf: (ownerUid: string): readonly RevisionView[] => revisions.store.byIndex(OWNER, ownerUid),
     /** Nothing is acted on by rollout objects as they were watched: their cache may lag. */
@@ -58,4 +63,3 @@ export const createScope = ({ client, env, namespace, filled, ...handlers }: Sco
     },
   };
 };
-export type Scope = ReturnType<typeof createScope>;

@@ -12,16 +12,16 @@ import type { Env } from '../runtime/index.ts';
 import { createActor } from './actor.ts';
 import { createAnnouncer } from './announcer.ts';
 import { createAskedImages } from './asked-images.ts';
-import type { DaemonSetView } from './daemonset-view.ts';
 import { createFeed } from './feed.ts';
 import { createKeeper } from './keeper.ts';
+import { type DaemonSetObject, type DaemonSetView, refOf } from './kind.ts';
+import type { ServedKind, Target } from './means.ts';
 import type { ControllerObserver } from './observer.ts';
 import { ACT_TIMEOUT_MS, createPodActs } from './pod-acts.ts';
 import { createPursuit } from './pursuit.ts';
 import type { RevisionView } from './revision-view.ts';
 import { createRolloutObject, RolloutObjectError } from './rollout-object.ts';
 import { createStatusWriter } from './status-writer.ts';
-import { createTargetFinder, type Target } from './target.ts';
 import { createTeller } from './tell.ts';
 
 /** How long acts in the air may take to be answered when we lead no more: well within what a lease leaves. */
@@ -32,19 +32,20 @@ const LOOK_AGAIN_MS = 1_000;
 const COLLECTED_WITHIN_MS = 30_000;
 const COLLECTED_LOOK_MS = 5_000;
 
-export interface SessionOptions {
+export interface SessionOptions<D extends DaemonSetObject, V extends DaemonSetView, P> {
+  kind: ServedKind<D, V, P>;
   client: KubeClient;
   env: Env;
   events: EventRecorder;
   identity: string;
-  view: DaemonSetView;
+  view: V;
   nodes: Store<NodeView>;
   /** The caches that all DaemonSets share hold a consistent view. */
   sharedSynced: () => boolean;
   /** The API server has been heard of on every shared watch lately. */
   inTouch: () => boolean;
-  cachedRevisions: (ownerUid: string) => Iterable<RevisionView>;
-  readRevisions: (view: DaemonSetView, signal: AbortSignal) => Promise<RevisionView[]>;
+  /** The revisions that a DaemonSet owns, as watched. */
+  revisionsOf: (ownerUid: string) => readonly RevisionView[];
   /** Asks for a reconcile at once. */
   enqueue: () => void;
   /** Who pulls images ahead; undefined: nobody. */
@@ -52,34 +53,51 @@ export interface SessionOptions {
   observe: ControllerObserver;
 }
 
-/** One DaemonSet that opted in: its pods' cache, its ledger, and the loop that carries decisions out. */
-export const createSession = (options: SessionOptions) => {
-  const { client, nodes, enqueue, observe, identity } = options;
+/** One DaemonSet that is served: its pods' cache, its ledger, and the loop that carries decisions out. */
+export const createSession = <D extends DaemonSetObject, V extends DaemonSetView, P>(
+  options: SessionOptions<D, V, P>,
+) => {
+  const { kind, client, nodes, enqueue, observe, identity } = options;
   const { namespace, name, uid } = options.view;
   const env = { ...options.env, log: options.env.log.with({ namespace, name }) };
   const { clock, log } = env;
   let view = options.view;
 
   const ledger = createLedger(view.policy.policy);
-  const object = createRolloutObject(client, view);
-  const teller = createTeller(options.events, view);
-  const acts = createPodActs(client, namespace, identity, clock);
-  const actor = createActor({ env, ledger, acts, teller, observe, ended: enqueue });
-  const announcer = createAnnouncer({ env, ledger, acts, teller, observe, ended: enqueue });
+  const ref = refOf(kind, view);
+  const object = createRolloutObject(client, ref);
+  const teller = createTeller(options.events, ref);
+  const podActs = createPodActs(client, namespace, identity, clock);
   const writer = createStatusWriter({ object, teller, clock, observe });
   const keeper = createKeeper({ object, writer, ledger, clock, identity });
-  const pursuit = createPursuit({ client, clock, ledger, keeper, actor, announcer, teller });
   const asked = createAskedImages({ requests: options.images, view: () => view });
   const feed = createFeed({
     client,
     env,
     ledger,
     nodes,
+    projection: kind.pods,
     view: () => view,
     changed: enqueue,
     listener: asked.handler,
   });
-  const findTarget = createTargetFinder({ clock, cached: options.cachedRevisions, read: options.readRevisions });
+  const means = kind.open({
+    client,
+    env,
+    identity,
+    view: () => view,
+    ledger,
+    nodes,
+    pods: feed.pods,
+    revisions: () => options.revisionsOf(uid),
+    podActs,
+    teller,
+    observe,
+    wake: enqueue,
+  });
+  const actor = createActor({ env, ledger, acts: means.acts, teller, observe, ended: enqueue });
+  const announcer = createAnnouncer({ env, ledger, acts: podActs, teller, observe, ended: enqueue });
+  const pursuit = createPursuit({ client, clock, ledger, keeper, actor, announcer, teller, means });
 
   const closed = new AbortController();
   let term: { leading: AbortSignal; signal: AbortSignal } | undefined;
@@ -98,7 +116,8 @@ export const createSession = (options: SessionOptions) => {
   const outsideHold = (target: Target): OutsideHold | undefined => {
     if (!inTouch) return { kind: 'unsynced' };
     if (view.policy.kind === 'invalid') return { kind: 'invalid', errors: view.policy.errors };
-    return target.kind === 'known' && !pursuit.awaitsWatch() ? undefined : { kind: 'unobserved' };
+    if (target.kind === 'held') return target.hold;
+    return pursuit.awaitsWatch() ? { kind: 'unobserved' } : undefined;
   };
 
   const noteTouch = (): void => {
@@ -123,7 +142,7 @@ export const createSession = (options: SessionOptions) => {
     }
   };
 
-  const writeWhenDue = async (decision: Decision, seen: DaemonSetView, signal: AbortSignal): Promise<number> => {
+  const writeWhenDue = async (decision: Decision, seen: V, signal: AbortSignal): Promise<number> => {
     if (!ledger.state.target && seen.policy.kind !== 'invalid') return Number.POSITIVE_INFINITY;
     const dueAt = keeper.dueAt();
     if (dueAt > clock.now()) return dueAt;
@@ -141,7 +160,7 @@ export const createSession = (options: SessionOptions) => {
     /** Fills and keeps the cache of pods until the signal aborts or the session is closed. */
     run: (signal: AbortSignal): Promise<void> => feed.run(AbortSignal.any([signal, closed.signal])),
 
-    update(next: DaemonSetView): void {
+    update(next: V): void {
       const before = view;
       view = next;
       pursuit.delivered(next);
@@ -174,7 +193,7 @@ export const createSession = (options: SessionOptions) => {
         const inTheWay = await takeOver(signal);
         if (inTheWay) return inTheWay;
         const seen = view;
-        const target = await findTarget(seen, signal);
+        const target = await means.findTarget(seen, signal);
         signal.throwIfAborted();
         // Something else was asked for while we read: nothing is begun for what was asked before.
         if (view !== seen) continue;
@@ -194,7 +213,7 @@ export const createSession = (options: SessionOptions) => {
           decision.wakeAt,
           pursuit.nextTryAt(decision),
           await writeWhenDue(decision, seen, signal),
-          target.kind === 'unobserved' ? target.lookAgainAt : Number.POSITIVE_INFINITY,
+          target.kind === 'held' ? target.lookAgainAt : Number.POSITIVE_INFINITY,
           inTouch ? Number.POSITIVE_INFINITY : now + LOOK_AGAIN_MS,
         );
         return requeueAt < Number.POSITIVE_INFINITY ? { requeueAt } : {};
@@ -218,4 +237,4 @@ export const createSession = (options: SessionOptions) => {
     },
   };
 };
-export type Session = ReturnType<typeof createSession>;
+export type Session<V extends DaemonSetView> = ReturnType<typeof createSession<DaemonSetObject, V, unknown>>;

@@ -6,22 +6,22 @@ import { createStatusWriter } from './status-writer.ts';
 import { createTeller } from './tell.ts';
 import { createTestApi } from './testing/api.ts';
 import { createTestClock } from './testing/clock.ts';
+import { testRef } from './testing/kind.ts';
 import { createTestLedger } from './testing/ledger.ts';
-import { createTestRecorder } from './testing/manager.ts';
+import { createTestRecorder } from './testing/recorder.ts';
 
 const { signal } = new AbortController();
-const owner = { namespace: 'edge', name: 'app', uid: 'u' };
 
 const prepare = async () => {
   const clock = createTestClock();
   const api = createTestApi(clock);
   const { recorder, reasons } = createTestRecorder();
-  const object = createRolloutObject(api.client, owner);
+  const object = createRolloutObject(api.client, testRef);
   await object.load({});
   const seen: string[] = [];
   const writer = createStatusWriter({
     object,
-    teller: createTeller(recorder, owner),
+    teller: createTeller(recorder, testRef),
     clock,
     observe: { reserved: (result) => void seen.push(result), statusWritten: () => void seen.push('status') },
   });
@@ -110,7 +110,7 @@ describe('a status', () => {
     await writer.write({ ...status(), rollout: 1 }, false, signal);
     const before = reasons().length;
     writer.letGo();
-    const other = createRolloutObject(api.client, owner);
+    const other = createRolloutObject(api.client, testRef);
     await other.load({});
     await other.write({ ...status(), rollout: 2 }, {});
     await object.load({});

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { WrittenStatus } from '../rollout/index.ts';
 import { createTeller } from './tell.ts';
-import { createTestRecorder } from './testing/manager.ts';
+import { testRef } from './testing/kind.ts';
+import { createTestRecorder } from './testing/recorder.ts';
 
 const prepare = () => {
   const { recorder, told, reasons } = createTestRecorder();
-  return { teller: createTeller(recorder, { namespace: 'edge', name: 'app', uid: 'u' }), told, reasons };
+  return { teller: createTeller(recorder, testRef), told, reasons };
 };
 
 type Verdicts = Partial<

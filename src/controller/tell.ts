@@ -1,7 +1,7 @@
 import type { EventRecorder } from '../kube/index.ts';
 import type { DaemonRolloutStatus, PolicyError, WrittenStatus } from '../rollout/index.ts';
 import { formatPolicyError } from '../rollout/index.ts';
-import type { DaemonSetView } from './daemonset-view.ts';
+import type { DaemonSetRef } from './kind.ts';
 
 type Type = 'Normal' | 'Warning';
 
@@ -25,9 +25,8 @@ const turned = (
 };
 
 /** Tells a DaemonSet's story as Events on it. What is told follows from two statuses, so that a restart repeats nothing. */
-export const createTeller = (events: EventRecorder, view: Pick<DaemonSetView, 'namespace' | 'name' | 'uid'>) => {
-  const { namespace, name, uid } = view;
-  const regarding = { apiVersion: 'apps/v1', kind: 'DaemonSet', namespace, name, uid };
+export const createTeller = (events: EventRecorder, daemonSet: DaemonSetRef) => {
+  const { rolloutName, ...regarding } = daemonSet;
   const warned = new Set<string>();
   const refused = new Set<string>();
   /** Pods are told of a revision before its rollout is: what was refused meanwhile is still told. */
@@ -127,7 +126,7 @@ export const createTeller = (events: EventRecorder, view: Pick<DaemonSetView, 'n
         'object',
         'RolloutObjectInTheWay',
         'Reserve',
-        `DaemonRollout ${name} belongs to another DaemonSet, so nothing is rolled out. If it stays, delete it: kubectl delete daemonrollout ${name}.`,
+        `DaemonRollout ${rolloutName} belongs to another DaemonSet, so nothing is rolled out. If it stays, delete it: kubectl delete daemonrollout ${rolloutName}.`,
       );
     },
     rollbackImpossible(to: string): void {

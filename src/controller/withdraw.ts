@@ -1,8 +1,8 @@
-import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { KubeClient, ListResult } from '../kube/index.ts';
 import { controllerOf, formatSelector, fromLabelSelector, needUpgradeOf } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
+import type { DaemonSetObject } from './kind.ts';
 import { createPodActs } from './pod-acts.ts';
 import { pods } from './resources.ts';
 
@@ -24,7 +24,7 @@ export class WithdrawError extends Error {
  */
 export const withdraw = async (
   client: KubeClient,
-  { metadata, spec }: DaemonSet,
+  { metadata, spec }: DaemonSetObject,
   identity: string,
   clock: Pick<Clock, 'now'>,
   signal: AbortSignal,

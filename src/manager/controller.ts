@@ -1,5 +1,5 @@
+import type { ControllerObserver } from '../controller/index.ts';
 import type { EventRecorder, KubeClient } from '../kube/index.ts';
-import type { ControllerObserver } from '../native/index.ts';
 import type { Phase } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 

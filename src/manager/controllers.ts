@@ -1,4 +1,5 @@
-import { createNativeController } from '../native/index.ts';
+import { createController } from '../controller/index.ts';
+import { nativeKind } from '../native/index.ts';
 import { createPrefetch } from '../prefetch/index.ts';
 import type { ControllerDefinition } from './controller.ts';
 
@@ -19,7 +20,7 @@ const native: ControllerDefinition = {
       namespaces,
       cluster: { nodeReady: (node) => controller.nodeReady(node), complete: () => controller.synced() },
     });
-    const controller = createNativeController({
+    const controller = createController(nativeKind, {
       ...parts,
       images: prefetch.requests,
       ...(namespaces === undefined ? {} : { namespaces }),

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { ControllerObserver } from '../controller/index.ts';
 import type { RequestReport } from '../kube/index.ts';
-import type { ControllerObserver } from '../native/index.ts';
 import type { MetricsPage } from '../process/index.ts';
 import { phases } from '../rollout/index.ts';
 import type { RolloutCounts } from './controller.ts';

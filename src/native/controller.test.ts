@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { daemonRollouts, daemonSets, nodes, pods } from './resources.ts';
+import { daemonRollouts } from '../controller/index.ts';
+import { daemonSets, nodes, pods } from '../resources/index.ts';
 import { type Scene, scene } from './testing/scene.ts';
 import { NAMESPACE } from './testing/world.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { DaemonSetView } from './daemonset-view.ts';
-import type { RevisionView } from './revision-view.ts';
+import type { RevisionView } from '../controller/index.ts';
+import { createTestClock } from '../controller/testing/index.ts';
+import type { NativeView } from './native-view.ts';
 import { createTargetFinder } from './target.ts';
-import { createTestClock } from './testing/clock.ts';
 
 const revision = (number: number, templateDigest: string): RevisionView => ({
   ownerUid: 'u',
@@ -13,7 +13,7 @@ const revision = (number: number, templateDigest: string): RevisionView => ({
   templateDigest,
 });
 const view = (generation: number, observedGeneration: number, templateDigest: string) =>
-  ({ uid: 'u', generation, observedGeneration, templateDigest }) as DaemonSetView;
+  ({ uid: 'u', generation, observedGeneration, templateDigest }) as NativeView;
 const { signal } = new AbortController();
 
 const createFinder = (cached: RevisionView[], served: RevisionView[]) => {
@@ -27,7 +27,7 @@ const createFinder = (cached: RevisionView[], served: RevisionView[]) => {
       return Promise.resolve(served);
     },
   });
-  return { clock, find: (asked: DaemonSetView) => find(asked, signal), reads: () => reads };
+  return { clock, find: (asked: NativeView) => find(asked, signal), reads: () => reads };
 };
 
 describe('the target', () => {
@@ -40,16 +40,20 @@ describe('the target', () => {
 
   it('is unknown until the native controller has observed the generation, however long that takes', async () => {
     const { find, reads, clock } = createFinder([revision(1, 'a')], []);
-    assert.deepEqual(await find(view(2, 1, 'a')), { kind: 'unobserved', lookAgainAt: Number.POSITIVE_INFINITY });
+    assert.deepEqual(await find(view(2, 1, 'a')), {
+      kind: 'held',
+      hold: { kind: 'unobserved' },
+      lookAgainAt: Number.POSITIVE_INFINITY,
+    });
     await clock.advance(3_600_000);
-    assert.equal((await find(view(2, 1, 'a'))).kind, 'unobserved');
+    assert.equal((await find(view(2, 1, 'a'))).kind, 'held');
     assert.equal(reads(), 0);
   });
 
   it('is not an older revision with the same template: its number rises first', async () => {
     const cached = [revision(1, 'a'), revision(2, 'b')];
     const { find } = createFinder(cached, []);
-    assert.equal((await find(view(3, 3, 'a'))).kind, 'unobserved');
+    assert.equal((await find(view(3, 3, 'a'))).kind, 'held');
     cached[0] = { ...revision(1, 'a'), number: 3 };
     const target = await find(view(3, 3, 'a'));
     assert.equal(target.kind === 'known' && target.revision.hash, 'h1');
@@ -58,7 +62,7 @@ describe('the target', () => {
   it('is read after a second of waiting, and what was read holds until the watch has it', async () => {
     const { find, reads, clock } = createFinder([revision(1, 'a')], [revision(1, 'a'), revision(2, 'b')]);
     const first = await find(view(2, 2, 'b'));
-    assert.deepEqual(first, { kind: 'unobserved', lookAgainAt: clock.now() + 1_000 });
+    assert.deepEqual(first, { kind: 'held', hold: { kind: 'unobserved' }, lookAgainAt: clock.now() + 1_000 });
     await clock.advance(1_000);
     for (let again = 0; again < 3; again += 1) {
       const target = await find(view(2, 2, 'b'));
@@ -70,10 +74,10 @@ describe('the target', () => {
   it('is looked for anew with every generation, where templates never compare equal', async () => {
     const cached = [revision(1, 'other-a')];
     const { find, reads, clock } = createFinder(cached, cached);
-    assert.equal((await find(view(1, 1, 'a'))).kind, 'unobserved');
+    assert.equal((await find(view(1, 1, 'a'))).kind, 'held');
     await clock.advance(1_000);
     assert.equal((await find(view(1, 1, 'a'))).kind, 'known');
-    assert.equal((await find(view(2, 2, 'b'))).kind, 'unobserved', 'the revision of before must not stand in');
+    assert.equal((await find(view(2, 2, 'b'))).kind, 'held', 'the revision of before must not stand in');
     cached.push(revision(2, 'other-b'));
     await clock.advance(10_000);
     const target = await find(view(2, 2, 'b'));

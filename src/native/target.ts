@@ -1,7 +1,6 @@
+import { newestRevision, nextTurn, type RevisionView, type Target } from '../controller/index.ts';
 import type { Clock } from '../runtime/index.ts';
-import type { DaemonSetView } from './daemonset-view.ts';
-import { nextTurn } from './pacing.ts';
-import { newestRevision, type RevisionView } from './revision-view.ts';
+import type { NativeView } from './native-view.ts';
 
 /** How long the watch may take to deliver the revision that the status speaks of before it is read afresh. */
 const REREAD_AFTER_MS = 1_000;
@@ -10,12 +9,12 @@ const REREAD_EVERY_MS = 10_000;
 export interface TargetOptions {
   clock: Clock;
   /** The revisions that the watch has delivered so far. */
-  cached: (ownerUid: string) => Iterable<RevisionView>;
+  cached: () => Iterable<RevisionView>;
   /** A consistent read of the DaemonSet's revisions. */
-  read: (view: DaemonSetView, signal: AbortSignal) => Promise<RevisionView[]>;
+  read: (view: NativeView, signal: AbortSignal) => Promise<RevisionView[]>;
 }
 
-export type Target = { kind: 'known'; revision: RevisionView } | { kind: 'unobserved'; lookAgainAt: number };
+const unobserved = (lookAgainAt: number): Target => ({ kind: 'held', hold: { kind: 'unobserved' }, lookAgainAt });
 
 /**
  * Finds the revision that a DaemonSet asks for: the newest that it owns, once the native controller has observed the
@@ -30,11 +29,11 @@ export const createTargetFinder = ({ clock, cached, read }: TargetOptions) => {
   let found: { generation: number; revision: RevisionView } | undefined;
   let lastRead = Number.NEGATIVE_INFINITY;
 
-  return async (view: DaemonSetView, signal: AbortSignal): Promise<Target> => {
+  return async (view: NativeView, signal: AbortSignal): Promise<Target> => {
     const now = clock.now();
     const { generation } = view;
-    if (view.observedGeneration < generation) return { kind: 'unobserved', lookAgainAt: Number.POSITIVE_INFINITY };
-    const newest = newestRevision(cached(view.uid));
+    if (view.observedGeneration < generation) return unobserved(Number.POSITIVE_INFINITY);
+    const newest = newestRevision(cached());
     if (newest?.templateDigest === view.templateDigest) {
       waitingFor = undefined;
       return { kind: 'known', revision: newest };
@@ -43,10 +42,10 @@ export const createTargetFinder = ({ clock, cached, read }: TargetOptions) => {
       return { kind: 'known', revision: found.revision };
     if (waitingFor?.generation !== generation || waitingFor.since > now) waitingFor = { generation, since: now };
     const readAt = Math.max(waitingFor.since + REREAD_AFTER_MS, nextTurn(lastRead, REREAD_EVERY_MS, now));
-    if (now < readAt) return { kind: 'unobserved', lookAgainAt: readAt };
+    if (now < readAt) return unobserved(readAt);
     lastRead = now;
     const revision = newestRevision(await read(view, signal));
-    if (!revision) return { kind: 'unobserved', lookAgainAt: now + REREAD_EVERY_MS };
+    if (!revision) return unobserved(now + REREAD_EVERY_MS);
     found = { generation, revision };
     return { kind: 'known', revision };
   };

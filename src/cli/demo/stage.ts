@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../kube/index.ts';
-import { daemonSets } from '../../native/index.ts';
+import { daemonSets } from '../../resources/index.ts';
 import type { Clock } from '../../runtime/index.ts';
 import type { DemoAgent } from './agent.ts';
 import { nodes } from './resources.ts';

@@ -1,5 +1,6 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
+import { daemonRollouts } from '../../controller/index.ts';
 import {
   createReflector,
   events,
@@ -13,7 +14,8 @@ import {
   type Reflector,
   type Resource,
 } from '../../kube/index.ts';
-import { daemonRollouts, daemonSets, readRollout } from '../../native/index.ts';
+import { readRollout } from '../../native/index.ts';
+import { daemonSets } from '../../resources/index.ts';
 import { type DaemonRollout, phases } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import { createMeter, type Meter, type PodSight } from './meter.ts';

@@ -1,6 +1,7 @@
 import type { Namespace, Node } from 'kubernetes-types/core/v1.d.ts';
+import { daemonRollouts } from '../../controller/index.ts';
 import { createClient, defineResource, type KubeObject, loadClusterConfig, type Resource } from '../../kube/index.ts';
-import { daemonRollouts, daemonSets } from '../../native/index.ts';
+import { daemonSets } from '../../resources/index.ts';
 import { silentLogger, systemClock } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
 import { version } from '../version.ts';

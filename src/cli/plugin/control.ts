@@ -1,6 +1,8 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import { daemonRollouts } from '../../controller/index.ts';
 import { isKubeError } from '../../kube/index.ts';
-import { daemonRollouts, daemonSets, NotOptedInError } from '../../native/index.ts';
+import { NotOptedInError } from '../../native/index.ts';
+import { daemonSets } from '../../resources/index.ts';
 import { annotation, controllerOf, type DaemonRolloutStatus } from '../../rollout/index.ts';
 import type { Io } from '../io.ts';
 import { type Connection, withCluster } from './connect.ts';

@@ -1,6 +1,6 @@
 import type { Node } from 'kubernetes-types/core/v1.d.ts';
+import type { RolloutReading } from '../../controller/index.ts';
 import { defineResource, isKubeError } from '../../kube/index.ts';
-import type { RolloutReading } from '../../native/index.ts';
 import { type Explanation, explain, toNodeView, whyNotEligible } from '../../rollout/index.ts';
 import type { Connection } from './connect.ts';
 import { CommandFailure } from './failure.ts';

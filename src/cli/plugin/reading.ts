@@ -1,5 +1,7 @@
+import { type RolloutReading } from '../../controller/index.ts';
 import { isKubeError } from '../../kube/index.ts';
-import { daemonSets, NotOptedInError, type RolloutReading, readRollout } from '../../native/index.ts';
+import { NotOptedInError, readRollout } from '../../native/index.ts';
+import { daemonSets } from '../../resources/index.ts';
 import type { Connection } from './connect.ts';
 import { CommandFailure, daemonSetNotFound } from './failure.ts';
 

@@ -1,5 +1,5 @@
+import { daemonRollouts } from '../../controller/index.ts';
 import { createReflector, keyOf } from '../../kube/index.ts';
-import { daemonRollouts } from '../../native/index.ts';
 import type { DaemonRollout } from '../../rollout/index.ts';
 import { type Logger, silentLogger } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';

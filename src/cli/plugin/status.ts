@@ -1,5 +1,5 @@
+import { daemonRollouts } from '../../controller/index.ts';
 import { isKubeError, type ListOptions, type ListResult } from '../../kube/index.ts';
-import { daemonRollouts } from '../../native/index.ts';
 import type { DaemonRollout } from '../../rollout/index.ts';
 import type { Io } from '../io.ts';
 import { type Connection, withCluster } from './connect.ts';

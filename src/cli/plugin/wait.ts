@@ -1,5 +1,7 @@
+import { daemonRollouts } from '../../controller/index.ts';
 import { isKubeError } from '../../kube/index.ts';
-import { daemonRollouts, daemonSets, NotOptedInError } from '../../native/index.ts';
+import { NotOptedInError } from '../../native/index.ts';
+import { daemonSets } from '../../resources/index.ts';
 import type { DaemonRollout } from '../../rollout/index.ts';
 import { parseDuration, sleep } from '../../runtime/index.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';

@@ -1,19 +1,8 @@
-import type { EventInput, EventRecorder } from '../../kube/index.ts';
+import { createController } from '../../controller/index.ts';
+import { createTestRecorder } from '../../controller/testing/index.ts';
 import { type Env, type Logger, silentLogger } from '../../runtime/index.ts';
-import { createNativeController } from '../controller.ts';
+import { nativeKind } from '../native-kind.ts';
 import type { World } from './world.ts';
-
-/** Takes note of what would be told. */
-export const createTestRecorder = () => {
-  const told: EventInput[] = [];
-  const recorder: EventRecorder = {
-    event: (input) => void told.push(input),
-    run: () => Promise.resolve(),
-    flush: () => Promise.resolve(),
-    dropped: 0,
-  };
-  return { recorder, told, reasons: (): string[] => told.map(({ reason }) => reason) };
-};
 
 const countingLogger = () => {
   const lines: string[] = [];
@@ -32,7 +21,7 @@ export const startManager = (world: World, identity = 'm1') => {
   const { log, lines } = countingLogger();
   const env: Env = { clock: world.clock, random: () => 0.5, log };
   let passed = (): void => undefined;
-  const controller = createNativeController({
+  const controller = createController(nativeKind, {
     client: world.api.client,
     env,
     events: recorder,

@@ -1,10 +1,10 @@
 import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Node, Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
+import { daemonRollouts } from '../../controller/index.ts';
+import { createTestApi, createTestClock } from '../../controller/testing/index.ts';
 import { isKubeError, type KubeObject, type Resource } from '../../kube/index.ts';
+import { controllerRevisions, daemonSets, nodes, pods } from '../../resources/index.ts';
 import { annotation, controllerOf, type DaemonRollout } from '../../rollout/index.ts';
-import { controllerRevisions, daemonRollouts, daemonSets, nodes, pods } from '../resources.ts';
-import { createTestApi } from './api.ts';
-import { createTestClock } from './clock.ts';
 
 export const NAMESPACE = 'edge';
 const HASH = 'controller-revision-hash';

@@ -1,4 +1,4 @@
-import { daemonSets } from '../../../native/index.ts';
+import { daemonSets } from '../../../resources/index.ts';
 import type { Part } from './part.ts';
 import { conditionHolds, count, differing, expectOn, expectPower, inventory, podUids, some, upOn } from './sights.ts';
 

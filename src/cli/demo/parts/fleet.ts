@@ -1,4 +1,4 @@
-import { daemonSets } from '../../../native/index.ts';
+import { daemonSets } from '../../../resources/index.ts';
 import { pick } from '../chance.ts';
 import type { Part, PartOptions } from './part.ts';
 import {

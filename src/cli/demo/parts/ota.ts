@@ -1,5 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { daemonSets } from '../../../native/index.ts';
+import { daemonSets } from '../../../resources/index.ts';
 import { needUpgradeOf } from '../../../rollout/index.ts';
 import type { DemoAgent } from '../agent.ts';
 import type { Stage } from '../stage.ts';

@@ -1,4 +1,5 @@
 import type { Node } from 'kubernetes-types/core/v1.d.ts';
+import { createController } from '../../../controller/index.ts';
 import {
   createClient,
   createEventRecorder,
@@ -7,7 +8,8 @@ import {
   loadClusterConfig,
   type Resource,
 } from '../../../kube/index.ts';
-import { createNativeController, daemonSets } from '../../../native/index.ts';
+import { nativeKind } from '../../../native/index.ts';
+import { daemonSets } from '../../../resources/index.ts';
 import { type Env, sleep } from '../../../runtime/index.ts';
 import type { StartManager } from '../manager.ts';
 import { isReady, nodes, pods } from '../resources.ts';
@@ -73,7 +75,7 @@ const runProduct = async (client: KubeClient, env: Env, signal: AbortSignal): Pr
     reportingController: 'edgeset.io/test',
     reportingInstance: 'test',
   });
-  const controller = createNativeController({ client, env, events, identity: 'test' });
+  const controller = createController(nativeKind, { client, env, events, identity: 'test' });
   return Promise.all([controller.run(signal), controller.lead(signal), events.run(signal)]);
 };
 

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import { toDaemonSetView } from './daemonset-view.ts';
-import { controllerRevisions, daemonSets } from './resources.ts';
+import { controllerRevisions, daemonSets } from '../resources/index.ts';
+import type { DaemonSetView } from './kind.ts';
+import type { Means } from './means.ts';
 import { rollBack } from './rollback.ts';
 import { createTestApi } from './testing/api.ts';
 import { createTestClock } from './testing/clock.ts';
+import { testKind } from './testing/kind.ts';
 
 const { signal } = new AbortController();
 const old = { metadata: { labels: { app: 'app' } }, spec: { containers: [{ name: 'app', image: 'app:v1' }] } };
@@ -26,10 +28,17 @@ const prepare = () => {
     data: { spec: { template: { ...old, $patch: 'replace' } } },
   };
   api.objects.create(controllerRevisions, revision);
-  const view = toDaemonSetView(set as DaemonSet);
+  const view = testKind.toView(set as DaemonSet);
   assert.ok(view);
   const template = () => (api.objects.all(daemonSets)[0] as DaemonSet).spec?.template;
-  return { api, view, template, run: () => rollBack(api.client, view, 'v2', { name: 'app-v1' }, signal) };
+  const putTemplate: Means<DaemonSetView>['putTemplate'] = async ({ uid, resourceVersion }, found, from) => {
+    const metadata = { uid, resourceVersion, annotations: { 'edgeset.io/rolled-back-from': from } };
+    const body = { metadata, spec: { template: { ...found, $patch: 'replace' } } };
+    const ref = { namespace: 'edge', name: 'app' };
+    return (await api.client.patch(daemonSets, ref, body, { type: 'strategic' })).metadata?.resourceVersion ?? '';
+  };
+  const run = () => rollBack(api.client, { putTemplate }, view, 'v2', { name: 'app-v1' }, signal);
+  return { api, view, template, run };
 };
 
 describe('a rollback', () => {

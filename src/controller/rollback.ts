@@ -1,7 +1,8 @@
 import { isKubeError, type KubeClient } from '../kube/index.ts';
-import { annotation, recordedTemplate } from '../rollout/index.ts';
-import type { DaemonSetView } from './daemonset-view.ts';
-import { controllerRevisions, daemonSets } from './resources.ts';
+import { recordedTemplate } from '../rollout/index.ts';
+import type { DaemonSetView } from './kind.ts';
+import type { Means } from './means.ts';
+import { controllerRevisions } from './resources.ts';
 
 export type RollbackOutcome =
   /** resourceVersion of the DaemonSet as patched: nothing is decided before the watch has delivered it. */
@@ -19,17 +20,18 @@ const failed = (error: unknown): RollbackOutcome => {
 };
 
 /**
- * Puts the template of an earlier revision back, as `kubectl rollout undo` does: one patch, refused when the DaemonSet
+ * Puts the template of an earlier revision back, as `kubectl rollout undo` does: one write, refused when the DaemonSet
  * has changed since it was looked at.
  */
-export const rollBack = async (
+export const rollBack = async <V extends DaemonSetView>(
   client: KubeClient,
-  view: DaemonSetView,
+  means: Pick<Means<V>, 'putTemplate'>,
+  view: V,
   badHash: string,
   to: { name: string },
   signal: AbortSignal,
 ): Promise<RollbackOutcome> => {
-  const { namespace, name, resourceVersion } = view;
+  const { namespace } = view;
   let template: object | undefined;
   try {
     template = recordedTemplate(await client.get(controllerRevisions, { namespace, name: to.name }, { signal }));
@@ -38,16 +40,7 @@ export const rollBack = async (
   }
   if (!template) return { kind: 'impossible' };
   try {
-    const patched = await client.patch(
-      daemonSets,
-      { namespace, name },
-      {
-        metadata: { uid: view.uid, resourceVersion, annotations: { [annotation.rolledBackFrom]: badHash } },
-        spec: { template: { ...template, $patch: 'replace' } },
-      },
-      { type: 'strategic', fieldManager: 'edgeset-manager', signal },
-    );
-    return { kind: 'done', resourceVersion: patched.metadata?.resourceVersion ?? '' };
+    return { kind: 'done', resourceVersion: await means.putTemplate(view, template, badHash, signal) };
   } catch (error) {
     return isKubeError(error, 'Conflict') ? { kind: 'changed' } : failed(error);
   }

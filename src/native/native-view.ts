@@ -1,33 +1,23 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import type { DaemonSetView } from '../controller/index.ts';
 import {
   annotation,
-  type DaemonNeeds,
   daemonNeeds,
   formatSelector,
   fromLabelSelector,
-  type ParsedPolicy,
   parsePolicy,
   templateDigest,
 } from '../rollout/index.ts';
 
-/** What is kept of a DaemonSet that opted in. */
-export interface DaemonSetView {
-  uid: string;
-  namespace: string;
-  name: string;
-  resourceVersion: string;
-  generation: number;
+/** What is kept of an apps/v1 DaemonSet that opted in. */
+export interface NativeView extends DaemonSetView {
   /** The generation that the native controller has acted on last. */
   observedGeneration: number;
   templateDigest: string;
-  needs: DaemonNeeds;
-  /** Selector of its pods in the form of the API's query parameter. */
-  podSelector: string;
-  policy: Exclude<ParsedPolicy, { kind: 'off' }>;
 }
 
 /** Undefined for a DaemonSet that did not opt in or is being deleted: those cost nothing. */
-export const toDaemonSetView = (daemonSet: DaemonSet): DaemonSetView | undefined => {
+export const toNativeView = (daemonSet: DaemonSet): NativeView | undefined => {
   const { metadata, spec, status } = daemonSet;
   if (!metadata || !spec || metadata.deletionTimestamp) return undefined;
   const annotations = metadata.annotations ?? {};

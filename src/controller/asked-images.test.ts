@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ImageRequest, PodFacts, RequestingDaemonSet } from '../rollout/index.ts';
 import { createAskedImages } from './asked-images.ts';
-import { toDaemonSetView } from './daemonset-view.ts';
+import { testKind } from './testing/kind.ts';
 
 const viewWith = (annotations: Record<string, string>) => {
-  const view = toDaemonSetView({
+  const view = testKind.toView({
     metadata: { namespace: 'edge', name: 'app', uid: 'd1', annotations },
     spec: {
       selector: { matchLabels: { app: 'app' } },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import { toDaemonSetView } from './daemonset-view.ts';
+import { toNativeView } from './native-view.ts';
 
 const daemonSet = (
   change: { annotations?: Record<string, string>; metadata?: object; spec?: object } = {},
@@ -31,7 +31,7 @@ const daemonSet = (
 
 describe('a DaemonSet that opted in', () => {
   it('is kept as what a rollout needs of it', () => {
-    const view = toDaemonSetView(daemonSet());
+    const view = toNativeView(daemonSet());
     assert.equal(view?.podSelector, 'app=app,tier!=test');
     assert.deepEqual([view?.generation, view?.observedGeneration, view?.resourceVersion], [3, 2, '7']);
     assert.equal(view?.policy.kind, 'on');
@@ -44,13 +44,13 @@ describe('a DaemonSet that opted in', () => {
       daemonSet({ spec: { updateStrategy: undefined } }),
       daemonSet({ annotations: { 'apps.openyurt.io/update-strategy': 'sometimes' } }),
       daemonSet({ annotations: { 'apps.openyurt.io/max-unavailable': '-1' } }),
-    ].map((each) => toDaemonSetView(each)?.policy.kind);
+    ].map((each) => toNativeView(each)?.policy.kind);
     assert.deepEqual(kinds, ['invalid', 'invalid', 'invalid', 'invalid']);
   });
 
   it("opts in by the proposal's annotation too", () => {
     const annotations = { 'apps.openyurt.io/upgrade-strategy': 'AdvancedRollingUpdate' };
-    assert.equal(toDaemonSetView(daemonSet({ metadata: { annotations } }))?.policy.kind, 'on');
+    assert.equal(toNativeView(daemonSet({ metadata: { annotations } }))?.policy.kind, 'on');
   });
 });
 
@@ -61,5 +61,5 @@ describe('a DaemonSet is not kept', () => {
     ['that is being deleted', daemonSet({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } })],
     ['without a pod template', daemonSet({ spec: { template: {} } })],
   ];
-  for (const [what, set] of cases) it(what, () => assert.equal(toDaemonSetView(set), undefined));
+  for (const [what, set] of cases) it(what, () => assert.equal(toNativeView(set), undefined));
 });

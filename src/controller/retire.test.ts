@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { KubeObject } from '../kube/index.ts';
-import type { DaemonRolloutStatus } from '../rollout/index.ts';
-import { daemonRollouts, daemonSets } from './resources.ts';
+import { daemonSets } from '../resources/index.ts';
+import type { DaemonRollout, DaemonRolloutStatus } from '../rollout/index.ts';
+import { daemonRollouts } from './resources.ts';
 import { retire, retiredStatus } from './retire.ts';
 import { makesClaims, toRolloutView } from './rollout-view.ts';
 import { createTestApi } from './testing/api.ts';
 import { createTestClock } from './testing/clock.ts';
+import { testKind } from './testing/kind.ts';
 
 const status: DaemonRolloutStatus = {
   observedGeneration: 4,
@@ -36,7 +38,7 @@ const status: DaemonRolloutStatus = {
 
 describe('the status of a rollout that nobody looks after', () => {
   const now = Date.parse('2026-02-02T00:00:00Z');
-  const retired = retiredStatus(status, 7, now);
+  const retired = retiredStatus(status, 7, 'Nobody looks after it.', now);
 
   it('keeps what whoever comes next goes on from, and nothing that speaks of the present', () => {
     const { conditions: _, summary, observedGeneration, ...kept } = retired;
@@ -58,27 +60,38 @@ describe('the status of a rollout that nobody looks after', () => {
     const time = (type: string) => retired.conditions?.find((each) => each.type === type)?.lastTransitionTime;
     assert.equal(time('Paused'), '2026-01-01T00:00:00Z');
     assert.equal(time('Ready'), '2026-02-02T00:00:00Z');
-    assert.ok(retired.conditions?.every(({ reason, message }) => reason === 'NotManaged' && message !== ''));
+    assert.ok(
+      retired.conditions?.every(
+        ({ reason, message }) => reason === 'NotManaged' && message === 'Nobody looks after it.',
+      ),
+    );
   });
 
   it('is retired once, and its generation never falls', () => {
     assert.equal(makesClaims(status), true);
     assert.equal(makesClaims(retired), false);
     assert.equal(makesClaims(undefined), false);
-    assert.deepEqual(retiredStatus(retired, 3, now + 1), retired);
+    assert.deepEqual(retiredStatus(retired, 3, 'Nobody looks after it.', now + 1), retired);
   });
 });
 
-it('a rollout object is of interest when an apps/v1 DaemonSet owns it', () => {
+it('a rollout object is of interest when a DaemonSet of the kind owns it, in whichever of its versions', () => {
   const object = (apiVersion: string, kind: string) => ({
     apiVersion: 'edgeset.io/v1alpha1' as const,
     kind: 'DaemonRollout' as const,
-    metadata: { name: 'app', ownerReferences: [{ apiVersion, kind, name: 'app', uid: 'u', controller: true }] },
+    metadata: {
+      namespace: 'edge',
+      name: 'app.test',
+      ownerReferences: [{ apiVersion, kind, name: 'app', uid: 'u', controller: true }],
+    },
     status,
   });
-  assert.deepEqual(toRolloutView(object('apps/v1', 'DaemonSet')), { claims: true });
-  assert.equal(toRolloutView(object('apps.kruise.io/v1alpha1', 'DaemonSet')), undefined);
-  assert.equal(toRolloutView({ ...object('apps/v1', 'DaemonSet'), metadata: {} }), undefined);
+  const view = (rollout: DaemonRollout) => toRolloutView(rollout, daemonSets);
+  assert.deepEqual(view(object('apps/v1', 'DaemonSet')), { daemonSet: 'edge/app', claims: true });
+  assert.deepEqual(view(object('apps/v1beta2', 'DaemonSet')), { daemonSet: 'edge/app', claims: true });
+  assert.equal(view(object('apps.kruise.io/v1alpha1', 'DaemonSet')), undefined);
+  assert.equal(view(object('apps/v1', 'Deployment')), undefined);
+  assert.equal(view({ ...object('apps/v1', 'DaemonSet'), metadata: {} }), undefined);
 });
 
 describe('a rollout object is retired', () => {
@@ -95,23 +108,24 @@ describe('a rollout object is retired', () => {
     const own = (uid: string): void =>
       void api.objects.create(daemonRollouts, {
         metadata: {
-          ...ref,
+          namespace: 'edge',
+          name: 'app.test',
           ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'app', uid, controller: true }],
         },
         status,
       } as KubeObject);
-    const run = () => retire(api.client, ref, 'm1', clock, new AbortController().signal);
+    const run = () => retire(api.client, testKind, ref, 'm1', clock, new AbortController().signal);
     return { api, uid: set.metadata?.uid ?? '', own, run };
   };
 
-  it('when its DaemonSet is there and did not opt in, and then never again', async () => {
+  it('when its DaemonSet is there and is not served, and then never again', async () => {
     const { own, uid, run } = prepare();
     own(uid);
     assert.equal(await run(), true);
     assert.equal(await run(), false);
   });
 
-  it('not when its DaemonSet is gone, going, another one, or managed after all', async () => {
+  it('not when its DaemonSet is gone, going, another one, or served after all', async () => {
     const gone = prepare();
     gone.own(gone.uid);
     gone.api.objects.remove(daemonSets, ref);

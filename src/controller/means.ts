@@ -1,0 +1,82 @@
+/**
+ * What a session of one kind of DaemonSet does in its kind's own way. The loop, slots, status, Events, pace and order of
+ * things are the session's; what is asked for here is told when, and with what to do it.
+ */
+
+import type { KubeClient, Store } from '../kube/index.ts';
+import type { Act, Decision, Ledger, NodeView, OutsideHold, TargetRevision } from '../rollout/index.ts';
+import type { Env } from '../runtime/index.ts';
+import type { DaemonSetObject, DaemonSetView, Kind } from './kind.ts';
+import type { ControllerObserver } from './observer.ts';
+import type { Outcome, PodActs } from './pod-acts.ts';
+import type { RevisionView } from './revision-view.ts';
+import type { Teller } from './tell.ts';
+
+/** What the session of one DaemonSet lends to the means of its kind. */
+export interface Surroundings<V extends DaemonSetView, P> {
+  client: KubeClient;
+  /** Its log names the DaemonSet. */
+  env: Env;
+  /** Unique to this process. */
+  identity: string;
+  /** The DaemonSet as it is now. */
+  view: () => V;
+  ledger: Ledger;
+  /** All nodes of the cluster. */
+  nodes: Store<NodeView>;
+  /** What the projection keeps of pods, by `namespace/name`. */
+  pods: Store<P>;
+  /** The revisions that the DaemonSet owns, as watched. */
+  revisions: () => readonly RevisionView[];
+  /** Writes to pods, and what came of them. */
+  podActs: PodActs;
+  teller: Teller;
+  observe: ControllerObserver;
+  /** Asks for a pass. */
+  wake: () => void;
+}
+
+export type Target =
+  | { kind: 'known'; revision: TargetRevision }
+  /** No act may begin, for this reason. `lookAgainAt`: epoch ms, Infinity when an event of a watch ends it. */
+  | { kind: 'held'; hold: OutsideHold; lookAgainAt: number };
+
+/**
+ * Carries one act out on its node, with the pod's UID and resourceVersion as preconditions: the slot was reserved, and
+ * written, for just that pod.
+ */
+export type CarryOut = (node: string, act: Act, signal: AbortSignal) => Promise<Outcome>;
+
+/** What carries out what the decision names. */
+export interface Acts {
+  delete: CarryOut;
+  /** Makes sure that whoever else may still carry the act out is refused. */
+  fence: CarryOut;
+}
+
+/** What a pass was made on. */
+export interface Pass<V extends DaemonSetView> {
+  view: V;
+  decision: Decision;
+  /** Aborts when we lead no more, or when the DaemonSet is not served any more. */
+  signal: AbortSignal;
+}
+
+export interface Means<V extends DaemonSetView> {
+  /** Called by each pass of the leader, caches filled and the DaemonRollout read: it may write what a target needs. */
+  findTarget(view: V, signal: AbortSignal): Promise<Target>;
+  acts: Acts;
+  /**
+   * Puts an earlier template back and sets annotation `edgeset.io/rolled-back-from` to `from`, in one write that is
+   * refused with Conflict unless the DaemonSet has the view's UID and resourceVersion. Resolves with the new one.
+   */
+  putTemplate(view: V, template: object, from: string, signal: AbortSignal): Promise<string>;
+}
+
+/** A kind of DaemonSet that a controller can serve. */
+export interface ServedKind<D extends DaemonSetObject, V extends DaemonSetView, P> extends Kind<D, V, P> {
+  /** In the log. */
+  controller: string;
+  /** Called once for each session. */
+  open(surroundings: Surroundings<V, P>): Means<V>;
+}

@@ -1,0 +1,34 @@
+import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import { factsAlone, newestRevision, readRevisions, type ServedKind } from '../controller/index.ts';
+import { daemonSets } from '../resources/index.ts';
+import type { PodFacts } from '../rollout/index.ts';
+import { type NativeView, toNativeView } from './native-view.ts';
+import { putTemplate } from './put-template.ts';
+import { createTargetFinder } from './target.ts';
+
+/**
+ * DaemonSets of apps/v1. Pods and revisions are made by Kubernetes' own controller: all that is done here is to delete
+ * pods, which it then replaces.
+ */
+export const nativeKind: ServedKind<DaemonSet, NativeView, PodFacts> = {
+  controller: 'native',
+  resource: daemonSets,
+  toView: toNativeView,
+  rolloutName: (daemonSet) => daemonSet,
+  notServed:
+    'The DaemonSet is not managed: it lacks the annotation apps.openyurt.io/update-strategy. Nothing is acted on; slots that were reserved stay on record, in case it is set again.',
+  pods: factsAlone,
+  targetOf: (view, owned) => (view.observedGeneration >= view.generation ? newestRevision(owned) : undefined),
+  open: ({ client, env, revisions, podActs }) => ({
+    findTarget: createTargetFinder({
+      clock: env.clock,
+      cached: revisions,
+      read: (view, signal) => readRevisions(client, view, signal),
+    }),
+    acts: {
+      delete: (_node, act, signal) => podActs.delete(act, signal),
+      fence: (_node, act, signal) => podActs.fence(act, signal),
+    },
+    putTemplate: (view, template, from, signal) => putTemplate(client, view, template, from, signal),
+  }),
+};

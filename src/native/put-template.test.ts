@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import { createTestApi, createTestClock } from '../controller/testing/index.ts';
+import { isKubeError } from '../kube/index.ts';
+import { daemonSets } from '../resources/index.ts';
+import { toNativeView } from './native-view.ts';
+import { putTemplate } from './put-template.ts';
+
+const { signal } = new AbortController();
+const old = { metadata: { labels: { app: 'app' } }, spec: { containers: [{ name: 'app', image: 'app:v1' }] } };
+
+const prepare = () => {
+  const api = createTestApi(createTestClock());
+  const set = api.objects.create(daemonSets, {
+    metadata: { namespace: 'edge', name: 'app', annotations: { 'apps.openyurt.io/update-strategy': 'auto' } },
+    spec: {
+      selector: { matchLabels: { app: 'app' } },
+      updateStrategy: { type: 'OnDelete' },
+      template: { ...old, spec: { containers: [{ name: 'app', image: 'app:v2' }], hostNetwork: true } },
+    },
+  } as DaemonSet);
+  const view = toNativeView(set as DaemonSet);
+  assert.ok(view);
+  return { api, put: () => putTemplate(api.client, view, old, 'v2', signal) };
+};
+
+it('a template is put back whole, beside the annotation that says what it took away', async () => {
+  const { api, put } = prepare();
+  assert.equal(await put(), String(api.objects.version));
+  const [set] = api.objects.all(daemonSets) as DaemonSet[];
+  assert.deepEqual(set?.spec?.template, old);
+  assert.deepEqual(set?.metadata?.annotations, {
+    'apps.openyurt.io/update-strategy': 'auto',
+    'edgeset.io/rolled-back-from': 'v2',
+  });
+});
+
+it('a template is not put into a DaemonSet that has changed meanwhile', async () => {
+  const { api, put } = prepare();
+  api.objects.patch(daemonSets, { namespace: 'edge', name: 'app' }, { metadata: { labels: { x: 'y' } } });
+  await assert.rejects(put(), (error) => isKubeError(error, 'Conflict'));
+});
