@@ -298,3 +298,54 @@ describe('the strategy manual', () => {
     assert.deepEqual([holdOf(bench), types(bench)], ['manual', ['complete']]);
   });
 });
+
+describe('a pod that is prepared for its end', () => {
+  const prepared = (): Workbench => {
+    const bench = benchAt(3, { maxUnavailable: count(1) });
+    bench.reserve('n0');
+    bench.change('n0', { leaving: true });
+    return bench;
+  };
+  it('is down, in its slot, and reserved anew and deleted when that is possible', () => {
+    const bench = prepared();
+    assert.deepEqual([bench.ledger.tally.down, bench.ledger.tally.occupied], [1, 1]);
+    assert.deepEqual(types(bench), ['reserve']);
+    bench.reserve('n0');
+    assert.deepEqual(bench.nodesOf('delete'), ['n0']);
+    bench.change('n0', { terminating: true });
+    assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/terminating', []]);
+  });
+  it('gives its slot back when its end is not wanted any more, and is a candidate again once that is taken back', () => {
+    const bench = prepared();
+    bench.policy({ paused: true });
+    assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: false }]);
+    bench.ledger.release('n0', bench.now());
+    assert.equal(bench.phase('n0'), 'updating/preparing');
+    bench.policy({ paused: false });
+    assert.deepEqual(types(bench), [], 'it counts as down, and is none to be acted on');
+    bench.change('n0', { leaving: false });
+    assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
+  });
+  it('is no failure of a revision, however long it takes', () => {
+    const bench = benchAt(1, { progressDeadlineMs: 1_000 });
+    bench.update('b', 'n0');
+    bench.change('n0', { leaving: true });
+    bench.pass(60_000);
+    assert.deepEqual([bench.phase('n0'), bench.ledger.tally.onlineFailures], ['updating/preparing', 0]);
+  });
+});
+
+describe('images that must be there first', () => {
+  it('hold every act on their node, on broken pods too, and no other node', () => {
+    const bench = benchAt(3, { maxUnavailable: count(3), predownload: 'required' });
+    bench.change('n0', broken);
+    assert.deepEqual([bench.phase('n0'), types(bench)], ['held/image', []]);
+    bench.change('n1', { pulled: 'a' });
+    assert.deepEqual(types(bench), []);
+    bench.change('n1', { pulled: 'b' });
+    assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
+    bench.reserve('n1');
+    bench.target('c');
+    assert.deepEqual(bench.nodesOf('release'), ['n1']);
+  });
+});

@@ -4,7 +4,7 @@ import type { PodFacts } from './facts.ts';
 import type { Hold, OutsideHold } from './hold.ts';
 import type { Ledger } from './ledger.ts';
 import type { Policy } from './policy.ts';
-import { livePod, type NodeRecord } from './record.ts';
+import { awaitsImages, livePod, type NodeRecord } from './record.ts';
 import type { Halt } from './state.ts';
 
 /**
@@ -83,7 +83,8 @@ export const mayAct = (ledger: Ledger, record: NodeRecord): boolean => {
     // Beside a pod that is still going the native controller would create no new one.
     record.pods.length === 1 &&
     pod !== undefined &&
-    pod.facts.revision !== ledger.state.target?.hash
+    pod.facts.revision !== ledger.state.target?.hash &&
+    !awaitsImages(pod, { policy: ledger.policy, targetHash: ledger.state.target?.hash })
   );
 };
 

@@ -109,6 +109,10 @@ const brokenVersion = 'Set a template that works here, or go on once the cause i
 const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: string]> = {
   current: () => ['runs the target revision', ''],
   reserved: () => ['has a slot of the budget, and its old pod is about to be deleted', ''],
+  preparing: () => [
+    'has a pod that is to be deleted once its label or finalizer of the preDelete hook is gone',
+    'The controller that the hook is for removes it when it has done its work.',
+  ],
   terminating: () => [
     'waits for its old pod to end',
     'A pod that never ends is held by its finalizers or its grace period.',
@@ -180,6 +184,10 @@ const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: stri
     'Change the selector, or label the node.',
   ],
   partition: ({ policy }) => [`is left on the older revision by ${policy.words.partition}`, 'Lower the partition.'],
+  image: () => [
+    'is left alone until the images of the target revision are on it, as edgeset.io/predownload asks',
+    'See condition PodImageReady of its pod, or set edgeset.io/predownload to preferred.',
+  ],
   'crash-loop': ({ record }) => [`failed: its new pod crashes again and again${detailOf(record)}`, brokenVersion],
   'image-pull': ({ record }) => [`failed: the image of its new pod cannot be pulled${detailOf(record)}`, brokenVersion],
   deadline: ({ policy, record }) => [

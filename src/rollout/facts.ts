@@ -51,9 +51,9 @@ export interface PodFacts {
   createdAt: number;
   /** deletionTimestamp is set. */
   terminating: boolean;
-  /** Condition Ready is True and the pod has not finished. */
+  /** Condition Ready is True, every readiness gate of ours is open, and the pod has not finished. */
   ready: boolean;
-  /** When Ready last changed, by the device's clock; epoch ms, 0 when unknown. */
+  /** When that last changed, by the clock of whoever wrote it; epoch ms, 0 when unknown. */
   readyChangedAt: number;
   trouble: PodTrouble | undefined;
   /** A short text from the pod's own status that explains the trouble, for people; empty without trouble. */
@@ -62,4 +62,18 @@ export interface PodFacts {
   announced?: NeedUpgrade;
   /** What its conditions ask to be pulled ahead, and the cause reported last; undefined while nothing is asked. */
   asks?: { revision: string; failure: string | undefined };
+  /** Hash of the revision whose images are said to be on its node. */
+  pulled?: string;
+  /** It has the readiness gate that a change in place needs. */
+  gated?: true;
+  /** That gate is shut: it is being changed in place. */
+  changing?: boolean;
+  /** When that gate was opened or shut last, epoch ms. */
+  changedAt?: number;
+  /** It waits for its user's controller before it is deleted: down, though nothing terminates yet. */
+  leaving?: boolean;
+  /** It has ended by itself. */
+  finished?: 'Failed' | 'Succeeded';
+  /** Pinned to its node, and not bound to it yet. */
+  unbound?: true;
 }

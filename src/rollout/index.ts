@@ -11,6 +11,7 @@ export {
 } from './eligibility.ts';
 export { type Explanation, explain, explainHold, hazards } from './explain.ts';
 export type { NodeFacts, NodeView, PodFacts, Taint } from './facts.ts';
+export { type Gate, gate, gateCondition, gatesOf, gatesOpen, hasGate } from './gates.ts';
 export type { Hold, OutsideHold } from './hold.ts';
 export { IMAGE_READY, type ImageReady, type ImageReadyReason, imageReadyOf, imageReadyPatch } from './image-ready.ts';
 export type { ImageRequest, ImageRequests, RequestingDaemonSet } from './image-request.ts';
@@ -45,6 +46,7 @@ export {
   readStrategy,
 } from './policy.ts';
 export { readTerms, type Terms, type TermsOptions } from './policy-terms.ts';
+export { isPreparing, LIFECYCLE_STATE, PREPARING } from './preparing.ts';
 export { type Act, livePod, type NodeRecord } from './record.ts';
 export { formatSelector, fromLabelSelector, matches, parseSelector, type Selector } from './selector.ts';
 export { newState, type RolloutState, type TargetRevision } from './state.ts';

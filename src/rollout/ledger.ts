@@ -1,20 +1,11 @@
+import { advance, noteRevision, setBack } from './advance.ts';
+import { assess } from './assess.ts';
 import { breakerOf } from './breaker.ts';
 import { createCandidates, createTurns } from './candidates.ts';
 import type { NodeFacts, PodFacts } from './facts.ts';
 import { createMembership } from './partition.ts';
 import type { Policy } from './policy.ts';
-import {
-  type Act,
-  advance,
-  assess,
-  type Context,
-  type NodeRecord,
-  newRecord,
-  noteRevision,
-  pastAct,
-  setBack,
-  type View,
-} from './record.ts';
+import { type Act, type Context, type NodeRecord, newRecord, pastAct, type View } from './record.ts';
 import { newState, type RolloutState, retarget, type TargetRevision } from './state.ts';
 import { addTo, newTally, type Tally } from './tally.ts';
 

@@ -9,6 +9,12 @@ import { benchAt, type Workbench } from './testing/workbench.ts';
 const ways: Record<Cause, { policy?: Partial<Policy>; to: (bench: Workbench) => void }> = {
   current: { to: (bench) => bench.update('b', 'n0') },
   reserved: { to: (bench) => bench.reserve('n0') },
+  preparing: {
+    to: (bench) => {
+      bench.reserve('n0');
+      bench.change('n0', { leaving: true });
+    },
+  },
   terminating: { to: (bench) => bench.change('n0', { terminating: true }) },
   'no-pod-yet': { to: (bench) => bench.act('n0') },
   starting: {
@@ -24,6 +30,7 @@ const ways: Record<Cause, { policy?: Partial<Policy>; to: (bench: Workbench) => 
       bench.change('n0', { ready: false, readyChangedAt: bench.now() });
     },
   },
+  image: { policy: { predownload: 'required' }, to: () => undefined },
   available: { to: () => undefined },
   'not-available': { to: (bench) => bench.change('n0', { ready: false, readyChangedAt: bench.now() }) },
   'broken-by-older-update': {

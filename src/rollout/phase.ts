@@ -17,12 +17,12 @@ export type Phase = (typeof phases)[number];
 /** Why a node is in its phase. Each cause belongs to one phase; explain.ts has a sentence for each. */
 export const causesOf = {
   updated: ['current'],
-  updating: ['reserved', 'terminating', 'no-pod-yet', 'starting', 'ready-too-short', 'not-ready'],
+  updating: ['reserved', 'preparing', 'terminating', 'no-pod-yet', 'starting', 'ready-too-short', 'not-ready'],
   outdated: ['available'],
   broken: ['not-available', 'broken-by-older-update'],
   offline: ['offline-current', 'offline-outdated', 'suspect', 'lost'],
   settling: ['returned'],
-  held: ['duplicate-pods', 'refused', 'node-selector', 'partition'],
+  held: ['duplicate-pods', 'refused', 'node-selector', 'partition', 'image'],
   failed: ['crash-loop', 'image-pull', 'deadline', 'came-back-old'],
   missing: ['no-pod'],
 } as const satisfies Record<Phase, readonly string[]>;
@@ -42,6 +42,8 @@ export interface Situation {
   current: boolean;
   /** The one live pod is ready. */
   ready: boolean;
+  /** The one live pod waits for its user's controller before it is deleted. */
+  leaving: boolean;
   /** The node's only pod has been ready for minReadySeconds. */
   available: boolean;
   /** An act of ours on this node that has not healed; `reserved` has not been carried out as far as we know. */
@@ -60,6 +62,8 @@ export interface Situation {
   selected: boolean;
   /** May be updated under the policy's partition. */
   member: boolean;
+  /** The policy asks for the target's images first, and they are not there. */
+  imageMissing: boolean;
 }
 
 type Rule = readonly [phase: Phase, cause: Cause, when: (s: Situation) => boolean];
@@ -76,6 +80,7 @@ const rules: readonly Rule[] = [
   ['failed', 'image-pull', (s) => s.failure === 'image-pull'],
   ['failed', 'deadline', (s) => s.failure === 'deadline'],
   ['held', 'refused', (s) => s.act === 'reserved' && s.refused],
+  ['updating', 'preparing', (s) => s.leaving],
   ['updating', 'reserved', (s) => s.act === 'reserved'],
   ['updating', 'terminating', (s) => s.pods > 0 && s.livePods === 0],
   ['updating', 'no-pod-yet', (s) => s.pods === 0 && (s.act !== 'none' || s.replacing)],
@@ -89,6 +94,7 @@ const rules: readonly Rule[] = [
   ['held', 'refused', (s) => s.refused],
   ['held', 'node-selector', (s) => !s.selected],
   ['held', 'partition', (s) => !s.member],
+  ['held', 'image', (s) => s.imageMissing],
   ['broken', 'broken-by-older-update', (s) => !s.available && s.act === 'older-rollout'],
   ['broken', 'not-available', (s) => !s.available],
   ['outdated', 'available', () => true],

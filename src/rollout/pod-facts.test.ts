@@ -144,3 +144,59 @@ describe('toPodFacts', () => {
     assert.equal(toPodFacts(bound(running))?.trouble, undefined);
   });
 });
+
+describe('the facts of a pod of an Advanced DaemonSet', () => {
+  const condition = (type: string, status: string, second: number): PodCondition => ({
+    type,
+    status,
+    lastTransitionTime: `2026-03-01T10:00:${second}Z`,
+  });
+  const gated = (conditions: PodCondition[], gates = ['InPlaceUpdateReady', 'KruisePodReady']): Pod => {
+    const pod = bound({ phase: 'Running', conditions });
+    return { ...pod, spec: { ...pod.spec!, readinessGates: gates.map((conditionType) => ({ conditionType })) } };
+  };
+  const at = (second: number): number => Date.UTC(2026, 2, 1, 10, 0, second);
+  const open = [condition('InPlaceUpdateReady', 'True', 40), condition('KruisePodReady', 'True', 20)];
+
+  it('call it ready only while its gates are open too, since when the last of them all was', () => {
+    const facts = toPodFacts(gated([ready('True'), ...open]));
+    assert.deepEqual([facts?.ready, facts?.readyChangedAt, facts?.changedAt], [true, at(40), at(40)]);
+    for (const name of ['InPlaceUpdateReady', 'KruisePodReady']) {
+      const shut = [...open.filter(({ type }) => type !== name), condition(name, 'False', 50)];
+      const behind = toPodFacts(gated([ready('True'), ...shut]));
+      assert.deepEqual([behind?.ready, behind?.readyChangedAt], [false, at(50)], name);
+      assert.equal(behind?.changing, name === 'InPlaceUpdateReady' ? true : undefined);
+    }
+    assert.equal(toPodFacts(gated([ready('True')]))?.ready, false, 'nobody has opened them');
+    assert.equal(toPodFacts(gated([ready('False'), ...open]))?.readyChangedAt, at(30));
+  });
+
+  it('know a pod that can be changed in place by its gate', () => {
+    assert.equal(toPodFacts(gated(open))?.gated, true);
+    assert.equal(toPodFacts(gated(open, ['KruisePodReady']))?.gated, undefined);
+  });
+
+  it('tell that it is prepared for its end, has ended, or is not bound', () => {
+    const pod = gated([]);
+    const labelled = (value: string): Pod => ({
+      ...pod,
+      metadata: { ...pod.metadata, labels: { 'lifecycle.apps.kruise.io/state': value } },
+    });
+    assert.equal(toPodFacts(labelled('PreparingDelete'))?.leaving, true);
+    assert.equal(toPodFacts(labelled('Normal'))?.leaving, undefined);
+    assert.equal(toPodFacts(bound({ phase: 'Failed' }))?.finished, 'Failed');
+    assert.equal(toPodFacts(bound({ phase: 'Running' }))?.finished, undefined);
+    assert.equal(toPodFacts(pinned([field('In', ['n2'])]))?.unbound, true);
+    assert.equal(toPodFacts(bound({}))?.unbound, undefined);
+  });
+
+  it('name the revision whose images are there', () => {
+    const images = (status: string): PodCondition => ({
+      type: 'PodImageReady',
+      status,
+      message: 'controllerrevision: h2',
+    });
+    assert.equal(toPodFacts(bound({ conditions: [images('True')] }))?.pulled, 'h2');
+    assert.equal(toPodFacts(bound({ conditions: [images('False')] }))?.pulled, undefined);
+  });
+});

@@ -1,9 +1,12 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { NAME_FIELD } from './affinity.ts';
 import type { PodFacts } from './facts.ts';
+import { gate, gateCondition, gatesOf, gatesOpen, hasGate } from './gates.ts';
+import { imageReadyOf } from './image-ready.ts';
 import { askedRevision } from './image-request.ts';
 import { needUpgradeOf } from './need-upgrade.ts';
 import { troubleOf } from './pod-trouble.ts';
+import { isPreparing } from './preparing.ts';
 import { toEpochMs } from './timestamps.ts';
 
 const REVISION_LABEL = 'controller-revision-hash';
@@ -19,17 +22,32 @@ export const nodeOf = (pod: Pod): string | undefined => {
   return others.length === 0 ? name : undefined;
 };
 
+const gateTimes = (pod: Pod): number[] =>
+  gatesOf(pod).map((name) => toEpochMs(gateCondition(pod, name)?.lastTransitionTime));
+
+const changeInPlace = (pod: Pod): Pick<PodFacts, 'gated' | 'changing' | 'changedAt'> | undefined => {
+  if (!hasGate(pod.spec, gate.inPlace)) return undefined;
+  const { status, lastTransitionTime } = gateCondition(pod, gate.inPlace) ?? {};
+  const changedAt = toEpochMs(lastTransitionTime);
+  return { gated: true, ...(status === 'False' && { changing: true }), ...(changedAt > 0 && { changedAt }) };
+};
+
 /** What rollouts need of a pod; undefined when nothing says which node it is for. */
 export const toPodFacts = (pod: Pod): PodFacts | undefined => {
   const node = nodeOf(pod);
   if (!node) return undefined;
   const { metadata = {}, status = {} } = pod;
   const terminating = metadata.deletionTimestamp != null;
-  // The native controller replaces a pod that has finished, whatever its conditions still say.
-  const finished = status.phase === 'Failed' || status.phase === 'Succeeded';
+  // A pod that has finished is replaced, whatever its conditions still say.
+  const { phase } = status;
+  const finished = phase === 'Failed' || phase === 'Succeeded' ? phase : undefined;
   const condition = status.conditions?.find(({ type }) => type === 'Ready');
-  const ready = condition?.status === 'True' && !finished;
-  const readyChangedAt = toEpochMs(condition?.lastTransitionTime);
+  const isTrue = condition?.status === 'True';
+  const ready = isTrue && !finished && gatesOpen(pod);
+  const change = changeInPlace(pod);
+  const images = imageReadyOf(pod);
+  const conditionChangedAt = toEpochMs(condition?.lastTransitionTime);
+  const readyChangedAt = Math.max(conditionChangedAt, ...(isTrue ? gateTimes(pod) : []));
   const found =
     ready || finished || terminating ? undefined : troubleOf(pod, condition?.status === 'False' ? readyChangedAt : 0);
   const asks = terminating ? undefined : askedRevision(pod);
@@ -48,5 +66,10 @@ export const toPodFacts = (pod: Pod): PodFacts | undefined => {
     detail: found?.detail ?? '',
     ...(announced && { announced }),
     ...(asks && { asks }),
+    ...(images?.status === 'True' && { pulled: images.revision }),
+    ...change,
+    ...(isPreparing(pod) && { leaving: true }),
+    ...(finished && { finished }),
+    ...(!pod.spec?.nodeName && { unbound: true }),
   };
 };

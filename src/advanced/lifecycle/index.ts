@@ -1,10 +1,9 @@
+export { isPreparing, LIFECYCLE_STATE } from '../../rollout/index.ts';
 export {
   beforeDelete,
   cancelDelete,
   type DeleteStep,
   holdersOf,
-  isPreparing,
-  LIFECYCLE_STATE,
   LIFECYCLE_TIMESTAMP,
   type PreDeleteInput,
 } from './pre-delete.ts';

@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { isPreparing, LIFECYCLE_STATE } from '../../rollout/index.ts';
 import type { PreDelete } from '../api.ts';
 import { gate } from '../pods/index.ts';
-import {
-  beforeDelete,
-  cancelDelete,
-  holdersOf,
-  isPreparing,
-  LIFECYCLE_STATE,
-  type PreDeleteInput,
-} from './pre-delete.ts';
+import { beforeDelete, cancelDelete, holdersOf, type PreDeleteInput } from './pre-delete.ts';
 
 const T0 = Date.parse('2026-01-01T00:00:00Z');
 const byLabel: PreDelete = { labelsHandler: { 'example.io/block-deleting': 'true' } };

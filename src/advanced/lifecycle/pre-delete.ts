@@ -1,11 +1,10 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { isPreparing, LIFECYCLE_STATE, PREPARING } from '../../rollout/index.ts';
 import type { PreDelete } from '../api.ts';
 import { gate, gatePatch, hasGate } from '../pods/index.ts';
 
-/** OpenKruise's label and annotation. */
-export const LIFECYCLE_STATE = 'lifecycle.apps.kruise.io/state';
+/** OpenKruise's annotation. */
 export const LIFECYCLE_TIMESTAMP = 'lifecycle.apps.kruise.io/timestamp';
-const PREPARING = 'PreparingDelete';
 const NORMAL = 'Normal';
 
 /** What is to be done to a pod that is to go. */
@@ -38,9 +37,6 @@ export const holdersOf = (pod: Pod, hook: PreDelete | undefined): string[] => {
     ...(hook?.finalizersHandler ?? []).flatMap((name) => (finalizers.includes(name) ? [`finalizer ${name}`] : [])),
   ];
 };
-
-/** The pod waits for its user's controller, and counts as down meanwhile. */
-export const isPreparing = (pod: Pod): boolean => pod.metadata?.labels?.[LIFECYCLE_STATE] === PREPARING;
 
 const timestamp = (now: number): string => new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
 

@@ -1,16 +1,5 @@
 import type { Pod, PodCondition, PodSpec } from 'kubernetes-types/core/v1.d.ts';
-
-/** Readiness gates of OpenKruise; a pod that has one is ready only while the condition of its name is True. */
-export const gate = {
-  /** Added where pods may be updated in place: shut while containers are exchanged. */
-  inPlace: 'InPlaceUpdateReady',
-  /** Added where a hook takes pods out of service before they are deleted. */
-  lifecycle: 'KruisePodReady',
-} as const;
-export type Gate = (typeof gate)[keyof typeof gate];
-
-export const hasGate = (spec: PodSpec | undefined, name: Gate): boolean =>
-  spec?.readinessGates?.some(({ conditionType }) => conditionType === name) ?? false;
+import { type Gate, gateCondition, gatesOf, hasGate } from '../../rollout/index.ts';
 
 /** The gates of the template and those of ours that it lacks, each once. */
 export const withGates = (spec: PodSpec, gates: readonly Gate[]): PodSpec => {
@@ -20,19 +9,8 @@ export const withGates = (spec: PodSpec, gates: readonly Gate[]): PodSpec => {
   return { ...spec, readinessGates: [...(spec.readinessGates ?? []), ...added] };
 };
 
-const conditionOf = (pod: Pod, name: Gate): PodCondition | undefined =>
-  pod.status?.conditions?.find(({ type }) => type === name);
-
-/**
- * Whether every gate of ours that the pod has is open. Asked beside condition Ready, which follows a gate with a delay:
- * the kubelet computes it from the conditions when it gets round to it.
- */
-export const gatesOpen = (pod: Pod): boolean =>
-  Object.values(gate).every((name) => !hasGate(pod.spec, name) || conditionOf(pod, name)?.status === 'True');
-
 /** Our gates of this pod that nobody has opened or shut yet: the API server takes no conditions with a new pod. */
-export const gatesToOpen = (pod: Pod): Gate[] =>
-  Object.values(gate).filter((name) => hasGate(pod.spec, name) && conditionOf(pod, name) === undefined);
+export const gatesToOpen = (pod: Pod): Gate[] => gatesOf(pod).filter((name) => gateCondition(pod, name) === undefined);
 
 /**
  * The body of a strategic merge patch of `pods/status` that opens or shuts gates, and touches no other condition. It
@@ -51,7 +29,7 @@ export const gatePatch = (
     metadata: { uid: pod.metadata?.uid ?? '' },
     status: {
       conditions: gates.map((name) => {
-        const before = conditionOf(pod, name);
+        const before = gateCondition(pod, name);
         const lastTransitionTime = before?.status === status ? before.lastTransitionTime : time;
         return { type: name, status, reason, ...(lastTransitionTime !== undefined && { lastTransitionTime }) };
       }),

@@ -1,2 +1,3 @@
-export { type Gate, gate, gatePatch, gatesOpen, gatesToOpen, hasGate } from './gates.ts';
+export { type Gate, gate, gatesOpen, hasGate } from '../../rollout/index.ts';
+export { gatePatch, gatesToOpen } from './gates.ts';
 export { type NewPodInput, newPod, podNameOf } from './new-pod.ts';

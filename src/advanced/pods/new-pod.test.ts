@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeSelectorTerm, PodSpec } from 'kubernetes-types/core/v1.d.ts';
-import { gate, gatePatch, gatesOpen, gatesToOpen } from './gates.ts';
+import { gate, gatesOpen } from '../../rollout/index.ts';
+import { gatePatch, gatesToOpen } from './gates.ts';
 import { type NewPodInput, newPod, podNameOf } from './new-pod.ts';
 
 const daemonSet = { apiVersion: 'apps.kruise.io/v1beta1', name: 'app', namespace: 'edge', uid: 'u-1' };

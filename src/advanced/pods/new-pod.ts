@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Affinity, NodeSelectorTerm, Pod, PodSpec, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import { daemonTolerations } from '../../rollout/index.ts';
+import { daemonTolerations, type Gate } from '../../rollout/index.ts';
 import { HASH_LABEL } from '../revisions/index.ts';
-import { type Gate, withGates } from './gates.ts';
+import { withGates } from './gates.ts';
 
 export interface NewPodInput {
   daemonSet: { apiVersion: string; name: string; namespace: string; uid: string };

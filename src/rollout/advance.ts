@@ -1,0 +1,100 @@
+import {
+  type Act,
+  availableAt,
+  type Context,
+  isCurrent,
+  livePod,
+  type NodeRecord,
+  pastAct,
+  type SeenPod,
+} from './record.ts';
+
+const isCarriedOut = (record: NodeRecord, act: Act, context: Context): boolean => {
+  const pod = record.pods.find(({ facts }) => facts.uid === act.podUid);
+  return pod ? pod.facts.terminating : !context.firstSight;
+};
+
+// createdAt has whole seconds, and is written by another machine's clock.
+const STARTED_SLACK_MS = 2_000;
+
+/** The act that made the node's present pod of the target revision, healed. */
+const lastHealed = (record: NodeRecord, pod: SeenPod, context: Context): NodeRecord['healed'] => {
+  if (record.healed) return record.healed.rollout === context.rollout ? record.healed : undefined;
+  // After a restart the pod's age tells, so that no list of healed acts has to be stored.
+  if (!pod.inherited || context.startedAt === undefined) return undefined;
+  const ofThisRollout = pod.seenAt >= context.startedAt - STARTED_SLACK_MS;
+  return ofThisRollout ? { rollout: context.rollout, at: pod.seenAt } : undefined;
+};
+
+/**
+ * Notes which revision the node runs. True when its owner brought it to the target: an act that is none of ours, needs no
+ * slot and so counts as healed, but makes the node a suspect should it fall away soon after.
+ */
+export const noteRevision = (record: NodeRecord, context: Context): boolean => {
+  const { ran, node } = record;
+  const pod = livePod(record);
+  if (!pod) return false;
+  record.ran = pod.facts.revision;
+  const replaced = ran !== undefined && ran !== record.ran && isCurrent(pod, context);
+  if (!replaced || context.policy.strategy !== 'ota' || !node?.ready || !node.eligible) return false;
+  record.healed = { rollout: context.rollout, at: pod.seenAt };
+  return true;
+};
+
+/** The clock was set back to `now`: no time that was is later. */
+export const setBack = (record: NodeRecord, now: number): void => {
+  record.since = Math.min(record.since, now);
+  record.downSince = Math.min(record.downSince, now);
+  record.pods = record.pods.map((pod) => ({
+    ...pod,
+    readySince: Math.min(pod.readySince, now),
+    seenAt: Math.min(pod.seenAt, now),
+  }));
+  if (record.act) record.act = { ...record.act, at: Math.min(record.act.at, now) };
+  if (record.healed) record.healed = { ...record.healed, at: Math.min(record.healed.at, now) };
+  if (record.refused) record.refused = { ...record.refused, until: Math.min(record.refused.until, now) };
+};
+
+/**
+ * Moves the record's own state on: whether its act was carried out, healed, or came to life again because the node went
+ * offline soon after it. Returns the act that healed, for the measure of how long a node is down.
+ */
+export const advance = (record: NodeRecord, context: Context, now: number): Act | undefined => {
+  const { node } = record;
+  if (record.act && isCarriedOut(record, record.act, context)) record.act = { ...record.act, stage: 'done' };
+  const { act } = record;
+  if (act?.stage === 'done') record.refused = undefined;
+  const available = now >= availableAt(record, context);
+  if (available) record.downSince = 0;
+  else if (record.downSince === 0) record.downSince = now;
+  if (!node?.eligible) {
+    if (!node && context.firstSight) return undefined;
+    // An act that may still be on its way stays on file until it is taken back properly.
+    if (act?.stage === 'done') record.act = undefined;
+    record.healed = undefined;
+    return undefined;
+  }
+  const pod = livePod(record);
+  const current = isCurrent(pod, context);
+  if (available && current && node.ready) record.forgiven = false;
+  if (act) {
+    const healed =
+      act.stage === 'done' &&
+      node.ready &&
+      available &&
+      pod?.facts.uid !== act.podUid &&
+      (current || act.rollout !== context.rollout);
+    if (healed) {
+      record.act = undefined;
+      record.healed = { rollout: act.rollout, at: act.at };
+      return act;
+    }
+    return undefined;
+  }
+  // A node that falls away soon after a healed act is a suspect.
+  if (!node.ready && pod && current) {
+    const healed = lastHealed(record, pod, context);
+    if (healed && record.since - healed.at <= context.policy.suspectWindowMs) record.act = pastAct(healed);
+  }
+  return undefined;
+};

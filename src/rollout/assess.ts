@@ -1,0 +1,113 @@
+import { announcementFor } from './announce.ts';
+import { isAnnounced } from './need-upgrade.ts';
+import { phaseOf, type Situation } from './phase.ts';
+import {
+  type Act,
+  availableAt,
+  awaitsImages,
+  type Context,
+  isCurrent,
+  isGoing,
+  livePod,
+  type NodeRecord,
+  outside,
+  type SeenPod,
+  type View,
+} from './record.ts';
+
+const failureOf = (
+  record: NodeRecord,
+  context: Context,
+  pod: SeenPod | undefined,
+  deadlineAt: number,
+  now: number,
+): Situation['failure'] => {
+  const { act } = record;
+  // What keeps a pod from being available while it is prepared for its end is no fault of its revision.
+  if (!pod || pod.facts.leaving) return undefined;
+  if (isCurrent(pod, context)) {
+    if (now >= availableAt(record, context)) return undefined;
+    return pod.facts.trouble ?? (now >= deadlineAt ? 'deadline' : undefined);
+  }
+  const replaced = act?.stage === 'done' && act.rollout === context.rollout && act.podUid !== pod.facts.uid;
+  return replaced ? 'came-back-old' : undefined;
+};
+
+const actSituation = (act: Act | undefined, context: Context): Situation['act'] => {
+  if (!act) return 'none';
+  if (act.stage !== 'done') return 'reserved';
+  return act.rollout === context.rollout ? 'this-rollout' : 'older-rollout';
+};
+
+/** Assesses a record at `now`, without changing it: everything that the ledger counts follows from here. */
+export const assess = (record: NodeRecord, context: Context, now: number): View => {
+  const { node, act } = record;
+  const { policy } = context;
+  const pod = livePod(record);
+  const current = isCurrent(pod, context);
+  const wanted = pod && announcementFor(record, current, context);
+  const said =
+    wanted === 'none' ? pod?.facts.announced === undefined : wanted && isAnnounced(pod?.facts.announced, wanted);
+  const announce = said ? undefined : wanted;
+  if (!node?.eligible) return announce ? { ...outside, announce } : outside;
+  const byOthers = policy.strategy !== 'auto';
+  const readyAt = availableAt(record, context);
+  const available = now >= readyAt;
+  const settledAt = node.ready ? record.since + policy.settleMs : Number.POSITIVE_INFINITY;
+  const settled = now >= settledAt;
+
+  const deadlineAt = Math.max(record.downSince, record.since, pod?.seenAt ?? 0) + policy.progressDeadlineMs;
+  const failure = node.ready ? failureOf(record, context, pod, deadlineAt, now) : undefined;
+
+  const windowEndsAt = act ? act.at + policy.suspectWindowMs : 0;
+  const fellAway =
+    !node.ready && act?.stage === 'done' && act.rollout === context.rollout && record.since <= windowEndsAt;
+  const lost = fellAway && now >= windowEndsAt;
+
+  const refused = record.refused !== undefined && now < record.refused.until;
+  const { phase, cause } = phaseOf({
+    online: node.ready,
+    // Nobody here acts on a node that has only just come back.
+    settled: settled || byOthers,
+    pods: record.pods.length,
+    livePods: record.pods.filter((each) => !isGoing(record, each)).length,
+    current,
+    ready: pod?.facts.ready ?? false,
+    leaving: pod?.facts.leaving ?? false,
+    available,
+    act: actSituation(act, context),
+    replacing: byOthers && record.ran !== undefined && record.ran !== context.targetHash,
+    suspect: fellAway,
+    lost,
+    failure,
+    refused,
+    selected: node.selected,
+    member: record.member,
+    imageMissing: awaitsImages(pod, context),
+  });
+
+  const times = [
+    node.ready && !settled ? settledAt : undefined,
+    available ? undefined : readyAt,
+    node.ready && current && !available && !pod?.facts.leaving && failure === undefined ? deadlineAt : undefined,
+    fellAway && !lost ? windowEndsAt : undefined,
+    refused ? record.refused?.until : undefined,
+  ];
+  const inFlight = node.ready && act !== undefined && !(failure === 'came-back-old' && available);
+  return {
+    phase,
+    cause,
+    online: node.ready,
+    settled,
+    down: settled && !available,
+    inFlight,
+    trying: inFlight && phase !== 'broken' && phase !== 'held',
+    taken: current || (act?.stage === 'done' && act.rollout === context.rollout),
+    suspect: fellAway && !lost && !record.forgiven,
+    failure: record.forgiven ? undefined : lost ? 'lost' : failure ? 'online' : undefined,
+    asked: typeof wanted === 'object' && wanted.reason === 'NewRevision',
+    announce,
+    zone: node.zone,
+    dueAt: times.reduce<number>((least, time) => Math.min(least, time ?? least), Number.POSITIVE_INFINITY),
+  };
+};
