@@ -1,12 +1,13 @@
 import type { Act, Ledger } from '../rollout/index.ts';
-import { type Env, sleep } from '../runtime/index.ts';
+import type { Env } from '../runtime/index.ts';
+import { createAir } from './air.ts';
 import type { Acts } from './means.ts';
 import type { ControllerObserver } from './observer.ts';
 import { createPacing } from './pacing.ts';
 import type { Outcome } from './pod-acts.ts';
 import type { Teller } from './tell.ts';
 
-/** Acts of one DaemonSet in the air at once: a hold that appears stops all others before they are sent. */
+/** Acts of one DaemonSet in the air at once. */
 const MOST_IN_AIR = 16;
 
 export interface ActorOptions {
@@ -21,22 +22,19 @@ export interface ActorOptions {
 
 /** Carries out what was decided for single nodes, and tells the ledger what came of it. */
 export const createActor = ({ env, ledger, acts, teller, observe, ended }: ActorOptions) => {
-  const inAir = new Map<string, Promise<void>>();
-  const pacing = createPacing();
   const { clock, log } = env;
-  let term = new AbortController();
+  const air = createAir({
+    clock,
+    most: MOST_IN_AIR,
+    ended,
+    failed: (node, error) => log.error('an act failed unexpectedly', { node, error }),
+  });
+  const pacing = createPacing();
 
   const launch = (node: string, work: (act: Act, signal: AbortSignal) => Promise<void>): void => {
     const act = ledger.get(node)?.act;
     const now = clock.now();
-    if (!act || inAir.has(node) || inAir.size >= MOST_IN_AIR || pacing.until(node, now) > now) return;
-    const running = work({ ...act }, term.signal)
-      .catch((error: unknown) => log.error('an act failed unexpectedly', { node, error }))
-      .finally(() => {
-        inAir.delete(node);
-        ended();
-      });
-    inAir.set(node, running);
+    if (act && pacing.until(node, now) <= now) air.launch(node, (signal) => work({ ...act }, signal));
   };
 
   /** What both kinds of write have in common: the pod as it is now, and the pace of the next try. */
@@ -56,10 +54,6 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
     return (
       held?.podUid === act.podUid && held.podResourceVersion === act.podResourceVersion && held.rollout === act.rollout
     );
-  };
-
-  const settled = async (): Promise<void> => {
-    while (inAir.size > 0) await Promise.all(inAir.values());
   };
 
   return {
@@ -121,20 +115,8 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
       }
       return least;
     },
-    /**
-     * Lets what is in the air end, and after `graceMs` gives up waiting for its answers: what is not sent by then never
-     * is. Reservations stay on file, so whoever comes next finds out what became of the rest.
-     */
-    async stop(graceMs: number): Promise<void> {
-      const ending = term;
-      term = new AbortController();
-      const done = new AbortController();
-      const giveUp = (): void => ending.abort(new Error('the controller acts no more'));
-      if (graceMs <= 0) giveUp();
-      else if (inAir.size > 0) sleep(clock, graceMs, done.signal).then(giveUp, () => undefined);
-      await settled();
-      done.abort();
-    },
+    /** Lets what is in the air end. Reservations stay on file, so whoever comes next finds out what became of the rest. */
+    stop: air.stop,
   };
 };
 export type Actor = ReturnType<typeof createActor>;

@@ -1,5 +1,6 @@
 import { type Announcement, type Ledger, livePod, type PodFacts } from '../rollout/index.ts';
-import { type Env, sleep } from '../runtime/index.ts';
+import type { Env } from '../runtime/index.ts';
+import { createAir } from './air.ts';
 import type { ControllerObserver } from './observer.ts';
 import { createPacing } from './pacing.ts';
 import type { PodActs } from './pod-acts.ts';
@@ -25,9 +26,16 @@ export interface AnnouncerOptions {
 export const createAnnouncer = ({ env, ledger, acts, teller, observe, ended }: AnnouncerOptions) => {
   const { clock, log } = env;
   /** By the pod's UID, as all that is kept here. */
-  const inAir = new Map<string, Promise<void>>();
   const pacing = createPacing({ firstMs: 1_000, longestMs: 60_000 });
-  let term = new AbortController();
+  const air = createAir({
+    clock,
+    most: MOST_IN_AIR,
+    ended,
+    failed(uid, error) {
+      log.error('an announcement failed unexpectedly', { pod: uid, error });
+      pacing.failed(uid, clock.now());
+    },
+  });
 
   const write = async (pod: PodFacts, wanted: Announcement | 'none', signal: AbortSignal): Promise<void> => {
     const outcome = await acts.announce(pod, wanted, signal);
@@ -60,33 +68,16 @@ export const createAnnouncer = ({ env, ledger, acts, teller, observe, ended }: A
     }
   };
 
-  const launch = (pod: PodFacts, wanted: Announcement | 'none'): void => {
-    const running = write(pod, wanted, term.signal)
-      .catch((error: unknown) => {
-        log.error('an announcement failed unexpectedly', { node: pod.node, error });
-        pacing.failed(pod.uid, clock.now());
-      })
-      .finally(() => {
-        inAir.delete(pod.uid);
-        ended();
-      });
-    inAir.set(pod.uid, running);
-  };
-
-  const settled = async (): Promise<void> => {
-    while (inAir.size > 0) await Promise.all(inAir.values());
-  };
-
   return {
     /** Writes to as many pods as may be written to at once; `ended` is called as each of them has been. */
     announce(): void {
       const now = clock.now();
       for (const record of ledger.unannounced()) {
-        if (inAir.size >= MOST_IN_AIR) return;
+        if (air.isFull()) return;
         const { announce } = record.view;
         const facts = livePod(record)?.facts;
-        if (!announce || !facts || inAir.has(facts.uid) || pacing.until(facts.uid, now) > now) continue;
-        launch(facts, announce);
+        if (!announce || !facts || air.has(facts.uid) || pacing.until(facts.uid, now) > now) continue;
+        air.launch(facts.uid, (signal) => write(facts, announce, signal));
       }
     },
     /** When the earliest paced pod may be tried again; Infinity when none waits. */
@@ -102,16 +93,7 @@ export const createAnnouncer = ({ env, ledger, acts, teller, observe, ended }: A
       return least;
     },
     /** Begins nothing further, and resolves when nothing is in the air: after `graceMs` no answer is waited for. */
-    async stop(graceMs: number): Promise<void> {
-      const ending = term;
-      term = new AbortController();
-      const done = new AbortController();
-      const giveUp = (): void => ending.abort(new Error('the controller writes no more'));
-      if (graceMs <= 0) giveUp();
-      else if (inAir.size > 0) sleep(clock, graceMs, done.signal).then(giveUp, () => undefined);
-      await settled();
-      done.abort();
-    },
+    stop: air.stop,
   };
 };
 export type Announcer = ReturnType<typeof createAnnouncer>;
