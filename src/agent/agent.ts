@@ -188,6 +188,7 @@ export const createAgent = (options: AgentOptions): Agent => {
         since: toTimestamp(cache.since()),
         lastContact: lastContact === undefined ? null : toTimestamp(lastContact),
         safe: { configured: safe.configured, ...safe.last },
+        disk: { trouble: book.trouble ?? null, damage: book.damage ?? null },
       };
     },
     onChange(listener) {

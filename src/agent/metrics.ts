@@ -67,6 +67,18 @@ export const createAgentMetrics = (version: string): AgentMetrics => {
       family('edgeset_agent_connected', 'gauge', 'Whether the API server is in touch.', [
         [{}, backend.device().connected ? 1 : 0],
       ]),
+      family(
+        'edgeset_agent_decisions_unkept',
+        'gauge',
+        'Whether the last change of a decision did not reach the disk.',
+        [[{}, backend.device().disk.trouble === null ? 0 : 1]],
+      ),
+      family(
+        'edgeset_agent_decisions_damaged',
+        'gauge',
+        'Whether decisions on the disk were unreadable at the start.',
+        [[{}, backend.device().disk.damage === null ? 0 : 1]],
+      ),
       family('edgeset_agent_cache_age_seconds', 'gauge', 'Age of what is known of the pods.', [
         [{}, backend.pods().ageSeconds],
       ]),

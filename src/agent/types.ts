@@ -157,11 +157,18 @@ export interface DeviceStatus {
   lastContact: Timestamp | null;
   /** Whether a check of the device is configured, and what it said last. */
   safe: { configured: boolean; safe: boolean | null; message: string };
+  /** How decisions are kept here. Sentences for people, which name the cure; null while there is nothing to say. */
+  disk: {
+    /** Why the last decision, or what became of one, could not be put on the disk. Decisions are refused for it. */
+    trouble: string | null;
+    /** What was unreadable on the disk when the agent started: decisions may be missing. */
+    damage: string | null;
+  };
 }
 
 /** An answer of the compatible routes: HTTP status and the text of the body. */
 export interface TextAnswer {
-  status: 200 | 202 | 400 | 403 | 404 | 502 | 503 | 504;
+  status: 200 | 202 | 400 | 403 | 404 | 502 | 503 | 504 | 507;
   text: string;
 }
 

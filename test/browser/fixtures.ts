@@ -11,6 +11,7 @@ export const device = (changes: Partial<DeviceStatus> = {}): DeviceStatus => ({
   since: '2026-11-21T05:02:00Z',
   lastContact: NOW,
   safe: { configured: false, safe: null, message: '' },
+  disk: { trouble: null, damage: null },
   ...changes,
 });
 
@@ -140,6 +141,16 @@ export const scenes = {
     { state: 'queued', reason: 'NotSafe', message: 'The device says: the engine is running.', decision: decision() },
     { safe: { configured: true, safe: false, message: 'the engine is running' } },
   ),
+  unkept: scene(
+    {},
+    {
+      disk: {
+        trouble: 'cannot save to /var/lib/edgeset-agent/decisions.journal: the disk is full: free some space on it',
+        damage: null,
+      },
+    },
+  ),
+  damaged: scene({}, { disk: { trouble: null, damage: '2 records could not be read' } }),
   postponed: scene({
     state: 'postponed',
     reason: 'Postponed',

@@ -1,3 +1,4 @@
+import { type JournalError, notKept } from '../decisions/index.ts';
 import type { TextAnswer } from '../types.ts';
 
 /** Why an update is not begun, in the order in which it is found out. */
@@ -35,5 +36,7 @@ export const disconnected = (): Refusal =>
   refuse('Disconnected', 503, 'OTA upgrade is not allowed when node is disconnected to cloud');
 
 /** Nothing is done without a decision on the disk. */
-export const notDurable = (cause: Error): Refusal =>
-  refuse('NotDurable', 503, `The decision could not be kept on this device, and nothing was sent: ${cause.message}`);
+export const notDurable = (cause: JournalError): Refusal => {
+  const { status, text } = notKept(cause);
+  return refuse('NotDurable', status, text);
+};

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, beforeEach, describe, it } from 'node:test';
 import { createVirtualClock, type Env, silentLogger } from '../../runtime/index.ts';
+import { createDisk, diskError } from '../journal/testing/disk.ts';
 import type { Caller, Choice, DecisionAct } from '../types.ts';
 import { openDecisionBook } from './book.ts';
 import type { DecisionBook, DecisionInput } from './types.ts';
@@ -175,6 +176,22 @@ describe('decision book', () => {
     end();
     await book.decide(input({ choice: reject }));
     assert.equal(told, 1);
+    await book.close();
+  });
+
+  it('tells once when the disk takes nothing, and again when it takes something', async () => {
+    const disk = createDisk();
+    const lock = { held: () => Promise.resolve(true), release: () => Promise.resolve() };
+    const book = await openDecisionBook({ dir: '/state', env, on: { files: disk, lock: () => Promise.resolve(lock) } });
+    const seen: (string | undefined)[] = [];
+    book.onChange(() => seen.push(book.trouble));
+    disk.failure = (op) => (op.kind === 'write' ? diskError('ENOSPC') : undefined);
+    for (let tries = 0; tries < 3; tries += 1) await assert.rejects(book.decide(input()), { code: 'NoSpace' });
+    assert.equal(seen.length, 1);
+    assert.match(seen[0] ?? '', /disk is full: free some space/);
+    disk.failure = undefined;
+    await book.decide(input());
+    assert.deepEqual(seen.slice(1), [undefined]);
     await book.close();
   });
 

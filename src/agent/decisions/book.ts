@@ -59,8 +59,7 @@ export const openDecisionBook = async ({ dir, env, on }: DecisionBookOptions): P
     return result;
   };
 
-  const save = async (change: Omit<Change, 'lastId'>, lastId = ledger.lastId): Promise<void> => {
-    await journal.append({ lastId, ...change } satisfies Change);
+  const tell = (): void => {
     for (const listener of listeners) {
       try {
         listener();
@@ -68,6 +67,18 @@ export const openDecisionBook = async ({ dir, env, on }: DecisionBookOptions): P
         env.log.error('a listener of decisions failed', { error });
       }
     }
+  };
+
+  const save = async (change: Omit<Change, 'lastId'>, lastId = ledger.lastId): Promise<void> => {
+    const before = journal.trouble;
+    try {
+      await journal.append({ lastId, ...change } satisfies Change);
+    } catch (error) {
+      // Once for each new trouble: whoever listens may try to write.
+      if (journal.trouble !== before) tell();
+      throw error;
+    }
+    tell();
   };
 
   const line = (

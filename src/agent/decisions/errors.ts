@@ -1,3 +1,11 @@
+import type { JournalError } from '../journal/index.ts';
+
+/** How both APIs answer that a decision could not be put on the disk. The sentence ends with the cure. */
+export const notKept = ({ code, message }: JournalError): { status: 503 | 507; text: string } => ({
+  status: code === 'NoSpace' ? 507 : 503,
+  text: `The decision could not be kept on this device, and nothing was sent: ${message}`,
+});
+
 /**
  * `Acting`: another decision of the DaemonSet is being carried out. `NotFound`: no decision with this id is open or acting.
  * `NotOpen`: it is not in the state that the call needs. `NotApproved`: it does not consent to this act.

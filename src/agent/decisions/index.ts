@@ -1,7 +1,7 @@
 export { JournalError, type JournalErrorCode } from '../journal/index.ts';
 export { type DecisionBookOptions, openDecisionBook } from './book.ts';
 export { actsAt, deadlineShare } from './deadline.ts';
-export { DecisionError, type DecisionErrorCode } from './errors.ts';
+export { DecisionError, type DecisionErrorCode, notKept } from './errors.ts';
 export { nextStep } from './next-step.ts';
 export { type ParseChoiceOptions, type ParsedChoice, parseChoice } from './parse-choice.ts';
 export { parseTimeZone } from './time-zone.ts';

@@ -38,7 +38,7 @@ export interface DecisionBook {
   readonly damage: string | undefined;
   /** Why the last change could not be put on the disk; undefined while there is no reason to doubt the next one. */
   readonly trouble: string | undefined;
-  /** Called after every change. Returns how to end it. */
+  /** Called after every change, and when `trouble` begins. Returns how to end it. */
   onChange(listener: () => void): () => void;
   close(): Promise<void>;
 }

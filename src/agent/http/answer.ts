@@ -25,7 +25,8 @@ export const plain = ({ status, text }: TextAnswer): HttpAnswer => ({
   body: text,
 });
 
-/** `reason` of Kubernetes' Status by HTTP code; `MisdirectedRequest` is ours. */
+/** `reason` of Kubernetes' Status by HTTP code; `MisdirectedRequest` and
+ * `InsufficientStorage` are ours. */
 const reasons: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -40,6 +41,7 @@ const reasons: Readonly<Record<number, string>> = {
   429: 'TooManyRequests',
   500: 'InternalError',
   503: 'ServiceUnavailable',
+  507: 'InsufficientStorage',
 };
 
 export interface StatusDetails {

@@ -14,8 +14,9 @@ const refusals: Readonly<Record<number, ReturnType<typeof text>>> = {
   403: text('The pod is terminating, on another node, not to be updated, halted, or its images are not ready.'),
   404: text('There is no such pod on this node.'),
   502: text('The API server refused; the text says why.'),
-  503: text('Not connected to the API server. Nothing was sent.'),
+  503: text('Not connected to the API server, or the disk takes no decision. Nothing was sent.'),
   504: text('The API server did not answer in time: the outcome is not known, and is told in the history later.'),
+  507: text('The disk is full: the decision could not be kept. Nothing was sent.'),
 };
 
 const podOf = (call: Call): { namespace: string; name: string } => ({

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Env } from '../../runtime/index.ts';
 import type { Authenticate, Verdict } from '../callers/index.ts';
-import { JournalError } from '../decisions/index.ts';
+import { JournalError, notKept } from '../decisions/index.ts';
 import type { AgentBackend } from '../types.ts';
 import { failure, type HttpAnswer, json } from './answer.ts';
 import { discard, readJson } from './body.ts';
@@ -67,6 +67,12 @@ const refuse = ({ status, message, reason }: Extract<Verdict, { kind: 'refused' 
     headers: status === 401 ? { 'www-authenticate': 'Bearer realm="edgeset-agent"' } : {},
     close: true,
   });
+
+/** Nothing that is not on the disk is ever done. */
+const unkept = (error: JournalError): HttpAnswer => {
+  const { status, text } = notKept(error);
+  return failure(status, text, { cause: error.code, retryAfterSeconds: 10 });
+};
 
 /**
  * The order of the checks: what the request says of itself, where it comes from, how often, who sends it, and only then
@@ -162,11 +168,7 @@ export const createHandler = (parts: HandlerParts): Handler => {
     } catch (error) {
       if (request.destroyed && !request.complete) return;
       env.log.error('a request failed', { method: request.method, error });
-      // Nothing that is not on the disk is ever done: the message says what the disk lacks.
-      result =
-        error instanceof JournalError
-          ? failure(503, `nothing was done: ${error.message}`, { cause: error.code, retryAfterSeconds: 10 })
-          : failure(500, 'the agent failed: its log says more');
+      result = error instanceof JournalError ? unkept(error) : failure(500, 'the agent failed: its log says more');
     } finally {
       connection.pending -= 1;
     }

@@ -6,7 +6,7 @@ import { after, describe, it, type TestContext } from 'node:test';
 import { fromJSONSchema, type ZodType } from 'zod';
 import { silentLogger } from '../../runtime/index.ts';
 import { openTokenFile } from '../callers/index.ts';
-import { JournalError } from '../decisions/index.ts';
+import { JournalError, type JournalErrorCode } from '../decisions/index.ts';
 import type { TextAnswer, Update } from '../types.ts';
 import type { FakeBackend } from './testing/fake-backend.ts';
 import { shopUpdate } from './testing/fake-backend.ts';
@@ -110,17 +110,18 @@ const answering = (status: TextAnswer['status']) => (backend: FakeBackend) => {
 const refusing = (status: 403 | 404 | 409 | 422) => (backend: FakeBackend) => {
   backend.next.decide = { kind: 'refused', status, reason: 'Conflict', message: 'because' };
 };
-const diskFull = (backend: FakeBackend): void => {
-  backend.next.fail = new JournalError('NoSpace', 'the disk is full');
+const failing = (code: JournalErrorCode) => (backend: FakeBackend) => {
+  backend.next.fail = new JournalError(code, 'the disk takes nothing');
 };
 const compatible = (what: string): Record<string, Case> =>
   Object.fromEntries([
-    ...([400, 403, 404, 502, 503, 504] as const).map((status): [string, Case] => [
+    ...([400, 403, 404, 502, 503, 504, 507] as const).map((status): [string, Case] => [
       `${status} text/plain`,
       { request: { method: 'POST', target: `${pod}/${what}` }, prepare: answering(status) },
     ]),
     ['200 text/plain', { request: { method: 'POST', target: `${pod}/${what}` } }],
-    ['503 application/json', { request: { method: 'POST', target: `${pod}/${what}` }, prepare: diskFull }],
+    ['503 application/json', { request: { method: 'POST', target: `${pod}/${what}` }, prepare: failing('ReadOnly') }],
+    ['507 application/json', { request: { method: 'POST', target: `${pod}/${what}` }, prepare: failing('NoSpace') }],
   ]);
 
 /** One request for each answer that a route gives by itself. */
@@ -144,7 +145,8 @@ const cases: Record<string, Record<string, Case>> = {
     '409 application/json': { request: approve, prepare: refusing(409) },
     '415 application/json': { request: decision({}, 'text/plain') },
     '422 application/json': { request: decision({ revision: '7d9c', decision: 'maybe' }) },
-    '503 application/json': { request: approve, prepare: diskFull },
+    '503 application/json': { request: approve, prepare: failing('ReadOnly') },
+    '507 application/json': { request: approve, prepare: failing('NoSpace') },
   },
   listHistory: { '200 application/json': { request: get('/edgeset.io/v1/history') } },
   getDevice: { '200 application/json': { request: get('/edgeset.io/v1/device') } },

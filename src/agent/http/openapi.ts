@@ -18,7 +18,10 @@ export const guardResponses: Readonly<Record<number, string>> = {
 };
 
 /** Of what is written to the disk before it is done. */
-const diskResponses: Readonly<Record<number, string>> = { 503: 'The disk takes no decision. Nothing was done.' };
+const diskResponses: Readonly<Record<number, string>> = {
+  503: 'The disk takes no decision: read-only, denied, failing, or used by another agent. Nothing was done.',
+  507: 'The disk is full. Nothing was done.',
+};
 
 const guardsOf = ({ method }: Route): Readonly<Record<number, string>> =>
   method === 'POST' ? { ...guardResponses, ...diskResponses } : guardResponses;

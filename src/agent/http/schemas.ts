@@ -130,6 +130,13 @@ const device = object({
     safe: nullable({ type: 'boolean' }),
     message: text(),
   }),
+  disk: object(
+    {
+      trouble: nullable(text('Why decisions cannot be kept at present.')),
+      damage: nullable(text('What was unreadable when the agent started: decisions may be missing.')),
+    },
+    'Of what keeps the decisions. For people, with the cure.',
+  ),
 });
 
 const status = object(

@@ -42,6 +42,9 @@ export const errnoOf = (error: unknown): string =>
 export const asJournalError = (error: unknown, doing: string): JournalError => {
   if (error instanceof JournalError) return error;
   const errno = errnoOf(error);
-  const [code, cure] = byErrno.get(errno) ?? ['Io', `the disk failed (${errno || String(error)})`];
+  const [code, cure] = byErrno.get(errno) ?? [
+    'Io',
+    `the disk failed (${errno || String(error)}): see the log of the system, and replace it`,
+  ];
   return new JournalError(code, `${doing}: ${cure}`, error);
 };

@@ -116,7 +116,7 @@ export const createDurableFile = (options: DurableFileOptions): DurableFile => {
       damaged = undefined;
     }
     if (!trusted) await rewrite();
-    if (!current) throw new JournalError('Closed', `${file} is closed`);
+    if (!current) throw new JournalError('Closed', `${file} is closed: the agent stops; try again once it runs`);
     return current;
   };
 

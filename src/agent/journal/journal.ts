@@ -140,7 +140,8 @@ export const openJournal = async (options: JournalOptions): Promise<Journal> => 
   return {
     append(record) {
       const text = JSON.stringify(record);
-      if (closed) return Promise.reject(new JournalError('Closed', `${file} is closed`));
+      if (closed)
+        return Promise.reject(new JournalError('Closed', `${file} is closed: the agent stops; try again once it runs`));
       if (text.length > LARGEST_RECORD)
         return Promise.reject(
           new JournalError('TooLarge', `a record of ${text.length} bytes is above ${LARGEST_RECORD}`),

@@ -1,10 +1,12 @@
-import { type DecisionBook, DecisionError } from '../decisions/index.ts';
+import { type DecisionBook, DecisionError, type JournalError } from '../decisions/index.ts';
 import type { DaemonSetRef, Decision, HistoryEntry } from '../types.ts';
 
 /** What a journal would have on its disk. */
 export interface Records {
   decisions: Decision[];
   history: HistoryEntry[];
+  /** Why the disk takes nothing. */
+  failure?: JournalError | undefined;
 }
 
 /** A decision book without a disk: what it was given is there at once. Rules as in `DecisionBook`. */
@@ -19,10 +21,13 @@ export const createMemoryBook = (
       ({ namespace, daemonSet, state }) =>
         namespace === ref.namespace && daemonSet === ref.daemonSet && (state === 'open' || state === 'acting'),
     );
-  const note = (entry: Omit<HistoryEntry, 'at'>): Promise<void> => {
+  const check = (): void => {
+    if (records.failure) throw records.failure;
+  };
+  const note = async (entry: Omit<HistoryEntry, 'at'>): Promise<void> => {
+    check();
     records.history.unshift({ at: stamp(), ...entry });
     for (const listener of listeners) listener();
-    return Promise.resolve();
   };
   const change = async (
     id: number,
@@ -34,6 +39,7 @@ export const createMemoryBook = (
     const before = records.decisions[index];
     if (!before || !from.includes(before.state))
       throw new DecisionError('NotOpen', `decision ${id} is ${before?.state}`);
+    check();
     const after = update(before);
     records.decisions[index] = after;
     const { namespace, daemonSet, by, act, revision } = after;
@@ -52,12 +58,15 @@ export const createMemoryBook = (
   return {
     records,
     damage: undefined,
-    trouble: undefined,
+    get trouble() {
+      return records.failure?.message;
+    },
     async decide({ choice, fromRevision, once, ...input }) {
       const before = of(input);
       const isSame = before?.revision === input.revision && JSON.stringify(before.decision) === JSON.stringify(choice);
       if (before && isSame) return before;
       if (before?.state === 'acting') throw new DecisionError('Acting', 'another one is acting');
+      check();
       if (before) await change(before.id, ['open'], 'Replaced', (one) => ({ ...one, state: 'replaced' }));
       const { namespace, daemonSet, revision, by } = input;
       const id = records.decisions.length + 1;

@@ -47,6 +47,18 @@ export const Banners = ({ store }: { store: Store }) => {
       )}
       {link === 'silent' && <Silent store={store} />}
       {link === 'live' && device !== null && !device.connected && <Offline store={store} since={device.since} />}
+      {link === 'live' && device !== null && device.disk.trouble !== null && (
+        <Banner tone="bad" icon="warn" title={text.disk.troubleTitle}>
+          <p>{text.disk.trouble}</p>
+          <p class="note">{text.disk.cause(device.disk.trouble)}</p>
+        </Banner>
+      )}
+      {link === 'live' && device !== null && device.disk.damage !== null && (
+        <Banner tone="wait" icon="warn" title={text.disk.damageTitle}>
+          <p>{text.disk.damage}</p>
+          <p class="note">{text.disk.cause(device.disk.damage)}</p>
+        </Banner>
+      )}
       {link === 'live' && device?.safe.configured === true && device.safe.safe === false && (
         <Banner tone="wait" icon="shield" title={text.safe.title}>
           {device.safe.message !== '' && <p>{text.safe.text(device.safe.message)}</p>}

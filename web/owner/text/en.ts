@@ -44,6 +44,14 @@ export const en = {
     note: 'Updates wait until the device says that it is safe.',
   },
 
+  disk: {
+    troubleTitle: 'Decisions cannot be saved on this device',
+    trouble: 'Nothing is updated until that is mended. Please tell your administrator, then decide again.',
+    damageTitle: 'Some earlier decisions could not be read',
+    damage: 'Please look at each app below: what you have decided may have to be decided again.',
+    cause: (message: string) => `What the device says: ${message}`,
+  },
+
   summary: {
     heading: 'Apps on this device',
     nothingNew: 'Everything is up to date',

@@ -118,6 +118,7 @@ export const createFakeBackend = (): FakeBackend => {
         since: '2026-11-21T16:00:00Z',
         lastContact: null,
         safe: { configured: false, safe: null, message: '' },
+        disk: { trouble: null, damage: null },
       };
     },
     onChange(listener) {
