@@ -115,7 +115,9 @@ export const scenes = {
   available: scene({}),
   downloaded: scene({ image: { state: 'ready', message: '' } }),
   downloading: scene({ image: { state: 'pulling', message: '' } }),
-  downloadFailed: scene({ image: { state: 'failed', message: 'not enough space on the device' } }),
+  downloadFailed: scene({
+    image: { state: 'failed', message: 'The new version could not be downloaded. There is not enough space.' },
+  }),
   deadline: scene({ deadline: { at: '2026-11-23T17:00:00Z', actsAt: '2026-11-23T17:34:00Z' } }),
   deadlineTonight: scene({ deadline: { at: '2026-11-21T20:00:00Z', actsAt: '2026-11-21T20:34:00Z' } }),
   availableOffline: scene({}, offline),
@@ -163,7 +165,7 @@ export const scenes = {
   }),
   stopping: scene({
     state: 'updating',
-    reason: 'Replacing',
+    reason: 'Stopping',
     message: 'The old version is being stopped.',
     decision: decision({ state: 'acting', act }),
   }),
@@ -179,7 +181,6 @@ export const scenes = {
     state: 'current',
     reason: 'UpToDate',
     running: after,
-    decision: settled,
   }),
   failed: scene({
     pod: 'ticketing-q5w8r',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext } from 'node:test';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { launchChromium } from './chromium.ts';
 import { createFakeBackend, type FakeBackend } from './fake-backend.ts';
 import { type SceneName, scenes } from './fixtures.ts';
@@ -23,27 +23,28 @@ export interface VisitOptions extends BrowserContextOptions {
   allow?: RegExp;
 }
 
+export interface Opened {
+  page: Page;
+  context: BrowserContext;
+}
+
 /**
- * Opens pages of fake agents for the tests of one file, in one browser. Whatever a page writes to its console, and every
- * request that goes anywhere but to its agent, fails the test that opened it.
+ * Opens pages for the tests of one file, in one browser. Whatever a page writes to its console, and every request that
+ * goes anywhere but to its agent, fails the test that opened it.
  */
-export const visits = (): ((t: TestContext, scene: SceneName, options?: VisitOptions) => Promise<Visit>) => {
+export const pages = (): ((t: TestContext, origin: string, options?: VisitOptions) => Promise<Opened>) => {
   let browser: Browser | undefined;
   before(async () => {
     browser = await launchChromium();
   });
   after(() => browser?.close());
 
-  return async (t, scene, { allow, ...options } = {}) => {
+  return async (t, origin, { allow, ...options } = {}) => {
     if (!browser) throw new Error('the browser is not up: call inside of a test');
-    const backend = createFakeBackend(scenes[scene]);
-    const served = await serve(backend);
-    const origin = `http://127.0.0.1:${served.port}`;
     const context = await browser.newContext({ viewport: screens.upright, ...options });
     const complaints: string[] = [];
     t.after(async () => {
       await context.close();
-      await served.close();
       assert.deepEqual(complaints, []);
     });
     const page = await context.newPage();
@@ -58,6 +59,20 @@ export const visits = (): ((t: TestContext, scene: SceneName, options?: VisitOpt
     });
     await page.goto(origin);
     await page.locator('main section').first().waitFor();
+    return { page, context };
+  };
+};
+
+/** The same with a fake agent for each page. */
+export const visits = (): ((t: TestContext, scene: SceneName, options?: VisitOptions) => Promise<Visit>) => {
+  const open = pages();
+  return async (t, scene, options) => {
+    const backend = createFakeBackend(scenes[scene]);
+    const served = await serve(backend);
+    const { page } = await open(t, `http://127.0.0.1:${served.port}`, options).finally(() =>
+      // After the page's own end, which opening it has set: a page whose agent goes away complains.
+      t.after(() => served.close()),
+    );
     return {
       page,
       backend,

@@ -22,6 +22,8 @@ export interface Store {
   now: ReadonlySignal<number>;
   timeZone: ReadonlySignal<string>;
   moments: ReadonlySignal<Moments>;
+  /** When the version that an app runs was installed, as far as the history reaches. */
+  doneAt(update: Update): number;
   /** What was pressed and is not answered yet, by app. */
   doing: ReadonlySignal<ReadonlyMap<string, Doing>>;
   /** What an app's owner should know of the last press, by app. */
@@ -155,6 +157,16 @@ export const createStore = (text: Text): Store => {
     moments,
     doing,
     notices,
+    doneAt({ namespace, daemonSet, running }) {
+      const entry = history.value.find(
+        (each) =>
+          each.namespace === namespace &&
+          each.daemonSet === daemonSet &&
+          each.what === 'Updated' &&
+          each.toRevision === running.revision,
+      );
+      return Date.parse(entry?.at ?? '');
+    },
     choose: (update, revision, name, choice) =>
       press(keyOf(update), name, async () => {
         const outcome = await decide(update, revision, choice);

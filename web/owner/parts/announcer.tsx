@@ -14,7 +14,7 @@ export const Announcer = ({ store }: { store: Store }) => {
   if (device !== null) {
     const present = new Map(
       store.updates.value.map((update) => {
-        const step = stepsOf(update, device, store.now.value, text).findLast(({ state }) => state !== 'ahead');
+        const step = stepsOf(update, device, Number.NaN, text).findLast(({ state }) => state !== 'ahead');
         const what = update.state === 'updating' || update.state === 'queued' ? step?.label : undefined;
         return [keyOf(update), text.live.state(update.daemonSet, what ?? text.state[update.state])];
       }),

@@ -59,13 +59,13 @@ export const Remarks = ({ store, update }: { store: Store; update: Update }) => 
   const { text } = store;
   const { state, decision, target, running } = update;
   const say = (at: string): string => store.moments.value.say(Date.parse(at));
-  const done = state === 'current' && decision?.state === 'done' ? decision.settledAt : undefined;
+  const done = state === 'current' ? store.doneAt(update) : Number.NaN;
   const tried = decision?.state === 'refused' && state !== 'current' ? decision.result : undefined;
   const published = state === 'current' || state === 'updating' || state === 'failed' ? null : target.publishedAt;
   return (
     <>
       {published !== null && <p class="note">{text.app.published(say(published))}</p>}
-      {done !== undefined && <p class="note">{text.app.updatedAt(say(done))}</p>}
+      {!Number.isNaN(done) && <p class="note">{text.app.updatedAt(store.moments.value.say(done))}</p>}
       {isWithheld(update) && <p>{text.app.withheldHelp}</p>}
       {state === 'failed' && (
         <p>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Store } from '../store.ts';
 import type { HistoryEntry } from '../types.ts';
+import { sayTimes } from '../view/moment.ts';
 
 const FIRST = 5;
 
@@ -12,7 +13,7 @@ const Line = ({ store, entry }: { store: Store; entry: HistoryEntry }) => {
       <p class="history-what">
         <strong>{entry.daemonSet}</strong>: {text.history.what[entry.what] ?? entry.what}
       </p>
-      <p class="history-result">{entry.result}</p>
+      <p class="history-result">{sayTimes(entry.result, store.moments.value)}</p>
       <p class="history-when">
         <time dateTime={entry.at}>{store.moments.value.say(Date.parse(entry.at))}</time>, {who}
       </p>

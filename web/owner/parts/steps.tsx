@@ -1,11 +1,12 @@
 import type { Store } from '../store.ts';
 import type { Update } from '../types.ts';
+import { sayTimes } from '../view/moment.ts';
 import { type StepState, stepsOf } from '../view/steps.ts';
 
 export const Steps = ({ store, update }: { store: Store; update: Update }) => {
   const { text } = store;
   const device = store.device.value;
-  const steps = device === null ? [] : stepsOf(update, device, store.now.value, text);
+  const steps = device === null ? [] : stepsOf(update, device, store.now.value - store.doneAt(update), text);
   if (steps.length === 0) return null;
   const words: Readonly<Record<StepState, string>> = {
     done: text.steps.done,
@@ -23,7 +24,7 @@ export const Steps = ({ store, update }: { store: Store; update: Update }) => {
               {label}
               <span class="hidden">, {words[state]}</span>
             </p>
-            {note !== '' && <p class="note">{note}</p>}
+            {note !== '' && <p class="note">{sayTimes(note, store.moments.value)}</p>}
           </div>
         </li>
       ))}

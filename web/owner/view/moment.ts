@@ -43,3 +43,10 @@ export const createMoments = (text: Text, timeZone: string, now: number): Moment
     },
   };
 };
+
+/** A sentence of the agent's with its times as a person says them: in its API they are those of a machine. */
+export const sayTimes = (sentence: string, moments: Moments): string =>
+  sentence.replaceAll(/(?:at |since )?(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z)/g, (words, time: string) => {
+    const said = moments.say(Date.parse(time));
+    return words.startsWith('since ') ? `since ${said}` : said;
+  });

@@ -15,23 +15,26 @@ const LINGER_MS = 10 * 60_000;
 
 type Position = 'waiting' | 'stopping' | 'starting' | 'running' | 'failed';
 
+/** By the agent's reason. */
+const POSITIONS: Readonly<Record<string, Position>> = {
+  WaitingForManager: 'waiting',
+  OutcomeUnknown: 'stopping',
+  Stopping: 'stopping',
+  WaitingForPod: 'starting',
+  Starting: 'starting',
+};
+
 /** Where an update stands between decision and running pod; undefined when it is not on its way. */
-const positionOf = (update: Update, now: number): Position | undefined => {
+const positionOf = (update: Update, sinceDoneMs: number): Position | undefined => {
   switch (update.state) {
     case 'queued':
       return 'waiting';
-    case 'updating': {
-      // The old pod is there under its name until it has ended; then there is none, or the new one.
-      const { running, target } = update;
-      return update.pod !== null && running.revision !== target.revision ? 'stopping' : 'starting';
-    }
+    case 'updating':
+      return POSITIONS[update.reason] ?? (update.pod === null ? 'starting' : 'stopping');
     case 'failed':
       return 'failed';
-    case 'current': {
-      const { decision } = update;
-      const settled = decision?.state === 'done' ? Date.parse(decision.settledAt ?? '') : Number.NaN;
-      return now - settled < LINGER_MS ? 'running' : undefined;
-    }
+    case 'current':
+      return sinceDoneMs < LINGER_MS ? 'running' : undefined;
     case 'available':
     case 'postponed':
     case 'rejected':
@@ -60,8 +63,9 @@ const waitLabel = (update: Update, device: DeviceStatus, text: Text): string => 
 
 const ORDER = ['waiting', 'stopping', 'starting', 'running'] as const;
 
-export const stepsOf = (update: Update, device: DeviceStatus, now: number, text: Text): Step[] => {
-  const position = positionOf(update, now);
+/** `sinceDoneMs`: since the last update of this app was done. */
+export const stepsOf = (update: Update, device: DeviceStatus, sinceDoneMs: number, text: Text): Step[] => {
+  const position = positionOf(update, sinceDoneMs);
   if (position === undefined) return [];
   const at = position === 'failed' ? ORDER.indexOf('running') : ORDER.indexOf(position);
   const words = {
@@ -85,5 +89,5 @@ export const stepsOf = (update: Update, device: DeviceStatus, now: number, text:
     };
   });
   const decided: Step = { label: text.steps.decided, state: 'done', note: '' };
-  return update.decision === null ? steps : [decided, ...steps];
+  return update.decision === null && position !== 'running' ? steps : [decided, ...steps];
 };
