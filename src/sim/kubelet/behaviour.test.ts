@@ -15,11 +15,32 @@ const node = (annotations: Record<string, string>): KeptNode => meta(annotations
 
 describe('how a pod fares', () => {
   it('is well by default', () => {
-    assert.deepEqual(fateOf(pod('app:v2'), undefined, delays), { behaviour: 'ready', ...delays });
+    assert.deepEqual(fateOf(pod('app:v2'), undefined, delays), { behaviour: 'ready', resizing: 'granted', ...delays });
   });
   it('follows the tag of its image', () => {
     assert.equal(fateOf(pod('app:v2--crash-loop'), undefined, delays).behaviour, 'crash-loop');
     assert.equal(fateOf(pod('app:v2--no-such-thing'), undefined, delays).behaviour, 'ready');
+  });
+  it('follows the tag of any of its images, sidecars too', () => {
+    const images = (side: string, main: string): KeptPod => ({
+      ...meta({}),
+      spec: {
+        initContainers: [
+          { name: 'once', image: 'x:1--failed' },
+          { name: 'side', image: side, restartPolicy: 'Always' },
+        ],
+        containers: [{ name: 'app', image: main }],
+      },
+    });
+    assert.equal(fateOf(images('s:1', 'app:1'), undefined, delays).behaviour, 'ready', 'what has run is over');
+    assert.equal(fateOf(images('s:1--never-ready', 'app:1'), undefined, delays).behaviour, 'never-ready');
+    assert.equal(fateOf(images('s:1', 'app:1--not-pullable'), undefined, delays).behaviour, 'not-pullable');
+  });
+  it('is told by its node, else by itself, what becomes of new amounts', () => {
+    const own = pod('app', { 'sim.edgeset.io/resize': 'deferred' });
+    assert.equal(fateOf(own, undefined, delays).resizing, 'deferred');
+    assert.equal(fateOf(own, node({ 'sim.edgeset.io/resize': 'infeasible' }), delays).resizing, 'infeasible');
+    assert.equal(fateOf(pod('app', { 'sim.edgeset.io/resize': 'maybe' }), undefined, delays).resizing, 'granted');
   });
   it('follows its own annotation before its image', () => {
     const found = pod('app:v2--crash-loop', { 'sim.edgeset.io/behaviour': 'never-ready' });
@@ -34,7 +55,12 @@ describe('how a pod fares', () => {
   });
   it('takes its own times, then its node’s before them', () => {
     const own = pod('app', { 'sim.edgeset.io/start-ms': '7', 'sim.edgeset.io/die-ms': 'soon' });
-    assert.deepEqual(fateOf(own, undefined, delays), { behaviour: 'ready', ...delays, startMs: 7 });
+    assert.deepEqual(fateOf(own, undefined, delays), {
+      behaviour: 'ready',
+      resizing: 'granted',
+      ...delays,
+      startMs: 7,
+    });
     assert.equal(fateOf(own, node({ 'sim.edgeset.io/start-ms': '9' }), delays).startMs, 9);
   });
   it('is twenty times as slow when it is slow, but for times of its own', () => {

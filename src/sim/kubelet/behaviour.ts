@@ -1,4 +1,5 @@
 import type { KeptNode, KeptPod } from '../resources.ts';
+import { runningParts } from './containers.ts';
 
 /** How pods fare; see docs/guide/embedded-cluster.md. */
 export const behaviours = [
@@ -26,9 +27,14 @@ export interface Delays {
   backOffMs: number;
 }
 
+/** What a node answers to new amounts of cpu or memory for a running pod. */
+export const resizings = ['granted', 'deferred', 'infeasible'] as const;
+export type Resizing = (typeof resizings)[number];
+
 /** How one pod fares on its node. */
 export interface Fate extends Delays {
   behaviour: Behaviour;
+  resizing: Resizing;
 }
 
 /** What a person sets on a node to take it offline, or to give all its pods a behaviour. */
@@ -36,6 +42,7 @@ export const POWER = 'edgeset.io/sim';
 export const OFFLINE = 'offline';
 
 const BEHAVIOUR = 'sim.edgeset.io/behaviour';
+const RESIZE = 'sim.edgeset.io/resize';
 const SLOW_FACTOR = 20;
 
 export const toBehaviour = (text: string | undefined): Behaviour | undefined =>
@@ -47,9 +54,16 @@ const milliseconds = (text: string | undefined): number | undefined =>
 type Annotated = KeptNode | KeptPod | undefined;
 const annotation = (object: Annotated, key: string): string | undefined => object?.metadata.annotations?.[key];
 
-/** `app:v2--crash-loop`: what follows the dashes. */
+/** `app:v2--crash-loop`: what follows the dashes, of the first that has some. */
 const ofImage = (pod: KeptPod): Behaviour | undefined =>
-  toBehaviour(/--([a-z-]+)$/.exec(pod.spec?.containers[0]?.image ?? '')?.[1]);
+  runningParts(pod.spec)
+    .map(({ image = '' }) => toBehaviour(/--([a-z-]+)$/.exec(image)?.[1]))
+    .find((behaviour) => behaviour !== undefined);
+
+const resizingOf = (node: KeptNode | undefined, pod: KeptPod): Resizing => {
+  const word = annotation(node, RESIZE) ?? annotation(pod, RESIZE);
+  return resizings.find((resizing) => resizing === word) ?? 'granted';
+};
 
 /** The node's word comes before the pod's, and that before its image's. */
 export const fateOf = (pod: KeptPod, node: KeptNode | undefined, delays: Delays): Fate => {
@@ -64,6 +78,7 @@ export const fateOf = (pod: KeptPod, node: KeptNode | undefined, delays: Delays)
   const factor = behaviour === 'slow' ? SLOW_FACTOR : 1;
   return {
     behaviour,
+    resizing: resizingOf(node, pod),
     startMs: own('start-ms') ?? delays.startMs * factor,
     stopMs: own('stop-ms') ?? delays.stopMs * factor,
     dieMs: own('die-ms') ?? delays.dieMs,

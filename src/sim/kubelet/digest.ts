@@ -4,11 +4,14 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 
 const images = new Map<string, string>();
 
+/** `app:v2.is-v1` is another name of `app:v1`. */
+const realName = (image: string): string => image.replace(/:[^:/]*\.is-/, ':');
+
 /** What a runtime would call this image: always the same for the same name. */
 export const imageId = (image: string): string => {
   let id = images.get(image);
   if (id === undefined) {
-    id = `sha256:${sha256(image)}`;
+    id = `sha256:${sha256(realName(image))}`;
     images.set(image, id);
   }
   return id;

@@ -1,4 +1,6 @@
+import type { ContainerStatus } from 'kubernetes-types/core/v1.d.ts';
 import type { KeptPod } from '../resources.ts';
+import { imageFor, isOutdated, statusesOf } from './containers.ts';
 import type { Step } from './step.ts';
 
 export interface Told {
@@ -8,16 +10,17 @@ export interface Told {
   container?: string;
 }
 
-const eachContainer = (pod: KeptPod, tell: (name: string, image: string) => Omit<Told, 'container'>[]): Told[] =>
-  (pod.spec?.containers ?? []).flatMap(({ name, image = '' }) =>
-    tell(name, image).map((told) => ({ ...told, container: name })),
-  );
+type Tell = (name: string, image: string) => Omit<Told, 'container'>[];
+
+const eachContainer = (pod: KeptPod, tell: Tell, concerns: (status: ContainerStatus) => boolean = () => true): Told[] =>
+  statusesOf(pod)
+    .filter(concerns)
+    .flatMap((status) => tell(status.name, imageFor(pod, status)).map((told) => ({ ...told, container: status.name })));
 
 const normal = (reason: string, message: string): Omit<Told, 'container'> => ({ type: 'Normal', reason, message });
 const warning = (reason: string, message: string): Omit<Told, 'container'> => ({ type: 'Warning', reason, message });
 
-const isStarting = (pod: KeptPod): boolean =>
-  pod.status?.containerStatuses?.some(({ state }) => state?.waiting?.reason !== undefined) ?? false;
+const isWaiting = ({ state }: ContainerStatus): boolean => state?.waiting?.reason !== undefined;
 
 /** The Events that a kubelet writes about a step, in the words that users know. */
 export const eventsOf = (step: Step, pod: KeptPod): Told[] => {
@@ -27,13 +30,17 @@ export const eventsOf = (step: Step, pod: KeptPod): Told[] => {
   switch (step) {
     case 'start':
     case 'crash':
-      return isStarting(pod)
-        ? eachContainer(pod, (name, image) => [
-            normal('Pulled', `Container image "${image}" already present on machine`),
-            normal('Created', `Created container: ${name}`),
-            normal('Started', `Started container ${name}`),
-            ...(step === 'crash' ? [backOff(name)] : []),
-          ])
+      return statusesOf(pod).some(isWaiting)
+        ? eachContainer(
+            pod,
+            (name, image) => [
+              normal('Pulled', `Container image "${image}" already present on machine`),
+              normal('Created', `Created container: ${name}`),
+              normal('Started', `Started container ${name}`),
+              ...(step === 'crash' ? [backOff(name)] : []),
+            ],
+            isWaiting,
+          )
         : eachContainer(pod, (name) => [backOff(name)]);
     case 'crash-again':
     case 'die':
@@ -41,16 +48,24 @@ export const eventsOf = (step: Step, pod: KeptPod): Told[] => {
     case 'fail-probe':
       return eachContainer(pod, () => [warning('Unhealthy', 'Readiness probe failed: the simulated probe says no')]);
     case 'fail-pull':
-      return eachContainer(pod, (_, image) => [
-        normal('Pulling', `Pulling image "${image}"`),
-        warning('Failed', `Failed to pull image "${image}": not found`),
-        warning('Failed', 'Error: ErrImagePull'),
-      ]);
+      return eachContainer(
+        pod,
+        (_, image) => [
+          normal('Pulling', `Pulling image "${image}"`),
+          warning('Failed', `Failed to pull image "${image}": not found`),
+          warning('Failed', 'Error: ErrImagePull'),
+        ],
+        isWaiting,
+      );
     case 'back-off-pull':
-      return eachContainer(pod, (_, image) => [
-        normal('BackOff', `Back-off pulling image "${image}"`),
-        warning('Failed', 'Error: ImagePullBackOff'),
-      ]);
+      return eachContainer(
+        pod,
+        (_, image) => [
+          normal('BackOff', `Back-off pulling image "${image}"`),
+          warning('Failed', 'Error: ImagePullBackOff'),
+        ],
+        isWaiting,
+      );
     case 'fail-start':
       return eachContainer(pod, (name, image) => [
         normal('Pulled', `Successfully pulled image "${image}"`),
@@ -60,13 +75,20 @@ export const eventsOf = (step: Step, pod: KeptPod): Told[] => {
     case 'fail':
       return [warning('Evicted', 'The node was low on resource: ephemeral-storage.')];
     case 'change-image':
-      return eachContainer(pod, (name) => [
-        normal('Killing', `Container ${name} definition changed, will be restarted`),
-      ]);
+      return eachContainer(
+        pod,
+        (name) => [normal('Killing', `Container ${name} definition changed, will be restarted`)],
+        (status) => isOutdated(pod, status),
+      );
     case 'stop':
       return eachContainer(pod, (name) => [normal('Killing', `Stopping container ${name}`)]);
     case 'admit':
     case 'probe':
+    case 'gate':
+    case 'begin-resize':
+    case 'resize':
+    case 'end-resize':
+    case 'refuse-resize':
     case 'kill-node':
     case 'remove':
       return [];

@@ -1,6 +1,18 @@
-import type { Container, ContainerStatus, PodStatus } from 'kubernetes-types/core/v1.d.ts';
+import type { ContainerStatus, PodStatus } from 'kubernetes-types/core/v1.d.ts';
 import { type KeptPod, toTime } from '../resources.ts';
-import { containerId, imageId } from './digest.ts';
+import type { Fate } from './behaviour.ts';
+import {
+  crashed,
+  creating,
+  ended,
+  exchanged,
+  initialised,
+  notStarted,
+  resized,
+  running,
+  waitingFor,
+} from './container-status.ts';
+import { imageFor, statusesOf, withStatuses } from './containers.ts';
 import { gatesPass, type Step } from './step.ts';
 
 /** Where a pod runs. */
@@ -12,9 +24,6 @@ export interface Host {
 }
 
 type Conditions = object[];
-type Statuses = readonly ContainerStatus[];
-
-const statusesOf = ({ status }: KeptPod): Statuses => status?.containerStatuses ?? [];
 
 /** The pod's conditions with these statuses; a time changes with its status only. */
 const withConditions = (
@@ -53,73 +62,6 @@ const ready = (pod: KeptPod, now: string): Conditions =>
     Ready: gatesPass(pod) ? { status: 'True' } : { status: 'False', reason: 'ReadinessGatesNotReady' },
   });
 
-const creating = ({ name, image = '' }: Container): object => ({
-  name,
-  image,
-  imageID: '',
-  restartCount: 0,
-  ready: false,
-  started: false,
-  lastState: {},
-  state: { waiting: { reason: 'ContainerCreating' } },
-});
-
-const initialised = ({ name, image = '' }: Container, now: string): object => ({
-  name,
-  image,
-  imageID: imageId(image),
-  restartCount: 0,
-  ready: true,
-  started: false,
-  lastState: {},
-  state: { terminated: { exitCode: 0, reason: 'Completed', startedAt: now, finishedAt: now } },
-});
-
-const running = (pod: KeptPod, status: ContainerStatus, now: string, isReady: boolean): object => ({
-  ...status,
-  containerID: containerId(pod.metadata.uid, status.name, status.restartCount),
-  imageID: imageId(status.image),
-  ready: isReady,
-  started: true,
-  state: { running: { startedAt: now } },
-});
-
-const crashed = (pod: KeptPod, status: ContainerStatus, now: string): object => {
-  const id = containerId(pod.metadata.uid, status.name, status.restartCount);
-  const startedAt = status.state?.running?.startedAt ?? now;
-  const { name, namespace, uid } = pod.metadata;
-  return {
-    ...status,
-    containerID: id,
-    imageID: imageId(status.image),
-    restartCount: status.restartCount + 1,
-    ready: false,
-    started: false,
-    lastState: { terminated: { exitCode: 1, reason: 'Error', startedAt, finishedAt: now, containerID: id } },
-    state: {
-      waiting: {
-        reason: 'CrashLoopBackOff',
-        message: `back-off restarting failed container=${status.name} pod=${name}_${namespace}(${uid})`,
-      },
-    },
-  };
-};
-
-const waitingFor = (status: ContainerStatus, reason: string, message: string): object =>
-  status.state?.waiting ? { ...status, state: { waiting: { reason, message } } } : status;
-
-const ended = (pod: KeptPod, status: ContainerStatus, now: string, exitCode: number, reason: string): object => {
-  if (status.state?.terminated) return status;
-  const containerID = containerId(pod.metadata.uid, status.name, status.restartCount);
-  const startedAt = status.state?.running?.startedAt ?? now;
-  return {
-    ...status,
-    ready: false,
-    started: false,
-    state: { terminated: { exitCode, reason, startedAt, finishedAt: now, containerID } },
-  };
-};
-
 const admitted = (pod: KeptPod, { ip }: Host, now: string): object => {
   const { containers = [], initContainers = [] } = pod.spec ?? {};
   const begun = { Initialized: { status: 'True' }, PodReadyToStartContainers: { status: 'True' } } as const;
@@ -142,111 +84,87 @@ const started = (pod: KeptPod, host: Host, now: string, isReady: boolean): objec
     podIP: ip,
     podIPs: [{ ip }],
     conditions: isReady ? ready(pod, now) : notReady(pod, now),
-    containerStatuses: statusesOf(pod).map((status) =>
-      status.state?.waiting ? running(pod, status, now, isReady) : { ...status, ready: isReady },
-    ),
-  };
-};
-
-/** In place: the container of a changed image ends first; the new one is made by the next start. */
-const imageChanged = (pod: KeptPod, now: string): object => {
-  const wanted = new Map((pod.spec?.containers ?? []).map(({ name, image = '' }) => [name, image]));
-  return {
-    conditions: notReady(pod, now),
-    containerStatuses: statusesOf(pod).map((status) => {
-      const image = wanted.get(status.name) ?? status.image;
-      if (image === status.image) return status;
-      const last = status.state?.running
-        ? {
-            terminated: {
-              exitCode: 0,
-              reason: 'Completed',
-              startedAt: status.state.running.startedAt,
-              finishedAt: now,
-            },
-          }
-        : (status.lastState ?? {});
-      return {
-        ...status,
-        image,
-        imageID: '',
-        restartCount: status.restartCount + 1,
-        ready: false,
-        started: false,
-        lastState: last,
-        state: { waiting: { reason: 'ContainerCreating' } },
-      };
-    }),
+    ...withStatuses(pod, (status) => running(pod, status, now, isReady)),
   };
 };
 
 const stopped = (pod: KeptPod, now: string): object => {
   // A pod that never got so far has nothing to stop; it is shown as ended all the same.
-  const statuses = statusesOf(pod).length > 0 ? statusesOf(pod) : (pod.spec?.containers ?? []).map(creating);
+  const none = statusesOf(pod).length === 0;
+  const shown = none
+    ? ({ ...pod, status: { containerStatuses: (pod.spec?.containers ?? []).map(creating) } } as KeptPod)
+    : pod;
   return {
     phase: 'Succeeded',
     conditions: notReady(pod, now, 'PodCompleted'),
-    containerStatuses: (statuses as Statuses).map((status) => ended(pod, status, now, 0, 'Completed')),
+    ...withStatuses(shown, (status) => ended(pod, status, now, 0, 'Completed')),
   };
 };
 
-const crash = (pod: KeptPod, now: string): object => ({
-  phase: 'Running',
-  conditions: notReady(pod, now),
-  containerStatuses: statusesOf(pod).map((status) => crashed(pod, status, now)),
-});
+const BAD = /--(crash-loop|dies-after-ready)$/;
+
+/** Those of a bad image crash; all do when it is the pod that is bad. */
+const crash = (pod: KeptPod, now: string): object => {
+  const isBad = (status: ContainerStatus): boolean => BAD.test(imageFor(pod, status));
+  const some = statusesOf(pod).some(isBad);
+  return {
+    phase: 'Running',
+    conditions: notReady(pod, now),
+    ...withStatuses(pod, (status) =>
+      some && !isBad(status) ? running(pod, status, now, true) : crashed(pod, status, now),
+    ),
+  };
+};
 
 const evicted = (pod: KeptPod, now: string): object => ({
   phase: 'Failed',
   reason: 'Evicted',
   message: 'The node was low on resource: ephemeral-storage.',
   conditions: notReady(pod, now, 'PodFailed'),
-  containerStatuses: statusesOf(pod).map((status) => ended(pod, status, now, 137, 'Error')),
+  ...withStatuses(pod, (status) => ended(pod, status, now, 137, 'Error')),
 });
 
-/** As of a real kubelet over containerd: pulled, created, and not started. */
-const notStarted = (pod: KeptPod, now: string): object => ({
-  phase: 'Failed',
-  conditions: notReady(pod, now, 'PodFailed'),
-  containerStatuses: statusesOf(pod).map((status) => {
-    const program = pod.spec?.containers.find(({ name }) => name === status.name)?.command?.[0] ?? '';
-    const message = `failed to create containerd task: exec: "${program}": stat ${program}: no such file or directory`;
-    const containerID = containerId(pod.metadata.uid, status.name, status.restartCount);
-    const terminated = { exitCode: 128, reason: 'StartError', message, finishedAt: now, containerID };
-    return {
-      ...status,
-      imageID: imageId(status.image),
-      containerID,
-      ready: false,
-      started: false,
-      state: { terminated },
-    };
-  }),
-});
+const pulling = (pod: KeptPod, reason: string, message: (image: string) => string): object =>
+  withStatuses(pod, (status) => waitingFor(status, reason, message(imageFor(pod, status))));
 
-const pulling = (pod: KeptPod, reason: string, message: (image: string) => string): object => ({
-  containerStatuses: statusesOf(pod).map((status) => waitingFor(status, reason, message(status.image))),
-});
+const PENDING = 'PodResizePending';
+const IN_PROGRESS = 'PodResizeInProgress';
+
+/** The conditions of a resize; none is there when nothing is to be resized. */
+const resizing = (pod: KeptPod, now: string, type?: string, why?: { reason: string; message: string }): object => {
+  const others = (pod.status?.conditions ?? []).filter((each) => each.type !== PENDING && each.type !== IN_PROGRESS);
+  const base = { ...pod, status: { ...pod.status, conditions: others } } as KeptPod;
+  return {
+    conditions: type === undefined ? others : withConditions(base, now, { [type]: { status: 'True', ...why } }),
+  };
+};
+
+const REFUSALS = {
+  infeasible: {
+    reason: 'Infeasible',
+    message: "Node didn't have enough capacity: cpu, requested: 64000, capacity: 4000",
+  },
+  deferred: {
+    reason: 'Deferred',
+    message: "Node didn't have enough resource: cpu, requested: 4000, used: 3900, capacity: 4000",
+  },
+} as const;
 
 /** The pod's status after a step; undefined for steps that are not about its status. */
-export const statusAfter = (step: Step, pod: KeptPod, host: Host, becomesReady: boolean): PodStatus | undefined => {
+export const statusAfter = (step: Step, pod: KeptPod, host: Host, fate: Fate): PodStatus | undefined => {
   const now = toTime(host.now);
   const changes = ((): object | undefined => {
     switch (step) {
       case 'admit':
         return admitted(pod, host, now);
       case 'start':
-        return started(pod, host, now, becomesReady);
+        return started(pod, host, now, fate.behaviour !== 'never-ready');
+      case 'gate':
+        return { conditions: ready(pod, now) };
       case 'probe':
-        return {
-          conditions: ready(pod, now),
-          containerStatuses: statusesOf(pod).map((each) => ({ ...each, ready: true })),
-        };
+        return { conditions: ready(pod, now), ...withStatuses(pod, (each) => ({ ...each, ready: true })) };
       case 'fail-probe':
-        return {
-          conditions: notReady(pod, now),
-          containerStatuses: statusesOf(pod).map((each) => ({ ...each, ready: false })),
-        };
+        return { conditions: notReady(pod, now), ...withStatuses(pod, (each) => ({ ...each, ready: false })) };
       case 'crash':
       case 'crash-again':
       case 'die':
@@ -260,11 +178,23 @@ export const statusAfter = (step: Step, pod: KeptPod, host: Host, becomesReady: 
           (image) => `Back-off pulling image "${image}": ErrImagePull: not found`,
         );
       case 'fail-start':
-        return notStarted(pod, now);
+        return {
+          phase: 'Failed',
+          conditions: notReady(pod, now, 'PodFailed'),
+          ...withStatuses(pod, (status) => notStarted(pod, status, now)),
+        };
       case 'fail':
         return evicted(pod, now);
       case 'change-image':
-        return imageChanged(pod, now);
+        return { conditions: notReady(pod, now), ...withStatuses(pod, (status) => exchanged(pod, status, now)) };
+      case 'begin-resize':
+        return resizing(pod, now, IN_PROGRESS);
+      case 'refuse-resize':
+        return resizing(pod, now, PENDING, REFUSALS[fate.resizing === 'deferred' ? 'deferred' : 'infeasible']);
+      case 'resize':
+        return { ...resizing(pod, now), ...withStatuses(pod, (status) => resized(pod, status)) };
+      case 'end-resize':
+        return resizing(pod, now);
       case 'stop':
         return stopped(pod, now);
       case 'kill-node':

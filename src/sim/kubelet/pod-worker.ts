@@ -50,8 +50,8 @@ export const createPodWorker = (first: KeptPod, options: PodWorkerOptions): PodW
       machinery.patch(nodes, { name: hostNode.metadata.name }, body, { type: 'merge' });
       return;
     }
-    const { behaviour } = fateOf(pod, hostNode, delays);
-    const status = statusAfter(step, pod, { ...host, now: clock.now() }, behaviour !== 'never-ready');
+    const fate = fateOf(pod, hostNode, delays);
+    const status = statusAfter(step, pod, { ...host, now: clock.now() }, fate);
     const told = eventsOf(step, pod);
     if (status) machinery.update<object>(pods, { ...pod, status }, { subresource: 'status' });
     for (const { type, reason, message, container } of told)
@@ -84,7 +84,7 @@ export const createPodWorker = (first: KeptPod, options: PodWorkerOptions): PodW
       const hostNode = node();
       if (!hostNode) return;
       const fate = fateOf(pod, hostNode, delays);
-      const step = stepOf(pod, fate.behaviour);
+      const step = stepOf(pod, fate.behaviour, fate.resizing);
       if (step === pending?.step) return;
       halt();
       if (step === undefined) return;

@@ -85,8 +85,11 @@ describe('what a kubelet does next', () => {
 
   it('changes an image in place, whatever else was due', () => {
     const spec = { containers: [{ name: 'app', image: 'app:v2' }] };
-    for (const state of ['ready', 'crashed', 'pull backs off'] as const)
-      assert.equal(stepOf(podIn(state, { spec }), 'ready'), 'change-image');
+    for (const behaviour of ['ready', 'never-ready', 'crash-loop', 'dies-after-ready'] as const)
+      for (const state of ['ready', 'running'] as const)
+        assert.equal(stepOf(podIn(state, { spec }), behaviour), 'change-image');
+    for (const state of ['crashed', 'pull backs off'] as const)
+      assert.equal(stepOf(podIn(state, { spec }), 'ready'), 'start', 'what is down has nothing to end');
   });
 
   it('pulls the image of a program that is nowhere, and fails to start it', () => {
@@ -106,11 +109,17 @@ describe('what a kubelet does next', () => {
       { type: 'open', status: 'True' },
     ];
     assert.equal(stepOf(podIn('ready', { spec, status: { conditions } }), 'ready'), undefined);
+    const shut = [
+      { type: 'Ready', status: 'True' },
+      { type: 'ContainersReady', status: 'True' },
+      { type: 'open', status: 'False' },
+    ];
+    assert.equal(stepOf(podIn('ready', { spec, status: { conditions: shut } }), 'ready'), 'gate');
   });
 });
 
 describe('how long it takes', () => {
-  const fate = { behaviour: 'ready', startMs: 100, stopMs: 40, dieMs: 7, backOffMs: 10 } as const;
+  const fate = { behaviour: 'ready', resizing: 'granted', startMs: 100, stopMs: 40, dieMs: 7, backOffMs: 10 } as const;
   const after = (restartCount: number): KeptPod =>
     podIn('crashed', { status: { containerStatuses: [{ name: 'app', image: 'app:v1', restartCount }] } });
 

@@ -1,6 +1,6 @@
-import type { ContainerStatus } from 'kubernetes-types/core/v1.d.ts';
 import type { KeptPod } from '../resources.ts';
-import type { Behaviour, Fate } from './behaviour.ts';
+import type { Behaviour, Fate, Resizing } from './behaviour.ts';
+import { isOutdated, isResized, statusesOf } from './containers.ts';
 
 /** What a kubelet does with a pod next. */
 export type Step =
@@ -17,10 +17,13 @@ export type Step =
   | 'fail'
   | 'kill-node'
   | 'change-image'
+  | 'gate'
+  | 'begin-resize'
+  | 'resize'
+  | 'refuse-resize'
+  | 'end-resize'
   | 'stop'
   | 'remove';
-
-const statusesOf = ({ status }: KeptPod): readonly ContainerStatus[] => status?.containerStatuses ?? [];
 
 const conditionIs = ({ status }: KeptPod, type: string): boolean =>
   status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
@@ -28,11 +31,6 @@ const conditionIs = ({ status }: KeptPod, type: string): boolean =>
 /** All readiness gates of the pod are open. */
 export const gatesPass = (pod: KeptPod): boolean =>
   (pod.spec?.readinessGates ?? []).every(({ conditionType }) => conditionIs(pod, conditionType));
-
-const imageChanged = (pod: KeptPod): boolean => {
-  const shown = new Map(statusesOf(pod).map(({ name, image }) => [name, image]));
-  return (pod.spec?.containers ?? []).some(({ name, image }) => image !== shown.get(name));
-};
 
 const ofEnding = (pod: KeptPod, behaviour: Behaviour): Step | undefined => {
   if (behaviour === 'stuck-terminating') return undefined;
@@ -71,24 +69,38 @@ const ofRunning = (pod: KeptPod, behaviour: Behaviour): Step | undefined => {
   const ready = conditionIs(pod, 'Ready');
   if (behaviour === 'crash-loop') return 'crash';
   if (behaviour === 'never-ready') return ready || statuses.some((status) => status.ready) ? 'fail-probe' : undefined;
-  if (statuses.some((status) => !status.ready) || ready !== gatesPass(pod)) return 'probe';
+  if (statuses.some((status) => !status.ready)) return 'probe';
+  if (ready !== gatesPass(pod)) return conditionIs(pod, 'ContainersReady') ? 'gate' : 'probe';
   return END_OF[behaviour];
 };
 
+const RESIZING = ['PodResizePending', 'PodResizeInProgress'] as const;
+
+/** What new amounts in the spec come to. */
+const ofResources = (pod: KeptPod, resizing: Resizing): Step | undefined => {
+  if (!statusesOf(pod).some((status) => isResized(pod, status)))
+    return RESIZING.some((type) => conditionIs(pod, type)) ? 'end-resize' : undefined;
+  if (resizing !== 'granted') return conditionIs(pod, 'PodResizePending') ? undefined : 'refuse-resize';
+  return conditionIs(pod, 'PodResizeInProgress') ? 'resize' : 'begin-resize';
+};
+
 /** A simulated kubelet's whole judgement: what is due for a pod that is as it is. Undefined: it rests. */
-export const stepOf = (pod: KeptPod, behaviour: Behaviour): Step | undefined => {
+export const stepOf = (pod: KeptPod, behaviour: Behaviour, resizing: Resizing = 'granted'): Step | undefined => {
   if (pod.metadata.deletionTimestamp != null) return ofEnding(pod, behaviour);
   const phase = pod.status?.phase;
   if (phase === 'Failed' || phase === 'Succeeded') return undefined;
   const statuses = statusesOf(pod);
   if (statuses.length === 0) return 'admit';
-  if (imageChanged(pod)) return 'change-image';
+  if (statuses.some((status) => isOutdated(pod, status))) return 'change-image';
   const reasons = statuses.flatMap(({ state }) => state?.waiting?.reason ?? []);
-  return reasons.length > 0 ? ofWaiting(pod, reasons, behaviour) : ofRunning(pod, behaviour);
+  if (reasons.length > 0) return ofWaiting(pod, reasons, behaviour);
+  return ofResources(pod, resizing) ?? ofRunning(pod, behaviour);
 };
 
 const ADMIT_MS = 20;
 const PULL_BACK_OFF_MS = 500;
+/** A kubelet looks at what others say of a pod when it gets round to it. */
+const NOTICE_MS = 100;
 const DOUBLINGS = 6;
 
 /** How long the step takes, or waits. `spread` in [0, 1) is the pod's own. */
@@ -113,6 +125,13 @@ export const delayOf = (step: Step, pod: KeptPod, fate: Fate, spread: number): n
       return fate.dieMs;
     case 'back-off-pull':
       return PULL_BACK_OFF_MS;
+    case 'resize':
+      return fate.startMs * (1 + spread / 2);
+    case 'gate':
+    case 'begin-resize':
+    case 'refuse-resize':
+    case 'end-resize':
+      return NOTICE_MS;
     case 'probe':
     case 'fail-probe':
     case 'remove':

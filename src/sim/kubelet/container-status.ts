@@ -1,0 +1,122 @@
+import type { Container, ContainerStatus } from 'kubernetes-types/core/v1.d.ts';
+import type { KeptPod } from '../resources.ts';
+import { imageFor, isOutdated, isSidecar, resourcesFor } from './containers.ts';
+import { containerId, imageId } from './digest.ts';
+
+/** One container's status after something happened to it; of what does not concern it, itself. */
+export const creating = ({ name, image = '' }: Container): object => ({
+  name,
+  image,
+  imageID: '',
+  restartCount: 0,
+  ready: false,
+  started: false,
+  lastState: {},
+  state: { waiting: { reason: 'ContainerCreating' } },
+});
+
+/** Sidecars wait with the containers; what runs before them has run. */
+export const initialised = (container: Container, now: string): object =>
+  isSidecar(container)
+    ? creating(container)
+    : {
+        ...creating(container),
+        imageID: imageId(container.image ?? ''),
+        ready: true,
+        state: { terminated: { exitCode: 0, reason: 'Completed', startedAt: now, finishedAt: now } },
+      };
+
+/** A crashed container has been counted when it crashed; one that ended for a new image is when that starts. */
+const restartsOf = ({ restartCount, containerID, state }: ContainerStatus): number =>
+  containerID !== undefined && state?.waiting?.reason !== 'CrashLoopBackOff' ? restartCount + 1 : restartCount;
+
+export const running = (pod: KeptPod, status: ContainerStatus, now: string, isReady: boolean): object => {
+  if (!status.state?.waiting) return { ...status, ready: isReady };
+  const restartCount = restartsOf(status);
+  const image = imageFor(pod, status);
+  return {
+    ...status,
+    image,
+    imageID: imageId(image),
+    containerID: containerId(pod.metadata.uid, status.name, restartCount),
+    restartCount,
+    ...resourcesFor(pod, status.name),
+    ready: isReady,
+    started: true,
+    state: { running: { startedAt: now } },
+  };
+};
+
+export const crashed = (pod: KeptPod, status: ContainerStatus, now: string): object => {
+  const id = containerId(pod.metadata.uid, status.name, status.restartCount);
+  const startedAt = status.state?.running?.startedAt ?? now;
+  const { name, namespace, uid } = pod.metadata;
+  const image = imageFor(pod, status);
+  return {
+    ...status,
+    image,
+    containerID: id,
+    imageID: imageId(image),
+    restartCount: status.restartCount + 1,
+    ready: false,
+    started: false,
+    lastState: { terminated: { exitCode: 1, reason: 'Error', startedAt, finishedAt: now, containerID: id } },
+    state: {
+      waiting: {
+        reason: 'CrashLoopBackOff',
+        message: `back-off restarting failed container=${status.name} pod=${name}_${namespace}(${uid})`,
+      },
+    },
+  };
+};
+
+/**
+ * In place: the container of a changed image ends before anything is pulled. What is told of it until another one runs
+ * is the one that ended: its ID, its image, its count.
+ */
+export const exchanged = (pod: KeptPod, status: ContainerStatus, now: string): object => {
+  if (!isOutdated(pod, status)) return status;
+  const { containerID } = status;
+  const startedAt = status.state?.running?.startedAt;
+  return {
+    ...status,
+    ready: false,
+    started: false,
+    lastState: { terminated: { exitCode: 0, reason: 'Completed', startedAt, finishedAt: now, containerID } },
+    state: { waiting: { reason: 'ContainerCreating' } },
+  };
+};
+
+export const waitingFor = (status: ContainerStatus, reason: string, message: string): object =>
+  status.state?.waiting ? { ...status, state: { waiting: { reason, message } } } : status;
+
+export const ended = (pod: KeptPod, status: ContainerStatus, now: string, exitCode: number, reason: string): object => {
+  if (status.state?.terminated) return status;
+  const containerID = containerId(pod.metadata.uid, status.name, status.restartCount);
+  const startedAt = status.state?.running?.startedAt ?? now;
+  return {
+    ...status,
+    ready: false,
+    started: false,
+    state: { terminated: { exitCode, reason, startedAt, finishedAt: now, containerID } },
+  };
+};
+
+/** As of a real kubelet over containerd: pulled, created, and not started. */
+export const notStarted = (pod: KeptPod, status: ContainerStatus, now: string): object => {
+  const program = pod.spec?.containers.find(({ name }) => name === status.name)?.command?.[0] ?? '';
+  const message = `failed to create containerd task: exec: "${program}": stat ${program}: no such file or directory`;
+  const containerID = containerId(pod.metadata.uid, status.name, status.restartCount);
+  return {
+    ...status,
+    imageID: imageId(status.image),
+    containerID,
+    ready: false,
+    started: false,
+    state: { terminated: { exitCode: 128, reason: 'StartError', message, finishedAt: now, containerID } },
+  };
+};
+
+/** Granted: what the spec asks for is what it runs by. */
+export const resized = (pod: KeptPod, status: ContainerStatus): object =>
+  status.state?.running ? { ...status, ...resourcesFor(pod, status.name) } : status;
