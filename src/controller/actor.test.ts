@@ -106,6 +106,27 @@ describe('an act', () => {
     assert.deepEqual(reasons(), ['FailedDelete', 'FailedDelete']);
   });
 
+  it('in which somebody else has a part first is tried again when the pod has changed, or in its time', async () => {
+    const { ledger, clock, actor, sent, answer, stage } = prepare();
+    const at = clock.now() + 60_000;
+    reserve(ledger, 'n1', clock);
+    actor.carryOut('n1');
+    await answer({ kind: 'later', at });
+    assert.equal(stage('n1'), 'reserved', 'nothing was sent: the slot may be given back without a fence');
+    actor.carryOut('n1');
+    assert.equal(sent.length, 1);
+    assert.equal(actor.nextTryAt(), at);
+    await clock.advance(60_000);
+    actor.carryOut('n1');
+    await answer({ kind: 'later', at: Number.POSITIVE_INFINITY });
+    actor.carryOut('n1');
+    assert.equal(sent.length, 2);
+    ledger.setPod(podFacts('n1', 'h1', { resourceVersion: '11' }), clock.now());
+    reserve(ledger, 'n1', clock);
+    actor.carryOut('n1');
+    assert.equal(sent.length, 3);
+  });
+
   it('on a pod that changed is reserved anew; nothing that was sent before can succeed', async () => {
     const { ledger, clock, actor, answer, stage } = prepare();
     reserve(ledger, 'n1', clock);

@@ -30,11 +30,23 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
     failed: (node, error) => log.error('an act failed unexpectedly', { node, error }),
   });
   const pacing = createPacing();
+  /** Acts in which somebody else has a part first, by node: the version of the pod that they wait on, and how long. */
+  const waits = new Map<string, { version: string; at: number }>();
 
   const launch = (node: string, work: (act: Act, signal: AbortSignal) => Promise<void>): void => {
     const act = ledger.get(node)?.act;
     const now = clock.now();
-    if (act && pacing.until(node, now) <= now) air.launch(node, (signal) => work({ ...act }, signal));
+    if (!act || pacing.until(node, now) > now) return;
+    air.launch(node, (signal) => {
+      waits.delete(node);
+      return work({ ...act }, signal);
+    });
+  };
+
+  /** When an act may be carried out that waits for somebody else; a time that is past for at once. */
+  const waitsUntil = (node: string, { podResourceVersion }: Act): number => {
+    const wait = waits.get(node);
+    return wait?.version === podResourceVersion ? wait.at : 0;
   };
 
   /** What both kinds of write have in common: the pod as it is now, and the pace of the next try. */
@@ -59,6 +71,8 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
   return {
     /** Deletes the pod that a slot was reserved for. */
     carryOut(node: string): void {
+      const held = ledger.get(node)?.act;
+      if (held && waitsUntil(node, held) > clock.now()) return;
       launch(node, async (act, signal) => {
         ledger.setStage(node, 'sending', clock.now());
         const outcome = await acts.delete(node, act, signal);
@@ -88,6 +102,10 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
           case 'unsure':
             ledger.setStage(node, 'unsure', now);
             break;
+          case 'later':
+            waits.set(node, { version: act.podResourceVersion, at: outcome.at });
+            ledger.setStage(node, act.stage, now);
+            break;
         }
       });
     },
@@ -110,7 +128,7 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
       const now = clock.now();
       let least = Number.POSITIVE_INFINITY;
       for (const record of ledger.openActs()) {
-        const until = pacing.until(record.name, now);
+        const until = Math.max(pacing.until(record.name, now), record.act ? waitsUntil(record.name, record.act) : 0);
         if (until > now) least = Math.min(least, until);
       }
       return least;

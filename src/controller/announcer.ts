@@ -53,10 +53,13 @@ export const createAnnouncer = ({ env, ledger, acts, teller, observe, ended }: A
         ledger.removePod(pod.uid, now);
         break;
       case 'changed':
+      case 'later':
+        pacing.failed(pod.uid, now);
+        break;
       case 'unsure':
       case 'refused':
         pacing.failed(pod.uid, now);
-        if (outcome.kind === 'changed' || signal.aborted) break;
+        if (signal.aborted) break;
         log.warn('condition PodNeedUpgrade could not be written', {
           node: pod.node,
           pod: pod.name,

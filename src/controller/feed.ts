@@ -2,6 +2,7 @@ import { createReflector, type KubeClient, type ReflectorHandler, type Store } f
 import type { Ledger, NodeFacts, NodeView, PodFacts } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { DaemonSetView, PodProjection } from './kind.ts';
+import type { Touched } from './means.ts';
 import { nodeFactsOf } from './node-facts.ts';
 import { pods } from './resources.ts';
 
@@ -15,6 +16,8 @@ export interface FeedOptions<P> {
   projection: PodProjection<P>;
   /** Called after each change of the ledger, and of what is kept of a pod. */
   changed: () => void;
+  /** Is told what an event was about, also where the ledger has no use for it. */
+  touched: Touched<P>;
   /** Is told of the DaemonSet's pods too. */
   listener: ReflectorHandler<PodFacts>;
 }
@@ -43,11 +46,12 @@ const ofFacts = <P>(projection: PodProjection<P>, handler: ReflectorHandler<PodF
 
 /** Brings what the watches deliver about nodes and one DaemonSet's pods into its ledger. */
 export const createFeed = <P>(options: FeedOptions<P>) => {
-  const { client, env, ledger, nodes, view, projection, changed, listener } = options;
+  const { client, env, ledger, nodes, view, projection, changed, touched, listener } = options;
   const { clock } = env;
   const { namespace, uid, podSelector } = view();
 
   const setNode = (node: NodeView): void => {
+    touched.node(node.name);
     const facts = nodeFactsOf(view(), node);
     const known = ledger.get(node.name)?.node;
     // Of a node that the DaemonSet never ran on there is nothing to remember.
@@ -68,7 +72,16 @@ export const createFeed = <P>(options: FeedOptions<P>) => {
         upsert: (_key, pod) => ledger.setPod(pod, clock.now()),
         remove: (_key, pod) => ledger.removePod(pod.uid, clock.now()),
       }),
-      { upsert: changed, remove: changed },
+      {
+        upsert(_key, pod) {
+          touched.pod(pod);
+          changed();
+        },
+        remove(_key, pod) {
+          touched.pod(pod);
+          changed();
+        },
+      },
       ofFacts(projection, listener),
     ],
   });
@@ -76,6 +89,7 @@ export const createFeed = <P>(options: FeedOptions<P>) => {
   return {
     setNode,
     removeNode(name: string): void {
+      touched.node(name);
       ledger.removeNode(name, clock.now());
       changed();
     },

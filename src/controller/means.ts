@@ -62,7 +62,15 @@ export interface Pass<V extends DaemonSetView> {
   signal: AbortSignal;
 }
 
-export interface Means<V extends DaemonSetView> {
+/** What events are about, told as they come: what is kept by node need not be gone through as a whole. */
+export interface Touched<P> {
+  /** The node is new, changed or gone, or the DaemonSet asks something else of nodes. */
+  node(name: string): void;
+  /** The pod is new, changed or gone: as it is now, or as it was last. */
+  pod(kept: P): void;
+}
+
+export interface Means<V extends DaemonSetView, P> {
   /** Called by each pass of the leader, caches filled and the DaemonRollout read: it may write what a target needs. */
   findTarget(view: V, signal: AbortSignal): Promise<Target>;
   acts: Acts;
@@ -71,6 +79,15 @@ export interface Means<V extends DaemonSetView> {
    * refused with Conflict unless the DaemonSet has the view's UID and resourceVersion. Resolves with the new one.
    */
   putTemplate(view: V, template: object, from: string, signal: AbortSignal): Promise<string>;
+  /**
+   * What is to be done besides acts, at the end of each pass: all that the decision asked for has been begun. Not called
+   * while what we see may be incomplete. The next pass of the DaemonSet waits for it, so what takes long is begun only,
+   * and wakes us when it ends. Resolves with when to be called again even if nothing happens, epoch ms; Infinity for never.
+   */
+  maintain?(pass: Pass<V>): Promise<number>;
+  touched?: Touched<P>;
+  /** Begins nothing further; resolves when nothing of its own is in the air. After `graceMs` no answer is waited for. */
+  stop?(graceMs: number): Promise<void>;
 }
 
 /** A kind of DaemonSet that a controller can serve. */
@@ -78,5 +95,5 @@ export interface ServedKind<D extends DaemonSetObject, V extends DaemonSetView, 
   /** In the log. */
   controller: string;
   /** Called once for each session. */
-  open(surroundings: Surroundings<V, P>): Means<V>;
+  open(surroundings: Surroundings<V, P>): Means<V, P>;
 }

@@ -1,5 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { isKubeError, type KubeClient } from '../kube/index.ts';
+import { isKubeError, type KubeClient, type PatchOptions } from '../kube/index.ts';
 import { type Act, type Announcement, announcementPatch, type PodFacts, toPodFacts } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import { pods } from './resources.ts';
@@ -16,8 +16,10 @@ export type Outcome =
   | { kind: 'done'; pod: PodFacts | undefined }
   /** The pod is gone, or another one has its name. */
   | { kind: 'gone' }
-  /** The pod has changed since the decision: to be decided anew on what it is now. */
+  /** The pod has changed since the decision, or was prepared for the act: to be decided anew on what it is now. */
   | { kind: 'changed'; pod: PodFacts }
+  /** Nothing was sent: somebody else has a part in it first. Tried again when the pod has changed, or at `at`, epoch ms. */
+  | { kind: 'later'; at: number }
   /** `reason`: the API server's own word for it; undefined when the request never reached it. */
   | { kind: 'refused'; reason: string | undefined; message: string }
   /** The answer was lost. */
@@ -25,11 +27,16 @@ export type Outcome =
 
 const factsOf = (pod: Pod | undefined): PodFacts | undefined => pod && toPodFacts(pod);
 
+/** Names a pod for good. */
+export type PodName = Pick<Act, 'podName' | 'podUid'>;
+
+type Told = Pick<PodFacts, 'uid' | 'name' | 'announced'>;
+
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Deletes, fences and announces to pods of one namespace. Every write names the pod's UID, so that it cannot meet another pod. */
+/** Writes to pods of one namespace. Every one names the pod's UID, so that it cannot meet another pod. */
 export const createPodActs = (client: KubeClient, namespace: string, identity: string, clock: Pick<Clock, 'now'>) => {
-  const reread = async (act: Pick<Act, 'podName' | 'podUid'>, signal: AbortSignal): Promise<Outcome> => {
+  const reread = async (act: PodName, signal: AbortSignal): Promise<Outcome> => {
     try {
       const pod = await client.get(pods, { namespace, name: act.podName }, { timeoutMs: ACT_TIMEOUT_MS, signal });
       const facts = factsOf(pod);
@@ -40,7 +47,7 @@ export const createPodActs = (client: KubeClient, namespace: string, identity: s
   };
 
   const attempt = async (
-    act: Pick<Act, 'podName' | 'podUid'>,
+    act: PodName,
     signal: AbortSignal,
     write: () => Promise<Pod | undefined>,
   ): Promise<Outcome> => {
@@ -55,53 +62,52 @@ export const createPodActs = (client: KubeClient, namespace: string, identity: s
     }
   };
 
+  /** The body names the pod's UID, and its resourceVersion where the decision read the content. */
+  const patch = async (
+    pod: PodName,
+    body: object,
+    how: Pick<PatchOptions, 'type' | 'subresource'>,
+    signal: AbortSignal,
+  ): Promise<Outcome> => {
+    const outcome = await attempt(pod, signal, () =>
+      client.patch(pods, { namespace, name: pod.podName }, body, {
+        ...how,
+        fieldManager: FIELD_MANAGER,
+        timeoutMs: ACT_TIMEOUT_MS,
+        signal,
+      }),
+    );
+    // A patch that names another UID than the pod's is told to be invalid, not in conflict.
+    if (outcome.kind !== 'refused' || outcome.reason !== 'Invalid') return outcome;
+    const found = await reread(pod, signal);
+    return found.kind === 'gone' ? found : outcome;
+  };
+
   return {
-    /** Deletes the pod that the act was decided on, and no other: neither re-created nor changed since. */
-    delete: (act: Act, signal: AbortSignal): Promise<Outcome> =>
-      attempt(act, signal, () =>
+    patch,
+    /** Deletes the pod that was decided on, and no other: neither re-created nor changed since. */
+    delete: (pod: PodName & Pick<Act, 'podResourceVersion'>, signal: AbortSignal): Promise<Outcome> =>
+      attempt(pod, signal, () =>
         client.delete(
           pods,
-          { namespace, name: act.podName },
+          { namespace, name: pod.podName },
           {
-            preconditions: { uid: act.podUid, resourceVersion: act.podResourceVersion },
+            preconditions: { uid: pod.podUid, resourceVersion: pod.podResourceVersion },
             timeoutMs: ACT_TIMEOUT_MS,
             signal,
           },
         ),
       ),
     /** Brings condition PodNeedUpgrade of a pod to what it should say, and touches nothing else. */
-    async announce(
-      pod: Pick<PodFacts, 'uid' | 'name' | 'announced'>,
-      wanted: Announcement | 'none',
-      signal: AbortSignal,
-    ): Promise<Outcome> {
-      const { uid, name, announced } = pod;
-      const act = { podUid: uid, podName: name };
-      const patch = announcementPatch({ uid, announced }, wanted, clock.now());
-      const outcome = await attempt(act, signal, () =>
-        client.patch(pods, { namespace, name }, patch, {
-          type: 'strategic',
-          subresource: 'status',
-          fieldManager: FIELD_MANAGER,
-          timeoutMs: ACT_TIMEOUT_MS,
-          signal,
-        }),
-      );
-      // A patch that names another UID than the pod's is told to be invalid, not in conflict.
-      if (outcome.kind !== 'refused' || outcome.reason !== 'Invalid') return outcome;
-      const found = await reread(act, signal);
-      return found.kind === 'gone' ? found : outcome;
+    announce({ uid, name, announced }: Told, wanted: Announcement | 'none', signal: AbortSignal): Promise<Outcome> {
+      const body = announcementPatch({ uid, announced }, wanted, clock.now());
+      return patch({ podName: name, podUid: uid }, body, { type: 'strategic', subresource: 'status' }, signal);
     },
-    /** Changes the pod's resourceVersion, so that a delete that another process may still send is refused. */
-    fence: (act: Act, signal: AbortSignal): Promise<Outcome> =>
-      attempt(act, signal, () =>
-        client.patch(
-          pods,
-          { namespace, name: act.podName },
-          { metadata: { uid: act.podUid, annotations: { [FENCE_ANNOTATION]: `${identity}/${clock.now()}` } } },
-          { type: 'merge', fieldManager: FIELD_MANAGER, timeoutMs: ACT_TIMEOUT_MS, signal },
-        ),
-      ),
+    /** Changes the pod's resourceVersion, so that a write that another process may still send is refused. */
+    fence: (pod: PodName, signal: AbortSignal): Promise<Outcome> => {
+      const annotations = { [FENCE_ANNOTATION]: `${identity}/${clock.now()}` };
+      return patch(pod, { metadata: { uid: pod.podUid, annotations } }, { type: 'merge' }, signal);
+    },
   };
 };
 export type PodActs = ReturnType<typeof createPodActs>;

@@ -21,7 +21,7 @@ export interface PursuitOptions<V extends DaemonSetView> {
   actor: Actor;
   announcer: Announcer;
   teller: Teller;
-  means: Means<V>;
+  means: Pick<Means<V, unknown>, 'putTemplate'>;
 }
 
 /** Does what was decided: at once in the ledger, through the actor on pods, by a patch where a template is put back. */

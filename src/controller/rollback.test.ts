@@ -31,7 +31,7 @@ const prepare = () => {
   const view = testKind.toView(set as DaemonSet);
   assert.ok(view);
   const template = () => (api.objects.all(daemonSets)[0] as DaemonSet).spec?.template;
-  const putTemplate: Means<DaemonSetView>['putTemplate'] = async ({ uid, resourceVersion }, found, from) => {
+  const putTemplate: Means<DaemonSetView, unknown>['putTemplate'] = async ({ uid, resourceVersion }, found, from) => {
     const metadata = { uid, resourceVersion, annotations: { 'edgeset.io/rolled-back-from': from } };
     const body = { metadata, spec: { template: { ...found, $patch: 'replace' } } };
     const ref = { namespace: 'edge', name: 'app' };

@@ -25,7 +25,7 @@ const failed = (error: unknown): RollbackOutcome => {
  */
 export const rollBack = async <V extends DaemonSetView>(
   client: KubeClient,
-  means: Pick<Means<V>, 'putTemplate'>,
+  means: Pick<Means<V, unknown>, 'putTemplate'>,
   view: V,
   badHash: string,
   to: { name: string },

@@ -79,6 +79,10 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
     projection: kind.pods,
     view: () => view,
     changed: enqueue,
+    touched: {
+      node: (node) => means.touched?.node(node),
+      pod: (kept) => means.touched?.pod(kept),
+    },
     listener: asked.handler,
   });
   const means = kind.open({
@@ -143,11 +147,16 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
   };
 
   const writeWhenDue = async (decision: Decision, seen: V, signal: AbortSignal): Promise<number> => {
-    if (!ledger.state.target && seen.policy.kind !== 'invalid') return Number.POSITIVE_INFINITY;
+    if (!ledger.state.target && decision.summary.hold?.kind !== 'invalid' && seen.policy.kind !== 'invalid')
+      return Number.POSITIVE_INFINITY;
     const dueAt = keeper.dueAt();
     if (dueAt > clock.now()) return dueAt;
     await keeper.write(decision, seen, signal);
     return Number.POSITIVE_INFINITY;
+  };
+
+  const stop = async (actsGraceMs: number, announcementsGraceMs: number): Promise<void> => {
+    await Promise.all([actor.stop(actsGraceMs), announcer.stop(announcementsGraceMs), means.stop?.(actsGraceMs)]);
   };
 
   return {
@@ -209,9 +218,11 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
           continue;
         }
         if (await pursuit.carryOut(decision, seen, signal)) continue;
+        const maintainAt = inTouch ? await means.maintain?.({ view: seen, decision, signal }) : undefined;
         const requeueAt = Math.min(
           decision.wakeAt,
           pursuit.nextTryAt(decision),
+          maintainAt ?? Number.POSITIVE_INFINITY,
           await writeWhenDue(decision, seen, signal),
           target.kind === 'held' ? target.lookAgainAt : Number.POSITIVE_INFINITY,
           inTouch ? Number.POSITIVE_INFINITY : now + LOOK_AGAIN_MS,
@@ -222,7 +233,7 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
 
     /** We lead no more, and others may write the object from here on. Resolves when nothing of ours is in the air. */
     async standDown(): Promise<void> {
-      await Promise.all([actor.stop(LAST_ANSWERS_MS), announcer.stop(LAST_ANSWERS_MS)]);
+      await stop(LAST_ANSWERS_MS, LAST_ANSWERS_MS);
       keeper.letGo();
     },
 
@@ -233,7 +244,7 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
     async close(): Promise<void> {
       closed.abort(new Error('the DaemonSet is not managed any more'));
       asked.close();
-      await Promise.all([actor.stop(0), announcer.stop(ACT_TIMEOUT_MS)]);
+      await stop(0, ACT_TIMEOUT_MS);
     },
   };
 };

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
+import { daemonSets, nodes, pods } from '../resources/index.ts';
+import { type DaemonRollout, type PodFacts, toPodFacts } from '../rollout/index.ts';
+import { silentLogger } from '../runtime/index.ts';
+import { createController } from './controller.ts';
+import type { DaemonSetView } from './kind.ts';
+import type { Means, Pass, ServedKind, Surroundings, Target } from './means.ts';
+import { daemonRollouts } from './resources.ts';
+import { createTestApi } from './testing/api.ts';
+import { createTestClock, settle } from './testing/clock.ts';
+import { testKind } from './testing/kind.ts';
+import { createTestRecorder } from './testing/recorder.ts';
+
+/** Pods that nobody owns are kept too. */
+interface Kept {
+  name: string;
+  facts: PodFacts | undefined;
+}
+
+const known: Target = { kind: 'known', revision: { name: 'app-2', hash: 'h2', number: 2 } };
+
+/** A controller of a kind whose means the test watches, with a node, a DaemonSet and its pod. */
+const prepare = async (target: Target, stop?: () => Promise<void>) => {
+  const clock = createTestClock();
+  const api = createTestApi(clock);
+  const passes: Pass<DaemonSetView>[] = [];
+  const times: number[] = [];
+  const touched: string[] = [];
+  const sent: string[] = [];
+  let maintainAt = Number.POSITIVE_INFINITY;
+  let around: Surroundings<DaemonSetView, Kept> | undefined;
+  const kind: ServedKind<DaemonSet, DaemonSetView, Kept> = {
+    ...testKind,
+    controller: 'test',
+    pods: {
+      project: (pod, uid) => ({
+        name: pod.metadata?.name ?? '',
+        facts: pod.metadata?.ownerReferences?.some((owner) => owner.uid === uid) ? toPodFacts(pod) : undefined,
+      }),
+      facts: ({ facts }) => facts,
+    },
+    open(surroundings): Means<DaemonSetView, Kept> {
+      around = surroundings;
+      return {
+        findTarget: () => Promise.resolve(target),
+        acts: {
+          delete(node, act, signal) {
+            sent.push(node);
+            return surroundings.podActs.delete(act, signal);
+          },
+          fence: (_node, act, signal) => surroundings.podActs.fence(act, signal),
+        },
+        putTemplate: () => Promise.reject(new Error('nothing is put back')),
+        maintain(pass) {
+          passes.push(pass);
+          times.push(clock.now());
+          return Promise.resolve(maintainAt > clock.now() ? maintainAt : Number.POSITIVE_INFINITY);
+        },
+        touched: { node: (name) => void touched.push(name), pod: ({ name }) => void touched.push(name) },
+        ...(stop && { stop }),
+      };
+    },
+  };
+  const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: '2025-01-01T00:00:00Z' }];
+  api.objects.create(nodes, { metadata: { name: 'n1' }, status: { conditions } } as Node);
+  const set = api.objects.create(daemonSets, {
+    metadata: { namespace: 'edge', name: 'app', annotations: { 'apps.openyurt.io/update-strategy': 'auto' } },
+    spec: { selector: { matchLabels: { app: 'app' } }, template: { spec: { containers: [] } } },
+  } as DaemonSet);
+  const addPod = (name: string, owner: string | undefined): void => {
+    const reference = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'app', uid: owner ?? '', controller: true };
+    const labels = { app: 'app', 'controller-revision-hash': 'h1' };
+    const metadata = { namespace: 'edge', name, labels, ...(owner && { ownerReferences: [reference] }) };
+    api.objects.create(pods, { metadata, spec: { nodeName: 'n1', containers: [] }, status: { conditions } } as Pod);
+  };
+  addPod('own', set.metadata?.uid);
+  const env = { clock, random: () => 0.5, log: silentLogger };
+  const { recorder, reasons } = createTestRecorder();
+  const controller = createController(kind, { client: api.client, env, events: recorder, identity: 'm1' });
+  const end = new AbortController();
+  const running = controller.run(end.signal);
+  const leading = new AbortController();
+  const led = controller.lead(leading.signal);
+  await clock.advance(1_000);
+  return {
+    api,
+    clock,
+    passes,
+    times,
+    touched,
+    sent,
+    reasons,
+    addPod,
+    again: (at: number) => (maintainAt = at),
+    around: () => around,
+    rollout: () => api.objects.all(daemonRollouts)[0] as DaemonRollout | undefined,
+    resign: (): Promise<void> => {
+      leading.abort(new Error('resigned'));
+      return led;
+    },
+    end: async (): Promise<void> => {
+      leading.abort(new Error('over'));
+      end.abort(new Error('over'));
+      await clock.advance(1_000);
+      await Promise.all([running, led]);
+    },
+  };
+};
+
+describe('the means of a kind', () => {
+  it('carry out the acts whose slots the session has reserved, under the name that the kind gives the rollout', async () => {
+    const { sent, api, rollout, reasons, end } = await prepare(known);
+    assert.deepEqual(sent, ['n1']);
+    assert.ok((api.objects.all(pods)[0] as Pod).metadata?.deletionTimestamp);
+    assert.equal(rollout()?.metadata.name, 'app.test');
+    assert.equal(rollout()?.metadata.ownerReferences?.[0]?.name, 'app');
+    assert.ok(reasons().includes('SuccessfulDelete'));
+    await end();
+  });
+
+  it('have what they keep of pods, of which the ledger is told the own ones', async () => {
+    const { around, addPod, clock, touched, passes, api, end } = await prepare(known);
+    const before = passes.length;
+    touched.length = 0;
+    addPod('orphan', undefined);
+    await clock.advance(500);
+    assert.equal(around()?.pods.get('edge/orphan')?.name, 'orphan');
+    assert.deepEqual(
+      around()
+        ?.ledger.get('n1')
+        ?.pods.map(({ facts }) => facts.name),
+      ['own'],
+    );
+    assert.ok(passes.length > before, 'a pod that is only kept asks for a pass too');
+    assert.deepEqual(touched, ['orphan']);
+    api.objects.patch(pods, { namespace: 'edge', name: 'own' }, { metadata: { ownerReferences: null } });
+    await clock.advance(500);
+    assert.deepEqual(around()?.ledger.get('n1')?.pods, [], 'one that was released is none of the ledger');
+    await end();
+  });
+
+  it('are asked what else there is to do with each decision, again in their time, and not while we may see too little', async () => {
+    const { passes, times, clock, again, around, api, end } = await prepare(known);
+    assert.equal(passes.at(-1)?.decision.summary.hold, undefined);
+    const at = clock.now() + 30_123;
+    again(at);
+    around()?.wake();
+    await clock.advance(40_000);
+    assert.ok(times.includes(at));
+    api.silence('nodes');
+    await clock.advance(180_000);
+    const silent = passes.length;
+    around()?.wake();
+    await clock.advance(500);
+    assert.equal(passes.length, silent);
+    await end();
+  });
+
+  it('hold everything where there is no target, and the reason is told before there ever was one', async () => {
+    const errors = [{ field: 'spec.template', value: '', problem: 'is refused', cure: 'mend it' }];
+    const { sent, passes, rollout, end } = await prepare({
+      kind: 'held',
+      hold: { kind: 'invalid', errors },
+      lookAgainAt: Number.POSITIVE_INFINITY,
+    });
+    assert.deepEqual(sent, []);
+    assert.equal(passes.at(-1)?.decision.summary.hold?.kind, 'invalid');
+    const stalled = rollout()?.status?.conditions?.find(({ type }) => type === 'Stalled');
+    assert.match(stalled?.message ?? '', /spec\.template.*mend it/);
+    await end();
+  });
+
+  it('have ended what they began before another may lead', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { resign, end } = await prepare(known, () => promise);
+    let resigned = false;
+    const resigning = resign().then(() => (resigned = true));
+    await settle();
+    assert.equal(resigned, false);
+    resolve();
+    await resigning;
+    await end();
+  });
+});
