@@ -134,7 +134,7 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
       return least;
     },
     /** Lets what is in the air end. Reservations stay on file, so whoever comes next finds out what became of the rest. */
-    stop: air.stop,
+    stop: (graceMs: number): Promise<void> => air.stop(graceMs),
   };
 };
 export type Actor = ReturnType<typeof createActor>;

@@ -96,7 +96,7 @@ export const createAnnouncer = ({ env, ledger, acts, teller, observe, ended }: A
       return least;
     },
     /** Begins nothing further, and resolves when nothing is in the air: after `graceMs` no answer is waited for. */
-    stop: air.stop,
+    stop: (graceMs: number): Promise<void> => air.stop(graceMs),
   };
 };
 export type Announcer = ReturnType<typeof createAnnouncer>;

@@ -134,6 +134,19 @@ describe('what the API server refused', () => {
   });
 });
 
+it('a kind tells what is its own, and a warning once for a rollout', () => {
+  const { teller, told } = prepare();
+  teller.tell('Normal', 'SuccessfulCreate', 'Create', 'Created pod app-1 on n1.');
+  for (let tries = 0; tries < 3; tries += 1) teller.once('create n1', 'FailedCreate', 'Create', `try ${tries}`);
+  assert.deepEqual(
+    told.map(({ regarding, type, reason, note }) => [regarding.name, type, reason, note]),
+    [
+      ['app', 'Normal', 'SuccessfulCreate', 'Created pod app-1 on n1.'],
+      ['app', 'Warning', 'FailedCreate', 'try 0'],
+    ],
+  );
+});
+
 it('a conflict between annotations is told once', () => {
   const { teller, reasons } = prepare();
   const warning = { field: 'f', value: 'v', problem: 'differs', cure: 'remove it' };

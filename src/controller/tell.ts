@@ -35,7 +35,7 @@ export const createTeller = (events: EventRecorder, daemonSet: DaemonSetRef) => 
   const tell = (type: Type, reason: string, action: string, note: string): void =>
     events.event({ regarding, type, reason, action, note });
 
-  /** Once for a rollout, what was refused and the API server's word for it: never once per retry. */
+  /** Once for a rollout, as by what was refused and the API server's word for it: never once per retry. */
   const once = (what: string, reason: string, action: string, note: string): void => {
     if (refused.has(what)) return;
     refused.add(what);
@@ -43,6 +43,10 @@ export const createTeller = (events: EventRecorder, daemonSet: DaemonSetRef) => 
   };
 
   return {
+    /** An Event of the kind's own. */
+    tell,
+    /** A Warning of the kind's own, once for a rollout and `what`. */
+    once,
     /** Compares the status that was written with the one before. */
     written(before: DaemonRolloutStatus | undefined, after: WrittenStatus): void {
       const message = (type: string): string => condition(after, type)?.message ?? '';
