@@ -1,3 +1,4 @@
+import { agentFootprint } from './agent-footprint.ts';
 import { event } from './event.ts';
 import { foreign } from './foreign.ts';
 import { heap } from './heap.ts';
@@ -16,6 +17,7 @@ export const benchmarks: readonly Benchmark[] = [
   ingest,
   heap,
   foreign,
+  agentFootprint,
   rolloutReal,
   memoryReal,
 ];

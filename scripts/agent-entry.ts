@@ -1,30 +1,15 @@
 // Where the bundled agent begins.
 
-/**
- * What makes V8 thrifty; `npm run bench -- agent-footprint` measures it. The agent rests nearly always, so code that is
- * not optimized costs it nothing that anybody would notice. `--lite-mode` and `--jitless` would save as much and take
- * WebAssembly away, without which undici speaks no HTTP/1.1.
- */
-const FLAGS = [
-  '--max-semi-space-size=1',
-  '--no-opt',
-  '--no-maglev',
-  '--no-sparkplug',
-  // What was run once at the start is forgotten at the next collection, and compiled again should it be needed.
-  '--stress-flush-code',
-  // Node's own heap image: 4 MiB of it would be mapped, against some milliseconds at the start.
-  '--no-node-snapshot',
-  '--expose-gc',
-];
+import { AGENT_FLAGS } from './agent-flags.ts';
 
 /** Starting leaves more behind than resting needs: it is given back once. */
 const STARTED_MS = 4_000;
 
-const thrifty = FLAGS.every((flag) => process.execArgv.includes(flag));
+const thrifty = AGENT_FLAGS.every((flag) => process.execArgv.includes(flag));
 if (!thrifty && typeof process.execve === 'function') {
-  const args = [process.execPath, ...process.execArgv, ...FLAGS, ...process.argv.slice(1)];
-  // The same process goes on, whoever started it and with whichever flags. One arena: allocations of an idle process
-  // do not compete.
+  const args = [process.execPath, ...process.execArgv, ...AGENT_FLAGS, ...process.argv.slice(1)];
+  // The same process goes on, whoever started it; starting it with the flags saves it the second start. One arena:
+  // allocations of an idle process do not compete.
   process.execve(process.execPath, args, { ...process.env, MALLOC_ARENA_MAX: '1' });
 }
 

@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { AGENT_FLAGS } from './agent-flags.ts';
 import { buildAgent } from './build-agent.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'edgeset-build-'));
@@ -54,4 +55,15 @@ test('nothing that only other processes need takes room on a device', () => {
     text.findIndex((byte) => byte > 127),
     -1,
   );
+});
+
+test('what starts it on devices gives it the flags at once', () => {
+  const root = path.join(import.meta.dirname, '..');
+  const flagsIn = (name: string, pattern: RegExp): readonly string[] => {
+    const [, flags = ''] = pattern.exec(readFileSync(path.join(root, name), 'utf8')) ?? [];
+    return flags.match(/--[\w=-]+/g) ?? [];
+  };
+  const unit = flagsIn('deploy/agent/edgeset-agent.service', /ExecStart=\S+node (.*) \\\n/);
+  assert.deepEqual(unit, AGENT_FLAGS);
+  assert.deepEqual(flagsIn('Containerfile', /ENTRYPOINT \["node", (.*)"\/app\/edgeset-agent\.mjs"\]/), AGENT_FLAGS);
 });
