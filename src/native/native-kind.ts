@@ -1,7 +1,7 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import { factsAlone, newestRevision, readRevisions, type ServedKind } from '../controller/index.ts';
+import { FIELD_MANAGER, factsAlone, newestRevision, readRevisions, type ServedKind } from '../controller/index.ts';
 import { daemonSets } from '../resources/index.ts';
-import type { PodFacts } from '../rollout/index.ts';
+import { annotation, type PodFacts } from '../rollout/index.ts';
 import { type NativeView, toNativeView } from './native-view.ts';
 import { putTemplate } from './put-template.ts';
 import { createTargetFinder } from './target.ts';
@@ -29,6 +29,10 @@ export const nativeKind: ServedKind<DaemonSet, NativeView, PodFacts> = {
       delete: (_node, act, signal) => podActs.delete(act, signal),
       fence: (_node, act, signal) => podActs.fence(act, signal),
     },
-    putTemplate: (view, template, from, signal) => putTemplate(client, view, template, from, signal),
+    putTemplate: async (view, template, from, signal) => {
+      const change = { template, annotations: { [annotation.rolledBackFrom]: from } };
+      const { metadata } = await putTemplate(client, view, change, { fieldManager: FIELD_MANAGER, signal });
+      return metadata?.resourceVersion ?? '';
+    },
   }),
 };

@@ -10,10 +10,12 @@ import { putTemplate } from './put-template.ts';
 const { signal } = new AbortController();
 const old = { metadata: { labels: { app: 'app' } }, spec: { containers: [{ name: 'app', image: 'app:v1' }] } };
 
+const auto = { 'apps.openyurt.io/update-strategy': 'auto' };
+
 const prepare = () => {
   const api = createTestApi(createTestClock());
   const set = api.objects.create(daemonSets, {
-    metadata: { namespace: 'edge', name: 'app', annotations: { 'apps.openyurt.io/update-strategy': 'auto' } },
+    metadata: { namespace: 'edge', name: 'app', annotations: { ...auto, 'edgeset.io/paused': 'true' } },
     spec: {
       selector: { matchLabels: { app: 'app' } },
       updateStrategy: { type: 'OnDelete' },
@@ -22,16 +24,17 @@ const prepare = () => {
   } as DaemonSet);
   const view = toNativeView(set as DaemonSet);
   assert.ok(view);
-  return { api, put: () => putTemplate(api.client, view, old, 'v2', signal) };
+  const change = { template: old, annotations: { 'edgeset.io/rolled-back-from': 'v2', 'edgeset.io/paused': null } };
+  return { api, put: () => putTemplate(api.client, view, change, { fieldManager: 'test', signal }) };
 };
 
-it('a template is put back whole, beside the annotation that says what it took away', async () => {
+it('a template is put back whole, and annotations are set and removed in the same write', async () => {
   const { api, put } = prepare();
-  assert.equal(await put(), String(api.objects.version));
+  assert.equal((await put()).metadata?.resourceVersion, String(api.objects.version));
   const [set] = api.objects.all(daemonSets) as DaemonSet[];
   assert.deepEqual(set?.spec?.template, old);
   assert.deepEqual(set?.metadata?.annotations, {
-    'apps.openyurt.io/update-strategy': 'auto',
+    ...auto,
     'edgeset.io/rolled-back-from': 'v2',
   });
 });

@@ -1,25 +1,21 @@
-import { FIELD_MANAGER } from '../controller/index.ts';
-import type { KubeClient } from '../kube/index.ts';
+import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import type { KubeClient, WriteOptions } from '../kube/index.ts';
 import { daemonSets } from '../resources/index.ts';
-import { annotation } from '../rollout/index.ts';
 import type { NativeView } from './native-view.ts';
 
-/** One patch that puts a template back whole and says what it took away; resolves with the new resourceVersion. */
-export const putTemplate = async (
+/**
+ * Puts a template back whole, and sets annotations (null: removes one), in one patch. It is refused with Conflict unless
+ * the DaemonSet has this UID and this resourceVersion.
+ */
+export const putTemplate = (
   client: KubeClient,
-  { namespace, name, uid, resourceVersion }: NativeView,
-  template: object,
-  from: string,
-  signal: AbortSignal,
-): Promise<string> => {
-  const patched = await client.patch(
+  { namespace, name, uid, resourceVersion }: Pick<NativeView, 'namespace' | 'name' | 'uid' | 'resourceVersion'>,
+  { template, annotations }: { template: object; annotations: Readonly<Record<string, string | null>> },
+  write: WriteOptions & { fieldManager: string },
+): Promise<DaemonSet> =>
+  client.patch(
     daemonSets,
     { namespace, name },
-    {
-      metadata: { uid, resourceVersion, annotations: { [annotation.rolledBackFrom]: from } },
-      spec: { template: { ...template, $patch: 'replace' } },
-    },
-    { type: 'strategic', fieldManager: FIELD_MANAGER, signal },
+    { metadata: { uid, resourceVersion, annotations }, spec: { template: { ...template, $patch: 'replace' } } },
+    { type: 'strategic', ...write },
   );
-  return patched.metadata?.resourceVersion ?? '';
-};
