@@ -27,6 +27,7 @@ import {
   imageBlockOf,
   isOffered,
   isTerminating,
+  type Terms,
 } from './updates/index.ts';
 
 export interface AgentOptions {
@@ -82,8 +83,8 @@ export const createAgent = (options: AgentOptions): Agent => {
     });
   };
 
-  const deadlineOf = ({ known: about }: Here): Deadline | undefined => {
-    const { terms, announced } = about;
+  const deadlineOf = ({ known: about }: Here, terms = about.terms): Deadline | undefined => {
+    const { announced } = about;
     if (!terms?.deadline || !isOffered(announced)) return undefined;
     return { ...terms.deadline, share: deadlineShare({ ...about, node, revision: announced.revision }) };
   };
@@ -104,6 +105,11 @@ export const createAgent = (options: AgentOptions): Agent => {
     });
   };
 
+  const isDue = (here: Here, terms: Terms): boolean => {
+    const deadline = deadlineOf(here, terms);
+    return deadline !== undefined && env.clock.now() >= actsAt(deadline);
+  };
+
   const stopped = new AbortController();
   const engine = createEngine({
     env,
@@ -111,9 +117,11 @@ export const createAgent = (options: AgentOptions): Agent => {
     known,
     book,
     carryOut,
+    fresh,
     exclusive,
     tell,
     stepOf,
+    isDue,
     changed,
     pullStale: (here) => pullStale(here),
   });

@@ -131,6 +131,56 @@ describe('what an owner decides', () => {
     assert.ok(world.events.some(({ reason }) => reason === 'DecisionSuperseded'));
   });
 
+  it('is not ended by a cache that is behind: the pod itself has the last word', async (t) => {
+    const world = await newWorld(t);
+    const agent = await offered(world);
+    await decide(agent, { choice: 'approve', when: { type: 'window', from: '22:00', to: '05:00' } });
+    const revision = targetOf(agent);
+    const again = {
+      type: 'PodNeedUpgrade',
+      status: 'True',
+      reason: 'NewRevision',
+      message: `controllerrevision: ${revision}`,
+    };
+    // Taken back while the agent still looks at the newer one.
+    const first = (): void => {
+      world.setImage('app:v2');
+      const options = { type: 'strategic' as const, subresource: 'status' };
+      world.machinery.patch(pods, world.ref(), { status: { conditions: [again] } }, options);
+    };
+    world.faults.push({ verb: 'get', plural: 'pods', kind: 'first', first });
+    world.setImage('app:v3');
+    await world.advance(60_000);
+    assert.equal(stateOf(agent), 'queued OutsideWindow');
+    assert.equal(targetOf(agent), revision);
+    assert.deepEqual(told(agent), ['approve']);
+    const reads = world.calls.filter(({ verb, plural }) => verb === 'get' && plural === 'pods').length;
+    assert.ok(reads <= 2, `${reads} reads of the pod`);
+    await world.advance(10 * 3_600_000);
+    assert.equal(world.deletes(), 1);
+  });
+
+  it('is not ended by a disk that is older than the decision, when the device comes back', async (t) => {
+    const world = await newWorld(t);
+    const before = await offered(world);
+    const old = targetOf(before);
+    await world.advance(5_000);
+    await world.written();
+    world.setImage('app:v3');
+    await world.until('the newer one is there', () => targetOf(before) !== old);
+    const revision = targetOf(before);
+    await decide(before, { choice: 'approve', when: { type: 'window', from: '22:00', to: '05:00' } });
+    world.cut(true);
+    const { agent } = await world.start({ killed: true });
+    await world.advance(60_000);
+    assert.equal(targetOf(agent), old, 'the disk was not written in time');
+    world.cut(false);
+    await world.until('it is known', () => targetOf(agent) === revision, 120_000);
+    await world.advance(60_000);
+    assert.equal(stateOf(agent), 'queued OutsideWindow');
+    assert.ok(!told(agent).includes('Superseded'));
+  });
+
   it('is not applied to a target that came between the cache and the act', async (t) => {
     const world = await newWorld(t);
     const agent = await offered(world);
@@ -186,6 +236,23 @@ describe('what an owner decides', () => {
     world.device.safe = true;
     await world.until('it is carried out', () => agent.updates()[0]?.state === 'current', 360_000);
     assert.equal(agent.history().find(({ what }) => what === 'Deleted')?.who, 'agent');
+  });
+
+  it('gives way to no deadline that was taken back while nothing waited', async (t) => {
+    const world = await newWorld(t);
+    const past = { 'edgeset.io/ota-deadline': '2026-11-21T11:00:00Z', 'edgeset.io/ota-deadline-spread': '1s' };
+    world.deploy(past);
+    const { agent } = await world.start();
+    await world.until('the pod runs', () => agent.updates()[0]?.running.ready === true);
+    world.setImage('app:v2');
+    await world.until('the deadline acts', () => world.deletes() === 1);
+    await world.until('the new pod runs', () => stateOf(agent) === 'current UpToDate');
+    world.patchDaemonSet({ metadata: { annotations: { 'edgeset.io/ota-deadline': null } } });
+    world.setImage('app:v3');
+    await world.until('the update is there', () => stateOf(agent) === 'available NewRevision');
+    await world.advance(3_600_000);
+    assert.equal(world.deletes(), 1);
+    assert.equal(stateOf(agent), 'available NewRevision');
   });
 
   it('is told as failed when the new pod does not work, until there is a better one', async (t) => {

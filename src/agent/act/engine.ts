@@ -3,10 +3,11 @@ import type { Env } from '../../runtime/index.ts';
 import { type DecisionBook, type Step } from '../decisions/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import type { Decision } from '../types.ts';
-import { type Here, isTerminating, type KnownUpdates, refKey } from '../updates/index.ts';
+import { type Here, isTerminating, type KnownUpdates, refKey, type Terms } from '../updates/index.ts';
 import type { CarryOut } from './carry-out.ts';
+import { isRefusal } from './checks.ts';
 import type { Exclusive } from './exclusive.ts';
-import { READ_MS } from './fresh.ts';
+import { type Fresh, READ_MS } from './fresh.ts';
 import { type RefusalCode, refuse } from './refusal.ts';
 import type { Tell } from './tell.ts';
 import { failureOf, isReady, PROGRESS_MS, type Setback } from './view.ts';
@@ -17,9 +18,12 @@ export interface EngineOptions {
   known: KnownUpdates;
   book: DecisionBook;
   carryOut: CarryOut;
+  fresh: Pick<Fresh, 'pod'>;
   exclusive: Exclusive;
   tell: Tell;
   stepOf: (here: Here) => Step;
+  /** Whether these terms have this device act without its owner by now. */
+  isDue: (here: Here, terms: Terms) => boolean;
   /** Has the images of the target pulled, where those of another revision were. */
   pullStale: (here: Here) => void;
   /** Something that is shown has changed. */
@@ -48,6 +52,7 @@ export const createEngine = (options: EngineOptions): Engine => {
   const { env, cache, known, book, carryOut, exclusive, tell, stepOf } = options;
   const setbacks = new Map<string, Failed>();
   const unsettled = new Map<number, { failures: number; nextAt: number }>();
+  const doubted = new Map<string, { id: number; failures: number; nextAt: number }>();
   let dirty = true;
   let wake: (() => void) | undefined;
   let wasConnected = false;
@@ -97,6 +102,30 @@ export const createEngine = (options: EngineOptions): Engine => {
     });
   };
 
+  /**
+   * The end of a decision that nothing is left of, by what the pod says itself: a link that has just healed, or died
+   * unnoticed, leaves a cache that is older than the decision. Returns when to look again.
+   */
+  const supersede = async (here: Here, decision: Decision, signal: AbortSignal): Promise<number> => {
+    const key = refKey(decision);
+    const found = doubted.get(key);
+    const before = found?.id === decision.id ? found : { failures: 0, nextAt: 0 };
+    if (before.nextAt > env.clock.now()) return before.nextAt;
+    const ref = { namespace: decision.namespace, name: here.pod?.metadata?.name ?? '' };
+    const pod = await options.fresh.pod(ref, env.clock.now() + READ_MS, signal);
+    const step = isRefusal(pod) ? undefined : stepOf({ ...here, pod });
+    if (step?.kind !== 'supersede') {
+      const failures = before.failures + 1;
+      const nextAt = env.clock.now() + backoffMs(env, failures, BACKOFF);
+      doubted.set(key, { id: decision.id, failures, nextAt });
+      return nextAt;
+    }
+    doubted.delete(key);
+    await end(decision, 'superseded', 'Superseded', step.message);
+    tell.event(here.known, 'DecisionSuperseded', String(decision.id), step.message);
+    return env.clock.now();
+  };
+
   const follow = async (here: Here): Promise<number> => {
     const { episode, announced, running } = here.known;
     if (!episode || episode.decision.state === 'acting') return Number.POSITIVE_INFINITY;
@@ -131,11 +160,12 @@ export const createEngine = (options: EngineOptions): Engine => {
         pod: { namespace, name: pod?.metadata?.name ?? '' },
         revision: announced.revision,
         endsAt: env.clock.now() + READ_MS,
-        decide: async () => {
+        decide: async ({ terms }) => {
           const now = book.current(about);
           const isSame = now?.id === decision?.id && now?.state === decision?.state;
           if (!isSame) return refuse('Superseded', 403, 'The owner has decided otherwise meanwhile');
           if (why === 'owner' && now) return now;
+          if (!options.isDue(here, terms)) return refuse('NotDue', 403, 'The deadline was moved or taken back');
           return book.decide({
             namespace,
             daemonSet,
@@ -185,11 +215,8 @@ export const createEngine = (options: EngineOptions): Engine => {
     const progress = await follow(here);
     const step = stepOf(here);
     const wakeAt = Math.min(progress, step.wakeAt ?? Number.POSITIVE_INFINITY);
-    if (step.kind === 'supersede' && decision) {
-      await end(decision, 'superseded', 'Superseded', step.message);
-      tell.event(about, 'DecisionSuperseded', String(decision.id), step.message);
-      return env.clock.now();
-    }
+    if (step.kind === 'supersede' && decision) return Math.min(wakeAt, await supersede(here, decision, signal));
+    doubted.delete(refKey(about));
     if (step.kind === 'wait' && step.reason === 'ImageNotReady' && cache.connected()) options.pullStale(here);
     if (step.kind !== 'act') return wakeAt;
     const setback = setbackOf(here);

@@ -103,6 +103,43 @@ describe('pod cache', () => {
     assert.equal(cache.get({ namespace: 'default', name: 'another' })?.spec?.nodeName, 'node-1');
   });
 
+  it('is connected again only with the pods of the server as they are by then', async () => {
+    const { clock, env, machinery, client } = world();
+    machinery.create<object>(pods, podOn('node-1', 'before'));
+    let broken = new AbortController();
+    const gone: Pick<KubeClient, 'list' | 'watch'> = {
+      ...client,
+      async *watch(resource, options = {}) {
+        const life = broken.signal;
+        const signal = options.signal ? AbortSignal.any([options.signal, life]) : life;
+        try {
+          yield* client.watch(resource, { ...options, signal });
+        } catch (error) {
+          throw life.aborted ? new KubeError('Gone', 'too old', { status: 410 }) : error;
+        }
+      },
+    };
+    const cache = createPodCache({ client: gone, env, node: 'node-1', dir });
+    const ended = new AbortController();
+    const running = cache.run(ended.signal);
+    stops.push(() => {
+      ended.abort();
+      return running;
+    });
+    await clock.advance(10);
+    assert.equal(cache.connected(), true);
+    const seen: string[] = [];
+    cache.onChange(() => {
+      if (cache.connected()) seen.push(names(cache).join());
+    });
+    broken.abort(new Error('compacted'));
+    machinery.create<object>(pods, podOn('node-1', 'after'));
+    broken = new AbortController();
+    await clock.advance(1_000);
+    assert.equal(cache.connected(), true);
+    assert.deepEqual([...new Set(seen)], ['after,before']);
+  });
+
   it('answers after a restart without a network, with an age that counts from the last contact', async () => {
     const { clock, machinery, link, start } = world();
     machinery.create<object>(pods, podOn('node-1', 'mine'));

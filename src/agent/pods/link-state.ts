@@ -60,9 +60,10 @@ export const createLinkState = (clock: Clock, onChange: () => void, onContact: (
     };
     try {
       for await (const event of client.watch(resource, { ...options, onOpen })) {
-        if (event.type === 'BOOKMARK' && event.initialEventsEnd) set(name, 'open');
         answered();
         yield event;
+        // Whoever reads has asked for more: the initial state is in its cache.
+        if (event.type === 'BOOKMARK' && event.initialEventsEnd) set(name, 'open');
       }
       ended = true;
     } finally {
