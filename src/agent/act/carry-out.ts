@@ -5,7 +5,7 @@ import type { Consent, Decision, DecisionAct, PodRef } from '../types.ts';
 import { isAdvanced, type KnownUpdates, revisionOf } from '../updates/index.ts';
 import { ACT_MS, type Acts, type Verdict } from './acts.ts';
 import { isApproved } from './approval.ts';
-import { type Candidate, isRefusal, nameOf } from './checks.ts';
+import { type Cleared, isRefusal, nameOf } from './checks.ts';
 import type { Exclusive } from './exclusive.ts';
 import type { Fresh } from './fresh.ts';
 import { READ_MS } from './fresh.ts';
@@ -22,7 +22,7 @@ export interface Order {
   /** Looks at the caller once more, before anything is written and right before the act. */
   consent?: Consent;
   /** The consent on the disk that the act is carried out with. Called once all checks have passed. */
-  decide(candidate: Candidate): Promise<Decision | Refusal>;
+  decide(candidate: Cleared): Promise<Decision | Refusal>;
 }
 
 export type Outcome =
@@ -133,7 +133,7 @@ export const createCarryOut = (options: CarryOutOptions): CarryOut => {
   };
 
   /** Everything that speaks against the act, in the order that is promised. */
-  const check = async (order: Order, endsAt: number, signal: AbortSignal): Promise<Candidate | Refusal> => {
+  const check = async (order: Order, endsAt: number, signal: AbortSignal): Promise<Cleared | Refusal> => {
     const candidate = await fresh.candidate(order.pod, { images: true, endsAt, signal });
     if (isRefusal(candidate)) return candidate;
     const { revision } = candidate.announced;

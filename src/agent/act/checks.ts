@@ -18,6 +18,12 @@ export interface Candidate {
   announced: Announced;
 }
 
+/** A pod that may be updated as far as its DaemonSet says, too. */
+export interface Cleared extends Candidate {
+  /** As they are now: what is kept of them may be as old as the last update, for they are watched while one waits. */
+  terms: Terms;
+}
+
 export const nameOf = ({ metadata }: Pod): string => `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`;
 
 export const isRefusal = (value: object): value is Refusal => 'status' in value && 'text' in value;
@@ -52,10 +58,11 @@ export const checkPod = (pod: Pod, node: string, { images }: { images: boolean }
 
 /** What the pod's DaemonSet and its rollout say; `terms` undefined for a DaemonSet that is gone. */
 export const checkOwner = (
-  { pod, owner, announced }: Candidate,
+  candidate: Candidate,
   terms: Terms | undefined,
   rollout: DaemonRollout | undefined,
-): Refusal | undefined => {
+): Cleared | Refusal => {
+  const { pod, owner, announced } = candidate;
   const name = nameOf(pod);
   if (!terms?.ota)
     return refuse(
@@ -70,5 +77,5 @@ export const checkOwner = (
     status.conditions?.some((condition) => condition.type === 'Halted' && condition.status === 'True');
   if (announced.need === 'halted' || isHalted)
     return refuse('Halted', 403, `Pod ${name} can not be updated: the rollout of ${announced.revision} is halted`);
-  return undefined;
+  return { ...candidate, terms };
 };

@@ -88,8 +88,8 @@ export const createCompatible = (options: CompatibleOptions): Pick<AgentBackend,
     const candidate = checkPod(pod, node, { images: false });
     if (isRefusal(candidate)) return answerTo(candidate);
     const terms = known.get(candidate.owner)?.known.terms ?? { ota: true, deadline: undefined };
-    const refusal = checkOwner(candidate, terms, undefined);
-    if (refusal) return answerTo(refusal);
+    const cleared = checkOwner(candidate, terms, undefined);
+    if (isRefusal(cleared)) return answerTo(cleared);
     const why = await consent();
     if (why !== undefined) return { status: 403, text: why };
     const decision = await approve(candidate, caller, false);

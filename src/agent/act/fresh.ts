@@ -6,7 +6,7 @@ import type { Env } from '../../runtime/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import type { PodRef } from '../types.ts';
 import { daemonSetsAt, isAdvanced, termsOf } from '../updates/index.ts';
-import { type Candidate, checkOwner, checkPod, isRefusal } from './checks.ts';
+import { type Cleared, checkOwner, checkPod, isRefusal } from './checks.ts';
 import { disconnected, type Refusal, refuse } from './refusal.ts';
 
 const { group, version, plural, kind } = daemonRolloutApi;
@@ -27,10 +27,7 @@ export interface FreshOptions {
 /** Reads what an act is decided on from the API server: a cache may be older than a revert. */
 export interface Fresh {
   /** The pod that may be updated, or the first thing that speaks against it. `endsAt`: until when reads may last. */
-  candidate(
-    ref: PodRef,
-    options: { images: boolean; endsAt: number; signal: AbortSignal },
-  ): Promise<Candidate | Refusal>;
+  candidate(ref: PodRef, options: { images: boolean; endsAt: number; signal: AbortSignal }): Promise<Cleared | Refusal>;
   /** The pod as it is; a refusal when that cannot be known. */
   pod(ref: PodRef, endsAt: number, signal: AbortSignal): Promise<Pod | Refusal>;
 }
@@ -97,7 +94,7 @@ export const createFresh = ({ client, env, node, link, namespaces }: FreshOption
       if (isUnreadable) return rollout;
       const terms = daemonSet === 'missing' ? undefined : termsOf(daemonSet, owner);
       const told = rollout === 'missing' || isRefusal(rollout) ? undefined : rollout;
-      return checkOwner(candidate, terms, told) ?? candidate;
+      return checkOwner(candidate, terms, told);
     },
   };
 };

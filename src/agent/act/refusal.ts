@@ -16,6 +16,7 @@ export type RefusalCode =
   | 'NotOta'
   | 'Halted'
   | 'Superseded'
+  | 'NotDue'
   | 'NotSafe'
   | 'NoConsent'
   | 'NotDurable'

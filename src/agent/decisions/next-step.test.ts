@@ -41,6 +41,7 @@ const tonight: Choice = { choice: 'approve', when: { type: 'window', from: '22:0
 const today: Choice = { choice: 'approve', when: { type: 'window', from: '11:00', to: '13:00' } };
 const later: Choice = { choice: 'postpone', until: iso(NOW + 6 * HOUR) };
 const reject: Choice = { choice: 'reject' };
+const byAgent = { by: { identity: 'agent', via: 'agent' } } as const;
 const deadline = (at: number, share = 0.5): StepFacts['deadline'] => ({ at, spreadMs: HOUR, share });
 
 const short = (step: Step): string =>
@@ -149,9 +150,16 @@ describe('next step', () => {
     ],
     [
       'what a deadline has decided',
-      { decision: decided(now, { by: { identity: 'agent', via: 'agent' } }) },
+      { deadline: deadline(NOW - HOUR), decision: decided(now, byAgent) },
       'act deadline',
     ],
+    ['what a deadline has decided that was taken back', { decision: decided(now, byAgent) }, 'supersede'],
+    [
+      'what a deadline has decided that was moved',
+      { deadline: deadline(NOW + HOUR), decision: decided(now, byAgent) },
+      'supersede',
+    ],
+    ['the same, offline', { decision: decided(now, byAgent), connected: false }, 'wait Disconnected'],
   ];
   for (const [name, more, expected] of table) {
     it(`${name}: ${expected}`, () => assert.equal(short(nextStep(facts(more))), expected));

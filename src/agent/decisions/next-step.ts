@@ -67,10 +67,15 @@ const onDecision = (facts: StepFacts, { decision, at, by }: Decision): Step => {
 };
 
 /** Why a decision has nothing left to decide. Never while offline: what is known of the target may be older than it. */
-const outlived = ({ connected, announced }: StepFacts, decision: Decision): string | undefined => {
+const outlived = (facts: StepFacts, decision: Decision): string | undefined => {
+  const { connected, announced, deadline, now } = facts;
   if (!connected) return undefined;
   if (decision.revision !== announced.revision)
     return `It was for revision ${decision.revision}; the version offered now is ${announced.revision}.`;
+  const isOffered = announced.need === 'yes' || announced.need === 'halted';
+  // What a deadline has decided, no owner has: it stands and falls with the deadline.
+  if (isOffered && decision.by.via === 'agent' && !(deadline && now >= actsAt(deadline)))
+    return 'The deadline was moved or taken back; the owner decides again.';
   return announced.need === 'no' ? `Revision ${decision.revision} needs no update here any more.` : undefined;
 };
 
