@@ -1,5 +1,11 @@
 export { type Controller, type ControllerOptions, createController, type RolloutSnapshot } from './controller.ts';
-export { type DaemonSetObject, type DaemonSetView, factsAlone, type Kind, type PodProjection } from './kind.ts';
+export {
+  type DaemonSetObject,
+  type DaemonSetView,
+  factsAlone,
+  type Kind,
+  type PodProjection,
+} from './kind.ts';
 export type { Acts, CarryOut, Means, Pass, ServedKind, Surroundings, Target } from './means.ts';
 export type { ControllerObserver } from './observer.ts';
 export { createPacing, nextTurn } from './pacing.ts';

@@ -9,6 +9,7 @@ import type { KubeObject, Resource } from '../kube/index.ts';
 import {
   controllerOf,
   type DaemonNeeds,
+  type Owner,
   type ParsedPolicy,
   type PodFacts,
   type TargetRevision,
@@ -33,6 +34,15 @@ export interface DaemonSetView {
   podSelector: string;
   policy: Exclude<ParsedPolicy, { kind: 'off' }>;
 }
+
+/** The DaemonSet of this kind, in any of its versions, that controls the object; undefined for those of other kinds. */
+export const daemonSetOf = (
+  object: Pick<KubeObject, 'metadata'>,
+  { group, kind }: Pick<Resource, 'group' | 'kind'>,
+): Owner | undefined => {
+  const owner = controllerOf(object);
+  return owner?.kind === kind && owner.apiVersion.split('/')[0] === group ? owner : undefined;
+};
 
 /** What is kept of each pod, from the one watch of a DaemonSet's pods. */
 export interface PodProjection<P> {

@@ -101,7 +101,7 @@ export const readRollout = async <D extends DaemonSetObject, V extends DaemonSet
   const saved = restore(status);
   ledger.restore(saved.state, saved.acts, saved.forgiven, now);
   const owned = revisions
-    .map(toRevisionView)
+    .map((revision) => toRevisionView(revision, kind.resource))
     .filter((revision): revision is RevisionView => revision?.ownerUid === view.uid);
   const target = kind.targetOf(view, owned);
   if (target) ledger.setTarget(target, now);

@@ -1,10 +1,10 @@
 import { isKubeError, type KubeClient, type ObjectRef } from '../kube/index.ts';
 import type { DaemonRolloutStatus } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
-import type { DaemonSetObject, DaemonSetView, Kind } from './kind.ts';
+import { type DaemonSetObject, type DaemonSetView, daemonSetOf, type Kind } from './kind.ts';
 import { daemonRollouts } from './resources.ts';
 import { FIELD_MANAGER } from './rollout-object.ts';
-import { daemonSetOf, makesClaims, NOT_MANAGED } from './rollout-view.ts';
+import { makesClaims, NOT_MANAGED } from './rollout-view.ts';
 import { withdraw } from './withdraw.ts';
 
 /** What only holds while somebody keeps it up to date. */

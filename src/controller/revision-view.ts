@@ -1,10 +1,10 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
-import type { KubeClient } from '../kube/index.ts';
-import { controllerOf, recordedTemplate, type TargetRevision, templateDigest } from '../rollout/index.ts';
-import type { DaemonSetView } from './kind.ts';
+import type { KubeClient, Resource } from '../kube/index.ts';
+import { recordedTemplate, type TargetRevision, templateDigest } from '../rollout/index.ts';
+import { type DaemonSetView, daemonSetOf } from './kind.ts';
 import { controllerRevisions } from './resources.ts';
 
-/** What is kept of a ControllerRevision that a DaemonSet owns. */
+/** What is kept of a ControllerRevision that a DaemonSet of one kind owns. */
 export interface RevisionView extends TargetRevision {
   ownerUid: string;
   templateDigest: string;
@@ -12,10 +12,13 @@ export interface RevisionView extends TargetRevision {
 
 const HASH_LABEL = 'controller-revision-hash';
 
-export const toRevisionView = (revision: ControllerRevision): RevisionView | undefined => {
-  const owner = controllerOf(revision);
+export const toRevisionView = (
+  revision: ControllerRevision,
+  resource: Pick<Resource, 'group' | 'kind'>,
+): RevisionView | undefined => {
+  const owner = daemonSetOf(revision, resource);
   const hash = revision.metadata?.labels?.[HASH_LABEL];
-  if (owner?.kind !== 'DaemonSet' || !hash) return undefined;
+  if (!owner || !hash) return undefined;
   return {
     ownerUid: owner.uid,
     name: revision.metadata?.name ?? '',
@@ -35,9 +38,10 @@ export const newestRevision = (revisions: Iterable<RevisionView>): RevisionView 
 /** A consistent read of the revisions that a DaemonSet owns. */
 export const readRevisions = async (
   client: Pick<KubeClient, 'list'>,
+  resource: Pick<Resource, 'group' | 'kind'>,
   { namespace, uid, podSelector }: Pick<DaemonSetView, 'namespace' | 'uid' | 'podSelector'>,
   signal: AbortSignal,
 ): Promise<RevisionView[]> => {
   const { items } = await client.list(controllerRevisions, { namespace, labelSelector: podSelector, signal });
-  return items.flatMap((item) => toRevisionView(item) ?? []).filter(({ ownerUid }) => ownerUid === uid);
+  return items.flatMap((item) => toRevisionView(item, resource) ?? []).filter(({ ownerUid }) => ownerUid === uid);
 };

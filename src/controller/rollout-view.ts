@@ -1,5 +1,6 @@
 import type { Resource } from '../kube/index.ts';
-import { controllerOf, type DaemonRollout, type DaemonRolloutStatus, type Owner } from '../rollout/index.ts';
+import type { DaemonRollout, DaemonRolloutStatus } from '../rollout/index.ts';
+import { daemonSetOf } from './kind.ts';
 
 /** Reason of the conditions of a DaemonRollout that nobody keeps up to date. */
 export const NOT_MANAGED = 'NotManaged';
@@ -11,15 +12,6 @@ export interface RolloutView {
   /** It speaks of the present: it must be kept up to date, or taken back. */
   claims: boolean;
 }
-
-/** The DaemonSet of this kind, in any of its versions, that the rollout object belongs to; undefined for those of others. */
-export const daemonSetOf = (
-  rollout: DaemonRollout,
-  { group, kind }: Pick<Resource, 'group' | 'kind'>,
-): Owner | undefined => {
-  const owner = controllerOf(rollout);
-  return owner?.kind === kind && owner.apiVersion.split('/')[0] === group ? owner : undefined;
-};
 
 export const makesClaims = (status: DaemonRolloutStatus | undefined): boolean =>
   status?.conditions?.some(({ reason }) => reason !== NOT_MANAGED) ?? false;

@@ -43,7 +43,7 @@ export const createScope = <D extends DaemonSetObject, V extends DaemonSetView, 
   });
   const revisions = createReflector({
     ...common(controllerRevisions, handlers.revisions),
-    project: toRevisionView,
+    project: (revision) => toRevisionView(revision, kind.resource),
     indexes: { [OWNER]: (revision: RevisionView) => [revision.ownerUid] },
   });
   return {

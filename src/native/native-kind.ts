@@ -23,7 +23,7 @@ export const nativeKind: ServedKind<DaemonSet, NativeView, PodFacts> = {
     findTarget: createTargetFinder({
       clock: env.clock,
       cached: revisions,
-      read: (view, signal) => readRevisions(client, view, signal),
+      read: (view, signal) => readRevisions(client, daemonSets, view, signal),
     }),
     acts: {
       delete: (_node, act, signal) => podActs.delete(act, signal),
