@@ -34,6 +34,82 @@ const delay = (key: string, fallbackMs: number, factor: number, slow: boolean): 
 const backOff = (baseMs: number): string =>
   `(([.status.containerStatuses[].restartCount] | max) as $n | ${baseMs} * pow(2; [$n - 1, 6] | min) | floor | tostring) + "ms"`;
 
+// What stages have in common, by its word; each stands on a line of its own.
+const SHARED: Readonly<Record<string, string>> = {
+  // `$parts`: sidecars and containers of the spec by name.
+  parts: `{{ $parts := dict }}
+{{ range .spec.initContainers }}{{ if eq (get . "restartPolicy") "Always" }}{{ $_ := set $parts .name . }}{{ end }}{{ end }}
+{{ range .spec.containers }}{{ $_ := set $parts .name . }}{{ end }}`,
+  // Every status of both lists; `$c` is the copy that is written.
+  each: `{{ range $list := list "initContainerStatuses" "containerStatuses" }}
+{{ with get $.status $list }}
+{{ $list }}:
+{{ range . }}
+{{ $c := deepCopy . }}`,
+  'end-each': `- {{ toJson $c }}
+{{ end }}
+{{ end }}
+{{ end }}`,
+  // `$pass`: whether all readiness gates are open; `$is`: the pod's conditions by type.
+  gates: `{{ $is := dict }}
+{{ range .status.conditions }}{{ $_ := set $is .type .status }}{{ end }}
+{{ $pass := "True" }}
+{{ range .spec.readinessGates }}{{ if ne (get $is .conditionType) "True" }}{{ $pass = "False" }}{{ end }}{{ end }}`,
+  // Those of a bad image crash; all do when it is the pod that is bad.
+  crashed: `{{ $now := Now }}
+{{ $uid := .metadata.uid }}
+{{ $bad := "--(crash-loop|dies-after-ready)$" }}
+{{ $some := false }}
+@parts
+{{ range $_, $part := $parts }}{{ if regexMatch $bad $part.image }}{{ $some = true }}{{ end }}{{ end }}
+phase: Running
+conditions:
+- { type: Ready, status: "False", reason: ContainersNotReady, lastTransitionTime: {{ $now | Quote }} }
+- { type: ContainersReady, status: "False", reason: ContainersNotReady, lastTransitionTime: {{ $now | Quote }} }
+@each
+{{ if and (hasKey $parts .name) (or (not $some) (regexMatch $bad (get $parts .name).image)) }}
+{{ $image := (get $parts .name).image }}
+{{ $id := printf "%s/%s/%v" $uid .name .restartCount | sha256sum | printf "containerd://%s" }}
+{{ $end := dict "exitCode" 1 "reason" "Error" "startedAt" $now "finishedAt" $now "containerID" $id }}
+{{ $why := printf "back-off restarting failed container %s" .name }}
+{{ $_ := set $c "state" (dict "waiting" (dict "reason" "CrashLoopBackOff" "message" $why)) }}
+{{ $_ := set $c "lastState" (dict "terminated" $end) }}
+{{ $_ := set $c "restartCount" (add1 .restartCount) }}
+{{ $_ := set $c "containerID" $id }}
+{{ $_ := set $c "image" $image }}
+{{ $_ := set $c "imageID" @image-id($image) }}
+{{ $_ := set $c "ready" false }}
+{{ $_ := set $c "started" false }}
+{{ else if .state.waiting }}
+@started
+{{ end }}
+@end-each`,
+  // Another container runs in the place of the one that waits. What crashed has been counted then.
+  started: `{{ $part := get $parts .name }}
+{{ $restarts := .restartCount }}
+{{ if and .containerID (ne .state.waiting.reason "CrashLoopBackOff") }}{{ $restarts = add1 $restarts }}{{ end }}
+{{ $_ := set $c "state" (dict "running" (dict "startedAt" $now)) }}
+{{ $_ := set $c "containerID" (printf "%s/%s/%v" $uid .name $restarts | sha256sum | printf "containerd://%s") }}
+{{ $_ := set $c "image" $part.image }}
+{{ $_ := set $c "imageID" @image-id($part.image) }}
+{{ $_ := set $c "restartCount" $restarts }}
+{{ $_ := set $c "resources" (or (get $part "resources") dict) }}
+{{ $_ := set $c "started" true }}`,
+};
+
+/** The template with shared parts in their places, at the indentation of their words. */
+const withShared = (text: string): string => {
+  const next = text.replaceAll(/^( *)@([a-z-]+)$/gm, (line, indent: string, word: string) => {
+    const part = SHARED[word];
+    return part === undefined ? line : part.replaceAll(/^/gm, indent);
+  });
+  return next === text ? text : withShared(next);
+};
+
+// `app:v2.is-v1` is another name of `app:v1`.
+const imageId = (expression: string): string =>
+  `(printf "sha256:%s" (sha256sum (regexReplaceAll ":[^:/]*\\\\.is-" ${expression} ":")))`;
+
 /** kwok's whole configuration file: its options, and the stages of `kwok/*.yaml` with their placeholders filled in. */
 export const kwokConfig = async (leaseSeconds: number, delays: Partial<Delays> = {}): Promise<string> => {
   const ms = { ...defaults, ...delays };
@@ -45,8 +121,8 @@ export const kwokConfig = async (leaseSeconds: number, delays: Partial<Delays> =
     .replaceAll(/^\s*#.*$/gm, '')
     .replaceAll(/\s+/g, ' ')
     .trim();
-  const stages = [node, pod]
-    .join('\n---\n')
+  const stages = withShared([node, pod].join('\n---\n'))
+    .replaceAll(/@image-id\(([^)]+)\)/g, (_, expression: string) => imageId(expression))
     // JSON's quoted strings are YAML's too.
     .replaceAll(/["']@state["']/g, () => JSON.stringify(state))
     .replaceAll(/["']@(start|stop)\(([\d.]+)\)["']/g, (_, key: 'start' | 'stop', factor: string) =>

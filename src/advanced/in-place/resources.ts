@@ -1,9 +1,29 @@
 import type { Container, PodSpec, ResourceRequirements } from 'kubernetes-types/core/v1.d.ts';
+import { amountOf } from './amount.ts';
 
 /** What the `resize` subresource can change while a container runs. */
 const RESIZABLE = ['cpu', 'memory'];
 
 type Amounts = Readonly<Record<string, string>>;
+
+/** As a pod gets them: the API server takes a limit for a request that is not named. */
+export const effective = ({
+  requests = {},
+  limits = {},
+  ...rest
+}: ResourceRequirements = {}): ResourceRequirements & {
+  requests: Amounts;
+  limits: Amounts;
+} => ({ ...rest, limits, requests: { ...limits, ...requests } });
+
+/** Whether a pod has all that is wanted. What it has beyond that was given to it by a LimitRange of its namespace. */
+export const grants = (present: ResourceRequirements, wanted: ResourceRequirements): boolean =>
+  (['requests', 'limits'] as const).every((kind) =>
+    RESIZABLE.every((name) => {
+      const amount = effective(wanted)[kind][name];
+      return amount === undefined || amountOf(present[kind]?.[name]) === amountOf(amount);
+    }),
+  );
 
 const others = (amounts: Amounts = {}): Amounts =>
   Object.fromEntries(Object.entries(amounts).filter(([name]) => !RESIZABLE.includes(name)));
@@ -21,10 +41,10 @@ export const resizable = {
 
   /** Why the amounts cannot change in place, as the end of a sentence about the container; undefined when they can. */
   obstacle(before: ResourceRequirements = {}, after: ResourceRequirements = {}): string | undefined {
-    const request = lost(before.requests, after.requests);
-    if (request !== undefined) return `loses its request of ${request}, which a running container cannot`;
     const limit = lost(before.limits, after.limits);
-    return limit === undefined ? undefined : `loses its limit of ${limit}, which a running container cannot`;
+    if (limit !== undefined) return `loses its limit of ${limit}, which a running container cannot`;
+    const request = lost(effective(before).requests, effective(after).requests);
+    return request === undefined ? undefined : `loses its request of ${request}, which a running container cannot`;
   },
 };
 

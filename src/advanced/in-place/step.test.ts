@@ -244,6 +244,41 @@ describe('an update in place', () => {
     assert.deepEqual(ask(pod, { resources }), { kind: 'stuck', why: 'no room' });
   });
 
+  it('does not take a kubelet that has seen nothing yet for one that is done', () => {
+    const { pod, apply } = createWorld([{ name: 'main', image: 'app:1', resources: { limits: { memory: '64M' } } }]);
+    const resources: Record<string, ResourceRequirements> = { main: { limits: { memory: '80M' } } };
+    const change = { plan: plan({ resources }), resources };
+    const reports = (memory: string, observedGeneration?: number): void => {
+      Object.assign(pod.status.containerStatuses?.[0] ?? {}, {
+        resources: { limits: { memory }, requests: { memory } },
+      });
+      Object.assign(pod.status, { observedGeneration });
+    };
+    Object.assign(pod.metadata, { generation: 4 });
+    reports('62500Ki');
+    apply(bodyOf(ask(pod, change), 'status'));
+    apply(bodyOf(ask(pod, change), 'pod'));
+    const body = bodyOf(ask(pod, { resources }), 'resize') as { spec: { containers: object[] } };
+    const all = { limits: { memory: '80M' }, requests: { memory: '80M' } };
+    assert.deepEqual(body.spec.containers, [{ name: 'main', resources: all }], 'the request goes with its limit');
+    apply(body);
+    waits(ask(pod, { resources }));
+    reports('62500Ki', 3);
+    waits(ask(pod, { resources }));
+    reports('62500Ki', 4);
+    assert.equal(ask(pod, { resources }).kind, 'status', 'it has seen them, and says no more of them');
+    reports('78125Ki');
+    assert.equal(ask(pod, { resources }).kind, 'status', 'the same amount in other words');
+  });
+
+  it('leaves alone what a LimitRange gave the pod beyond its template', () => {
+    const given = { requests: { cpu: '50m', memory: '1Gi' }, limits: { memory: '1Gi' } };
+    const { pod } = createWorld([{ name: 'main', image: 'app:1', resources: given }]);
+    pod.metadata.labels = { 'controller-revision-hash': 'new' };
+    assert.equal(ask(pod, { resources: { main: { requests: { cpu: '50m' } } } }).kind, 'done');
+    assert.equal(ask(pod, { resources: { main: { limits: { cpu: '50m' } } } }).kind, 'resize');
+  });
+
   it('goes on with what OpenKruise began, by the ID of the image', () => {
     const { pod } = createWorld([{ name: 'main', image: 'app:2' }]);
     pod.metadata.labels = { 'controller-revision-hash': 'new' };

@@ -1,8 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
-import type { Pod, ResourceRequirements } from 'kubernetes-types/core/v1.d.ts';
+import type { ContainerStatus, Pod, ResourceRequirements } from 'kubernetes-types/core/v1.d.ts';
 import { gate, gatePatch, hasGate } from '../pods/index.ts';
 import { HASH_LABEL } from '../revisions/index.ts';
 import { exchangeable, type InPlacePlan } from './plan.ts';
+import { effective, grants } from './resources.ts';
 import {
   hasRestarted,
   type InPlaceState,
@@ -111,18 +111,32 @@ const nextBatch = (pod: Pod, state: InPlaceState, now: number): InPlaceStep => {
 const resourcesOf = (pod: Pod, container: string): ResourceRequirements =>
   exchangeable(pod.spec).find(({ name }) => name === container)?.resources ?? {};
 
-const amounts = ({ requests = {}, limits = {} }: ResourceRequirements): unknown => ({ requests, limits });
-
 const resizing = (pod: Pod) => pod.status?.conditions?.find(({ type }) => type === 'PodResizePending');
+/**
+ * Before the kubelet has seen the new amounts there is no condition that speaks of them: what it reports is still by the
+ * old ones. A kubelet that says which generation it has seen is believed.
+ */
+const isBehind = (pod: Pod, wanted: InPlaceInput['resources']): boolean => {
+  // The type package is older than these fields.
+  const { observedGeneration } = (pod.status ?? {}) as { observedGeneration?: number };
+  if (observedGeneration !== undefined && observedGeneration >= (pod.metadata?.generation ?? 0)) return false;
+  return Object.entries(wanted).some(([name, resources]) => {
+    const status = statusOf(pod, name) as (ContainerStatus & { resources?: ResourceRequirements }) | undefined;
+    return (
+      status?.state?.running !== undefined && status.resources !== undefined && !grants(status.resources, resources)
+    );
+  });
+};
+
 const inProgress = (pod: Pod): boolean =>
   pod.status?.conditions?.some(({ type, status }) => type === 'PodResizeInProgress' && status === 'True') ?? false;
 
 const resizeStep = (pod: Pod, wanted: InPlaceInput['resources']): InPlaceStep | undefined => {
-  const differing = Object.entries(wanted).filter(
-    ([name, resources]) => !isDeepStrictEqual(amounts(resourcesOf(pod, name)), amounts(resources)),
-  );
+  const differing = Object.entries(wanted).filter(([name, resources]) => !grants(resourcesOf(pod, name), resources));
   if (differing.length > 0) {
-    const containers = Object.fromEntries(differing.map(([name, resources]) => [name, { resources }]));
+    const containers = Object.fromEntries(
+      differing.map(([name, resources]) => [name, { resources: effective(resources) }]),
+    );
     return { kind: 'resize', body: { metadata: precondition(pod), spec: inLists(pod, containers) } };
   }
   const pending = resizing(pod);
@@ -130,7 +144,7 @@ const resizeStep = (pod: Pod, wanted: InPlaceInput['resources']): InPlaceStep | 
     return pending.reason === 'Infeasible'
       ? { kind: 'stuck', why: pending.message ?? 'the node has no room for its new resources' }
       : { kind: 'wait', why: 'the node has no room for its new resources yet', until: Number.POSITIVE_INFINITY };
-  return inProgress(pod)
+  return inProgress(pod) || isBehind(pod, wanted)
     ? { kind: 'wait', why: 'the kubelet is changing its resources', until: Number.POSITIVE_INFINITY }
     : undefined;
 };

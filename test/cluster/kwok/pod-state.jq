@@ -3,11 +3,22 @@
 def annotation($key): .metadata.annotations["sim.edgeset.io/" + $key];
 # A pod of a bad version says so in its annotations (from the DaemonSet's template, or set by the admission policy for
 # one node), or in its image's tag, which also reaches pods that are updated in place: "app:v2--crash-loop".
-def behaviour: annotation("behaviour") // (.spec.containers[0].image | capture("--(?<b>[a-z-]+)$").b)? // "ready";
-def statuses: .status.containerStatuses // [];
+# Sidecars run beside the containers; what is in no such list has run before.
+def parts: [.spec.initContainers[]? | select(.restartPolicy == "Always")] + .spec.containers;
+def of_image: [parts[] | (.image | capture("--(?<b>[a-z-]+)$").b)?][0];
+def behaviour: annotation("behaviour") // of_image // "ready";
+def statuses:
+  [parts[].name] as $names
+  | [.status.initContainerStatuses[]? | select(.name as $name | any($names[]; . == $name))] + (.status.containerStatuses // []);
 def waiting: [statuses[].state.waiting.reason? // empty];
+def by_name: [.[] | {(.name): .}] | add // {};
 def image_changed:
-  ([statuses[] | {(.name): .image}] | add) as $shown | any(.spec.containers[]; .image != $shown[.name]);
+  (parts | by_name) as $wanted | any(statuses[]; .state.running != null and .image != $wanted[.name].image);
+def amounts: [(.limits // {}), (.requests // {})];
+def resized:
+  (parts | by_name) as $wanted
+  | any(statuses[]; .state.running != null and .resources != null and
+    (.resources | amounts) != ($wanted[.name].resources // {} | amounts));
 # No image has a program there: it is pulled, its container created, and not started.
 def cannot_start:
   .spec.restartPolicy == "Never" and all(.spec.containers[]; ((.command // [""])[0] | startswith("/edgeset.io/")));
@@ -32,10 +43,17 @@ behaviour as $b
     elif any(waiting[]; . == "CrashLoopBackOff") and ($b == "crash-loop" or $b == "dies-after-ready") then "pod-crash-again"
     elif $b == "crash-loop" then "pod-crash"
     else "pod-start" end
+  elif resized then
+    (if annotation("resize") == "infeasible" or annotation("resize") == "deferred" then
+      (if condition("PodResizePending") == "True" then "none" else "pod-resize-refuse" end)
+     elif condition("PodResizeInProgress") == "True" then "pod-resize"
+     else "pod-resize-begin" end)
+  elif condition("PodResizePending") == "True" or condition("PodResizeInProgress") == "True" then "pod-resize-end"
   elif $b == "crash-loop" then "pod-crash"
   elif $b == "never-ready" then
     if is_ready or any(statuses[]; .ready) then "pod-probe-fail" else "none" end
-  elif any(statuses[]; .ready | not) or is_ready != gates_pass then "pod-probe"
+  elif any(statuses[]; .ready | not) then "pod-probe"
+  elif is_ready != gates_pass then (if condition("ContainersReady") == "True" then "pod-gate" else "pod-probe" end)
   elif $b == "dies-after-ready" then "pod-die"
   elif $b == "failed" then "pod-fail"
   elif $b == "kills-node" then "pod-kill-node"
