@@ -329,6 +329,27 @@ describe('what an owner decides, with a link that fails', () => {
     );
   });
 
+  it('has its images looked at again when the link is back, for what could not be read before', async (t) => {
+    const world = await newWorld(t);
+    const agent = await offered(world);
+    const revision = targetOf(agent);
+    const find = async (): Promise<string | undefined> => {
+      const [[pod] = [], targetOfPod] = world.images.followed ?? [];
+      assert.ok(pod && targetOfPod);
+      return (await targetOfPod(pod, revision))?.hash;
+    };
+    world.cut(true);
+    await world.until('the cut is noticed', () => !agent.device().connected);
+    assert.equal(await find(), undefined);
+    const before = world.images.follows;
+    await world.advance(60_000);
+    assert.equal(world.images.follows, before, 'nothing has changed');
+    world.cut(false);
+    await world.until('it is connected', () => agent.device().connected, 120_000);
+    assert.equal(world.images.follows, before + 1);
+    assert.equal(await find(), revision);
+  });
+
   for (const happened of [true, false])
     it(`is done once when the answer to the delete is lost (${happened ? 'carried out' : 'not carried out'})`, async (t) => {
       const world = await newWorld(t);

@@ -1,13 +1,13 @@
 import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import { compareVersions, type KubeClient } from '../../kube/index.ts';
+import { backoffMs, compareVersions, type KubeClient } from '../../kube/index.ts';
 import { announcedRevision, type ImageReady, imageReadyOf, needUpgradeOf } from '../../rollout/index.ts';
-import type { Env } from '../../runtime/index.ts';
+import { type Env, sleep } from '../../runtime/index.ts';
 import type { ImageState } from '../types.ts';
 import type { CriClient } from './cri.ts';
 import { DEFAULT_LIMITS, type PullLimits } from './limits.ts';
 import { readPullLogins } from './pull-secrets.ts';
 import { hasAllImages, pullImages } from './puller.ts';
-import { type Asked, createReporter } from './report.ts';
+import { type Asked, createReporter, isRefused } from './report.ts';
 
 /** A revision whose images are wanted ahead of time. */
 export interface PullTarget {
@@ -36,8 +36,9 @@ export interface ImagePulls {
   request(pod: Pod, target: PullTarget, signal: AbortSignal): Promise<void>;
   /**
    * Call with all pods of this node whenever they change. Ends pulls for pods that are gone, are going, or are no
-   * longer to run that revision, and takes up those that an agent before this one did not finish. An
-   * answer of undefined from `targetOf`, or an error while offline, leaves that to the next call.
+   * longer to run that revision, and takes up those that an agent before this one did not finish. Call it also when the
+   * link is back: an answer of undefined from `targetOf` leaves that to the next call. After an error it is asked again by
+   * itself, ever less often, and no more once the API server has refused it a few times.
    */
   follow(pods: readonly Pod[], targetOf: TargetOf): void;
   /** What is known of the images that were asked for this pod. */
@@ -86,6 +87,19 @@ const announced = (pod: Pod): string | undefined => {
   return need?.status === 'True' ? announcedRevision(need) : undefined;
 };
 
+/** How taking up a pull went so far; with `MOST_REFUSALS` it is left until somebody asks again. */
+interface Trouble {
+  revision: string;
+  failures: number;
+  refusals: number;
+  /** Of the last refusal. */
+  message: string;
+}
+
+const MOST_REFUSALS = 6;
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 const isSuperseded = (job: Job, pod: Pod): boolean => {
   if (pod.metadata?.deletionTimestamp) return true;
   if (isOlder(pod.metadata?.resourceVersion ?? '', job.resourceVersion)) return false;
@@ -115,6 +129,8 @@ export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
   const jobs = new Map<string, Job>();
   const seen = new Map<string, Seen>();
   const resuming = new Set<string>();
+  const troubles = new Map<string, Trouble>();
+  let latest: { pods: readonly Pod[]; targetOf: TargetOf } | undefined;
   let listed: ReadonlySet<string> = new Set();
 
   let loaded: Promise<CriClient> | undefined;
@@ -145,8 +161,17 @@ export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
       result.kind === 'ready'
         ? ({ reason: 'PullImageSuccess' } as const)
         : ({ reason: 'PullImageFail', cause: result.cause } as const);
-    const pod = await report.settle(job, told, signal);
-    if (pod) seen.set(job.uid, seenOf(pod));
+    const settled = await report.settle(job, told, signal);
+    if (settled.kind === 'written') seen.set(job.uid, seenOf(settled.pod));
+    if (settled.kind !== 'refused') return;
+    const message = `the API server does not take the report: ${settled.message}`;
+    troubles.set(job.uid, { revision: job.revision, failures: 0, refusals: MOST_REFUSALS, message });
+    env.log.error('what became of an image pull cannot be reported', { pod: `${job.namespace}/${job.name}`, message });
+  };
+
+  const troubleOf = (uid: string, revision: string): Trouble => {
+    const found = troubles.get(uid);
+    return found?.revision === revision ? found : { revision, failures: 0, refusals: 0, message: '' };
   };
 
   /** `before` is the pod's pull for another revision. */
@@ -194,23 +219,57 @@ export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
     if (told?.reason !== 'PullingImage' || told.revision === '') return;
     const { revision } = told;
     if (announced(pod) !== revision) return;
+    if (troubleOf(uid, revision).refusals >= MOST_REFUSALS) return;
     const find = async (): Promise<void> => {
       try {
         const target = await targetOf(pod, revision);
         if (target?.hash === revision && !jobs.has(uid)) await start(pod, target).written;
-      } catch (error) {
-        env.log.debug('an image pull cannot be taken up yet', { error });
-      } finally {
+        if (target) troubles.delete(uid);
         resuming.delete(uid);
+      } catch (error) {
+        const { failures, refusals } = troubleOf(uid, revision);
+        const next = { revision, failures: failures + 1, refusals: refusals + (isRefused(error) ? 1 : 0), message: '' };
+        if (next.refusals >= MOST_REFUSALS) next.message = `the pull cannot be taken up: ${textOf(error)}`;
+        troubles.set(uid, next);
+        env.log[next.failures === 1 ? 'warn' : 'debug']('an image pull cannot be taken up yet', { error });
+        if (next.message !== '') env.log.error('an image pull is left', { message: next.message });
+        // Until then nobody else tries.
+        await sleep(env.clock, backoffMs(env, next.failures, limits.reportBackoff), stopped.signal).catch(
+          () => undefined,
+        );
+        resuming.delete(uid);
+        if (latest && !stopped.signal.aborted) follow(latest.pods, latest.targetOf);
       }
     };
     resuming.add(uid);
     void find();
   };
 
+  const follow = (pods: readonly Pod[], targetOf: TargetOf): void => {
+    latest = { pods, targetOf };
+    const present = new Set(pods.map(({ metadata }) => metadata?.uid ?? ''));
+    for (const uid of listed) if (!present.has(uid)) jobs.get(uid)?.cancel.abort(new Error('the pod is gone'));
+    listed = present;
+    for (const uid of seen.keys()) if (!present.has(uid) && !jobs.has(uid)) seen.delete(uid);
+    for (const uid of troubles.keys()) if (!present.has(uid)) troubles.delete(uid);
+
+    for (const pod of pods) {
+      const uid = pod.metadata?.uid ?? '';
+      const now = seenOf(pod);
+      // What was written just now may not have come back through the watch yet.
+      if (isOlder(now.resourceVersion, seen.get(uid)?.resourceVersion ?? '')) continue;
+      seen.set(uid, now);
+      const job = jobs.get(uid);
+      if (!job) resume(pod, now.told, targetOf);
+      else if (isSuperseded(job, pod))
+        job.cancel.abort(new Error('the pod is going, or no longer to run this revision'));
+    }
+  };
+
   return {
     async request(pod, target, signal) {
       const uid = pod.metadata?.uid ?? '';
+      troubles.delete(uid);
       const current = jobs.get(uid);
       if (current?.revision === target.hash) return until(signal, current.written);
       if (!current && (await isReady(pod, target, signal))) return;
@@ -222,29 +281,14 @@ export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
       return until(signal, start(pod, target, now).written);
     },
 
-    follow(pods, targetOf) {
-      const present = new Set(pods.map(({ metadata }) => metadata?.uid ?? ''));
-      for (const uid of listed) if (!present.has(uid)) jobs.get(uid)?.cancel.abort(new Error('the pod is gone'));
-      listed = present;
-      for (const uid of seen.keys()) if (!present.has(uid) && !jobs.has(uid)) seen.delete(uid);
-
-      for (const pod of pods) {
-        const uid = pod.metadata?.uid ?? '';
-        const now = seenOf(pod);
-        // What was written just now may not have come back through the watch yet.
-        if (isOlder(now.resourceVersion, seen.get(uid)?.resourceVersion ?? '')) continue;
-        seen.set(uid, now);
-        const job = jobs.get(uid);
-        if (!job) resume(pod, now.told, targetOf);
-        else if (isSuperseded(job, pod))
-          job.cancel.abort(new Error('the pod is going, or no longer to run this revision'));
-      }
-    },
+    follow,
 
     state(podUid) {
       const job = jobs.get(podUid);
       if (job) return { state: 'pulling', message: job.message };
       const told = seen.get(podUid)?.told;
+      const trouble = told?.reason === 'PullingImage' ? troubleOf(podUid, told.revision) : undefined;
+      if (trouble && trouble.message !== '') return { state: 'failed', message: trouble.message };
       return told && { state: stateOf[told.reason] ?? 'unknown', message: told.message };
     },
 

@@ -1,5 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { backoffMs, isKubeError, type KubeClient } from '../../kube/index.ts';
+import { backoffMs, isKubeError, type KubeClient, type KubeError } from '../../kube/index.ts';
 import { pods } from '../../resources/index.ts';
 import { type ImageReadyReason, imageReadyOf, imageReadyPatch } from '../../rollout/index.ts';
 import { type Env, sleep } from '../../runtime/index.ts';
@@ -7,6 +7,8 @@ import type { PullLimits } from './limits.ts';
 
 const WRITE_MS = 10_000;
 const FIELD_MANAGER = 'edgeset-agent';
+/** A right that was just granted takes some seconds to reach every API server; then `Forbidden` is the last word. */
+const FORBIDDEN_TRIES = 6;
 
 export interface Report {
   reason: ImageReadyReason;
@@ -20,6 +22,13 @@ export interface Asked {
   uid: string;
   revision: string;
 }
+
+/** The API server refuses it for what it is: asked again, it would say the same. */
+export const isRefused = (error: unknown): error is KubeError =>
+  isKubeError(error, 'BadRequest', 'Forbidden', 'NotFound', 'Invalid');
+
+/** What is left of a report: nothing when it was written, or nobody waits for it any more. */
+export type Settled = { kind: 'written'; pod: Pod } | { kind: 'needless' } | { kind: 'refused'; message: string };
 
 /**
  * Tells the API server of a pull, on the pod that it was asked for and on no other of the same name. `byAgent`: it is
@@ -45,15 +54,15 @@ export const createReporter = (
       { type: 'strategic', subresource: 'status', fieldManager: FIELD_MANAGER, ...options(signal) },
     );
 
-  /** Calls until it succeeds; `undefined` when the pod is gone. */
-  const persist = async <T>(signal: AbortSignal, call: () => Promise<T | undefined>): Promise<T | undefined> => {
+  /** Calls until it succeeds, or the API server refuses it for good, which it throws. */
+  const persist = async <T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> => {
     for (let failures = 1; ; failures += 1) {
       try {
         return await call();
       } catch (error) {
         signal.throwIfAborted();
-        if (isKubeError(error, 'NotFound')) return undefined;
-        env.log.warn('an image pull cannot be reported yet', { error });
+        if (isRefused(error) && (error.code !== 'Forbidden' || failures >= FORBIDDEN_TRIES)) throw error;
+        env.log[failures === 1 ? 'warn' : 'debug']('an image pull cannot be reported yet', { error });
         await sleep(env.clock, backoffMs(env, failures, limits.reportBackoff), signal);
       }
     }
@@ -67,22 +76,36 @@ export const createReporter = (
   return {
     /** One attempt, for a caller that waits for its outcome. */
     write,
-    /** Until it is written; a pod that is gone, or asked for another revision since, needs no report. */
-    settle: (asked: Asked, report: Report, signal: AbortSignal): Promise<Pod | undefined> =>
-      persist(signal, async () => {
-        const pod = await readPod(asked, signal);
-        const before = pod && imageReadyOf(pod);
-        if (!pod || (before && before.revision !== asked.revision)) return undefined;
-        return write(asked, before?.status, report, signal);
-      }),
-    /** False when the API server answers at once; true after a time in which it did not. */
+    /**
+     * Until it is written, or refused for good; a pod that is gone, or asked for another revision since, needs no report.
+     * An API server that cannot answer, or is too busy, is waited for without end: that is what the backoff is for.
+     */
+    async settle(asked: Asked, report: Report, signal: AbortSignal): Promise<Settled> {
+      try {
+        return await persist(signal, async (): Promise<Settled> => {
+          const pod = await readPod(asked, signal);
+          const before = pod && imageReadyOf(pod);
+          if (!pod || (before && before.revision !== asked.revision)) return { kind: 'needless' };
+          return { kind: 'written', pod: await write(asked, before?.status, report, signal) };
+        });
+      } catch (error) {
+        if (!isRefused(error)) throw error;
+        return error.code === 'NotFound' ? { kind: 'needless' } : { kind: 'refused', message: error.message };
+      }
+    },
+    /** False when the API server answers at once, also with a refusal; true after a time in which it did not. */
     async wasOutOfTouch(asked: Asked, signal: AbortSignal): Promise<boolean> {
-      let calls = 0;
-      await persist(signal, () => {
-        calls += 1;
-        return readPod(asked, signal);
+      let failures = 0;
+      await persist(signal, async () => {
+        try {
+          await readPod(asked, signal);
+        } catch (error) {
+          if (isRefused(error)) return;
+          failures += 1;
+          throw error;
+        }
       });
-      return calls > 1;
+      return failures > 0;
     },
   };
 };

@@ -130,13 +130,21 @@ export const createWorld = async (options: { node?: string } = {}) => {
   };
   let linkLife = new AbortController();
 
-  const images = { requested: [] as string[] };
+  const images = {
+    requested: [] as string[],
+    /** The last call of `follow`, and how many there were. */
+    follows: 0,
+    followed: undefined as Parameters<ImagePulls['follow']> | undefined,
+  };
   const pulls: ImagePulls = {
     request(pod, target) {
       images.requested.push(`${pod.metadata?.name}/${target.hash}`);
       return Promise.resolve();
     },
-    follow: () => undefined,
+    follow(...given) {
+      images.follows += 1;
+      images.followed = given;
+    },
     state: () => undefined,
     run: () => Promise.resolve(),
   };

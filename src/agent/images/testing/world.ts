@@ -54,6 +54,8 @@ export const createWorld = async () => {
   const link = {
     down: false,
     refused: new Set<string>(),
+    /** By verb and plural, such as `patch pods`. */
+    errors: new Map<string, KubeError>(),
     calls: [] as string[],
     bodies: [] as unknown[],
     /** Patches do not get through before. */
@@ -63,6 +65,8 @@ export const createWorld = async () => {
   const through = (verb: string, plural: string): void => {
     link.calls.push(`${verb} ${plural}`);
     if (link.down) throw new KubeError('Transport', 'the link is cut', { happened: 'unknown' });
+    const error = link.errors.get(`${verb} ${plural}`);
+    if (error) throw error;
     if (link.refused.has(plural)) throw new KubeError('Forbidden', 'no', { status: 403 });
   };
   const client: KubeClient = {

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { KubeError } from '../../kube/index.ts';
+import { createImagePulls, type ImagePulls } from './image-pulls.ts';
+import { createWorld, eventually, limits, target, type World } from './testing/world.ts';
+
+const { signal } = new AbortController();
+const v1 = target('a1', 'app:v1');
+
+let world: World;
+let end: AbortController;
+let runs: Promise<void>[];
+
+const open = (): ImagePulls => {
+  const { client, env, runtime } = world;
+  const pulls = createImagePulls({ client, env, criSocket: runtime.socket, limits });
+  runs.push(pulls.run(end.signal));
+  return pulls;
+};
+const told = (): string => {
+  const { status, reason, message } = world.condition('PodImageReady') ?? {};
+  return `${status} ${reason} ${message}`;
+};
+const calls = (what: string): number => world.link.calls.filter((call) => call === what).length;
+const lines = (text: string): number => world.lines.filter((line) => line.includes(text)).length;
+const stateOf = (pulls: ImagePulls) => pulls.state(world.pod().metadata?.uid ?? '');
+
+/** A pull that was asked for and is over, with what the API server says to its report from then on. */
+const pulledUnder = async (pulls: ImagePulls, verb: 'get' | 'patch', error: KubeError): Promise<void> => {
+  world.createPod();
+  world.runtime.answers.set('PullImage', () => 'silence');
+  await pulls.request(world.announce('a1'), v1, signal);
+  await eventually('a pull is under way', () => world.runtime.pulls().at(-1));
+  world.link.errors.set(`${verb} pods`, error);
+  world.runtime.answers.clear();
+  await world.runtime.stop();
+  await world.runtime.start();
+};
+
+beforeEach(async () => {
+  world = await createWorld();
+  end = new AbortController();
+  runs = [];
+});
+afterEach(async () => {
+  end.abort(new Error('the test is over'));
+  await Promise.all(runs);
+  await world.close();
+});
+
+describe('a report that the API server refuses', () => {
+  for (const [verb, code, status, tries] of [
+    ['patch', 'Forbidden', 403, 6],
+    ['get', 'Forbidden', 403, 6],
+    ['patch', 'Invalid', 422, 1],
+    ['patch', 'BadRequest', 400, 1],
+  ] as const)
+    it(`for good is left after ${tries} tries, told once, and not taken up again until somebody asks (${verb} ${status})`, async () => {
+      const pulls = open();
+      await pulledUnder(pulls, verb, new KubeError(code, 'a policy is against it', { status }));
+      const state = await eventually('it is left', () => stateOf(pulls)?.state === 'failed' && stateOf(pulls));
+      assert.match(state.message, /does not take the report: a policy is against it/);
+      const before = calls(`${verb} pods`);
+      assert.equal(before - (verb === 'patch' ? 1 : 0), tries);
+      for (let times = 0; times < 3; times += 1) pulls.follow([world.pod()], () => Promise.resolve(v1));
+      assert.equal(lines('what became of an image pull cannot be reported'), 1);
+      assert.equal(calls(`${verb} pods`), before);
+      assert.equal(world.runtime.pulls().length, 2);
+
+      world.link.errors.clear();
+      await pulls.request(world.pod(), v1, signal);
+      await eventually('it is reported', () => told() === 'True PullImageSuccess controllerrevision: a1');
+      await eventually('its state is known', () => stateOf(pulls)?.state === 'ready');
+    });
+
+  for (const error of [
+    new KubeError('TooManyRequests', 'slow down', { status: 429 }),
+    new KubeError('InternalError', 'etcd is away', { status: 500 }),
+    new KubeError('Unauthorized', 'the token is being renewed', { status: 401 }),
+  ])
+    it(`for now is brought until it is taken (${error.status})`, async () => {
+      const pulls = open();
+      await pulledUnder(pulls, 'patch', error);
+      await eventually('many tries', () => calls('patch pods') > 15);
+      assert.equal(stateOf(pulls)?.state, 'pulling');
+      assert.ok(lines('WARN') <= 2, world.lines.join('\n'));
+      world.link.errors.clear();
+      await eventually('it is reported', () => told() === 'True PullImageSuccess controllerrevision: a1');
+    });
+});
+
+describe('a pull that an agent before this one began', () => {
+  const begun = async (): Promise<void> => {
+    world.createPod();
+    world.announce('a1');
+    const condition = {
+      type: 'PodImageReady',
+      status: 'False',
+      reason: 'PullingImage',
+      message: 'controllerrevision: a1',
+    };
+    await world.client.patch(
+      { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true },
+      { namespace: 'edge', name: 'app' },
+      { status: { conditions: [condition] } },
+      { type: 'strategic', subresource: 'status' },
+    );
+  };
+
+  it('is taken up once its template can be read, though nothing happens to the pod', async () => {
+    await begun();
+    const pulls = open();
+    let asked = 0;
+    pulls.follow([world.pod()], () => {
+      asked += 1;
+      if (asked < 4) throw new KubeError('Transport', 'the link broke', { happened: 'no' });
+      return Promise.resolve(v1);
+    });
+    await eventually('it is reported', () => told() === 'True PullImageSuccess controllerrevision: a1');
+    assert.equal(asked, 4);
+  });
+
+  it('is left when its template is refused for good', async () => {
+    await begun();
+    const pulls = open();
+    let asked = 0;
+    const targetOf = () => {
+      asked += 1;
+      return Promise.reject(new KubeError('Forbidden', 'not for you', { status: 403 }));
+    };
+    pulls.follow([world.pod()], targetOf);
+    const state = await eventually('it is left', () => stateOf(pulls)?.state === 'failed' && stateOf(pulls));
+    assert.match(state.message, /cannot be taken up: not for you/);
+    for (let times = 0; times < 3; times += 1) pulls.follow([world.pod()], targetOf);
+    assert.equal(asked, 6);
+    assert.equal(lines('an image pull is left'), 1);
+  });
+});
