@@ -24,7 +24,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
       'scripts/**/*.test.ts',
       'web/**/*.test.ts',
       'test/agent/**/*.test.ts',
-      'test/sim/{advanced-api,conformance,determinism,oracle}.test.ts',
+      'test/sim/{advanced-api,agent,conformance,determinism,oracle}.test.ts',
     ],
     concurrency: cores,
     checks: true,

@@ -1,4 +1,4 @@
-import { runSuite } from '../conformance/kit/index.ts';
+import { quick, runSuite } from '../conformance/kit/index.ts';
 import { nativeRules } from '../conformance/native/index.ts';
 import { startEmbeddedCluster } from './cluster.ts';
 
@@ -36,10 +36,4 @@ const QUICK = [
   'halted for the others',
 ];
 
-const rules = QUICK.map((words) => {
-  const [rule, ...others] = nativeRules.filter(({ name }) => name.includes(words));
-  if (!rule || others.length > 0) throw new Error(`"${words}" are the words of ${rule ? 'several rules' : 'no rule'}`);
-  return rule;
-});
-
-runSuite('native DaemonSets, on the embedded cluster', startEmbeddedCluster, rules);
+runSuite('native DaemonSets, on the embedded cluster', startEmbeddedCluster, quick(nativeRules, QUICK));

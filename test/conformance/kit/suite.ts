@@ -24,6 +24,14 @@ export const section = (title: string, define: (rule: Add) => void): Rule[] => {
   return rules;
 };
 
+/** The rules whose names hold these words, one rule each. */
+export const quick = (rules: readonly Rule[], words: readonly string[]): Rule[] =>
+  words.map((some) => {
+    const [rule, ...others] = rules.filter(({ name }) => name.includes(some));
+    if (!rule || others.length > 0) throw new Error(`"${some}" are the words of ${rule ? 'several rules' : 'no rule'}`);
+    return rule;
+  });
+
 /** A healthy node outside of all cases: without one, cutting all nodes of a case would look like a broken control plane. */
 const anchor = 'anchor';
 

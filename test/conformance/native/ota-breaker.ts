@@ -1,41 +1,13 @@
 import assert from 'node:assert/strict';
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
-import { type Case, section } from '../kit/index.ts';
+import { type Case, nginxManifest, section, workers } from '../kit/index.ts';
 import { announcements, byOwner, ota, untilSaid } from './ota-kit.ts';
 
 const UP_TO_DATE = 'False UpToDate';
 const NEW = 'True NewRevision';
 const HALTED = 'True Halted';
 
-const [worker, worker2, worker3] = [
-  'openyurt-e2e-test-worker',
-  'openyurt-e2e-test-worker2',
-  'openyurt-e2e-test-worker3',
-];
-
-/** As it stands in the seed, with an image of its own choice. */
-const manifest = (image: string): string => `
-apiVersion: apps/v1
-kind: DaemonSet
-metadata:
-  name: nginx-daemonset
-  annotations:
-    apps.openyurt.io/update-strategy: ota
-spec:
-  selector:
-    matchLabels:
-      app: nginx
-  updateStrategy:
-    type: OnDelete
-  template:
-    metadata:
-      labels:
-        app: nginx
-    spec:
-      containers:
-      - name: nginx
-        image: ${image}
-`;
+const [worker, worker2, worker3] = workers;
 
 const electing = [
   '--leader-elect=true',
@@ -150,9 +122,9 @@ export const announcingFaults = section('OTA', (rule) => {
           (await Promise.all(nodes.map(need))).every((one) => one === status),
         );
       const all = [worker, worker2, worker3] as const;
-      await c.kubectl(['apply', '-f', '-'], manifest('nginx:1.19.4'));
+      await c.kubectl(['apply', '-f', '-'], nginxManifest('ota', 'nginx:1.19.4'));
       await untilNeed('False', all);
-      await c.kubectl(['apply', '-f', '-'], manifest('nginx:1.19.5'));
+      await c.kubectl(['apply', '-f', '-'], nginxManifest('ota', 'nginx:1.19.5'));
       await untilNeed('True', all);
       await c.kubectl(['delete', 'pod', `--field-selector=spec.nodeName=${worker2}`, '-l', 'app=nginx']);
       await untilNeed('False', [worker2]);

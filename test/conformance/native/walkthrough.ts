@@ -1,35 +1,7 @@
 import assert from 'node:assert/strict';
-import { section } from '../kit/index.ts';
+import { nginxManifest, section, workers } from '../kit/index.ts';
 
-const [worker, worker2, worker3] = [
-  'openyurt-e2e-test-worker',
-  'openyurt-e2e-test-worker2',
-  'openyurt-e2e-test-worker3',
-];
-
-/** As it stands in the seed. */
-const manifest = (image: string): string => `
-apiVersion: apps/v1
-kind: DaemonSet
-metadata:
-  name: nginx-daemonset
-  annotations:
-    apps.openyurt.io/update-strategy: auto
-spec:
-  selector:
-    matchLabels:
-      app: nginx
-  updateStrategy:
-    type: OnDelete
-  template:
-    metadata:
-      labels:
-        app: nginx
-    spec:
-      containers:
-      - name: nginx
-        image: ${image}
-`;
+const [worker, worker2, worker3] = workers;
 
 export const walkthrough = section('The walkthrough of OpenYurt', (rule) => {
   rule(
@@ -49,12 +21,12 @@ export const walkthrough = section('The walkthrough of OpenYurt', (rule) => {
           return Number(text) >= count;
         });
 
-      await c.kubectl(['apply', '-f', '-'], manifest('nginx:1.19.4'));
+      await c.kubectl(['apply', '-f', '-'], nginxManifest('auto', 'nginx:1.19.4'));
       await ready(3);
       await c.cluster.offline([worker2, worker3]);
       const before = await c.kubectl(['get', 'pods', '-o', 'name', `--field-selector=spec.nodeName!=${worker}`]);
 
-      await c.kubectl(['apply', '-f', '-'], manifest('nginx:1.19.5'));
+      await c.kubectl(['apply', '-f', '-'], nginxManifest('auto', 'nginx:1.19.5'));
       await c.until('the reachable node is updated', async () => (await images())[worker] === 'nginx:1.19.5');
       await c.noActFor(3);
       assert.deepEqual(await images(), {
