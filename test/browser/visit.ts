@@ -21,6 +21,8 @@ export interface Visit {
 export interface VisitOptions extends BrowserContextOptions {
   /** Errors that the test brings about by itself. */
   allow?: RegExp;
+  /** Ends what the page is of, after it: a page whose agent goes away complains. */
+  close?: () => Promise<void>;
 }
 
 export interface Opened {
@@ -39,12 +41,13 @@ export const pages = (): ((t: TestContext, origin: string, options?: VisitOption
   });
   after(() => browser?.close());
 
-  return async (t, origin, { allow, ...options } = {}) => {
+  return async (t, origin, { allow, close, ...options } = {}) => {
     if (!browser) throw new Error('the browser is not up: call inside of a test');
     const context = await browser.newContext({ viewport: screens.upright, ...options });
     const complaints: string[] = [];
     t.after(async () => {
       await context.close();
+      await close?.();
       assert.deepEqual(complaints, []);
     });
     const page = await context.newPage();
@@ -69,10 +72,7 @@ export const visits = (): ((t: TestContext, scene: SceneName, options?: VisitOpt
   return async (t, scene, options) => {
     const backend = createFakeBackend(scenes[scene]);
     const served = await serve(backend);
-    const { page } = await open(t, `http://127.0.0.1:${served.port}`, options).finally(() =>
-      // After the page's own end, which opening it has set: a page whose agent goes away complains.
-      t.after(() => served.close()),
-    );
+    const { page } = await open(t, `http://127.0.0.1:${served.port}`, { ...options, close: () => served.close() });
     return {
       page,
       backend,
