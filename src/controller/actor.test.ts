@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Act } from '../rollout/index.ts';
 import { silentLogger } from '../runtime/index.ts';
 import { createActor } from './actor.ts';
-import type { Outcome } from './pod-acts.ts';
+import type { Outcome, PodVersion } from './pod-acts.ts';
 import { createTeller } from './tell.ts';
 import { createTestClock, settle } from './testing/clock.ts';
 import { testRef } from './testing/kind.ts';
@@ -16,7 +15,7 @@ const prepare = (nodes: readonly string[] = ['n1', 'n2']) => {
   const ledger = createTestLedger(clock, nodes);
   const { recorder, reasons } = createTestRecorder();
   const sent: { what: string; node: string; signal: AbortSignal; answer: (outcome: Outcome) => void }[] = [];
-  const send = (what: string) => (node: string, _act: Act, signal: AbortSignal) => {
+  const send = (what: string) => (node: string, _pod: PodVersion, signal: AbortSignal) => {
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     sent.push({ what, node, signal, answer: resolve });
     return promise;
@@ -26,7 +25,7 @@ const prepare = (nodes: readonly string[] = ['n1', 'n2']) => {
   const actor = createActor({
     env: { clock, random: () => 0.5, log: silentLogger },
     ledger,
-    acts: { delete: send('delete'), fence: send('fence') },
+    acts: { delete: send('delete'), change: send('change'), retire: send('retire'), fence: send('fence') },
     teller: createTeller(recorder, testRef),
     observe: { acted: (result) => void acted.push(result) },
     ended: () => void (ended += 1),
@@ -43,8 +42,8 @@ describe('an act', () => {
   it('is sent once however often it is asked for, and asks for a new decision when it ends', async () => {
     const { ledger, clock, actor, sent, answer, stage, ended } = prepare();
     reserve(ledger, 'n1', clock);
-    actor.carryOut('n1');
-    actor.carryOut('n1');
+    actor.carryOut('n1', 'delete');
+    actor.carryOut('n1', 'delete');
     assert.equal(sent.length, 1);
     assert.equal(stage('n1'), 'sending');
     await answer({ kind: 'done', pod: podFacts('n1', 'h1', { terminating: true, resourceVersion: '11' }) });
@@ -54,7 +53,7 @@ describe('an act', () => {
 
   it('without a slot is never sent', () => {
     const { actor, sent } = prepare();
-    actor.carryOut('n1');
+    actor.carryOut('n1', 'delete');
     actor.fence('n1');
     assert.equal(sent.length, 0);
   });
@@ -64,11 +63,11 @@ describe('an act', () => {
     const { ledger, clock, actor, sent, answer } = prepare(nodes);
     for (const node of nodes) {
       reserve(ledger, node, clock);
-      actor.carryOut(node);
+      actor.carryOut(node, 'delete');
     }
     assert.equal(sent.length, 16);
     await answer({ kind: 'gone' }, 0);
-    actor.carryOut('n19');
+    actor.carryOut('n19', 'delete');
     assert.equal(sent.at(-1)?.node, 'n19');
   });
 
@@ -77,11 +76,11 @@ describe('an act', () => {
     reserve(ledger, 'n1', clock);
     const waits: number[] = [];
     for (let round = 0; round < 3; round += 1) {
-      actor.carryOut('n1');
+      actor.carryOut('n1', 'delete');
       await answer({ kind: 'unsure', message: 'no answer' });
       assert.equal(stage('n1'), 'unsure');
       waits.push(actor.nextTryAt() - clock.now());
-      actor.carryOut('n1');
+      actor.carryOut('n1', 'delete');
       assert.equal(sent.length, round + 1);
       await clock.advance(waits.at(-1) ?? 0);
     }
@@ -92,45 +91,89 @@ describe('an act', () => {
     const { ledger, clock, actor, answer, stage, reasons } = prepare();
     const refused: Outcome = { kind: 'refused', reason: 'Forbidden', message: 'no' };
     reserve(ledger, 'n1', clock);
-    actor.carryOut('n1');
+    actor.carryOut('n1', 'delete');
     await answer(refused);
     assert.equal(stage('n1'), undefined);
     assert.equal(ledger.get('n1')?.refused?.message, 'no');
     reserve(ledger, 'n2', clock);
-    actor.carryOut('n2');
+    actor.carryOut('n2', 'delete');
     await answer({ kind: 'unsure', message: 'no answer' });
     await clock.advance(1_000);
-    actor.carryOut('n2');
+    actor.carryOut('n2', 'delete');
     await answer(refused);
     assert.equal(stage('n2'), 'unsure');
     assert.deepEqual(reasons(), ['FailedDelete', 'FailedDelete']);
+  });
+
+  it('is carried out, and told, by the deed that was decided', async () => {
+    const { ledger, clock, actor, sent, answer, stage, acted, reasons } = prepare();
+    reserve(ledger, 'n1', clock);
+    actor.carryOut('n1', 'change');
+    assert.equal(sent[0]?.what, 'change');
+    await answer({ kind: 'done', pod: podFacts('n1', 'h1', { resourceVersion: '11' }) });
+    assert.equal(stage('n1'), 'done');
+    assert.deepEqual([acted, reasons()], [['updated-in-place'], ['SuccessfulUpdatePodInPlace']]);
+  });
+
+  it('that ends by a defect keeps its slot as after a lost answer, and waits for its turn', async () => {
+    const { ledger, clock, actor, sent, answer, stage } = prepare();
+    reserve(ledger, 'n1', clock);
+    actor.carryOut('n1', 'surge');
+    await settle();
+    assert.equal(stage('n1'), 'unsure', 'this controller has no such means');
+    assert.equal(actor.nextTryAt(), clock.now() + 1_000);
+    actor.carryOut('n1', 'delete');
+    assert.equal(sent.length, 0);
+    await clock.advance(1_000);
+    actor.carryOut('n1', 'delete');
+    await answer({ kind: 'gone' });
+    assert.equal(stage('n1'), 'done');
+  });
+
+  it('of an old pod that is retired needs no slot of its own', async () => {
+    const { ledger, clock, actor, sent, answer, stage, acted } = prepare();
+    const old = podFacts('n1', 'h1');
+    actor.retire('n1', old);
+    actor.retire('n1', old);
+    assert.deepEqual(
+      sent.map(({ what }) => what),
+      ['retire'],
+    );
+    await answer({ kind: 'later', at: clock.now() + 5_000 });
+    actor.retire('n1', old);
+    assert.equal(sent.length, 1);
+    assert.equal(actor.retireAt('n1', old), clock.now() + 5_000);
+    actor.retire('n1', { ...old, resourceVersion: '11' });
+    await answer({ kind: 'gone' });
+    assert.deepEqual([ledger.get('n1')?.pods, stage('n1')], [[], undefined]);
+    assert.deepEqual(acted, ['later', 'gone']);
   });
 
   it('in which somebody else has a part first is tried again when the pod has changed, or in its time', async () => {
     const { ledger, clock, actor, sent, answer, stage } = prepare();
     const at = clock.now() + 60_000;
     reserve(ledger, 'n1', clock);
-    actor.carryOut('n1');
+    actor.carryOut('n1', 'delete');
     await answer({ kind: 'later', at });
     assert.equal(stage('n1'), 'reserved', 'nothing was sent: the slot may be given back without a fence');
-    actor.carryOut('n1');
+    actor.carryOut('n1', 'delete');
     assert.equal(sent.length, 1);
     assert.equal(actor.nextTryAt(), at);
     await clock.advance(60_000);
-    actor.carryOut('n1');
+    actor.carryOut('n1', 'delete');
     await answer({ kind: 'later', at: Number.POSITIVE_INFINITY });
-    actor.carryOut('n1');
+    actor.carryOut('n1', 'delete');
     assert.equal(sent.length, 2);
     ledger.setPod(podFacts('n1', 'h1', { resourceVersion: '11' }), clock.now());
     reserve(ledger, 'n1', clock);
-    actor.carryOut('n1');
+    actor.carryOut('n1', 'delete');
     assert.equal(sent.length, 3);
   });
 
   it('on a pod that changed is reserved anew; nothing that was sent before can succeed', async () => {
     const { ledger, clock, actor, answer, stage } = prepare();
     reserve(ledger, 'n1', clock);
-    actor.carryOut('n1');
+    actor.carryOut('n1', 'delete');
     await answer({ kind: 'changed', pod: podFacts('n1', 'h1', { resourceVersion: '12' }) });
     assert.equal(stage('n1'), 'reserved');
     assert.equal(ledger.get('n1')?.pods[0]?.facts.resourceVersion, '12');
@@ -139,7 +182,7 @@ describe('an act', () => {
   it('is of unknown fate when the pod is still the one that it was sent for', async () => {
     const { ledger, clock, actor, answer, stage } = prepare();
     reserve(ledger, 'n1', clock);
-    actor.carryOut('n1');
+    actor.carryOut('n1', 'delete');
     await answer({ kind: 'changed', pod: podFacts('n1', 'h1') });
     assert.equal(stage('n1'), 'unsure');
   });
@@ -152,7 +195,7 @@ describe('an act', () => {
     it(`that ends (${outcome.kind}) says nothing about another that has its node's slot by then`, async () => {
       const { ledger, clock, actor, answer, stage } = prepare();
       reserve(ledger, 'n1', clock);
-      actor.carryOut('n1');
+      actor.carryOut('n1', 'delete');
       ledger.setPod(podFacts('n1', 'h1', { resourceVersion: '20' }), clock.now());
       ledger.restore(ledger.state, new Map(), new Set(), clock.now());
       reserve(ledger, 'n1', clock);
@@ -215,7 +258,7 @@ describe('stopping', () => {
   it('waits for answers that come in time', async () => {
     const { ledger, clock, actor, sent, answer, stage } = prepare();
     reserve(ledger, 'n1', clock);
-    actor.carryOut('n1');
+    actor.carryOut('n1', 'delete');
     const stopped = actor.stop(500);
     await clock.advance(400);
     await answer({ kind: 'done', pod: undefined });
@@ -229,13 +272,13 @@ describe('stopping', () => {
   it('gives up the others, and what is sent afterwards is not concerned', async () => {
     const { ledger, clock, actor, sent, answer } = prepare();
     reserve(ledger, 'n1', clock);
-    actor.carryOut('n1');
+    actor.carryOut('n1', 'delete');
     const stopped = actor.stop(0);
     assert.equal(sent[0]?.signal.aborted, true);
     await answer({ kind: 'unsure', message: 'given up' });
     await stopped;
     reserve(ledger, 'n2', clock);
-    actor.carryOut('n2');
+    actor.carryOut('n2', 'delete');
     assert.equal(sent[1]?.signal.aborted, false);
   });
 });

@@ -1,10 +1,11 @@
-import type { Act, Ledger } from '../rollout/index.ts';
+import type { Act, Ledger, PodFacts } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import { createAir } from './air.ts';
+import { type Deed, deeds } from './deed.ts';
 import type { Acts } from './means.ts';
 import type { ControllerObserver } from './observer.ts';
 import { createPacing } from './pacing.ts';
-import type { Outcome } from './pod-acts.ts';
+import type { Outcome, PodVersion } from './pod-acts.ts';
 import type { Teller } from './tell.ts';
 
 /** Acts of one DaemonSet in the air at once. */
@@ -23,41 +24,58 @@ export interface ActorOptions {
 /** Carries out what was decided for single nodes, and tells the ledger what came of it. */
 export const createActor = ({ env, ledger, acts, teller, observe, ended }: ActorOptions) => {
   const { clock, log } = env;
+  const pacing = createPacing();
+  /** Pods in whose fate somebody else has a part first, by node: the version that is waited on, and how long. */
+  const waits = new Map<string, { version: string; at: number }>();
   const air = createAir({
     clock,
     most: MOST_IN_AIR,
     ended,
-    failed: (node, error) => log.error('an act failed unexpectedly', { node, error }),
+    failed(node, error) {
+      log.error('an act failed unexpectedly', { node, error });
+      const now = clock.now();
+      pacing.failed(node, now);
+      // Nobody knows what became of it: found out as after a lost answer.
+      if (ledger.get(node)?.act?.stage === 'sending') ledger.setStage(node, 'unsure', now);
+    },
   });
-  const pacing = createPacing();
-  /** Acts in which somebody else has a part first, by node: the version of the pod that they wait on, and how long. */
-  const waits = new Map<string, { version: string; at: number }>();
+
+  /** When the node's pod of this version may be written to; a time that is past for at once. */
+  const turnOf = (node: string, version: string, now: number): number => {
+    const wait = waits.get(node);
+    return Math.max(pacing.until(node, now), wait?.version === version ? wait.at : 0);
+  };
 
   const launch = (node: string, work: (act: Act, signal: AbortSignal) => Promise<void>): void => {
     const act = ledger.get(node)?.act;
     const now = clock.now();
-    if (!act || pacing.until(node, now) > now) return;
-    air.launch(node, (signal) => {
-      waits.delete(node);
-      return work({ ...act }, signal);
-    });
+    if (act && pacing.until(node, now) <= now) air.launch(node, (signal) => work({ ...act }, signal));
   };
 
-  /** When an act may be carried out that waits for somebody else; a time that is past for at once. */
-  const waitsUntil = (node: string, { podResourceVersion }: Act): number => {
-    const wait = waits.get(node);
-    return wait?.version === podResourceVersion ? wait.at : 0;
-  };
-
-  /** What both kinds of write have in common: the pod as it is now, and the pace of the next try. */
-  const learn = (node: string, act: Act, outcome: Outcome): number => {
+  /** What every write has in common: the pod as it is now, and the pace of the next try. */
+  const learn = (node: string, pod: PodVersion, outcome: Outcome): number => {
     const now = clock.now();
+    waits.delete(node);
+    if (outcome.kind === 'later') waits.set(node, { version: pod.podResourceVersion, at: outcome.at });
     if (outcome.kind === 'unsure' || outcome.kind === 'refused') pacing.failed(node, now);
     else pacing.succeeded(node);
-    if (outcome.kind === 'gone') ledger.removePod(act.podUid, now);
+    if (outcome.kind === 'gone') ledger.removePod(pod.podUid, now);
     if (outcome.kind === 'changed') ledger.setPod(outcome.pod, now);
     if (outcome.kind === 'done' && outcome.pod) ledger.setPod(outcome.pod, now);
     return now;
+  };
+
+  const write = async (deed: Deed, node: string, pod: PodVersion, signal: AbortSignal): Promise<Outcome> => {
+    const carryOut = acts[deed];
+    if (!carryOut) throw new Error(`this controller cannot ${deed}`);
+    const outcome = await carryOut(node, pod, signal);
+    observe.acted?.(outcome.kind === 'done' ? deeds[deed].result : outcome.kind);
+    if (outcome.kind === 'done') teller.done(deed, pod.podName, node);
+    if (outcome.kind === 'refused' && outcome.reason !== undefined)
+      teller.refused(deed, pod.podName, node, outcome.reason, outcome.message);
+    if (outcome.kind === 'unsure')
+      log.warn(`the answer to a ${deed} was lost`, { node, pod: pod.podName, error: outcome.message });
+    return outcome;
   };
 
   /** While the answer was on its way the node's slot may have been given to another act: that one is not concerned. */
@@ -69,20 +87,14 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
   };
 
   return {
-    /** Deletes the pod that a slot was reserved for. */
-    carryOut(node: string): void {
-      const held = ledger.get(node)?.act;
-      if (held && waitsUntil(node, held) > clock.now()) return;
+    /** Does what a slot was reserved for to the pod that it was reserved for. */
+    carryOut(node: string, deed: Exclude<Deed, 'retire'>): void {
+      const reserved = ledger.get(node)?.act;
+      if (!reserved || turnOf(node, reserved.podResourceVersion, clock.now()) > clock.now()) return;
       launch(node, async (act, signal) => {
         ledger.setStage(node, 'sending', clock.now());
-        const outcome = await acts.delete(node, act, signal);
+        const outcome = await write(deed, node, act, signal);
         const now = learn(node, act, outcome);
-        observe.acted?.(outcome.kind === 'done' ? 'deleted' : outcome.kind);
-        if (outcome.kind === 'done') teller.deleted(act.podName, node);
-        if (outcome.kind === 'refused' && outcome.reason !== undefined)
-          teller.deleteFailed(act.podName, node, outcome.reason, outcome.message);
-        if (outcome.kind === 'unsure')
-          log.warn('the answer to a delete was lost', { node, pod: act.podName, error: outcome.message });
         if (!isStillHeld(node, act)) return;
         switch (outcome.kind) {
           case 'done':
@@ -103,11 +115,16 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
             ledger.setStage(node, 'unsure', now);
             break;
           case 'later':
-            waits.set(node, { version: act.podResourceVersion, at: outcome.at });
             ledger.setStage(node, act.stage, now);
             break;
         }
       });
+    },
+    /** Takes away the pod that a new one has taken over from: in the slot of the act that made the new one. */
+    retire(node: string, { name: podName, uid: podUid, resourceVersion: podResourceVersion }: PodFacts): void {
+      if (turnOf(node, podResourceVersion, clock.now()) > clock.now()) return;
+      const pod = { podName, podUid, podResourceVersion };
+      air.launch(node, async (signal) => void learn(node, pod, await write('retire', node, pod, signal)));
     },
     /** Makes sure that nobody can carry an act out any more, then gives its slot back. */
     fence(node: string): void {
@@ -123,16 +140,18 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
         else if (outcome.kind === 'done' || moved) ledger.release(node, now);
       });
     },
-    /** When the earliest paced node may be tried again; Infinity when none waits. */
+    /** When the earliest node that is not to be written to yet may be; Infinity when none waits. */
     nextTryAt(): number {
       const now = clock.now();
       let least = Number.POSITIVE_INFINITY;
-      for (const record of ledger.openActs()) {
-        const until = Math.max(pacing.until(record.name, now), record.act ? waitsUntil(record.name, record.act) : 0);
-        if (until > now) least = Math.min(least, until);
+      for (const { name, act } of ledger.openActs()) {
+        const turn = act ? turnOf(name, act.podResourceVersion, now) : 0;
+        if (turn > now) least = Math.min(least, turn);
       }
       return least;
     },
+    /** When this pod may be retired; a time that is past for at once. */
+    retireAt: (node: string, { resourceVersion }: PodFacts): number => turnOf(node, resourceVersion, clock.now()),
     /** Lets what is in the air end. Reservations stay on file, so whoever comes next finds out what became of the rest. */
     stop: (graceMs: number): Promise<void> => air.stop(graceMs),
   };

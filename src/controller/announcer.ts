@@ -15,7 +15,7 @@ const MOST_IN_AIR = 16;
 export interface AnnouncerOptions {
   env: Env;
   ledger: Ledger;
-  acts: Pick<PodActs, 'announce'>;
+  acts: Pick<PodActs, 'announce' | 'read'>;
   teller: Teller;
   observe: ControllerObserver;
   /** Called when a patch ended: time to decide again. */
@@ -37,11 +37,21 @@ export const createAnnouncer = ({ env, ledger, acts, teller, observe, ended }: A
     },
   });
 
+  /** Pods whose last patch may have been carried out unseen, by UID. */
+  const unsure = new Set<string>();
+
   const write = async (pod: PodFacts, wanted: Announcement | 'none', signal: AbortSignal): Promise<void> => {
-    const outcome = await acts.announce(pod, wanted, signal);
+    // A watch that is behind does not tell what became of it; asking does, and a second patch is none that changes nothing.
+    const isAsked = unsure.has(pod.uid);
+    const outcome = isAsked
+      ? await acts.read({ podName: pod.name, podUid: pod.uid }, signal)
+      : await acts.announce(pod, wanted, signal);
+    if (outcome.kind === 'unsure') unsure.add(pod.uid);
+    else unsure.delete(pod.uid);
     const revision = wanted === 'none' ? '' : wanted.revision;
     const now = clock.now();
-    observe.acted?.(outcome.kind === 'done' ? (wanted === 'none' ? 'withdrawn' : 'announced') : outcome.kind);
+    if (!isAsked)
+      observe.acted?.(outcome.kind === 'done' ? (wanted === 'none' ? 'withdrawn' : 'announced') : outcome.kind);
     switch (outcome.kind) {
       case 'done':
         pacing.succeeded(pod.uid);
@@ -53,6 +63,9 @@ export const createAnnouncer = ({ env, ledger, acts, teller, observe, ended }: A
         ledger.removePod(pod.uid, now);
         break;
       case 'changed':
+        if (!isAsked) pacing.failed(pod.uid, now);
+        ledger.setPod(outcome.pod, now);
+        break;
       case 'later':
         pacing.failed(pod.uid, now);
         break;

@@ -4,11 +4,12 @@
  */
 
 import type { KubeClient, Store } from '../kube/index.ts';
-import type { Act, Decision, Ledger, NodeView, OutsideHold, TargetRevision } from '../rollout/index.ts';
+import type { Decision, Ledger, NodeView, OutsideHold, TargetRevision } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
+import type { Deed } from './deed.ts';
 import type { DaemonSetObject, DaemonSetView, Kind } from './kind.ts';
 import type { ControllerObserver } from './observer.ts';
-import type { Outcome, PodActs } from './pod-acts.ts';
+import type { Outcome, PodActs, PodVersion } from './pod-acts.ts';
 import type { RevisionView } from './revision-view.ts';
 import type { Teller } from './tell.ts';
 
@@ -41,16 +42,23 @@ export type Target =
   /** No act may begin, for this reason. `lookAgainAt`: epoch ms, Infinity when an event of a watch ends it. */
   | { kind: 'held'; hold: OutsideHold; lookAgainAt: number };
 
-/**
- * Carries one act out on its node, with the pod's UID and resourceVersion as preconditions: the slot was reserved, and
- * written, for just that pod.
- */
-export type CarryOut = (node: string, act: Act, signal: AbortSignal) => Promise<Outcome>;
+/** Writes to one node's pod, with its UID and resourceVersion as preconditions: the decision was made on just that pod. */
+export type CarryOut = (node: string, pod: PodVersion, signal: AbortSignal) => Promise<Outcome>;
 
-/** What carries out what the decision names. */
-export interface Acts {
+/**
+ * What carries out what the decision names. A kind whose policies never ask for a deed need not be able to do it. Who is
+ * to be heard before a pod goes (a hook) is asked in here: `changed` once the pod was told, `later` while it waits.
+ */
+export interface Acts extends Readonly<Partial<Record<Deed, CarryOut>>> {
+  /** Takes the pod away. */
   delete: CarryOut;
-  /** Makes sure that whoever else may still carry the act out is refused. */
+  /** The first write of a change in place; the other steps are for `maintain`. */
+  change?: CarryOut;
+  /** Creates the new pod beside this one. */
+  surge?: CarryOut;
+  /** Takes this pod away, which a new one has taken over from. */
+  retire?: CarryOut;
+  /** Makes sure that whoever else may still do what was reserved for the pod is refused. */
   fence: CarryOut;
 }
 

@@ -32,6 +32,9 @@ export type PodName = Pick<Act, 'podName' | 'podUid'>;
 
 type Told = Pick<PodFacts, 'uid' | 'name' | 'announced'>;
 
+/** As a decision saw it. */
+export type PodVersion = PodName & Pick<Act, 'podResourceVersion'>;
+
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Writes to pods of one namespace. Every one names the pod's UID, so that it cannot meet another pod. */
@@ -85,8 +88,10 @@ export const createPodActs = (client: KubeClient, namespace: string, identity: s
 
   return {
     patch,
+    /** The pod as it is, told as `changed`. */
+    read: (pod: PodName, signal: AbortSignal): Promise<Outcome> => reread(pod, signal),
     /** Deletes the pod that was decided on, and no other: neither re-created nor changed since. */
-    delete: (pod: PodName & Pick<Act, 'podResourceVersion'>, signal: AbortSignal): Promise<Outcome> =>
+    delete: (pod: PodVersion, signal: AbortSignal): Promise<Outcome> =>
       attempt(pod, signal, () =>
         client.delete(
           pods,

@@ -102,7 +102,7 @@ export const createPursuit = <V extends DaemonSetView>(options: PursuitOptions<V
             announcer.announce();
             break;
           case 'delete':
-            actor.carryOut(action.node);
+            actor.carryOut(action.node, 'delete');
             break;
           case 'release':
             if (action.fence) actor.fence(action.node);

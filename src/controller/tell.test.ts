@@ -121,17 +121,38 @@ describe('what changed between two statuses', () => {
 describe('what the API server refused', () => {
   it('is told once for a node, a reason and a rollout, whatever else its text says', () => {
     const { teller, told } = prepare();
-    for (let tries = 0; tries < 5; tries += 1) teller.deleteFailed('app-1', 'n1', 'Forbidden', `request ${tries}`);
-    teller.deleteFailed('app-1', 'n1', 'InternalError', 'boom');
-    teller.deleteFailed('app-2', 'n2', 'Forbidden', 'request 9');
+    for (let tries = 0; tries < 5; tries += 1) teller.refused('delete', 'app-1', 'n1', 'Forbidden', `request ${tries}`);
+    teller.refused('delete', 'app-1', 'n1', 'InternalError', 'boom');
+    teller.refused('delete', 'app-2', 'n2', 'Forbidden', 'request 9');
     teller.fenceFailed('app-1', 'n1', 'Forbidden', 'no');
     teller.rollbackRefused('app-1', 'Forbidden', 'no');
     teller.rollbackRefused('app-1', 'Forbidden', 'no again');
     assert.equal(told.length, 5);
     teller.written(status({ rollout: 1 }), status({ nodes: { ...status().nodes, offlineOutdated: 0 } }));
-    teller.deleteFailed('app-1', 'n1', 'Forbidden', 'request 10');
+    teller.refused('delete', 'app-1', 'n1', 'Forbidden', 'request 10');
     assert.equal(told.length, 7);
   });
+});
+
+it('what was done to a pod is told in the words of the deed', () => {
+  const { teller, told } = prepare();
+  for (const deed of ['delete', 'change', 'surge', 'retire'] as const) {
+    teller.done(deed, 'app-1', 'n1');
+    teller.refused(deed, 'app-1', 'n1', 'Forbidden', 'no.');
+  }
+  assert.deepEqual(
+    told.map(({ reason, note }) => `${reason}: ${note}`),
+    [
+      'SuccessfulDelete: Deleted pod app-1 on n1.',
+      'FailedDelete: Could not delete pod app-1 on n1: no.',
+      'SuccessfulUpdatePodInPlace: Began to update pod app-1 on n1 in place.',
+      'FailedUpdatePodInPlace: Could not update pod app-1 on n1 in place: no.',
+      'SuccessfulCreate: Created a new pod beside app-1 on n1.',
+      'FailedCreate: Could not create a new pod beside app-1 on n1: no.',
+      'SuccessfulDelete: Deleted pod app-1 on n1, which a new one has taken over from.',
+      'FailedDelete: Could not delete pod app-1 on n1: no.',
+    ],
+  );
 });
 
 it('a kind tells what is its own, and a warning once for a rollout', () => {

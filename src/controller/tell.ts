@@ -1,6 +1,7 @@
 import type { EventRecorder } from '../kube/index.ts';
 import type { DaemonRolloutStatus, PolicyError, WrittenStatus } from '../rollout/index.ts';
 import { formatPolicyError } from '../rollout/index.ts';
+import { type Deed, deeds } from './deed.ts';
 import type { DaemonSetRef } from './kind.ts';
 
 type Type = 'Normal' | 'Warning';
@@ -95,14 +96,16 @@ export const createTeller = (events: EventRecorder, daemonSet: DaemonSetRef) => 
       warned.add(text);
       tell('Warning', 'PolicyConflict', 'Validate', text);
     },
-    deleted(pod: string, node: string): void {
-      tell('Normal', 'SuccessfulDelete', 'Delete', `Deleted pod ${pod} on ${node}.`);
+    done(deed: Deed, pod: string, node: string): void {
+      const { done, action, did } = deeds[deed];
+      tell('Normal', done, action, did(pod, node));
     },
-    deleteFailed(pod: string, node: string, reason: string, why: string): void {
-      once(`delete ${node} ${reason}`, 'FailedDelete', 'Delete', `Could not delete pod ${pod} on ${node}: ${why}`);
+    refused(deed: Deed, pod: string, node: string, reason: string, why: string): void {
+      const { failed, action, could } = deeds[deed];
+      once(`${deed} ${node} ${reason}`, failed, action, `Could not ${could(pod, node)}: ${why}`);
     },
     fenceFailed(pod: string, node: string, reason: string, why: string): void {
-      const note = `Could not take back the delete that was reserved for pod ${pod} on ${node}: ${why}`;
+      const note = `Could not take back what was reserved for pod ${pod} on ${node}: ${why}`;
       once(`fence ${node} ${reason}`, 'FailedFence', 'Fence', note);
     },
     /** What refuses one pod mostly refuses them all: one Event for a revision and a reason. */
