@@ -90,8 +90,6 @@ export const createPodActs = (client: KubeClient, namespace: string, identity: s
     patch,
     /** The pod as it is, told as `changed`. */
     read: (pod: PodName, signal: AbortSignal): Promise<Outcome> => reread(pod, signal),
-    /** The pod as it is, told as `changed`. */
-    read: (pod: PodName, signal: AbortSignal): Promise<Outcome> => reread(pod, signal),
     /** Deletes the pod that was decided on, and no other: neither re-created nor changed since. */
     delete: (pod: PodVersion, signal: AbortSignal): Promise<Outcome> =>
       attempt(pod, signal, () =>
