@@ -10,8 +10,10 @@ import { addManagerCommand } from './manager-command.ts';
 import { addCompletionCommand, COMPLETE } from './plugin/completion-command.ts';
 import { addPauseCommand, addResumeCommand } from './plugin/control-commands.ts';
 import { addExplainCommand } from './plugin/explain-command.ts';
+import { addHistoryCommand } from './plugin/history-command.ts';
 import { addPlanCommand } from './plugin/plan-command.ts';
 import { addStatusCommand } from './plugin/status-command.ts';
+import { addUndoCommand } from './plugin/undo-command.ts';
 import { addWaitCommand } from './plugin/wait-command.ts';
 import { version } from './version.ts';
 
@@ -29,7 +31,16 @@ const groups: readonly CommandGroup[] = [
   {
     heading: 'Rollouts:',
     pluginToo: true,
-    commands: [addStatusCommand, addExplainCommand, addPlanCommand, addWaitCommand, addPauseCommand, addResumeCommand],
+    commands: [
+      addStatusCommand,
+      addExplainCommand,
+      addPlanCommand,
+      addWaitCommand,
+      addPauseCommand,
+      addResumeCommand,
+      addHistoryCommand,
+      addUndoCommand,
+    ],
   },
   { heading: 'Trying out:', pluginToo: false, commands: [addDemoCommand, addClusterCommand] },
   { heading: 'Installing:', pluginToo: true, commands: [addCrdsCommand] },

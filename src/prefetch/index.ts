@@ -1,2 +1,3 @@
+export { imagesOf } from './images.ts';
 export { createPrefetch, type Prefetch, type PrefetchOptions } from './prefetch.ts';
 export { PULL_LABEL } from './pull-pod.ts';

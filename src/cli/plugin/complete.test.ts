@@ -49,7 +49,7 @@ describe('completion', () => {
     ],
     [
       ['pause', '--dry-run', ''],
-      ['none', 'server'],
+      ['none', 'client', 'server'],
     ],
   ] as const)
     it(`offers the words that a flag takes: ${words.join(' ')}`, async () => {

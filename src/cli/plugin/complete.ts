@@ -1,5 +1,6 @@
 import type { Command, Option } from 'commander';
 import type { Io } from '../io.ts';
+import type { Named } from './complete-names.ts';
 import type { ConnectionFlags } from './flags.ts';
 
 export interface Candidate {
@@ -15,7 +16,7 @@ const OFFER_NO_FILES = 4;
 interface Place {
   command: Command;
   /** Arguments of the command before the last word. */
-  positional: number;
+  arguments: readonly string[];
   /** The option whose value the last word is. */
   awaits: Option | undefined;
   /** Values of options so far, by long name. */
@@ -49,7 +50,7 @@ const takesValue = ({ required, optional }: Option): boolean => required || opti
 
 const locate = (program: Command, words: readonly string[]): Place => {
   let command = program;
-  let positional = 0;
+  const positional: string[] = [];
   let awaits: Option | undefined;
   const given = new Map<string, string>();
   for (const word of words) {
@@ -65,38 +66,51 @@ const locate = (program: Command, words: readonly string[]): Place => {
       else awaits = option;
       continue;
     }
-    const inner = positional === 0 ? command.commands.find((one) => one.name() === word) : undefined;
+    const inner = positional.length === 0 ? command.commands.find((one) => one.name() === word) : undefined;
     if (inner) command = inner;
-    else positional += 1;
+    else positional.push(word);
   }
-  return { command, positional, awaits, given };
+  return { command, arguments: positional, awaits, given };
 };
 
 const plain = (value: string): Candidate => ({ value, description: '' });
 
-/** What a flag's value may be: words of its own, or names that live in the cluster. */
-const valuesOf = async (option: Option, place: Place, io: Io): Promise<Candidate[] | undefined> => {
-  if (option.argChoices) return option.argChoices.map(plain);
-  if (option.long === '--kubeconfig') return undefined;
-  return option.long === '--node' || option.long === '--namespace' ? lookUp(option.long, place, io) : [];
-};
-
-const lookUp = async (
-  what: '--node' | '--namespace' | 'daemonset' | 'rollout',
-  { given }: Place,
-  io: Io,
-): Promise<Candidate[]> => {
-  const { namesFor } = await import('./complete-names.ts');
+const connectionOf = ({ given }: Place): ConnectionFlags => {
   const flags: ConnectionFlags = {};
   for (const key of ['kubeconfig', 'context', 'namespace'] as const) {
     const value = given.get(`--${key}`);
     if (value !== undefined) flags[key] = value;
   }
-  return (await namesFor(what, flags, io)).map(plain);
+  return flags;
 };
 
+const lookUp = async (what: Named, place: Place, io: Io): Promise<Candidate[]> => {
+  const { namesFor } = await import('./complete-names.ts');
+  return (await namesFor(what, connectionOf(place), io)).map(plain);
+};
+
+const lookUpRevisions = async (place: Place, io: Io): Promise<Candidate[]> => {
+  const [daemonSet] = place.arguments;
+  if (daemonSet === undefined) return [];
+  const { revisionsFor } = await import('./complete-names.ts');
+  return await revisionsFor(daemonSet, connectionOf(place), io);
+};
+
+/** What a flag's value may be: words of its own, or what lives in the cluster. */
+const valuesOf = async (option: Option, place: Place, io: Io): Promise<Candidate[] | undefined> => {
+  if (option.argChoices) return option.argChoices.map(plain);
+  const { long } = option;
+  if (long === '--kubeconfig') return undefined;
+  if (long === '--node' || long === '--namespace') return lookUp(long, place, io);
+  return long === '--revision' || long === '--to-revision' ? lookUpRevisions(place, io) : [];
+};
+
+/** Commands that know other names than those of DaemonSets that opted in. */
+const namedBy: Readonly<Record<string, Named>> = { status: 'rollout', history: 'any-daemonset', undo: 'any-daemonset' };
+
 const wordsFor = async (place: Place, word: string, io: Io): Promise<Candidate[] | undefined> => {
-  const { command, positional, awaits } = place;
+  const { command, awaits } = place;
+  const positional = place.arguments.length;
   if (awaits) return valuesOf(awaits, place, io);
   if (word.startsWith('-')) {
     const options = command.createHelp().visibleOptions(command);
@@ -110,7 +124,7 @@ const wordsFor = async (place: Place, word: string, io: Io): Promise<Candidate[]
   if (argument?.argChoices) return argument.argChoices.map(plain);
   if (argument?.name() !== 'daemonset') return [];
   const kind = word.includes('/') ? word.slice(0, word.indexOf('/') + 1) : '';
-  const names = await lookUp(command.name() === 'status' ? 'rollout' : 'daemonset', place, io);
+  const names = await lookUp(namedBy[command.name()] ?? 'daemonset', place, io);
   return names.map(({ value, description }) => ({ value: `${kind}${value}`, description }));
 };
 

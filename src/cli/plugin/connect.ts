@@ -5,6 +5,9 @@ import { version } from '../version.ts';
 import { toFailure } from './failure.ts';
 import type { ConnectionFlags } from './flags.ts';
 
+/** Names the plugin in what it writes. */
+export const FIELD_MANAGER = 'kubectl-edgeset';
+
 /** A connection for the length of one command. */
 export interface Connection {
   client: KubeClient;

@@ -1,23 +1,14 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { AddCommand } from '../command.ts';
-import { addConnectionFlags, type ConnectionFlags } from './flags.ts';
+import { addConnectionFlags, type ConnectionFlags, type DryRun, dryRunOption } from './flags.ts';
 
 export interface ControlFlags extends ConnectionFlags {
-  dryRun?: 'none' | 'server';
+  dryRun?: DryRun;
 }
 
 const addControl = (program: Command, name: string, description: string): Command =>
   addConnectionFlags(
-    program
-      .command(name)
-      .argument('<daemonset>', 'ds/NAME')
-      .description(description)
-      .addOption(
-        new Option('--dry-run <form>', 'server: have the API server check it and change nothing').choices([
-          'none',
-          'server',
-        ]),
-      ),
+    program.command(name).argument('<daemonset>', 'ds/NAME').description(description).addOption(dryRunOption()),
   );
 
 export const addPauseCommand: AddCommand = (program, { io }) => {

@@ -32,6 +32,7 @@ describe('pause and resume', () => {
 
   it('pause annotates once', async () => {
     world.daemonSet();
+    assert.deepEqual(await run('pause', 'ds/web', '--dry-run'), ['daemonset.apps/web paused (dry run)', undefined]);
     assert.deepEqual(await run('pause', 'ds/web', '--dry-run=server'), [
       'daemonset.apps/web paused (server dry run)',
       { [PAUSED]: 'true' },

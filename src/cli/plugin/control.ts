@@ -1,17 +1,16 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import { daemonRollouts } from '../../controller/index.ts';
 import { isKubeError } from '../../kube/index.ts';
 import { NotOptedInError } from '../../native/index.ts';
 import { daemonSets } from '../../resources/index.ts';
-import { annotation, controllerOf, type DaemonRolloutStatus } from '../../rollout/index.ts';
+import { annotation, type DaemonRolloutStatus } from '../../rollout/index.ts';
 import type { Io } from '../io.ts';
-import { type Connection, withCluster } from './connect.ts';
+import { type Connection, FIELD_MANAGER, withCluster } from './connect.ts';
 import type { ControlFlags } from './control-commands.ts';
 import { daemonSetNotFound } from './failure.ts';
+import { asTried, type DryRun } from './flags.ts';
+import { readStatus } from './reading.ts';
 import { hasOptedIn } from './standing.ts';
 import { readDaemonSetName } from './text.ts';
-
-const FIELD_MANAGER = 'kubectl-edgeset';
 
 /** The DaemonSet, when it is one that edgeset rolls out. */
 const read = async ({ client, namespace }: Connection, name: string): Promise<DaemonSet> => {
@@ -28,28 +27,20 @@ const annotate = async (
   { client, namespace }: Connection,
   { metadata }: DaemonSet,
   annotations: Record<string, string | null>,
-  dryRun: boolean,
+  dryRun: DryRun,
 ): Promise<void> => {
+  if (dryRun === 'client') return;
   const name = metadata?.name ?? '';
   // The UID is a precondition: not another DaemonSet of the same name, should this one be replaced meanwhile.
   const patch = { metadata: { uid: metadata?.uid, annotations } };
-  await client.patch(daemonSets, { namespace, name }, patch, { type: 'merge', fieldManager: FIELD_MANAGER, dryRun });
+  const write = { fieldManager: FIELD_MANAGER, dryRun: dryRun === 'server' };
+  await client.patch(daemonSets, { namespace, name }, patch, { type: 'merge', ...write });
 };
 
 /** The status of its rollout, when it speaks of the present template. */
-const statusOf = async (
-  { client, namespace }: Connection,
-  { metadata }: DaemonSet,
-): Promise<DaemonRolloutStatus | undefined> => {
-  try {
-    const rollout = await client.get(daemonRollouts, { namespace, name: metadata?.name ?? '' });
-    const own = controllerOf(rollout)?.uid === metadata?.uid;
-    const present = (rollout.status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0);
-    return own && present ? rollout.status : undefined;
-  } catch (error) {
-    if (isKubeError(error, 'NotFound')) return undefined;
-    throw error;
-  }
+const statusOf = async (connection: Connection, { metadata }: DaemonSet): Promise<DaemonRolloutStatus | undefined> => {
+  const status = await readStatus(connection, metadata?.name ?? '', metadata?.uid);
+  return (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0) ? status : undefined;
 };
 
 /** An annotation that is there holds the rollout unless it says `false`; one that cannot be read makes it invalid. */
@@ -69,12 +60,12 @@ const act = async (
   ) => Promise<{ annotations?: Record<string, string | null>; said: string }>,
 ): Promise<void> => {
   const name = readDaemonSetName(text);
-  const dryRun = flags.dryRun === 'server';
+  const { dryRun = 'none' } = flags;
   await withCluster(flags, io, async (connection) => {
     const daemonSet = await read(connection, name);
     const { annotations, said } = await change(daemonSet, connection);
     if (annotations) await annotate(connection, daemonSet, annotations, dryRun);
-    io.stdout(`daemonset.apps/${name} ${said}${annotations && dryRun ? ' (server dry run)' : ''}\n`);
+    io.stdout(`daemonset.apps/${name} ${said}${annotations ? asTried(dryRun) : ''}\n`);
   });
 };
 

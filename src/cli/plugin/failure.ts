@@ -9,7 +9,11 @@ export type FailureCode =
   | 'NotInstalled'
   | 'BeingDeleted'
   | 'TimedOut'
-  | 'Refused';
+  | 'Refused'
+  | 'NoSuchRevision'
+  | 'NothingToUndo'
+  | 'ChoiceNeeded'
+  | 'Changed';
 
 /** A failure in one sentence for a person, with its cure. */
 export class CommandFailure extends Error {

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 
 /** Flags that every command which talks to a cluster has, with kubectl's names. */
 export interface ConnectionFlags {
@@ -18,3 +18,30 @@ export type OutputFormat = 'wide' | 'json' | 'yaml' | 'name';
 
 export const outputOption = (...formats: OutputFormat[]): Option =>
   new Option('-o, --output <format>', 'in another form').choices(formats);
+
+const dryRuns = ['none', 'client', 'server'] as const;
+export type DryRun = (typeof dryRuns)[number];
+
+/** As kubectl has it: bare, it is `client`. */
+export const dryRunOption = (): Option =>
+  new Option('--dry-run [form]', 'only say what would be done; server: have the API server check it too')
+    .choices(dryRuns)
+    .preset('client')
+    .argParser((text: string): DryRun => {
+      const form = dryRuns.find((one) => one === text);
+      // What follows a bare --dry-run is taken for its value: most likely it is the DaemonSet's name.
+      if (!form) throw new InvalidArgumentError('Give --dry-run=client or --dry-run=server, or put --dry-run last.');
+      return form;
+    });
+
+/** What is said behind what was not done in truth. */
+export const asTried = (dryRun: DryRun): string =>
+  ({ none: '', client: ' (dry run)', server: ' (server dry run)' })[dryRun];
+
+/** Number of a revision, as `history` lists them. */
+export const revisionOption = (flag: '--revision' | '--to-revision', description: string): Option =>
+  new Option(`${flag} <number>`, description).argParser((text: string): number => {
+    if (!/^[1-9]\d{0,14}$/.test(text))
+      throw new InvalidArgumentError('Give the number of a revision, as "history" lists them.');
+    return Number(text);
+  });

@@ -21,9 +21,11 @@ const overrides = [
 const toStep = (action: Action, { ledger }: RolloutReading): string => {
   switch (action.type) {
     case 'reserve':
-      return `replace the pod on ${action.node} (${ledger.get(action.node)?.view.phase ?? 'unknown'})`;
+      return `${action.kind ? 'change' : 'replace'} the pod on ${action.node}${action.kind ? ' in place' : ''} (${ledger.get(action.node)?.view.phase ?? 'unknown'})`;
     case 'delete':
       return `delete the pod on ${action.node}, whose slot is reserved`;
+    case 'change':
+      return `change the pod on ${action.node} in place, whose slot is reserved`;
     case 'release':
       return `give back the slot of ${action.node}, whose pod is left alone`;
     case 'halt':

@@ -1,7 +1,8 @@
-import { type RolloutReading } from '../../controller/index.ts';
+import { daemonRollouts, type RolloutReading } from '../../controller/index.ts';
 import { isKubeError } from '../../kube/index.ts';
 import { NotOptedInError, readRollout } from '../../native/index.ts';
 import { daemonSets } from '../../resources/index.ts';
+import { controllerOf, type DaemonRolloutStatus } from '../../rollout/index.ts';
 import type { Connection } from './connect.ts';
 import { CommandFailure, daemonSetNotFound } from './failure.ts';
 
@@ -26,6 +27,21 @@ export const readFor = async (
         'BeingDeleted',
         `DaemonSet ${namespace}/${name} is being deleted: nothing is rolled out`,
       );
+    throw error;
+  }
+};
+
+/** What the DaemonRollout of this name says of the DaemonSet with this UID; undefined while there is none. */
+export const readStatus = async (
+  { client, namespace }: Connection,
+  name: string,
+  daemonSetUid: string | undefined,
+): Promise<DaemonRolloutStatus | undefined> => {
+  try {
+    const rollout = await client.get(daemonRollouts, { namespace, name });
+    return controllerOf(rollout)?.uid === daemonSetUid ? rollout.status : undefined;
+  } catch (error) {
+    if (isKubeError(error, 'NotFound')) return undefined;
     throw error;
   }
 };

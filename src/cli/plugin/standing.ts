@@ -1,5 +1,6 @@
-import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import { annotation, controllerOf, type DaemonRollout, parsePolicy } from '../../rollout/index.ts';
+import type { DaemonSet, DaemonSetSpec } from 'kubernetes-types/apps/v1.d.ts';
+import type { KubeObject } from '../../kube/index.ts';
+import { annotation, controllerOf, type DaemonRollout, type ParsedPolicy, parsePolicy } from '../../rollout/index.ts';
 
 /**
  * Where a rollout stands for whoever waits for it. `rests`: all that the policy allows is updated, and a partition or a
@@ -16,13 +17,17 @@ export const hasOptedIn = ({ metadata }: DaemonSet): boolean =>
   metadata?.annotations?.[annotation.strategy] !== undefined ||
   metadata?.annotations?.[annotation.proposedStrategy] !== undefined;
 
-/** Does the status speak of the policy that the DaemonSet has now? Annotations do not raise the generation. */
-const knowsPolicy = ({ metadata, spec }: DaemonSet, policyHash: string | undefined): boolean => {
-  const policy = parsePolicy({
+/** What the annotations of an apps/v1 DaemonSet ask for. */
+export const policyOf = ({ metadata, spec }: KubeObject & { spec?: Partial<DaemonSetSpec> }): ParsedPolicy =>
+  parsePolicy({
     annotations: metadata?.annotations ?? {},
     updateStrategyType: spec?.updateStrategy?.type ?? 'RollingUpdate',
     minReadySeconds: spec?.minReadySeconds ?? 0,
   });
+
+/** Does the status speak of the policy that the DaemonSet has now? Annotations do not raise the generation. */
+const knowsPolicy = (daemonSet: DaemonSet, policyHash: string | undefined): boolean => {
+  const policy = policyOf(daemonSet);
   return policyHash === (policy.kind === 'on' ? policy.hash : '');
 };
 

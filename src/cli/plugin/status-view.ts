@@ -1,15 +1,13 @@
 import type { DaemonRollout, DaemonRolloutStatus } from '../../rollout/index.ts';
 import type { StatusFlags } from './status-command.ts';
-import { createTable, structured } from './text.ts';
+import { createTable, inLargestUnit, structured, withoutBookkeeping } from './text.ts';
 
 const number = (value: number | undefined): string => String(value ?? 0);
 
 /** How long until then, in its largest unit; empty when it is not known, or past. */
 const until = (dateTime: string | undefined, now: number): string => {
   const seconds = Math.ceil((Date.parse(dateTime ?? '') - now) / 1000);
-  if (!(seconds > 0)) return '';
-  if (seconds < 120) return `${seconds}s`;
-  return seconds < 7200 ? `${Math.round(seconds / 60)}m` : `${Math.round(seconds / 3600)}h`;
+  return seconds > 0 ? inLargestUnit(seconds) : '';
 };
 
 interface Column {
@@ -40,13 +38,6 @@ const columns: readonly Column[] = [
   { title: 'MAX-UNAVAILABLE', wide: true, cell: (s) => s.budget?.maxUnavailable ?? '' },
 ];
 
-/** As kubectl shows objects: without the bookkeeping of fields. */
-const plain = ({ apiVersion, kind, metadata, ...others }: DaemonRollout): object => {
-  const shown = { ...metadata };
-  delete shown.managedFields;
-  return { apiVersion, kind, metadata: shown, ...others };
-};
-
 export interface StatusView {
   /** All of them; `single`: the one that was asked for by name. */
   all(rollouts: readonly DaemonRollout[], now: number): string;
@@ -63,10 +54,10 @@ export const createStatusView = (
     return {
       all: (rollouts) => {
         const [first] = rollouts;
-        const list = { apiVersion: 'v1', kind: 'List', items: rollouts.map(plain) };
-        return structured(single && first ? plain(first) : list, format);
+        const list = { apiVersion: 'v1', kind: 'List', items: rollouts.map(withoutBookkeeping) };
+        return structured(single && first ? withoutBookkeeping(first) : list, format);
       },
-      one: (rollout) => `${format === 'yaml' ? '---\n' : ''}${structured(plain(rollout), format)}`,
+      one: (rollout) => `${format === 'yaml' ? '---\n' : ''}${structured(withoutBookkeeping(rollout), format)}`,
     };
   if (format === 'name') {
     const one = ({ metadata }: DaemonRollout): string => `daemonrollout.edgeset.io/${metadata.name}\n`;

@@ -1,28 +1,18 @@
 import { daemonRollouts } from '../../controller/index.ts';
-import { isKubeError, type ListOptions, type ListResult } from '../../kube/index.ts';
+import { isKubeError, type ListOptions } from '../../kube/index.ts';
 import type { DaemonRollout } from '../../rollout/index.ts';
 import type { Io } from '../io.ts';
 import { type Connection, withCluster } from './connect.ts';
 import { CommandFailure } from './failure.ts';
+import { listAll } from './list-all.ts';
 import type { StatusFlags } from './status-command.ts';
 import { followStatus } from './status-follow.ts';
 import { createStatusView } from './status-view.ts';
 import { readDaemonSetName } from './text.ts';
 
-const PAGE = 500;
-
-const listAll = async ({ client }: Connection, where: ListOptions): Promise<DaemonRollout[]> => {
-  const items: DaemonRollout[] = [];
+const listRollouts = async ({ client }: Connection, where: ListOptions): Promise<DaemonRollout[]> => {
   try {
-    for (let next: string | undefined = ''; next !== undefined; ) {
-      const page: ListResult<DaemonRollout> = await client.list(daemonRollouts, {
-        ...where,
-        limit: PAGE,
-        ...(next && { continue: next }),
-      });
-      items.push(...page.items);
-      next = page.continue;
-    }
+    return await listAll(client, daemonRollouts, where);
   } catch (error) {
     // A list is never "not found": the kind itself is not served.
     if (!isKubeError(error, 'NotFound')) throw error;
@@ -32,7 +22,6 @@ const listAll = async ({ client }: Connection, where: ListOptions): Promise<Daem
       error,
     );
   }
-  return items;
 };
 
 /** Prints rollouts once, or at every change until interrupted. */
@@ -48,7 +37,7 @@ export const showStatus = async (name: string | undefined, flags: StatusFlags, i
     };
     const place = allNamespaces ? 'any namespace' : `namespace ${connection.namespace}`;
     // Also before watching: a refusal ends the command here, where a watch would try on and on.
-    const items = await listAll(connection, where);
+    const items = await listRollouts(connection, where);
     if (wanted !== undefined && items.length === 0 && !watch)
       throw new CommandFailure(
         'NotFound',

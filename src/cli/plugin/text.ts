@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import type { KubeObject } from '../../kube/index.ts';
 import { OptionError } from '../../runtime/index.ts';
 
 /** Columns as kubectl aligns them: three blanks between, none at the end of a line. */
@@ -26,8 +27,23 @@ export const createTable = (header: readonly string[]) => {
   };
 };
 
+/** As kubectl shows objects: without the bookkeeping of fields. */
+export const withoutBookkeeping = ({ apiVersion, kind, metadata, ...others }: KubeObject): object => {
+  const shown = { ...metadata };
+  delete shown.managedFields;
+  return { apiVersion, kind, metadata: shown, ...others };
+};
+
 export const structured = (value: unknown, format: 'json' | 'yaml'): string =>
   format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : stringify(value);
+
+/** A length of time as it is told in a table: `90s`, `45m`, `5h`, `12d`. */
+export const inLargestUnit = (seconds: number): string => {
+  if (seconds < 120) return `${Math.ceil(seconds)}s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)}m`;
+  const hours = Math.round(seconds / 3600);
+  return hours < 72 ? `${hours}h` : `${Math.round(hours / 24)}d`;
+};
 
 /** Sentences on one line; empty parts are left out. */
 export const sentences = (...parts: string[]): string => parts.filter((part) => part !== '').join(' ');

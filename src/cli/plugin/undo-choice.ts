@@ -1,0 +1,67 @@
+import { CommandFailure } from './failure.ts';
+import { inWords, type Kept, type KeptRevision } from './kept-revisions.ts';
+
+const titleOf = ({ namespace, name }: Kept): string => `DaemonSet ${namespace}/${name}`;
+
+/** What there is to choose from; the present one is named as such, for it is no choice. */
+const listed = ({ revisions, present }: Kept): string =>
+  revisions.length === 0
+    ? 'none is kept'
+    : `kept are ${revisions.map((one) => `${inWords(one)}${one.name === present?.name ? ', the present one' : ''}`).join('; ')}`;
+
+export const noSuchRevision = (kept: Kept, number: number): CommandFailure =>
+  new CommandFailure('NoSuchRevision', `there is no revision ${number} of ${titleOf(kept)}: ${listed(kept)}`);
+
+/** Why the present revision may not be rolled out, although it is what is asked for. */
+const whyItRests = ({ status, name, present }: Kept): string =>
+  status?.halted && status.target?.hash === present?.hash
+    ? `; its rollout is halted: "kubectl edgeset resume ds/${name}" goes on with it`
+    : '';
+
+const named = (kept: Kept, number: number): KeptRevision => {
+  const found = kept.revisions.find((revision) => revision.number === number);
+  if (!found) throw noSuchRevision(kept, number);
+  if (found.name === kept.present?.name)
+    throw new CommandFailure(
+      'NothingToUndo',
+      `revision ${inWords(found)} is what ${titleOf(kept)} asks for already${whyItRests(kept)}: ${listed(kept)}`,
+    );
+  return found;
+};
+
+/**
+ * The one before the present, by number, as with `kubectl rollout undo`. Where that is known not to be what a person who
+ * is in a hurry wants (it failed before, or another one was the last that worked) nothing is chosen.
+ */
+const before = (kept: Kept): KeptRevision => {
+  const { revisions, present, lastComplete, rolledBackFrom } = kept;
+  const found = revisions.findLast(({ name }) => name !== present?.name);
+  if (!found)
+    throw new CommandFailure(
+      'NothingToUndo',
+      `${titleOf(kept)} keeps no earlier revision to go back to: set the template that you want, with "kubectl apply"`,
+    );
+  if (found.hash === rolledBackFrom)
+    throw new CommandFailure(
+      'ChoiceNeeded',
+      `revision ${inWords(found)}, the one before the present, failed and was rolled back: name the one that you want with --to-revision; ${listed(kept)}`,
+    );
+  if (lastComplete && lastComplete.name !== present?.name && lastComplete.name !== found.name)
+    throw new CommandFailure(
+      'ChoiceNeeded',
+      `revision ${inWords(found)}, the one before the present, is not the last that was complete, which was ${inWords(lastComplete)}: say which you want, --to-revision ${lastComplete.number} or --to-revision ${found.number}`,
+    );
+  return found;
+};
+
+/** The revision to go back to, and its template. Throws a `CommandFailure` that says what there is instead. */
+export const choose = (kept: Kept, number: number | undefined): { revision: KeptRevision; template: object } => {
+  const revision = number === undefined ? before(kept) : named(kept, number);
+  const { template } = revision;
+  if (!template)
+    throw new CommandFailure(
+      'NoSuchRevision',
+      `ControllerRevision ${revision.name} holds no pod template: choose another revision; ${listed(kept)}`,
+    );
+  return { revision, template };
+};
