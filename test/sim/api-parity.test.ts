@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
+import { advancedDaemonSetCrd } from '../../src/advanced/index.ts';
+import { until } from '../cluster/index.ts';
 import { definitionsOf } from './definitions.ts';
 import { calls } from './parity/calls.ts';
+import { customProbes } from './parity/custom.ts';
 import { normal } from './parity/normal.ts';
 import { embeddedSide, realSide, type Side } from './parity/sides.ts';
 
@@ -10,11 +13,24 @@ const WATCHED = [
   '/api/v1/namespaces/default/pods',
   '/api/v1/namespaces/default/configmaps',
   '/apis/apps/v1/namespaces/default/daemonsets',
+  '/apis/apps.kruise.io/v1alpha1/namespaces/default/daemonsets',
+  '/apis/apps.kruise.io/v1beta1/namespaces/default/daemonsets',
 ];
 
 const versionOf = async (side: Side, path: string): Promise<string> => {
   const { out } = await side.call({ method: 'GET', path });
   return (JSON.parse(out) as { metadata: { resourceVersion: string } }).metadata.resourceVersion;
+};
+
+const CREATED = 201;
+
+const serveCustom = async (side: Side): Promise<void> => {
+  const { code, err } = await side.kubectl('apply -f -', JSON.stringify(advancedDaemonSetCrd));
+  assert.equal(code, 0, err);
+  await until('both versions are served', 30_000, 50, async () => {
+    const answers = await Promise.all(customProbes.map((probe) => side.call(probe)));
+    return answers.every((answer) => answer.code === CREATED);
+  });
 };
 
 describe('API calls are answered as by a real API server', { timeout: 600_000 }, () => {
@@ -24,6 +40,7 @@ describe('API calls are answered as by a real API server', { timeout: 600_000 },
 
   before(async () => {
     sides = await Promise.all([realSide(), embeddedSide()]);
+    await Promise.all(sides.map(serveCustom));
     began = new Map(
       await Promise.all(
         WATCHED.map(async (path) => [path, await Promise.all(sides.map((side) => versionOf(side, path)))] as const),

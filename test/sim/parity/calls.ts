@@ -1,3 +1,4 @@
+import { customCalls } from './custom.ts';
 import { podCalls } from './pods.ts';
 import type { CallSpec } from './sides.ts';
 import { templateCalls } from './templates.ts';
@@ -320,4 +321,5 @@ export const calls: readonly CallSpec[] = [
 
   ...templateCalls,
   ...podCalls,
+  ...customCalls,
 ];

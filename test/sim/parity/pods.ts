@@ -146,9 +146,12 @@ export const podCalls: readonly CallSpec[] = [
   resize(ofC({ requests: { cpu: '1' }, limits: { cpu: '500m' } })),
   resize(ofC({ requests: { 'ephemeral-storage': '1Gi' } })),
   resize({ containers: [{ name: 'new', image: 'x', resources: {} }] }),
-  resize({ containers: [{ name: 'c', image: 'by:resize', env: [{ name: 'A', value: 'b' }] }] }),
   resize({ containers: [{ name: 'c', resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] }] }),
-  resize({ nodeSelector: { a: 'b' } }, { labels: { by: 'resize' }, annotations: { by: 'resize' } }),
+  // What is not about resources is left as it is. As dry runs: a real server writes who asked for it.
+  ...[
+    { spec: { containers: [{ name: 'c', image: 'by:resize', env: [{ name: 'A', value: 'b' }] }] } },
+    { spec: { nodeSelector: { a: 'b' } }, metadata: { labels: { by: 'resize' }, annotations: { by: 'resize' } } },
+  ].map((body) => patch(STRATEGIC, 'u1/resize?dryRun=All', body)),
   resize(ofC({ requests: { cpu: '300m' } }), { resourceVersion: '1' }),
   resize(ofC({ requests: { cpu: '300m' } }), { uid: NOWHERE }),
   resize(ofC({ limits: { cpu: '2' } }), undefined, 'u5'),

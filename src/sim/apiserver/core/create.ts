@@ -5,13 +5,18 @@ import { alreadyExists, badRequest, failed, forbidden, invalid, notFound } from 
 import { definitionOfKind, definitionShape, normalize } from '../schema/index.ts';
 import { keyOf } from '../store/index.ts';
 import { generatedName, randomUid } from '../strategy/index.ts';
-import { type Json, recordOf, textOf, without } from '../value/index.ts';
+import { isRecord, type Json, recordOf, textOf, without } from '../value/index.ts';
 import { checkPolicies } from './admission-policies.ts';
 import { type Core, storedOf, timeText, viewOf, type WriteContext } from './core.ts';
 import { checkType, metaCauses, metaOf } from './meta.ts';
 
 /** The object as a real server would decode it. */
 export const decoded = (kind: Kind, object: Json): Json => {
+  // Of a custom object the metadata alone is of a type that the server knows.
+  if (kind.custom)
+    return isRecord(object.metadata)
+      ? { ...object, metadata: normalize(object.metadata, definitionShape('meta.v1.ObjectMeta')) }
+      : object;
   const name = kind.definition === undefined ? undefined : definitionOfKind(kind.definition);
   return name === undefined ? object : (normalize(object, definitionShape(name)) as Json);
 };

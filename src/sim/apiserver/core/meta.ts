@@ -1,6 +1,6 @@
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import { apiVersionOf, type Kind } from '../kinds/index.ts';
-import { badRequest, type Cause } from '../refusal.ts';
+import { badRequest, type Cause, invalid } from '../refusal.ts';
 import {
   annotationCauses,
   forbiddenChange,
@@ -14,11 +14,25 @@ import { arrayOf, at, type Json, recordOf, textOf } from '../value/index.ts';
 export const metaOf = (object: Json): Readonly<ObjectMeta> => recordOf(object.metadata);
 
 /** Refuses a body that is of another kind than the path that it was sent to; `isKnown` says whether there is such a kind. */
-export const checkType = (kind: Kind, object: Json, isKnown: (apiVersion: string, kind: string) => boolean): void => {
+export const checkType = (
+  kind: Kind,
+  object: Json,
+  isKnown: (apiVersion: string, kind: string) => boolean,
+  isPatch = false,
+): void => {
   const expected = apiVersionOf(kind);
   const apiVersion = textOf(object.apiVersion) || expected;
   const given = textOf(object.kind) || kind.kind;
   if (given === kind.kind && apiVersion === expected) return;
+  if (kind.custom && given === kind.kind) {
+    if (isPatch)
+      throw invalid(kind, textOf(at(object, 'metadata', 'name')), [
+        invalidValue('apiVersion', apiVersion, `must be ${expected}`),
+      ]);
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+    );
+  }
   const version = apiVersion.split('/').at(-1) ?? '';
   const group = kind.group === '' ? 'core' : kind.group.split('.', 1)[0];
   const why = isKnown(apiVersion, given)

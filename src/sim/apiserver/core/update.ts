@@ -24,7 +24,7 @@ const checkIdentity = (kind: Kind, ref: Ref, given: Json, present: StoredObject,
   if (resourceVersion) {
     if (resourceVersion !== present.metadata.resourceVersion) throw conflict(kind, ref.name, MODIFIED);
   } else if (!isPatch && kind.strategy.unconditionalUpdate === false)
-    throw invalid({ ...kind, kind: kind.custom ? kind.kind : kind.plural }, ref.name, [
+    throw invalid({ ...kind, kind: kind.plural }, ref.name, [
       invalidValue('metadata.resourceVersion', 0, 'must be specified for an update'),
     ]);
 };
@@ -82,7 +82,7 @@ export const updateObject = (
   if (!stored) throw notFound(kind, ref.name);
   const present = viewOf(kind, stored);
   const sent = change(present);
-  checkType(kind, sent, core.registry.isKnown);
+  checkType(kind, sent, core.registry.isKnown, options.mode !== undefined);
   const given = decoded(kind, sent);
   checkIdentity(kind, ref, given, present, options.mode !== undefined);
 

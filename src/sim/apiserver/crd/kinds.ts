@@ -1,4 +1,4 @@
-import { selectable } from '../kinds/fields.ts';
+import { selectableOfCustom } from '../kinds/fields.ts';
 import type { Kind, Subresource } from '../kinds/kind.ts';
 import { arrayOf, at, type Json, recordOf, textOf } from '../value/index.ts';
 import { customStrategy } from './strategy.ts';
@@ -49,7 +49,7 @@ export const kindsOfDefinition = (definition: Json): Kind[] => {
         categories: texts(names.categories),
         subresources: hasStatus ? [status] : [],
         table: `${plural}.${group}`,
-        fields: selectable(...paths),
+        fields: selectableOfCustom(...paths),
         strategy: customStrategy(schema, hasStatus),
         ...(name === storage
           ? {}

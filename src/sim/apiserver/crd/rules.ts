@@ -77,7 +77,8 @@ const REASONS: Readonly<Record<string, (message: string, kind: string) => string
   FieldValueDuplicate: (_, kind) => `Duplicate value: "${kind}"`,
 };
 
-const kindOf = (schema: Json): string => textOf(schema.type) || 'object';
+const kindOf = (schema: Json): string =>
+  schema['x-kubernetes-int-or-string'] === true ? '' : textOf(schema.type) || 'object';
 
 const messageOf = (rule: Json, variables: Record<string, unknown>): string => {
   const expression = textOf(rule.messageExpression);

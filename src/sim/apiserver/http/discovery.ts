@@ -4,10 +4,14 @@ import { reviewKinds } from './reviews.ts';
 
 const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 
-const verbsOf = (kind: Kind): readonly string[] =>
-  kind.group === '' && kind.plural === 'namespaces'
+const CUSTOM_VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
+
+const verbsOf = (kind: Kind): readonly string[] => {
+  if (kind.custom) return CUSTOM_VERBS;
+  return kind.group === '' && kind.plural === 'namespaces'
     ? ALL_VERBS.filter((verb) => verb !== 'deletecollection')
     : ALL_VERBS;
+};
 
 interface Listed {
   group: string;

@@ -65,7 +65,8 @@ const whole = (kind: Kind): Representation => ({
   list: (page) => ({
     kind: kind.listKind,
     apiVersion: apiVersionOf(kind),
-    metadata: listMeta(page),
+    // Lists of custom objects say so when nothing follows.
+    metadata: kind.custom ? { continue: '', ...listMeta(page) } : listMeta(page),
     // Items of built-in lists are told by their list what they are.
     items: kind.custom ? page.items : page.items.map(({ kind: _kind, apiVersion: _apiVersion, ...item }) => item),
   }),

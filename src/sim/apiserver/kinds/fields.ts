@@ -18,7 +18,12 @@ const unselectable = (hasOwn: boolean, field: string): string =>
     ? `field label not supported: ${field}`
     : `${JSON.stringify(field)} is not a known field selector: only ${COMMON.map((each) => JSON.stringify(each)).join(', ')}`;
 
-export const selectable = (...fields: readonly string[]): FieldReader => {
+/** Custom kinds refuse in the words of those that have more than what all have. */
+export const selectableOfCustom = (...fields: readonly string[]): FieldReader => readersOf(fields, true);
+
+export const selectable = (...fields: readonly string[]): FieldReader => readersOf(fields, fields.length > 0);
+
+const readersOf = (fields: readonly string[], hasOwn: boolean): FieldReader => {
   const all = [...COMMON, ...fields];
   const readers = new Map(
     all.map((entry) => {
@@ -28,7 +33,7 @@ export const selectable = (...fields: readonly string[]): FieldReader => {
   );
   return (field) => {
     const read = readers.get(field);
-    if (!read) throw badRequest(unselectable(fields.length > 0, field));
+    if (!read) throw badRequest(unselectable(hasOwn, field));
     return read;
   };
 };
