@@ -1,0 +1,54 @@
+import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
+import type { DaemonSetView } from '../controller/index.ts';
+import {
+  daemonNeeds,
+  formatSelector,
+  fromLabelSelector,
+  type IntOrPercent,
+  parseIntOrPercent,
+} from '../rollout/index.ts';
+import type { AdvancedDaemonSet, AdvancedDaemonSetStatus, PreDelete } from './api.ts';
+import { parseAdvancedPolicy } from './policy.ts';
+
+const PROGRESSIVE = 'daemonset.kruise.io/progressive-create-pod';
+
+/** What is kept of an Advanced DaemonSet. */
+export interface AdvancedView extends DaemonSetView {
+  apiVersion: string;
+  /** As it is stored: without the defaults that the API server knows of pods. */
+  template: PodTemplateSpec;
+  /** Most pods that are created, or removed, in one go. */
+  burst: IntOrPercent;
+  /** The partition limits how many nodes get a pod, too. */
+  progressive: boolean;
+  /** Revisions to keep beside the target. */
+  keep: number;
+  preDelete: PreDelete | undefined;
+  status: AdvancedDaemonSetStatus;
+}
+
+/** Undefined for one that is being deleted, and for one that no schema of ours has seen. */
+export const toAdvancedView = (daemonSet: AdvancedDaemonSet): AdvancedView | undefined => {
+  const { apiVersion, metadata, spec, status = {} } = daemonSet;
+  if (metadata.deletionTimestamp || !spec.template.spec) return undefined;
+  const selector = fromLabelSelector(spec.selector);
+  if (!selector.ok) return undefined;
+  const annotations = metadata.annotations ?? {};
+  return {
+    apiVersion,
+    uid: metadata.uid ?? '',
+    namespace: metadata.namespace ?? '',
+    name: metadata.name ?? '',
+    resourceVersion: metadata.resourceVersion ?? '',
+    generation: metadata.generation ?? 0,
+    needs: daemonNeeds(spec.template.spec),
+    podSelector: formatSelector(selector.selector),
+    policy: parseAdvancedPolicy(spec, annotations),
+    template: spec.template,
+    burst: parseIntOrPercent(String(spec.burstReplicas ?? 250)) ?? { kind: 'int', value: 250 },
+    progressive: spec.scaleStrategy?.partitionedScaling === true || annotations[PROGRESSIVE] === 'true',
+    keep: spec.revisionHistoryLimit ?? 10,
+    preDelete: spec.lifecycle?.preDelete,
+    status,
+  };
+};

@@ -1,0 +1,80 @@
+import {
+  count,
+  fromLabelSelector,
+  type IntOrPercent,
+  judgePolicy,
+  type ParsedPolicy,
+  type Policy,
+  type PolicyError,
+  type PolicyWords,
+  parseIntOrPercent,
+  readStrategy,
+  readTerms,
+} from '../rollout/index.ts';
+import type { AdvancedDaemonSetSpec, IntOrPercentValue, RollingUpdate } from './api.ts';
+
+const ROLLING = 'spec.updateStrategy.rollingUpdate';
+
+const words: PolicyWords = {
+  maxUnavailable: `${ROLLING}.maxUnavailable`,
+  partition: `${ROLLING}.partition`,
+  nodeSelector: `${ROLLING}.selector`,
+  unpause: `Set ${ROLLING}.paused to false.`,
+  automate: 'To update the nodes from here, set spec.updateStrategy.type to RollingUpdate.',
+};
+
+/** What stands in the place of what is not said; two of the fields depend on others. */
+export const effective = ({ rollingUpdateType = 'Standard', ...said }: RollingUpdate) => {
+  const surging = rollingUpdateType === 'Surging';
+  const maxSurge = said.maxSurge ?? (surging ? 1 : 0);
+  return {
+    rollingUpdateType,
+    maxSurge,
+    maxUnavailable: said.maxUnavailable ?? (surging || said.maxSurge !== undefined ? 0 : 1),
+  };
+};
+
+/**
+ * Reads the rollout policy of an Advanced DaemonSet: its spec, and the annotations that every kind has. The schema refuses
+ * most of what cannot be acted on; objects from before it was installed are judged here as well.
+ */
+export const parseAdvancedPolicy = (
+  spec: AdvancedDaemonSetSpec,
+  annotations: Readonly<Record<string, string>>,
+): Exclude<ParsedPolicy, { kind: 'off' }> => {
+  const errors: PolicyError[] = [];
+  const warnings: PolicyError[] = [];
+  const refuse = (field: string, value: unknown, problem: string, cure: string): void =>
+    void errors.push({ field: `${ROLLING}.${field}`, value: String(value), problem, cure });
+
+  const share = (field: string, value: IntOrPercentValue): IntOrPercent => {
+    const read = parseIntOrPercent(String(value));
+    if (read && !(read.kind === 'percent' && read.value > 100)) return read;
+    refuse(field, value, 'is neither a whole number nor a percentage up to 100%', 'set one, such as 3 or "10%"');
+    return count(0);
+  };
+  const { type = 'RollingUpdate', rollingUpdate = {} } = spec.updateStrategy ?? {};
+  const said = effective(rollingUpdate);
+  const maxUnavailable = share('maxUnavailable', said.maxUnavailable);
+  const maxSurge = share('maxSurge', said.maxSurge);
+  if (maxSurge.value > 0 && maxUnavailable.value > 0)
+    refuse('maxSurge', said.maxSurge, 'cannot be had beside maxUnavailable', 'set one of the two to 0');
+  const nodeSelector = rollingUpdate.selector && fromLabelSelector(rollingUpdate.selector);
+  if (nodeSelector && !nodeSelector.ok)
+    refuse('selector', JSON.stringify(rollingUpdate.selector), nodeSelector.problem, nodeSelector.cure);
+
+  const owners = readStrategy(annotations, errors, warnings)?.value === 'ota';
+  const policy: Policy = {
+    strategy: owners ? 'ota' : type === 'OnDelete' ? 'manual' : 'auto',
+    maxUnavailable,
+    percentOf: 'desired',
+    inPlace: said.rollingUpdateType === 'InPlaceIfPossible',
+    partition: share('partition', rollingUpdate.partition ?? 0),
+    nodeSelector: nodeSelector?.ok === true ? nodeSelector.selector : undefined,
+    paused: rollingUpdate.paused ?? false,
+    minReadyMs: (spec.minReadySeconds ?? 0) * 1000,
+    ...readTerms(annotations, { canRequireImages: false }, errors),
+    words,
+  };
+  return judgePolicy(policy, errors, warnings);
+};
