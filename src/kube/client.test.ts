@@ -300,6 +300,17 @@ test('a client certificate is presented, impersonation is asked for, and the bas
   assert.match(JSON.stringify(answer), /"impersonate-group":"g1, ?g,2"/);
 });
 
+test('an authority without a certificate is an error of the kubeconfig, and nobody is trusted in its place', async (t) => {
+  const server = await startServer({ protocol: 'h2', identity }, (_request, response) => sendJson(response, pod));
+  const client = createTestClient(server.url, { certificateAuthority: { from: 'text', text: '' } }, { maxRetries: 0 });
+  t.after(async () => {
+    await client.close();
+    await server.close();
+  });
+  await assert.rejects(client.get(testPods, ref), { code: 'Unauthorized', message: /holds no certificate/ });
+  assert.equal(server.requests.length, 0);
+});
+
 test('a server whose certificate another authority signed is not talked to', async (t) => {
   const server = await startServer({ protocol: 'h2', identity }, (_request, response) => sendJson(response, pod));
   const stranger = createAuthority('stranger');

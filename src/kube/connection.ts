@@ -1,5 +1,5 @@
 import type { Env } from '../runtime/index.ts';
-import { type ClusterConfig, ConfigError } from './cluster-config.ts';
+import { type ClusterConfig, ConfigError, type Source } from './cluster-config.ts';
 import { type Credentials, createCredentials, readSource, type Secrets } from './credentials.ts';
 import { withSignal } from './deadline.ts';
 import { ExchangeError, exchange, type HttpRequest, type HttpResponse, type Sender } from './exchange.ts';
@@ -34,6 +34,16 @@ const impersonationHeaders = ({ impersonate }: ClusterConfig): string[] => {
   return headers;
 };
 
+/** An empty one would not be taken for none: TLS would trust every authority of the machine instead. */
+const readAuthority = async (from: Source): Promise<string> => {
+  const text = await readSource(from, 'certificate-authority');
+  if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+  throw new ConfigError(
+    "certificate-authority: holds no certificate; give the cluster's authority in PEM",
+    from.from === 'file' ? { file: from.path } : {},
+  );
+};
+
 export const createConnection = (env: Env, config: ClusterConfig, options: ConnectionOptions): Connection => {
   const url = new URL(config.server);
   const basePath = url.pathname.replace(/\/+$/, '');
@@ -46,7 +56,7 @@ export const createConnection = (env: Env, config: ClusterConfig, options: Conne
 
   const ready = async (): Promise<Credentials> => {
     if (credentials !== undefined) return credentials;
-    if (config.certificateAuthority) ca = await readSource(config.certificateAuthority, 'certificate-authority');
+    if (config.certificateAuthority) ca = await readAuthority(config.certificateAuthority);
     credentials ??= createCredentials(env, config.auth, {
       cluster: {
         server: config.server,
