@@ -85,7 +85,7 @@ describe('slips of the command line end with 2', () => {
     [['status', '-o', 'xml'], /'xml' is invalid. Allowed choices are wide, json, yaml, name/],
     [['explain', 'web', '-o', 'wide'], /'wide' is invalid. Allowed choices are json, yaml/],
     [['wait', 'web', '--timeout', 'soon'], /--timeout: "soon" is not a duration: give seconds/],
-    [['pause', 'web', '--dry-run=clint'], /'client' is invalid. Allowed choices are none, server/],
+    [['pause', 'web', '--dry-run=later'], /'later' is invalid. Give --dry-run=client or --dry-run=server/],
     [['manager'], /unknown command 'manager'/],
   ] as const)
     it(args.join(' '), async () => {
