@@ -41,6 +41,8 @@ export interface AgentOptions {
   stateDir: string;
   /** Of the device: windows are in its local time. */
   timeZone: string;
+  /** By how much this device's clock is ahead of the API server's: a deadline is by that one. Default: not at all. */
+  aheadMs?: () => number;
   /** Only pods of these are seen and updated. Default: of all. */
   namespaces?: readonly string[];
   safe: SafeCheck;
@@ -100,13 +102,19 @@ export const createAgent = (options: AgentOptions): Agent => {
       announced,
       imageBlocks: imageBlockOf(pod, announced.revision),
       decision: book.current(about),
-      deadline: deadlineOf(here),
+      deadline: dueHere(here),
       safeConfigured: safe.configured,
     });
   };
 
-  const isDue = (here: Here, terms: Terms): boolean => {
+  /** By this device's clock, which may be wrong: the deadline is the administrator's. */
+  const dueHere = (here: Here, terms?: Terms): Deadline | undefined => {
     const deadline = deadlineOf(here, terms);
+    return deadline && { ...deadline, at: deadline.at + (options.aheadMs?.() ?? 0) };
+  };
+
+  const isDue = (here: Here, terms: Terms): boolean => {
+    const deadline = dueHere(here, terms);
     return deadline !== undefined && env.clock.now() >= actsAt(deadline);
   };
 

@@ -255,6 +255,37 @@ describe('what an owner decides', () => {
     assert.equal(stateOf(agent), 'available NewRevision');
   });
 
+  for (const [words, hours] of [
+    ['ahead', 3],
+    ['behind', -3],
+  ] as const)
+    it(`gives way to the deadline by the API server's clock, where the device's own is ${words}`, async (t) => {
+      const world = await newWorld(t);
+      const at = (time: number): string => new Date(world.clock.now() + time * 3_600_000).toISOString();
+      const agent = await offered(world, { 'edgeset.io/ota-deadline': at(5), 'edgeset.io/ota-deadline-spread': '1s' });
+      world.device.aheadMs = hours * 3_600_000;
+      world.patchDaemonSet({ metadata: { annotations: { 'edgeset.io/ota-deadline': at(1 - hours) } } });
+      await world.advance(3_600_000 - 60_000);
+      assert.equal(stateOf(agent), 'available NewRevision');
+      assert.equal(world.deletes(), 0);
+      await world.advance(120_000);
+      assert.equal(world.deletes(), 1);
+      assert.equal(agent.history().find(({ what }) => what === 'Deleted')?.who, 'agent');
+    });
+
+  it('gives way to no deadline of a clock that turns out to be wrong when the API server answers', async (t) => {
+    const world = await newWorld(t);
+    const agent = await offered(world, { 'edgeset.io/ota-deadline': '2026-11-21T13:00:00Z' });
+    const first = (): void => {
+      world.device.aheadMs = 4 * 3_600_000;
+    };
+    world.faults.push({ verb: 'get', plural: 'pods', kind: 'first', first });
+    await world.advance(2 * 3_600_000);
+    assert.equal(world.deletes(), 0);
+    assert.deepEqual(told(agent), []);
+    assert.equal(agent.updates()[0]?.state, 'available');
+  });
+
   it('is told as failed when the new pod does not work, until there is a better one', async (t) => {
     const world = await newWorld(t);
     const agent = await offered(world);

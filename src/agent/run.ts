@@ -10,6 +10,7 @@ import { createImagePulls } from './images/index.ts';
 import { createAgentMetrics } from './metrics.ts';
 import { type AgentFlags, type AgentOptions, resolveAgentOptions } from './options.ts';
 import { loadOwnerPage } from './page/index.ts';
+import { createServerTime } from './server-time.ts';
 
 /** The process that the agent is run by. */
 export interface AgentHost {
@@ -47,6 +48,7 @@ const runAgent = async (
   const { node, stateDir, timeZone, namespaces, criSocket, allowedUids } = options;
   const metrics = createAgentMetrics(host.version);
   const health = createHealth();
+  const serverTime = createServerTime(env.clock);
   // Files alone are read here: an agent must start without an API server.
   const config = await loadClusterConfig({
     kubeconfig: options.kubeconfig,
@@ -59,7 +61,10 @@ const runAgent = async (
     userAgent: `edgeset-agent/${host.version}`,
     qps: QPS,
     burst: BURST,
-    onRequest: (report) => metrics.request(report),
+    onRequest(report) {
+      metrics.request(report);
+      serverTime.note(report);
+    },
     environment: host.environment,
   });
   const events = createEventRecorder({
@@ -82,6 +87,7 @@ const runAgent = async (
     safe,
     images,
     book,
+    aheadMs: () => serverTime.aheadMs(),
     ...(namespaces && { namespaces }),
   });
 

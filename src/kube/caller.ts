@@ -94,10 +94,12 @@ export const createCaller = (connection: Connection, limiter: RateLimiter, optio
     if (body !== undefined) headers.push('content-type', call.contentType ?? 'application/json');
     let response: HttpResponse | undefined;
     const startedAt = env.clock.now();
-    const report = (code: string): void => {
+    const report = (code: string, date = ''): void => {
       const seconds = (env.clock.now() - startedAt) / 1000;
       const { verb, method, resource } = call;
-      onRequest({ verb, method, host: connection.host, code, resource, seconds });
+      const serverTime = Date.parse(date);
+      const told = Number.isNaN(serverTime) ? {} : { serverTime };
+      onRequest({ verb, method, host: connection.host, code, resource, seconds, ...told });
     };
     try {
       // From here on bytes may leave; an ExchangeError that knows better says so itself.
@@ -108,7 +110,7 @@ export const createCaller = (connection: Connection, limiter: RateLimiter, optio
       report('<error>');
       throw translate(error, call, deadline, progress.sent);
     }
-    report(String(response.status));
+    report(String(response.status), header(response.headers.date));
     if (response.status >= 200 && response.status < 300) return response;
     const refusal = response;
     const text = await readBody(refusal, MAX_ERROR_BYTES, true).catch(() => Buffer.alloc(0));

@@ -12,6 +12,8 @@ export interface RequestReport {
   resource: string;
   /** Until the answer's head; waiting for the rate limit is not counted. */
   seconds: number;
+  /** The server's time as its answer says it, epoch ms in whole seconds. */
+  serverTime?: number;
 }
 
 export interface ClientOptions {

@@ -224,6 +224,29 @@ test('a server that is not there: nothing happened, and the report says so', asy
   await client.close();
 });
 
+test("an attempt's report has the server's time, where its answer tells it", async (t) => {
+  const reports: RequestReport[] = [];
+  let date: string | undefined = 'Sat, 21 Nov 2026 12:00:07 GMT';
+  const { client } = await serve(
+    t,
+    (_request, response) => {
+      response.sendDate = false;
+      if (date !== undefined) response.setHeader('date', date);
+      sendJson(response, pod);
+    },
+    { onRequest: (report) => reports.push(report) },
+  );
+  await client.get(testPods, { namespace: 'default', name: 'a' });
+  date = 'noon';
+  await client.get(testPods, { namespace: 'default', name: 'a' });
+  date = undefined;
+  await client.get(testPods, { namespace: 'default', name: 'a' });
+  assert.deepEqual(
+    reports.map(({ serverTime }) => serverTime),
+    [Date.parse('2026-11-21T12:00:07Z'), undefined, undefined],
+  );
+});
+
 test('each kind of patch goes out under its own type, delete carries its preconditions, subresources their path', async (t) => {
   const seen: unknown[] = [];
   const { client } = await serve(t, (request, response) => {

@@ -165,7 +165,12 @@ export const createEngine = (options: EngineOptions): Engine => {
           const isSame = now?.id === decision?.id && now?.state === decision?.state;
           if (!isSame) return refuse('Superseded', 403, 'The owner has decided otherwise meanwhile');
           if (why === 'owner' && now) return now;
-          if (!options.isDue(here, terms)) return refuse('NotDue', 403, 'The deadline was moved or taken back');
+          if (!options.isDue(here, terms))
+            return refuse(
+              'NotDue',
+              403,
+              'The deadline was moved or taken back, or has not come by the clock of the API server',
+            );
           return book.decide({
             namespace,
             daemonSet,

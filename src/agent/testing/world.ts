@@ -148,7 +148,7 @@ export const createWorld = async (options: { node?: string } = {}) => {
     state: () => undefined,
     run: () => Promise.resolve(),
   };
-  const device = { configured: false, safe: true, message: 'parked', asked: 0 };
+  const device = { configured: false, safe: true, message: 'parked', asked: 0, aheadMs: 0 };
   const safe: SafeCheck = {
     get configured() {
       return device.configured;
@@ -204,6 +204,7 @@ export const createWorld = async (options: { node?: string } = {}) => {
       safe,
       images: pulls,
       book,
+      aheadMs: () => device.aheadMs,
     });
     const life = { end, running: agent.run(end.signal), dir, records: own };
     lives.add(life);
