@@ -13,15 +13,23 @@ export interface Connection {
 
 export interface Account {
   key: string;
+  /** With whom it shares: whoever may call by the kernel's word, or all who have yet to prove who they are. */
+  pool: 'allowed' | 'others';
   rate: Rate;
   connections: number;
 }
 
 export interface Connections {
+  /** To be called at once: also a handshake that never ends holds a connection. */
   accept(socket: Socket, listener: 'tcp' | 'unix'): Connection;
+  /** The socket that speaks TLS over an accepted one. */
+  secured(socket: Socket): void;
   of(socket: Socket): Connection | undefined;
   readonly size: number;
 }
+
+const endsOf = ({ remoteAddress, remotePort, localAddress, localPort }: Socket): string =>
+  `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 
 /**
  * Keeps account of who holds how many connections. Callers that may not call share one small account: they can
@@ -34,19 +42,21 @@ export const createConnections = (
 ): Connections => {
   const held = new Map<string, number>();
   const connections = new WeakMap<Socket, Connection>();
+  const accepted = new Map<string, Connection>();
   let size = 0;
 
   const accountOf = async (peer: Peer): Promise<Account> => {
     const one = { rate: limits.rateOfOne, connections: limits.connectionsOfOne };
-    if (peer.via === 'remote') return { key: `address:${peer.address}`, ...one };
+    if (peer.via === 'remote') return { key: `address:${peer.address}`, pool: 'others', ...one };
     const uid = await peer.uid;
-    if (uid !== undefined && (auth.allowedUids.has(uid) || auth.withCredentials)) return { key: `uid:${uid}`, ...one };
-    return { key: 'strangers', rate: limits.rateOfStrangers, connections: limits.connectionsOfStrangers };
+    if (uid !== undefined && auth.allowedUids.has(uid)) return { key: `uid:${uid}`, pool: 'allowed', ...one };
+    if (uid !== undefined && auth.withCredentials) return { key: `uid:${uid}`, pool: 'others', ...one };
+    const { rateOfStrangers: rate, connectionsOfStrangers } = limits;
+    return { key: 'strangers', pool: 'others', rate, connections: connectionsOfStrangers };
   };
 
-  const hold = async (socket: Socket, account: Promise<Account>): Promise<void> => {
-    const { key, connections: most } = await account;
-    if (socket.destroyed) return;
+  /** Counts the socket while it is open. */
+  const add = (socket: Socket, key: string): number => {
     const count = (held.get(key) ?? 0) + 1;
     held.set(key, count);
     socket.once('close', () => {
@@ -54,7 +64,14 @@ export const createConnections = (
       if (left > 0) held.set(key, left);
       else held.delete(key);
     });
-    if (count > most) socket.destroy();
+    return count;
+  };
+
+  const hold = async (socket: Socket, account: Promise<Account>): Promise<void> => {
+    const { key, pool, connections: most } = await account;
+    if (socket.destroyed) return;
+    const fits = [add(socket, key) <= most, add(socket, pool) <= limits.connections];
+    if (fits.includes(false)) socket.destroy();
   };
 
   return {
@@ -62,13 +79,20 @@ export const createConnections = (
       const peer = peers.accept(socket, listener);
       const account = accountOf(peer);
       const connection: Connection = { peer, pending: 0, account: () => account };
+      const ends = endsOf(socket);
       connections.set(socket, connection);
+      if (listener === 'tcp') accepted.set(ends, connection);
       size += 1;
       socket.once('close', () => {
         size -= 1;
+        if (accepted.get(ends) === connection) accepted.delete(ends);
       });
       void hold(socket, account);
       return connection;
+    },
+    secured(socket) {
+      const connection = accepted.get(endsOf(socket));
+      if (connection) connections.set(socket, connection);
     },
     of: (socket) => connections.get(socket),
     get size() {

@@ -82,9 +82,9 @@ export const createHandler = (parts: HandlerParts): Handler => {
   const { env, backend, limits, rates, authenticate, routes, document, page } = parts;
 
   const overRate = async (connection: Connection): Promise<HttpAnswer | undefined> => {
-    const { key, rate } = await connection.account();
+    const { key, pool, rate } = await connection.account();
     // One caller's share first: whoever has used that up takes nothing from the others.
-    const seconds = rates.take(key, rate) || rates.take('all', limits.rateOfAll);
+    const seconds = rates.take(key, rate) || rates.take(pool, limits.rateOfAll);
     return seconds === 0
       ? undefined
       : failure(429, 'too many requests', { cause: 'RateLimited', retryAfterSeconds: seconds, close: true });

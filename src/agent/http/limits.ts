@@ -14,6 +14,9 @@ export interface Limits {
   keepAliveMs: number;
   /** Without a byte in either direction. */
   idleMs: number;
+  /** Sockets at all, most of which nobody could be named for yet: enough that a flood of strangers leaves room. */
+  sockets: number;
+  /** Of the allowed local users together, and of all others together: neither can take the other's. */
   connections: number;
   /** Of one local user or remote address. */
   connectionsOfOne: number;
@@ -24,6 +27,7 @@ export interface Limits {
   /** Requests a second: on average, and at once. */
   rateOfOne: Rate;
   rateOfStrangers: Rate;
+  /** Of the allowed local users together, and of all others together. */
   rateOfAll: Rate;
   /** Event streams. */
   streams: number;
@@ -49,6 +53,7 @@ export const defaultLimits: Limits = {
   requestMs: 10_000,
   keepAliveMs: 10_000,
   idleMs: 45_000,
+  sockets: 2048,
   connections: 128,
   connectionsOfOne: 64,
   connectionsOfStrangers: 16,

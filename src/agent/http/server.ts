@@ -212,11 +212,12 @@ interface Serving {
 }
 
 const serve = (server: Server, { kind, secure, connections, handler, limits, site }: Serving): void => {
-  server.maxConnections = limits.connections;
+  server.maxConnections = limits.sockets;
   server.timeout = limits.idleMs;
-  server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => {
+  server.on('connection', (socket: Socket) => {
     connections.accept(socket, kind);
   });
+  if (secure) server.on('secureConnection', (socket: Socket) => connections.secured(socket));
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const connection = connections.of(request.socket);
     const here = site();
