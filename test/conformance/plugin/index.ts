@@ -2,9 +2,10 @@ import type { Rule } from '../kit/index.ts';
 import { control } from './control.ts';
 import { explaining } from './explain.ts';
 import { kubectl, rights } from './kubectl.ts';
+import { undoing } from './undo.ts';
 
 /** What `kubectl edgeset` must tell and do, on any cluster. */
-export const pluginRules: readonly Rule[] = [...explaining, ...control, ...kubectl];
+export const pluginRules: readonly Rule[] = [...explaining, ...control, ...undoing, ...kubectl];
 
 /** What it must tell where the API server checks rights, which the embedded one does not. */
 export const pluginRightsRules: readonly Rule[] = rights;

@@ -83,7 +83,15 @@ export const rights = section('As a plugin of kubectl', (rule) => {
         for (const entry of config.users) entry.user = { ...entry.user, as: 'nobody' };
         const file = join(dir, 'nobody.kubeconfig');
         await writeFile(file, stringify(config));
-        for (const args of [['status'], ['explain', 'app'], ['plan', 'app'], ['wait', 'app'], ['pause', 'app']]) {
+        for (const args of [
+          ['status'],
+          ['explain', 'app'],
+          ['plan', 'app'],
+          ['wait', 'app'],
+          ['pause', 'app'],
+          ['history', 'app'],
+          ['undo', 'app'],
+        ]) {
           const { code, stdout, stderr } = await edgeset(c, ...args, '--kubeconfig', file);
           assert.deepEqual([code, stdout], [1, '']);
           assert.match(

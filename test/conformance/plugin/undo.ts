@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { type Case, section } from '../kit/index.ts';
+import { edgeset, type Ran } from './run.ts';
+
+interface Listed {
+  number: number;
+  hash: string;
+  images: string[];
+  pods: number;
+  present: boolean;
+  lastComplete: boolean;
+  rolledBack: boolean;
+}
+
+const history = async (c: Case): Promise<Listed[]> => {
+  const { stdout } = await edgeset(c, 'history', 'app', '-o', 'json');
+  return (JSON.parse(stdout) as { revisions: Listed[] }).revisions;
+};
+
+const imageOf = async (c: Case): Promise<string | undefined> =>
+  (await c.daemonSet()).spec?.template.spec?.containers[0]?.image;
+
+const markOf = async (c: Case): Promise<string | undefined> =>
+  (await c.daemonSet()).metadata?.annotations?.['edgeset.io/rolled-back-from'];
+
+/** Until the DaemonSet controller has given the present template its number. */
+const untilPresent = (c: Case, number: number): Promise<unknown> =>
+  c.until(`revision ${number} is the present one`, async () =>
+    (await history(c)).some((revision) => revision.present && revision.number === number),
+  );
+
+const succeeds = ({ code, stdout, stderr }: Ran): [string, string] => {
+  assert.equal(code, 0, stderr);
+  return [stdout, stderr];
+};
+
+const refuses = ({ code, stdout, stderr }: Ran, words: RegExp): void => {
+  assert.deepEqual([code, stdout], [1, ''], stderr);
+  assert.match(stderr, words);
+};
+
+export const undoing = section('history and undo', (rule) => {
+  rule('undo of a halted version repairs what it broke, and lets nobody set it again unnoticed', async (c) => {
+    await c.settled();
+    await c.setImage('app:v2--crash-loop');
+    await c.untilCondition('Halted');
+    const seen = await history(c);
+    assert.deepEqual(
+      seen.map(({ number, images, present, lastComplete }) => [number, images[0], present, lastComplete]),
+      [
+        [1, 'app:v1', false, true],
+        [2, 'app:v2--crash-loop', true, false],
+      ],
+    );
+    assert.deepEqual(
+      seen.map(({ pods }) => pods),
+      [2, 1],
+    );
+    const [said, notes] = succeeds(await edgeset(c, 'undo', 'ds/app'));
+    assert.equal(
+      said,
+      'daemonset.apps/app rolled back to revision 1 (app:v1)\n  spec.containers[app].image: app:v2--crash-loop -> app:v1\n',
+    );
+    assert.match(notes, /The halt ends, for it was of revision 2; nodes that it broke are repaired first\./);
+    assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '60s')).code, 0);
+    assert.deepEqual(await c.running('app:v1'), c.nodes);
+    assert.equal(new Set(await c.actedNodes()).size, 1, 'only the broken node was touched');
+
+    // A second one, in a hurry, does not bring the bad version back; nor does a tool that sets it.
+    refuses(await edgeset(c, 'undo', 'app'), /failed and was rolled back: name the one that you want/);
+    const before = (await c.acts()).length;
+    await c.setImage('app:v2--crash-loop');
+    assert.equal((await c.untilCondition('Halted')).reason, 'RolledBack');
+    await c.noActFor(2);
+    assert.equal((await c.acts()).length, before);
+  });
+
+  rule(
+    'undo to a version that was rolled back before rolls it out',
+    async (c) => {
+      await c.settled({ annotations: { 'edgeset.io/on-failure': 'rollback' } });
+      await c.setImage('app:v2--crash-loop');
+      await c.until('it is rolled back', () => markOf(c));
+      assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '60s')).code, 0);
+      await untilPresent(c, 3);
+      refuses(await edgeset(c, 'undo', 'app'), /the one before the present, failed and was rolled back/);
+      // Whatever broke it is mended.
+      await c.cluster.behave(c.nodes, { behaviour: 'ready' });
+      const [, notes] = succeeds(await edgeset(c, 'undo', 'app', '--to-revision', '2'));
+      assert.match(notes, /was rolled back before because it failed; it is rolled out once more/);
+      assert.equal(await markOf(c), undefined);
+      assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '60s')).code, 0);
+      assert.deepEqual(await c.running('app:v2--crash-loop'), c.nodes);
+    },
+    { seconds: 150 },
+  );
+
+  rule('undo puts the whole template back, and the revision that it had becomes the newest', async (c) => {
+    await c.settled();
+    const { spec } = await c.daemonSet();
+    await c.change({ spec: { template: { metadata: { annotations: { more: 'x' } }, spec: { hostNetwork: true } } } });
+    await untilPresent(c, 2);
+    await c.untilCondition('Complete');
+    const old = (await history(c))[0]?.hash;
+    succeeds(await edgeset(c, 'undo', 'app'));
+    assert.deepEqual((await c.daemonSet()).spec, spec);
+    await untilPresent(c, 3);
+    assert.equal((await history(c)).find(({ present }) => present)?.hash, old, 'and no new one is made');
+    assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '60s')).code, 0);
+    const shown = succeeds(await edgeset(c, 'history', 'app', '--revision', '2'))[0];
+    assert.match(shown, /spec\.hostNetwork: \(not set\) -> true\n/);
+    assert.match(shown, /metadata\.annotations: \(not set\) -> \{"more":"x"\}\n/);
+  });
+
+  rule('undo goes to the revision that is named, and asks which where the choice is not plain', async (c) => {
+    await c.settled({ annotations: { 'edgeset.io/failure-threshold': '1' } });
+    for (const [number, image] of [
+      [2, 'app:v2--never-ready'],
+      [3, 'app:v3--never-ready'],
+    ] as const) {
+      await c.setImage(image);
+      await untilPresent(c, number);
+    }
+    await c.until('the manager knows the last complete one', async () =>
+      (await history(c)).some(({ lastComplete }) => lastComplete),
+    );
+    refuses(
+      await edgeset(c, 'undo', 'app'),
+      /revision 2 \(app:v2--never-ready\), the one before the present, is not the last that was complete, which was 1 \(app:v1\): say which/,
+    );
+    refuses(await edgeset(c, 'undo', 'app', '--to-revision', '3'), /is what DaemonSet .*\/app asks for already/);
+    refuses(
+      await edgeset(c, 'undo', 'app', '--to-revision', '9'),
+      /there is no revision 9 .*: kept are 1 \(app:v1\); 2 /,
+    );
+    assert.equal(await imageOf(c), 'app:v3--never-ready');
+    for (const form of ['client', 'server'] as const) {
+      const [said] = succeeds(await edgeset(c, 'undo', 'app', '--to-revision', '1', `--dry-run=${form}`, '-o', 'yaml'));
+      assert.match(said, /image: app:v1\n/);
+    }
+    assert.equal(await imageOf(c), 'app:v3--never-ready');
+    succeeds(await edgeset(c, 'undo', 'app', '--to-revision', '1'));
+    assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '60s')).code, 0);
+    assert.deepEqual(await c.running('app:v1'), c.nodes);
+  });
+
+  rule(
+    'undo while paused changes the template, moves no pod, and says how to go on',
+    async (c) => {
+      await c.settled();
+      await c.setImage('app:v2');
+      await c.untilRunning('app:v2');
+      await c.untilCondition('Complete');
+      await c.annotate({ 'edgeset.io/paused': 'true' });
+      const before = (await c.acts()).length;
+      const [, notes] = succeeds(await edgeset(c, 'undo', 'app'));
+      assert.match(notes, /The rollout is paused, and stays so: "kubectl edgeset resume ds\/app"/);
+      assert.equal(await imageOf(c), 'app:v1');
+      await c.noActFor(2);
+      assert.equal((await c.acts()).length, before);
+      assert.equal((await edgeset(c, 'resume', 'app')).code, 0);
+      assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '60s')).code, 0);
+      assert.deepEqual(await c.running('app:v1'), c.nodes);
+    },
+    { nodes: 2 },
+  );
+
+  rule(
+    'a DaemonSet that did not opt in is undone too, and Kubernetes replaces its pods',
+    async (c) => {
+      await c.create({ updateStrategy: 'RollingUpdate', annotations: { 'apps.openyurt.io/update-strategy': null } });
+      await c.untilRunning('app:v1');
+      await c.setImage('app:v2');
+      await c.untilRunning('app:v2');
+      const [, notes] = succeeds(await edgeset(c, 'undo', 'app'));
+      assert.equal(
+        notes,
+        'Note: The DaemonSet did not opt in to edgeset: Kubernetes replaces its pods by RollingUpdate.\n',
+      );
+      await c.untilRunning('app:v1');
+      assert.deepEqual(await c.acts(), []);
+    },
+    { nodes: 1, manager: 'none' },
+  );
+});
