@@ -274,6 +274,31 @@ describe('mutual TLS', () => {
     assert.equal((await send(address)).status, 401);
     assert.deepEqual(backend.acts, []);
   });
+  it('takes no file without an authority for all the authorities of the world', async (t) => {
+    const withCa = (clientCaFile: string) =>
+      startServer(t, {
+        listen: { ...onLoopback, tls: { certFile: file('server.pem'), keyFile: file('server.key'), clientCaFile } },
+      });
+    const refused = { code: 'InvalidOption', flag: '--client-ca-file' };
+    await assert.rejects(withCa(fileOf('')), { ...refused, message: /holds no certificate/ });
+    await assert.rejects(withCa(fileOf('# none')), { ...refused, message: /holds no certificate/ });
+    const cut = readFileSync(file('ca.pem'), 'utf8').replace(/\n[^\n]+\n-----END/, '\n-----END');
+    await assert.rejects(withCa(fileOf(cut)), { ...refused, message: /certificate 1 cannot be read/ });
+  });
+  it('keeps the former authority while the renewed file is empty', async (t) => {
+    const authorities = fileOf(readFileSync(file('ca.pem'), 'utf8'));
+    const { address } = await startServer(t, {
+      listen: {
+        ...onLoopback,
+        tls: { certFile: file('server.pem'), keyFile: file('server.key'), clientCaFile: authorities },
+      },
+      auth: { allowedUids: new Set([4711]), tokens: undefined },
+      limits: { rateOfOne: { perSecond: 1000, burst: 1000 }, rateOfAll: { perSecond: 1000, burst: 1000 } },
+    });
+    writeFileSync(authorities, '');
+    const until = Date.now() + 1500;
+    while (Date.now() < until) assert.equal((await send(address, holding('kiosk'))).status, 200);
+  });
   it('speaks nothing older than TLS 1.2, and no plain HTTP', async (t) => {
     const { address } = await start(t);
     await assert.rejects(send(address, { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL:@SECLEVEL=0' }));

@@ -1,4 +1,4 @@
-import { constants } from 'node:crypto';
+import { constants, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import type { Server, ServerOptions } from 'node:https';
 import { createSecureContext } from 'node:tls';
@@ -24,12 +24,32 @@ const read = (flag: string, file: string): string => {
   }
 };
 
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/**
+ * Throws unless there is an authority in the file. Of an empty text node makes its own list: whoever has a certificate of
+ * any public authority could come in.
+ */
+const checkAuthorities = (file: string, text: string): void => {
+  const found = text.match(CERTIFICATE) ?? [];
+  if (found.length === 0)
+    throw new OptionError('--client-ca-file', `${file} holds no certificate: give the authority in PEM form`);
+  for (const [at, pem] of found.entries()) {
+    try {
+      new X509Certificate(pem);
+    } catch {
+      throw new OptionError('--client-ca-file', `${file}: certificate ${at + 1} cannot be read: give it in PEM form`);
+    }
+  }
+};
+
 const load = ({ certFile, keyFile, clientCaFile }: TlsFiles): { cert: string; key: string; ca?: string } => {
   const context = {
     cert: read('--tls-cert-file', certFile),
     key: read('--tls-private-key-file', keyFile),
     ...(clientCaFile === undefined ? {} : { ca: read('--client-ca-file', clientCaFile) }),
   };
+  if (clientCaFile !== undefined) checkAuthorities(clientCaFile, context.ca ?? '');
   try {
     createSecureContext({ cert: context.cert, key: context.key });
   } catch (error) {
