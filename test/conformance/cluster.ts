@@ -12,9 +12,10 @@ export interface NodeSpec {
 }
 
 /**
- * How pods fare. A version behaves so by the annotation `sim.edgeset.io/behaviour` in its template, or by its image's
- * tag (`app:v2--crash-loop`, which also reaches pods that are updated in place); a node makes any pod behave so through
- * `Cluster.behave`. Milliseconds come from `sim.edgeset.io/start-ms`, `stop-ms` and `die-ms`.
+ * How pods fare. A version behaves so by the annotation `sim.edgeset.io/behaviour` in its template, or by the tag of an
+ * image of its containers or sidecars (`app:v2--crash-loop`, which also reaches pods that are updated in place); a node
+ * makes any pod behave so through `Cluster.behave`. Milliseconds come from `sim.edgeset.io/start-ms`, `stop-ms` and
+ * `die-ms`.
  */
 export type Behaviour =
   /** Starts after start-ms (plus up to a half), is ready at once, ends stop-ms after its delete. */

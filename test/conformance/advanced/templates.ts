@@ -60,6 +60,41 @@ export const describeTemplates = (subject: () => TemplateSubject): void => {
       if (native) assert.equal(templateDigest(native), templateDigest(first.template));
     });
 
+  it('everything that is left out is filled in', async () => {
+    const { client, namespace } = subject();
+    const spec = { containers: [{ name: 'c', image: 'x', readinessProbe: { httpGet: { port: 80 } } }] };
+    const common = { terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File' };
+    assert.deepEqual(await defaultedTemplate(client, namespace, templateOf(spec)), {
+      ok: true,
+      template: {
+        metadata: { labels: templateLabels },
+        spec: {
+          containers: [
+            {
+              name: 'c',
+              image: 'x',
+              imagePullPolicy: 'Always',
+              resources: {},
+              readinessProbe: {
+                httpGet: { port: 80, path: '/', scheme: 'HTTP' },
+                timeoutSeconds: 1,
+                periodSeconds: 10,
+                successThreshold: 1,
+                failureThreshold: 3,
+              },
+              ...common,
+            },
+          ],
+          dnsPolicy: 'ClusterFirst',
+          restartPolicy: 'Always',
+          schedulerName: 'default-scheduler',
+          securityContext: {},
+          terminationGracePeriodSeconds: 30,
+        },
+      },
+    });
+  });
+
   it('labels and annotations of a template are named as a DaemonSet has them', async () => {
     const { client, namespace } = subject();
     const template = {
