@@ -62,11 +62,11 @@ describe('what an owner decides', () => {
     const world = await newWorld(t);
     const agent = await offered(world);
     const refusals: [Promise<DecideAnswer>, number, string][] = [
-      [agent.decide({ ...app, daemonSet: 'other' }, 'x', now, owner, consented), 404, 'NotFound'],
-      [decide(agent, now, 'older'), 409, 'Conflict'],
-      [decide(agent, { choice: 'postpone', until: '2026-11-21T12:00:00Z' }), 422, 'Invalid'],
-      [decide(agent, { choice: 'approve', when: { type: 'safe' } }), 422, 'Invalid'],
-      [agent.decide(app, targetOf(agent), now, owner, () => Promise.resolve('gone')), 403, 'Forbidden'],
+      [agent.decide({ ...app, daemonSet: 'other' }, 'x', now, owner, consented), 404, 'NoSuchDaemonSet'],
+      [decide(agent, now, 'older'), 409, 'OtherRevision'],
+      [decide(agent, { choice: 'postpone', until: '2026-11-21T12:00:00Z' }), 422, 'BadDecision'],
+      [decide(agent, { choice: 'approve', when: { type: 'safe' } }), 422, 'BadDecision'],
+      [agent.decide(app, targetOf(agent), now, owner, () => Promise.resolve('gone')), 403, 'CallerGone'],
     ];
     for (const [answer, status, reason] of refusals)
       assert.partialDeepStrictEqual(await answer, { kind: 'refused', status, reason });
@@ -214,7 +214,7 @@ describe('what an owner decides', () => {
     await world.advance(11 * 3_600_000);
     assert.equal(stateOf(agent), 'halted Halted');
     assert.equal(world.deletes(), 0);
-    assert.partialDeepStrictEqual(await decide(agent, now), { status: 403, reason: 'Forbidden' });
+    assert.partialDeepStrictEqual(await decide(agent, now), { status: 403, reason: 'Halted' });
     world.halt(false);
     await world.until('it goes on', () => agent.updates()[0]?.state === 'current');
   });

@@ -200,5 +200,5 @@ export type Consent = () => Promise<string | undefined>;
 export type DecideAnswer =
   /** 201 when there is nothing to carry out, 202 when it waits or is under way: durable in both cases. */
   | { kind: 'accepted'; status: 201 | 202; decision: Decision }
-  /** `reason` as in Kubernetes' Status: NotFound, Conflict (another revision is the target), Invalid, Forbidden. */
+  /** `reason` is the rule that refused it, for programs. */
   | { kind: 'refused'; status: 403 | 404 | 409 | 422; reason: string; message: string };

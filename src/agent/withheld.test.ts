@@ -39,7 +39,7 @@ describe('a new version that the manager withholds for a while', () => {
     await world.until('it is withheld', () => stateOf(agent) === 'current Paused');
     assert.match(agent.updates()[0]?.message ?? '', /not offered to this device for now/);
     assert.equal(agent.updates()[0]?.deadline, null);
-    assert.partialDeepStrictEqual(await decide(agent, now), { status: 409, reason: 'Conflict' });
+    assert.partialDeepStrictEqual(await decide(agent, now), { status: 409, reason: 'NotOffered' });
     for (const queue of [false, true]) {
       const { answer } = await answerOf(world, agent.upgrade(world.ref(), owner, { queue, consent: consented }));
       assert.equal(answer.status, 403);

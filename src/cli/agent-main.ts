@@ -15,6 +15,8 @@ export const agentMain = async (args: readonly string[], io: Io): Promise<ExitCo
   let code: ExitCode = exitCodes.ok;
   const program = new Command(NAME)
     .version(version)
+    // From a checkout it is a part of `edgeset`; `agent` may be left out on a device.
+    .configureHelp({ commandUsage: (command) => `${args[0] === 'agent' ? 'edgeset agent' : NAME} ${command.usage()}` })
     .exitOverride()
     .showHelpAfterError('(add --help to see what there is)')
     .configureOutput({ writeOut: io.stdout, writeErr: io.stderr });

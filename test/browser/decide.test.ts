@@ -86,10 +86,10 @@ test('a double click decides once', async (t) => {
 });
 
 const refusals = [
-  [409, 'Conflict', /something changed in the meantime.*look again/],
-  [403, 'Forbidden', /not possible right now\. An update is under way/],
-  [404, 'NotFound', /no longer on this device/],
-  [422, 'Invalid', /did not work\. An update is under way/],
+  [409, 'OtherRevision', /something changed in the meantime.*look again/],
+  [403, 'Halted', /not possible right now\. An update is under way/],
+  [404, 'NoSuchDaemonSet', /no longer on this device/],
+  [422, 'BadDecision', /did not work\. An update is under way/],
 ] as const;
 
 test('a decision that is refused is explained beside the app, and what is true now is shown', async (t) => {
@@ -116,7 +116,7 @@ test('of two people who press at once, the second is told, and both see what hol
   await button(other, 'Later').waitFor();
   let taken = false;
   one.backend.answer(() => {
-    if (taken) return { kind: 'refused', status: 409, reason: 'Conflict', message: 'Another decision came first.' };
+    if (taken) return { kind: 'refused', status: 409, reason: 'UnderWay', message: 'Another decision came first.' };
     taken = true;
     one.show('postponed');
     return { kind: 'accepted', status: 201, decision: decision() };

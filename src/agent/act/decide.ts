@@ -34,32 +34,36 @@ const sentenceOf = (choice: Choice): string => {
 export const createDecide = ({ env, book, known, safe, tell }: DecideOptions): AgentBackend['decide'] => {
   const objection = (choice: Choice): Refused | undefined => {
     if (choice.choice === 'postpone' && Date.parse(choice.until) <= env.clock.now())
-      return refused(422, 'Invalid', `until ${choice.until} is not in the future: name a later time`);
+      return refused(422, 'BadDecision', `until ${choice.until} is not in the future: name a later time`);
     if (choice.choice === 'approve' && choice.when.type === 'safe' && !safe.configured)
-      return refused(422, 'Invalid', 'when safe needs a check of the device: start the agent with --safe-check');
+      return refused(422, 'BadDecision', 'when safe needs a check of the device: start the agent with --safe-check');
     return undefined;
   };
 
   return async ({ namespace, daemonSet }, revision, choice, caller, consent) => {
     // First, for whatever is awaited after the checks could make them untrue: a decision may be carried out meanwhile.
     const why = await consent();
-    if (why !== undefined) return refused(403, 'Forbidden', why);
+    if (why !== undefined) return refused(403, 'CallerGone', why);
     const here = known.get({ namespace, daemonSet });
     const name = `${namespace}/${daemonSet}`;
-    if (!here) return refused(404, 'NotFound', `DaemonSet ${name} has no updates to decide on this node`);
+    if (!here) return refused(404, 'NoSuchDaemonSet', `DaemonSet ${name} has no updates to decide on this node`);
     const { announced, running, episode } = here.known;
     if (announced.revision !== revision)
-      return refused(409, 'Conflict', `Revision ${revision} of ${name} is not the target: ${announced.revision} is`);
+      return refused(
+        409,
+        'OtherRevision',
+        `Revision ${revision} of ${name} is not the target: ${announced.revision} is`,
+      );
     const before = book.current({ namespace, daemonSet });
     if (before?.state === 'acting' || episode)
-      return refused(409, 'Conflict', `The update of ${name} to ${revision} is under way`);
+      return refused(409, 'UnderWay', `The update of ${name} to ${revision} is under way`);
     if (announced.need === 'no')
-      return refused(409, 'Conflict', `There is nothing to decide for ${name}: ${announced.reason}`);
+      return refused(409, 'NothingToDecide', `There is nothing to decide for ${name}: ${announced.reason}`);
     // Whoever has decided may decide otherwise; whoever has not is not asked.
     if (announced.need === 'withheld' && before?.revision !== revision)
-      return refused(409, 'Conflict', `Revision ${revision} of ${name} is not offered for now: ${announced.reason}`);
+      return refused(409, 'NotOffered', `Revision ${revision} of ${name} is not offered for now: ${announced.reason}`);
     if (announced.need === 'halted' && choice.choice === 'approve')
-      return refused(403, 'Forbidden', `The rollout of revision ${revision} of ${name} is halted`);
+      return refused(403, 'Halted', `The rollout of revision ${revision} of ${name} is halted`);
     const invalid = objection(choice);
     if (invalid) return invalid;
     try {
@@ -76,7 +80,7 @@ export const createDecide = ({ env, book, known, safe, tell }: DecideOptions): A
       return { kind: 'accepted', status: choice.choice === 'approve' ? 202 : 201, decision };
     } catch (error) {
       if (error instanceof DecisionError && error.code === 'Acting')
-        return refused(409, 'Conflict', `The update of ${name} to ${revision} is under way`);
+        return refused(409, 'UnderWay', `The update of ${name} to ${revision} is under way`);
       throw error;
     }
   };

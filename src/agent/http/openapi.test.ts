@@ -108,7 +108,7 @@ const answering = (status: TextAnswer['status']) => (backend: FakeBackend) => {
   backend.next.upgrade = { status, text: 'because' };
 };
 const refusing = (status: 403 | 404 | 409 | 422) => (backend: FakeBackend) => {
-  backend.next.decide = { kind: 'refused', status, reason: 'Conflict', message: 'because' };
+  backend.next.decide = { kind: 'refused', status, reason: 'OtherRevision', message: 'because' };
 };
 const failing = (code: JournalErrorCode) => (backend: FakeBackend) => {
   backend.next.fail = new JournalError(code, 'the disk takes nothing');

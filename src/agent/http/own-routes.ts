@@ -75,7 +75,7 @@ export const ownRoutes = (streams: EventStreams, now: () => number): readonly Ro
       const answer = await backend.decide(target, parsed.revision, parsed.choice, caller, consent);
       return answer.kind === 'accepted'
         ? json(answer.status, answer.decision)
-        : failure(answer.status, answer.message, { reason: answer.reason });
+        : failure(answer.status, answer.message, { cause: answer.reason });
     },
   },
   {

@@ -98,7 +98,7 @@ export const createFakeBackend = (): FakeBackend => {
       check();
       await backend.beforeConsent();
       const refusal = await consent();
-      if (refusal !== undefined) return { kind: 'refused', status: 403, reason: 'Forbidden', message: refusal };
+      if (refusal !== undefined) return { kind: 'refused', status: 403, reason: 'CallerGone', message: refusal };
       if (backend.next.decide !== undefined) return backend.next.decide;
       backend.acts.push(`${choice.choice} ${target.namespace}/${target.daemonSet} by ${caller.identity}`);
       const decision = decisionOf(caller, revision, choice, backend.acts.length);
