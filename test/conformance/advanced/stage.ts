@@ -10,7 +10,7 @@ export interface HandStage {
   /** Ready, with the label `case: <namespace>`, and nobody else's. */
   readonly nodes: readonly string[];
   /** Now on the cluster's clock, epoch ms. */
-  now(): number;
+  now: () => number;
   /** Resolves with what the probe yields once that is something. */
   until: <T>(what: string, probe: () => Promise<T | undefined>) => Promise<T>;
 }
