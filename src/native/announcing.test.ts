@@ -3,34 +3,16 @@ import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { daemonRollouts } from '../controller/index.ts';
 import { daemonSets, pods } from '../resources/index.ts';
+import { conditionOf, everywhere, patches, said } from './testing/said.ts';
 import { type Scene, scene } from './testing/scene.ts';
 import { NAMESPACE } from './testing/world.ts';
 
 const STRATEGY = 'apps.openyurt.io/update-strategy';
 const ota = { [STRATEGY]: 'ota' };
 
-const conditionOf = (pod: Pod | undefined) => pod?.status?.conditions?.find(({ type }) => type === 'PodNeedUpgrade');
-
-/** What each node's pod says: `True NewRevision v2`. */
-const said = ({ api }: Scene): Record<string, string> =>
-  Object.fromEntries(
-    (api.objects.all(pods) as Pod[])
-      .map((pod): [string, string] => {
-        const { status, reason, message = '' } = conditionOf(pod) ?? {};
-        const text = status ? `${status} ${reason} ${message.replace('controllerrevision: ', '')}` : 'nothing';
-        return [pod.spec?.nodeName ?? '', text];
-      })
-      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
-  );
-
-const patches = ({ api }: Scene): number => api.sent('patch', 'pods').length;
-
 /** As an agent does for its owner. */
 const byOwner = ({ api, world }: Scene, node: string): void =>
   void api.objects.delete(pods, { namespace: NAMESPACE, name: world.podOn(node)?.metadata?.name ?? '' });
-
-const everywhere = (text: string, nodes = 3): Record<string, string> =>
-  Object.fromEntries(Array.from({ length: nodes }, (_, index) => [`n${index + 1}`, text]));
 
 describe('the condition PodNeedUpgrade', () => {
   it(
@@ -178,51 +160,6 @@ describe('the condition PodNeedUpgrade', () => {
       await clock.advance(10_000);
       assert.deepEqual(said(s), everywhere('True NewRevision v2', 2));
       assert.equal(patches(s), 5, 'one more than two a revision');
-    }),
-  );
-
-  it(
-    'is asked for, not written again, when the answer was lost and the watch is behind',
-    scene(async (s) => {
-      const { settled, world, clock, api } = s;
-      await settled(2, '1', ota);
-      api.silence('pods');
-      api.fault('patch', 'pods', { kind: 'lose', happened: true });
-      api.fault('patch', 'pods', { kind: 'lose', happened: false });
-      world.setImage('v2');
-      await clock.advance(20_000);
-      assert.deepEqual(said(s), everywhere('True NewRevision v2', 2));
-      assert.equal(patches(s), 5, 'one more than two a revision: for the one that never arrived');
-      api.silence('pods', false);
-      await clock.advance(20_000);
-      assert.equal(patches(s), 5);
-    }),
-  );
-
-  it(
-    'is not written again for what another writer changes on the pod, told by the watch or not yet',
-    scene(async (s) => {
-      const { settled, world, clock, api } = s;
-      await settled(2, '1', ota);
-      const report = (node: string, reason: string): void => {
-        const name = world.podOn(node)?.metadata?.name ?? '';
-        const condition = { type: 'PodImageReady', status: 'False', reason, message: 'controllerrevision: v2' };
-        api.objects.patch(pods, { namespace: NAMESPACE, name }, { status: { conditions: [condition] } });
-      };
-      for (const silent of [false, true]) {
-        api.silence('pods', silent);
-        world.setImage(silent ? 'v3' : 'v2');
-        // Before the patch is sent, on its way, and after its answer.
-        for (const reason of ['A', 'B', 'C', 'D', 'E', 'F']) {
-          for (const node of ['n1', 'n2']) report(node, `${reason}${silent}`);
-          await clock.advance(reason < 'D' ? 1 : 2_000);
-        }
-        assert.equal(patches(s), silent ? 6 : 4);
-      }
-      api.silence('pods', false);
-      await clock.advance(20_000);
-      assert.equal(patches(s), 6);
-      assert.deepEqual(said(s), everywhere('True NewRevision v3', 2));
     }),
   );
 

@@ -1,0 +1,23 @@
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { pods } from '../../resources/index.ts';
+import type { Scene } from './scene.ts';
+
+export const conditionOf = (pod: Pod | undefined) =>
+  pod?.status?.conditions?.find(({ type }) => type === 'PodNeedUpgrade');
+
+/** What each node's pod says: `True NewRevision v2`. */
+export const said = ({ api }: Scene): Record<string, string> =>
+  Object.fromEntries(
+    (api.objects.all(pods) as Pod[])
+      .map((pod): [string, string] => {
+        const { status, reason, message = '' } = conditionOf(pod) ?? {};
+        const text = status ? `${status} ${reason} ${message.replace('controllerrevision: ', '')}` : 'nothing';
+        return [pod.spec?.nodeName ?? '', text];
+      })
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  );
+
+export const patches = ({ api }: Scene): number => api.sent('patch', 'pods').length;
+
+export const everywhere = (text: string, nodes = 3): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: nodes }, (_, index) => [`n${index + 1}`, text]));
