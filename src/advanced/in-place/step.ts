@@ -1,4 +1,4 @@
-import type { ContainerStatus, Pod, ResourceRequirements } from 'kubernetes-types/core/v1.d.ts';
+import type { Pod, ResourceRequirements } from 'kubernetes-types/core/v1.d.ts';
 import { gate, gatePatch, hasGate } from '../pods/index.ts';
 import { HASH_LABEL } from '../revisions/index.ts';
 import { exchangeable, type InPlacePlan } from './plan.ts';
@@ -117,11 +117,11 @@ const resizing = (pod: Pod) => pod.status?.conditions?.find(({ type }) => type =
  * old ones. A kubelet that says which generation it has seen is believed.
  */
 const isBehind = (pod: Pod, wanted: InPlaceInput['resources']): boolean => {
-  // The type package is older than these fields.
+  // The type package is older than this field.
   const { observedGeneration } = (pod.status ?? {}) as { observedGeneration?: number };
   if (observedGeneration !== undefined && observedGeneration >= (pod.metadata?.generation ?? 0)) return false;
   return Object.entries(wanted).some(([name, resources]) => {
-    const status = statusOf(pod, name) as (ContainerStatus & { resources?: ResourceRequirements }) | undefined;
+    const status = statusOf(pod, name);
     return (
       status?.state?.running !== undefined && status.resources !== undefined && !grants(status.resources, resources)
     );

@@ -49,8 +49,7 @@ const sorted = (amounts: object | undefined): string =>
 
 /** Running by other amounts than the spec grants. */
 export const isResized = (pod: KeptPod, status: ContainerStatus): boolean => {
-  // The type package is older than this field.
-  const { resources } = status as { resources?: { limits?: object; requests?: object } };
+  const { resources } = status;
   if (!status.state?.running || resources === undefined) return false;
   const wanted = partOf(pod, status.name)?.resources;
   return sorted(wanted?.limits) !== sorted(resources.limits) || sorted(wanted?.requests) !== sorted(resources.requests);
