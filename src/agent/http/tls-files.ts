@@ -26,6 +26,14 @@ const read = (flag: string, file: string): string => {
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
+const isCertificate = (pem: string): boolean => {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
+};
+
 /**
  * Throws unless there is an authority in the file. Of an empty text node makes its own list: whoever has a certificate of
  * any public authority could come in.
@@ -35,11 +43,8 @@ const checkAuthorities = (file: string, text: string): void => {
   if (found.length === 0)
     throw new OptionError('--client-ca-file', `${file} holds no certificate: give the authority in PEM form`);
   for (const [at, pem] of found.entries()) {
-    try {
-      new X509Certificate(pem);
-    } catch {
+    if (!isCertificate(pem))
       throw new OptionError('--client-ca-file', `${file}: certificate ${at + 1} cannot be read: give it in PEM form`);
-    }
   }
 };
 
@@ -75,8 +80,9 @@ export const tlsOptions = (files: TlsFiles): ServerOptions => ({
   // Who comes without a good certificate may have a token: the handler decides, and says so in HTTP.
   requestCert: files.clientCaFile !== undefined,
   rejectUnauthorized: false,
-  // A resumed session would carry a verdict of an authority that was replaced meanwhile.
-  secureOptions: constants.SSL_OP_NO_TICKET,
+  // A resumed session would carry a verdict of an authority that was replaced meanwhile; after a renegotiation node shows
+  // the new certificate, of whomever, beside its verdict on the first one.
+  secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION,
 });
 
 /** Takes over renewed files before the next handshake; while they are unusable, the last good ones serve on. */
