@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -85,6 +86,20 @@ describe('the token file', () => {
         message: cure,
       });
     });
+  const asRoot = { skip: process.getuid?.() !== 0 ? 'only root can give a file away' : false };
+  it('is refused when it belongs to another user, who could write what it lets in', asRoot, () => {
+    const file = fileOf(`kiosk:${KIOSK}\n`);
+    const tokens = openTokenFile(file, silentLogger);
+    chownSync(file, 4711, 0);
+    assert.equal(tokens.nameOf(KIOSK), undefined);
+    assert.throws(() => openTokenFile(file, silentLogger), { flag: '--token-file', message: /belongs to user 4711/ });
+  });
+  it('is not waited for where it is a pipe', () => {
+    const pipe = path.join(folder, 'pipe');
+    execFileSync('mkfifo', ['-m', '600', pipe]);
+    assert.throws(() => openTokenFile(pipe, silentLogger), { flag: '--token-file', message: /is not a file/ });
+    assert.throws(() => openTokenFile('/dev/zero', silentLogger), { flag: '--token-file' });
+  });
   it('is refused at the start when it is not there', () => {
     assert.throws(() => openTokenFile('/nonexistent/tokens', silentLogger), {
       code: 'InvalidOption',

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { type Logger, OptionError } from '../../runtime/index.ts';
 
 export interface TokenFile {
@@ -14,6 +14,7 @@ interface Entry {
 
 const FLAG = '--token-file';
 const SHORTEST = 16;
+const LONGEST_BYTES = 1024 * 1024;
 /** Not even group members may write; others may not even read. */
 const TOO_OPEN = 0o027;
 
@@ -49,15 +50,31 @@ export const openTokenFile = (path: string, log: Logger): TokenFile => {
   let version = '';
   let entries: Entry[] = [];
 
-  const load = (): void => {
-    const { mode, mtimeMs, ctimeMs, size, ino } = statSync(path);
+  const loadFrom = (fd: number): void => {
+    const stats = fstatSync(fd);
+    const { mode, mtimeMs, ctimeMs, size, ino, uid } = stats;
     const found = `${mode} ${mtimeMs} ${ctimeMs} ${size} ${ino}`;
     if (found === version) return;
     entries = [];
     if ((mode & TOO_OPEN) !== 0)
       throw new OptionError(FLAG, `${path} is open to others (mode ${(mode & 0o777).toString(8)}): chmod 600 ${path}`);
-    entries = readEntries(readFileSync(path, 'utf8'));
+    // Whoever owns it can write what it lets in.
+    if (uid !== 0 && uid !== process.geteuid?.())
+      throw new OptionError(FLAG, `${path} belongs to user ${uid}: chown it to root or to the agent's user`);
+    if (!stats.isFile() || size > LONGEST_BYTES)
+      throw new OptionError(FLAG, `${path} is not a file of at most 1 MiB: name the file of tokens itself`);
+    entries = readEntries(readFileSync(fd, 'utf8'));
     version = found;
+  };
+
+  const load = (): void => {
+    // What was looked at is what is read; a pipe is not waited for.
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      loadFrom(fd);
+    } finally {
+      closeSync(fd);
+    }
   };
 
   const loadOrSay = (): void => {
