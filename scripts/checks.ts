@@ -17,6 +17,7 @@ const CHECKS: readonly Check[] = [
   { name: 'format', command: [bin('biome'), 'check', '.'] },
   { name: 'imports', command: [process.execPath, 'scripts/check-imports.ts'] },
   { name: 'tree', command: [process.execPath, 'scripts/check-tree.ts'] },
+  { name: 'links', command: [process.execPath, 'scripts/check-links.ts'] },
 ];
 
 const secondsSince = (startMs: number): string => `${((performance.now() - startMs) / 1000).toFixed(1)} s`;

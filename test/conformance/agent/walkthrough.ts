@@ -42,9 +42,9 @@ export const walkthrough = section('The OTA walkthrough of OpenYurt', (rule) => 
 
       const names = await Promise.all(c.nodes.map(podOn));
       const pod = await podOn(worker2);
-      await withOwner(c, { node: worker2 }, async ({ agent, pods }) => {
+      await withOwner(c, { node: worker2 }, async (owner) => {
         const need = await c.until('GET /pods shows the condition', async () => {
-          const { items } = await pods();
+          const { items } = await owner.pods();
           return conditionOf(
             items.find(({ metadata }) => metadata?.name === pod),
             'PodNeedUpgrade',
@@ -52,7 +52,7 @@ export const walkthrough = section('The OTA walkthrough of OpenYurt', (rule) => 
         });
         assert.equal(need, 'True');
         const path = `/openyurt.io/v1/namespaces/${c.namespace}/pods/${pod}/upgrade`;
-        const { stdout } = await run('curl', ['-sS', '-X', 'POST', `127.0.0.1:${agent.port}${path}`]);
+        const { stdout } = await run('curl', ['-sS', '-X', 'POST', `127.0.0.1:${owner.agent.port}${path}`]);
         assert.equal(stdout.trimEnd(), `Start updating pod ${c.namespace}/${pod}`);
         await untilDescribed(worker2, 'False', 'nginx:1.19.5');
       });
