@@ -1,5 +1,5 @@
 import { compareVersions, type KubeClient } from '../kube/index.ts';
-import type { Act, Decision, Ledger, PodFacts } from '../rollout/index.ts';
+import { type Decision, type Ledger, newAct } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import type { Actor } from './actor.ts';
 import type { Announcer } from './announcer.ts';
@@ -31,15 +31,6 @@ export const createPursuit = <V extends DaemonSetView>(options: PursuitOptions<V
   /** Our own write to the DaemonSet, until the watch has delivered it. */
   let awaited: { resourceVersion: string } | undefined;
   const rollbackPacing = createPacing();
-
-  const newAct = (pod: PodFacts, now: number): Act => ({
-    podUid: pod.uid,
-    podName: pod.name,
-    podResourceVersion: pod.resourceVersion,
-    rollout: ledger.state.rollout,
-    at: now,
-    stage: 'reserved',
-  });
 
   const rollBackTo = async (to: { name: string; hash: string }, view: V, signal: AbortSignal): Promise<void> => {
     const { target } = ledger.state;
@@ -102,7 +93,8 @@ export const createPursuit = <V extends DaemonSetView>(options: PursuitOptions<V
             announcer.announce();
             break;
           case 'delete':
-            actor.carryOut(action.node, 'delete');
+          case 'change':
+            actor.carryOut(action.node, action.type);
             break;
           case 'release':
             if (action.fence) actor.fence(action.node);
@@ -113,7 +105,7 @@ export const createPursuit = <V extends DaemonSetView>(options: PursuitOptions<V
             break;
           case 'reserve':
             if (!mayReserve) break;
-            ledger.reserve(action.node, newAct(action.pod, now), now);
+            ledger.reserve(action.node, newAct(action, ledger.state.rollout, now), now);
             keeper.reserved();
             waveAt = now;
             changed = true;

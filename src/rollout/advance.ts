@@ -10,8 +10,11 @@ import {
 } from './record.ts';
 
 const isCarriedOut = (record: NodeRecord, act: Act, context: Context): boolean => {
-  const pod = record.pods.find(({ facts }) => facts.uid === act.podUid);
-  return pod ? pod.facts.terminating : !context.firstSight;
+  const pod = record.pods.find(({ facts }) => facts.uid === act.podUid)?.facts;
+  if (!pod) return !context.firstSight;
+  if (pod.terminating || act.kind !== 'in-place') return pod.terminating;
+  // Another write than this act's may have changed the revision that it was reserved on.
+  return act.rollout === context.rollout ? pod.revision === context.targetHash : pod.revision !== act.podRevision;
 };
 
 // createdAt has whole seconds, and is written by another machine's clock.
@@ -20,10 +23,10 @@ const STARTED_SLACK_MS = 2_000;
 /** The act that made the node's present pod of the target revision, healed. */
 const lastHealed = (record: NodeRecord, pod: SeenPod, context: Context): NodeRecord['healed'] => {
   if (record.healed) return record.healed.rollout === context.rollout ? record.healed : undefined;
-  // After a restart the pod's age tells, so that no list of healed acts has to be stored.
+  // After a restart the pod's own times tell, so that no list of healed acts has to be stored.
   if (!pod.inherited || context.startedAt === undefined) return undefined;
-  const ofThisRollout = pod.seenAt >= context.startedAt - STARTED_SLACK_MS;
-  return ofThisRollout ? { rollout: context.rollout, at: pod.seenAt } : undefined;
+  const at = Math.max(pod.seenAt, pod.facts.changedAt ?? 0);
+  return at >= context.startedAt - STARTED_SLACK_MS ? { rollout: context.rollout, at } : undefined;
 };
 
 /**
@@ -82,7 +85,7 @@ export const advance = (record: NodeRecord, context: Context, now: number): Act 
       act.stage === 'done' &&
       node.ready &&
       available &&
-      pod?.facts.uid !== act.podUid &&
+      (act.kind === 'in-place' || pod?.facts.uid !== act.podUid) &&
       (current || act.rollout !== context.rollout);
     if (healed) {
       record.act = undefined;

@@ -87,15 +87,19 @@ export interface DaemonRolloutStatus {
 /** An act on a node that holds a slot of the budget, written before the act is begun. */
 export interface DaemonRolloutReservation {
   node: string;
+  /** Absent: the pod is deleted. */
+  kind?: 'in-place';
   /** Needed until the act has been carried out. */
   podName?: string;
   podUID: string;
   /** Needed until the act has been carried out. */
   podResourceVersion?: string;
+  /** Needed where the pod is changed in place. */
+  podRevision?: string;
   rollout: number;
   /** RFC 3339 with milliseconds. */
   at: string;
   carriedOut: boolean;
   /** The act of an older rollout that this one repairs, in that one's slot. */
-  repairs?: { rollout: number; at: string };
+  repairs?: { kind?: 'in-place'; podUID?: string; rollout: number; at: string };
 }

@@ -6,8 +6,10 @@ import {
   availableAt,
   awaitsImages,
   type Context,
+  isChangedInPlace,
   isCurrent,
   isGoing,
+  isOutOfDate,
   livePod,
   type NodeRecord,
   outside,
@@ -27,10 +29,12 @@ const failureOf = (
   if (!pod || pod.facts.leaving) return undefined;
   if (isCurrent(pod, context)) {
     if (now >= availableAt(record, context)) return undefined;
-    return pod.facts.trouble ?? (now >= deadlineAt ? 'deadline' : undefined);
+    // Made anew, a pod that was changed in place may yet work.
+    const expired = now >= deadlineAt && !isChangedInPlace(record, context);
+    return pod.facts.trouble ?? (expired ? 'deadline' : undefined);
   }
-  const replaced = act?.stage === 'done' && act.rollout === context.rollout && act.podUid !== pod.facts.uid;
-  return replaced ? 'came-back-old' : undefined;
+  if (act?.stage !== 'done' || act.rollout !== context.rollout || isOutOfDate(record, pod)) return undefined;
+  return act.kind === 'in-place' || act.podUid !== pod.facts.uid ? 'came-back-old' : undefined;
 };
 
 const actSituation = (act: Act | undefined, context: Context): Situation['act'] => {
@@ -56,7 +60,9 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
   const settledAt = node.ready ? record.since + policy.settleMs : Number.POSITIVE_INFINITY;
   const settled = now >= settledAt;
 
-  const deadlineAt = Math.max(record.downSince, record.since, pod?.seenAt ?? 0) + policy.progressDeadlineMs;
+  const inPlace = isChangedInPlace(record, context);
+  const begunAt = Math.max(record.downSince, record.since, pod?.seenAt ?? 0, inPlace ? (act?.at ?? 0) : 0);
+  const deadlineAt = begunAt + policy.progressDeadlineMs;
   const failure = node.ready ? failureOf(record, context, pod, deadlineAt, now) : undefined;
 
   const windowEndsAt = act ? act.at + policy.suspectWindowMs : 0;
@@ -65,6 +71,10 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
   const lost = fellAway && now >= windowEndsAt;
 
   const refused = record.refused !== undefined && now < record.refused.until;
+  // What is still on its way to be changed, or was and has not started: its revision may differ while a watch is behind.
+  const changing = inPlace && pod !== undefined && !pod.facts.leaving && failure !== 'came-back-old' && !available;
+  const mayBeMadeAnew = act?.stage === 'done' && settled && node.selected && record.pods.length === 1 && !byOthers;
+  const overdue = changing && now >= deadlineAt && !(current && pod.facts.ready) && mayBeMadeAnew;
   const { phase, cause } = phaseOf({
     online: node.ready,
     // Nobody here acts on a node that has only just come back.
@@ -80,16 +90,19 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
     suspect: fellAway,
     lost,
     failure,
+    changing,
+    overdue,
     refused,
     selected: node.selected,
     member: record.member,
     imageMissing: awaitsImages(pod, context),
   });
 
+  const waits = node.ready && ((current && !available && !pod?.facts.leaving && failure === undefined) || changing);
   const times = [
     node.ready && !settled ? settledAt : undefined,
     available ? undefined : readyAt,
-    node.ready && current && !available && !pod?.facts.leaving && failure === undefined ? deadlineAt : undefined,
+    waits && now < deadlineAt ? deadlineAt : undefined,
     fellAway && !lost ? windowEndsAt : undefined,
     refused ? record.refused?.until : undefined,
   ];
@@ -105,6 +118,7 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
     taken: current || (act?.stage === 'done' && act.rollout === context.rollout),
     suspect: fellAway && !lost && !record.forgiven,
     failure: record.forgiven ? undefined : lost ? 'lost' : failure ? 'online' : undefined,
+    overdue,
     asked: typeof wanted === 'object' && wanted.reason === 'NewRevision',
     announce,
     zone: node.zone,

@@ -7,6 +7,9 @@ const cause = (): Schema =>
   text('Why the node is in its phase, as a word that `kubectl edgeset explain` spells out.', 64);
 const rolloutNumber = (description: string): Schema => counter(description, 'int64');
 
+const actKind = (): Schema =>
+  oneOf('How the pod is replaced: in-place changes the pod itself. Absent where it is deleted.', ['in-place']);
+
 const target = object('The revision that the nodes are brought to; absent until it is known.', {
   revision: text('Name of the ControllerRevision.', limits.name),
   hash: text('Value of the label controller-revision-hash on the pods of this revision.', limits.hash),
@@ -21,7 +24,9 @@ const nodes = object('How many nodes are in which state; each eligible node is i
   outdated: counter(
     'Phase: online nodes with an available pod of an older revision, to be updated when there is budget.',
   ),
-  broken: counter('Phase: online nodes with a pod of an older revision that is not available.'),
+  broken: counter(
+    'Phase: online nodes with a pod of an older revision that is not available, or one that was not changed in place in time.',
+  ),
   offline: counter('Phase: nodes that are not Ready; they are skipped until they return.'),
   settling: counter('Phase: nodes that came back online only just now.'),
   held: counter('Phase: nodes that something other than the budget keeps on an older revision.'),
@@ -123,18 +128,29 @@ const reservations = atomicList(
     'An act on one node that has not healed.',
     {
       node: nodeName('Name of the node.'),
-      podName: text('Name of the pod that is taken down; absent once it has been.', limits.name),
-      podUID: text('UID of the pod that is taken down, which tells it from its successor; may be empty.', 64),
-      podResourceVersion: text('Version of the pod that the decision was made for; absent once it is down.', 64),
+      kind: actKind(),
+      podName: text('Name of the pod that is acted on; absent once it has been.', limits.name),
+      podUID: text('UID of the pod that is acted on, which tells it from its successor; may be empty.', 64),
+      podResourceVersion: text(
+        'Version of the pod that the decision was made for; absent once it has been acted on.',
+        64,
+      ),
+      podRevision: text('Revision that the pod was of, where it is changed in place.', limits.hash),
       rollout: rolloutNumber('Number of the rollout that the act belongs to.'),
       at: dateTime('When the slot was taken, with milliseconds.'),
-      carriedOut: flag('The pod is known to have gone, or to be going.'),
-      repairs: object('The act of an older rollout that is repaired here, in the slot which that one held.', {
-        rollout: rolloutNumber('Number of the older rollout.'),
-        at: dateTime('When the older act took the slot.'),
-      }),
+      carriedOut: flag('The pod is known to have gone, to be going, or to have been changed.'),
+      repairs: object(
+        'The older act that is repaired here, in the slot which that one held.',
+        {
+          kind: actKind(),
+          podUID: text('UID of the pod that was changed in place.', 64),
+          rollout: rolloutNumber('Number of the rollout of the older act.'),
+          at: dateTime('When the older act took the slot.'),
+        },
+        { optional: ['kind', 'podUID'] },
+      ),
     },
-    { optional: ['podName', 'podResourceVersion', 'repairs'] },
+    { optional: ['kind', 'podName', 'podResourceVersion', 'podRevision', 'repairs'] },
   ),
 );
 

@@ -75,9 +75,11 @@ const full: Full<DaemonRolloutStatus> = {
   conditions: least.conditions.map((condition) => ({ ...condition, observedGeneration: 3 })),
   reservations: least.reservations.map((reservation) => ({
     ...reservation,
+    kind: 'in-place' as const,
+    podRevision: '6d8c',
     podName: 'web-x7k2p',
     podResourceVersion: '77',
-    repairs: { rollout: 1, at: time },
+    repairs: { kind: 'in-place' as const, podUID: 'u', rollout: 1, at: time },
   })),
 };
 

@@ -4,17 +4,18 @@ import type { PodFacts } from './facts.ts';
 import type { Hold, OutsideHold } from './hold.ts';
 import type { Ledger } from './ledger.ts';
 import type { Policy } from './policy.ts';
-import { awaitsImages, livePod, type NodeRecord } from './record.ts';
+import { type ActKind, awaitsImages, livePod, type NodeRecord } from './record.ts';
 import type { Halt } from './state.ts';
 
 /**
  * What is to be done now. `reserve` must be written to the DaemonRollout with a compare-and-swap before the ledger is
- * told; `delete` carries out what was reserved, with the pod's UID and resourceVersion as preconditions; `release`
- * gives a slot back, after a write of our own to the pod where another process may still carry it out (`fence`).
+ * told; `delete` and `change` carry out what was reserved, `change` in place, with the pod's UID and resourceVersion as
+ * preconditions of the first write; `release` gives a slot back, after a write of our own to the pod where another process may still carry it out (`fence`).
  */
 export type Action =
-  | { type: 'reserve'; node: string; pod: PodFacts }
+  | { type: 'reserve'; node: string; pod: PodFacts; kind?: ActKind }
   | { type: 'delete'; node: string }
+  | { type: 'change'; node: string }
   | { type: 'release'; node: string; fence: boolean }
   | { type: 'halt'; halt: Halt }
   | { type: 'resume'; value: string }
@@ -70,22 +71,39 @@ const holdOf = (
   return policy.strategy === 'ota' ? ownerDecides(policy) : undefined;
 };
 
+/** Is, or was about to be, its pod made anew because a change in place did not come to its end? */
+const isMadeAnew = ({ state }: Ledger, record: NodeRecord): boolean => {
+  const { act, view } = record;
+  const pod = livePod(record)?.facts;
+  const works = pod?.ready && pod.revision === state.target?.hash;
+  const reserved = act !== undefined && act.stage !== 'done';
+  const anew = reserved && act.repairs?.kind === 'in-place' && act.repairs.rollout === state.rollout;
+  return view.down && !works && (view.overdue || anew);
+};
+
 /** May this node's old pod be replaced, slots aside? Asked when a slot is reserved and again right before the act. */
 export const mayAct = (ledger: Ledger, record: NodeRecord): boolean => {
   const { node, view } = record;
+  const { policy, state } = ledger;
   const pod = livePod(record);
-  return (
-    node !== undefined &&
-    view.phase !== undefined &&
-    view.settled &&
-    node.selected &&
-    record.member &&
-    // Beside a pod that is still going the native controller would create no new one.
-    record.pods.length === 1 &&
-    pod !== undefined &&
-    pod.facts.revision !== ledger.state.target?.hash &&
-    !awaitsImages(pod, { policy: ledger.policy, targetHash: ledger.state.target?.hash })
-  );
+  if (!node || view.phase === undefined || !view.settled || !node.selected) return false;
+  // Beside a pod that is still going the controller of the pods would create no new one.
+  if (!pod || record.pods.length !== 1) return false;
+  if (isMadeAnew(ledger, record)) return true;
+  const targetHash = state.target?.hash;
+  return record.member && pod.facts.revision !== targetHash && !awaitsImages(pod, { policy, targetHash });
+};
+
+/** How a node's pod is to be replaced; undefined: by deleting it. */
+const kindFor = (ledger: Ledger, record: NodeRecord, pod: PodFacts): ActKind | undefined => {
+  const { policy, state } = ledger;
+  const fits = pod.gated && !pod.leaving && !pod.finished && state.target?.inPlaceFrom?.has(pod.revision);
+  return policy.inPlace && fits && !isMadeAnew(ledger, record) ? 'in-place' : undefined;
+};
+
+const reservation = (ledger: Ledger, record: NodeRecord, pod: PodFacts): Action => {
+  const kind = kindFor(ledger, record, pod);
+  return { type: 'reserve', node: record.name, pod, ...(kind && { kind }) };
 };
 
 const isComplete = ({ state, tally }: Ledger): boolean =>
@@ -142,9 +160,9 @@ const settleOpenActs = (ledger: Ledger, mayBegin: boolean, budget: number, usage
       if (!down) usage.occupied = others.occupied;
     } else if (now < (record.refused?.until ?? now)) {
       // Neither repeated nor taken back before its back-off ends: the view may not show yet what became of it.
-    } else if (pod.resourceVersion !== act.podResourceVersion)
-      actions.push({ type: 'reserve', node: record.name, pod });
-    else actions.push({ type: 'delete', node: record.name });
+    } else if (pod.resourceVersion !== act.podResourceVersion || kindFor(ledger, record, pod) !== act.kind)
+      actions.push(reservation(ledger, record, pod));
+    else actions.push({ type: act.kind === 'in-place' ? 'change' : 'delete', node: record.name });
   }
   return actions;
 };
@@ -154,7 +172,7 @@ const giveSlots = (ledger: Ledger, budget: number, usage: Usage): Action[] => {
   const actions: Action[] = [];
   const reserve = (record: NodeRecord): void => {
     const pod = livePod(record);
-    if (pod) actions.push({ type: 'reserve', node: record.name, pod: pod.facts });
+    if (pod) actions.push(reservation(ledger, record, pod.facts));
   };
   for (const record of ledger.candidates('repair')) {
     if (actions.length >= LARGEST_WAVE || !roomForBroken(budget, usage, true)) break;

@@ -108,7 +108,12 @@ const brokenVersion = 'Set a template that works here, or go on once the cause i
 /** One sentence a cause, with what would change it. */
 const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: string]> = {
   current: () => ['runs the target revision', ''],
-  reserved: () => ['has a slot of the budget, and its old pod is about to be deleted', ''],
+  reserved: ({ record }) => [
+    record.act?.kind === 'in-place'
+      ? 'has a slot of the budget, and its pod is about to be changed in place'
+      : 'has a slot of the budget, and its pod is about to be deleted',
+    '',
+  ],
   preparing: () => [
     'has a pod that is to be deleted once its label or finalizer of the preDelete hook is gone',
     'The controller that the hook is for removes it when it has done its work.',
@@ -123,6 +128,10 @@ const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: stri
   ],
   starting: ({ record, now }) => [
     `is starting the target revision${record.act ? ` (${ago(record.act.at, now)} since the act)` : ''}`,
+    '',
+  ],
+  changing: ({ record, now }) => [
+    `is starting the target revision in the pod that it has${record.act ? ` (${ago(record.act.at, now)} since the act)` : ''}${detailOf(record)}`,
     '',
   ],
   'ready-too-short': ({ policy }) => [
@@ -145,6 +154,12 @@ const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: stri
     ),
   'broken-by-older-update': (telling) =>
     held(telling, 'was broken by an earlier update', 'will be repaired in its own slot'),
+  'not-changed-in-time': (telling) =>
+    held(
+      telling,
+      `has a pod that was changed in place and was not available within ${seconds(telling.policy.progressDeadlineMs)}${detailOf(telling.record)}`,
+      'will get a new one in its own slot',
+    ),
   'offline-current': ({ record, now }) => [
     `runs the target revision and has been offline for ${ago(record.since, now)}`,
     '',

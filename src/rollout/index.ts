@@ -15,7 +15,7 @@ export { type Gate, gate, gateCondition, gatesOf, gatesOpen, hasGate } from './g
 export type { Hold, OutsideHold } from './hold.ts';
 export { IMAGE_READY, type ImageReady, type ImageReadyReason, imageReadyOf, imageReadyPatch } from './image-ready.ts';
 export type { ImageRequest, ImageRequests, RequestingDaemonSet } from './image-request.ts';
-export { count, formatIntOrPercent, type IntOrPercent, parseIntOrPercent, percent } from './int-or-percent.ts';
+export { count, formatIntOrPercent, type IntOrPercent, parseIntOrPercent, percent, resolve } from './int-or-percent.ts';
 export { createLedger, type Ledger, type Tally } from './ledger.ts';
 export {
   type Announcement,
@@ -47,7 +47,7 @@ export {
 } from './policy.ts';
 export { readTerms, type Terms, type TermsOptions } from './policy-terms.ts';
 export { isPreparing, LIFECYCLE_STATE, PREPARING } from './preparing.ts';
-export { type Act, livePod, type NodeRecord } from './record.ts';
+export { type Act, type ActKind, livePod, type NodeRecord, newAct } from './record.ts';
 export { formatSelector, fromLabelSelector, matches, parseSelector, type Selector } from './selector.ts';
 export { newState, type RolloutState, type TargetRevision } from './state.ts';
 export { statusOf, type WrittenStatus } from './status.ts';

@@ -5,7 +5,7 @@ import { createCandidates, createTurns } from './candidates.ts';
 import type { NodeFacts, PodFacts } from './facts.ts';
 import { createMembership } from './partition.ts';
 import type { Policy } from './policy.ts';
-import { type Act, type Context, type NodeRecord, newRecord, pastAct, type View } from './record.ts';
+import { type Act, asPast, type Context, type NodeRecord, newRecord, pastAct, type View } from './record.ts';
 import { newState, type RolloutState, retarget, type TargetRevision } from './state.ts';
 import { addTo, newTally, type Tally } from './tally.ts';
 
@@ -34,6 +34,7 @@ const takeOver = (act: Act, known: Act | undefined, now: number): Act => {
   const at = Math.min(act.at, now);
   const same =
     known?.podUid === act.podUid &&
+    known.kind === act.kind &&
     known.rollout === act.rollout &&
     (known.stage === 'done' || known.podResourceVersion === act.podResourceVersion);
   // A reservation that was ours alone may meanwhile have been taken over, and carried out, by another process.
@@ -315,7 +316,7 @@ export const createLedger = (policy: Policy) => {
       if (record.act?.rollout !== act.rollout) state = { ...state, acted: state.acted + 1 };
       touch(record, now, () => {
         const { act: before } = record;
-        const repairs = before?.stage === 'done' ? { rollout: before.rollout, at: before.at } : before?.repairs;
+        const repairs = before?.stage === 'done' ? asPast(before) : before?.repairs;
         record.act = repairs ? { ...act, repairs } : act;
       });
       redraw(now);
@@ -333,7 +334,9 @@ export const createLedger = (policy: Policy) => {
     release(node: string, now: number): void {
       const record = records.get(node);
       if (!record?.act || record.act.stage === 'done') return;
-      if (record.act.rollout === state.rollout) state = { ...state, acted: Math.max(0, state.acted - 1) };
+      // One that made the node's own act of this rollout good was not counted.
+      if (record.act.rollout === state.rollout && record.act.repairs?.rollout !== state.rollout)
+        state = { ...state, acted: Math.max(0, state.acted - 1) };
       touch(record, now, () => {
         const repairs = record.act?.repairs;
         record.act = repairs && pastAct(repairs);

@@ -47,16 +47,18 @@ const happening = fc.oneof(
   },
 ) as fc.Arbitrary<Happening>;
 
-const plan = (happenings: fc.Arbitrary<Happening>, most: number): fc.Arbitrary<Plan> =>
-  fc.record({
-    seed: fc.nat(),
-    nodes: fc.integer({ min: 1, max: 14 }),
-    zones: fc.constantFrom(0, 0, 3),
-    budget: fc.integer({ min: 1, max: 4 }),
-    minReadyMs: fc.constantFrom(0, 0, 10_000),
-    onFailure: fc.constantFrom<Plan['onFailure']>('halt', 'halt', 'rollback'),
-    happenings: fc.array(happenings, { maxLength: most }),
-  });
+const plan = (happenings: fc.Arbitrary<Happening>, most: number, more: Partial<Plan> = {}): fc.Arbitrary<Plan> =>
+  fc
+    .record({
+      seed: fc.nat(),
+      nodes: fc.integer({ min: 1, max: 14 }),
+      zones: fc.constantFrom(0, 0, 3),
+      budget: fc.integer({ min: 1, max: 4 }),
+      minReadyMs: fc.constantFrom(0, 0, 10_000),
+      onFailure: fc.constantFrom<Plan['onFailure']>('halt', 'halt', 'rollback'),
+      happenings: fc.array(happenings, { maxLength: most }),
+    })
+    .map((each) => ({ ...each, ...more }));
 
 const holds = (plans: fc.Arbitrary<Plan>, check: (plan: Plan) => void): void =>
   fc.assert(fc.property(plans, check), {
@@ -216,4 +218,57 @@ describe('a rollout in a model cluster', () => {
       assert.ok(broken !== undefined, 'no seed brought it to light');
       play(planOf(broken));
     });
+});
+
+describe('a rollout that changes pods in place', () => {
+  const sticking = fc.record({
+    ...when,
+    kind: fc.constant('version'),
+    behaviour: fc.constantFrom<Behaviour>('stick', 'good', 'hang'),
+    share: fc.constantFrom(0.3, 1),
+  }) as fc.Arbitrary<Happening>;
+  const any: fc.Arbitrary<Happening> = fc.oneof(
+    { weight: 1, arbitrary: sticking },
+    { weight: 4, arbitrary: happening },
+  );
+
+  it('keeps the invariants through every fault, and comes to its end when they are over', () => {
+    const met = new Set<Met>();
+    holds(plan(any, 25, { inPlace: true }), (each) => void play(each, { met }));
+    for (const each of ['change', 'delete', 'release', 'conflict', 'took over', 'rollback'] as const)
+      if (runs >= 250) assert.ok(met.has(each), each);
+  });
+
+  it('keeps them with two leaders at once, lost answers and slow watches', () => {
+    const hands = fc.oneof(
+      sticking,
+      plain('secondLeader', 'crash'),
+      plain('storm', 'storm', 'calm'),
+      plain('disconnect', 'connect', 'pause', 'resume'),
+    ) as fc.Arbitrary<Happening>;
+    holds(plan(hands, 30, { inPlace: true }), (each) => void play(each));
+  });
+
+  it('decides from a ledger that equals one made from scratch', () => {
+    let decisions = 0;
+    const inspect: Options['inspect'] = ({ ledger, now }) => {
+      decisions += 1;
+      if (decisions % 17 === 0) assert.deepEqual(contentOf(rebuild(ledger, now())), contentOf(ledger));
+    };
+    holds(plan(any, 15, { inPlace: true }), (each) => void play(each, { inspect }));
+  });
+
+  it('takes one act a pod, and one more for each pod that does not come to its end', () => {
+    for (const [behaviour, acts] of [
+      ['good', 40],
+      ['stick', 80],
+    ] as const) {
+      const end = { at: 6_000_000, pick: 0, kind: 'calm' } as const;
+      const { account, cluster } = play({ ...faulty(version(0, behaviour), end), inPlace: true, budget: 10, seed: 3 });
+      assert.equal(account.actsOf.get('hash2'), acts);
+      assert.equal(account.mostInFlight, 10);
+      const made = [...cluster.pods.keys()].map((uid) => Number(uid.slice(1)));
+      assert.equal(Math.max(...made), acts, 'pods of which the first forty stayed, or were made anew once');
+    }
+  });
 });

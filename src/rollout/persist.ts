@@ -1,6 +1,6 @@
 import { type DaemonRolloutReservation, type DaemonRolloutStatus, daemonRolloutLimits as limits } from './api.ts';
 import type { Ledger } from './ledger.ts';
-import { type Act, type NodeRecord, pastAct } from './record.ts';
+import { type Act, asPast, type NodeRecord, type PastAct, pastAct } from './record.ts';
 import { newState, type RolloutState } from './state.ts';
 
 /** The part of a DaemonRollout's status that a successor goes on from; the rest of the status is for people. */
@@ -32,14 +32,22 @@ const mostNeeded = (acting: NodeRecord[]): NodeRecord[] =>
 
 const byNode = (a: NodeRecord, b: NodeRecord): number => (a.name < b.name ? -1 : 1);
 
+const fromPast = ({ kind, podUid = '', rollout, at }: PastAct): NonNullable<Reservation['repairs']> => ({
+  ...(kind && { kind, podUID: podUid }),
+  rollout,
+  at: time(at),
+});
+
 const toReservation = (record: NodeRecord, act: Act): Reservation => ({
   node: record.name,
+  ...(act.kind && { kind: act.kind }),
   podUID: act.podUid,
+  ...(act.podRevision !== undefined && { podRevision: act.podRevision }),
   rollout: act.rollout,
   at: time(act.at),
   carriedOut: act.stage === 'done',
   ...(act.stage === 'done' ? {} : { podName: act.podName, podResourceVersion: act.podResourceVersion }),
-  ...(act.repairs ? { repairs: { rollout: act.repairs.rollout, at: time(act.repairs.at) } } : {}),
+  ...(act.repairs ? { repairs: fromPast(act.repairs) } : {}),
 });
 
 export const save = (ledger: Ledger): SavedRollout & Required<Pick<SavedRollout, 'rollout'>> => {
@@ -65,20 +73,25 @@ export const save = (ledger: Ledger): SavedRollout & Required<Pick<SavedRollout,
   };
 };
 
+const toPast = ({ kind, podUID, rollout, at }: NonNullable<Reservation['repairs']>): PastAct =>
+  asPast({ ...(kind && { kind, podUid: podUID ?? '' }), rollout, at: Date.parse(at) });
+
 const toAct = (saved: Reservation): Act => {
-  const at = Date.parse(saved.at);
-  const act: Act = saved.carriedOut
-    ? { ...pastAct({ rollout: saved.rollout, at }), podUid: saved.podUID }
-    : {
-        podUid: saved.podUID,
-        podName: saved.podName ?? '',
-        podResourceVersion: saved.podResourceVersion ?? '',
-        rollout: saved.rollout,
-        at,
-        stage: 'inherited',
-      };
+  const past = toPast(saved);
   const { repairs } = saved;
-  return repairs ? { ...act, repairs: { rollout: repairs.rollout, at: Date.parse(repairs.at) } } : act;
+  return {
+    ...(saved.carriedOut
+      ? pastAct(past)
+      : {
+          ...past,
+          podName: saved.podName ?? '',
+          podResourceVersion: saved.podResourceVersion ?? '',
+          stage: 'inherited' as const,
+        }),
+    podUid: saved.podUID,
+    ...(saved.podRevision !== undefined && { podRevision: saved.podRevision }),
+    ...(repairs && { repairs: toPast(repairs) }),
+  };
 };
 
 export interface RestoredRollout {

@@ -30,6 +30,14 @@ const ways: Record<Cause, { policy?: Partial<Policy>; to: (bench: Workbench) => 
       bench.change('n0', { ready: false, readyChangedAt: bench.now() });
     },
   },
+  changing: { policy: { inPlace: true }, to: (bench) => bench.changeInPlace('n0') },
+  'not-changed-in-time': {
+    policy: { inPlace: true, progressDeadlineMs: 1_000 },
+    to: (bench) => {
+      bench.changeInPlace('n0');
+      bench.pass(1_000);
+    },
+  },
   image: { policy: { predownload: 'required' }, to: () => undefined },
   available: { to: () => undefined },
   'not-available': { to: (bench) => bench.change('n0', { ready: false, readyChangedAt: bench.now() }) },

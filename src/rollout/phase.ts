@@ -17,9 +17,18 @@ export type Phase = (typeof phases)[number];
 /** Why a node is in its phase. Each cause belongs to one phase; explain.ts has a sentence for each. */
 export const causesOf = {
   updated: ['current'],
-  updating: ['reserved', 'preparing', 'terminating', 'no-pod-yet', 'starting', 'ready-too-short', 'not-ready'],
+  updating: [
+    'reserved',
+    'preparing',
+    'terminating',
+    'no-pod-yet',
+    'starting',
+    'changing',
+    'ready-too-short',
+    'not-ready',
+  ],
   outdated: ['available'],
-  broken: ['not-available', 'broken-by-older-update'],
+  broken: ['not-available', 'broken-by-older-update', 'not-changed-in-time'],
   offline: ['offline-current', 'offline-outdated', 'suspect', 'lost'],
   settling: ['returned'],
   held: ['duplicate-pods', 'refused', 'node-selector', 'partition', 'image'],
@@ -56,6 +65,10 @@ export interface Situation {
   lost: boolean;
   /** Why the target revision does not work here, as far as is known. */
   failure: 'crash-loop' | 'image-pull' | 'deadline' | 'came-back-old' | undefined;
+  /** Its one live pod was changed in place in this rollout, and is not available yet. */
+  changing: boolean;
+  /** That has lasted for longer than the progress deadline, and it may be made anew. */
+  overdue: boolean;
   /** The API server refused our last act here; not tried again before its back-off ends. */
   refused: boolean;
   /** Matches the policy's node selector. */
@@ -75,6 +88,7 @@ const rules: readonly Rule[] = [
   ['offline', 'offline-current', (s) => !s.online && s.current],
   ['offline', 'offline-outdated', (s) => !s.online],
   ['updated', 'current', (s) => s.current && s.available],
+  ['broken', 'not-changed-in-time', (s) => s.overdue],
   ['failed', 'came-back-old', (s) => s.failure === 'came-back-old'],
   ['failed', 'crash-loop', (s) => s.failure === 'crash-loop'],
   ['failed', 'image-pull', (s) => s.failure === 'image-pull'],
@@ -86,6 +100,7 @@ const rules: readonly Rule[] = [
   ['updating', 'no-pod-yet', (s) => s.pods === 0 && (s.act !== 'none' || s.replacing)],
   ['missing', 'no-pod', (s) => s.pods === 0],
   ['updating', 'ready-too-short', (s) => s.current && s.ready],
+  ['updating', 'changing', (s) => s.changing],
   ['updating', 'starting', (s) => s.current && s.act !== 'none'],
   ['updating', 'not-ready', (s) => s.current],
   ['held', 'duplicate-pods', (s) => s.pods > 1],

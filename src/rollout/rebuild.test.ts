@@ -49,6 +49,12 @@ const steps: fc.Arbitrary<Step>[] = [
   onPod((bench, name) => void bench.change(name, { terminating: true })),
   onPod((bench, name) => bench.reserve(name)),
   onPod((bench, name) => bench.act(name)),
+  onPod((bench, name) => bench.reserve(name, { kind: 'in-place' })),
+  onPod((bench, name) => bench.ledger.state.target && bench.changeInPlace(name)),
+  onPod((bench, name) => bench.arrived(name)),
+  onPod((bench, name) => void bench.change(name, { leaving: true })),
+  onPod((bench, name) => void bench.change(name, { leaving: false, gated: true })),
+  onPod((bench, name) => void bench.change(name, { pulled: 'b' })),
   fc.tuple(anyNode, fc.constantFrom('sending', 'unsure', 'done')).map(
     ([name, stage]): Step =>
       (bench) =>
@@ -58,6 +64,11 @@ const steps: fc.Arbitrary<Step>[] = [
   anyNode.map((name) => (bench) => bench.ledger.refuse(name, 'no', bench.now())),
   fc.constant<Step>((bench) => void bench.ledger.forgive(bench.now())),
   revision.map((hash) => (bench) => bench.target(hash)),
+  revision.map((hash) => (bench) => bench.target(hash, 'a', 'b', 'c')),
+  fc.boolean().map((inPlace) => (bench) => bench.policy({ inPlace, progressDeadlineMs: 30_000 })),
+  fc
+    .constantFrom('preferred' as const, 'required' as const)
+    .map((predownload) => (bench) => bench.policy({ predownload })),
   fc.constantFrom(count(0), count(1), count(3), percent(50)).map((partition) => (bench) => bench.policy({ partition })),
   fc.constantFrom<Policy['strategy']>('auto', 'ota').map((strategy) => (bench) => bench.policy({ strategy })),
   fc.constantFrom(count(1), percent(10)).map((failureThreshold) => (bench) => bench.policy({ failureThreshold })),

@@ -10,29 +10,64 @@ import type { Policy } from './policy.ts';
  */
 export type ActStage = 'reserved' | 'inherited' | 'sending' | 'unsure' | 'done';
 
+/** How an act brings a node to the target other than by deleting its pod. */
+export type ActKind =
+  /** The pod itself is changed, and stays what it is. */
+  'in-place';
+
 /** An act on a node that has not healed: it holds one slot of the budget while the node is online. */
 export interface Act {
-  /** The pod that the act takes away; empty in a past act. */
+  /** Absent: the pod is deleted, and made anew by the controller of the pods. */
+  kind?: ActKind;
+  /** The pod that is acted on; empty in a past act. */
   podUid: string;
   podName: string;
   podResourceVersion: string;
+  /** The revision that the pod was of, where it is changed in place. */
+  podRevision?: string;
   /** Number of the rollout that it belongs to. */
   rollout: number;
   /** When its slot was reserved, epoch ms. */
   at: number;
   stage: ActStage;
   /** The older act, not healed, that this one is to repair: it comes back should this one be released. */
-  repairs?: { rollout: number; at: number };
+  repairs?: PastAct;
 }
 
+export interface PastAct {
+  kind?: ActKind;
+  /** With a kind: the pod that was acted on, which is still the node's. */
+  podUid?: string;
+  rollout: number;
+  at: number;
+}
+
+/** What is remembered of an act that another one repairs. */
+export const asPast = ({ kind, podUid = '', rollout, at }: PastAct): PastAct => ({
+  ...(kind && { kind, podUid }),
+  rollout,
+  at,
+});
+
 /** An act that was carried out and whose pod is no longer known. */
-export const pastAct = (act: { rollout: number; at: number }): Act => ({
+export const pastAct = (act: PastAct): Act => ({
   podUid: '',
+  ...asPast(act),
   podName: '',
   podResourceVersion: '',
-  rollout: act.rollout,
-  at: act.at,
   stage: 'done',
+});
+
+/** The act that a slot is reserved for. */
+export const newAct = ({ pod, kind }: { pod: PodFacts; kind?: ActKind }, rollout: number, at: number): Act => ({
+  ...(kind && { kind }),
+  podUid: pod.uid,
+  podName: pod.name,
+  podResourceVersion: pod.resourceVersion,
+  ...(kind === 'in-place' && { podRevision: pod.revision }),
+  rollout,
+  at,
+  stage: 'reserved',
 });
 
 export interface SeenPod {
@@ -84,6 +119,8 @@ export interface View {
   suspect: boolean;
   /** Counts towards the breaker as a failure of a node that is online or that was lost. */
   failure: 'online' | 'lost' | undefined;
+  /** Its pod was changed in place, did not become available in time, and may be deleted to be made anew. */
+  overdue: boolean;
   /** The node's owner is offered the target revision. */
   asked: boolean;
   /** What has to be written to the live pod, `none` for taking it away; undefined while it says what it should. */
@@ -119,6 +156,7 @@ export const outside: View = {
   taken: false,
   suspect: false,
   failure: undefined,
+  overdue: false,
   asked: false,
   announce: undefined,
   zone: '',
@@ -142,10 +180,15 @@ export const newRecord = (name: string): NodeRecord => ({
 
 /** Terminating, or deleted by us with the watch still behind. */
 export const isGoing = ({ act }: NodeRecord, { facts }: SeenPod): boolean =>
-  facts.terminating || (act?.stage === 'done' && act.podUid === facts.uid);
+  facts.terminating || (act?.stage === 'done' && act.kind === undefined && act.podUid === facts.uid);
 
-/** Ready, and not taken out of service to be deleted. */
-const isServing = ({ facts }: SeenPod): boolean => facts.ready && !facts.leaving;
+/** Changed in place, says whoever did it, with the watch still behind: what it shows of the pod is of before. */
+export const isOutOfDate = ({ act }: NodeRecord, { facts }: SeenPod): boolean =>
+  act?.kind === 'in-place' && act.stage === 'done' && act.podUid === facts.uid && act.podRevision === facts.revision;
+
+/** Ready as far as we know, and not taken out of service to be deleted. */
+const isServing = (record: NodeRecord, pod: SeenPod): boolean =>
+  pod.facts.ready && !pod.facts.leaving && !isOutOfDate(record, pod);
 
 /** The node's one live pod, also while a terminating one is beside it. */
 export const livePod = (record: NodeRecord): SeenPod | undefined => {
@@ -165,8 +208,15 @@ export const isCurrent = (pod: SeenPod | undefined, context: Context): boolean =
 export const availableAt = (record: NodeRecord, context: Context): number => {
   // Old and new at once is a node that is not available: the native controller is still at work there.
   const [only, ...others] = record.pods;
-  if (!only || others.length > 0 || isGoing(record, only) || !isServing(only)) return Number.POSITIVE_INFINITY;
+  if (!only || others.length > 0 || isGoing(record, only) || !isServing(record, only)) return Number.POSITIVE_INFINITY;
   return only.readySince + context.policy.minReadyMs;
+};
+
+/** The node's pod was changed in place in this rollout, and has not been available since; an act on it may be reserved. */
+export const isChangedInPlace = (record: NodeRecord, { rollout }: Pick<Context, 'rollout'>): boolean => {
+  const { act } = record;
+  const last = act?.stage === 'done' ? act : act?.repairs;
+  return last?.kind === 'in-place' && last.rollout === rollout && last.podUid === livePod(record)?.facts.uid;
 };
 
 /** The policy asks that the target's images are on the node before anything is done to its pod, and they are not. */

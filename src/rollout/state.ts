@@ -32,6 +32,8 @@ export interface TargetRevision {
   hash: string;
   /** Its `revision`: raised when an older template is set again. */
   number: number;
+  /** Hashes of the revisions whose pods can become this one in place. Not kept: it is told anew with the target. */
+  inPlaceFrom?: ReadonlySet<string>;
 }
 
 export const newState = (): RolloutState => ({
@@ -45,9 +47,16 @@ export const newState = (): RolloutState => ({
   lastComplete: undefined,
 });
 
+const none: ReadonlySet<string> = new Set();
+
+const isSame = (a: TargetRevision, b: TargetRevision): boolean => {
+  const [before, after] = [a.inPlaceFrom ?? none, b.inPlaceFrom ?? none];
+  return a.number === b.number && before.symmetricDifference(after).size === 0;
+};
+
 /** The state once `target` is what the DaemonSet asks for, at `now`; the same object when it already is. */
 export const retarget = (state: RolloutState, target: TargetRevision, now: number): RolloutState => {
-  if (state.target?.hash === target.hash) return state.target.number === target.number ? state : { ...state, target };
+  if (state.target?.hash === target.hash) return isSame(state.target, target) ? state : { ...state, target };
   return {
     ...state,
     target,

@@ -9,6 +9,7 @@ import type { VirtualTime } from './virtual-time.ts';
 interface TrueAct {
   uid: string;
   rollout: number;
+  inPlace: boolean;
 }
 
 export interface CheckerOptions {
@@ -41,6 +42,8 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
   const onlineSince = new Map<string, number>();
   const budgets: { at: number; budget: number }[] = [];
   const done = new Map<string, number>();
+  /** By node: the pod that was changed in place last, and in which rollout. */
+  const changedOn = new Map<string, { uid: string; rollout: number; at: number }>();
   /** Nodes with an old pod that is not available and that nobody tends: since when not any more, 0 while they have it. */
   const neglected = new Map<string, number>();
   /** By pod: from when on what happened may have been unknown to who sent its delete. */
@@ -72,7 +75,8 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
     const act = acts.get(name);
     if (!act) return;
     const node = cluster.nodes.get(name);
-    const healed = node?.facts.ready && isAvailable(name) && cluster.podsOn(name)[0]?.uid !== act.uid;
+    const other = act.inPlace || cluster.podsOn(name)[0]?.uid !== act.uid;
+    const healed = node?.facts.ready && isAvailable(name) && other;
     if (!node?.facts.eligible || healed) acts.delete(name);
   };
   const noteBudget = (): void => {
@@ -119,6 +123,15 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
     }
   });
 
+  /** Changed in place, not available for longer than the deadline, and waiting for a new pod in its own slot. */
+  const isStuck = (name: string, from: number): boolean => {
+    const last = changedOn.get(name);
+    const deadlineMs = cluster.spec.policy.progressDeadlineMs;
+    return (
+      acts.get(name)?.inPlace === true && last !== undefined && time.now() - last.at >= deadlineMs && last.at < from
+    );
+  };
+
   /** S1 and S3: how many other nodes were in flight, as far as anybody could know. */
   const checkInFlight = (node: string, rollout: number, from: number): void => {
     // A healed act is in flight again where the node fell away after it and came back broken.
@@ -131,6 +144,7 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
       // A node that an older version broke is repaired in its own slot: others that wait for it are not in its way.
       const tended = neglected.get(name);
       if (own && act.rollout !== rollout && (tended === 0 || (tended ?? 0) > from)) continue;
+      if (own && isStuck(name, from)) continue;
       others.push(name);
     }
     account.mostInFlight = Math.max(account.mostInFlight, others.length + 1);
@@ -149,6 +163,25 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
   const seenSettled = (view: RawView, name: string, now: number): boolean => {
     const node = view.nodes.get(name);
     return node !== undefined && node.facts.ready && now - node.since >= seenSpec(view).policy.settleMs;
+  };
+
+  /** An act takes a pod out of service. */
+  const begun = (node: string, act: Act, pod: PodFacts): void => {
+    checkInFlight(node, act.rollout, knownUntil.get(act.podUid) ?? 0);
+    if (pod.uid !== act.podUid || pod.node !== node) breach('S5', `${pod.name} was not what was reserved`);
+    everActedOn.add(node);
+    acts.set(node, { uid: act.podUid, rollout: act.rollout, inPlace: act.kind === 'in-place' });
+  };
+  const carriedOut = (node: string, act: Act): void => {
+    const key = `${node}/${act.rollout}`;
+    const before = done.get(key) ?? 0;
+    const last = changedOn.get(node);
+    const anew = act.kind === undefined && last?.uid === act.podUid && last.rollout === act.rollout;
+    if (before > (anew ? 1 : 0)) breach('S6', `one act too many on ${node} in rollout ${act.rollout}`);
+    done.set(key, before + 1);
+    account.acts += 1;
+    const { hash } = cluster.spec.target;
+    account.actsOf.set(hash, (account.actsOf.get(hash) ?? 0) + 1);
   };
 
   const witness = {
@@ -189,22 +222,21 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
       if (!seen?.ready) breach('S4', `act on ${node}, which is seen offline`);
       if (!seenSettled(view, node, now)) breach('S3', `act on ${node} within its settle time`);
       if (!pod) breach('S5', `act on ${act.podName}, which is seen gone`);
-      if (pod?.revision === target.hash) breach('S5', `act on ${act.podName}, which is at the target`);
+      // A change in place that does not come to its end is followed by a new pod.
+      const stuck = changedOn.get(node)?.uid === act.podUid && !seenAvailable(view, node, now);
+      if (pod?.revision === target.hash && !stuck) breach('S5', `act on ${act.podName}, which is at the target`);
       if (policy.paused || policy.maxUnavailable.value === 0 || !observed || !seen?.selected || !seen.eligible)
         breach('S9', `act on ${node} against the policy or the node's place in it`);
     },
     deleted(node: string, act: Act, pod: PodFacts) {
-      checkInFlight(node, act.rollout, knownUntil.get(act.podUid) ?? 0);
-      const key = `${node}/${act.rollout}`;
-      const before = done.get(key) ?? 0;
-      if (before > 0) breach('S6', `a second act on ${node} in rollout ${act.rollout}`);
-      if (pod.uid !== act.podUid || pod.node !== node) breach('S5', `${pod.name} was not what was reserved`);
-      done.set(key, before + 1);
-      everActedOn.add(node);
-      acts.set(node, { uid: act.podUid, rollout: act.rollout });
-      account.acts += 1;
-      const { hash } = cluster.spec.target;
-      account.actsOf.set(hash, (account.actsOf.get(hash) ?? 0) + 1);
+      begun(node, act, pod);
+      carriedOut(node, act);
+    },
+    shut: begun,
+    changed(node: string, act: Act, pod: PodFacts) {
+      if (!pod.changing) breach('S2', `${pod.name} was changed while it was in service`);
+      carriedOut(node, act);
+      changedOn.set(node, { uid: act.podUid, rollout: act.rollout, at: act.at });
     },
     wrote() {
       account.writes += 1;

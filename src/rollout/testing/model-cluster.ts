@@ -5,8 +5,11 @@ import type { TargetRevision } from '../state.ts';
 import type { Chance } from './chance.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** What a version of the software does to a node once its pod runs there. */
-export type Behaviour = 'good' | 'crash' | 'pull' | 'hang' | 'kill';
+/**
+ * What a version of the software does to a node once its pod runs there; one that sticks does not start in a pod that is
+ * changed in place, and well in a new one.
+ */
+export type Behaviour = 'good' | 'crash' | 'pull' | 'hang' | 'kill' | 'stick';
 
 /** The DaemonSet as the API server has it. */
 export interface Spec {
@@ -40,6 +43,10 @@ export interface ClusterOptions {
   nodes: number;
   zones: number;
   behaviourOf: (revision: string, node: string) => Behaviour;
+  /** Pods have the gate that a change in place needs. Default false. */
+  gated?: boolean;
+  /** The versions whose pods can become this one in place. Default: none. */
+  inPlaceFrom?: (version: number) => ReadonlySet<string>;
   /** From a machine's last word to its node being NotReady, ms. Default 20 s. */
   graceMs?: number;
 }
@@ -53,10 +60,13 @@ const fail = <T>(reason: 'NotFound' | 'Conflict' | 'Refused'): Answer<T> => ({ o
  * preconditions. It knows nothing of rollouts.
  */
 export const createModelCluster = (options: ClusterOptions) => {
-  const { time, chance, behaviourOf, graceMs = 20_000 } = options;
+  const { time, chance, behaviourOf, inPlaceFrom, graceMs = 20_000 } = options;
   const nodes = new Map<string, TrueNode>();
   const pods = new Map<string, PodFacts>();
   const uidsOn = new Map<string, Set<string>>();
+  /** Pods whose containers are those of their revision, and those that were changed in place. */
+  const arrived = new Set<string>();
+  const changed = new Set<string>();
   const listeners = new Set<(change: Change) => void>();
   let resourceVersion = 1_000;
   let uids = 0;
@@ -126,6 +136,7 @@ export const createModelCluster = (options: ClusterOptions) => {
         readyChangedAt: at,
         trouble: undefined,
         detail: '',
+        ...(options.gated && { gated: true }),
       },
       {},
     );
@@ -137,9 +148,14 @@ export const createModelCluster = (options: ClusterOptions) => {
     const pod = pods.get(uid);
     const node = pod && nodes.get(pod.node);
     if (!pod || !node?.connected || pod.terminating || pod.ready) return;
-    const behaviour = behaviourOf(pod.revision, pod.node);
-    if (behaviour === 'good' || behaviour === 'kill')
-      setPod(pod, { ready: true, readyChangedAt: time.now(), trouble: undefined, detail: '' });
+    if (pod.changing && arrived.has(uid)) return;
+    const tried = behaviourOf(pod.revision, pod.node);
+    const behaviour = tried === 'stick' && !changed.has(uid) ? 'good' : tried;
+    if (behaviour === 'good' || behaviour === 'kill') {
+      arrived.add(uid);
+      const opened = pod.changing ? {} : { ready: true, readyChangedAt: time.now() };
+      setPod(pod, { ...opened, trouble: undefined, detail: '' });
+    }
     if (behaviour === 'crash') setPod(pod, { trouble: 'crash-loop', detail: 'exit code 1' });
     if (behaviour === 'pull') setPod(pod, { trouble: 'image-pull', detail: 'no such image' });
     if (behaviour === 'kill') time.after(chance.between(500, 8_000), () => pods.has(uid) && disconnect(pod.node));
@@ -250,7 +266,8 @@ export const createModelCluster = (options: ClusterOptions) => {
       const hash = hashOf(version);
       if (spec.target.hash === hash) return;
       const number = spec.target.number + 1;
-      const target = { name: `set-${version}`, hash, number };
+      const from = inPlaceFrom?.(version);
+      const target = { name: `set-${version}`, hash, number, ...(from && { inPlaceFrom: from }) };
       spec = { ...spec, target, generation: spec.generation + 1, observed: false };
       tell({ stream: 'spec', spec });
       time.after(chance.between(50, 2_000), () => {
@@ -267,6 +284,34 @@ export const createModelCluster = (options: ClusterOptions) => {
       if (!found.ok || found.value.terminating) return found;
       return { ok: true, value: terminate(found.value) };
     },
+    /** Shuts the gate of a pod: it is out of service from now on. */
+    shutGate(uid: string, version: string): Answer<PodFacts> {
+      const found = find(uid, version);
+      if (!found.ok || found.value.changing) return found;
+      const at = time.now();
+      return {
+        ok: true,
+        value: setPod(found.value, { changing: true, changedAt: at, ready: false, readyChangedAt: at }),
+      };
+    },
+    /** Changes a pod in place; its containers start anew after a while. */
+    changePod(uid: string, version: string, revision: string): Answer<PodFacts> {
+      const found = find(uid, version);
+      if (!found.ok) return found;
+      arrived.delete(uid);
+      changed.add(uid);
+      time.after(chance.between(500, 6_000), () => startPod(uid));
+      return { ok: true, value: setPod(found.value, { revision, trouble: undefined, detail: '' }) };
+    },
+    openGate(uid: string, version: string): Answer<PodFacts> {
+      const found = find(uid, version);
+      if (!found.ok) return found;
+      const at = time.now();
+      const ready = arrived.has(uid) && nodes.get(found.value.node)?.connected === true;
+      return { ok: true, value: setPod(found.value, { changing: false, changedAt: at, ready, readyChangedAt: at }) };
+    },
+    /** Its containers are those of its revision, and run. */
+    hasArrived: (uid: string): boolean => arrived.has(uid),
     touchPod(uid: string): Answer<PodFacts> {
       const found = find(uid, undefined);
       return found.ok ? { ok: true, value: setPod(found.value, {}) } : found;

@@ -3,8 +3,9 @@ import type { PodFacts } from '../facts.ts';
 import type { OutsideHold } from '../hold.ts';
 import { createLedger, type Ledger } from '../ledger.ts';
 import { restore, save } from '../persist.ts';
-import type { Act } from '../record.ts';
+import { type Act, newAct } from '../record.ts';
 import type { Chance } from './chance.ts';
+import { createModelActs, type Lost } from './model-acts.ts';
 import type { Answer, Change, ModelCluster, Spec } from './model-cluster.ts';
 import type { VirtualTime } from './virtual-time.ts';
 import { watch } from './watch.ts';
@@ -39,12 +40,16 @@ export type Met =
 export interface Witness {
   decided?(driver: Driver, decision: Decision): void;
   reserved?(driver: Driver, node: string, pod: PodFacts): void;
-  /** A delete leaves for the API server. */
+  /** An act leaves for the API server. */
   sent?(driver: Driver, node: string, act: Act): void;
   /** The API server has carried it out. */
   deleted?(node: string, act: Act, pod: PodFacts): void;
+  /** A pod was taken out of service to be changed in place. */
+  shut?(node: string, act: Act, pod: PodFacts): void;
+  /** A pod was changed in place. */
+  changed?(node: string, act: Act, pod: PodFacts): void;
   met?(what: Met): void;
-  wrote?(driver: Driver, what: 'rollout' | 'delete' | 'fence' | 'template'): void;
+  wrote?(driver: Driver, what: 'rollout' | 'delete' | 'change' | 'gate' | 'fence' | 'template'): void;
 }
 
 export interface DriverOptions {
@@ -59,8 +64,6 @@ export interface DriverOptions {
   fences?: boolean;
 }
 
-type Lost = { ok: false; reason: 'Lost' };
-
 const timeoutMs = 10_000;
 
 /** One process of the controller: its own ledger and view, and the loop that carries decisions out. */
@@ -68,7 +71,6 @@ export const createModelDriver = (options: DriverOptions) => {
   const { time, chance, cluster, weather, witness, claims = true, fences = true } = options;
   const ledger: Ledger = createLedger(cluster.spec.policy);
   const view: RawView = { nodes: new Map(), pods: new Map(), spec: undefined };
-  const inAir = new Set<string>();
   const waiting: (() => void)[] = [];
   let skewMs = 0;
   let alive = true;
@@ -202,65 +204,20 @@ export const createModelDriver = (options: DriverOptions) => {
     );
   };
 
-  const launch = <T>(
-    node: string,
-    act: Act,
-    perform: () => Answer<T>,
-    ended: (answer: Answer<T> | Lost) => void,
-  ): void => {
-    inAir.add(node);
-    call(perform, (answer) => {
-      inAir.delete(node);
-      if (!answer.ok && answer.reason === 'NotFound') losePod(act.podUid);
-      ended(answer);
-      lookSoon();
-    });
-  };
-
-  const sendDelete = (node: string, act: Act): void => {
-    const alone = act.stage === 'reserved';
-    ledger.setStage(node, 'sending', clock());
-    witness.sent?.(driver, node, act);
-    const perform = (): Answer<PodFacts> => {
-      const before = cluster.pods.get(act.podUid);
-      const answer = cluster.deletePod(act.podUid, act.podResourceVersion);
-      witness.wrote?.(driver, 'delete');
-      if (answer.ok && before && !before.terminating) witness.deleted?.(node, act, before);
-      return answer;
-    };
-    launch(node, act, perform, (answer) => {
-      const now = clock();
-      if (answer.ok || answer.reason === 'NotFound') {
-        if (answer.ok) seePod(answer.value);
-        ledger.setStage(node, 'done', now);
-      } else if (answer.reason === 'Conflict') {
-        const fresh = cluster.readPod(act.podUid);
-        if (fresh.ok) seePod(fresh.value);
-        else losePod(act.podUid);
-        ledger.setStage(node, 'reserved', now);
-      } else if (answer.reason === 'Refused' && alone) {
-        ledger.release(node, now);
-        ledger.refuse(node, 'the server said no', now);
-      } else {
-        ledger.setStage(node, 'unsure', now);
-        ledger.refuse(node, 'no answer', now);
-      }
-    });
-  };
-
-  const sendFence = (node: string, act: Act): void => {
-    if (!fences) return ledger.release(node, clock());
-    const perform = (): Answer<PodFacts> => {
-      witness.wrote?.(driver, 'fence');
-      return cluster.touchPod(act.podUid);
-    };
-    launch(node, act, perform, (answer) => {
-      if (answer.ok) {
-        seePod(answer.value);
-        ledger.release(node, clock());
-      }
-    });
-  };
+  const acts = createModelActs({
+    cluster,
+    ledger,
+    view,
+    witness,
+    fences,
+    call,
+    soon,
+    lookSoon,
+    seePod,
+    losePod,
+    now: clock,
+    self: () => driver,
+  });
 
   const carryOut = ({ actions }: Decision): void => {
     const now = clock();
@@ -292,23 +249,20 @@ export const createModelDriver = (options: DriverOptions) => {
           break;
         }
         case 'reserve': {
-          const { uid: podUid, name: podName, resourceVersion: podResourceVersion } = action.pod;
-          const { rollout } = ledger.state;
-          ledger.reserve(
-            action.node,
-            { podUid, podName, podResourceVersion, rollout, at: now, stage: 'reserved' },
-            now,
-          );
+          ledger.reserve(action.node, newAct(action, ledger.state.rollout, now), now);
           witness.reserved?.(driver, action.node, action.pod);
           unwritten = true;
           break;
         }
         case 'delete':
-          if (act && !inAir.has(action.node)) sendDelete(action.node, act);
+          if (act) acts.delete(action.node, act);
+          break;
+        case 'change':
+          if (act) acts.change(action.node, act);
           break;
         case 'release':
           if (action.fence) {
-            if (act && !inAir.has(action.node)) sendFence(action.node, act);
+            if (act) acts.fence(action.node, act);
           } else {
             ledger.release(action.node, now);
             unwritten = true;
@@ -332,9 +286,10 @@ export const createModelDriver = (options: DriverOptions) => {
     witness.decided?.(driver, decision);
     if (unwritten) return write();
     carryOut(decision);
+    acts.openGates();
     if (unwritten) return lookSoon();
     // What changed without a slot being reserved is written too, as a status is.
-    if (inAir.size === 0 && decision.actions.length === 0 && JSON.stringify(save(ledger)) !== written) return write();
+    if (!acts.busy() && decision.actions.length === 0 && JSON.stringify(save(ledger)) !== written) return write();
     // A request that waits for another one, or for its back-off, is looked at again.
     if (decision.actions.length > 0) lookAt(now + 500);
     return lookAt(decision.wakeAt);

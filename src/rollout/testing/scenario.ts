@@ -1,7 +1,7 @@
 import { count, percent } from '../int-or-percent.ts';
 import { createChance } from './chance.ts';
 import { createChecker } from './checker.ts';
-import { type Behaviour, createModelCluster } from './model-cluster.ts';
+import { type Behaviour, createModelCluster, hashOf } from './model-cluster.ts';
 import { createModelDriver, type Driver, type Met, type Weather, type Witness } from './model-driver.ts';
 import { policyWith } from './policy.ts';
 import { createVirtualTime } from './virtual-time.ts';
@@ -37,6 +37,8 @@ export interface Plan {
   minReadyMs: number;
   happenings: readonly Happening[];
   onFailure: 'halt' | 'rollback';
+  /** Pods are changed in place where the versions allow it: those that four divides have new pods. Default false. */
+  inPlace?: boolean;
 }
 
 export interface Options {
@@ -55,6 +57,9 @@ const CALM: Weather = { lagMs: 100, lost: 0, refused: 0 };
 
 /** From the end of all faults to the last node at the target: many times what one node takes after the other. */
 const boundMs = (plan: Plan): number => 300_000 + plan.nodes * 60_000;
+
+const allVersions = new Set(Array.from({ length: 100 }, (_, index) => hashOf(index)));
+const inPlaceFrom = (version: number): ReadonlySet<string> => (version % 4 === 0 ? new Set() : allVersions);
 
 /** Plays a plan, then ends all faults and demands that the rollout comes to its end and to rest. Throws on any breach. */
 export const play = (plan: Plan, options: Options = {}) => {
@@ -77,9 +82,12 @@ export const play = (plan: Plan, options: Options = {}) => {
       progressDeadlineMs: 120_000,
       suspectWindowMs: 120_000,
       onFailure: plan.onFailure,
+      inPlace: plan.inPlace ?? false,
     }),
+    ...(plan.inPlace && { gated: true, inPlaceFrom }),
     behaviourOf: (revision, node) => {
-      const bad = calm ? undefined : behaviours.get(revision);
+      const known = behaviours.get(revision);
+      const bad = calm && known?.behaviour !== 'stick' ? undefined : known;
       return bad && (Number(node.slice(1)) % 10) / 10 < bad.share ? bad.behaviour : 'good';
     },
   });

@@ -4,7 +4,7 @@ import type { OutsideHold } from '../hold.ts';
 import { createLedger } from '../ledger.ts';
 import type { Cause } from '../phase.ts';
 import type { Policy } from '../policy.ts';
-import type { Act } from '../record.ts';
+import { type Act, newAct } from '../record.ts';
 import { policyWith } from './policy.ts';
 
 export const START = Date.parse('2030-01-01T00:00:00Z');
@@ -43,9 +43,10 @@ export const createWorkbench = (initial: Partial<Policy> = {}) => {
     hold(next: OutsideHold | undefined): void {
       outside = next;
     },
-    target(hash: string): void {
+    /** Pods of the revisions in `inPlaceFrom` can become the target in place. */
+    target(hash: string, ...inPlaceFrom: string[]): void {
       targets += 1;
-      ledger.setTarget({ name: `set-${hash}`, hash, number: targets }, now);
+      ledger.setTarget({ name: `set-${hash}`, hash, number: targets, inPlaceFrom: new Set(inPlaceFrom) }, now);
     },
 
     node(name: string, facts: Partial<NodeFacts> = {}): void {
@@ -110,16 +111,23 @@ export const createWorkbench = (initial: Partial<Policy> = {}) => {
     reserve(node: string, change: Partial<Act> = {}): void {
       const pod = live.get(node);
       if (!pod) throw new Error(`no pod on ${node}`);
-      const { rollout } = ledger.state;
-      const act: Act = {
-        podUid: pod.uid,
-        podName: pod.name,
-        podResourceVersion: pod.resourceVersion,
-        rollout,
-        at: now,
-        stage: 'reserved',
-      };
-      ledger.reserve(node, { ...act, ...change }, now);
+      const { kind, ...rest } = change;
+      const act = newAct({ pod, ...(kind && { kind }) }, ledger.state.rollout, now);
+      ledger.reserve(node, { ...act, ...rest }, now);
+    },
+    /** Reserves a slot and changes the pod in place to the target, which shuts its gate. */
+    changeInPlace(...nodes: string[]): void {
+      const revision = ledger.state.target?.hash;
+      if (revision === undefined) throw new Error('there is no target');
+      for (const node of nodes) {
+        bench.reserve(node, { kind: 'in-place' });
+        bench.change(node, { revision, gated: true, changing: true, ready: false, readyChangedAt: now });
+      }
+    },
+    /** The pod that was changed in place has started, and its gate is open again. */
+    arrived(...nodes: string[]): void {
+      for (const node of nodes)
+        bench.change(node, { changing: false, changedAt: now, ready: true, readyChangedAt: now });
     },
     /** Reserves a slot and deletes the pod, which is gone at once. */
     act(...nodes: string[]): void {
