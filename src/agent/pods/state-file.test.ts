@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { chown, mkdtemp, readdir, readFile, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -77,6 +77,28 @@ describe('state file', () => {
     }
     assert.ok(lines.every((line) => line.includes('damaged')) && lines.length > whole.length);
     assert.deepEqual(at().initial, { words: ['one', 'two'] });
+  });
+
+  it('neither believes nor follows what others have put in its place', async () => {
+    const file = at();
+    file.save(() => ({ words: ['mine'] }));
+    await file.flush();
+    const [name, elsewhere] = [path.join(dir, 'state.json'), path.join(dir, 'elsewhere')];
+    if (process.geteuid?.() === 0) {
+      await chown(name, 4711, 0);
+      assert.equal(at().initial, undefined, 'of another user');
+      await chown(name, 0, 0);
+    }
+    await rename(name, elsewhere);
+    await symlink(elsewhere, name);
+    assert.equal(at().initial, undefined, 'a link');
+    assert.ok(lines.length > 0 && lines.every((line) => line.includes('not a file of the user')));
+    await writeFile(elsewhere, 'precious');
+    await symlink(elsewhere, `${name}.new`);
+    file.save(() => ({ words: ['new'] }));
+    await file.flush();
+    assert.deepEqual(at().initial, { words: ['new'] });
+    assert.equal(await readFile(elsewhere, 'utf8'), 'precious');
   });
 
   it('tries again when the disk refuses, and loses nothing', async () => {

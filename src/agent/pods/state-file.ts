@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { mkdir, open, rename } from 'node:fs/promises';
+import { lstatSync, readFileSync } from 'node:fs';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Env, Timer } from '../../runtime/index.ts';
 
@@ -44,10 +44,10 @@ const replaceFile = async (file: string, text: string): Promise<void> => {
   const dir = path.dirname(file);
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const fresh = `${file}.new`;
-  const handle = await open(fresh, 'w', 0o600);
+  // What an earlier run left behind has a mode of its own; a link that somebody else put there leads elsewhere.
+  await rm(fresh, { force: true });
+  const handle = await open(fresh, 'wx', 0o600);
   try {
-    // A file that an earlier run left behind keeps its mode.
-    await handle.chmod(0o600);
     await handle.writeFile(text);
     await handle.sync();
   } finally {
@@ -64,6 +64,11 @@ export const createStateFile = <T>({ dir, name, env, parse, delayMs = 1_500 }: S
   const read = (): T | undefined => {
     let text: string;
     try {
+      const found = lstatSync(file);
+      if (!found.isFile() || found.uid !== process.geteuid?.()) {
+        env.log.warn('a state file is not a file of the user that runs this process, and is left out', { file });
+        return undefined;
+      }
       text = readFileSync(file, 'utf8');
     } catch (error) {
       if (!isMissing(error)) env.log.warn('a state file cannot be read and is left out', { file, error });
