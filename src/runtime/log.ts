@@ -21,6 +21,13 @@ const plainError = (error: unknown): unknown => {
   return `${error.message}${code}${cause}`;
 };
 
+/** Words of servers and registries are among the fields: none may begin a line or speak to the terminal. */
+const printable = (text: string): string =>
+  text.replaceAll(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}}`,
+  );
+
 export interface LoggerOptions {
   /** Receives one whole line without its newline. */
   write: (line: string) => void;
@@ -46,7 +53,10 @@ export const createLogger = (options: LoggerOptions, bound: LogFields = {}): Log
         return;
       }
       const tail = Object.entries(all)
-        .map(([key, value]) => ` ${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+        .map(
+          ([key, value]) =>
+            ` ${key}=${printable(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined'))}`,
+        )
         .join('');
       write(`${ts.slice(11, 23)} ${level.padEnd(5)} ${msg}${tail}`);
     };
