@@ -81,8 +81,9 @@ export const createCarryOut = (options: CarryOutOptions): CarryOut => {
       known.setEpisode(settled, { decision: settled, fromRevision, toRevision, startedAt: Date.parse(act.startedAt) });
     }
     const owner = ownerOf(settled);
-    if (owner)
-      tell.event(owner, 'UpdateCarriedOut', String(settled.id), `${result} (decision of ${settled.by.identity}).`);
+    const { by } = settled;
+    const whose = by.via === 'agent' ? "the administrator's deadline" : `decision of ${by.identity}`;
+    if (owner) tell.event(owner, 'UpdateCarriedOut', String(settled.id), `${result} (${whose}).`);
     return settled;
   };
 

@@ -84,6 +84,16 @@ describe('decision book', () => {
     await book.close();
   });
 
+  it('tells a deadline that has passed apart from what an owner agreed to', async () => {
+    const book = await open();
+    await book.decide(input({ by: { identity: 'agent', via: 'agent' } }));
+    assert.deepEqual(
+      book.history().map(({ what, who }) => [what, who]),
+      [['DeadlineReached', 'agent']],
+    );
+    await book.close();
+  });
+
   it('takes fifty of the same request at once for one decision', async () => {
     const book = await open();
     const decisions = await Promise.all(Array.from({ length: 50 }, () => book.decide(input())));

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Env } from '../../runtime/index.ts';
 import { type JournalOptions, openJournal } from '../journal/index.ts';
-import type { Choice, DaemonSetRef, Decision, DecisionState, HistoryEntry, Timestamp } from '../types.ts';
+import type { Caller, Choice, DaemonSetRef, Decision, DecisionState, HistoryEntry, Timestamp } from '../types.ts';
 import { DecisionError } from './errors.ts';
 import { type Change, createLedger } from './ledger.ts';
 import type { DecisionBook } from './types.ts';
@@ -17,7 +17,9 @@ export interface DecisionBookOptions {
 
 const FILE = 'decisions.journal';
 
-const chosen = (choice: Choice): { what: string; result: string } => {
+const chosen = (choice: Choice, by: Caller): { what: string; result: string } => {
+  if (by.via === 'agent')
+    return { what: 'DeadlineReached', result: "The administrator's deadline has passed: nobody is asked any more." };
   switch (choice.choice) {
     case 'reject':
       return { what: 'Rejected', result: 'This version is not wanted.' };
@@ -129,7 +131,7 @@ export const openDecisionBook = async ({ dir, env, on }: DecisionBookOptions): P
           .all()
           .filter((other) => same(other, decision))
           .map((other): Decision => ({ ...other, state: 'replaced', result: `By decision ${id}.`, settledAt: at }));
-        const { what, result } = chosen(choice);
+        const { what, result } = chosen(choice, by);
         await save({ decisions: [...replaced, decision], history: [line(decision, what, result, fromRevision)] }, id);
         return decision;
       }),

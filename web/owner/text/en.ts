@@ -225,6 +225,7 @@ export const en = {
       Rejected: 'Version declined',
       Deleting: 'Update begun',
       Approving: 'Update begun',
+      Deleted: 'Old version stopped',
       Updated: 'Updated',
       Failed: 'Update failed',
       Refused: 'Update not possible',
