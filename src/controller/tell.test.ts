@@ -49,6 +49,20 @@ describe('what changed between two statuses', () => {
     });
   });
 
+  for (const [strategy, note] of [
+    ['ota', /app-2 to 6 nodes, whose owners decide/],
+    ['manual', /6 nodes get app-2 when their pods are deleted/],
+  ] as const)
+    it(`begins with who updates the nodes under the strategy ${strategy}, offline ones too`, () => {
+      const { teller, told } = prepare();
+      teller.written(status({ rollout: 1 }), status({ strategy }));
+      assert.deepEqual(
+        told.map(({ reason }) => reason),
+        ['RolloutStarted'],
+      );
+      assert.match(told[0]?.note ?? '', note);
+    });
+
   it('is nothing where nothing of note did, as after a restart', () => {
     const { teller, told } = prepare();
     const full = status(

@@ -57,16 +57,19 @@ export const createTeller = (events: EventRecorder, daemonSet: DaemonSetRef) => 
         refused.clear();
         const { outdated, broken, held, settling, offlineOutdated } = after.nodes;
         const reachable = outdated + broken + held + settling + after.nodes.updating;
-        const byOwners = after.strategy === 'ota';
-        tell(
-          'Normal',
-          'RolloutStarted',
-          byOwners ? 'Announce' : 'Roll',
-          byOwners
-            ? `Announcing ${after.target?.revision} to ${reachable + offlineOutdated} nodes, whose owners decide.`
-            : `Rolling out ${after.target?.revision} to ${reachable} online nodes, at most ${after.budget.nodes} at a time.`,
-        );
-        if (offlineOutdated > 0 && !byOwners)
+        const target = after.target?.revision;
+        const [action, note] = (
+          {
+            auto: [
+              'Roll',
+              `Rolling out ${target} to ${reachable} online nodes, at most ${after.budget.nodes} at a time.`,
+            ],
+            ota: ['Announce', `Announcing ${target} to ${reachable + offlineOutdated} nodes, whose owners decide.`],
+            manual: ['Await', `${reachable + offlineOutdated} nodes get ${target} when their pods are deleted.`],
+          } as const
+        )[after.strategy ?? 'auto'];
+        tell('Normal', 'RolloutStarted', action, note);
+        if (offlineOutdated > 0 && (after.strategy ?? 'auto') === 'auto')
           tell(
             'Normal',
             'OfflineNodesSkipped',
