@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -220,6 +220,9 @@ describe('a Unix socket', () => {
     });
     await assert.rejects(again(path.basename(fileOf(''))), { code: 'InvalidOption', message: /is no socket/ });
     await assert.rejects(again('no/such/folder.sock'), { code: 'InvalidOption', message: /cannot listen/ });
+    mkdirSync(file('open'));
+    chmodSync(file('open'), 0o777);
+    await assert.rejects(again('open/agent.sock'), { code: 'InvalidOption', message: /every user may replace/ });
     await assert.rejects(again('x'.repeat(120)), { code: 'InvalidOption', message: /shorter path/ });
     await server.close();
     assert.ok(!existsSync(file('left.sock')), 'it is taken away at the end');

@@ -1,6 +1,8 @@
-import { chmod, lstat, unlink } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { chmod, lstat, stat, unlink } from 'node:fs/promises';
 import type { Server } from 'node:net';
 import { connect } from 'node:net';
+import { dirname } from 'node:path';
 import { OptionError } from '../../runtime/index.ts';
 
 const FLAG = '--unix-socket';
@@ -20,6 +22,10 @@ const isAlive = (path: string): Promise<boolean> =>
 /** Takes away what a killed process left behind. Throws an `OptionError` when the path is somebody's. */
 const makeRoom = async (path: string): Promise<void> => {
   if (Buffer.byteLength(path) > LONGEST_PATH) throw new OptionError(FLAG, `${path} is too long: give a shorter path`);
+  const folder = await stat(dirname(path)).catch(() => undefined);
+  const othersMayReplace = folder && (folder.mode & constants.S_IWOTH) !== 0 && (folder.mode & 0o1000) === 0;
+  if (othersMayReplace)
+    throw new OptionError(FLAG, `every user may replace ${path}: run chmod o-w ${dirname(path)}, or give another path`);
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined) return;
   if (!found.isSocket()) throw new OptionError(FLAG, `${path} is no socket, and is not overwritten: give another path`);
