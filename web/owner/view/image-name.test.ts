@@ -13,6 +13,10 @@ test('an image is read as name and version', () => {
   assert.deepEqual(readImage(`app@${digest}`), { name: 'app', version: '0123456789ab' });
 });
 
+test('an image cannot turn around or hide what is beside it', () => {
+  assert.deepEqual(readImage('app:1.0\u202e0.2\n\u200b'), { name: 'app', version: '1.0\uFFFD0.2\uFFFD\uFFFD' });
+});
+
 test('containers are compared by their name, new and old ones too', () => {
   const before = [
     { container: 'app', image: 'app:1' },

@@ -4,6 +4,8 @@ export interface ImageName {
   version: string;
 }
 
+/** No registry's name holds them; they could turn around or hide what stands beside them. */
+const UNSEEN = /[\p{Cc}\p{Cf}]/gu;
 const SHORT_DIGEST = 12;
 
 /**
@@ -11,7 +13,7 @@ const SHORT_DIGEST = 12;
  * `latest`, which says nothing.
  */
 export const readImage = (image: string): ImageName => {
-  const [reference = '', digest] = image.split('@', 2);
+  const [reference = '', digest] = image.replaceAll(UNSEEN, '\uFFFD').split('@', 2);
   const path = reference.slice(reference.lastIndexOf('/') + 1);
   const colon = path.indexOf(':');
   const name = colon < 0 ? path : path.slice(0, colon);
