@@ -59,8 +59,10 @@ const onDecision = (facts: StepFacts, { decision, at, by }: Decision): Step => {
       return wait('Rejected', 'The owner does not want this version.');
     case 'postpone': {
       const until = Date.parse(decision.until);
-      const wentBack = facts.now < Date.parse(at) - CLOCK_WENT_BACK_MS;
-      if (facts.now >= until || wentBack) return undecided(facts);
+      if (facts.now >= until) return undecided(facts);
+      // Where the clock is let run on, the postponement holds again from here.
+      const believedFrom = Date.parse(at) - CLOCK_WENT_BACK_MS;
+      if (facts.now < believedFrom) return { ...undecided(facts), wakeAt: Math.min(believedFrom, until) };
       return { ...wait('Postponed', 'The owner is asked again later.', until), wakeAt: until };
     }
   }
