@@ -9,6 +9,7 @@ import {
 } from '../rollout/index.ts';
 import type { AdvancedDaemonSet, AdvancedDaemonSetStatus, PreDelete } from './api.ts';
 import { parseAdvancedPolicy } from './policy.ts';
+import { IN_PLACE_GRACE, PREDELETE_TIMEOUT, secondsOf } from './waits.ts';
 
 const PROGRESSIVE = 'daemonset.kruise.io/progressive-create-pod';
 
@@ -24,6 +25,10 @@ export interface AdvancedView extends DaemonSetView {
   /** Revisions to keep beside the target. */
   keep: number;
   preDelete: PreDelete | undefined;
+  /** How long a hook's controller may take before a pod is deleted without it; Infinity for as long as it likes. */
+  preDeleteTimeoutMs: number;
+  /** How long a pod is out of service before its containers are exchanged. */
+  graceMs: number;
   status: AdvancedDaemonSetStatus;
 }
 
@@ -49,6 +54,8 @@ export const toAdvancedView = (daemonSet: AdvancedDaemonSet): AdvancedView | und
     progressive: spec.scaleStrategy?.partitionedScaling === true || annotations[PROGRESSIVE] === 'true',
     keep: spec.revisionHistoryLimit ?? 10,
     preDelete: spec.lifecycle?.preDelete,
+    preDeleteTimeoutMs: secondsOf(annotations[PREDELETE_TIMEOUT]) ?? Number.POSITIVE_INFINITY,
+    graceMs: secondsOf(annotations[IN_PLACE_GRACE]) ?? 0,
     status,
   };
 };

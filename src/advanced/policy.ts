@@ -12,6 +12,7 @@ import {
   readTerms,
 } from '../rollout/index.ts';
 import type { AdvancedDaemonSetSpec, IntOrPercentValue, RollingUpdate } from './api.ts';
+import { IN_PLACE_GRACE, PREDELETE_TIMEOUT, secondsOf } from './waits.ts';
 
 const ROLLING = 'spec.updateStrategy.rollingUpdate';
 
@@ -63,10 +64,24 @@ export const parseAdvancedPolicy = (
   if (nodeSelector && !nodeSelector.ok)
     refuse('selector', JSON.stringify(rollingUpdate.selector), nodeSelector.problem, nodeSelector.cure);
 
+  if (maxSurge.value > 0)
+    refuse('maxSurge', said.maxSurge, 'is not served yet', 'set maxSurge to 0 and maxUnavailable to 1 or more');
+  for (const field of [PREDELETE_TIMEOUT, IN_PLACE_GRACE]) {
+    const value = annotations[field];
+    if (value !== undefined && secondsOf(value) === undefined)
+      errors.push({
+        field,
+        value,
+        problem: 'is no number of seconds',
+        cure: 'set a whole number, or remove the annotation',
+      });
+  }
+
   const owners = readStrategy(annotations, errors, warnings)?.value === 'ota';
   const policy: Policy = {
     strategy: owners ? 'ota' : type === 'OnDelete' ? 'manual' : 'auto',
     maxUnavailable,
+    maxSurge,
     percentOf: 'desired',
     inPlace: said.rollingUpdateType === 'InPlaceIfPossible',
     partition: share('partition', rollingUpdate.partition ?? 0),

@@ -1,3 +1,4 @@
+export { type Air, createAir } from './air.ts';
 export { type Controller, type ControllerOptions, createController, type RolloutSnapshot } from './controller.ts';
 export {
   type DaemonSetObject,
@@ -6,10 +7,10 @@ export {
   type Kind,
   type PodProjection,
 } from './kind.ts';
-export type { Acts, CarryOut, Means, Pass, ServedKind, Surroundings, Target } from './means.ts';
+export type { Acts, CarryOut, Means, Pass, ServedKind, Surroundings, Target, Touched } from './means.ts';
 export type { ControllerObserver } from './observer.ts';
 export { createPacing, nextTurn } from './pacing.ts';
-export { FENCE_ANNOTATION, type Outcome, type PodActs } from './pod-acts.ts';
+export { FENCE_ANNOTATION, type Outcome, type PodActs, type PodVersion } from './pod-acts.ts';
 export { type ReadOptions, type RolloutReading, readRollout } from './read-rollout.ts';
 export { daemonRollouts } from './resources.ts';
 export { newestRevision, type RevisionView, readRevisions } from './revision-view.ts';

@@ -1,0 +1,64 @@
+import { type Air, createAir, createPacing, type Outcome } from '../../controller/index.ts';
+import type { Env } from '../../runtime/index.ts';
+import type { KeptPod } from './kept-pod.ts';
+
+/** Writes to pods under way at once. */
+const MOST_IN_AIR = 32;
+/** A write that was confirmed and that the watch has not shown for so long is looked at anew. */
+const SHOWN_WITHIN_MS = 15_000;
+
+export interface ChoresOptions {
+  env: Env;
+  /** Asks for a pass. */
+  wake: () => void;
+}
+
+/** Writes to pods that no slot is needed for: one at a time for a pod, and none on what the watch still shows of before. */
+export const createChores = ({ env, wake }: ChoresOptions) => {
+  const { clock, log } = env;
+  const pacing = createPacing();
+  /** By UID: the version that was written to, or is waited on, until the watch shows another; not after `until`. */
+  const waits = new Map<string, { version: string; until: number }>();
+  const air: Air = createAir({
+    clock,
+    most: MOST_IN_AIR,
+    ended: wake,
+    failed(uid, error) {
+      log.error('a write to a pod failed unexpectedly', { uid, error });
+      pacing.failed(uid, clock.now());
+    },
+  });
+
+  const learn = (uid: string, version: string, outcome: Outcome): void => {
+    const now = clock.now();
+    if (outcome.kind === 'unsure' || outcome.kind === 'refused') pacing.failed(uid, now);
+    else pacing.succeeded(uid);
+    if (outcome.kind === 'later') waits.set(uid, { version, until: outcome.at });
+    else if (outcome.kind !== 'refused') waits.set(uid, { version, until: now + SHOWN_WITHIN_MS });
+    if (outcome.kind === 'unsure') log.warn('the answer to a write to a pod was lost', { uid, error: outcome.message });
+  };
+
+  return {
+    /** When the pod of this version may be written to; a time that is past for at once. */
+    turnOf({ facts: { uid, resourceVersion } }: KeptPod): number {
+      const wait = waits.get(uid);
+      return Math.max(pacing.until(uid, clock.now()), wait?.version === resourceVersion ? wait.until : 0);
+    },
+    /** Begins a write, unless one to the pod is under way, or its turn has not come. `then` is told what came of it. */
+    launch(kept: KeptPod, write: (signal: AbortSignal) => Promise<Outcome>, then?: (outcome: Outcome) => void): void {
+      const { uid, resourceVersion } = kept.facts;
+      if (this.turnOf(kept) > clock.now()) return;
+      air.launch(uid, async (signal) => {
+        const outcome = await write(signal);
+        learn(uid, resourceVersion, outcome);
+        then?.(outcome);
+      });
+    },
+    forget(uid: string): void {
+      waits.delete(uid);
+      pacing.succeeded(uid);
+    },
+    stop: (graceMs: number): Promise<void> => air.stop(graceMs),
+  };
+};
+export type Chores = ReturnType<typeof createChores>;

@@ -1,0 +1,148 @@
+import { createAir, createPacing, type Surroundings } from '../../controller/index.ts';
+import { isKubeError } from '../../kube/index.ts';
+import { pods as podResource } from '../../resources/index.ts';
+import { controllerOf } from '../../rollout/index.ts';
+import type { AdvancedView } from '../advanced-view.ts';
+import { type Creation, slowStart } from '../placement/index.ts';
+import { type Gate, gate, newPod } from '../pods/index.ts';
+import type { KeptPod } from './kept-pod.ts';
+import type { KnownRevision } from './revision-keeper.ts';
+
+/** A pod that was created and that the watch has not shown for so long is looked for anew. */
+const SHOWN_WITHIN_MS = 30_000;
+const TIMEOUT_MS = 10_000;
+const RUN = 'creations';
+
+const gatesFor = ({ policy, preDelete }: AdvancedView): Gate[] => [
+  ...(policy.policy.inPlace ? [gate.inPlace] : []),
+  ...(preDelete?.markPodNotReady === true ? [gate.lifecycle] : []),
+];
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+type Needs = Pick<Surroundings<AdvancedView, KeptPod>, 'client' | 'env' | 'teller' | 'observe' | 'wake'>;
+
+/** Creates pods in the background: slowly at first, and ever more rarely while the API server refuses them. */
+export const createCreator = ({ client, env, teller, observe, wake }: Needs) => {
+  const { clock, log } = env;
+  const pacing = createPacing();
+  const air = createAir({
+    clock,
+    most: 1,
+    ended: wake,
+    failed: (_key, error) => {
+      log.error('creating pods failed unexpectedly', { error });
+      pacing.failed(RUN, clock.now());
+    },
+  });
+  /** By node: the pod that is being created, or was, until the watch shows it. */
+  const coming = new Map<string, { uid: string | undefined; until: number }>();
+  /** By node: a pod that has the name which the node's next one would get. */
+  const besides = new Map<string, string>();
+  let refusal: string | undefined;
+  let leading: AbortSignal | undefined;
+
+  /** The name is taken: by our own pod of an earlier try, or by one that is none of ours any more. */
+  const settle = async (
+    view: AdvancedView,
+    name: string,
+    node: string,
+    signal: AbortSignal,
+  ): Promise<string | undefined> => {
+    const { namespace, uid } = view;
+    try {
+      const existing = await client.get(podResource, { namespace, name }, { timeoutMs: TIMEOUT_MS, signal });
+      const isOurs = controllerOf(existing)?.uid === uid && !existing.metadata?.deletionTimestamp;
+      if (isOurs) return existing.metadata?.uid;
+      besides.set(node, existing.metadata?.uid ?? '');
+    } catch (error) {
+      if (!isKubeError(error, 'NotFound')) throw error;
+    }
+    coming.delete(node);
+    return undefined;
+  };
+
+  const createOne = async (
+    view: AdvancedView,
+    { template, target }: KnownRevision,
+    { node, replaces }: Creation,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    signal.throwIfAborted();
+    leading?.throwIfAborted();
+    const pod = newPod({
+      daemonSet: view,
+      template,
+      node,
+      revision: target.hash,
+      replaces: replaces ?? besides.get(node),
+      gates: gatesFor(view),
+    });
+    const name = pod.metadata?.name ?? '';
+    let uid: string | undefined;
+    try {
+      const made = await client.create(podResource, pod, { timeoutMs: TIMEOUT_MS, signal });
+      uid = made.metadata?.uid;
+      observe.acted?.('created');
+      teller.tell('Normal', 'SuccessfulCreate', 'Create', `Created pod ${name} on ${node}.`);
+    } catch (error) {
+      if (!isKubeError(error, 'AlreadyExists')) throw error;
+      uid = await settle(view, name, node, signal);
+      if (uid === undefined) return;
+    }
+    coming.set(node, { uid, until: clock.now() + SHOWN_WITHIN_MS });
+  };
+
+  const failed = (errors: readonly unknown[]): void => {
+    const [error] = errors;
+    const now = clock.now();
+    pacing.failed(RUN, now);
+    // What was lost on the way is tried again without a word.
+    if (!isKubeError(error) || error.happened === 'unknown' || error.status <= 0) return;
+    refusal = textOf(error);
+    teller.once(`create ${error.code}`, 'FailedCreate', 'Create', `Could not create pods: ${refusal}`);
+  };
+
+  return {
+    /** A pod is on its way to the node, and not one of those that the watch shows there. */
+    isComing(node: string, shown: readonly KeptPod[]): boolean {
+      const one = coming.get(node);
+      if (one && (clock.now() >= one.until || shown.some(({ facts }) => facts.uid === one.uid))) coming.delete(node);
+      return coming.has(node);
+    },
+    inFlight: (): number => coming.size,
+    /** When the node is to be looked at again whatever happens; Infinity for never. */
+    lookAt: (node: string): number => coming.get(node)?.until ?? Number.POSITIVE_INFINITY,
+    /** When creations may begin again; a time that is past for at once. */
+    turn: (): number => pacing.until(RUN, clock.now()),
+    /** What the API server says of pods that it refuses; undefined while it takes them. */
+    refusal: (): string | undefined => refusal,
+    begin(view: AdvancedView, known: KnownRevision, creations: readonly Creation[], signal: AbortSignal): void {
+      if (creations.length === 0 || air.has(RUN) || pacing.until(RUN, clock.now()) > clock.now()) return;
+      leading = signal;
+      for (const { node } of creations) coming.set(node, { uid: undefined, until: Number.POSITIVE_INFINITY });
+      air.launch(RUN, async (ending) => {
+        const { errors } = await slowStart(creations, (creation) => createOne(view, known, creation, ending)).finally(
+          () => {
+            for (const { node } of creations) if (coming.get(node)?.uid === undefined) coming.delete(node);
+          },
+        );
+        if (errors.length > 0) failed(errors);
+        else {
+          refusal = undefined;
+          pacing.succeeded(RUN);
+        }
+      });
+    },
+    /** The watch shows that the pod is gone. */
+    gone({ facts: { node, uid } }: KeptPod): void {
+      if (coming.get(node)?.uid === uid) coming.delete(node);
+    },
+    /** The node is gone. */
+    forget(node: string): void {
+      besides.delete(node);
+    },
+    stop: (graceMs: number): Promise<void> => air.stop(graceMs),
+  };
+};
+export type Creator = ReturnType<typeof createCreator>;

@@ -1,0 +1,1 @@
+export { createAdvancedKind } from './advanced-kind.ts';

@@ -1,0 +1,140 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
+import { createAir, nextTurn, type Surroundings } from '../../controller/index.ts';
+import { compareVersions, isKubeError } from '../../kube/index.ts';
+import { type Decision, explainHold, formatPolicyError } from '../../rollout/index.ts';
+import type { AdvancedView } from '../advanced-view.ts';
+import type { AdvancedDaemonSetStatus } from '../api.ts';
+import { advancedDaemonSets } from '../resources.ts';
+import type { KeptPod } from './kept-pod.ts';
+import type { Sums } from './shares.ts';
+import type { Blocked } from './target.ts';
+
+/** A DaemonSet's status is written at most once in this time. */
+const WRITE_EVERY_MS = 1_000;
+const TIMEOUT_MS = 10_000;
+const WRITE = 'status';
+
+export interface StatusInput {
+  view: AdvancedView;
+  decision: Pick<Decision, 'summary'>;
+  sums: Readonly<Sums>;
+  /** Hash of the revision that the DaemonSet asks for as it is now; undefined while that is not on record. */
+  hash: string | undefined;
+  blocked: Blocked | undefined;
+  /** What the API server says of pods that it refuses. */
+  refusal: string | undefined;
+  now: number;
+}
+
+const isoTime = (now: number): string => new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+
+/** Why nothing can go on before a person does something; undefined when that is not so. */
+const stalledBy = ({ view, decision, blocked, refusal }: StatusInput): Blocked | undefined => {
+  if (blocked) return blocked;
+  const { policy } = view;
+  if (policy.kind === 'invalid')
+    return { reason: 'InvalidPolicy', message: policy.errors.map(formatPolicyError).join(' ') };
+  if (refusal !== undefined) return { reason: 'FailedCreate', message: refusal };
+  const { hold } = decision.summary;
+  return hold?.kind === 'halted'
+    ? { reason: 'Halted', message: explainHold(hold, policy.policy.words).what }
+    : undefined;
+};
+
+const conditionsOf = (input: StatusInput): Condition[] => {
+  const { view, decision, sums, now } = input;
+  const stalled = stalledBy(input);
+  const { complete } = decision.summary;
+  const numbers = `${sums.updated} of ${sums.desired} nodes have a pod of the current revision, ${sums.available} an available pod.`;
+  const made = (type: string, on: boolean, reason: string, message: string): Condition => {
+    const status = on ? 'True' : 'False';
+    const before = view.status.conditions?.find((condition) => condition.type === type);
+    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : isoTime(now);
+    return { type, status, observedGeneration: view.generation, lastTransitionTime, reason, message };
+  };
+  const ready = complete && !stalled;
+  const going = !complete && !stalled;
+  return [
+    made('Ready', ready, ready ? 'Complete' : (stalled?.reason ?? 'Incomplete'), stalled?.message ?? numbers),
+    made('Reconciling', going, going ? 'Incomplete' : (stalled?.reason ?? 'Complete'), numbers),
+    made('Stalled', stalled !== undefined, stalled?.reason ?? 'NothingInTheWay', stalled?.message ?? ''),
+  ];
+};
+
+/** The status that a DaemonSet is to have. */
+export const statusOf = (input: StatusInput): AdvancedDaemonSetStatus => {
+  const { view, sums, hash, blocked } = input;
+  return {
+    ...view.status,
+    currentNumberScheduled: sums.current,
+    desiredNumberScheduled: sums.desired,
+    numberMisscheduled: sums.misscheduled,
+    numberReady: sums.ready,
+    numberAvailable: sums.available,
+    numberUnavailable: sums.desired - sums.available,
+    updatedNumberScheduled: sums.updated,
+    ...((hash !== undefined || blocked) && { observedGeneration: view.generation }),
+    ...(hash !== undefined && { updateRevision: hash, daemonSetHash: hash }),
+    conditions: conditionsOf(input),
+  };
+};
+
+/** Writes the status when it says something new, at most once a second, and never two at a time. */
+export const createStatusKeeper = ({
+  client,
+  env,
+  wake,
+}: Pick<Surroundings<AdvancedView, KeptPod>, 'client' | 'env' | 'wake'>) => {
+  const { clock, log } = env;
+  let writtenAt = Number.NEGATIVE_INFINITY;
+  /** Our last write, until the watch of the DaemonSet has it. */
+  let last: { status: AdvancedDaemonSetStatus; resourceVersion: string } | undefined;
+  const air = createAir({
+    clock,
+    most: 1,
+    ended: wake,
+    failed: (_key, error) => log.error('writing the status failed', { error }),
+  });
+
+  const write = async (view: AdvancedView, status: AdvancedDaemonSetStatus, signal: AbortSignal): Promise<void> => {
+    const { namespace, name, uid } = view;
+    const { collisionCount: _, ...ours } = status;
+    try {
+      const answer = await client.patch(
+        advancedDaemonSets,
+        { namespace, name },
+        { metadata: { uid }, status: ours },
+        { type: 'merge', subresource: 'status', timeoutMs: TIMEOUT_MS, signal },
+      );
+      last = { status, resourceVersion: answer.metadata.resourceVersion ?? '' };
+    } catch (error) {
+      // Gone, or made anew: the watch will say so.
+      if (!isKubeError(error, 'NotFound', 'Conflict', 'Invalid'))
+        log.warn('the status could not be written', { error });
+    }
+  };
+
+  return {
+    /** The view with the status that it will have once the watch has caught up with us. */
+    seen(view: AdvancedView): AdvancedView {
+      if (last && (compareVersions(view.resourceVersion, last.resourceVersion) ?? 0) >= 0) last = undefined;
+      return last ? { ...view, status: { ...last.status, ...collisionsOf(view.status) } } : view;
+    },
+    /** Resolves with when to be called again, epoch ms; Infinity when all is said. */
+    keep(view: AdvancedView, status: AdvancedDaemonSetStatus): number {
+      if (isDeepStrictEqual(view.status, status)) return Number.POSITIVE_INFINITY;
+      const now = clock.now();
+      const turn = nextTurn(writtenAt, WRITE_EVERY_MS, now);
+      if (now < turn) return turn;
+      if (air.has(WRITE)) return Number.POSITIVE_INFINITY;
+      writtenAt = now;
+      air.launch(WRITE, (signal) => write(view, status, signal));
+      return Number.POSITIVE_INFINITY;
+    },
+    stop: (graceMs: number): Promise<void> => air.stop(graceMs),
+  };
+};
+
+const collisionsOf = ({ collisionCount }: AdvancedDaemonSetStatus): Pick<AdvancedDaemonSetStatus, 'collisionCount'> =>
+  collisionCount === undefined ? {} : { collisionCount };

@@ -1,0 +1,120 @@
+import type { Surroundings, Target } from '../../controller/index.ts';
+import { formatPolicyError, type PolicyError } from '../../rollout/index.ts';
+import type { AdvancedView } from '../advanced-view.ts';
+import { type DefaultedTemplate, defaultedTemplate } from '../revisions/index.ts';
+import type { KeptPod } from './kept-pod.ts';
+import { kruiseObstacle, type LeaseWatch, nativeObstacle, type Obstacle } from './obstacles.ts';
+import { createRevisionKeeper, type KnownRevision } from './revision-keeper.ts';
+
+/** While somebody is in the way, how often to look whether they still are. */
+const OBSTACLE_LOOK_MS = 5_000;
+/** What refuses a template, such as an admission policy, may change. */
+const REFUSED_LOOK_MS = 300_000;
+const AGAIN_MS = 250;
+
+/** Why no pod may be created, for conditions. */
+export interface Blocked {
+  reason: string;
+  message: string;
+}
+
+type Needs = Pick<
+  Surroundings<AdvancedView, KeptPod>,
+  'client' | 'env' | 'pods' | 'ledger' | 'revisions' | 'teller'
+> & { lease: LeaseWatch };
+
+/** Finds the revision that a DaemonSet asks for; reads and writes only when something new is asked, or ended. */
+export const createTargetFinder = ({ client, env, pods, ledger, revisions, teller, lease }: Needs) => {
+  const { clock } = env;
+  const keeper = createRevisionKeeper(client);
+  let proof: { generation: number; at: number; result: DefaultedTemplate } | undefined;
+  let known:
+    | { generation: number; finishedAt: number | undefined; watched: boolean; revision: KnownRevision }
+    | undefined;
+  let obstacle: Obstacle | undefined;
+  /** For which generation native DaemonSets were looked at last. */
+  let lookedFor: number | undefined;
+  let blocked: Blocked | undefined;
+
+  const held = (reason: string, error: PolicyError, lookAgainAt: number): Target => {
+    const message = formatPolicyError(error);
+    if (blocked?.message !== message) teller.once(message, reason, 'Validate', message);
+    blocked = { reason, message };
+    return { kind: 'held', hold: { kind: 'invalid', errors: [error] }, lookAgainAt };
+  };
+
+  const findObstacle = async (view: AdvancedView, signal: AbortSignal): Promise<Obstacle | undefined> => {
+    const holder = await lease(client, clock, signal);
+    if (holder !== undefined) return kruiseObstacle(holder);
+    if (lookedFor === view.generation && obstacle === undefined) return undefined;
+    const native = await nativeObstacle(client, view, signal);
+    lookedFor = view.generation;
+    return native;
+  };
+
+  const prove = async (view: AdvancedView, signal: AbortSignal): Promise<DefaultedTemplate> => {
+    const now = clock.now();
+    const fresh = proof?.generation === view.generation && (proof.result.ok || now - proof.at < REFUSED_LOOK_MS);
+    if (proof && fresh) return proof.result;
+    const result = await defaultedTemplate(client, view.namespace, view.template, { signal });
+    proof = { generation: view.generation, at: now, result };
+    return result;
+  };
+
+  /** Hashes that must stay on record: live pods carry them, or a rollback would put them back. */
+  const carried = (): ReadonlySet<string> => {
+    const hashes = new Set<string>();
+    for (const { standing, facts } of pods.values()) if (standing !== 'native') hashes.add(facts.revision);
+    const { lastComplete } = ledger.state;
+    if (lastComplete) hashes.add(lastComplete.hash);
+    return hashes;
+  };
+
+  /** It was there and is no more: deleted by hand. */
+  const isLost = (): boolean => {
+    if (!known) return false;
+    const { name } = known.revision.target;
+    const present = revisions().some((revision) => revision.name === name);
+    if (present) known.watched = true;
+    return known.watched && !present;
+  };
+
+  return {
+    async find(view: AdvancedView, signal: AbortSignal): Promise<Target> {
+      obstacle = await findObstacle(view, signal);
+      if (obstacle) return held(obstacle.reason, obstacle.error, clock.now() + OBSTACLE_LOOK_MS);
+      const proved = await prove(view, signal);
+      if (!proved.ok) {
+        known = undefined;
+        const error = {
+          field: 'spec.template',
+          value: view.name,
+          problem: `is refused by the API server: ${proved.message}`,
+          cure: 'set it to a template that is valid for pods',
+        };
+        return held('InvalidTemplate', error, clock.now() + REFUSED_LOOK_MS);
+      }
+      blocked = undefined;
+      const { finishedAt } = ledger.state;
+      if (known?.generation !== view.generation || known.finishedAt !== finishedAt || isLost()) {
+        const recorded = await keeper.record(view, proved.template, carried(), signal);
+        if (recorded.kind === 'again')
+          return { kind: 'held', hold: { kind: 'unobserved' }, lookAgainAt: clock.now() + AGAIN_MS };
+        known = { generation: view.generation, finishedAt, watched: false, revision: recorded.revision };
+      }
+      const { target, plans } = known.revision;
+      const inPlaceFrom = view.policy.policy.inPlace ? new Set(plans.keys()) : undefined;
+      return { kind: 'known', revision: { ...target, ...(inPlaceFrom && { inPlaceFrom }) } };
+    },
+    /** What the DaemonSet asks for as it is now; undefined while that is not on record. */
+    known: (view: AdvancedView): KnownRevision | undefined =>
+      known?.generation === view.generation ? known.revision : undefined,
+    /** Why nothing is created; undefined when nothing is in the way. */
+    blocked: (): Blocked | undefined => blocked,
+    /** A pod of a native DaemonSet was seen: look whether it is still there. */
+    suspectNative(): void {
+      lookedFor = undefined;
+    },
+  };
+};
+export type TargetFinder = ReturnType<typeof createTargetFinder>;

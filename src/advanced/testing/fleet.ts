@@ -1,0 +1,175 @@
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { createController, daemonRollouts } from '../../controller/index.ts';
+import { createTestRecorder } from '../../controller/testing/index.ts';
+import type { KubeClient } from '../../kube/index.ts';
+import { customResourceDefinitions, pods } from '../../resources/index.ts';
+import { controllerOf, daemonRolloutCrd } from '../../rollout/index.ts';
+import { createVirtualClock, type Env, silentLogger } from '../../runtime/index.ts';
+import { createEmbeddedCluster, machineryClient } from '../../sim/index.ts';
+import type { AdvancedDaemonSet, AdvancedDaemonSetSpec } from '../api.ts';
+import { advancedDaemonSetCrd } from '../crd.ts';
+import { advancedDaemonSets } from '../resources.ts';
+import { createAdvancedKind } from '../serve/index.ts';
+
+/** The same numbers in [0, 1) each time. */
+const createChance = (): (() => number) => {
+  let state = 7;
+  return () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return state / 0x80000000;
+  };
+};
+
+const STEP_MS = 50;
+const LIMIT_MS = 120_000;
+export const NAMESPACE = 'default';
+
+export interface Request {
+  verb: string;
+  plural: string;
+  name: string;
+}
+
+/** The client, and what was written through it. */
+const recording = (client: KubeClient, requests: Request[]): KubeClient => ({
+  ...client,
+  get: (resource, ref, options) => {
+    requests.push({ verb: 'get', plural: resource.plural, name: ref.name });
+    return client.get(resource, ref, options);
+  },
+  list: (resource, options) => {
+    requests.push({ verb: 'list', plural: resource.plural, name: '' });
+    return client.list(resource, options);
+  },
+  create: (resource, object, options) => {
+    requests.push({ verb: 'create', plural: resource.plural, name: object.metadata?.name ?? '' });
+    return client.create(resource, object, options);
+  },
+  patch: (resource, ref, body, options) => {
+    requests.push({
+      verb: 'patch',
+      plural: `${resource.plural}${options.subresource ? `/${options.subresource}` : ''}`,
+      name: ref.name,
+    });
+    return client.patch(resource, ref, body, options);
+  },
+  delete: (resource, ref, options) => {
+    requests.push({ verb: 'delete', plural: resource.plural, name: ref.name });
+    return client.delete(resource, ref, options);
+  },
+});
+
+/** An embedded cluster with nodes, in virtual time, and the controller of Advanced DaemonSets at work on it. */
+export const createFleet = async (nodeNames: readonly string[] = ['node-1', 'node-2', 'node-3']) => {
+  const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
+  const env: Env = { clock, random: () => 0.5, log: silentLogger };
+  const cluster = createEmbeddedCluster({
+    env: { clock, random: createChance(), log: silentLogger },
+    delays: { startMs: 300, stopMs: 200, dieMs: 1500, backOffMs: 1000 },
+  });
+  const client = machineryClient(cluster.machinery);
+  await client.create(customResourceDefinitions, advancedDaemonSetCrd);
+  await client.create(customResourceDefinitions, daemonRolloutCrd);
+  for (const name of nodeNames) cluster.addNode(name, { labels: { name } });
+  await clock.advance(20_000);
+
+  const requests: Request[] = [];
+  const { recorder, told, reasons } = createTestRecorder();
+  const start = (identity: string) => {
+    const controller = createController(createAdvancedKind(), {
+      client: recording(client, requests),
+      env,
+      events: recorder,
+      identity,
+    });
+    const caches = new AbortController();
+    const term = new AbortController();
+    const running = Promise.all([controller.run(caches.signal), controller.lead(term.signal)]);
+    return async (): Promise<void> => {
+      term.abort(new Error('the lease is lost'));
+      caches.abort(new Error('stopped'));
+      await clock.advance(1_000);
+      await running.catch(() => undefined);
+    };
+  };
+  let stopManager = start('m1');
+  const ref = { namespace: NAMESPACE, name: 'app' };
+
+  const fleet = {
+    clock,
+    cluster,
+    client,
+    requests,
+    told,
+    reasons,
+    create: (
+      spec: Partial<AdvancedDaemonSetSpec> = {},
+      annotations: Record<string, string> = {},
+      template: object = {},
+    ) =>
+      client.create(advancedDaemonSets, {
+        apiVersion: 'apps.kruise.io/v1beta1',
+        kind: 'DaemonSet',
+        metadata: { ...ref, annotations: { 'edgeset.io/settle-seconds': '0', ...annotations } },
+        spec: {
+          selector: { matchLabels: { app: 'app' } },
+          template: {
+            metadata: { labels: { app: 'app' } },
+            spec: { containers: [{ name: 'app', image: 'app:v1' }] },
+            ...template,
+          },
+          ...spec,
+        },
+      }),
+    get: (): Promise<AdvancedDaemonSet> => client.get(advancedDaemonSets, ref),
+    patch: (body: object) => client.patch(advancedDaemonSets, ref, body, { type: 'merge' }),
+    setImage: (image: string) =>
+      fleet.patch({ spec: { template: { spec: { containers: [{ name: 'app', image }] } } } }),
+    rollout: () => client.get(daemonRollouts, { namespace: NAMESPACE, name: 'app.apps.kruise.io' }),
+    pods: async (): Promise<Pod[]> => {
+      const { uid } = (await fleet.get()).metadata;
+      const { items } = await client.list(pods, { namespace: NAMESPACE });
+      return items.filter((pod) => controllerOf(pod)?.uid === uid);
+    },
+    /** Passes time until it is so. */
+    until: async <T>(what: string, probe: () => Promise<T | undefined | false>): Promise<T> => {
+      for (const end = clock.now() + LIMIT_MS; clock.now() < end; await clock.advance(STEP_MS)) {
+        const found = await probe();
+        if (found !== undefined && found !== false) return found;
+      }
+      throw new Error(`waited ${LIMIT_MS} ms in vain until ${what}`);
+    },
+    /** Every node has one pod with this image, and it is ready; resolves with these pods, by their node. */
+    allRun: (image: string, count = nodeNames.length): Promise<Map<string, Pod>> =>
+      fleet.until(`${count} nodes run ${image}`, async () => {
+        const { status } = await fleet.get();
+        const all = await fleet.pods();
+        const fit = all.filter(({ spec }) => spec?.containers[0]?.image === image);
+        const done = status?.numberAvailable === count && status.updatedNumberScheduled === count;
+        return done && fit.length === count && all.length === count
+          ? new Map(all.map((pod) => [pod.spec?.nodeName ?? '', pod]))
+          : undefined;
+      }),
+    restart: async (): Promise<void> => {
+      await stopManager();
+      stopManager = start('m2');
+    },
+    end: async (): Promise<void> => {
+      await stopManager();
+      cluster.close();
+    },
+  };
+  return fleet;
+};
+export type Fleet = Awaited<ReturnType<typeof createFleet>>;
+
+/** A test with a fleet of its own. */
+export const withFleet =
+  (play: (fleet: Fleet) => Promise<void>, nodeNames?: readonly string[]) => async (): Promise<void> => {
+    const fleet = await createFleet(nodeNames);
+    try {
+      await play(fleet);
+    } finally {
+      await fleet.end();
+    }
+  };
