@@ -2,6 +2,7 @@ import type { Act, Ledger, PodFacts } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import { createAir } from './air.ts';
 import { type Deed, deeds } from './deed.ts';
+import { learnPod } from './learn-pod.ts';
 import type { Acts } from './means.ts';
 import type { ControllerObserver } from './observer.ts';
 import { createPacing } from './pacing.ts';
@@ -60,8 +61,8 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
     if (outcome.kind === 'unsure' || outcome.kind === 'refused') pacing.failed(node, now);
     else pacing.succeeded(node);
     if (outcome.kind === 'gone') ledger.removePod(pod.podUid, now);
-    if (outcome.kind === 'changed') ledger.setPod(outcome.pod, now);
-    if (outcome.kind === 'done' && outcome.pod) ledger.setPod(outcome.pod, now);
+    if (outcome.kind === 'changed') learnPod(ledger, outcome.pod, now);
+    if (outcome.kind === 'done' && outcome.pod) learnPod(ledger, outcome.pod, now);
     return now;
   };
 

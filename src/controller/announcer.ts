@@ -1,6 +1,7 @@
 import { type Announcement, type Ledger, livePod, type PodFacts } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import { createAir } from './air.ts';
+import { learnPod } from './learn-pod.ts';
 import type { ControllerObserver } from './observer.ts';
 import { createPacing } from './pacing.ts';
 import type { PodActs } from './pod-acts.ts';
@@ -56,7 +57,7 @@ export const createAnnouncer = ({ env, ledger, acts, teller, observe, ended }: A
       case 'done':
         pacing.succeeded(pod.uid);
         // So that it is not written again before the watch tells of it.
-        if (outcome.pod) ledger.setPod(outcome.pod, now);
+        if (outcome.pod) learnPod(ledger, outcome.pod, now);
         break;
       case 'gone':
         pacing.succeeded(pod.uid);
@@ -64,7 +65,7 @@ export const createAnnouncer = ({ env, ledger, acts, teller, observe, ended }: A
         break;
       case 'changed':
         if (!isAsked) pacing.failed(pod.uid, now);
-        ledger.setPod(outcome.pod, now);
+        learnPod(ledger, outcome.pod, now);
         break;
       case 'later':
         pacing.failed(pod.uid, now);

@@ -28,7 +28,9 @@ export type Fault =
   /** The answer does not arrive; `happened` says what became of the request. */
   | { kind: 'lose'; happened: boolean }
   /** It is on its way until released, and arrives then even when nobody waits for its answer any more. */
-  | { kind: 'hold' };
+  | { kind: 'hold' }
+  /** It is carried out at once, and its answer is on its way until released. */
+  | { kind: 'late' };
 
 interface Rule {
   verb: Verb;
@@ -82,7 +84,9 @@ export const createTestApi = (clock: Clock) => {
       if (fault.happened) perform();
       throw new KubeError('Timeout', 'no answer', { happened: 'unknown' });
     }
-    const answer = (rule?.released ?? Promise.resolve()).then(() => structuredClone(perform()) as T);
+    const released = rule?.released ?? Promise.resolve();
+    const done = fault?.kind === 'late' ? structuredClone(perform()) : undefined;
+    const answer = released.then(() => (fault?.kind === 'late' ? done : structuredClone(perform())) as T);
     if (!signal) return answer;
     const aborted = Promise.withResolvers<never>();
     const onAbort = (): void => {
@@ -215,10 +219,10 @@ export const createTestApi = (clock: Clock) => {
     /** Names of what was asked to be deleted, patched and so on. */
     sent: (verb: Verb, plural: string): string[] =>
       calls.filter((call) => call.verb === verb && call.plural === plural).map(({ name }) => name),
-    /** The next `times` such requests (default 1) fare so. `release` lets held ones go on. */
+    /** The next `times` such requests (default 1) fare so. `release` lets held and late ones go on. */
     fault(verb: Verb, plural: string, fault: Fault, { name, times = 1 }: { name?: string; times?: number } = {}) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      const released = fault.kind === 'hold' ? promise : Promise.resolve();
+      const released = fault.kind === 'hold' || fault.kind === 'late' ? promise : Promise.resolve();
       const rule: Rule = { verb, plural, name, left: times, fault, fired: 0, abandoned: 0, released };
       rules.unshift(rule);
       return {
