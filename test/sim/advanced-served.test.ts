@@ -36,7 +36,8 @@ describe('Advanced DaemonSets and their controller, on the embedded cluster', ()
       reportingInstance: 'test',
     });
     const controller = createController(createAdvancedKind(), { client, env, events, identity: 'test' });
-    for (const part of [events.run, controller.run, controller.lead]) void part(stopping.signal).catch(() => undefined);
+    const { signal } = stopping;
+    Promise.all([events.run(signal), controller.run(signal), controller.lead(signal)]).catch(() => undefined);
     return {
       client,
       namespace: 'default',

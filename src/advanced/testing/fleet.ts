@@ -1,7 +1,7 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createController, daemonRollouts } from '../../controller/index.ts';
 import { createTestRecorder } from '../../controller/testing/index.ts';
-import type { KubeClient } from '../../kube/index.ts';
+import type { KubeClient, KubeError } from '../../kube/index.ts';
 import { customResourceDefinitions, pods } from '../../resources/index.ts';
 import { controllerOf, daemonRolloutCrd } from '../../rollout/index.ts';
 import { createVirtualClock, type Env, silentLogger } from '../../runtime/index.ts';
@@ -30,34 +30,41 @@ export interface Request {
   name: string;
 }
 
-/** The client, and what was written through it. */
-const recording = (client: KubeClient, requests: Request[]): KubeClient => ({
-  ...client,
-  get: (resource, ref, options) => {
-    requests.push({ verb: 'get', plural: resource.plural, name: ref.name });
-    return client.get(resource, ref, options);
-  },
-  list: (resource, options) => {
-    requests.push({ verb: 'list', plural: resource.plural, name: '' });
-    return client.list(resource, options);
-  },
-  create: (resource, object, options) => {
-    requests.push({ verb: 'create', plural: resource.plural, name: object.metadata?.name ?? '' });
-    return client.create(resource, object, options);
-  },
-  patch: (resource, ref, body, options) => {
-    requests.push({
-      verb: 'patch',
-      plural: `${resource.plural}${options.subresource ? `/${options.subresource}` : ''}`,
-      name: ref.name,
-    });
-    return client.patch(resource, ref, body, options);
-  },
-  delete: (resource, ref, options) => {
-    requests.push({ verb: 'delete', plural: resource.plural, name: ref.name });
-    return client.delete(resource, ref, options);
-  },
-});
+export interface Fault {
+  verb: string;
+  plural: string;
+  error: KubeError;
+  /** It is carried out all the same: its answer is lost. */
+  happened?: boolean;
+  left: number;
+}
+
+/** The client, with a record of what is asked through it, and with faults. */
+const recording = (client: KubeClient, requests: Request[], faults: readonly Fault[]): KubeClient => {
+  const asked = async <T>(verb: string, plural: string, name: string, perform: () => Promise<T>): Promise<T> => {
+    requests.push({ verb, plural, name });
+    const fault = faults.find((each) => each.left > 0 && each.verb === verb && each.plural === plural);
+    if (!fault) return perform();
+    fault.left -= 1;
+    if (fault.happened) await perform();
+    throw fault.error;
+  };
+  return {
+    ...client,
+    get: (resource, ref, options) => asked('get', resource.plural, ref.name, () => client.get(resource, ref, options)),
+    list: (resource, options) => asked('list', resource.plural, '', () => client.list(resource, options)),
+    create: (resource, object, options) =>
+      asked('create', resource.plural, object.metadata?.name ?? '', () => client.create(resource, object, options)),
+    replace: (resource, object, options) =>
+      asked('replace', resource.plural, object.metadata?.name ?? '', () => client.replace(resource, object, options)),
+    patch: (resource, ref, body, options) =>
+      asked('patch', resource.plural + (options.subresource ? `/${options.subresource}` : ''), ref.name, () =>
+        client.patch(resource, ref, body, options),
+      ),
+    delete: (resource, ref, options) =>
+      asked('delete', resource.plural, ref.name, () => client.delete(resource, ref, options)),
+  };
+};
 
 /** An embedded cluster with nodes, in virtual time, and the controller of Advanced DaemonSets at work on it. */
 export const createFleet = async (nodeNames: readonly string[] = ['node-1', 'node-2', 'node-3']) => {
@@ -74,10 +81,11 @@ export const createFleet = async (nodeNames: readonly string[] = ['node-1', 'nod
   await clock.advance(20_000);
 
   const requests: Request[] = [];
+  const faults: Fault[] = [];
   const { recorder, told, reasons } = createTestRecorder();
   const start = (identity: string) => {
     const controller = createController(createAdvancedKind(), {
-      client: recording(client, requests),
+      client: recording(client, requests, faults),
       env,
       events: recorder,
       identity,
@@ -100,6 +108,8 @@ export const createFleet = async (nodeNames: readonly string[] = ['node-1', 'nod
     cluster,
     client,
     requests,
+    /** The controller's next such requests fare so. */
+    faults,
     told,
     reasons,
     create: (

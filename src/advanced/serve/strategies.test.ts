@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { pods as podResource } from '../../resources/index.ts';
+import { type Fleet, NAMESPACE, withFleet } from '../testing/fleet.ts';
+
+/** Images by node. */
+const images = async (fleet: Fleet): Promise<Record<string, string>> =>
+  Object.fromEntries(
+    (await fleet.pods())
+      .map(({ spec }) => [spec?.nodeName ?? '', spec?.containers[0]?.image ?? ''] as const)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  );
+
+const remove = async (fleet: Fleet, node: string): Promise<void> => {
+  const name = (await fleet.pods()).find(({ spec }) => spec?.nodeName === node)?.metadata?.name ?? '';
+  await fleet.client.delete(podResource, { namespace: NAMESPACE, name });
+};
+
+const untilImages = (fleet: Fleet, wanted: Record<string, string>) =>
+  fleet.until(`it is ${JSON.stringify(wanted)}`, async () => {
+    const { status } = await fleet.get();
+    return status?.numberAvailable === 3 && JSON.stringify(await images(fleet)) === JSON.stringify(wanted);
+  });
+
+const old = { 'node-1': 'app:v1', 'node-2': 'app:v1', 'node-3': 'app:v1' };
+
+describe('an Advanced DaemonSet is updated', () => {
+  it(
+    'as far as its partition says, lowered step by step as a canary',
+    withFleet(async (fleet) => {
+      const partition = (value: number | string) => ({ updateStrategy: { rollingUpdate: { partition: value } } });
+      await fleet.create(partition(2));
+      await fleet.allRun('app:v1');
+      await fleet.setImage('app:v2');
+      await untilImages(fleet, { ...old, 'node-3': 'app:v2' });
+      await fleet.clock.advance(5_000);
+      assert.deepEqual(await images(fleet), { ...old, 'node-3': 'app:v2' });
+      await fleet.patch({ spec: partition('34%') });
+      await untilImages(fleet, { ...old, 'node-2': 'app:v2', 'node-3': 'app:v2' });
+      await fleet.patch({ spec: partition(0) });
+      await fleet.allRun('app:v2');
+    }),
+  );
+
+  it(
+    'not while it is paused, though its pods are repaired',
+    withFleet(async (fleet) => {
+      await fleet.create({ updateStrategy: { rollingUpdate: { paused: true } } });
+      await fleet.allRun('app:v1');
+      await fleet.setImage('app:v2');
+      await fleet.clock.advance(5_000);
+      assert.deepEqual(await images(fleet), old);
+      await remove(fleet, 'node-1');
+      await untilImages(fleet, { ...old, 'node-1': 'app:v2' });
+      await fleet.patch({ spec: { updateStrategy: { rollingUpdate: { paused: false } } } });
+      await fleet.allRun('app:v2');
+    }),
+  );
+
+  it(
+    'by the hand of who deletes pods, with OnDelete',
+    withFleet(async (fleet) => {
+      await fleet.create({ updateStrategy: { type: 'OnDelete' } });
+      await fleet.allRun('app:v1');
+      await fleet.setImage('app:v2');
+      await fleet.clock.advance(5_000);
+      assert.deepEqual(await images(fleet), old);
+      await remove(fleet, 'node-2');
+      await untilImages(fleet, { ...old, 'node-2': 'app:v2' });
+    }),
+  );
+
+  it(
+    'by the owners of its nodes, who are told by a condition',
+    withFleet(async (fleet) => {
+      await fleet.create({}, { 'apps.openyurt.io/update-strategy': 'ota' });
+      await fleet.allRun('app:v1');
+      await fleet.setImage('app:v2');
+      await fleet.until('owners are told', async () =>
+        (await fleet.pods()).every(({ status }) =>
+          status?.conditions?.some(({ type, status: is }) => type === 'PodNeedUpgrade' && is === 'True'),
+        ),
+      );
+      await fleet.clock.advance(5_000);
+      assert.deepEqual(await images(fleet), old);
+      await remove(fleet, 'node-2');
+      await untilImages(fleet, { ...old, 'node-2': 'app:v2' });
+    }),
+  );
+
+  it(
+    'back to the version that worked, when the new one fails and that is wanted',
+    withFleet(async (fleet) => {
+      await fleet.create(
+        {},
+        {
+          'edgeset.io/on-failure': 'rollback',
+          'edgeset.io/failure-threshold': '1',
+          'edgeset.io/progress-deadline-seconds': '10',
+        },
+      );
+      await fleet.allRun('app:v1');
+      await fleet.clock.advance(5_000);
+      await fleet.setImage('app:v2--never-ready');
+      await fleet.until('it is put back', async () => {
+        const { metadata, spec } = await fleet.get();
+        return (
+          metadata.annotations?.['edgeset.io/rolled-back-from'] !== undefined &&
+          spec.template.spec?.containers[0]?.image === 'app:v1'
+        );
+      });
+      await fleet.allRun('app:v1');
+    }),
+  );
+});

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { KubeError, leases, toMicroTime } from '../../kube/index.ts';
+import { controllerRevisions, namespaces, pods as podResource } from '../../resources/index.ts';
+import { type Fleet, NAMESPACE, withFleet } from '../testing/fleet.ts';
+
+const created = ({ requests }: Fleet): number =>
+  requests.filter(({ verb, plural }) => verb === 'create' && plural === 'pods').length;
+
+const stalled = async ({ get }: Fleet) =>
+  (await get()).status?.conditions?.find(({ type, status }) => type === 'Stalled' && status === 'True');
+
+const quota = () => new KubeError('Forbidden', 'exceeded quota', { status: 403 });
+const lost = () => new KubeError('Timeout', 'no answer', { happened: 'unknown' });
+
+describe('pods that are to be created', () => {
+  it(
+    'and are refused are tried ever more rarely, told of once, and are there once they may be',
+    withFleet(async (fleet) => {
+      fleet.faults.push({ verb: 'create', plural: 'pods', error: quota(), left: 6 });
+      await fleet.create();
+      const condition = await fleet.until('it stalls', () => stalled(fleet));
+      assert.equal(condition.reason, 'FailedCreate');
+      assert.match(condition.message, /exceeded quota/);
+      await fleet.clock.advance(7_000);
+      assert.ok(created(fleet) <= 4, `${created(fleet)} tries`);
+      assert.equal(fleet.reasons().filter((reason) => reason === 'FailedCreate').length, 1);
+      await fleet.allRun('app:v1');
+      assert.equal(await stalled(fleet), undefined);
+    }),
+  );
+
+  it(
+    'are there once each when the answer to a creation is lost',
+    withFleet(async (fleet) => {
+      fleet.faults.push({ verb: 'create', plural: 'pods', error: lost(), happened: true, left: 2 });
+      await fleet.create();
+      await fleet.allRun('app:v1');
+      assert.equal(fleet.reasons().includes('FailedCreate'), false);
+    }),
+  );
+
+  it(
+    'get another name where theirs is taken by a pod that is not ours',
+    withFleet(async (fleet) => {
+      await fleet.create();
+      const before = await fleet.allRun('app:v1');
+      const name = before.get('node-1')?.metadata?.name ?? '';
+      await fleet.client.patch(
+        podResource,
+        { namespace: NAMESPACE, name },
+        { metadata: { labels: { app: 'other' } } },
+        { type: 'merge' },
+      );
+      const after = await fleet.until('node-1 has another', async () => {
+        const pod = (await fleet.pods()).find(({ spec }) => spec?.nodeName === 'node-1');
+        return pod?.metadata?.name === name ? undefined : pod;
+      });
+      assert.notEqual(after.metadata?.name, name);
+    }),
+  );
+
+  it(
+    'come one by one with progressive creation, as far as the partition allows',
+    withFleet(async (fleet) => {
+      await fleet.create({
+        updateStrategy: { rollingUpdate: { partition: 2 } },
+        scaleStrategy: { partitionedScaling: true },
+      });
+      await fleet.until('one is there', async () => (await fleet.get()).status?.numberAvailable === 1);
+      await fleet.clock.advance(5_000);
+      assert.equal((await fleet.pods()).length, 1);
+      await fleet.patch({ spec: { updateStrategy: { rollingUpdate: { partition: 0 } } } });
+      await fleet.allRun('app:v1');
+    }),
+  );
+});
+
+describe('nothing is acted on', () => {
+  it(
+    "while OpenKruise's manager holds its lease",
+    withFleet(async (fleet) => {
+      const lease = { namespace: 'kruise-system', name: 'kruise-manager' };
+      const spec = {
+        holderIdentity: 'kruise-1',
+        leaseDurationSeconds: 60,
+        renewTime: toMicroTime(fleet.clock.now()),
+      };
+      await fleet.client.create(namespaces, { metadata: { name: lease.namespace } });
+      await fleet.client.create(leases, { metadata: lease, spec });
+      await fleet.create();
+      const condition = await fleet.until('it stalls', () => stalled(fleet));
+      assert.equal(condition.reason, 'OpenKruiseManager');
+      await fleet.clock.advance(20_000);
+      assert.equal(created(fleet), 0);
+      assert.ok(fleet.reasons().includes('OpenKruiseManager'));
+      await fleet.allRun('app:v1');
+    }),
+  );
+
+  it(
+    'on a policy that cannot be served: pods are kept, and not updated',
+    withFleet(async (fleet) => {
+      await fleet.create();
+      await fleet.allRun('app:v1');
+      await fleet.patch({
+        metadata: { annotations: { 'edgeset.io/predelete-timeout-seconds': 'soon' } },
+      });
+      await fleet.setImage('app:v2');
+      const condition = await fleet.until('it stalls', () => stalled(fleet));
+      assert.equal(condition.reason, 'InvalidPolicy');
+      assert.match(condition.message, /predelete-timeout-seconds/);
+      await fleet.clock.advance(10_000);
+      const images = (await fleet.pods()).map(({ spec }) => spec?.containers[0]?.image);
+      assert.deepEqual(images, ['app:v1', 'app:v1', 'app:v1']);
+    }),
+  );
+});
+
+describe('a revision', () => {
+  it(
+    'whose name another object has gets another one, and the collision is counted',
+    withFleet(async (fleet) => {
+      await fleet.create();
+      await fleet.allRun('app:v1');
+      const first = (await fleet.get()).status?.updateRevision ?? '';
+      const stranger = await fleet.client.get(controllerRevisions, { namespace: NAMESPACE, name: `app-${first}` });
+      await fleet.client.delete(controllerRevisions, { namespace: NAMESPACE, name: `app-${first}` });
+      const { ownerReferences: _, uid: __, resourceVersion: ___, ...metadata } = stranger.metadata ?? {};
+      await fleet.client.create(controllerRevisions, {
+        ...stranger,
+        apiVersion: 'apps/v1',
+        kind: 'ControllerRevision',
+        metadata: { ...metadata, labels: { other: 'one' } },
+        data: { other: 'data' },
+      });
+      await fleet.setImage('app:v2');
+      await fleet.allRun('app:v2');
+      await fleet.setImage('app:v1');
+      await fleet.allRun('app:v1');
+      const { status } = await fleet.get();
+      assert.equal(status?.collisionCount, 1);
+      assert.notEqual(status.updateRevision, first);
+    }),
+  );
+
+  it(
+    'beyond the limit goes when no pod carries it any more',
+    withFleet(async (fleet) => {
+      await fleet.create({ revisionHistoryLimit: 1 });
+      await fleet.allRun('app:v1');
+      for (const image of ['app:v2', 'app:v3', 'app:v4']) {
+        await fleet.setImage(image);
+        await fleet.allRun(image);
+      }
+      await fleet.until('two are left', async () => {
+        const { items } = await fleet.client.list(controllerRevisions, { namespace: NAMESPACE });
+        return items.length === 2;
+      });
+    }),
+  );
+});
