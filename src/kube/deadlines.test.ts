@@ -42,3 +42,27 @@ test('after a stop nothing fires and nothing is taken', async () => {
   assert.equal(clock.pending, 0);
   await clock.advance(10);
 });
+
+for (const [when, seen] of [
+  ['and nothing is set meanwhile', false],
+  ['and another time is set by the new clock', true],
+] as const)
+  test(`a key fires no later than it would have when the clock is set back, ${when}`, async () => {
+    const clock = createManualClock();
+    let offset = 0;
+    const fired: string[] = [];
+    const deadlines = createDeadlines({ ...clock, now: () => clock.now() + offset }, (key) => void fired.push(key));
+    deadlines.set('a', clock.now() + 10_000);
+    deadlines.set('b', clock.now() + 10_000);
+    offset = -3_600_000;
+    if (seen) deadlines.set('c', clock.now() + offset + 5_000);
+    await clock.advance(10_000);
+    assert.deepEqual(fired, seen ? ['a', 'b', 'c'] : ['a', 'b']);
+    assert.equal(deadlines.size, 0);
+    assert.equal(clock.pending, 0);
+    deadlines.set('a', clock.now() + offset + 1_000);
+    await clock.advance(999);
+    assert.equal(fired.length, seen ? 3 : 2, 'the new clock is believed');
+    await clock.advance(1);
+    assert.equal(fired.at(-1), 'a');
+  });

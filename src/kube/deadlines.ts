@@ -3,11 +3,14 @@ import type { Clock, Timer } from '../runtime/index.ts';
 
 /** Keys with a time each, and one clock timer for all of them. */
 export interface Deadlines {
-  /** Fires for `key` at `timeMs`, or earlier when an earlier time was set before. */
+  /** Fires for `key` at `timeMs`, or earlier when an earlier time was set before, or when the clock is set back. */
   set(key: string, timeMs: number): void;
   readonly size: number;
   stop(): void;
 }
+
+/** A clock that is slewed may step back a little, and timers may fire a little early. */
+const CLOCK_SLACK_MS = 1_000;
 
 interface Entry {
   key: string;
@@ -21,6 +24,17 @@ export const createDeadlines = (clock: Clock, fire: (key: string) => void): Dead
   let heap = new TinyQueue<Entry>([], byTime);
   let timer: { at: number; timer: Timer } | undefined;
   let stopped = false;
+  /** The latest time that was seen, or that a timer has shown to be reached. */
+  let latest = Number.NEGATIVE_INFINITY;
+  /** The clock was set back: by it, what is to fire soon may be hours away. */
+  let wentBack = false;
+
+  const look = (): number => {
+    const now = clock.now();
+    wentBack ||= now < latest - CLOCK_SLACK_MS;
+    latest = wentBack ? now : Math.max(latest, now);
+    return now;
+  };
 
   const disarm = (): void => {
     timer?.timer.cancel();
@@ -29,14 +43,25 @@ export const createDeadlines = (clock: Clock, fire: (key: string) => void): Dead
 
   const arm = (): void => {
     const next = heap.peek();
-    if (stopped || next === undefined || (timer !== undefined && timer.at <= next.at)) return;
+    if (stopped || next === undefined) return;
+    const at = wentBack ? Number.NEGATIVE_INFINITY : next.at;
+    if (timer !== undefined && timer.at <= at) return;
     disarm();
-    timer = { at: next.at, timer: clock.timer(next.at - clock.now(), expire) };
+    timer = { at, timer: clock.timer(wentBack ? 0 : at - clock.now(), expire) };
   };
 
   const expire = (): void => {
+    latest = Math.max(latest, timer?.at ?? latest);
     timer = undefined;
-    const now = clock.now();
+    const now = look();
+    if (wentBack) {
+      // Whoever fires early looks at the time, and sets a new one.
+      const keys = [...earliest.keys()];
+      earliest.clear();
+      heap = new TinyQueue<Entry>([], byTime);
+      wentBack = false;
+      for (const key of keys) fire(key);
+    }
     for (let next = heap.peek(); next !== undefined && next.at <= now; next = heap.peek()) {
       heap.pop();
       if (earliest.get(next.key) !== next.at) continue;
@@ -49,6 +74,7 @@ export const createDeadlines = (clock: Clock, fire: (key: string) => void): Dead
   return {
     set(key, timeMs) {
       if (stopped) return;
+      look();
       const at = Number.isFinite(timeMs) ? timeMs : clock.now();
       const known = earliest.get(key);
       if (known !== undefined && known <= at) return;
