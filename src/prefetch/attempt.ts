@@ -53,6 +53,16 @@ export const newAttempt = (request: ImageRequest, now: number): Attempt => ({
   writeRetryMs: FIRST_WRITE_RETRY_MS,
 });
 
+/** As it is remembered at `now`: a clock that was set back makes no wait longer. */
+export const remembered = (attempt: Attempt, now: number): Attempt => ({
+  ...attempt,
+  since: Math.min(attempt.since, now),
+  beganAt: Math.min(attempt.beganAt, now),
+  retryAt: Math.min(attempt.retryAt, now + LONGEST_RETRY_MS),
+  writeAt: Math.min(attempt.writeAt, now + LONGEST_WRITE_RETRY_MS),
+  doneAt: attempt.doneAt === undefined ? undefined : Math.min(attempt.doneAt, now),
+});
+
 /** The pull pod has been asked for. */
 export const sent = (attempt: Attempt, now: number): Attempt => ({ ...attempt, stage: 'sent', beganAt: now });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
 import type { ImageRequest } from '../rollout/index.ts';
-import { type Attempt, failed, newAttempt, notReported, reported, sent } from './attempt.ts';
+import { type Attempt, failed, LONGEST_RETRY_MS, newAttempt, notReported, reported, sent } from './attempt.ts';
 import { DONE_MS, type Plan, type PullAction, plan, SIGHT_MS, type Situation } from './plan.ts';
 import { pullPodName } from './pull-pod.ts';
 import type { Progress, PullView } from './pull-view.ts';
@@ -109,6 +109,22 @@ describe('what is done about requests', () => {
       return attempt.retryAt / 1000;
     });
     assert.deepEqual(waits, [10, 20, 40, 80, 160, 300, 300, 300]);
+  });
+
+  it('a clock that is set back by an hour makes no wait longer than the longest', () => {
+    const now = 36_000_000;
+    const waits: [string, (attempt: Attempt) => Attempt][] = [
+      ['pull p1', (attempt) => failed(attempt, 'x', now)],
+      ['report p1: x', (attempt) => notReported({ ...failed(attempt, 'x', now), retryAt: now + 1e9 }, now)],
+      ['pull p1', (attempt) => reported(attempt, undefined, now)],
+    ];
+    for (const [action, change] of waits) {
+      const back = now - 3_600_000;
+      const first = plan(situation([one], { attempts: attemptsOf(one, change, now), now: back }));
+      const later = plan(situation([one], { attempts: first.attempts, now: back + LONGEST_RETRY_MS }));
+      assert.ok(first.wakeAt <= back + LONGEST_RETRY_MS, action);
+      assert.ok(named([...first.actions, ...later.actions]).includes(action), action);
+    }
   });
 
   it('a failure that an earlier leader reported is not tried again at once, nor reported again', () => {

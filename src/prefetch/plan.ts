@@ -1,5 +1,5 @@
 import type { ImageRequest } from '../rollout/index.ts';
-import { type Attempt, failed, newAttempt, seen } from './attempt.ts';
+import { type Attempt, failed, newAttempt, remembered, seen } from './attempt.ts';
 import type { PullView } from './pull-view.ts';
 
 /** How long the watch may take to show a pull pod that was asked for. */
@@ -38,8 +38,9 @@ export interface Plan {
 }
 
 /** What is remembered of a request: nothing of another revision, nor of what its owner asked for before asking again. */
-const recall = (request: ImageRequest, known: Attempt | undefined, now: number): Attempt => {
-  if (known?.revision !== request.revision) return newAttempt(request, now);
+const recall = (request: ImageRequest, before: Attempt | undefined, now: number): Attempt => {
+  if (before?.revision !== request.revision) return newAttempt(request, now);
+  const known = remembered(before, now);
   if (known.doneAt !== undefined && now - known.doneAt >= DONE_MS) return newAttempt(request, now);
   const askedAgain = known.shown !== undefined && request.failure === undefined;
   const attempt = { ...known, shown: request.failure };

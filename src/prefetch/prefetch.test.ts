@@ -263,6 +263,34 @@ describe('the prefetch on a cluster', () => {
     assert.match(stage.outcome('n1')?.message ?? '', /no pull pod can be created: exceeded quota/);
   });
 
+  it('whose pull pod cannot be deleted neither keeps others waiting nor asks without end', async (t) => {
+    const stage = await createStage(t);
+    const refusal = new KubeError('Forbidden', 'denied by a webhook', { status: 403 });
+    let stuck = '';
+    let refused = 0;
+    const remove: KubeClient['delete'] = (resource, ref, options) => {
+      stuck ||= ref.name;
+      if (ref.name !== stuck) return stage.api.delete(resource, ref, options);
+      refused += 1;
+      return Promise.reject(refusal);
+    };
+    const manager = stage.start({ client: { delete: remove } });
+    stage.announce('n1');
+    stage.ask('n1');
+    manager.tell();
+    await stage.run(60_000);
+    stage.announce('n2');
+    stage.ask('n2');
+    for (let time = 0; time < 60; time += 1) {
+      // As events of the DaemonSet's pods do.
+      manager.tell();
+      await stage.run(1_000);
+    }
+    assert.ok(refused >= 4 && refused <= 10, `${refused} deletes`);
+    assert.equal(stage.outcome('n2')?.status, 'True');
+    assert.equal(stage.pulls().length, 1);
+  });
+
   it('meets a lost answer in AlreadyExists', async (t) => {
     const stage = await createStage(t);
     let lost = 0;

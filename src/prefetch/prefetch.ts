@@ -6,6 +6,7 @@ import { type Attempt, failed, notReported, postponed, reported, sent } from './
 import { type PullAction, plan } from './plan.ts';
 import { PULL_LABEL } from './pull-pod.ts';
 import { type PullView, toPullView } from './pull-view.ts';
+import { createRemovals } from './removals.ts';
 import { createWrites } from './writes.ts';
 
 export interface PrefetchOptions {
@@ -40,8 +41,7 @@ export const createPrefetch = (options: PrefetchOptions) => {
   const writes = createWrites(client);
   const asked = new Map<string, { daemonSet: RequestingDaemonSet; requests: ReadonlyMap<string, ImageRequest> }>();
   const attempts = new Map<string, ReadonlyMap<string, Attempt>>();
-  /** UIDs of pull pods that are deleted, until their watch says so too. */
-  const removed = new Set<string>();
+  const removals = createRemovals(env, writes);
   const wanted = Promise.withResolvers<void>();
   let queue: { add(key: string): void } | undefined;
 
@@ -60,7 +60,7 @@ export const createPrefetch = (options: PrefetchOptions) => {
         {
           upsert: (_key, { daemonSetUid }) => wake(daemonSetUid),
           remove(_key, { daemonSetUid, uid }) {
-            removed.delete(uid);
+            removals.forget(uid);
             wake(daemonSetUid);
           },
         },
@@ -90,13 +90,7 @@ export const createPrefetch = (options: PrefetchOptions) => {
     signal: AbortSignal,
   ): Promise<void> => {
     if (action.type === 'remove') {
-      const { uid } = action.pull;
-      // Before its watch can say so.
-      removed.add(uid);
-      await writes.remove(action.pull, signal).catch((error: unknown) => {
-        removed.delete(uid);
-        throw error;
-      });
+      await removals.remove(action.pull, signal);
       return;
     }
     if (!daemonSet) return;
@@ -139,7 +133,7 @@ export const createPrefetch = (options: PrefetchOptions) => {
     const next = plan({
       requests: known?.requests ?? new Map(),
       pulls: reflectors.flatMap(({ store }) =>
-        store.byIndex(BY_DAEMON_SET, uid).filter((pull) => !removed.has(pull.uid)),
+        store.byIndex(BY_DAEMON_SET, uid).filter((pull) => !removals.isGone(pull.uid)),
       ),
       attempts: attempts.get(uid) ?? new Map(),
       nodeReady: (node) => cluster.nodeReady(node),
@@ -152,8 +146,14 @@ export const createPrefetch = (options: PrefetchOptions) => {
       attempts.delete(uid);
       writes.forget(uid);
     }
+    let { wakeAt } = next;
+    const actions = next.actions.filter((action) => {
+      const dueAt = action.type === 'remove' ? removals.dueAt(action.pull.uid, now) : 0;
+      if (dueAt > now) wakeAt = Math.min(wakeAt, dueAt);
+      return dueAt <= now;
+    });
     const outcomes = await Promise.allSettled(
-      next.actions.map((action) => {
+      actions.map((action) => {
         const podUid = action.type === 'remove' ? undefined : action.request.podUid;
         const update = (change: (attempt: Attempt) => Attempt): void => {
           const attempt = podUid === undefined ? undefined : next.attempts.get(podUid);
@@ -163,8 +163,8 @@ export const createPrefetch = (options: PrefetchOptions) => {
       }),
     );
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
-    if (next.actions.length > 0) return { requeueAt: clock.now() };
-    return next.wakeAt < Number.POSITIVE_INFINITY ? { requeueAt: next.wakeAt } : {};
+    if (actions.length > 0) return { requeueAt: clock.now() };
+    return wakeAt < Number.POSITIVE_INFINITY ? { requeueAt: wakeAt } : {};
   };
 
   /** Pull pods of a manager that is no more, while nobody here asks for any. */
