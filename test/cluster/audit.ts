@@ -8,6 +8,7 @@ interface AuditEvent {
   user: { username: string; extra?: Record<string, string[]> };
   impersonatedUser?: { username: string };
   userAgent?: string;
+  requestURI?: string;
   objectRef?: { resource?: string; subresource?: string; apiGroup?: string; namespace?: string; name?: string };
   responseStatus?: { code?: number };
   requestObject?: unknown;
@@ -37,6 +38,7 @@ export const recordOf = (event: AuditEvent): AuditRecord => {
     resource: ref.subresource ? `${ref.resource}/${ref.subresource}` : (ref.resource ?? ''),
     namespace: ref.namespace ?? '',
     name: ref.name ?? created?.metadata?.name ?? '',
+    labelSelector: new URLSearchParams(event.requestURI?.split('?')[1]).get('labelSelector') ?? '',
     code: event.responseStatus?.code ?? 0,
     request: event.requestObject,
     response: event.responseObject,

@@ -13,6 +13,8 @@ export interface AuditRecord {
   resource: string;
   namespace: string;
   name: string;
+  /** Of a list or watch; empty without one. */
+  labelSelector?: string;
   /** HTTP status. */
   code: number;
   /** What was sent, where it was recorded. */

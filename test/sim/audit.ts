@@ -75,6 +75,7 @@ export const keepAudit = (machinery: Machinery, now: () => number): Audit & { he
         resource: call.subresource === undefined ? call.plural : `${call.plural}/${call.subresource}`,
         namespace: call.namespace ?? '',
         name: call.name ?? nameIn(call.response),
+        labelSelector: call.labelSelector,
         code: call.status,
         request: isRead ? undefined : call.request,
         response: isRead ? undefined : call.response,

@@ -12,6 +12,7 @@ export interface AuditedCall {
   readonly userAgent: string;
   readonly method: string;
   readonly watch: boolean;
+  readonly labelSelector: string;
   readonly group: string;
   readonly plural: string;
   readonly subresource: string | undefined;
@@ -66,6 +67,7 @@ export const listenTo = (
         userAgent: call.userAgent,
         method: call.method,
         watch: ['1', 'true'].includes(call.query.get('watch') ?? ''),
+        labelSelector: call.query.get('labelSelector') ?? '',
         group,
         plural,
         subresource,
