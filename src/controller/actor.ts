@@ -1,4 +1,4 @@
-import type { Act, Ledger, PodFacts } from '../rollout/index.ts';
+import { type Act, type Ledger, mayBeUnderWay, type PodFacts } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import { createAir } from './air.ts';
 import { type Deed, deeds } from './deed.ts';
@@ -108,7 +108,7 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
             break;
           case 'refused':
             // An earlier try may still succeed: then the slot is given back by a fence only.
-            if (act.stage === 'reserved') ledger.release(node, now);
+            if (!mayBeUnderWay(act)) ledger.release(node, now);
             else ledger.setStage(node, 'unsure', now);
             ledger.refuse(node, outcome.message, now);
             break;

@@ -94,7 +94,11 @@ export const createPursuit = <V extends DaemonSetView>(options: PursuitOptions<V
             break;
           case 'delete':
           case 'change':
+          case 'surge':
             actor.carryOut(action.node, action.type);
+            break;
+          case 'retire':
+            actor.retire(action.node, action.pod);
             break;
           case 'release':
             if (action.fence) actor.fence(action.node);
@@ -122,7 +126,12 @@ export const createPursuit = <V extends DaemonSetView>(options: PursuitOptions<V
       const times = actions.map((action) => {
         if (action.type === 'announce') return announcer.nextTryAt();
         if (action.type === 'reserve') return nextTurn(waveAt, WAVE_EVERY_MS, now);
-        const until = action.type === 'rollback' ? rollbackPacing.until(action.to.hash, now) : 0;
+        const until =
+          action.type === 'rollback'
+            ? rollbackPacing.until(action.to.hash, now)
+            : action.type === 'retire'
+              ? actor.retireAt(action.node, action.pod)
+              : 0;
         return until > now ? until : Number.POSITIVE_INFINITY;
       });
       return times.reduce((least, time) => Math.min(least, time), actor.nextTryAt());

@@ -12,9 +12,30 @@ import {
 const isCarriedOut = (record: NodeRecord, act: Act, context: Context): boolean => {
   const pod = record.pods.find(({ facts }) => facts.uid === act.podUid)?.facts;
   if (!pod) return !context.firstSight;
-  if (pod.terminating || act.kind !== 'in-place') return pod.terminating;
+  if (pod.terminating || act.kind === undefined) return pod.terminating;
+  if (act.kind === 'surge')
+    return record.pods.some(
+      (other) =>
+        other.facts.uid !== act.podUid &&
+        !other.facts.terminating &&
+        (act.rollout !== context.rollout || isCurrent(other, context)),
+    );
   // Another write than this act's may have changed the revision that it was reserved on.
   return act.rollout === context.rollout ? pod.revision === context.targetHash : pod.revision !== act.podRevision;
+};
+
+/** A new pod was created beside the old one, says whoever did it, and is not seen. */
+export const lacksNewPod = (record: NodeRecord, act: Act, context: Pick<Context, 'rollout'>): boolean =>
+  act.kind === 'surge' &&
+  act.stage === 'done' &&
+  act.rollout === context.rollout &&
+  record.pods.every(({ facts }) => facts.uid === act.podUid && !facts.terminating) &&
+  record.pods.length > 0;
+
+/** A pod went away: if it was the new one, before the old one did, whether another is made is decided anew. */
+export const noteLostNewPod = (record: NodeRecord, uid: string, context: Context): void => {
+  const { act } = record;
+  if (act && act.podUid !== uid && lacksNewPod(record, act, context)) record.act = { ...act, stage: 'inherited' };
 };
 
 // createdAt has whole seconds, and is written by another machine's clock.
@@ -81,11 +102,16 @@ export const advance = (record: NodeRecord, context: Context, now: number): Act 
   const current = isCurrent(pod, context);
   if (available && current && node.ready) record.forgiven = false;
   if (act) {
+    if (lacksNewPod(record, act, context) && now >= act.at + context.policy.progressDeadlineMs) {
+      record.act = { ...act, stage: 'inherited', at: now };
+      return undefined;
+    }
     const healed =
       act.stage === 'done' &&
       node.ready &&
       available &&
-      (act.kind === 'in-place' || pod?.facts.uid !== act.podUid) &&
+      pod !== undefined &&
+      (act.kind !== undefined || pod.facts.uid !== act.podUid) &&
       (current || act.rollout !== context.rollout);
     if (healed) {
       record.act = undefined;

@@ -1,5 +1,6 @@
 import type { Condition, ListMeta, ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import type { Phase } from './phase.ts';
+import type { ActKind } from './record.ts';
 
 /** Where the API serves DaemonRollouts. */
 export const daemonRolloutApi = {
@@ -72,7 +73,7 @@ export interface DaemonRolloutStatus {
   estimatedFinishAt?: string;
   nodes?: Record<Phase | 'eligible' | 'online' | 'offlineOutdated', number>;
   causes?: { phase: Phase; cause: string; count: number }[];
-  budget?: { maxUnavailable: string; nodes: number; inUse: number; inFlight: number };
+  budget?: { maxUnavailable: string; maxSurge?: string; nodes: number; inUse: number; inFlight: number };
   breaker?: { failures: number; suspects: number; threshold: number };
   owners?: { asked: number; nodes: string[]; deadline?: string; deadlineSpreadSeconds?: number };
   failing?: { node: string; cause: string; message: string; since: string }[];
@@ -88,7 +89,7 @@ export interface DaemonRolloutStatus {
 export interface DaemonRolloutReservation {
   node: string;
   /** Absent: the pod is deleted. */
-  kind?: 'in-place';
+  kind?: ActKind;
   /** Needed until the act has been carried out. */
   podName?: string;
   podUID: string;
@@ -101,5 +102,5 @@ export interface DaemonRolloutReservation {
   at: string;
   carriedOut: boolean;
   /** The act of an older rollout that this one repairs, in that one's slot. */
-  repairs?: { kind?: 'in-place'; podUID?: string; rollout: number; at: string };
+  repairs?: { kind?: ActKind; podUID?: string; rollout: number; at: string };
 }

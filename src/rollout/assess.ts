@@ -1,3 +1,4 @@
+import { lacksNewPod } from './advance.ts';
 import { announcementFor } from './announce.ts';
 import { isAnnounced } from './need-upgrade.ts';
 import { phaseOf, type Situation } from './phase.ts';
@@ -11,11 +12,14 @@ import {
   isGoing,
   isOutOfDate,
   livePod,
+  maySurge,
   type NodeRecord,
   outside,
+  podAvailableAt,
   type SeenPod,
   type View,
 } from './record.ts';
+import { freshPod, podToRetire, surgingPods } from './surge.ts';
 
 const failureOf = (
   record: NodeRecord,
@@ -28,7 +32,8 @@ const failureOf = (
   // What keeps a pod from being available while it is prepared for its end is no fault of its revision.
   if (!pod || pod.facts.leaving) return undefined;
   if (isCurrent(pod, context)) {
-    if (now >= availableAt(record, context)) return undefined;
+    if (now >= (maySurge(record, context) ? podAvailableAt(record, pod, context) : availableAt(record, context)))
+      return undefined;
     // Made anew, a pod that was changed in place may yet work.
     const expired = now >= deadlineAt && !isChangedInPlace(record, context);
     return pod.facts.trouble ?? (expired ? 'deadline' : undefined);
@@ -60,16 +65,23 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
   const settledAt = node.ready ? record.since + policy.settleMs : Number.POSITIVE_INFINITY;
   const settled = now >= settledAt;
 
+  // An old and a new pod at once: what is waited for is the new one.
+  const several = surgingPods(record, context);
+  const chief = several.length > 0 ? freshPod(several, context) : pod;
+  const retire = settled ? podToRetire(record, several, context, now)?.facts : undefined;
+  const newPodMissing = act !== undefined && lacksNewPod(record, act, context);
+
   const inPlace = isChangedInPlace(record, context);
-  const begunAt = Math.max(record.downSince, record.since, pod?.seenAt ?? 0, inPlace ? (act?.at ?? 0) : 0);
+  const begunAt = Math.max(record.downSince, record.since, chief?.seenAt ?? 0, inPlace ? (act?.at ?? 0) : 0);
   const deadlineAt = begunAt + policy.progressDeadlineMs;
-  const failure = node.ready ? failureOf(record, context, pod, deadlineAt, now) : undefined;
+  const failure = node.ready ? failureOf(record, context, chief, deadlineAt, now) : undefined;
 
   const windowEndsAt = act ? act.at + policy.suspectWindowMs : 0;
   const fellAway =
     !node.ready && act?.stage === 'done' && act.rollout === context.rollout && record.since <= windowEndsAt;
   const lost = fellAway && now >= windowEndsAt;
 
+  const livePods = record.pods.filter((each) => !isGoing(record, each)).length;
   const refused = record.refused !== undefined && now < record.refused.until;
   // What is still on its way to be changed, or was and has not started: its revision may differ while a watch is behind.
   const changing = inPlace && pod !== undefined && !pod.facts.leaving && failure !== 'came-back-old' && !available;
@@ -79,8 +91,9 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
     online: node.ready,
     // Nobody here acts on a node that has only just come back.
     settled: settled || byOthers,
-    pods: record.pods.length,
-    livePods: record.pods.filter((each) => !isGoing(record, each)).length,
+    // Beside a pod that is going another may begin to live where nodes surge.
+    pods: maySurge(record, context) && livePods > 0 ? livePods : record.pods.length,
+    livePods,
     current,
     ready: pod?.facts.ready ?? false,
     leaving: pod?.facts.leaving ?? false,
@@ -90,6 +103,7 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
     suspect: fellAway,
     lost,
     failure,
+    surging: several.length > 0 || newPodMissing,
     changing,
     overdue,
     refused,
@@ -98,15 +112,21 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
     imageMissing: awaitsImages(pod, context),
   });
 
-  const waits = node.ready && ((current && !available && !pod?.facts.leaving && failure === undefined) || changing);
+  const chiefAt = chief === pod ? readyAt : chief ? podAvailableAt(record, chief, context) : Number.POSITIVE_INFINITY;
+  const starts = isCurrent(chief, context) && now < chiefAt && !chief?.facts.leaving && failure === undefined;
+  const waits = node.ready && (starts || changing);
+  const readyTimes = several.map((each) => podAvailableAt(record, each, context)).filter((time) => time > now);
   const times = [
     node.ready && !settled ? settledAt : undefined,
     available ? undefined : readyAt,
     waits && now < deadlineAt ? deadlineAt : undefined,
     fellAway && !lost ? windowEndsAt : undefined,
     refused ? record.refused?.until : undefined,
+    newPodMissing && act ? act.at + policy.progressDeadlineMs : undefined,
+    ...readyTimes,
   ];
-  const inFlight = node.ready && act !== undefined && !(failure === 'came-back-old' && available);
+  const occupied = act !== undefined || several.length > 0;
+  const inFlight = node.ready && occupied && !(failure === 'came-back-old' && available);
   return {
     phase,
     cause,
@@ -115,10 +135,11 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
     down: settled && !available,
     inFlight,
     trying: inFlight && phase !== 'broken' && phase !== 'held',
-    taken: current || (act?.stage === 'done' && act.rollout === context.rollout),
+    taken: isCurrent(chief, context) || (act?.stage === 'done' && act.rollout === context.rollout),
     suspect: fellAway && !lost && !record.forgiven,
     failure: record.forgiven ? undefined : lost ? 'lost' : failure ? 'online' : undefined,
     overdue,
+    retire,
     asked: typeof wanted === 'object' && wanted.reason === 'NewRevision',
     announce,
     zone: node.zone,

@@ -1,17 +1,18 @@
 import { daemonRolloutLimits } from './api.ts';
 import { resolve } from './int-or-percent.ts';
-import type { Policy } from './policy.ts';
+import { type Policy, surges } from './policy.ts';
 import type { Tally } from './tally.ts';
 
 /** Every act in flight is a reservation in the DaemonRollout, whose size is bounded whatever the fleet's. */
 const MOST_IN_FLIGHT = daemonRolloutLimits.reservations;
 
-/** How many nodes may be down at once: a percent is rounded up, and at least 1 unless the value is zero. */
+/** How many nodes may be down, or surge, at once: a percent is rounded up, and at least 1 unless the value is zero. */
 export const budgetOf = (policy: Policy, tally: Readonly<Tally>): number => {
-  const { maxUnavailable, percentOf } = policy;
-  if (maxUnavailable.value === 0) return 0;
+  const { maxUnavailable, maxSurge, percentOf } = policy;
+  const share = surges(policy) ? maxSurge : maxUnavailable;
+  if (share.value === 0) return 0;
   const total = percentOf === 'desired' ? tally.eligible : tally.settled;
-  return Math.min(MOST_IN_FLIGHT, Math.max(1, resolve(maxUnavailable, total, 'up')));
+  return Math.min(MOST_IN_FLIGHT, Math.max(1, resolve(share, total, 'up')));
 };
 
 /** What of the budget is in use, as a decision counts it on while it gives slots away. */
@@ -33,6 +34,6 @@ export interface Usage {
 export const roomForBroken = (budget: number, usage: Usage, ownSlot: boolean): boolean =>
   (ownSlot ? usage.trying : usage.inFlight) < budget;
 
-/** May a healthy pod be taken down? */
-export const roomForHealthy = (budget: number, usage: Usage): boolean =>
-  usage.inFlight < budget && usage.occupied < budget;
+/** May a healthy pod be taken down, or get a new one beside it? */
+export const roomForHealthy = (budget: number, usage: Usage, surging = false): boolean =>
+  usage.inFlight < budget && (surging || usage.occupied < budget);

@@ -8,7 +8,10 @@ const cause = (): Schema =>
 const rolloutNumber = (description: string): Schema => counter(description, 'int64');
 
 const actKind = (): Schema =>
-  oneOf('How the pod is replaced: in-place changes the pod itself. Absent where it is deleted.', ['in-place']);
+  oneOf(
+    'How the pod is replaced: in-place changes the pod itself, surge creates the new one beside it. Absent where it is deleted.',
+    ['in-place', 'surge'],
+  );
 
 const target = object('The revision that the nodes are brought to; absent until it is known.', {
   revision: text('Name of the ControllerRevision.', limits.name),
@@ -46,12 +49,17 @@ const causes = keyedList(
   }),
 );
 
-const budget = object('How many nodes may be down at once, and how many are.', {
-  maxUnavailable: text('The budget as it is written in the annotation, or its default.', 32),
-  nodes: counter('The budget as a number of nodes, a percentage being of the eligible nodes that are online.'),
-  inUse: counter('Online nodes that are down, whatever brought them down.'),
-  inFlight: counter('Online nodes that were acted on and have not become available since.'),
-});
+const budget = object(
+  'How many nodes may be down, or surge, at once, and how many do.',
+  {
+    maxUnavailable: text('The budget as it is written by the user, or its default.', 32),
+    maxSurge: text('How many nodes may have a new pod beside the old one; absent where the old one goes first.', 32),
+    nodes: counter('The budget as a number of nodes, a percentage being of the eligible nodes that are online.'),
+    inUse: counter('Online nodes that are down, whatever brought them down.'),
+    inFlight: counter('Online nodes that were acted on and have not become available since.'),
+  },
+  { optional: ['maxSurge'] },
+);
 
 const breaker = object('How near the rollout is to being stopped for its failures.', {
   failures: counter('Nodes on which the target revision has failed, without those forgiven by a resume.'),

@@ -68,6 +68,7 @@ const least = {
 
 const full: Full<DaemonRolloutStatus> = {
   ...least,
+  budget: { ...least.budget, maxSurge: '0' },
   strategy: 'ota',
   causes: [{ phase: 'failed', cause: 'crash-loop', count: 1 }],
   owners: { ...least.owners, deadline: time, deadlineSpreadSeconds: 3600 },

@@ -3,19 +3,22 @@ import { budgetOf, roomForBroken, roomForHealthy, type Usage } from './budget.ts
 import type { PodFacts } from './facts.ts';
 import type { Hold, OutsideHold } from './hold.ts';
 import type { Ledger } from './ledger.ts';
-import type { Policy } from './policy.ts';
-import { type ActKind, awaitsImages, livePod, type NodeRecord } from './record.ts';
+import { type Policy, surges } from './policy.ts';
+import { type ActKind, awaitsImages, livePod, mayBeUnderWay, type NodeRecord } from './record.ts';
 import type { Halt } from './state.ts';
 
 /**
  * What is to be done now. `reserve` must be written to the DaemonRollout with a compare-and-swap before the ledger is
- * told; `delete` and `change` carry out what was reserved, `change` in place, with the pod's UID and resourceVersion as
- * preconditions of the first write; `release` gives a slot back, after a write of our own to the pod where another process may still carry it out (`fence`).
+ * told; `delete`, `change` and `surge` carry out what was reserved, with the pod's UID and resourceVersion as preconditions
+ * of the first write to it; `release` gives a slot back, after a write of our own to the pod where another process may still carry it out (`fence`).
  */
 export type Action =
   | { type: 'reserve'; node: string; pod: PodFacts; kind?: ActKind }
   | { type: 'delete'; node: string }
   | { type: 'change'; node: string }
+  | { type: 'surge'; node: string }
+  /** The old one of two pods, or the one that works less, is deleted in the slot of the act that made the other. */
+  | { type: 'retire'; node: string; pod: PodFacts }
   | { type: 'release'; node: string; fence: boolean }
   | { type: 'halt'; halt: Halt }
   | { type: 'resume'; value: string }
@@ -88,7 +91,7 @@ export const mayAct = (ledger: Ledger, record: NodeRecord): boolean => {
   const pod = livePod(record);
   if (!node || view.phase === undefined || !view.settled || !node.selected) return false;
   // Beside a pod that is still going the controller of the pods would create no new one.
-  if (!pod || record.pods.length !== 1) return false;
+  if (!pod || (record.pods.length !== 1 && !surges(policy))) return false;
   if (isMadeAnew(ledger, record)) return true;
   const targetHash = state.target?.hash;
   return record.member && pod.facts.revision !== targetHash && !awaitsImages(pod, { policy, targetHash });
@@ -97,6 +100,7 @@ export const mayAct = (ledger: Ledger, record: NodeRecord): boolean => {
 /** How a node's pod is to be replaced; undefined: by deleting it. */
 const kindFor = (ledger: Ledger, record: NodeRecord, pod: PodFacts): ActKind | undefined => {
   const { policy, state } = ledger;
+  if (surges(policy)) return 'surge';
   const fits = pod.gated && !pod.leaving && !pod.finished && state.target?.inPlaceFrom?.has(pod.revision);
   return policy.inPlace && fits && !isMadeAnew(ledger, record) ? 'in-place' : undefined;
 };
@@ -132,6 +136,8 @@ const turningPoint = (ledger: Ledger, breaker: Breaker, complete: boolean, now: 
 
 const byName = (a: NodeRecord, b: NodeRecord): number => (a.name < b.name ? -1 : 1);
 
+const deeds = { delete: 'delete', 'in-place': 'change', surge: 'surge' } as const;
+
 /** What becomes of acts whose slot is reserved and that were not seen to be carried out. */
 const settleOpenActs = (ledger: Ledger, mayBegin: boolean, budget: number, usage: Usage, now: number): Action[] => {
   const actions: Action[] = [];
@@ -145,11 +151,13 @@ const settleOpenActs = (ledger: Ledger, mayBegin: boolean, budget: number, usage
       trying: usage.trying - (trying ? 1 : 0),
       occupied: usage.occupied - (inFlight || down ? 1 : 0),
     };
-    const room = down ? roomForBroken(budget, others, act.repairs !== undefined) : roomForHealthy(budget, others);
+    const room = down
+      ? roomForBroken(budget, others, act.repairs !== undefined)
+      : roomForHealthy(budget, others, surges(ledger.policy));
     const wanted =
       mayBegin && room && act.rollout === ledger.state.rollout && pod?.uid === act.podUid && mayAct(ledger, record);
     if (!wanted) {
-      const fence = act.stage !== 'reserved';
+      const fence = mayBeUnderWay(act);
       actions.push({ type: 'release', node: record.name, fence });
       // It holds its slot until the fence stands: only then is it certain that it was not carried out.
       if (fence) continue;
@@ -162,10 +170,15 @@ const settleOpenActs = (ledger: Ledger, mayBegin: boolean, budget: number, usage
       // Neither repeated nor taken back before its back-off ends: the view may not show yet what became of it.
     } else if (pod.resourceVersion !== act.podResourceVersion || kindFor(ledger, record, pod) !== act.kind)
       actions.push(reservation(ledger, record, pod));
-    else actions.push({ type: act.kind === 'in-place' ? 'change' : 'delete', node: record.name });
+    else actions.push({ type: deeds[act.kind ?? 'delete'], node: record.name });
   }
   return actions;
 };
+
+const retirements = (ledger: Ledger): Action[] =>
+  [...ledger.retiring()]
+    .toSorted(byName)
+    .flatMap(({ name, view }): Action[] => (view.retire ? [{ type: 'retire', node: name, pod: view.retire }] : []));
 
 /** Gives free slots away: nodes that are down already first, then healthy ones. */
 const giveSlots = (ledger: Ledger, budget: number, usage: Usage): Action[] => {
@@ -184,9 +197,10 @@ const giveSlots = (ledger: Ledger, budget: number, usage: Usage): Action[] => {
     reserve(record);
     usage.inFlight += 1;
   }
-  if (!roomForHealthy(budget, usage)) return actions;
+  const surging = surges(ledger.policy);
+  if (!roomForHealthy(budget, usage, surging)) return actions;
   for (const record of ledger.candidates('outdated')) {
-    if (actions.length >= LARGEST_WAVE || !roomForHealthy(budget, usage)) break;
+    if (actions.length >= LARGEST_WAVE || !roomForHealthy(budget, usage, surging)) break;
     reserve(record);
     usage.inFlight += 1;
     usage.occupied += 1;
@@ -215,7 +229,7 @@ export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: nu
   const mayBegin = hold === undefined && turn === undefined;
   const actions = settleOpenActs(ledger, mayBegin, budget, usage, now);
   if (turn) actions.unshift(turn);
-  if (mayBegin) actions.push(...giveSlots(ledger, budget, usage));
+  if (mayBegin) actions.push(...retirements(ledger), ...giveSlots(ledger, budget, usage));
   const { size } = ledger.unannounced();
   if (!outside && size > 0) actions.push({ type: 'announce', pods: size });
   return { actions, wakeAt, summary };

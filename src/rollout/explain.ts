@@ -105,15 +105,18 @@ const detailOf = (record: NodeRecord): string => {
 
 const brokenVersion = 'Set a template that works here, or go on once the cause is gone: kubectl edgeset resume.';
 
+const aboutTo = {
+  delete: 'its pod is about to be deleted',
+  'in-place': 'its pod is about to be changed in place',
+  surge: 'a new pod is about to be created beside the one that it has',
+};
+
+const isUnplaced = ({ pods }: NodeRecord): boolean => pods.some(({ facts }) => facts.unbound && !facts.terminating);
+
 /** One sentence a cause, with what would change it. */
 const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: string]> = {
   current: () => ['runs the target revision', ''],
-  reserved: ({ record }) => [
-    record.act?.kind === 'in-place'
-      ? 'has a slot of the budget, and its pod is about to be changed in place'
-      : 'has a slot of the budget, and its pod is about to be deleted',
-    '',
-  ],
+  reserved: ({ record }) => [`has a slot of the budget, and ${aboutTo[record.act?.kind ?? 'delete']}`, ''],
   preparing: () => [
     'has a pod that is to be deleted once its label or finalizer of the preDelete hook is gone',
     'The controller that the hook is for removes it when it has done its work.',
@@ -130,6 +133,13 @@ const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: stri
     `is starting the target revision${record.act ? ` (${ago(record.act.at, now)} since the act)` : ''}`,
     '',
   ],
+  surging: ({ record }) =>
+    isUnplaced(record)
+      ? [
+          'has its old pod still, and the scheduler has not placed the new one beside it',
+          'See the Events of the new pod: two pods cannot have the same host port, nor more than the node has to give.',
+        ]
+      : ['has its old pod until the new one beside it is available', ''],
   changing: ({ record, now }) => [
     `is starting the target revision in the pod that it has${record.act ? ` (${ago(record.act.at, now)} since the act)` : ''}${detailOf(record)}`,
     '',

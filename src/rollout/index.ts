@@ -44,10 +44,11 @@ export {
   parsePolicy,
   readOtaTerms,
   readStrategy,
+  surges,
 } from './policy.ts';
 export { readTerms, type Terms, type TermsOptions } from './policy-terms.ts';
 export { isPreparing, LIFECYCLE_STATE, PREPARING } from './preparing.ts';
-export { type Act, type ActKind, livePod, type NodeRecord, newAct } from './record.ts';
+export { type Act, type ActKind, livePod, mayBeUnderWay, type NodeRecord, newAct } from './record.ts';
 export { formatSelector, fromLabelSelector, matches, parseSelector, type Selector } from './selector.ts';
 export { newState, type RolloutState, type TargetRevision } from './state.ts';
 export { statusOf, type WrittenStatus } from './status.ts';

@@ -1,4 +1,4 @@
-import { advance, noteRevision, setBack } from './advance.ts';
+import { advance, noteLostNewPod, noteRevision, setBack } from './advance.ts';
 import { assess } from './assess.ts';
 import { breakerOf } from './breaker.ts';
 import { createCandidates, createTurns } from './candidates.ts';
@@ -61,6 +61,7 @@ export const createLedger = (policy: Policy) => {
   const forgiven = new Set<NodeRecord>();
   const failing = new Set<NodeRecord>();
   const unannounced = new Set<NodeRecord>();
+  const retiring = new Set<NodeRecord>();
   const busyZones = new Map<string, number>();
   const membership = createMembership();
   const tally = newTally();
@@ -95,6 +96,7 @@ export const createLedger = (policy: Policy) => {
     openActs.delete(record);
     failing.delete(record);
     unannounced.delete(record);
+    retiring.delete(record);
     forgiven.delete(record);
   };
 
@@ -111,6 +113,7 @@ export const createLedger = (policy: Policy) => {
     if (record.forgiven) forgiven.add(record);
     if (view.failure) failing.add(record);
     if (view.announce) unannounced.add(record);
+    if (view.retire) retiring.add(record);
   };
 
   /** Changes a record and files it anew: the only way in. */
@@ -199,6 +202,8 @@ export const createLedger = (policy: Policy) => {
     openActs: (): ReadonlySet<NodeRecord> => openActs,
     /** Records that count as failures. */
     failing: (): ReadonlySet<NodeRecord> => failing,
+    /** Records with an old and a new pod of which one may go now. */
+    retiring: (): ReadonlySet<NodeRecord> => retiring,
     /** Records whose pod does not say what it should about its need of an upgrade. */
     unannounced: (): ReadonlySet<NodeRecord> => unannounced,
     candidates: (queue: Queue): Iterable<NodeRecord> => queues[queue].inOrder((zone) => busyZones.get(zone) ?? 0),
@@ -267,6 +272,7 @@ export const createLedger = (policy: Policy) => {
       if (!record) return;
       touch(record, now, () => {
         record.pods = record.pods.filter((pod) => pod.facts.uid !== uid);
+        noteLostNewPod(record, uid, context);
       });
       redraw(now);
     },

@@ -272,3 +272,44 @@ describe('a rollout that changes pods in place', () => {
     }
   });
 });
+
+describe('a rollout that surges', () => {
+  it('keeps the invariants through every fault, and comes to its end when they are over', () => {
+    const met = new Set<Met>();
+    holds(plan(happening, 25, { surge: true }), (each) => void play(each, { met }));
+    for (const each of ['surge', 'retire', 'release', 'took over', 'rollback', 'halt'] as const)
+      if (runs >= 250) assert.ok(met.has(each), each);
+  });
+
+  it('keeps them with two leaders at once, lost answers and slow watches', () => {
+    const hands = fc.oneof(
+      fc.record({ ...when, kind: fc.constant('version'), behaviour: anyBehaviour, share: fc.constant(1) }),
+      plain('secondLeader', 'crash'),
+      plain('storm', 'storm', 'calm'),
+      plain('disconnect', 'connect', 'pause', 'resume'),
+    ) as fc.Arbitrary<Happening>;
+    holds(plan(hands, 30, { surge: true }), (each) => void play(each));
+  });
+
+  it('decides from a ledger that equals one made from scratch', () => {
+    let decisions = 0;
+    const inspect: Options['inspect'] = ({ ledger, now }) => {
+      decisions += 1;
+      if (decisions % 17 === 0) assert.deepEqual(contentOf(rebuild(ledger, now())), contentOf(ledger));
+    };
+    holds(plan(happening, 15, { surge: true }), (each) => void play(each, { inspect }));
+  });
+
+  it('takes no node down, and has no more nodes with two pods than it may', () => {
+    let most = 0;
+    const inspect: Options['inspect'] = ({ ledger }) => {
+      assert.equal(ledger.tally.down, 0);
+      const two = [...ledger.records()].filter(({ pods }) => pods.filter(({ facts }) => !facts.terminating).length > 1);
+      most = Math.max(most, two.length);
+    };
+    const begin = { at: 60_000, pick: 0, kind: 'calm' } as const;
+    const { account } = play({ ...faulty(begin), surge: true, budget: 10, seed: 3 }, { inspect });
+    assert.equal(account.acts, 40);
+    assert.equal(most, 10);
+  });
+});

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { explain } from './explain.ts';
+import { count } from './int-or-percent.ts';
 import { type Cause, causesOf, phases } from './phase.ts';
 import type { Policy } from './policy.ts';
 import { benchAt, type Workbench } from './testing/workbench.ts';
@@ -30,6 +31,7 @@ const ways: Record<Cause, { policy?: Partial<Policy>; to: (bench: Workbench) => 
       bench.change('n0', { ready: false, readyChangedAt: bench.now() });
     },
   },
+  surging: { policy: { maxSurge: count(1) }, to: (bench) => bench.surge('n0') },
   changing: { policy: { inPlace: true }, to: (bench) => bench.changeInPlace('n0') },
   'not-changed-in-time': {
     policy: { inPlace: true, progressDeadlineMs: 1_000 },

@@ -23,6 +23,7 @@ export const causesOf = {
     'terminating',
     'no-pod-yet',
     'starting',
+    'surging',
     'changing',
     'ready-too-short',
     'not-ready',
@@ -65,6 +66,8 @@ export interface Situation {
   lost: boolean;
   /** Why the target revision does not work here, as far as is known. */
   failure: 'crash-loop' | 'image-pull' | 'deadline' | 'came-back-old' | undefined;
+  /** An old and a new pod are there at once, or are to be. */
+  surging: boolean;
   /** Its one live pod was changed in place in this rollout, and is not available yet. */
   changing: boolean;
   /** That has lasted for longer than the progress deadline, and it may be made anew. */
@@ -101,6 +104,7 @@ const rules: readonly Rule[] = [
   ['missing', 'no-pod', (s) => s.pods === 0],
   ['updating', 'ready-too-short', (s) => s.current && s.ready],
   ['updating', 'changing', (s) => s.changing],
+  ['updating', 'surging', (s) => s.surging],
   ['updating', 'starting', (s) => s.current && s.act !== 'none'],
   ['updating', 'not-ready', (s) => s.current],
   ['held', 'duplicate-pods', (s) => s.pods > 1],

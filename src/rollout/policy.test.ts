@@ -92,6 +92,7 @@ describe('every other annotation', () => {
       rolledBackFrom: undefined,
       otaDeadline: undefined,
       otaDeadlineSpreadMs: 3_600_000,
+      maxSurge: count(0),
       percentOf: 'online',
       inPlace: false,
       predownload: 'preferred',

@@ -21,7 +21,9 @@ export interface Policy extends Terms {
   strategy: 'auto' | 'ota' | 'manual';
   /** Rounded up, at least 1 unless zero. Default 10%. Zero freezes. */
   maxUnavailable: IntOrPercent;
-  /** What a percent of nodes that may be down is of: eligible nodes that are online and settled, or all eligible ones. */
+  /** Nodes that may have a new pod beside the old one, rounded up; zero: the old pod goes first. */
+  maxSurge: IntOrPercent;
+  /** What a percent of nodes that may be down, or surge, is of: eligible nodes that are online and settled, or all eligible ones. */
   percentOf: 'online' | 'desired';
   /** Pods are changed in place where the revisions allow it. */
   inPlace: boolean;
@@ -36,8 +38,12 @@ export interface Policy extends Terms {
   words: PolicyWords;
 }
 
+/** New pods come beside the old ones. */
+export const surges = ({ maxSurge }: Policy): boolean => maxSurge.value > 0;
+
 /** Where the user sets what, for sentences: kinds of DaemonSet differ in it. */
 export interface PolicyWords {
+  /** The field in force: of how many nodes may be down, or may surge. */
   maxUnavailable: string;
   partition: string;
   nodeSelector: string;
@@ -134,6 +140,7 @@ export const parsePolicy = (source: PolicySource): ParsedPolicy => {
   const policy: Policy = {
     strategy: chosen.value,
     maxUnavailable: read(annotation.maxUnavailable, readShare('how many nodes may be down'), percent(10)),
+    maxSurge: count(0),
     percentOf: 'online',
     inPlace: false,
     partition: read(annotation.partition, readShare('how many nodes to leave on the old revision'), count(0)),
@@ -175,6 +182,7 @@ const hashPolicy = (policy: Policy): string => {
   const canonical = {
     ...policy,
     maxUnavailable: formatIntOrPercent(policy.maxUnavailable),
+    maxSurge: formatIntOrPercent(policy.maxSurge),
     partition: formatIntOrPercent(policy.partition),
     failureThreshold: formatIntOrPercent(policy.failureThreshold),
     nodeSelector: policy.nodeSelector && formatSelector(policy.nodeSelector),

@@ -52,6 +52,9 @@ const steps: fc.Arbitrary<Step>[] = [
   onPod((bench, name) => bench.reserve(name, { kind: 'in-place' })),
   onPod((bench, name) => bench.ledger.state.target && bench.changeInPlace(name)),
   onPod((bench, name) => bench.arrived(name)),
+  onPod((bench, name) => bench.reserve(name, { kind: 'surge' })),
+  onPod((bench, name) => bench.ledger.state.target && bench.surge(name)),
+  onPod((bench, name) => bench.ledger.removePod(bench.ledger.get(name)?.pods[0]?.facts.uid ?? '', bench.now())),
   onPod((bench, name) => void bench.change(name, { leaving: true })),
   onPod((bench, name) => void bench.change(name, { leaving: false, gated: true })),
   onPod((bench, name) => void bench.change(name, { pulled: 'b' })),
@@ -65,6 +68,7 @@ const steps: fc.Arbitrary<Step>[] = [
   fc.constant<Step>((bench) => void bench.ledger.forgive(bench.now())),
   revision.map((hash) => (bench) => bench.target(hash)),
   revision.map((hash) => (bench) => bench.target(hash, 'a', 'b', 'c')),
+  fc.constantFrom(count(0), count(2)).map((maxSurge) => (bench) => bench.policy({ maxSurge })),
   fc.boolean().map((inPlace) => (bench) => bench.policy({ inPlace, progressDeadlineMs: 30_000 })),
   fc
     .constantFrom('preferred' as const, 'required' as const)

@@ -1,7 +1,7 @@
 import type { NodeFacts, PodFacts } from './facts.ts';
 import type { Announcement } from './need-upgrade.ts';
 import type { Cause, Phase } from './phase.ts';
-import type { Policy } from './policy.ts';
+import { type Policy, surges } from './policy.ts';
 
 /**
  * How far an act of ours has got. `reserved`: its slot is reserved and nothing was sent. `inherited`: reserved by
@@ -13,7 +13,9 @@ export type ActStage = 'reserved' | 'inherited' | 'sending' | 'unsure' | 'done';
 /** How an act brings a node to the target other than by deleting its pod. */
 export type ActKind =
   /** The pod itself is changed, and stays what it is. */
-  'in-place';
+  | 'in-place'
+  /** A new pod is created beside it; it goes once that one is available. */
+  | 'surge';
 
 /** An act on a node that has not healed: it holds one slot of the budget while the node is online. */
 export interface Act {
@@ -70,6 +72,12 @@ export const newAct = ({ pod, kind }: { pod: PodFacts; kind?: ActKind }, rollout
   stage: 'reserved',
 });
 
+/**
+ * May the act, or one that was reserved for the same before, have been carried out, or yet be? Then its slot is given back
+ * by a fence only. A creation shows nothing on the old pod, so of a surge nobody can be sure before having looked.
+ */
+export const mayBeUnderWay = ({ kind, stage }: Act): boolean => stage !== 'reserved' || kind === 'surge';
+
 export interface SeenPod {
   facts: PodFacts;
   /** Since when we know it to be ready, epoch ms; 0 when it is not. */
@@ -121,6 +129,8 @@ export interface View {
   failure: 'online' | 'lost' | undefined;
   /** Its pod was changed in place, did not become available in time, and may be deleted to be made anew. */
   overdue: boolean;
+  /** Of an old and a new pod at once the one that may go now. */
+  retire: PodFacts | undefined;
   /** The node's owner is offered the target revision. */
   asked: boolean;
   /** What has to be written to the live pod, `none` for taking it away; undefined while it says what it should. */
@@ -157,6 +167,7 @@ export const outside: View = {
   suspect: false,
   failure: undefined,
   overdue: false,
+  retire: undefined,
   asked: false,
   announce: undefined,
   zone: '',
@@ -204,12 +215,26 @@ export const livePod = (record: NodeRecord): SeenPod | undefined => {
 export const isCurrent = (pod: SeenPod | undefined, context: Context): boolean =>
   pod !== undefined && context.targetHash !== undefined && pod.facts.revision === context.targetHash;
 
+/** New pods may come beside old ones on this node. */
+export const maySurge = ({ act }: NodeRecord, { policy }: Pick<Context, 'policy'>): boolean =>
+  surges(policy) || act?.kind === 'surge';
+
+/** The same of one pod, whatever is beside it. */
+export const podAvailableAt = (record: NodeRecord, pod: SeenPod, context: Context): number =>
+  isGoing(record, pod) || !isServing(record, pod)
+    ? Number.POSITIVE_INFINITY
+    : pod.readySince + context.policy.minReadyMs;
+
 /** From when on the node's pod is available, if nothing happens; Infinity when it will not be so by itself. */
 export const availableAt = (record: NodeRecord, context: Context): number => {
+  if (maySurge(record, context))
+    return record.pods.reduce(
+      (least, pod) => Math.min(least, podAvailableAt(record, pod, context)),
+      Number.POSITIVE_INFINITY,
+    );
   // Old and new at once is a node that is not available: the native controller is still at work there.
   const [only, ...others] = record.pods;
-  if (!only || others.length > 0 || isGoing(record, only) || !isServing(record, only)) return Number.POSITIVE_INFINITY;
-  return only.readySince + context.policy.minReadyMs;
+  return !only || others.length > 0 ? Number.POSITIVE_INFINITY : podAvailableAt(record, only, context);
 };
 
 /** The node's pod was changed in place in this rollout, and has not been available since; an act on it may be reserved. */

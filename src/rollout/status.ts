@@ -6,6 +6,7 @@ import { formatIntOrPercent } from './int-or-percent.ts';
 import type { Ledger } from './ledger.ts';
 import { save } from './persist.ts';
 import { type Cause, causesOf, phases } from './phase.ts';
+import { surges } from './policy.ts';
 import type { NodeRecord } from './record.ts';
 
 // The estimate moves with every act: coarse steps keep it from being news by itself.
@@ -111,6 +112,7 @@ export const statusOf = ({ ledger, decision, generation, policyHash, previous, n
     causes: causes.filter(({ count }) => count > 0),
     budget: {
       maxUnavailable: formatIntOrPercent(policy.maxUnavailable),
+      ...(surges(policy) && { maxSurge: formatIntOrPercent(policy.maxSurge) }),
       nodes: budget,
       inUse: usage.occupied,
       inFlight: usage.inFlight,

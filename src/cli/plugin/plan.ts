@@ -17,15 +17,25 @@ const overrides = [
   ['--unpaused', annotation.paused, ({ unpaused }: PlanFlags) => (unpaused ? 'false' : undefined)],
 ] as const;
 
+const wills = {
+  delete: (node: string) => `replace the pod on ${node}`,
+  'in-place': (node: string) => `change the pod on ${node} in place`,
+  surge: (node: string) => `create a new pod beside the one on ${node}`,
+};
+
 /** One of the decision's actions as a line. */
 const toStep = (action: Action, { ledger }: RolloutReading): string => {
   switch (action.type) {
     case 'reserve':
-      return `${action.kind ? 'change' : 'replace'} the pod on ${action.node}${action.kind ? ' in place' : ''} (${ledger.get(action.node)?.view.phase ?? 'unknown'})`;
+      return `${wills[action.kind ?? 'delete'](action.node)} (${ledger.get(action.node)?.view.phase ?? 'unknown'})`;
     case 'delete':
       return `delete the pod on ${action.node}, whose slot is reserved`;
     case 'change':
       return `change the pod on ${action.node} in place, whose slot is reserved`;
+    case 'surge':
+      return `create a new pod beside the one on ${action.node}, whose slot is reserved`;
+    case 'retire':
+      return `delete pod ${action.pod.name} on ${action.node}, beside which another has been created`;
     case 'release':
       return `give back the slot of ${action.node}, whose pod is left alone`;
     case 'halt':
@@ -89,7 +99,7 @@ const toData = (reading: RolloutReading): object => {
   const { actions, summary, wakeAt } = reading.decision;
   return {
     ...summary,
-    actions: actions.map((action) => (action.type === 'reserve' ? { ...action, pod: action.pod.name } : action)),
+    actions: actions.map((action) => ('pod' in action ? { ...action, pod: action.pod.name } : action)),
     ...(Number.isFinite(wakeAt) && { decidesAgainAt: new Date(wakeAt).toISOString() }),
   };
 };

@@ -9,7 +9,7 @@ import type { VirtualTime } from './virtual-time.ts';
 interface TrueAct {
   uid: string;
   rollout: number;
-  inPlace: boolean;
+  kind: Act['kind'];
 }
 
 export interface CheckerOptions {
@@ -61,28 +61,28 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
     throw new Error(`${rule} broken at ${time.now()}: ${text}`);
   };
 
+  const surging = (): boolean => cluster.spec.policy.maxSurge.value > 0;
+  const liveOn = (name: string): PodFacts[] => cluster.podsOn(name).filter(({ terminating }) => !terminating);
+  const works = (pod: PodFacts): boolean =>
+    pod.ready && time.now() - pod.readyChangedAt >= cluster.spec.policy.minReadyMs;
   const isAvailable = (name: string): boolean => {
+    if (surging()) return liveOn(name).some(works);
     const [pod, ...others] = cluster.podsOn(name);
-    return (
-      pod !== undefined &&
-      others.length === 0 &&
-      !pod.terminating &&
-      pod.ready &&
-      time.now() - pod.readyChangedAt >= cluster.spec.policy.minReadyMs
-    );
+    return pod !== undefined && others.length === 0 && !pod.terminating && works(pod);
   };
   const heal = (name: string): void => {
     const act = acts.get(name);
     if (!act) return;
     const node = cluster.nodes.get(name);
-    const other = act.inPlace || cluster.podsOn(name)[0]?.uid !== act.uid;
+    const other =
+      act.kind === 'surge' ? liveOn(name).length === 1 : act.kind || cluster.podsOn(name)[0]?.uid !== act.uid;
     const healed = node?.facts.ready && isAvailable(name) && other;
     if (!node?.facts.eligible || healed) acts.delete(name);
   };
   const noteBudget = (): void => {
     let online = 0;
     for (const { facts } of cluster.nodes.values()) if (facts.ready && facts.eligible) online += 1;
-    const budget = slots(cluster.spec.policy.maxUnavailable, online);
+    const budget = slots(surging() ? cluster.spec.policy.maxSurge : cluster.spec.policy.maxUnavailable, online);
     if (budgets.at(-1)?.budget !== budget) budgets.push({ at: time.now(), budget });
   };
   /** The largest budget that was in force since `from`. */
@@ -98,7 +98,7 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
   };
 
   const noteNeglect = (name: string): void => {
-    const [pod, ...others] = cluster.podsOn(name);
+    const [pod, ...others] = surging() ? liveOn(name) : cluster.podsOn(name);
     const old =
       pod !== undefined && others.length === 0 && !pod.terminating && pod.revision !== cluster.spec.target.hash;
     if (old && !isAvailable(name)) neglected.set(name, 0);
@@ -128,7 +128,7 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
     const last = changedOn.get(name);
     const deadlineMs = cluster.spec.policy.progressDeadlineMs;
     return (
-      acts.get(name)?.inPlace === true && last !== undefined && time.now() - last.at >= deadlineMs && last.at < from
+      acts.get(name)?.kind === 'in-place' && last !== undefined && time.now() - last.at >= deadlineMs && last.at < from
     );
   };
 
@@ -156,6 +156,10 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
     [...view.pods.values()].filter(({ facts }) => facts.node === name);
   const seenSpec = (view: RawView): Spec => view.spec ?? breach('S8', 'an act before the DaemonSet was seen');
   const seenAvailable = (view: RawView, name: string, now: number): boolean => {
+    const { policy } = seenSpec(view);
+    const isUp = ({ facts, readySince }: { facts: PodFacts; readySince: number }): boolean =>
+      !facts.terminating && facts.ready && now - readySince >= policy.minReadyMs;
+    if (policy.maxSurge.value > 0) return seenPods(view, name).some(isUp);
     const [pod, ...others] = seenPods(view, name);
     if (!pod || others.length > 0 || pod.facts.terminating || !pod.facts.ready) return false;
     return now - pod.readySince >= seenSpec(view).policy.minReadyMs;
@@ -170,7 +174,7 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
     checkInFlight(node, act.rollout, knownUntil.get(act.podUid) ?? 0);
     if (pod.uid !== act.podUid || pod.node !== node) breach('S5', `${pod.name} was not what was reserved`);
     everActedOn.add(node);
-    acts.set(node, { uid: act.podUid, rollout: act.rollout, inPlace: act.kind === 'in-place' });
+    acts.set(node, { uid: act.podUid, rollout: act.rollout, kind: act.kind });
   };
   const carriedOut = (node: string, act: Act): void => {
     const key = `${node}/${act.rollout}`;
@@ -191,7 +195,8 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
       const { hash } = seenSpec(driver.view).target;
       for (const [name, { facts }] of driver.view.nodes) {
         if (!facts.ready || !facts.eligible) continue;
-        const current = seenPods(driver.view, name)[0]?.facts.revision === hash;
+        const pods = seenPods(driver.view, name).filter(({ facts: { terminating } }) => !surging() || !terminating);
+        const current = pods.length > 0 && pods.every((pod) => pod.facts.revision === hash);
         if (!current || !seenAvailable(driver.view, name, driver.now()))
           breach('S16', `complete while ${name} is not at the target`);
       }
@@ -199,8 +204,9 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
     reserved(driver: Driver, node: string, pod: PodFacts) {
       const { view } = driver;
       const now = driver.now();
-      if (!seenAvailable(view, node, now)) return;
       const { policy } = seenSpec(view);
+      // A new pod beside the old one takes nothing down.
+      if (policy.maxSurge.value > 0 || !seenAvailable(view, node, now)) return;
       let settled = 0;
       let taken = 0;
       for (const [name, { facts }] of view.nodes) {
@@ -225,12 +231,38 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
       // A change in place that does not come to its end is followed by a new pod.
       const stuck = changedOn.get(node)?.uid === act.podUid && !seenAvailable(view, node, now);
       if (pod?.revision === target.hash && !stuck) breach('S5', `act on ${act.podName}, which is at the target`);
-      if (policy.paused || policy.maxUnavailable.value === 0 || !observed || !seen?.selected || !seen.eligible)
+      const share = policy.maxSurge.value > 0 ? policy.maxSurge : policy.maxUnavailable;
+      if (policy.paused || share.value === 0 || !observed || !seen?.selected || !seen.eligible)
         breach('S9', `act on ${node} against the policy or the node's place in it`);
     },
     deleted(node: string, act: Act, pod: PodFacts) {
       begun(node, act, pod);
       carriedOut(node, act);
+    },
+    surged(node: string, act: Act, pod: PodFacts, late: boolean) {
+      const live = liveOn(node);
+      const again = live.some(({ uid, revision }) => uid !== pod.uid && revision === pod.revision);
+      // Between its two writes somebody has fenced the act: Kubernetes has nothing to refuse the creation by.
+      if (late) return;
+      if (live.length > 2) breach('S10', `${live.length} live pods on ${node}`);
+      if (again) breach('S6', `two new pods on ${node}`);
+      checkInFlight(node, act.rollout, knownUntil.get(act.podUid) ?? 0);
+      everActedOn.add(node);
+      acts.set(node, { uid: act.podUid, rollout: act.rollout, kind: act.kind });
+      account.acts += 1;
+      const { hash } = cluster.spec.target;
+      account.actsOf.set(hash, (account.actsOf.get(hash) ?? 0) + 1);
+    },
+    retiring({ view, now }: Driver, node: string, pod: PodFacts) {
+      const { policy, target, observed } = seenSpec(view);
+      const at = now();
+      if (policy.paused || !observed) breach('S9', `${pod.name} retired against the policy`);
+      if (!seenSettled(view, node, at)) breach('S3', `${pod.name} retired within the settle time of ${node}`);
+      const stays = seenPods(view, node).filter(({ facts }) => facts.uid !== pod.uid && !facts.terminating);
+      const replaced = stays.some(({ facts, readySince }) => facts.ready && at - readySince >= policy.minReadyMs);
+      if (stays.length === 0 || (pod.ready && !replaced))
+        breach('S10', `${pod.name} retired before its successor is there`);
+      if (pod.revision === target.hash) breach('S5', `${pod.name} retired, which is at the target`);
     },
     shut: begun,
     changed(node: string, act: Act, pod: PodFacts) {
@@ -253,7 +285,8 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
       const problems: string[] = [];
       for (const [name, { facts }] of cluster.nodes) {
         if (!facts.ready || !facts.eligible) continue;
-        const pod = cluster.podsOn(name)[0];
+        const [pod, ...more] = surging() ? liveOn(name) : cluster.podsOn(name);
+        if (surging() && more.length > 0) problems.push(`${name} has several pods`);
         if (pod?.revision !== hash) problems.push(`${name} runs ${pod?.revision ?? 'nothing'} and not ${hash}`);
         else if (!isAvailable(name)) problems.push(`${name} is not available`);
         const phase = driver.ledger.get(name)?.view.phase;

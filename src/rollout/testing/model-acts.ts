@@ -1,6 +1,6 @@
 import type { PodFacts } from '../facts.ts';
 import type { Ledger } from '../ledger.ts';
-import type { Act } from '../record.ts';
+import { type Act, mayBeUnderWay } from '../record.ts';
 import type { Answer, ModelCluster } from './model-cluster.ts';
 import type { Driver, RawView, Witness } from './model-driver.ts';
 
@@ -73,7 +73,7 @@ export const createModelActs = (options: ModelActsOptions) => {
   };
 
   const sendDelete = (node: string, act: Act): void => {
-    const alone = act.stage === 'reserved';
+    const alone = !mayBeUnderWay(act);
     ledger.setStage(node, 'sending', now());
     witness.sent?.(self(), node, act);
     const perform = (): Answer<PodFacts> => {
@@ -92,7 +92,7 @@ export const createModelActs = (options: ModelActsOptions) => {
 
   /** Two writes, each with the version that the one before it left: a fence between them stops the second. */
   const sendChange = (node: string, act: Act): void => {
-    const alone = act.stage === 'reserved';
+    const alone = !mayBeUnderWay(act);
     const hash = ledger.state.target?.hash ?? '';
     ledger.setStage(node, 'sending', now());
     witness.sent?.(self(), node, act);
@@ -118,6 +118,58 @@ export const createModelActs = (options: ModelActsOptions) => {
         seePod(second.value);
         setStage(node, act, 'done');
       });
+    });
+  };
+
+  /**
+   * A creation cannot be made to depend on another pod: the old pod is written to first, which a fence and a reservation
+   * of somebody else's refuse. Only a process that stops between the two is late with the second.
+   */
+  const sendSurge = (node: string, act: Act): void => {
+    const alone = !mayBeUnderWay(act);
+    const hash = ledger.state.target?.hash ?? '';
+    ledger.setStage(node, 'sending', now());
+    witness.sent?.(self(), node, act);
+    let marks = 0;
+    const mark = (): Answer<PodFacts> => {
+      witness.wrote?.(self(), 'surge');
+      const answer = cluster.touchPod(act.podUid, act.podResourceVersion);
+      marks = cluster.marksOf(act.podUid);
+      return answer;
+    };
+    const create = (): Answer<PodFacts> => {
+      const known = cluster.pods.size;
+      const answer = cluster.surgePod(node, act.podUid, hash);
+      witness.wrote?.(self(), 'surge');
+      if (answer.ok && cluster.pods.size > known)
+        witness.surged?.(node, act, answer.value, cluster.marksOf(act.podUid) > marks);
+      return answer;
+    };
+    launch(node, act, mark, (answer) => {
+      if (!answer.ok) return noteFailure(node, act, answer.reason, alone);
+      seePod(answer.value);
+      launch(node, act, create, (second) => {
+        if (!second.ok) return noteFailure(node, act, second.reason, alone);
+        seePod(second.value);
+        setStage(node, act, 'done');
+      });
+    });
+  };
+
+  const retire = (node: string, pod: PodFacts): void => {
+    if (inAir.has(node)) return;
+    inAir.add(node);
+    witness.retiring?.(self(), node, pod);
+    const perform = (): Answer<PodFacts> => {
+      witness.wrote?.(self(), 'delete');
+      return cluster.deletePod(pod.uid, pod.resourceVersion);
+    };
+    call(perform, (answer) => {
+      inAir.delete(node);
+      const fresh = answer.ok || answer.reason === 'Lost' ? answer : cluster.readPod(pod.uid);
+      if (fresh.ok) seePod(fresh.value);
+      else if (fresh.reason === 'NotFound') losePod(pod.uid);
+      lookSoon();
     });
   };
 
@@ -152,6 +204,8 @@ export const createModelActs = (options: ModelActsOptions) => {
     launch(node, act, perform, (answer) => {
       if (answer.ok) {
         seePod(answer.value);
+        // The old pod does not tell whether the new one was created: that one is looked for.
+        for (const pod of cluster.surgedBeside(act.podUid)) seePod(pod);
         ledger.release(node, now());
       }
     });
@@ -166,6 +220,8 @@ export const createModelActs = (options: ModelActsOptions) => {
   return {
     delete: unlessBusy(sendDelete),
     change: unlessBusy(sendChange),
+    surge: unlessBusy(sendSurge),
+    retire,
     fence: unlessBusy(sendFence),
     openGates,
     busy: (): boolean => inAir.size > 0,

@@ -67,6 +67,9 @@ export const createModelCluster = (options: ClusterOptions) => {
   /** Pods whose containers are those of their revision, and those that were changed in place. */
   const arrived = new Set<string>();
   const changed = new Set<string>();
+  const marks = new Map<string, number>();
+  /** Pods that were created beside others, by what their name is made from. */
+  const surged = new Map<string, string>();
   const listeners = new Set<(change: Change) => void>();
   let resourceVersion = 1_000;
   let uids = 0;
@@ -108,6 +111,30 @@ export const createModelCluster = (options: ClusterOptions) => {
   };
   const podsOn = (name: string): PodFacts[] => [...(uidsOn.get(name) ?? [])].flatMap((uid) => pods.get(uid) ?? []);
 
+  const makePod = (node: string, revision: string): PodFacts => {
+    uids += 1;
+    const at = time.now();
+    const pod = setPod(
+      {
+        uid: `u${uids}`,
+        name: `set-${uids}`,
+        resourceVersion: '',
+        node,
+        revision,
+        createdAt: at - (at % 1_000),
+        terminating: false,
+        ready: false,
+        readyChangedAt: at,
+        trouble: undefined,
+        detail: '',
+        ...(options.gated && { gated: true }),
+      },
+      {},
+    );
+    time.after(chance.between(500, 6_000), () => startPod(pod.uid));
+    return pod;
+  };
+
   /** The native controller looks at one node. */
   const syncNode = (name: string): void => {
     const node = nodes.get(name);
@@ -121,26 +148,17 @@ export const createModelCluster = (options: ClusterOptions) => {
       return;
     }
     if (present.length > 0) return;
-    uids += 1;
-    const at = time.now();
-    const pod = setPod(
-      {
-        uid: `u${uids}`,
-        name: `set-${uids}`,
-        resourceVersion: '',
-        node: name,
-        revision: template,
-        createdAt: at - (at % 1_000),
-        terminating: false,
-        ready: false,
-        readyChangedAt: at,
-        trouble: undefined,
-        detail: '',
-        ...(options.gated && { gated: true }),
-      },
-      {},
-    );
-    time.after(chance.between(500, 6_000), () => startPod(pod.uid));
+    makePod(name, template);
+  };
+
+  /** Of several pods of one revision the controller of the pods keeps the first; no node need be there any more. */
+  const dropDuplicates = (name: string): void => {
+    if (!nodes.has(name)) syncNode(name);
+    const live = podsOn(name).filter(({ terminating }) => !terminating);
+    for (const pod of live) {
+      const first = live.find(({ revision }) => revision === pod.revision);
+      if (first !== pod) terminate(pod);
+    }
   };
 
   /** The kubelet of a connected node brings a pod to where its version takes it. */
@@ -312,9 +330,27 @@ export const createModelCluster = (options: ClusterOptions) => {
     },
     /** Its containers are those of its revision, and run. */
     hasArrived: (uid: string): boolean => arrived.has(uid),
-    touchPod(uid: string): Answer<PodFacts> {
-      const found = find(uid, undefined);
-      return found.ok ? { ok: true, value: setPod(found.value, {}) } : found;
+    /** Creates a pod beside another one, under a name that follows from both: made once, it is not made again. */
+    surgePod(node: string, replaces: string, revision: string): Answer<PodFacts> {
+      const name = `${replaces}/${revision}`;
+      const known = surged.get(name);
+      const there = known === undefined ? undefined : pods.get(known);
+      if (there) return { ok: true, value: there };
+      const pod = makePod(node, revision);
+      surged.set(name, pod.uid);
+      time.after(chance.between(20, 400), () => dropDuplicates(node));
+      return { ok: true, value: pod };
+    },
+    /** How often it was written to for no change but its version. */
+    marksOf: (uid: string): number => marks.get(uid) ?? 0,
+    /** The pods that were created beside this one, and are there. */
+    surgedBeside: (uid: string): PodFacts[] =>
+      [...surged].flatMap(([name, made]) => (name.startsWith(`${uid}/`) ? (pods.get(made) ?? []) : [])),
+    touchPod(uid: string, version?: string): Answer<PodFacts> {
+      const found = find(uid, version);
+      if (!found.ok) return found;
+      marks.set(uid, (marks.get(uid) ?? 0) + 1);
+      return { ok: true, value: setPod(found.value, {}) };
     },
     readPod: (uid: string): Answer<PodFacts> => find(uid, undefined),
     readRollout: () => rollout,

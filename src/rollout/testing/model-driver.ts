@@ -44,12 +44,16 @@ export interface Witness {
   sent?(driver: Driver, node: string, act: Act): void;
   /** The API server has carried it out. */
   deleted?(node: string, act: Act, pod: PodFacts): void;
+  /** A pod was created beside the one that the act names; `late`: somebody has written to that one since it was allowed. */
+  surged?(node: string, act: Act, pod: PodFacts, late: boolean): void;
+  /** The old pod, or the one that works less, leaves for the API server to be deleted. */
+  retiring?(driver: Driver, node: string, pod: PodFacts): void;
   /** A pod was taken out of service to be changed in place. */
   shut?(node: string, act: Act, pod: PodFacts): void;
   /** A pod was changed in place. */
   changed?(node: string, act: Act, pod: PodFacts): void;
   met?(what: Met): void;
-  wrote?(driver: Driver, what: 'rollout' | 'delete' | 'change' | 'gate' | 'fence' | 'template'): void;
+  wrote?(driver: Driver, what: 'rollout' | 'delete' | 'change' | 'surge' | 'gate' | 'fence' | 'template'): void;
 }
 
 export interface DriverOptions {
@@ -259,6 +263,12 @@ export const createModelDriver = (options: DriverOptions) => {
           break;
         case 'change':
           if (act) acts.change(action.node, act);
+          break;
+        case 'surge':
+          if (act) acts.surge(action.node, act);
+          break;
+        case 'retire':
+          acts.retire(action.node, action.pod);
           break;
         case 'release':
           if (action.fence) {

@@ -39,8 +39,13 @@ export const contentOf = (ledger: Ledger) => ({
   queues: (['repair', 'broken', 'outdated'] as const).map((queue) =>
     [...ledger.candidates(queue)].map(({ name }) => name),
   ),
-  sets: [ledger.acting(), ledger.openActs(), ledger.failing(), ledger.forgiven(), ledger.unannounced()].map((set) =>
-    [...set].map(({ name }) => name).toSorted(),
-  ),
+  sets: [
+    ledger.acting(),
+    ledger.openActs(),
+    ledger.failing(),
+    ledger.forgiven(),
+    ledger.unannounced(),
+    ledger.retiring(),
+  ].map((set) => [...set].map(({ name }) => name).toSorted()),
   nextDueAt: ledger.nextDueAt(),
 });

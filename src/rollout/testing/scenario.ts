@@ -1,4 +1,4 @@
-import { count, percent } from '../int-or-percent.ts';
+import { count, type IntOrPercent, percent } from '../int-or-percent.ts';
 import { createChance } from './chance.ts';
 import { createChecker } from './checker.ts';
 import { type Behaviour, createModelCluster, hashOf } from './model-cluster.ts';
@@ -39,6 +39,8 @@ export interface Plan {
   onFailure: 'halt' | 'rollback';
   /** Pods are changed in place where the versions allow it: those that four divides have new pods. Default false. */
   inPlace?: boolean;
+  /** New pods come beside the old ones, on as many nodes as the budget says. Default false. */
+  surge?: boolean;
 }
 
 export interface Options {
@@ -67,6 +69,8 @@ export const play = (plan: Plan, options: Options = {}) => {
   const chance = createChance(plan.seed);
   const behaviours = new Map<string, { behaviour: Behaviour; share: number }>();
   const weather: Weather = { ...CALM };
+  const shareOf = (value: IntOrPercent) =>
+    plan.surge ? { maxSurge: value, maxUnavailable: count(0) } : { maxUnavailable: value };
   let calm = false;
   let versions = 1;
   let worstLagMs = CALM.lagMs;
@@ -77,7 +81,7 @@ export const play = (plan: Plan, options: Options = {}) => {
     nodes: plan.nodes,
     zones: plan.zones,
     policy: policyWith({
-      maxUnavailable: count(plan.budget),
+      ...shareOf(count(plan.budget)),
       minReadyMs: plan.minReadyMs,
       progressDeadlineMs: 120_000,
       suspectWindowMs: 120_000,
@@ -150,9 +154,7 @@ export const play = (plan: Plan, options: Options = {}) => {
       case 'back':
         return cluster.setVersion(Math.max(1, versions - 1));
       case 'budget':
-        return cluster.setPolicy({
-          maxUnavailable: happening.percent ? percent(happening.value) : count(happening.value),
-        });
+        return cluster.setPolicy(shareOf(happening.percent ? percent(happening.value) : count(happening.value)));
       case 'partition':
         return cluster.setPolicy({ partition: count(happening.value) });
       case 'pause':
@@ -202,7 +204,7 @@ export const play = (plan: Plan, options: Options = {}) => {
     if (chance.happens(0.7)) cluster.connect(name);
     cluster.changeNode(name, { eligible: true, selected: true });
   }
-  cluster.setPolicy({ paused: false, partition: count(0), maxUnavailable: count(plan.budget) });
+  cluster.setPolicy({ paused: false, partition: count(0), ...shareOf(count(plan.budget)) });
   setVersion('good', 0);
   const end = time.now() + boundMs(plan);
   time.runUntil(end);

@@ -124,6 +124,15 @@ export const createWorkbench = (initial: Partial<Policy> = {}) => {
         bench.change(node, { revision, gated: true, changing: true, ready: false, readyChangedAt: now });
       }
     },
+    /** Reserves a slot and creates a pod of the target beside the old one; not ready unless said otherwise. */
+    surge(node: string, facts: Partial<PodFacts> = {}): PodFacts {
+      const revision = ledger.state.target?.hash;
+      if (revision === undefined) throw new Error('there is no target');
+      bench.reserve(node, { kind: 'surge' });
+      const pod = bench.start(node, revision, { ready: false, ...facts });
+      ledger.setStage(node, 'done', now);
+      return pod;
+    },
     /** The pod that was changed in place has started, and its gate is open again. */
     arrived(...nodes: string[]): void {
       for (const node of nodes)
