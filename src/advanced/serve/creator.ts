@@ -1,7 +1,7 @@
 import { createAir, createPacing, type Surroundings } from '../../controller/index.ts';
 import { isKubeError } from '../../kube/index.ts';
 import { pods as podResource } from '../../resources/index.ts';
-import { controllerOf } from '../../rollout/index.ts';
+import { controllerOf, matches, parseSelector } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { type Creation, slowStart } from '../placement/index.ts';
 import { type Gate, gate, newPod } from '../pods/index.ts';
@@ -52,8 +52,10 @@ export const createCreator = ({ client, env, teller, observe, wake }: Needs) => 
     const { namespace, uid } = view;
     try {
       const existing = await client.get(podResource, { namespace, name }, { timeoutMs: TIMEOUT_MS, signal });
-      const isOurs = controllerOf(existing)?.uid === uid && !existing.metadata?.deletionTimestamp;
-      if (isOurs) return existing.metadata?.uid;
+      const { labels = {}, deletionTimestamp } = existing.metadata ?? {};
+      const selector = parseSelector(view.podSelector);
+      const isOurs = controllerOf(existing)?.uid === uid && selector.ok && matches(selector.selector, labels);
+      if (isOurs && !deletionTimestamp) return existing.metadata?.uid;
       besides.set(node, existing.metadata?.uid ?? '');
     } catch (error) {
       if (!isKubeError(error, 'NotFound')) throw error;

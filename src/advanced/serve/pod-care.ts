@@ -1,4 +1,4 @@
-import { createAir, FIELD_MANAGER, type Outcome, type Surroundings } from '../../controller/index.ts';
+import { createAir, createPacing, FIELD_MANAGER, type Outcome, type Surroundings } from '../../controller/index.ts';
 import { isKubeError } from '../../kube/index.ts';
 import { pods as podResource } from '../../resources/index.ts';
 import { controllerOf } from '../../rollout/index.ts';
@@ -28,12 +28,17 @@ type Need = { write: Write; failed?: (reason: string, message: string) => void }
 /** What single pods need that are there and stay: adoption, their gates, the further steps in place, a hook taken back. */
 export const createPodCare = ({ client, env, ledger, teller, wake, deeds, chores }: PodCareOptions) => {
   const { clock, log } = env;
+  /** Pods that the watch shows no more, by UID: their names. */
   const lost = new Map<string, string>();
+  const pacing = createPacing();
   const releases = createAir({
     clock,
     most: 4,
     ended: wake,
-    failed: (uid, error) => log.warn('a pod whose labels have changed could not be released', { uid, error }),
+    failed(uid, error) {
+      log.warn('a pod that the selector matches no more could not be looked after', { uid, error });
+      pacing.failed(uid, clock.now());
+    },
   });
 
   const adopt = (view: AdvancedView, kept: KeptPod): Write => {
@@ -135,13 +140,20 @@ export const createPodCare = ({ client, env, ledger, teller, wake, deeds, chores
       if (lost.size >= MOST_LOST && eldest !== undefined) lost.delete(eldest);
       lost.set(facts.uid, facts.name);
     },
-    /** Lets pods go that the selector does not match any more. */
-    releaseLost(view: AdvancedView): void {
+    /** Lets pods go that the selector does not match any more. When to be called again, epoch ms; Infinity for never. */
+    releaseLost(view: AdvancedView): number {
+      let nextAt = NEVER;
       for (const [uid, name] of lost) {
-        if (releases.isFull()) break;
-        lost.delete(uid);
-        releases.launch(uid, (signal) => release(view, name, uid, signal));
+        const turn = pacing.until(uid, clock.now());
+        if (turn > clock.now()) nextAt = Math.min(nextAt, turn);
+        else
+          releases.launch(uid, async (signal) => {
+            await release(view, name, uid, signal);
+            lost.delete(uid);
+            pacing.succeeded(uid);
+          });
       }
+      return nextAt;
     },
     stop: (graceMs: number): Promise<void> => releases.stop(graceMs),
   };

@@ -46,6 +46,9 @@ describe('pods that are to be created', () => {
       await fleet.create();
       const before = await fleet.allRun('app:v1');
       const name = before.get('node-1')?.metadata?.name ?? '';
+      // It cannot be let go at once: until then it is still said to be ours.
+      fleet.faults.push({ verb: 'patch', plural: 'pods', error: quota(), left: 1 });
+      const since = fleet.clock.now();
       await fleet.client.patch(
         podResource,
         { namespace: NAMESPACE, name },
@@ -53,10 +56,17 @@ describe('pods that are to be created', () => {
         { type: 'merge' },
       );
       const after = await fleet.until('node-1 has another', async () => {
-        const pod = (await fleet.pods()).find(({ spec }) => spec?.nodeName === 'node-1');
-        return pod?.metadata?.name === name ? undefined : pod;
+        const pod = (await fleet.pods()).find(
+          ({ spec, metadata }) => spec?.nodeName === 'node-1' && metadata?.name !== name,
+        );
+        return pod !== undefined && pod.metadata?.labels?.['app'] === 'app' ? pod : undefined;
       });
       assert.notEqual(after.metadata?.name, name);
+      assert.ok(fleet.clock.now() - since < 5_000);
+      await fleet.until('it is let go', async () => {
+        const pod = await fleet.client.get(podResource, { namespace: NAMESPACE, name });
+        return pod.metadata?.ownerReferences === undefined || pod.metadata.ownerReferences.length === 0;
+      });
     }),
   );
 

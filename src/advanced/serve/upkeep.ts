@@ -232,9 +232,9 @@ export const createUpkeep = (options: UpkeepOptions) => {
         if (wants) wanting.push(name);
         looked.push({ name, kept, lookAt });
       }
-      if (!blocked) care.releaseLost(view);
+      const releaseAt = blocked ? NEVER : care.releaseLost(view);
       const arranged = known ? arrange(pass, known, wanting, now) : { removing: noNodes, wakeAt: NEVER };
-      let wakeAt = arranged.wakeAt;
+      let wakeAt = Math.min(arranged.wakeAt, releaseAt);
       const stay = new Set(wanting);
       for (const { name, kept, lookAt } of looked) {
         let nextAt = lookAt;
