@@ -4,8 +4,9 @@ export const addCrdsCommand: AddCommand = (program, { io }) => {
   program
     .command('crds')
     .description('print the custom resource definitions as YAML, for `kubectl apply -f -`')
-    .action(async () => {
+    .option('--controllers <names>', 'of the controllers that are to run, with commas between them', 'native')
+    .action(async ({ controllers }: { controllers: string }) => {
       const { renderCrds } = await import('./crds.ts');
-      io.stdout(renderCrds());
+      io.stdout(await renderCrds(controllers));
     });
 };

@@ -53,6 +53,7 @@ const mistakes: [string[], RegExp][] = [
   [['manager', '--controllers=nativ'], /--controllers: "nativ" is not known: give one of native/],
   [['manager', '--leader-elect=maybe'], /--leader-elect: "maybe" is not known: give one of true, false/],
   [['crds', '--json'], /unknown option '--json'/],
+  [['crds', '--controllers=nativ'], /--controllers: "nativ" is not known: give native or advanced/],
 ];
 for (const [args, message] of mistakes) {
   test(`edgeset ${args.join(' ')} ends with code 2 and says why on stderr`, async () => {
@@ -72,6 +73,15 @@ test('crds prints what deploy/crds holds', async () => {
   const withoutHeader = files.map((name) => readFileSync(path.join(folder, name), 'utf8').replace(/^#.*\n/, ''));
   assert.equal(stdout, withoutHeader.join('---\n'));
   for (const document of parseAllDocuments(stdout)) assert.deepEqual(document.errors, []);
+});
+
+test('crds prints what a controller serves where it is named', async () => {
+  const { code, stdout, stderr } = await run('crds', '--controllers=native,advanced');
+  assert.deepEqual([code, stderr], [0, '']);
+  const names = parseAllDocuments(stdout).map(
+    (document) => (document.toJS() as { metadata: { name: string } }).metadata.name,
+  );
+  assert.deepEqual(names, ['daemonrollouts.edgeset.io', 'daemonsets.apps.kruise.io']);
 });
 
 test('crds loads neither the manager nor the client', { timeout: 20_000 }, async () => {

@@ -1,18 +1,26 @@
-import { createController } from '../controller/index.ts';
+import { createAdvancedKind } from '../advanced/index.ts';
+import { createController, type Controller as KindController } from '../controller/index.ts';
 import { nativeKind } from '../native/index.ts';
 import { createPrefetch } from '../prefetch/index.ts';
-import type { ControllerDefinition } from './controller.ts';
+import type { ControllerDefinition, Requirement, RolloutCounts } from './controller.ts';
+
+const daemonRollouts: Requirement = {
+  group: 'edgeset.io',
+  version: 'v1alpha1',
+  plural: 'daemonrollouts',
+  cure: 'install the CRD with `npx edgeset crds | kubectl apply -f -`',
+};
+
+function* countsOf(controller: Pick<KindController, 'snapshot'>): Generator<RolloutCounts> {
+  for (const { namespace, name, ledger } of controller.snapshot()) {
+    const { phases } = ledger.tally;
+    yield { namespace, name, phases, halted: ledger.state.halted !== undefined };
+  }
+}
 
 const native: ControllerDefinition = {
   name: 'native',
-  requires: [
-    {
-      group: 'edgeset.io',
-      version: 'v1alpha1',
-      plural: 'daemonrollouts',
-      cure: 'install the CRD with `npx edgeset crds | kubectl apply -f -`',
-    },
-  ],
+  requires: [daemonRollouts],
   create({ namespaces, ...parts }) {
     const prefetch = createPrefetch({
       client: parts.client,
@@ -29,15 +37,27 @@ const native: ControllerDefinition = {
       ...controller,
       run: async (signal) => void (await Promise.all([controller.run(signal), prefetch.run(signal)])),
       lead: async (signal) => void (await Promise.all([controller.lead(signal), prefetch.lead(signal)])),
-      *rollouts() {
-        for (const { namespace, name, ledger } of controller.snapshot()) {
-          const { phases } = ledger.tally;
-          yield { namespace, name, phases, halted: ledger.state.halted !== undefined };
-        }
-      },
+      rollouts: () => countsOf(controller),
     };
   },
 };
 
+const advanced: ControllerDefinition = {
+  name: 'advanced',
+  requires: [
+    daemonRollouts,
+    {
+      group: 'apps.kruise.io',
+      version: 'v1beta1',
+      plural: 'daemonsets',
+      cure: 'install the CRD with `npx edgeset crds --controllers=native,advanced | kubectl apply -f -`',
+    },
+  ],
+  create({ namespaces, ...parts }) {
+    const controller = createController(createAdvancedKind(), { ...parts, ...(namespaces && { namespaces }) });
+    return { ...controller, rollouts: () => countsOf(controller) };
+  },
+};
+
 /** Every controller that `--controllers` may name. */
-export const controllerDefinitions: readonly ControllerDefinition[] = [native];
+export const controllerDefinitions: readonly ControllerDefinition[] = [native, advanced];
