@@ -66,6 +66,7 @@ describe('a surge', () => {
     assert.deepEqual(types(bench), ['halt']);
     bench.target('c');
     assert.deepEqual([bench.phase('n0'), retired(bench)], ['updating/surging', [bad.uid]]);
+    assert.equal(bench.ledger.get('n0')?.act?.kind, 'surge', 'until one pod is left');
     bench.gone('n0');
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.inFlight], ['outdated/available', 0]);
     assert.equal(bench.ledger.get('n0')?.pods[0]?.facts.uid, old.uid);
@@ -123,6 +124,13 @@ describe('a surge', () => {
     assert.deepEqual(retired(bench), []);
     bench.pass(10_000);
     assert.deepEqual(retired(bench), [old.uid]);
+  });
+
+  it('holds a slot as long as there are two pods, also when nobody knows of the act any more', () => {
+    const bench = surgeBench(3);
+    bench.start('n1', 'b', down);
+    assert.equal(bench.ledger.get('n1')?.act, undefined);
+    assert.deepEqual([bench.ledger.tally.inFlight, types(bench)], [1, []]);
   });
 
   it('is not begun beside several pods, but beside one that is terminating', () => {
