@@ -74,6 +74,14 @@ describe('what the pods of a DaemonSet ask for', () => {
     assert.deepEqual(last(), []);
   });
 
+  it('costs no more with each pod that asks', () => {
+    const { told, asked } = listen();
+    asked.handler.synced?.();
+    asked.handler.upsert?.('edge/app-p1', pod(asks), undefined);
+    asked.handler.upsert?.('edge/app-p2', pod(asks, 'p2'), undefined);
+    assert.equal(told[1]?.requests, told[2]?.requests, 'it is not copied');
+  });
+
   it('is not told again of pods that ask for nothing', () => {
     const { told, asked } = listen();
     asked.handler.synced?.();
@@ -95,10 +103,15 @@ describe('what the pods of a DaemonSet ask for', () => {
   });
 
   it('ends with the service, whatever is still told of pods', () => {
-    const { asked, last } = listen();
+    const { told, asked, last } = listen();
     asked.handler.synced?.();
     asked.close();
-    asked.handler.upsert?.('edge/app-p1', pod(asks), undefined);
     assert.equal(last(), undefined);
+    const { length } = told;
+    asked.handler.upsert?.('edge/app-p1', pod(asks), undefined);
+    asked.handler.synced?.();
+    asked.refresh();
+    asked.close();
+    assert.equal(told.length, length, 'it would be taken for the word of the session that serves it now');
   });
 });

@@ -1,5 +1,5 @@
 import type { ReflectorHandler } from '../kube/index.ts';
-import type { ImageRequest, ImageRequests, PodFacts } from '../rollout/index.ts';
+import type { ImageRequest, ImageRequests, PodFacts, RequestingDaemonSet } from '../rollout/index.ts';
 import type { DaemonSetView } from './kind.ts';
 
 export interface AskedImagesOptions {
@@ -18,12 +18,16 @@ export const createAskedImages = ({ requests, view }: AskedImagesOptions) => {
   let filled = false;
   let closed = false;
 
-  const tell = (): void => {
-    if (!requests || !filled) return;
+  const daemonSet = (): RequestingDaemonSet => {
     const { namespace, name, uid, policy } = view();
-    const daemonSet = { namespace, name, uid, pullTimeoutMs: policy.policy.predownloadTimeoutMs };
+    return { namespace, name, uid, pullTimeoutMs: policy.policy.predownloadTimeoutMs };
+  };
+
+  const tell = (): void => {
+    if (!requests || !filled || closed) return;
+    const { policy } = view();
     const served = policy.kind === 'on' && policy.policy.strategy === 'ota';
-    requests.update(daemonSet, closed ? undefined : new Map(served ? asked : []));
+    requests.update(daemonSet(), served ? asked : new Map());
   };
 
   const note = ({ uid, name, node, resourceVersion, asks }: PodFacts, gone: boolean): void => {
@@ -45,10 +49,10 @@ export const createAskedImages = ({ requests, view }: AskedImagesOptions) => {
     handler,
     /** The DaemonSet has changed: it may have left the OTA mode, or pulls may take longer. */
     refresh: tell,
-    /** It is served no more. */
+    /** It is served no more: nothing is told from here on, since another session may serve it by then. */
     close(): void {
+      if (requests && filled && !closed) requests.update(daemonSet(), undefined);
       closed = true;
-      tell();
     },
   };
 };

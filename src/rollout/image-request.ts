@@ -29,7 +29,10 @@ export interface RequestingDaemonSet {
  * how that is done.
  */
 export interface ImageRequests {
-  /** All that is asked for now, by the pods' UID; undefined when the DaemonSet is served no more. */
+  /**
+   * All that is asked for now, by the pods' UID; undefined when the DaemonSet is served no more. The map is kept up to
+   * date, and each change of it told.
+   */
   update(daemonSet: RequestingDaemonSet, requests: ReadonlyMap<string, ImageRequest> | undefined): void;
 }
 
