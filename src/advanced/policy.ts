@@ -64,8 +64,6 @@ export const parseAdvancedPolicy = (
   if (nodeSelector && !nodeSelector.ok)
     refuse('selector', JSON.stringify(rollingUpdate.selector), nodeSelector.problem, nodeSelector.cure);
 
-  if (maxSurge.value > 0)
-    refuse('maxSurge', said.maxSurge, 'is not served yet', 'set maxSurge to 0 and maxUnavailable to 1 or more');
   for (const field of [PREDELETE_TIMEOUT, IN_PLACE_GRACE]) {
     const value = annotations[field];
     if (value !== undefined && secondsOf(value) === undefined)

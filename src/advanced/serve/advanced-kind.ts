@@ -28,9 +28,9 @@ export const createAdvancedKind = (): ServedKind<AdvancedDaemonSet, AdvancedView
     open(surroundings) {
       const { client, env, wake } = surroundings;
       const finder = createTargetFinder({ ...surroundings, lease });
-      const deeds = createDeeds({ ...surroundings, finder });
-      const chores = createChores({ env, wake });
       const creator = createCreator(surroundings);
+      const deeds = createDeeds({ ...surroundings, finder, creator });
+      const chores = createChores({ env, wake });
       const care = createPodCare({ ...surroundings, deeds, chores });
       const upkeep = createUpkeep({ ...surroundings, finder, deeds, chores, creator, care });
       return {

@@ -1,7 +1,8 @@
-import { createAir, createPacing, type Surroundings } from '../../controller/index.ts';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { createAir, createPacing, type Outcome, type Surroundings } from '../../controller/index.ts';
 import { isKubeError } from '../../kube/index.ts';
 import { pods as podResource } from '../../resources/index.ts';
-import { controllerOf, matches, parseSelector } from '../../rollout/index.ts';
+import { controllerOf, matches, parseSelector, toPodFacts } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { type Creation, slowStart } from '../placement/index.ts';
 import { type Gate, gate, newPod } from '../pods/index.ts';
@@ -64,22 +65,18 @@ export const createCreator = ({ client, env, teller, observe, wake }: Needs) => 
     return undefined;
   };
 
+  const podFor = (view: AdvancedView, { template, target }: KnownRevision, { node, replaces }: Creation): Pod =>
+    newPod({ daemonSet: view, template, node, revision: target.hash, replaces, gates: gatesFor(view) });
+
   const createOne = async (
     view: AdvancedView,
-    { template, target }: KnownRevision,
+    known: KnownRevision,
     { node, replaces }: Creation,
     signal: AbortSignal,
   ): Promise<void> => {
     signal.throwIfAborted();
     leading?.throwIfAborted();
-    const pod = newPod({
-      daemonSet: view,
-      template,
-      node,
-      revision: target.hash,
-      replaces: replaces ?? besides.get(node),
-      gates: gatesFor(view),
-    });
+    const pod = podFor(view, known, { node, replaces: replaces ?? besides.get(node) });
     const name = pod.metadata?.name ?? '';
     let uid: string | undefined;
     try {
@@ -105,7 +102,37 @@ export const createCreator = ({ client, env, teller, observe, wake }: Needs) => 
     teller.once(`create ${error.code}`, 'FailedCreate', 'Create', `Could not create pods: ${refusal}`);
   };
 
+  const outcomeOf = (error: unknown): Outcome => {
+    const message = textOf(error);
+    if (!isKubeError(error) || error.happened === 'unknown') return { kind: 'unsure', message };
+    return { kind: 'refused', reason: error.status > 0 ? error.code : undefined, message };
+  };
+
   return {
+    /** Creates the node's new pod beside the one that it is to take over from. */
+    async beside(
+      view: AdvancedView,
+      known: KnownRevision,
+      creation: Creation & { replaces: string },
+      signal: AbortSignal,
+    ): Promise<Outcome> {
+      const pod = podFor(view, known, creation);
+      try {
+        const made = await client.create(podResource, pod, { timeoutMs: TIMEOUT_MS, signal });
+        return { kind: 'done', pod: toPodFacts(made) };
+      } catch (error) {
+        if (!isKubeError(error, 'AlreadyExists')) return outcomeOf(error);
+        // Of an earlier try, or another leader's: the name says what it is for.
+        const ref = { namespace: view.namespace, name: pod.metadata?.name ?? '' };
+        try {
+          const existing = await client.get(podResource, ref, { timeoutMs: TIMEOUT_MS, signal });
+          if (controllerOf(existing)?.uid !== view.uid) return outcomeOf(error);
+          return { kind: 'done', pod: toPodFacts(existing) };
+        } catch (failure) {
+          return outcomeOf(failure);
+        }
+      }
+    },
     /** A pod is on its way to the node, and not one of those that the watch shows there. */
     isComing(node: string, shown: readonly KeptPod[]): boolean {
       const one = coming.get(node);

@@ -4,6 +4,7 @@ import type { AdvancedView } from '../advanced-view.ts';
 import { exchangeable, type InPlaceStep, nextInPlaceStep } from '../in-place/index.ts';
 import { beforeDelete } from '../lifecycle/index.ts';
 import { gate, hasGate } from '../pods/index.ts';
+import type { Creator } from './creator.ts';
 import type { KeptPod } from './kept-pod.ts';
 import type { KnownRevision } from './revision-keeper.ts';
 import type { TargetFinder } from './target.ts';
@@ -27,10 +28,11 @@ export interface Destination {
 export interface DeedsOptions
   extends Pick<Surroundings<AdvancedView, KeptPod>, 'env' | 'view' | 'pods' | 'podActs' | 'teller'> {
   finder: TargetFinder;
+  creator: Creator;
 }
 
 /** Writes to single pods: on their way out past the user's hook, and from one template to another while they run. */
-export const createDeeds = ({ env, view, pods, podActs, teller, finder }: DeedsOptions) => {
+export const createDeeds = ({ env, view, pods, podActs, teller, finder, creator }: DeedsOptions) => {
   const { clock } = env;
 
   const patch = (
@@ -116,11 +118,19 @@ export const createDeeds = ({ env, view, pods, podActs, teller, finder }: DeedsO
     }
   };
 
+  const remove = async (_node: string, pod: PodVersion, signal: AbortSignal): Promise<Outcome> => {
+    if (!view().preDelete) return podActs.delete(pod, signal);
+    const kept = await keptOf(pod, signal);
+    return 'kind' in kept ? kept : takeAway(kept, signal);
+  };
+
   const acts: Acts = {
-    async delete(_node, pod, signal) {
-      if (!view().preDelete) return podActs.delete(pod, signal);
-      const kept = await keptOf(pod, signal);
-      return 'kind' in kept ? kept : takeAway(kept, signal);
+    delete: remove,
+    retire: remove,
+    async surge(node, { podUid }, signal) {
+      const known = finder.known(view());
+      if (!known) return { kind: 'later', at: clock.now() + BEHIND_MS };
+      return creator.beside(view(), known, { node, replaces: podUid }, signal);
     },
     async change(_node, pod, signal) {
       const known = finder.known(view());

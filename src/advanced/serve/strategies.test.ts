@@ -112,4 +112,31 @@ describe('an Advanced DaemonSet is updated', () => {
       await fleet.allRun('app:v1');
     }),
   );
+
+  it(
+    'beside the old pods with a surge: no node is ever without one, and none has three',
+    withFleet(async (fleet) => {
+      await fleet.create({ updateStrategy: { rollingUpdate: { maxSurge: 1 } } });
+      await fleet.allRun('app:v1');
+      await fleet.setImage('app:v2');
+      let [least, most, double] = [3, 0, 0];
+      await fleet.until('all run v2 alone', async () => {
+        const all = await fleet.pods();
+        const ready = all.filter(
+          ({ metadata, status }) =>
+            !metadata?.deletionTimestamp &&
+            status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
+        );
+        const live = all.filter(({ metadata }) => !metadata?.deletionTimestamp);
+        least = Math.min(least, new Set(ready.map(({ spec }) => spec?.nodeName)).size);
+        most = Math.max(most, live.length);
+        double = Math.max(double, all.length);
+        return (
+          all.length === 3 && ready.length === 3 && ready.every(({ spec }) => spec?.containers[0]?.image === 'app:v2')
+        );
+      });
+      assert.deepEqual([least, most], [3, 4]);
+      assert.ok(double <= 5);
+    }),
+  );
 });

@@ -48,7 +48,7 @@ const reasons: Readonly<Record<Removal['why'], string>> = {
  * nodes that an event was about are looked at, and those whose turn has come; the others count as sums.
  */
 export const createUpkeep = (options: UpkeepOptions) => {
-  const { env, view: viewNow, nodes, pods, teller, finder, deeds, chores, creator, care } = options;
+  const { env, view: viewNow, ledger, nodes, pods, teller, finder, deeds, chores, creator, care } = options;
   const { clock } = env;
   const shares = createShares();
   const status = createStatusKeeper(options);
@@ -114,12 +114,29 @@ export const createUpkeep = (options: UpkeepOptions) => {
     return node && { name, online: node.ready, ...placementOn(view.needs, node) };
   };
 
-  const common = (hash: string, now: number) => ({ revision: hash, surging: noNodes, endings, now });
+  /** Nodes that may have an old and a new pod at once. */
+  const surgingOf = (names: readonly string[]): ReadonlySet<string> => {
+    const all = viewNow().policy.policy.maxSurge.value > 0;
+    return new Set(names.filter((name) => all || ledger.get(name)?.act?.kind === 'surge'));
+  };
+
+  const common = (names: readonly string[], hash: string, now: number) => ({
+    revision: hash,
+    surging: surgingOf(names),
+    endings,
+    now,
+  });
 
   /** Would anything be created or removed here, limits aside? */
-  const wishes = (node: PlaceableNode | undefined, here: readonly PlacedPod[], hash: string, now: number) => {
+  const wishes = (
+    name: string,
+    node: PlaceableNode | undefined,
+    here: readonly PlacedPod[],
+    hash: string,
+    now: number,
+  ) => {
     const unlimited = { burst: NEVER, maxLeaving: NEVER, mostUpdated: NEVER };
-    return place({ nodes: node ? [node] : [], pods: here, ...unlimited, ...common(hash, now) });
+    return place({ nodes: node ? [node] : [], pods: here, ...unlimited, ...common([name], hash, now) });
   };
 
   const remove = ({ pod: { name, node }, why }: Removal, kept: KeptPod): void => {
@@ -173,7 +190,7 @@ export const createUpkeep = (options: UpkeepOptions) => {
       nodes: wanting.flatMap((node) => placeable(view, node) ?? []),
       pods: [...here.values()].map(placed),
       ...limits(view, wanting),
-      ...common(known.target.hash, now),
+      ...common(wanting, known.target.hash, now),
     });
     let wakeAt = create.length > 0 && creator.turn() > now ? creator.turn() : NEVER;
     creator.begin(view, known, create, signal);
@@ -206,7 +223,7 @@ export const createUpkeep = (options: UpkeepOptions) => {
     const orphans = kept.some(({ standing, facts: each }) => standing === 'orphan' && !each.terminating);
     const coming = creator.isComing(name, kept);
     if (!known || orphans || coming) return { kept, wants: false, lookAt: Math.min(changesAt, creator.lookAt(name)) };
-    const wish = wishes(placeable(view, name), ours.map(placed), known.target.hash, now);
+    const wish = wishes(name, placeable(view, name), ours.map(placed), known.target.hash, now);
     return {
       kept,
       wants: wish.create.length + wish.remove.length > 0,

@@ -100,6 +100,23 @@ export const describeServed = (open: () => Promise<HandStage>): void => {
     );
   });
 
+  it('new pods come beside old ones with a surge, and no node is ever without a ready one', async () => {
+    const stage = await open();
+    await create(stage, {
+      template: templateOf(stage, 'app:v1'),
+      updateStrategy: { rollingUpdate: { maxSurge: 1 } },
+    });
+    await untilRuns(stage, 'app:v1');
+    await setTemplate(stage, templateOf(stage, 'app:v2'));
+    let least = stage.nodes.length;
+    let most = 0;
+    await untilRuns(stage, 'app:v2', (all) => {
+      least = Math.min(least, new Set(all.filter(isReady).map(({ spec }) => spec?.nodeName)).size);
+      most = Math.max(most, all.filter(({ metadata }) => metadata?.deletionTimestamp === undefined).length);
+    });
+    assert.deepEqual([least, most], [stage.nodes.length, stage.nodes.length + 1]);
+  });
+
   it('a native DaemonSet of the same selector is in the way, and hands its pods over without a restart', async () => {
     const stage = await open();
     const { client, namespace, nodes, until } = stage;
