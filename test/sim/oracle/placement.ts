@@ -37,6 +37,7 @@ export const placement: readonly Situation[] = [
     async play(stage) {
       const [first = '', second = '', third = ''] = stage.nodes;
       for (const node of [first, second]) await stage.patch('nodes', node, { metadata: { labels: { tier: 'gold' } } });
+      await stage.quiet();
       const terms = [{ matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'NotIn', values: [second] }] }];
       await create(stage, {
         podSpec: {
@@ -61,6 +62,8 @@ export const placement: readonly Situation[] = [
     name: 'NoSchedule keeps new pods away',
     async play(stage) {
       await taint(stage, stage.nodes[0], 'NoSchedule');
+      // The controller's watches of nodes and of DaemonSets are not ordered among themselves.
+      await stage.quiet();
       await create(stage);
       await untilReady(stage, 'app:v1', 2);
     },
