@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import * as fc from 'fast-check';
 import { decide } from './decide.ts';
 import type { Behaviour } from './testing/model-cluster.ts';
@@ -8,7 +8,11 @@ import { contentOf, rebuild } from './testing/rebuild.ts';
 import { type Happening, type Options, type Plan, play } from './testing/scenario.ts';
 
 const runs = Number(process.env['EDGESET_RUNS'] ?? 250);
-const chosenSeed = process.env['EDGESET_SEED'];
+
+/** The same plans each time, so that a failure is of the change at hand; `EDGESET_SEED=random` plays fresh ones. */
+const chosenSeed = process.env['EDGESET_SEED'] ?? '1';
+const seed = chosenSeed === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(chosenSeed);
+if (!Number.isSafeInteger(seed)) throw new Error(`EDGESET_SEED must be a whole number or random, not "${chosenSeed}"`);
 
 /** Set to 0, the first failure is told as it is: quicker, and longer to read. */
 const endOnFailure = process.env['EDGESET_SHRINK'] === '0';
@@ -64,7 +68,7 @@ const holds = (plans: fc.Arbitrary<Plan>, check: (plan: Plan) => void): void =>
   fc.assert(fc.property(plans, check), {
     numRuns: runs,
     endOnFailure,
-    ...(chosenSeed === undefined ? {} : { seed: Number(chosenSeed) }),
+    seed,
   });
 
 const faulty = (...happenings: Happening[]): Omit<Plan, 'seed'> => ({
@@ -84,6 +88,10 @@ const version = (at: number, behaviour: Behaviour): Happening => ({
 });
 
 describe('a rollout in a model cluster', () => {
+  before(() => {
+    if (chosenSeed === 'random') console.log(`EDGESET_SEED=${seed}`);
+  });
+
   it('keeps the invariants through every fault, and comes to its end when they are over', () => {
     const met = new Set<Met>();
     holds(plan(happening, 25), (each) => void play(each, { met }));
