@@ -47,7 +47,7 @@ describe('condition PodImageReady', () => {
   it('tells whether the agent pulls by itself, and takes that back', () => {
     const byAgent = (agent: boolean): true | undefined => {
       const report = { reason: 'PullingImage', revision: 'b', byAgent: agent } as const;
-      return imageReadyOf(imageReadyPatch({ uid: 'u', status: undefined }, report, 0) as Pod)?.byAgent;
+      return imageReadyOf(imageReadyPatch({ uid: 'u', status: undefined }, report, 0))?.byAgent;
     };
     assert.deepEqual([byAgent(true), byAgent(false)], [true, undefined]);
   });

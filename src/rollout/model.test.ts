@@ -11,8 +11,8 @@ const runs = Number(process.env['EDGESET_RUNS'] ?? 250);
 
 /** The same plans each time, so that a failure is of the change at hand; `EDGESET_SEED=random` plays fresh ones. */
 const chosenSeed = process.env['EDGESET_SEED'] ?? '1';
-const seed = chosenSeed === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(chosenSeed);
-if (!Number.isSafeInteger(seed)) throw new Error(`EDGESET_SEED must be a whole number or random, not "${chosenSeed}"`);
+const firstSeed = chosenSeed === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(chosenSeed);
+if (!Number.isSafeInteger(firstSeed)) throw new Error(`EDGESET_SEED must be a whole number or random, not "${chosenSeed}"`);
 
 /** Set to 0, the first failure is told as it is: quicker, and longer to read. */
 const endOnFailure = process.env['EDGESET_SHRINK'] === '0';
@@ -68,7 +68,7 @@ const holds = (plans: fc.Arbitrary<Plan>, check: (plan: Plan) => void): void =>
   fc.assert(fc.property(plans, check), {
     numRuns: runs,
     endOnFailure,
-    seed,
+    seed: firstSeed,
   });
 
 const faulty = (...happenings: Happening[]): Omit<Plan, 'seed'> => ({
@@ -89,7 +89,7 @@ const version = (at: number, behaviour: Behaviour): Happening => ({
 
 describe('a rollout in a model cluster', () => {
   before(() => {
-    if (chosenSeed === 'random') console.log(`EDGESET_SEED=${seed}`);
+    if (chosenSeed === 'random') console.log(`EDGESET_SEED=${firstSeed}`);
   });
 
   it('keeps the invariants through every fault, and comes to its end when they are over', () => {
@@ -119,10 +119,10 @@ describe('a rollout in a model cluster', () => {
       decisions += 1;
       if (decisions % 17 !== 0) return;
       const outside = view.spec?.observed ? undefined : ({ kind: 'unobserved' } as const);
-      const before = contentOf(ledger);
+      const content = contentOf(ledger);
       assert.deepEqual(decide(ledger, outside, now()), decide(ledger, outside, now()));
-      assert.deepEqual(contentOf(ledger), before);
-      assert.deepEqual(contentOf(rebuild(ledger, now())), before);
+      assert.deepEqual(contentOf(ledger), content);
+      assert.deepEqual(contentOf(rebuild(ledger, now())), content);
     };
     holds(plan(happening, 15), (each) => void play(each, { inspect }));
     assert.ok(decisions > runs);
