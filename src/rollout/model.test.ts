@@ -12,7 +12,8 @@ const runs = Number(process.env['EDGESET_RUNS'] ?? 250);
 /** The same plans each time, so that a failure is of the change at hand; `EDGESET_SEED=random` plays fresh ones. */
 const chosenSeed = process.env['EDGESET_SEED'] ?? '1';
 const firstSeed = chosenSeed === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(chosenSeed);
-if (!Number.isSafeInteger(firstSeed)) throw new Error(`EDGESET_SEED must be a whole number or random, not "${chosenSeed}"`);
+if (!Number.isSafeInteger(firstSeed))
+  throw new Error(`EDGESET_SEED must be a whole number or random, not "${chosenSeed}"`);
 
 /** Set to 0, the first failure is told as it is: quicker, and longer to read. */
 const endOnFailure = process.env['EDGESET_SHRINK'] === '0';
