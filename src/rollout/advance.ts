@@ -25,18 +25,32 @@ const isCarriedOut = (record: NodeRecord, act: Act, context: Context): boolean =
 };
 
 /** A new pod was created beside the old one, says whoever did it, and is not seen. */
-export const lacksNewPod = (record: NodeRecord, act: Act, context: Pick<Context, 'rollout'>): boolean =>
+export const lacksNewPod = ({ pods }: NodeRecord, act: Act): boolean =>
   act.kind === 'surge' &&
   act.stage === 'done' &&
-  act.rollout === context.rollout &&
-  record.pods.every(({ facts }) => facts.uid === act.podUid && !facts.terminating) &&
-  record.pods.length > 0;
+  pods.length > 0 &&
+  pods.every(({ facts }) => facts.uid === act.podUid && !facts.terminating);
+
+/** Whoever settles it needs the name of the old pod, which an act that was carried out does not keep. */
+const ofUnknownFate = ({ pods }: NodeRecord, act: Act): Act => {
+  const old = pods.find(({ facts }) => facts.uid === act.podUid)?.facts;
+  return { ...act, podName: old?.name ?? act.podName, stage: 'inherited' };
+};
 
 /** A pod went away: if it was the new one, before the old one did, whether another is made is decided anew. */
-export const noteLostNewPod = (record: NodeRecord, uid: string, context: Context): void => {
+export const noteLostNewPod = (record: NodeRecord, uid: string, { rollout }: Context): void => {
   const { act } = record;
-  if (act && act.podUid !== uid && lacksNewPod(record, act, context)) record.act = { ...act, stage: 'inherited' };
+  if (!act || act.podUid === uid || !lacksNewPod(record, act)) return;
+  // Of another rollout, nothing is made anew: seen to be gone, its new pod is not to be looked for either.
+  record.act = act.rollout === rollout ? ofUnknownFate(record, act) : pastAct({ rollout: act.rollout, at: act.at });
 };
+
+/**
+ * Is it time to take an act for one of unknown fate, as its new pod is not seen? Of this rollout after the deadline. Of an
+ * older one at once: its old pod alone looks healed, and with a watch behind the new one may be there all the same.
+ */
+const isNewPodOverdue = (act: Act, { policy, rollout, firstSight }: Context, now: number): boolean =>
+  !firstSight && (act.rollout !== rollout || now >= act.at + policy.progressDeadlineMs);
 
 // createdAt has whole seconds, and is written by another machine's clock.
 const STARTED_SLACK_MS = 2_000;
@@ -102,8 +116,8 @@ export const advance = (record: NodeRecord, context: Context, now: number): Act 
   const current = isCurrent(pod, context);
   if (available && current && node.ready) record.forgiven = false;
   if (act) {
-    if (lacksNewPod(record, act, context) && now >= act.at + context.policy.progressDeadlineMs) {
-      record.act = { ...act, stage: 'inherited', at: now };
+    if (lacksNewPod(record, act)) {
+      if (isNewPodOverdue(act, context, now)) record.act = { ...ofUnknownFate(record, act), at: now };
       return undefined;
     }
     const healed =

@@ -11,6 +11,7 @@ import {
   isCurrent,
   isGoing,
   isOutOfDate,
+  isShut,
   livePod,
   maySurge,
   type NodeRecord,
@@ -69,7 +70,7 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
   const several = surgingPods(record, context);
   const chief = several.length > 0 ? freshPod(several, context) : pod;
   const retire = settled ? podToRetire(record, several, context, now)?.facts : undefined;
-  const newPodMissing = act !== undefined && lacksNewPod(record, act, context);
+  const newPodMissing = act !== undefined && lacksNewPod(record, act);
 
   const inPlace = isChangedInPlace(record, context);
   const begunAt = Math.max(record.downSince, record.since, chief?.seenAt ?? 0, inPlace ? (act?.at ?? 0) : 0);
@@ -125,7 +126,7 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
     newPodMissing && act ? act.at + policy.progressDeadlineMs : undefined,
     ...readyTimes,
   ];
-  const occupied = act !== undefined || several.length > 0;
+  const occupied = act !== undefined || several.length > 0 || isShut(record);
   const inFlight = node.ready && occupied && !(failure === 'came-back-old' && available);
   return {
     phase,

@@ -4,7 +4,7 @@ import type { PodFacts } from './facts.ts';
 import type { Hold, OutsideHold } from './hold.ts';
 import type { Ledger } from './ledger.ts';
 import { type Policy, surges } from './policy.ts';
-import { type ActKind, awaitsImages, livePod, mayBeUnderWay, type NodeRecord } from './record.ts';
+import { type ActKind, awaitsImages, isShut, livePod, mayBeUnderWay, type NodeRecord } from './record.ts';
 import type { Halt } from './state.ts';
 
 /**
@@ -146,13 +146,15 @@ const settleOpenActs = (ledger: Ledger, mayBegin: boolean, budget: number, usage
     if (!act || act.stage === 'sending') continue;
     const pod = livePod(record)?.facts;
     const { down, inFlight, trying } = record.view;
+    // Without the act too: by an older one that it repairs, or by what was begun on the pod.
+    const holdsSlot = act.repairs !== undefined || isShut(record);
     const others: Usage = {
       inFlight: usage.inFlight - (inFlight ? 1 : 0),
       trying: usage.trying - (trying ? 1 : 0),
       occupied: usage.occupied - (inFlight || down ? 1 : 0),
     };
     const room = down
-      ? roomForBroken(budget, others, act.repairs !== undefined)
+      ? roomForBroken(budget, others, holdsSlot)
       : roomForHealthy(budget, others, surges(ledger.policy));
     const wanted =
       mayBegin && room && act.rollout === ledger.state.rollout && pod?.uid === act.podUid && mayAct(ledger, record);
@@ -162,8 +164,7 @@ const settleOpenActs = (ledger: Ledger, mayBegin: boolean, budget: number, usage
       // It holds its slot until the fence stands: only then is it certain that it was not carried out.
       if (fence) continue;
       usage.trying = others.trying;
-      // The older act that it was to repair comes back, and holds the slot on.
-      if (act.repairs) continue;
+      if (holdsSlot) continue;
       usage.inFlight = others.inFlight;
       if (!down) usage.occupied = others.occupied;
     } else if (now < (record.refused?.until ?? now)) {

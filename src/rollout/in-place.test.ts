@@ -87,6 +87,28 @@ describe('a change in place', () => {
     assert.deepEqual(kinds(bench), [['n0', 'in-place']], 'in a slot of its own again');
   });
 
+  it('holds its slot after it was taken back between its two writes, until the pod is in service again', () => {
+    const bench = gatedBench(3);
+    bench.reserve('n0', { kind: 'in-place' });
+    const pod = bench.change('n0', { changing: true, ...down });
+    bench.ledger.release('n0', bench.now());
+    const { inFlight, occupied, trying } = bench.ledger.tally;
+    assert.deepEqual([inFlight, occupied, trying], [1, 1, 0]);
+    bench.ledger.refuse('n0', 'no', bench.now());
+    assert.deepEqual([bench.phase('n0'), bench.decide().actions], ['held/refused', []], 'no other node takes it');
+    bench.pass(1_000);
+    assert.deepEqual(bench.decide().actions, [{ type: 'reserve', node: 'n0', pod, kind: 'in-place' }]);
+    bench.change('n0', { changing: false, ready: true, readyChangedAt: bench.now() });
+    assert.equal(bench.ledger.tally.inFlight, 0);
+  });
+
+  it('that gives its slot back in a decision leaves none free while its pod is out of service', () => {
+    const bench = gatedBench(3);
+    bench.reserve('n0', { kind: 'in-place', rollout: 0 });
+    bench.change('n0', { changing: true, ...down });
+    assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: false }]);
+  });
+
   it('becomes a deletion when the policy asks for that before it is sent', () => {
     const bench = gatedBench(1);
     bench.reserve('n0', { kind: 'in-place' });

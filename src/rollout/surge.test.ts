@@ -6,7 +6,7 @@ import { count } from './int-or-percent.ts';
 import { restore, save } from './persist.ts';
 import type { Policy } from './policy.ts';
 import { statusOf } from './status.ts';
-import { benchAt, type Workbench } from './testing/workbench.ts';
+import { benchAt, createWorkbench, type Workbench } from './testing/workbench.ts';
 
 const down = { ready: false, readyChangedAt: 0 };
 const types = (bench: Workbench): Action['type'][] => bench.decide().actions.map(({ type }) => type);
@@ -110,6 +110,37 @@ describe('a surge', () => {
     assert.equal(bench.decide().wakeAt, bench.now() + 60_000);
     bench.pass(60_000);
     assert.deepEqual(types(bench), ['reserve'], 'without the version that it was reserved on');
+  });
+
+  it('of another process whose new pod is not seen is fenced, not healed, when the target has changed meanwhile', () => {
+    const first = surgeBench(2);
+    first.surge('n0');
+    const saved = restore(structuredClone(save(first.ledger)));
+    const bench = surgeBench(2);
+    bench.ledger.restore(saved.state, saved.acts, saved.forgiven, bench.now());
+    bench.target('c');
+    assert.deepEqual([bench.phase('n0'), bench.ledger.tally.inFlight], ['updating/reserved', 1]);
+    assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
+    const { act, pods } = bench.ledger.get('n0')!;
+    assert.equal(act?.podName, pods[0]?.facts.name, 'the fence names the old pod');
+    bench.start('n0', 'b', down);
+    assert.deepEqual([bench.phase('n0'), bench.ledger.tally.inFlight], ['updating/surging', 1]);
+  });
+
+  it('of another process is judged when all pods have been listed', () => {
+    const first = surgeBench(1);
+    const old = first.last('n0')!;
+    const fresh = first.surge('n0');
+    const saved = restore(structuredClone(save(first.ledger)));
+    const bench = createWorkbench({ maxSurge: count(1), maxUnavailable: count(0) });
+    bench.node('n0');
+    bench.ledger.restore(saved.state, saved.acts, saved.forgiven, bench.now());
+    bench.target('c');
+    bench.ledger.setPod(old, bench.now());
+    assert.equal(bench.ledger.get('n0')?.act?.stage, 'done');
+    bench.ledger.setPod(fresh, bench.now());
+    bench.ledger.firstSightOver();
+    assert.deepEqual(retired(bench), [fresh.uid]);
   });
 
   it('retires nothing while the rollout is held, nor on a node that has only just come back', () => {

@@ -39,6 +39,8 @@ const slots = (share: IntOrPercent, total: number): number =>
 export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
   const acts = new Map<string, TrueAct>();
   const everActedOn = new Set<string>();
+  /** Nodes whose pod came from a rollout without an act of ours, by when: such a node is a suspect like any other. */
+  const broughtAt = new Map<string, number>();
   const onlineSince = new Map<string, number>();
   const budgets: { at: number; budget: number }[] = [];
   const done = new Map<string, number>();
@@ -46,6 +48,10 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
   const changedOn = new Map<string, { uid: string; rollout: number; at: number }>();
   /** Nodes with an old pod that is not available and that nobody tends: since when not any more, 0 while they have it. */
   const neglected = new Map<string, number>();
+  /** Pods that were there before. */
+  const knownPods = new Set<string>();
+  /** Reservations that were one too many by the view they were made on, by process: no act begins unless it is written. */
+  const excessive = new Map<Driver, { node: string; act: Act | undefined; text: string }[]>();
   /** By pod: from when on what happened may have been unknown to who sent its delete. */
   const knownUntil = new Map<string, number>();
   const account: Account = {
@@ -105,6 +111,9 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
     else if (neglected.get(name) === 0) neglected.set(name, time.now());
   };
   const note = (name: string, facts: NodeFacts | undefined): void => {
+    const brought = broughtAt.get(name) ?? Number.NEGATIVE_INFINITY;
+    if (facts && !facts.ready && onlineSince.has(name))
+      if (time.now() - brought <= cluster.spec.policy.suspectWindowMs + lagMs()) everActedOn.add(name);
     if (!facts?.ready) onlineSince.delete(name);
     else if (!onlineSince.has(name)) onlineSince.set(name, time.now());
     heal(name);
@@ -117,6 +126,10 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
       noteBudget();
       for (const name of cluster.nodes.keys()) noteNeglect(name);
     } else {
+      const { pod, gone } = change;
+      const { number, hash } = cluster.spec.target;
+      if (number > 1 && !gone && pod.revision === hash && !knownPods.has(pod.uid)) broughtAt.set(pod.node, time.now());
+      knownPods.add(pod.uid);
       noteNeglect(change.pod.node);
       heal(change.pod.node);
       if (change.pod.ready) time.after(cluster.spec.policy.minReadyMs, () => heal(change.pod.node));
@@ -207,6 +220,10 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
       const { policy } = seenSpec(view);
       // A new pod beside the old one takes nothing down.
       if (policy.maxSurge.value > 0 || !seenAvailable(view, node, now)) return;
+      // The rollout object says more of the pod than a watch that is behind: another process has changed it in place.
+      const repaired = driver.ledger.get(node)?.act?.repairs;
+      const changed = repaired?.podUid === pod.uid && changedOn.get(node)?.uid === pod.uid;
+      if (changed && cluster.pods.get(pod.uid)?.resourceVersion !== pod.resourceVersion) return;
       let settled = 0;
       let taken = 0;
       for (const [name, { facts }] of view.nodes) {
@@ -216,7 +233,10 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
         if (name !== node && (reserved || !seenAvailable(view, name, now))) taken += 1;
       }
       const budget = slots(policy.maxUnavailable, settled);
-      if (taken >= budget) breach('S2', `${pod.name} reserved while ${taken} are down or reserved, budget ${budget}`);
+      if (taken < budget) return;
+      const text = `${pod.name} reserved while ${taken} are down or reserved, budget ${budget}`;
+      const { act } = driver.ledger.get(node) ?? {};
+      excessive.set(driver, [...(excessive.get(driver) ?? []), { node, act, text }]);
     },
     sent(driver: Driver, node: string, act: Act) {
       const { view } = driver;
@@ -270,7 +290,15 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
       carriedOut(node, act);
       changedOn.set(node, { uid: act.podUid, rollout: act.rollout, at: act.at });
     },
-    wrote() {
+    wrote(driver: Driver, what: string) {
+      // A process that slept may know too little of what others did: the compare-and-swap refuses what it reserves.
+      if (what === 'rollout') {
+        for (const { node, act, text } of excessive.get(driver) ?? []) {
+          const held = driver.ledger.get(node)?.act;
+          if (held?.podUid === act?.podUid && held?.at === act?.at && held?.stage === 'reserved') breach('S2', text);
+        }
+        excessive.delete(driver);
+      }
       account.writes += 1;
       account.lastWriteAt = time.now();
     },

@@ -1,0 +1,126 @@
+import { describe, it } from 'node:test';
+import { type Happening, type Plan, play } from './testing/scenario.ts';
+
+/** Plans on which the core, or the model itself, once failed: each is as small as its story allows. */
+const plan = (seed: number, happenings: readonly Happening[], change: Partial<Plan>): Plan => ({
+  seed,
+  nodes: 6,
+  zones: 0,
+  budget: 2,
+  minReadyMs: 0,
+  onFailure: 'halt',
+  happenings,
+  ...change,
+});
+
+const version = (
+  at: number,
+  behaviour: Extract<Happening, { kind: 'version' }>['behaviour'],
+  share = 1,
+): Happening => ({ at, pick: 0, kind: 'version', behaviour, share });
+
+type Plain = 'upset' | 'storm' | 'crash' | 'resume' | 'secondLeader' | 'connect' | 'disconnect' | 'deleteByHand';
+const plain = (at: number, kind: Plain, pick: number): Happening => ({ at, pick, kind });
+
+describe('a plan of the model that once failed holds', () => {
+  for (const [story, each] of [
+    [
+      'a leader takes over a surge whose new pod its watch has not shown, and the target changes: the slot stays taken',
+      plan(
+        1_632_382_416,
+        [
+          plain(81_383, 'storm', 594),
+          version(104_397, 'good'),
+          plain(114_244, 'secondLeader', 346),
+          version(157_389, 'pull'),
+        ],
+        { budget: 1, surge: true },
+      ),
+    ],
+    [
+      'the same among more nodes, one of them offline',
+      plan(
+        1_545_670_261,
+        [
+          plain(35_142, 'disconnect', 75),
+          plain(63_002, 'storm', 836),
+          version(100_079, 'good'),
+          plain(172_222, 'resume', 343),
+          plain(194_503, 'secondLeader', 1),
+          version(218_833, 'pull'),
+        ],
+        { nodes: 12, minReadyMs: 10_000, surge: true },
+      ),
+    ],
+    [
+      'a suspect whose pod its user had deleted comes back broken, and is repaired in the slot that it holds as a suspect',
+      plan(
+        1_204_602_608,
+        [
+          version(17_220, 'hang', 0.3),
+          version(127_099, 'kill'),
+          plain(131_819, 'deleteByHand', 3),
+          plain(173_290, 'secondLeader', 598),
+          plain(181_085, 'crash', 690),
+          version(205_799, 'hang'),
+          plain(290_035, 'connect', 0),
+          plain(290_348, 'connect', 3),
+          plain(290_680, 'connect', 4),
+          plain(292_405, 'connect', 1),
+          version(300_000, 'good'),
+        ],
+        { nodes: 7, zones: 3, budget: 1, minReadyMs: 10_000 },
+      ),
+    ],
+    [
+      'a change in place stops after its first write, is taken back, and its pod is out of service in its slot',
+      plan(
+        1_818_592_180,
+        [
+          plain(6, 'crash', 975),
+          plain(11, 'deleteByHand', 101),
+          plain(82_466, 'storm', 670),
+          plain(110_954, 'disconnect', 240),
+          version(111_726, 'hang'),
+          version(113_912, 'stick'),
+          { at: 121_577, pick: 243, kind: 'budget', value: 2, percent: false },
+        ],
+        { nodes: 9, inPlace: true },
+      ),
+    ],
+    [
+      'a leader is told of a change in place that its watch has not shown, and repairs that pod in its own slot',
+      plan(
+        524_095_648,
+        [
+          version(4, 'stick', 0.3),
+          plain(47_990, 'storm', 998),
+          plain(80_138, 'upset', 337),
+          version(89_781, 'good', 0.3),
+          plain(158_820, 'secondLeader', 62),
+          version(170_304, 'stick', 0.3),
+          plain(174_933, 'resume', 383),
+        ],
+        { nodes: 13, minReadyMs: 10_000, inPlace: true },
+      ),
+    ],
+    [
+      'a leader that slept while pods went to another version in place and back reserves what it may not write',
+      plan(
+        713_426_879,
+        [
+          version(13, 'stick'),
+          plain(207_205, 'secondLeader', 38),
+          version(212_229, 'pull'),
+          version(240_000, 'good', 0.3),
+        ],
+        { nodes: 8, onFailure: 'rollback', inPlace: true },
+      ),
+    ],
+    [
+      'nodes that a version killed last are no failures of the one that follows it',
+      plan(235_627_294, [plain(148_578, 'storm', 993), version(189_132, 'kill')], { nodes: 12, zones: 3, budget: 4 }),
+    ],
+  ] as const)
+    it(`${story} (seed ${each.seed})`, () => void play(each));
+});
