@@ -101,7 +101,8 @@ export const advance = (record: NodeRecord, context: Context, now: number): Act 
   const { node } = record;
   if (record.act && isCarriedOut(record, record.act, context)) record.act = { ...record.act, stage: 'done' };
   const { act } = record;
-  if (act?.stage === 'done') record.refused = undefined;
+  // One that came back when another was taken back does not end that one's back-off.
+  if (act?.stage === 'done' && act.podUid !== '') record.refused = undefined;
   const available = now >= availableAt(record, context);
   if (available) record.downSince = 0;
   else if (record.downSince === 0) record.downSince = now;

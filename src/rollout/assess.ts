@@ -11,7 +11,6 @@ import {
   isCurrent,
   isGoing,
   isOutOfDate,
-  isShut,
   livePod,
   maySurge,
   type NodeRecord,
@@ -126,7 +125,7 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
     newPodMissing && act ? act.at + policy.progressDeadlineMs : undefined,
     ...readyTimes,
   ];
-  const occupied = act !== undefined || several.length > 0 || isShut(record);
+  const occupied = act !== undefined || several.length > 0;
   const inFlight = node.ready && occupied && !(failure === 'came-back-old' && available);
   return {
     phase,

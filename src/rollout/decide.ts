@@ -146,15 +146,13 @@ const settleOpenActs = (ledger: Ledger, mayBegin: boolean, budget: number, usage
     if (!act || act.stage === 'sending') continue;
     const pod = livePod(record)?.facts;
     const { down, inFlight, trying } = record.view;
-    // Without the act too: by an older one that it repairs, or by what was begun on the pod.
-    const holdsSlot = act.repairs !== undefined || isShut(record);
     const others: Usage = {
       inFlight: usage.inFlight - (inFlight ? 1 : 0),
       trying: usage.trying - (trying ? 1 : 0),
       occupied: usage.occupied - (inFlight || down ? 1 : 0),
     };
     const room = down
-      ? roomForBroken(budget, others, holdsSlot)
+      ? roomForBroken(budget, others, act.repairs !== undefined)
       : roomForHealthy(budget, others, surges(ledger.policy));
     const wanted =
       mayBegin && room && act.rollout === ledger.state.rollout && pod?.uid === act.podUid && mayAct(ledger, record);
@@ -164,7 +162,8 @@ const settleOpenActs = (ledger: Ledger, mayBegin: boolean, budget: number, usage
       // It holds its slot until the fence stands: only then is it certain that it was not carried out.
       if (fence) continue;
       usage.trying = others.trying;
-      if (holdsSlot) continue;
+      // The older act that it was to repair comes back, and holds the slot on; so does what was begun on the pod.
+      if (act.repairs || isShut(record)) continue;
       usage.inFlight = others.inFlight;
       if (!down) usage.occupied = others.occupied;
     } else if (now < (record.refused?.until ?? now)) {

@@ -82,13 +82,14 @@ describe('a change in place', () => {
     bench.policy({ paused: true });
     assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
     bench.ledger.release('n0', bench.now());
-    assert.equal(bench.phase('n0'), 'broken/not-available');
+    assert.equal(bench.phase('n0'), 'broken/broken-by-older-update');
     bench.policy({ paused: false });
-    assert.deepEqual(kinds(bench), [['n0', 'in-place']], 'in a slot of its own again');
+    assert.deepEqual(kinds(bench), [['n0', 'in-place']], 'in the slot that it holds still');
   });
 
-  it('holds its slot after it was taken back between its two writes, until the pod is in service again', () => {
+  it('holds its slot after it was taken back between its two writes, until the pod is available again', () => {
     const bench = gatedBench(3);
+    bench.policy({ minReadyMs: 5_000 });
     bench.reserve('n0', { kind: 'in-place' });
     const pod = bench.change('n0', { changing: true, ...down });
     bench.ledger.release('n0', bench.now());
@@ -98,7 +99,10 @@ describe('a change in place', () => {
     assert.deepEqual([bench.phase('n0'), bench.decide().actions], ['held/refused', []], 'no other node takes it');
     bench.pass(1_000);
     assert.deepEqual(bench.decide().actions, [{ type: 'reserve', node: 'n0', pod, kind: 'in-place' }]);
+    assert.equal(save(bench.ledger).reservations?.length, 1, 'a successor knows');
     bench.change('n0', { changing: false, ready: true, readyChangedAt: bench.now() });
+    assert.deepEqual([bench.ledger.tally.inFlight, bench.ledger.tally.down], [1, 1]);
+    bench.pass(5_000);
     assert.equal(bench.ledger.tally.inFlight, 0);
   });
 

@@ -5,7 +5,7 @@ import { createCandidates, createTurns } from './candidates.ts';
 import type { NodeFacts, PodFacts } from './facts.ts';
 import { createMembership } from './partition.ts';
 import type { Policy } from './policy.ts';
-import { type Act, asPast, type Context, type NodeRecord, newRecord, pastAct, type View } from './record.ts';
+import { type Act, asPast, type Context, isShut, type NodeRecord, newRecord, pastAct, type View } from './record.ts';
 import { newState, type RolloutState, retarget, type TargetRevision } from './state.ts';
 import { addTo, newTally, type Tally } from './tally.ts';
 
@@ -344,8 +344,11 @@ export const createLedger = (policy: Policy) => {
       if (record.act.rollout === state.rollout && record.act.repairs?.rollout !== state.rollout)
         state = { ...state, acted: Math.max(0, state.acted - 1) };
       touch(record, now, () => {
-        const repairs = record.act?.repairs;
-        record.act = repairs && pastAct(repairs);
+        const { act } = record;
+        // A pod that the first write of the act took out of service is as one that an older act broke.
+        const begun = act && isShut(record) ? { rollout: act.rollout - 1, at: act.at } : undefined;
+        const stays = act?.repairs ?? begun;
+        record.act = stays && pastAct(stays);
       });
       redraw(now);
     },

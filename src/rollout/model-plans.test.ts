@@ -19,7 +19,16 @@ const version = (
   share = 1,
 ): Happening => ({ at, pick: 0, kind: 'version', behaviour, share });
 
-type Plain = 'upset' | 'storm' | 'crash' | 'resume' | 'secondLeader' | 'connect' | 'disconnect' | 'deleteByHand';
+type Plain =
+  | 'comeBack'
+  | 'upset'
+  | 'storm'
+  | 'crash'
+  | 'resume'
+  | 'secondLeader'
+  | 'connect'
+  | 'disconnect'
+  | 'deleteByHand';
 const plain = (at: number, kind: Plain, pick: number): Happening => ({ at, pick, kind });
 
 describe('a plan of the model that once failed holds', () => {
@@ -86,6 +95,21 @@ describe('a plan of the model that once failed holds', () => {
           { at: 121_577, pick: 243, kind: 'budget', value: 2, percent: false },
         ],
         { nodes: 9, inPlace: true },
+      ),
+    ],
+    [
+      'another leader fences a change in place after its first write: the slot is held until the pod is available again',
+      plan(
+        1_730_476_754,
+        [
+          plain(9_888, 'comeBack', 224),
+          plain(42_306, 'disconnect', 843),
+          plain(48_103, 'disconnect', 236),
+          plain(82_193, 'secondLeader', 979),
+          plain(101_031, 'connect', 281),
+          version(111_357, 'hang'),
+        ],
+        { nodes: 5, budget: 1, minReadyMs: 10_000, inPlace: true },
       ),
     ],
     [

@@ -244,7 +244,7 @@ export const isChangedInPlace = (record: NodeRecord, { rollout }: Pick<Context, 
   return last?.kind === 'in-place' && last.rollout === rollout && last.podUid === livePod(record)?.facts.uid;
 };
 
-/** Its one live pod is out of service for a change in place: that holds a slot, also when nobody knows of the act any more. */
+/** Its one live pod is out of service for a change in place. */
 export const isShut = (record: NodeRecord): boolean => livePod(record)?.facts.changing === true;
 
 /** The policy asks that the target's images are on the node before anything is done to its pod, and they are not. */
