@@ -62,6 +62,23 @@ describe('a plan of the model that once failed holds', () => {
       ),
     ],
     [
+      'its user deletes a new pod just before it is available, which no watch has told yet when the next node surges',
+      plan(
+        911_601_456,
+        [
+          { at: 22_023, pick: 713, kind: 'budget', value: 10, percent: true },
+          { at: 22_469, pick: 978, kind: 'partition', value: 3 },
+          version(27_494, 'good'),
+          version(60_354, 'kill', 0.3),
+          plain(98_345, 'resume', 254),
+          { at: 106_431, pick: 285, kind: 'partition', value: 0 },
+          plain(107_130, 'storm', 281),
+          plain(160_088, 'deleteByHand', 328),
+        ],
+        { nodes: 3, budget: 1, minReadyMs: 10_000, surge: true },
+      ),
+    ],
+    [
       'a suspect whose pod its user had deleted comes back broken, and is repaired in the slot that it holds as a suspect',
       plan(
         1_204_602_608,

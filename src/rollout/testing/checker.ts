@@ -48,8 +48,12 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
   const changedOn = new Map<string, { uid: string; rollout: number; at: number }>();
   /** Nodes with an old pod that is not available and that nobody tends: since when not any more, 0 while they have it. */
   const neglected = new Map<string, number>();
-  /** Pods that were there before. */
-  const knownPods = new Set<string>();
+  /** Pods that a process sent away because another one took over from them. */
+  const retired = new Set<string>();
+  /** Pods as they were last, also those that are gone. */
+  const lastSeen = new Map<string, PodFacts>();
+  /** By node: when others took its new pod out of service, and from when on that would have been available. */
+  const disturbed = new Map<string, { at: number; availableAt: number }>();
   /** Reservations that were one too many by the view they were made on, by process: no act begins unless it is written. */
   const excessive = new Map<Driver, { node: string; act: Act | undefined; text: string }[]>();
   /** By pod: from when on what happened may have been unknown to who sent its delete. */
@@ -110,6 +114,15 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
     if (old && !isAvailable(name)) neglected.set(name, 0);
     else if (neglected.get(name) === 0) neglected.set(name, time.now());
   };
+  const noteDisturbance = (pod: PodFacts, gone: boolean): void => {
+    const before = lastSeen.get(pod.uid);
+    lastSeen.set(pod.uid, pod);
+    if (!before?.ready || before.terminating || acts.get(pod.node)?.uid === pod.uid) return;
+    if (retired.has(pod.uid)) return;
+    if (pod.ready && !pod.terminating && !gone) return;
+    const availableAt = before.readyChangedAt + cluster.spec.policy.minReadyMs;
+    disturbed.set(pod.node, { at: time.now(), availableAt });
+  };
   const note = (name: string, facts: NodeFacts | undefined): void => {
     const brought = broughtAt.get(name) ?? Number.NEGATIVE_INFINITY;
     if (facts && !facts.ready && onlineSince.has(name))
@@ -128,8 +141,8 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
     } else {
       const { pod, gone } = change;
       const { number, hash } = cluster.spec.target;
-      if (number > 1 && !gone && pod.revision === hash && !knownPods.has(pod.uid)) broughtAt.set(pod.node, time.now());
-      knownPods.add(pod.uid);
+      if (number > 1 && !gone && pod.revision === hash && !lastSeen.has(pod.uid)) broughtAt.set(pod.node, time.now());
+      noteDisturbance(pod, gone);
       noteNeglect(change.pod.node);
       heal(change.pod.node);
       if (change.pod.ready) time.after(cluster.spec.policy.minReadyMs, () => heal(change.pod.node));
@@ -154,6 +167,9 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
       const since = onlineSince.get(name);
       // A suspect that came back unseen may exceed the budget for a while.
       if (name === node || since === undefined || since > from) continue;
+      // What others do to a new pod just before it is available is told by a watch only.
+      const loss = disturbed.get(name);
+      if (loss && loss.at > from && loss.availableAt <= time.now()) continue;
       // A node that an older version broke is repaired in its own slot: others that wait for it are not in its way.
       const tended = neglected.get(name);
       if (own && act.rollout !== rollout && (tended === 0 || (tended ?? 0) > from)) continue;
@@ -188,6 +204,8 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
     if (pod.uid !== act.podUid || pod.node !== node) breach('S5', `${pod.name} was not what was reserved`);
     everActedOn.add(node);
     acts.set(node, { uid: act.podUid, rollout: act.rollout, kind: act.kind });
+    // That was us.
+    disturbed.delete(node);
   };
   const carriedOut = (node: string, act: Act): void => {
     const key = `${node}/${act.rollout}`;
@@ -276,6 +294,7 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
     retiring({ view, now }: Driver, node: string, pod: PodFacts) {
       const { policy, target, observed } = seenSpec(view);
       const at = now();
+      retired.add(pod.uid);
       if (policy.paused || !observed) breach('S9', `${pod.name} retired against the policy`);
       if (!seenSettled(view, node, at)) breach('S3', `${pod.name} retired within the settle time of ${node}`);
       const stays = seenPods(view, node).filter(({ facts }) => facts.uid !== pod.uid && !facts.terminating);
