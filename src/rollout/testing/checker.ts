@@ -223,10 +223,13 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
     decided(driver: Driver, { actions }: Decision) {
       if (!actions.some(({ type }) => type === 'complete')) return;
       account.completions += 1;
-      const { hash } = seenSpec(driver.view).target;
+      const { policy, target } = seenSpec(driver.view);
+      const { hash } = target;
       for (const [name, { facts }] of driver.view.nodes) {
         if (!facts.ready || !facts.eligible) continue;
-        const pods = seenPods(driver.view, name).filter(({ facts: { terminating } }) => !surging() || !terminating);
+        const pods = seenPods(driver.view, name).filter(
+          ({ facts: { terminating } }) => policy.maxSurge.value === 0 || !terminating,
+        );
         const current = pods.length > 0 && pods.every((pod) => pod.facts.revision === hash);
         if (!current || !seenAvailable(driver.view, name, driver.now()))
           breach('S16', `complete while ${name} is not at the target`);
