@@ -130,6 +130,23 @@ describe('a plan of the model that once failed holds', () => {
       ),
     ],
     [
+      'an act whose answer was lost waits for its next try, and no repair of another node takes its place meanwhile',
+      plan(
+        1_848_105_035,
+        [
+          plain(1_921, 'storm', 639),
+          version(15_390, 'good'),
+          version(42_863, 'stick'),
+          version(67_266, 'hang'),
+          { at: 87_240, pick: 540, kind: 'budget', value: 3, percent: false },
+          { at: 147_808, pick: 810, kind: 'budget', value: 10, percent: true },
+          plain(153_199, 'crash', 589),
+          version(223_083, 'good', 0.3),
+        ],
+        { nodes: 7, budget: 4, inPlace: true },
+      ),
+    ],
+    [
       'a leader is told of a change in place that its watch has not shown, and repairs that pod in its own slot',
       plan(
         524_095_648,
