@@ -5,15 +5,8 @@ import { decide } from './decide.ts';
 import type { Behaviour } from './testing/model-cluster.ts';
 import type { Met } from './testing/model-driver.ts';
 import { contentOf, rebuild } from './testing/rebuild.ts';
+import { seed as firstSeed, isFresh, runs } from './testing/replay.ts';
 import { type Happening, type Options, type Plan, play } from './testing/scenario.ts';
-
-const runs = Number(process.env['EDGESET_RUNS'] ?? 250);
-
-/** The same plans each time, so that a failure is of the change at hand; `EDGESET_SEED=random` plays fresh ones. */
-const chosenSeed = process.env['EDGESET_SEED'] ?? '1';
-const firstSeed = chosenSeed === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(chosenSeed);
-if (!Number.isSafeInteger(firstSeed))
-  throw new Error(`EDGESET_SEED must be a whole number or random, not "${chosenSeed}"`);
 
 /** Set to 0, the first failure is told as it is: quicker, and longer to read. */
 const endOnFailure = process.env['EDGESET_SHRINK'] === '0';
@@ -90,7 +83,7 @@ const version = (at: number, behaviour: Behaviour): Happening => ({
 
 describe('a rollout in a model cluster', () => {
   before(() => {
-    if (chosenSeed === 'random') console.log(`EDGESET_SEED=${firstSeed}`);
+    if (isFresh) console.log(`EDGESET_SEED=${firstSeed}`);
   });
 
   it('keeps the invariants through every fault, and comes to its end when they are over', () => {

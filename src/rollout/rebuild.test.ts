@@ -6,9 +6,8 @@ import { count, percent } from './int-or-percent.ts';
 import { phases } from './phase.ts';
 import type { Policy } from './policy.ts';
 import { contentOf, rebuild } from './testing/rebuild.ts';
+import { runs, seed } from './testing/replay.ts';
 import { createWorkbench, type Workbench } from './testing/workbench.ts';
-
-const runs = Number(process.env['EDGESET_RUNS'] ?? 250);
 
 type Step = (bench: Workbench) => void;
 const names = Array.from({ length: 8 }, (_, index) => `n${index}`);
@@ -101,7 +100,7 @@ describe('the incremental ledger', () => {
           assert.deepEqual(decide(bench.ledger, undefined, now), decide(fresh, undefined, now));
         }
       }),
-      { numRuns: runs * 2 },
+      { numRuns: runs * 2, seed },
     );
   });
 
@@ -130,7 +129,7 @@ describe('the incremental ledger', () => {
         const members = eligible.filter(({ name, member }) => member && waiting.includes(name));
         assert.deepEqual(members.map(({ name }) => name).toSorted(), places === 0 ? [] : expected);
       }),
-      { numRuns: runs * 2 },
+      { numRuns: runs * 2, seed },
     );
   });
 });

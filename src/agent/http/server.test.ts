@@ -378,14 +378,12 @@ describe('events', () => {
   it('are bounded in number', async (t) => {
     const { url, server } = await startServer(t, { limits: { streams: 2 } });
     const open = (): Promise<Response> => fetch(`${url}/edgeset.io/v1/events`);
-    const first = await open();
-    const second = await open();
+    const [first, second] = [await open(), await open()];
     assert.equal((await open()).status, 429);
     await first.body?.cancel();
     while (server.streams > 1) await new Promise((resolve) => setImmediate(resolve));
     assert.equal((await open()).status, 200);
-    // Held until here: a stream that nobody refers to any more is ended with the garbage.
-    await second.body?.cancel();
+    await second.body?.cancel(); // Held until here: one that nobody refers to is ended with the garbage.
   });
 });
 
