@@ -1,7 +1,7 @@
 import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import type { EventRecorder, KubeClient } from '../kube/index.ts';
 import { controllerRevisions } from '../resources/index.ts';
-import { imageReadyOf, recordedTemplate } from '../rollout/index.ts';
+import { imageReadyOf, recordedTemplate, toTimestamp } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import {
   createActs,
@@ -18,7 +18,7 @@ import { actsAt, type Deadline, type DecisionBook, deadlineShare, nextStep, type
 import type { SafeCheck } from './device/index.ts';
 import type { ImagePulls } from './images/index.ts';
 import { createPodCache } from './pods/index.ts';
-import type { AgentBackend, Caller, Timestamp } from './types.ts';
+import type { AgentBackend, Caller } from './types.ts';
 import {
   announcedOf,
   createKnownUpdates,
@@ -59,8 +59,6 @@ export type Agent = AgentBackend & {
 
 const READ_TIMEOUT_MS = 10_000;
 const SELF: Caller = { identity: 'agent', via: 'agent' };
-
-const toTimestamp = (ms: number): Timestamp => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 
 /** Puts the parts of the agent together. It answers at once, from what was kept on the disk. */
 export const createAgent = (options: AgentOptions): Agent => {

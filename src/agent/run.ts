@@ -1,6 +1,6 @@
 import { createClient, createEventRecorder, loadClusterConfig } from '../kube/index.ts';
 import { createHealth, createHostLogger, type HostProcess, runUntilStopped, startEndpoints } from '../process/index.ts';
-import { type Clock, type Env, systemClock } from '../runtime/index.ts';
+import { type Clock, type Env, systemClock, untilAborted } from '../runtime/index.ts';
 import { createAgent } from './agent.ts';
 import { openTokenFile, type TokenFile } from './callers/index.ts';
 import { openDecisionBook } from './decisions/index.ts';
@@ -30,12 +30,6 @@ export interface AgentHost {
 // One node's worth: a burst is the owner's decisions and the Events about them, not a fleet.
 const QPS = 10;
 const BURST = 20;
-
-const whenAborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 
 const runAgent = async (
   options: AgentOptions,
@@ -117,7 +111,7 @@ const runAgent = async (
     closers.push(() => endpoints.close());
     recorded = events.run(recording.signal);
     running = Promise.all([agent.run(acting.signal), images.run(acting.signal)]);
-    await Promise.race([whenAborted(signal), running]);
+    await Promise.race([untilAborted(signal), running]);
     if (!signal.aborted) throw new Error('a part of the agent ended by itself: this is a defect');
   } finally {
     // Callers first, so that whoever was told of an act gets its end; then what acts, its last words, and the disk.

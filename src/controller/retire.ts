@@ -1,5 +1,5 @@
 import { isKubeError, type KubeClient, type ObjectRef } from '../kube/index.ts';
-import type { DaemonRolloutStatus } from '../rollout/index.ts';
+import { type DaemonRolloutStatus, toTimestamp } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import { type DaemonSetObject, type DaemonSetView, daemonSetOf, type Kind } from './kind.ts';
 import { daemonRollouts } from './resources.ts';
@@ -33,7 +33,7 @@ export const retiredStatus = (
     Object.entries(status).filter(([field]) => !ofThePresent.has(field)),
   );
   const observedGeneration = Math.max(generation, status.observedGeneration ?? 0);
-  const time = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  const time = toTimestamp(now);
   return {
     ...kept,
     observedGeneration,

@@ -1,7 +1,7 @@
 import { createReflector, createWorkQueue, type KubeClient } from '../kube/index.ts';
 import { pods } from '../resources/index.ts';
 import type { ImageRequest, ImageRequests, RequestingDaemonSet } from '../rollout/index.ts';
-import type { Env } from '../runtime/index.ts';
+import { type Env, untilAborted } from '../runtime/index.ts';
 import { type Attempt, failed, notReported, postponed, reported, sent } from './attempt.ts';
 import { type PullAction, plan } from './plan.ts';
 import { PULL_LABEL } from './pull-pod.ts';
@@ -188,11 +188,7 @@ export const createPrefetch = (options: PrefetchOptions) => {
 
     /** Keeps the cache of pull pods, once there is a use for it, until the signal aborts. */
     async run(signal: AbortSignal): Promise<void> {
-      const stopped = new Promise<void>((resolve) => {
-        if (signal.aborted) resolve();
-        signal.addEventListener('abort', () => resolve(), { once: true });
-      });
-      await Promise.race([wanted.promise, stopped]);
+      await Promise.race([wanted.promise, untilAborted(signal)]);
       for (const reflector of reflectors) reflector.whenSynced(signal).then(wakeAll, () => undefined);
       await Promise.all(reflectors.map((reflector) => reflector.run(signal)));
     },

@@ -1,4 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { toTimestamp } from './timestamps.ts';
 
 /**
  * Condition `PodImageReady` of a pod: whether the images of the target revision are on its node. It is written by the
@@ -42,7 +43,7 @@ export const imageReadyPatch = (
   now: number,
 ): object => {
   const status = report.reason === 'PullImageSuccess' ? 'True' : 'False';
-  const time = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  const time = toTimestamp(now);
   const cause = report.cause ? `; ${report.cause}` : '';
   return {
     metadata: { uid: pod.uid },

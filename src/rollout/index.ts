@@ -53,3 +53,4 @@ export { formatSelector, fromLabelSelector, matches, parseSelector, type Selecto
 export { newState, type RolloutState, type TargetRevision } from './state.ts';
 export { statusOf, type WrittenStatus } from './status.ts';
 export { recordedTemplate, templateDigest } from './template.ts';
+export { toTimestamp } from './timestamps.ts';

@@ -1,4 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { toTimestamp } from './timestamps.ts';
 
 /**
  * Condition `PodNeedUpgrade` of a pod: whether its owner is offered another revision. The manager alone writes it, agents
@@ -72,7 +73,7 @@ export const announcementPatch = (
         {
           type: NEED_UPGRADE,
           ...condition,
-          ...(turned && { lastTransitionTime: new Date(now).toISOString().replace(/\.\d+Z$/, 'Z') }),
+          ...(turned && { lastTransitionTime: toTimestamp(now) }),
         },
       ],
     },

@@ -2,6 +2,7 @@ import { type DaemonRolloutReservation, type DaemonRolloutStatus, daemonRolloutL
 import type { Ledger } from './ledger.ts';
 import { type Act, asPast, type NodeRecord, type PastAct, pastAct } from './record.ts';
 import { newState, type RolloutState } from './state.ts';
+import { toTimestamp } from './timestamps.ts';
 
 /** The part of a DaemonRollout's status that a successor goes on from; the rest of the status is for people. */
 export type SavedRollout = Pick<
@@ -21,8 +22,6 @@ export type SavedRollout = Pick<
 type Reservation = DaemonRolloutReservation;
 
 const time = (ms: number): string => new Date(ms).toISOString();
-// Kubernetes' date-times carry whole seconds.
-const wholeSeconds = (ms: number): string => time(ms).replace(/\.\d+Z$/, 'Z');
 
 /** The acts that a successor needs most first, should there be more than the object holds: those of online nodes. */
 const mostNeeded = (acting: NodeRecord[]): NodeRecord[] =>
@@ -65,9 +64,9 @@ export const save = (ledger: Ledger): SavedRollout & Required<Pick<SavedRollout,
       .slice(0, limits.forgiven)
       .map((record) => record.name),
     ...(target && { target: { revision: target.name, hash: target.hash, number: target.number } }),
-    ...(startedAt !== undefined && { startedAt: wholeSeconds(startedAt) }),
-    ...(finishedAt !== undefined && { finishedAt: wholeSeconds(finishedAt) }),
-    ...(halted && { halted: { ...halted, at: wholeSeconds(halted.at) } }),
+    ...(startedAt !== undefined && { startedAt: toTimestamp(startedAt) }),
+    ...(finishedAt !== undefined && { finishedAt: toTimestamp(finishedAt) }),
+    ...(halted && { halted: { ...halted, at: toTimestamp(halted.at) } }),
     ...(resumed !== undefined && { resumed }),
     ...(lastComplete && { lastComplete: { revision: lastComplete.name, hash: lastComplete.hash } }),
   };

@@ -8,6 +8,7 @@ import { save } from './persist.ts';
 import { type Cause, causesOf, phases } from './phase.ts';
 import { surges } from './policy.ts';
 import type { NodeRecord } from './record.ts';
+import { toTimestamp } from './timestamps.ts';
 
 // The estimate moves with every act: coarse steps keep it from being news by itself.
 const ESTIMATE_STEP_MS = 10_000;
@@ -21,8 +22,6 @@ const failureText: Partial<Record<Cause, string>> = {
   lost: 'The node went offline soon after its update and did not come back in time.',
 };
 
-const dateTime = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
-
 // The API server refuses the whole status for one text that is too long.
 const cut = (text: string): string =>
   text.length <= limits.message ? text : `${text.slice(0, limits.message - 1)}\u2026`;
@@ -33,7 +32,7 @@ const toFailing = (record: NodeRecord) => {
     node: record.name,
     cause: cause ?? '',
     message: (cause && failureText[cause]) ?? '',
-    since: dateTime(record.view.online ? record.downSince || record.since : record.since),
+    since: toTimestamp(record.view.online ? record.downSince || record.since : record.since),
   };
 };
 
@@ -63,7 +62,7 @@ const ownersOf = ({ policy, tally, records }: Ledger): Required<DaemonRolloutSta
     limits.asked,
   ),
   ...(policy.otaDeadline !== undefined && {
-    deadline: dateTime(policy.otaDeadline),
+    deadline: toTimestamp(policy.otaDeadline),
     deadlineSpreadSeconds: Math.ceil(policy.otaDeadlineSpreadMs / 1000),
   }),
 });
@@ -92,7 +91,7 @@ export const statusOf = ({ ledger, decision, generation, policyHash, previous, n
   const conditions = conditionsOf(ledger, decision.summary).map(({ type, status, reason, message }): Condition => {
     const text = status ? 'True' : 'False';
     const before = previous?.conditions?.find((condition) => condition.type === type);
-    const lastTransitionTime = before?.status === text ? before.lastTransitionTime : dateTime(now);
+    const lastTransitionTime = before?.status === text ? before.lastTransitionTime : toTimestamp(now);
     return { type, status: text, reason, message: cut(message), observedGeneration, lastTransitionTime };
   });
   const causes = phases.flatMap((phase) =>
@@ -124,7 +123,7 @@ export const statusOf = ({ ledger, decision, generation, policyHash, previous, n
       .slice(0, limits.failing)
       .map(toFailing),
     conditions,
-    ...(finish !== undefined && { estimatedFinishAt: dateTime(finish) }),
+    ...(finish !== undefined && { estimatedFinishAt: toTimestamp(finish) }),
     ...save(ledger),
   };
 };

@@ -5,3 +5,6 @@ export const toEpochMs = (text: string | null | undefined): number => {
   const time = text != null && RFC3339.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? 0 : time;
 };
+
+/** A Kubernetes time of `ms` since the epoch: RFC 3339 in UTC, in whole seconds. */
+export const toTimestamp = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');

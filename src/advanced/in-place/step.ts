@@ -1,5 +1,6 @@
 import type { Pod, ResourceRequirements } from 'kubernetes-types/core/v1.d.ts';
-import { gate, gatePatch, hasGate } from '../pods/index.ts';
+import { gateCondition, toTimestamp } from '../../rollout/index.ts';
+import { gate, gatePatch, hasGate, precondition } from '../pods/index.ts';
 import { HASH_LABEL } from '../revisions/index.ts';
 import { exchangeable, type InPlacePlan } from './plan.ts';
 import { effective, grants } from './resources.ts';
@@ -42,8 +43,6 @@ export interface InPlaceInput {
 
 const isEmpty = (record: object): boolean => Object.keys(record).length === 0;
 
-const timestamp = (now: number): string => new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
-
 const sidecars = (pod: Pod): ReadonlySet<string> => new Set((pod.spec?.initContainers ?? []).map(({ name }) => name));
 
 /** Containers of a patch, each in the list that it is of: both merge by name. */
@@ -63,17 +62,12 @@ const inLists = (pod: Pod, containers: Readonly<Record<string, object>>): object
 const imagesIn = (pod: Pod, images: Readonly<Record<string, string>>): object =>
   inLists(pod, Object.fromEntries(Object.entries(images).map(([name, image]) => [name, { image }])));
 
-const gateOf = (pod: Pod) => pod.status?.conditions?.find(({ type }) => type === gate.inPlace);
-
 const marks = (pod: Pod, names: readonly string[]): InPlaceState['lastContainerStatuses'] =>
   Object.fromEntries(names.map((name) => [name, markOf(pod, name)]));
 
-/** Preconditions of a write that was decided on what the pod is now. */
-const precondition = ({ metadata }: Pod) => ({ uid: metadata?.uid, resourceVersion: metadata?.resourceVersion });
-
 const begin = ({ pod, revision, graceMs, now }: InPlaceInput, plan: InPlacePlan): InPlaceStep => {
   const disturbs = !isEmpty(plan.images) || !isEmpty(plan.resources);
-  const condition = gateOf(pod);
+  const condition = gateCondition(pod, gate.inPlace);
   if (disturbs && condition?.status !== 'False')
     return { kind: 'status', body: gatePatch(pod, [gate.inPlace], false, 'StartInPlaceUpdate', now) };
   const until = Date.parse(condition?.lastTransitionTime ?? '') + graceMs;
@@ -81,7 +75,7 @@ const begin = ({ pod, revision, graceMs, now }: InPlaceInput, plan: InPlacePlan)
   const [first = {}, ...later] = inLaunchOrder(exchangeable(pod.spec), plan.images);
   const state: InPlaceState = {
     revision,
-    updateTimestamp: timestamp(now),
+    updateTimestamp: toTimestamp(now),
     lastContainerStatuses: marks(pod, Object.keys(first)),
     nextContainerImages: Object.assign({}, ...later) as Record<string, string>,
   };
@@ -100,7 +94,7 @@ const nextBatch = (pod: Pod, state: InPlaceState, now: number): InPlaceStep => {
   const [batch = {}, ...later] = inLaunchOrder(exchangeable(pod.spec), state.nextContainerImages);
   const next: InPlaceState = {
     ...state,
-    updateTimestamp: timestamp(now),
+    updateTimestamp: toTimestamp(now),
     lastContainerStatuses: { ...state.lastContainerStatuses, ...marks(pod, Object.keys(batch)) },
     nextContainerImages: Object.assign({}, ...later) as Record<string, string>,
   };
@@ -169,7 +163,7 @@ export const nextInPlaceStep = (input: InPlaceInput): InPlaceStep => {
   }
   const resize = resizeStep(pod, resources);
   if (resize) return resize;
-  if (hasGate(pod.spec, gate.inPlace) && gateOf(pod)?.status !== 'True')
+  if (hasGate(pod.spec, gate.inPlace) && gateCondition(pod, gate.inPlace)?.status !== 'True')
     return { kind: 'status', body: gatePatch(pod, [gate.inPlace], true, 'Updated', now) };
   return { kind: 'done' };
 };

@@ -1,7 +1,7 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { isPreparing, LIFECYCLE_STATE, PREPARING } from '../../rollout/index.ts';
+import { gateCondition, isPreparing, LIFECYCLE_STATE, PREPARING, toTimestamp } from '../../rollout/index.ts';
 import type { PreDelete } from '../api.ts';
-import { gate, gatePatch, hasGate } from '../pods/index.ts';
+import { gate, gatePatch, hasGate, precondition } from '../pods/index.ts';
 
 /** OpenKruise's annotation. */
 export const LIFECYCLE_TIMESTAMP = 'lifecycle.apps.kruise.io/timestamp';
@@ -38,20 +38,15 @@ export const holdersOf = (pod: Pod, hook: PreDelete | undefined): string[] => {
   ];
 };
 
-const timestamp = (now: number): string => new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
-
-const precondition = ({ metadata }: Pod) => ({ uid: metadata?.uid, resourceVersion: metadata?.resourceVersion });
-
 const statePatch = (pod: Pod, state: string, now: number): object => ({
   metadata: {
     ...precondition(pod),
     labels: { [LIFECYCLE_STATE]: state },
-    annotations: { [LIFECYCLE_TIMESTAMP]: timestamp(now) },
+    annotations: { [LIFECYCLE_TIMESTAMP]: toTimestamp(now) },
   },
 });
 
-const isShut = (pod: Pod): boolean =>
-  pod.status?.conditions?.some(({ type, status }) => type === gate.lifecycle && status === 'False') ?? false;
+const isShut = (pod: Pod): boolean => gateCondition(pod, gate.lifecycle)?.status === 'False';
 
 /** The next step of a pod's way out; asked again after each write and each change of the pod. */
 export const beforeDelete = ({ pod, hook, timeoutMs, now }: PreDeleteInput): DeleteStep => {

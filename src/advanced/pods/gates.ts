@@ -1,5 +1,5 @@
 import type { Pod, PodCondition, PodSpec } from 'kubernetes-types/core/v1.d.ts';
-import { type Gate, gateCondition, gatesOf, hasGate } from '../../rollout/index.ts';
+import { type Gate, gateCondition, gatesOf, hasGate, toTimestamp } from '../../rollout/index.ts';
 
 /** The gates of the template and those of ours that it lacks, each once. */
 export const withGates = (spec: PodSpec, gates: readonly Gate[]): PodSpec => {
@@ -24,7 +24,7 @@ export const gatePatch = (
   now: number,
 ): { metadata: { uid: string }; status: { conditions: PodCondition[] } } => {
   const status = open ? 'True' : 'False';
-  const time = new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
+  const time = toTimestamp(now);
   return {
     metadata: { uid: pod.metadata?.uid ?? '' },
     status: {

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { Affinity, NodeSelectorTerm, Pod, PodSpec, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import { daemonTolerations, type Gate } from '../../rollout/index.ts';
 import { HASH_LABEL } from '../revisions/index.ts';
+import { HASH_LENGTH, wordlessHash } from '../wordless-hash.ts';
 import { withGates } from './gates.ts';
 
 export interface NewPodInput {
@@ -16,22 +16,16 @@ export interface NewPodInput {
   gates: readonly Gate[];
 }
 
-const SUFFIX_LENGTH = 10;
 /** Of a pod's name. */
 const LONGEST_NAME = 253;
-// As in revisions: no words.
-const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
 /**
  * `<name>-<suffix>`, the suffix from what the pod is for: two leaders, or one whose answer was lost, that create it
  * again meet in AlreadyExists, which then means done.
  */
 export const podNameOf = ({ daemonSet, node, revision, replaces }: Omit<NewPodInput, 'template' | 'gates'>): string => {
-  const bytes = createHash('sha256')
-    .update(JSON.stringify([daemonSet.uid, node, revision, replaces ?? '']))
-    .digest();
-  const suffix = Array.from(bytes.subarray(0, SUFFIX_LENGTH), (byte) => ALPHABET[byte % ALPHABET.length]).join('');
-  const room = LONGEST_NAME - SUFFIX_LENGTH - 1;
+  const suffix = wordlessHash(JSON.stringify([daemonSet.uid, node, revision, replaces ?? '']));
+  const room = LONGEST_NAME - HASH_LENGTH - 1;
   return `${daemonSet.name.slice(0, room).replace(/[-.]+$/, '')}-${suffix}`;
 };
 

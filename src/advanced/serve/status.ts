@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
 import { createAir, nextTurn, type Surroundings } from '../../controller/index.ts';
 import { compareVersions, isKubeError } from '../../kube/index.ts';
-import { type Decision, explainHold, formatPolicyError } from '../../rollout/index.ts';
+import { type Decision, explainHold, formatPolicyError, toTimestamp } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import type { AdvancedDaemonSetStatus } from '../api.ts';
 import { advancedDaemonSets } from '../resources.ts';
@@ -27,8 +27,6 @@ export interface StatusInput {
   now: number;
 }
 
-const isoTime = (now: number): string => new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
-
 /** Why nothing can go on before a person does something; undefined when that is not so. */
 const stalledBy = ({ view, decision, blocked, refusal }: StatusInput): Blocked | undefined => {
   if (blocked) return blocked;
@@ -50,7 +48,7 @@ const conditionsOf = (input: StatusInput): Condition[] => {
   const made = (type: string, on: boolean, reason: string, message: string): Condition => {
     const status = on ? 'True' : 'False';
     const before = view.status.conditions?.find((condition) => condition.type === type);
-    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : isoTime(now);
+    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : toTimestamp(now);
     return { type, status, observedGeneration: view.generation, lastTransitionTime, reason, message };
   };
   const ready = complete && !stalled;

@@ -1,9 +1,8 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { toTimestamp } from '../../rollout/index.ts';
 
 /** Condition of a pod of an Advanced DaemonSet: its owner agreed to this revision, and the manager may act. */
 export const UPGRADE_APPROVED = 'UpgradeApproved';
-
-const stamp = (now: number): string => new Date(now).toISOString().replace(/\.\d+Z$/, 'Z');
 
 /** A strategic merge patch of a pod's status that touches this one condition, of this pod and no other of its name. */
 const patch = (
@@ -20,7 +19,7 @@ const patch = (
         status: 'True',
         reason: 'OwnerApproved',
         message: `controllerrevision: ${revision}`,
-        lastTransitionTime: stamp(now),
+        lastTransitionTime: toTimestamp(now),
         ...probed,
       },
     ],
@@ -39,7 +38,7 @@ export const approvalPatch = ({ metadata }: Pod, revision: string, now: number):
  * DaemonSet, and for an Advanced one it is the act itself.
  */
 export const fencePatch = (uid: string, revision: string, now: number): object =>
-  patch({ uid }, revision, now, { lastProbeTime: stamp(now) });
+  patch({ uid }, revision, now, { lastProbeTime: toTimestamp(now) });
 
 export const isApproved = (pod: Pod, revision: string): boolean =>
   pod.status?.conditions?.some(

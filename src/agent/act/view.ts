@@ -1,7 +1,7 @@
-import { imageReadyOf, toPodFacts } from '../../rollout/index.ts';
+import { imageReadyOf, toPodFacts, toTimestamp } from '../../rollout/index.ts';
 import type { Step } from '../decisions/index.ts';
 import type { ImagePulls } from '../images/index.ts';
-import type { Decision, ImageState, Timestamp, Update, UpdateState } from '../types.ts';
+import type { Decision, ImageState, Update, UpdateState } from '../types.ts';
 import { type Here, isTerminating } from '../updates/index.ts';
 
 /** Why the last try to carry a decision out came to nothing, and when the next is due. */
@@ -24,8 +24,6 @@ export interface ViewFacts {
 
 /** A new pod that is not ready for so long is told as not working. */
 export const PROGRESS_MS = 600_000;
-
-const toTimestamp = (ms: number): Timestamp => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 
 type Told = Pick<Update, 'state' | 'reason' | 'message'>;
 const told = (state: UpdateState, reason: string, message: string): Told => ({ state, reason, message });

@@ -1,7 +1,7 @@
 import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import { backoffMs, compareVersions, type KubeClient } from '../../kube/index.ts';
 import { announcedRevision, type ImageReady, imageReadyOf, needUpgradeOf } from '../../rollout/index.ts';
-import { type Env, sleep } from '../../runtime/index.ts';
+import { type Env, sleep, untilAborted } from '../../runtime/index.ts';
 import type { ImageState } from '../types.ts';
 import type { CriClient } from './cri.ts';
 import { DEFAULT_LIMITS, type PullLimits } from './limits.ts';
@@ -293,10 +293,7 @@ export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
     },
 
     async run(signal) {
-      const aborted = new Promise<void>((resolve) => {
-        if (signal.aborted) resolve();
-        else signal.addEventListener('abort', () => resolve(), { once: true });
-      });
+      const aborted = untilAborted(signal);
       if (criSocket !== undefined && !signal.aborted) {
         try {
           const { runtime: name, problems } = await (await runtime(criSocket)).check(signal);

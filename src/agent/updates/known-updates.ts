@@ -2,7 +2,7 @@ import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import { type BackoffOptions, backoffMs, isKubeError, type KubeClient } from '../../kube/index.ts';
 import { controllerRevisions } from '../../resources/index.ts';
 import { recordedTemplate } from '../../rollout/index.ts';
-import { type Env, sleep } from '../../runtime/index.ts';
+import { type Env, sleep, untilAborted } from '../../runtime/index.ts';
 import { createStateFile, type PodCache } from '../pods/index.ts';
 import type { DaemonSetRef } from '../types.ts';
 import { daemonSetOf, imagesOf, isOffered, type Owner } from './announced.ts';
@@ -160,10 +160,7 @@ export const createKnownUpdates = ({ client, env, cache, dir }: KnownUpdatesOpti
       signal = until;
       const off = cache.onChange(refresh);
       refresh();
-      await new Promise<void>((resolve) => {
-        if (until.aborted) resolve();
-        else until.addEventListener('abort', () => resolve(), { once: true });
-      });
+      await untilAborted(until);
       off();
       await watch.stop();
       await file.flush().catch((error: unknown) => env.log.error('what waits here was not written', { error }));

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { type Clock, systemClock } from '../../runtime/index.ts';
+import { type Clock, systemClock, untilAborted } from '../../runtime/index.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
 import type { DemoAgent } from './agent.ts';
 import { createChance } from './chance.ts';
@@ -74,12 +74,6 @@ const playAll = async (
   }
   return { played, snapshots };
 };
-
-const untilAborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 
 /** Runs the demo on a cluster of its own. Resolves with the exit code: not 0 when a step did not show what it should. */
 export const runDemo = async (options: DemoOptions, cast: Cast, host: DemoHost): Promise<ExitCode> => {
