@@ -2,49 +2,58 @@
 //   scripts/test.ts unit|cluster|browser [options of node --test] [files instead of the whole suite]
 
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { runChecks } from './checks.ts';
 import type { Totals } from './totals.ts';
 
 interface Suite {
-  files: readonly string[];
-  /** Test files that run at the same time. */
-  concurrency: number;
+  /** Run side by side, each by a runner of its own. */
+  lanes: readonly Lane[];
   checks: boolean;
 }
 
+interface Lane {
+  files: readonly string[];
+  /** Test files that run at the same time. */
+  concurrency: number;
+}
+
 const cores = availableParallelism();
+const half = Math.max(1, Math.floor(cores / 2));
 
 const SUITES: Readonly<Record<string, Suite>> = {
   unit: {
-    files: [
-      'src/**/*.test.ts',
-      'scripts/**/*.test.ts',
-      'web/**/*.test.ts',
-      'test/agent/**/*.test.ts',
-      'test/sim/{advanced-api,agent,conformance,determinism,oracle}.test.ts',
+    lanes: [
+      {
+        files: [
+          'src/**/*.test.ts',
+          'scripts/**/*.test.ts',
+          'web/**/*.test.ts',
+          'test/agent/**/*.test.ts',
+          'test/sim/{advanced-api,agent,conformance,determinism,oracle}.test.ts',
+        ],
+        concurrency: cores,
+      },
     ],
-    concurrency: cores,
     checks: true,
   },
   cluster: {
-    files: [
-      'test/cluster/**/*.test.ts',
-      'test/conformance/**/*.test.ts',
-      'test/containerd/**/*.test.ts',
-      'test/sim/full/**/*.test.ts',
-      'test/sim/*-parity.test.ts',
+    lanes: [
+      // A file brings its own API server, controller manager and etcd: one at a time on two cores.
+      {
+        files: ['test/cluster/**/*.test.ts', 'test/containerd/**/*.test.ts', 'test/sim/*-parity.test.ts'],
+        concurrency: half,
+      },
+      // The same cases on the embedded cluster wait for most of their time, and fit beside.
+      { files: ['test/sim/full/**/*.test.ts', 'test/conformance/**/*.test.ts'], concurrency: half },
     ],
-    // A file brings its own API server, controller manager and etcd, which keep about two cores busy.
-    concurrency: Math.max(1, Math.floor(cores / 2)),
     checks: false,
   },
   browser: {
-    files: ['test/browser/**/*.test.ts'],
     // A Chromium a file.
-    concurrency: Math.max(1, Math.floor(cores / 2)),
+    lanes: [{ files: ['test/browser/**/*.test.ts'], concurrency: half }],
     checks: false,
   },
 };
@@ -62,30 +71,63 @@ const readTotals = (file: string): Totals | undefined => {
   }
 };
 
+interface LaneEnd {
+  code: number;
+  totals: Totals | undefined;
+  /** What has not been printed yet. */
+  said: string;
+}
+
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-const runTests = (suite: Suite, args: readonly string[], totalsFile: string): Promise<number> =>
+/** The first lane speaks at once, the others when they have ended: mixed, nobody could read them. */
+const runLane = (lane: Lane, options: readonly string[], scratch: string, number: number): Promise<LaneEnd> =>
   new Promise((resolve, reject) => {
-    const options = args.filter((arg) => arg.startsWith('-'));
-    const files = args.filter((arg) => !arg.startsWith('-'));
+    const totalsFile = path.join(scratch, `totals-${number}.json`);
+    const outputFile = path.join(scratch, `output-${number}`);
+    const output = number === 0 ? 'inherit' : openSync(outputFile, 'w');
     const child = spawn(
       process.execPath,
       [
         '--test',
-        `--test-concurrency=${suite.concurrency}`,
+        `--test-concurrency=${lane.concurrency}`,
         '--test-reporter=spec',
         '--test-reporter-destination=stdout',
         '--test-reporter=./scripts/totals.ts',
         `--test-reporter-destination=${totalsFile}`,
         ...options,
-        ...(files.length > 0 ? files : suite.files),
+        ...lane.files,
       ],
-      { stdio: 'inherit' },
+      { stdio: ['inherit', output, output] },
     );
     for (const signal of STOP_SIGNALS) process.on(signal, () => child.kill(signal));
     child.on('error', reject);
-    child.on('exit', (code) => resolve(code ?? 1));
+    child.on('exit', (code) => {
+      const said = number === 0 ? '' : readFileSync(outputFile, 'utf8');
+      if (output !== 'inherit') closeSync(output);
+      resolve({ code: code ?? 1, totals: readTotals(totalsFile), said });
+    });
   });
+
+const NOTHING: Totals = { passed: 0, failed: 0, skipped: 0 };
+
+/** Undefined when a lane ended without totals. */
+const sumOf = (ends: readonly LaneEnd[]): Totals | undefined =>
+  ends.reduce<Totals | undefined>(
+    (sum, { totals }) =>
+      sum &&
+      totals && {
+        passed: sum.passed + totals.passed,
+        failed: sum.failed + totals.failed,
+        skipped: sum.skipped + totals.skipped,
+      },
+    NOTHING,
+  );
+
+const lanesOf = (suite: Suite, files: readonly string[]): readonly Lane[] => {
+  if (files.length === 0) return suite.lanes;
+  return [{ files, concurrency: suite.lanes[0]?.concurrency ?? 1 }];
+};
 
 const main = async (name: string, args: readonly string[]): Promise<number> => {
   const suite = SUITES[name];
@@ -94,11 +136,17 @@ const main = async (name: string, args: readonly string[]): Promise<number> => {
     return 2;
   }
   const failedChecks = suite.checks ? runChecks() : [];
+  const options = args.filter((arg) => arg.startsWith('-'));
+  const lanes = lanesOf(
+    suite,
+    args.filter((arg) => !arg.startsWith('-')),
+  );
   const scratch = mkdtempSync(path.join(tmpdir(), 'edgeset-test-'));
   try {
-    const totalsFile = path.join(scratch, 'totals.json');
-    const code = await runTests(suite, args, totalsFile);
-    const totals = readTotals(totalsFile);
+    const ends = await Promise.all(lanes.map((lane, number) => runLane(lane, options, scratch, number)));
+    for (const { said } of ends) process.stdout.write(said);
+    const code = ends.find((end) => end.code !== 0)?.code ?? 0;
+    const totals = sumOf(ends);
     const outcome = totals
       ? `${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`
       : 'the runner ended without totals';
