@@ -9,6 +9,7 @@ const manager = 'system:serviceaccount:edge:edgeset-manager';
 const history = (nodes: number, minReadySeconds = 0) => {
   const records: AuditRecord[] = [];
   let now = Date.parse('2026-01-01T00:00:00Z');
+  let answerMs = 0;
   let version = 100;
   const write = (
     fields: Partial<AuditRecord> & {
@@ -19,7 +20,7 @@ const history = (nodes: number, minReadySeconds = 0) => {
     const metadata = { ...fields.response.metadata, resourceVersion: String(version) };
     records.push({
       receivedAt: now,
-      answeredAt: now,
+      answeredAt: now + answerMs,
       user: 'system:kwok',
       userAgent: '',
       verb: 'update',
@@ -50,6 +51,11 @@ const history = (nodes: number, minReadySeconds = 0) => {
     records,
     wait(ms: number) {
       now += ms;
+      return self;
+    },
+    /** How long the server takes to answer from here on. */
+    answers(ms: number) {
+      answerMs = ms;
       return self;
     },
     node(name: string, ready: boolean) {
@@ -135,6 +141,19 @@ describe('the judge', () => {
         .judge(1);
     assert.equal(log(9000).length, 2);
     assert.deepEqual(log(10_000), []);
+  });
+
+  it('lets a leader act upon what its watch told before the server noted the answer', () => {
+    const log = history(2, 10).remove('old-n0', 'n0', 'old').answers(300).pod('new-n0', 'n0', 'new', true).answers(0);
+    assert.deepEqual(log.wait(10_050).remove('old-n1', 'n1', 'old').judge(1), []);
+    const at = history(2).remove('old-n0', 'n0', 'old').answers(300).pod('new-n0', 'n0', 'new', true).answers(0);
+    assert.deepEqual(at.wait(50).remove('old-n1', 'n1', 'old').judge(1), []);
+  });
+
+  it('takes a node that was well for a moment for healed, and for down since', () => {
+    const log = history(2).remove('old-n0', 'n0', 'old').pod('new-n0', 'n0', 'new', true).wait(500);
+    log.pod('new-n0', 'n0', 'new', false).pod('old-n1', 'n1', 'old', false).wait(2000);
+    assert.deepEqual(log.remove('old-n1', 'n1', 'old').judge(1), []);
   });
 
   it('frees the slot of a node that went offline after our act', () => {

@@ -59,7 +59,6 @@ export const judge = (records: readonly AuditRecord[], options: JudgeOptions): s
       complain('S4', `on ${name}, which had not been ready for ${Math.round(at - node.since)} ms`);
     }
 
-    heal(at);
     const limit = limitOf(budget, eligible(truth).filter((one) => one.ready || at - one.since <= lagMs).length);
     const knownOnline = (other: string): boolean => {
       const found = truth.nodes.get(other);
@@ -96,6 +95,8 @@ export const judge = (records: readonly AuditRecord[], options: JudgeOptions): s
 
   for (const record of inOrder(records)) {
     const isDelete = record.verb === 'delete' && record.group === '' && record.resource === 'pods';
+    // At each record: a node that was well for a moment only has healed all the same.
+    heal(record.receivedAt);
     if (isDelete && record.namespace === namespace && product(record.user)) judgeDelete(record);
     apply(record);
   }

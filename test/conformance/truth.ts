@@ -1,5 +1,5 @@
 import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { Node, Pod, Taint } from 'kubernetes-types/core/v1.d.ts';
 import type { AuditRecord } from './audit-record.ts';
 
 /** A pod of the DaemonSet as the cluster last knew it. */
@@ -9,16 +9,22 @@ export interface PodTruth {
   node: string;
   hash: string;
   deleting: boolean;
-  /** When it became ready, by the server's clock; undefined while it is not. */
+  /**
+   * When it can have become ready at the earliest, by the server's clock; undefined while it is not. Watches tell of a
+   * write before it is answered: whoever acts upon one may do so before the server notes its answer.
+   */
   readySince: number | undefined;
 }
 
 export interface NodeTruth {
   name: string;
   labels: Record<string, string>;
+  taints: readonly Taint[];
   ready: boolean;
   /** Since when `ready` has been what it is. */
   since: number;
+  /** It was ready before, and has not always been since. */
+  returned: boolean;
 }
 
 /** What was the case in the cluster after some record, rebuilt from the records alone. */
@@ -29,10 +35,14 @@ export interface Truth {
   /** Since when a node has had no available pod; kept by node name while it is so. */
   downSince: Map<string, number>;
   daemonSet: DaemonSet | undefined;
+  /** The DaemonSet is deleted, or being deleted. */
+  ended: boolean;
   /** Rises with every change of the template: A, B, A are three. */
   rollout: number;
-  /** `controller-revision-hash` of the template's revision, once the native controller has recorded it. */
+  /** `controller-revision-hash` of the template's revision, once its controller has recorded it. */
   target: string | undefined;
+  /** When that was. */
+  targetSince: number;
 }
 
 const versionOf = (record: AuditRecord): number =>
@@ -62,22 +72,34 @@ export const isAvailable = (truth: Truth, pod: PodTruth, at: number): boolean =>
   pod.readySince !== undefined &&
   at - pod.readySince >= (truth.daemonSet?.spec?.minReadySeconds ?? 0) * 1000;
 
+export const livePods = (truth: Truth, node: string): PodTruth[] =>
+  [...truth.pods.values()].filter((pod) => pod.node === node && !pod.deleting && !pod.over);
+
 /** The node's available pod, were it there. */
 export const availablePod = (truth: Truth, node: string, at: number): PodTruth | undefined =>
   truth.pods.values().find((pod) => pod.node === node && isAvailable(truth, pod, at));
 
-/** Follows one DaemonSet: `apply` each of `inOrder`'s records in turn. */
+const shutGates = ({ spec, status }: Pod): ReadonlySet<string> => {
+  const gates = new Set(spec?.readinessGates?.map(({ conditionType }) => conditionType));
+  const shut = status?.conditions?.filter((condition) => gates.has(condition.type) && condition.status === 'False');
+  return new Set(shut?.map(({ type }) => type));
+};
+
+/** Follows one DaemonSet of a group: `apply` each of `inOrder`'s records in turn. */
 export const followTruth = (
   namespace: string,
   name: string,
+  daemonSetGroup = 'apps',
 ): { truth: Truth; apply: (record: AuditRecord) => void } => {
   const truth: Truth = {
     nodes: new Map(),
     pods: new Map(),
     downSince: new Map(),
     daemonSet: undefined,
+    ended: false,
     rollout: 0,
     target: undefined,
+    targetSince: 0,
   };
   let newest = 0;
 
@@ -90,11 +112,13 @@ export const followTruth = (
     const ready = isTrue(node.status?.conditions, 'Ready');
     const before = truth.nodes.get(key);
     const since = before?.ready === ready ? before.since : at;
-    truth.nodes.set(key, { name: key, labels: node.metadata?.labels ?? {}, ready, since });
+    const { taints = [] } = node.spec ?? {};
+    const returned = before !== undefined && (before.returned || (before.ready && !ready));
+    truth.nodes.set(key, { name: key, labels: node.metadata?.labels ?? {}, taints, ready, since, returned });
     if (!before) truth.downSince.set(key, at);
   };
 
-  const applyPod = (pod: Pod, at: number): void => {
+  const applyPod = (pod: Pod, { receivedAt, answeredAt: at }: AuditRecord): void => {
     const { uid = '', deletionTimestamp, deletionGracePeriodSeconds, finalizers } = pod.metadata ?? {};
     const before = truth.pods.get(uid);
     if (!isOwnedBy(pod, truth.daemonSet?.metadata?.uid)) return;
@@ -102,14 +126,19 @@ export const followTruth = (
     if (deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && !finalizers?.length) {
       truth.pods.delete(uid);
     } else {
-      const ready = isTrue(pod.status?.conditions, 'Ready');
+      const shut = shutGates(pod);
+      const ready = isTrue(pod.status?.conditions, 'Ready') && shut.size === 0;
+      const phase = pod.status?.phase;
       truth.pods.set(uid, {
         uid,
         name: pod.metadata?.name ?? '',
         node,
         hash: pod.metadata?.labels?.['controller-revision-hash'] ?? '',
         deleting: deletionTimestamp !== undefined,
-        readySince: ready ? (before?.readySince ?? at) : undefined,
+        over: phase === 'Failed' || phase === 'Succeeded',
+        preparing: pod.metadata?.labels?.['lifecycle.apps.kruise.io/state'] === 'PreparingDelete',
+        shut,
+        readySince: ready ? (before?.readySince ?? receivedAt) : undefined,
       });
     }
     const up = truth.pods
@@ -127,10 +156,11 @@ export const followTruth = (
       return;
     } else if (group === '' && resource.startsWith('pods')) {
       const object = response as Pod & { kind?: string };
-      if (object.kind === 'Pod') applyPod(object, answeredAt);
+      if (object.kind === 'Pod') applyPod(object, record);
     } else if (resource.startsWith('daemonsets')) {
       const daemonSet = response as DaemonSet;
-      if (daemonSet.metadata?.name !== name) return;
+      if (group !== daemonSetGroup || daemonSet.metadata?.name !== name) return;
+      truth.ended = verb === 'delete' || daemonSet.metadata.deletionTimestamp !== undefined;
       const changed = JSON.stringify(daemonSet.spec?.template) !== JSON.stringify(truth.daemonSet?.spec?.template);
       if (changed) {
         truth.rollout += 1;
@@ -141,7 +171,9 @@ export const followTruth = (
       const revision = response as ControllerRevision;
       if (!isOwnedBy(revision, truth.daemonSet?.metadata?.uid) || revision.revision < newest) return;
       newest = revision.revision;
-      truth.target = revision.metadata?.labels?.['controller-revision-hash'];
+      const target = revision.metadata?.labels?.['controller-revision-hash'];
+      if (truth.target !== target) truth.targetSince = answeredAt;
+      truth.target = target;
     }
   };
   return { truth, apply };
