@@ -79,6 +79,11 @@ test('an event stream does not hold up the stop', async (t) => {
 
 for (const [what, args, cure] of [
   ['an address for everybody', ['--listen=:0'], /--listen: .*give --tls-cert-file/],
+  [
+    'a kubeconfig that is not there',
+    ['--kubeconfig=/nonexistent'],
+    /^edgeset: --kubeconfig: "\/nonexistent" does not exist: give /m,
+  ],
   ['a token file that is not there', ['--token-file=/nonexistent'], /--token-file: .*cannot be read/],
   [
     'a certificate that is not there',

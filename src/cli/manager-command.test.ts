@@ -147,10 +147,10 @@ describe('the life of a manager', { concurrency: 2 }, () => {
     assert.match(manager.stderr(), /give another address with --metrics-bind-address, or 0 for none/);
   });
 
-  test('a kubeconfig that does not exist ends it with code 1 and the flag that helps', async (t) => {
+  test('a kubeconfig that does not exist ends it with code 2 and the flag that helps', async (t) => {
     const manager = start(t, ['--kubeconfig=/nonexistent/config', ...anyPorts]);
-    assert.equal(await manager.ended, 1);
-    assert.match(manager.stderr(), /\/nonexistent\/config: .*--kubeconfig/);
+    assert.equal(await manager.ended, 2);
+    assert.match(manager.stderr(), /^edgeset: --kubeconfig: "\/nonexistent\/config" does not exist: give /m);
   });
 });
 

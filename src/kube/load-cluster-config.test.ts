@@ -84,7 +84,10 @@ test('the flag beats KUBECONFIG, which beats the pod, which beats the home direc
   assert.equal((await load({ env: listed })).context, 'env');
   const flag = await write('flag', fileOf('flag'));
   assert.equal((await load({ env: listed, kubeconfig: flag })).context, 'flag');
-  await refused(load({ env: listed, kubeconfig: join(dir, 'none') }), /none: does not exist; correct --kubeconfig/);
+  await assert.rejects(load({ env: listed, kubeconfig: join(dir, 'none') }), {
+    code: 'InvalidOption',
+    message: `--kubeconfig: "${join(dir, 'none')}" does not exist: give the path of a file, or leave the flag out`,
+  });
   await refused(load({ env: { KUBECONFIG: join(dir, 'none') } }), /KUBECONFIG: none of its files exists/);
 });
 

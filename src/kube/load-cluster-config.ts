@@ -1,6 +1,7 @@
 import { access, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { OptionError } from '../runtime/index.ts';
 import { type ClusterConfig, ConfigError } from './cluster-config.ts';
 import { proxyFromEnvironment } from './proxy-from-environment.ts';
 
@@ -68,7 +69,11 @@ const find = async (options: LoadOptions): Promise<ClusterConfig> => {
   } = options;
   if (kubeconfig !== undefined) {
     const config = await fromKubeconfig([kubeconfig], context);
-    if (config === undefined) throw new ConfigError('does not exist; correct --kubeconfig', { file: kubeconfig });
+    if (config === undefined)
+      throw new OptionError(
+        '--kubeconfig',
+        `"${kubeconfig}" does not exist: give the path of a file, or leave the flag out`,
+      );
     return config;
   }
   const listed = (env.KUBECONFIG ?? '').split(delimiter).filter((file) => file !== '');
@@ -90,7 +95,7 @@ const find = async (options: LoadOptions): Promise<ClusterConfig> => {
 
 /**
  * Finds the cluster to talk to: the flag's file, KUBECONFIG, the pod's service account, `~/.kube/config`. Throws a
- * `ConfigError` that names file, field and cure.
+ * `ConfigError` that names file, field and cure, or an `OptionError` for a flag's file that is not there.
  */
 export const loadClusterConfig = async (options: LoadOptions = {}): Promise<ClusterConfig> => {
   const config = await find(options);

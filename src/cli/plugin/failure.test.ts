@@ -40,8 +40,13 @@ describe('what keeps a command from its answer is one sentence on stderr, with i
   });
 
   it('a kubeconfig that is not there', async () => {
-    for (const args of commands)
-      await told([...args, '--kubeconfig', '/nonexistent/config'], /does not exist/, /correct --kubeconfig/);
+    for (const args of [...commands, ['history', 'web'], ['undo', 'web']])
+      assert.deepEqual(await world.run([...args, '--kubeconfig', '/nonexistent/config']), {
+        code: 2,
+        stdout: '',
+        stderr:
+          'kubectl edgeset: --kubeconfig: "/nonexistent/config" does not exist: give the path of a file, or leave the flag out\n',
+      });
   });
 
   it('credentials that are refused', async () => {
