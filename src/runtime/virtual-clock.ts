@@ -16,13 +16,12 @@ export interface VirtualClock extends Clock {
   runUntil(done: () => boolean, limitMs: number): boolean;
   /** The same as `run`, with promises settled before each timer: for code that awaits. */
   advance(ms: number): Promise<void>;
+  /** The same as `runUntil`, likewise. */
+  advanceUntil(done: () => boolean, limitMs: number): Promise<boolean>;
 }
 
-// A chain of promises, as in code that awaits in loops, is over after so many turns of the event loop.
-const TURNS = 3;
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < TURNS; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
-};
+/** A turn of the event loop comes when no promise has anything left to do. */
+const settle = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 /** A clock that stands at `startMs` (epoch milliseconds) until it is moved. */
 export const createVirtualClock = (startMs: number): VirtualClock => {
@@ -81,6 +80,19 @@ export const createVirtualClock = (startMs: number): VirtualClock => {
         await settle();
       }
       now = end;
+    },
+    async advanceUntil(done, limitMs) {
+      const end = now + limitMs;
+      for (;;) {
+        await settle();
+        if (done()) return true;
+        const next = nextWithin(end);
+        if (!next) {
+          now = end;
+          return done();
+        }
+        fire(next);
+      }
     },
   };
 };
