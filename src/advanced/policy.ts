@@ -78,6 +78,8 @@ export const parseAdvancedPolicy = (
   const owners = readStrategy(annotations, errors, warnings)?.value === 'ota';
   const policy: Policy = {
     strategy: owners ? 'ota' : type === 'OnDelete' ? 'manual' : 'auto',
+    // A pod goes through its hook, stays within the budget, and is changed in place where it can be.
+    byApproval: owners,
     maxUnavailable,
     maxSurge,
     percentOf: 'desired',

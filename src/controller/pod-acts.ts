@@ -30,7 +30,7 @@ const factsOf = (pod: Pod | undefined): PodFacts | undefined => pod && toPodFact
 /** Names a pod for good. */
 export type PodName = Pick<Act, 'podName' | 'podUid'>;
 
-type Told = Pick<PodFacts, 'uid' | 'name' | 'announced'>;
+type Told = Pick<PodFacts, 'uid' | 'name' | 'announced' | 'approved'>;
 
 /** As a decision saw it. */
 export type PodVersion = PodName & Pick<Act, 'podResourceVersion'>;
@@ -104,8 +104,12 @@ export const createPodActs = (client: KubeClient, namespace: string, identity: s
         ),
       ),
     /** Brings condition PodNeedUpgrade of a pod to what it should say, and touches nothing else. */
-    announce({ uid, name, announced }: Told, wanted: Announcement | 'none', signal: AbortSignal): Promise<Outcome> {
-      const body = announcementPatch({ uid, announced }, wanted, clock.now());
+    announce(
+      { uid, name, announced, approved }: Told,
+      wanted: Announcement | 'none',
+      signal: AbortSignal,
+    ): Promise<Outcome> {
+      const body = announcementPatch({ uid, announced, approved }, wanted, clock.now());
       return patch({ podName: name, podUid: uid }, body, { type: 'strategic', subresource: 'status' }, signal);
     },
     /** Changes the pod's resourceVersion, so that a write that another process may still send is refused. */

@@ -1,6 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { KubeClient, ListResult } from '../kube/index.ts';
-import { controllerOf, formatSelector, fromLabelSelector, needUpgradeOf } from '../rollout/index.ts';
+import { approvedRevision, controllerOf, formatSelector, fromLabelSelector, needUpgradeOf } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import type { DaemonSetObject } from './kind.ts';
 import { createPodActs } from './pod-acts.ts';
@@ -39,7 +39,9 @@ export const withdraw = async (
   const release = async (pod: Pod): Promise<void> => {
     const announced = needUpgradeOf(pod);
     if (!announced || pod.metadata?.deletionTimestamp || controllerOf(pod)?.uid !== uid) return;
-    const told = { uid: pod.metadata?.uid ?? '', name: pod.metadata?.name ?? '', announced };
+    const approved = approvedRevision(pod);
+    const { uid: podUid = '', name = '' } = pod.metadata ?? {};
+    const told = { uid: podUid, name, announced, ...(approved !== undefined && { approved }) };
     const outcome = await acts.announce(told, 'none', signal);
     if (outcome.kind === 'done' || outcome.kind === 'gone') return;
     left += 1;

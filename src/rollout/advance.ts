@@ -75,6 +75,8 @@ export const noteRevision = (record: NodeRecord, context: Context): boolean => {
   record.ran = pod.facts.revision;
   const replaced = ran !== undefined && ran !== record.ran && isCurrent(pod, context);
   if (!replaced || context.policy.strategy !== 'ota' || !node?.ready || !node.eligible) return false;
+  // An act of ours that he agreed to was counted when its slot was reserved.
+  if (record.act?.rollout === context.rollout) return false;
   record.healed = { rollout: context.rollout, at: pod.seenAt };
   return true;
 };

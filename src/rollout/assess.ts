@@ -2,6 +2,7 @@ import { lacksNewPod } from './advance.ts';
 import { announcementFor } from './announce.ts';
 import { isAnnounced } from './need-upgrade.ts';
 import { phaseOf, type Situation } from './phase.ts';
+import { actsHere } from './policy.ts';
 import {
   type Act,
   availableAt,
@@ -59,7 +60,9 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
     wanted === 'none' ? pod?.facts.announced === undefined : wanted && isAnnounced(pod?.facts.announced, wanted);
   const announce = said ? undefined : wanted;
   if (!node?.eligible) return announce ? { ...outside, announce } : outside;
-  const byOthers = policy.strategy !== 'auto';
+  const byOthers = !actsHere(policy);
+  const offered = typeof wanted === 'object' && wanted.reason === 'NewRevision';
+  const agreed = offered && policy.byApproval && pod?.facts.approved === wanted.revision;
   const readyAt = availableAt(record, context);
   const available = now >= readyAt;
   const settledAt = node.ready ? record.since + policy.settleMs : Number.POSITIVE_INFINITY;
@@ -99,7 +102,7 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
     leaving: pod?.facts.leaving ?? false,
     available,
     act: actSituation(act, context),
-    replacing: byOthers && record.ran !== undefined && record.ran !== context.targetHash,
+    replacing: policy.strategy !== 'auto' && record.ran !== undefined && record.ran !== context.targetHash,
     suspect: fellAway,
     lost,
     failure,
@@ -141,7 +144,8 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
     failure: record.forgiven ? undefined : lost ? 'lost' : failure ? 'online' : undefined,
     overdue,
     retire,
-    asked: typeof wanted === 'object' && wanted.reason === 'NewRevision',
+    asked: offered && !agreed,
+    agreed,
     announce,
     zone: node.zone,
     dueAt: times.reduce<number>((least, time) => Math.min(least, time ?? least), Number.POSITIVE_INFINITY),

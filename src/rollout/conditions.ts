@@ -63,7 +63,9 @@ export const conditionsOf = (ledger: Ledger, summary: Summary): Verdict[] => {
   const message = told ? `${why} ${progress(ledger)}` : progress(ledger);
   const stalled = hold?.kind === 'invalid' || hold?.kind === 'halted';
   // Pods that are still to be told, and new ones that are starting, are work of this side.
-  const othersOnly = isForOthers(hold) && ledger.unannounced().size === 0 && ledger.tally.phases.updating === 0;
+  const { tally } = ledger;
+  const ours = ledger.unannounced().size + tally.phases.updating + tally.agreed;
+  const othersOnly = isForOthers(hold) && ours === 0;
   const resting = complete || stalled || reason === 'LeftOnOldRevision' || othersOnly;
   const stopped = hold?.kind === 'paused' || hold?.kind === 'frozen';
   const halted = hold?.kind === 'halted' ? hold.halt : undefined;

@@ -3,7 +3,7 @@ import { budgetOf, roomForBroken, roomForHealthy, type Usage } from './budget.ts
 import type { PodFacts } from './facts.ts';
 import type { Hold, OutsideHold } from './hold.ts';
 import type { Ledger } from './ledger.ts';
-import { type Policy, surges } from './policy.ts';
+import { actsHere, type Policy, surges } from './policy.ts';
 import { type ActKind, awaitsImages, isShut, livePod, mayBeUnderWay, type NodeRecord } from './record.ts';
 import type { Halt } from './state.ts';
 
@@ -69,7 +69,7 @@ const holdOf = (
   if (policy.strategy === 'manual') return { kind: 'manual' };
   if (policy.paused) return { kind: 'paused' };
   if (state.halted) return { kind: 'halted', halt: state.halted };
-  if (budget === 0 && policy.strategy === 'auto') return { kind: 'frozen' };
+  if (budget === 0 && actsHere(policy)) return { kind: 'frozen' };
   if (breaker.open) return { kind: 'waiting', breaker };
   return policy.strategy === 'ota' ? ownerDecides(policy) : undefined;
 };
@@ -89,7 +89,7 @@ export const mayAct = (ledger: Ledger, record: NodeRecord): boolean => {
   const { node, view } = record;
   const { policy, state } = ledger;
   const pod = livePod(record);
-  if (!node || view.phase === undefined || !view.settled || !node.selected) return false;
+  if (!node || view.phase === undefined || !view.settled || !node.selected || view.asked) return false;
   // Beside a pod that is still going the controller of the pods would create no new one.
   if (!pod || (record.pods.length !== 1 && !surges(policy))) return false;
   if (isMadeAnew(ledger, record)) return true;
@@ -214,8 +214,8 @@ const giveSlots = (ledger: Ledger, budget: number, usage: Usage): Action[] => {
  */
 export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: number): Decision => {
   const { policy, tally, state } = ledger;
-  // Owners keep to no budget, nor does a user who deletes pods.
-  const budget = policy.strategy === 'auto' ? budgetOf(policy, tally) : 0;
+  // Owners who act themselves keep to no budget, nor does a user who deletes pods.
+  const budget = actsHere(policy) ? budgetOf(policy, tally) : 0;
   const breaker = breakerOf(policy, tally, state.acted, budget);
   const complete = outside === undefined && isComplete(ledger);
   const hold = holdOf(ledger, outside, budget, breaker);
@@ -226,7 +226,9 @@ export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: nu
   // What we see may be incomplete: nothing is begun, and nothing is taken back either.
   if (outside?.kind === 'unsynced') return { actions: [], wakeAt, summary };
   const turn = outside ? undefined : turningPoint(ledger, breaker, complete, now);
-  const mayBegin = hold === undefined && turn === undefined;
+  // What owners have agreed to goes on; the others are no candidates.
+  const held = hold !== undefined && !(hold.kind === 'owner' && actsHere(policy));
+  const mayBegin = !held && turn === undefined;
   const actions = settleOpenActs(ledger, mayBegin, budget, usage, now);
   if (turn) actions.unshift(turn);
   if (mayBegin) actions.push(...retirements(ledger), ...giveSlots(ledger, budget, usage));

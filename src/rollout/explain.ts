@@ -1,6 +1,6 @@
 import type { Hold } from './hold.ts';
 import type { Cause, Phase } from './phase.ts';
-import { annotationWords, formatPolicyError, type Policy, type PolicyWords } from './policy.ts';
+import { actsHere, annotationWords, formatPolicyError, type Policy, type PolicyWords } from './policy.ts';
 import { livePod, type NodeRecord } from './record.ts';
 
 /** Why one node is where it is, for a person. */
@@ -84,8 +84,8 @@ interface Telling {
 }
 
 /** A node that only waits for its turn: what holds the rollout as a whole holds it, if anything does. */
-const held = ({ hold, policy }: Telling, state: string, waitsFor: string, cure = ''): [string, string] => {
-  if (!hold) return [`${state}, and ${waitsFor}`, cure];
+const held = ({ record, hold, policy }: Telling, state: string, waitsFor: string, cure = ''): [string, string] => {
+  if (!hold || (hold.kind === 'owner' && record.view.agreed)) return [`${state}, and ${waitsFor}`, cure];
   const { what, remedy } = explainHold(hold, policy.words);
   return [`${state}. ${what}`, remedy];
 };
@@ -93,7 +93,8 @@ const held = ({ hold, policy }: Telling, state: string, waitsFor: string, cure =
 /** With the strategy ota: whether the pod says already what its owner is to know. */
 const announcement = ({ record, policy }: Telling): string => {
   if (policy.strategy !== 'ota') return '';
-  return record.view.announce ? ', and its pod does not say so yet' : '';
+  if (record.view.announce) return ', and its pod does not say so yet';
+  return record.view.agreed ? ', and its owner has agreed to the target' : '';
 };
 
 const ago = (time: number, now: number): string => seconds(now - time);
@@ -246,7 +247,7 @@ export const explain = (record: NodeRecord, policy: Policy, hold: Hold | undefin
 /** The policy's own hazards, told with every explanation of a rollout. */
 export const hazards = (policy: Policy, detectionLagMs: number): string[] =>
   // Without a budget there is no bound that it could undo.
-  policy.strategy !== 'auto' || policy.minReadyMs >= detectionLagMs
+  !actsHere(policy) || policy.minReadyMs >= detectionLagMs
     ? []
     : [
         `minReadySeconds (${seconds(policy.minReadyMs)}) is shorter than the time in which the loss of a node is noticed (${seconds(detectionLagMs)}): a version that kills nodes after its pod is ready may take more of them than budget and threshold together.`,

@@ -60,6 +60,8 @@ export interface PodFacts {
   detail: string;
   /** Condition PodNeedUpgrade as it stands; undefined while nothing is announced. */
   announced?: NeedUpgrade;
+  /** Hash of the revision that its owner agreed to. */
+  approved?: string;
   /** What its conditions ask to be pulled ahead, and the cause reported last; undefined while nothing is asked. */
   asks?: { revision: string; failure: string | undefined };
   /** Hash of the revision whose images are said to be on its node. */

@@ -1,3 +1,4 @@
+export { approvedRevision, UPGRADE_APPROVED } from './approval.ts';
 export { type DaemonRollout, type DaemonRolloutStatus, daemonRolloutApi } from './api.ts';
 export { daemonRolloutCrd } from './crd.ts';
 export { type Action, type Decision, decide, type Summary } from './decide.ts';

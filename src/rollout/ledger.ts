@@ -18,6 +18,7 @@ export type { Tally } from './tally.ts';
 export type Queue = 'repair' | 'broken' | 'outdated';
 
 const queueOf = (view: View): Queue | undefined => {
+  if (view.asked) return undefined;
   if (view.phase === 'broken') return view.inFlight ? 'repair' : 'broken';
   return view.phase === 'outdated' ? 'outdated' : undefined;
 };

@@ -1,4 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { UPGRADE_APPROVED } from './approval.ts';
 import { toTimestamp } from './timestamps.ts';
 
 /**
@@ -58,13 +59,17 @@ export const isAnnounced = (present: NeedUpgrade | undefined, wanted: Announceme
   return present?.status === status && present.reason === reason && present.message === message;
 };
 
-/** A strategic merge patch of a pod's status that touches this one condition, and no other pod of the same name. */
+/**
+ * A strategic merge patch of a pod's status that touches this one condition, and no other pod of the same name. What the
+ * owner agreed to goes with the announcement that he agreed to: asked for once more, it is his to decide once more.
+ */
 export const announcementPatch = (
-  pod: { uid: string; announced: NeedUpgrade | undefined },
+  pod: { uid: string; announced: NeedUpgrade | undefined; approved?: string | undefined },
   wanted: Announcement | 'none',
   now: number,
 ): object => {
   const condition = wanted === 'none' ? { $patch: 'delete' } : toCondition(wanted);
+  const outlived = pod.approved !== undefined && (wanted === 'none' || pod.approved !== wanted.revision);
   const turned = 'status' in condition && condition.status !== pod.announced?.status;
   return {
     metadata: { uid: pod.uid },
@@ -75,6 +80,7 @@ export const announcementPatch = (
           ...condition,
           ...(turned && { lastTransitionTime: toTimestamp(now) }),
         },
+        ...(outlived ? [{ type: UPGRADE_APPROVED, $patch: 'delete' }] : []),
       ],
     },
   };

@@ -1,5 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { NAME_FIELD } from './affinity.ts';
+import { approvedRevision } from './approval.ts';
 import type { PodFacts } from './facts.ts';
 import { gate, gateCondition, gatesOf, gatesOpen, hasGate } from './gates.ts';
 import { imageReadyOf } from './image-ready.ts';
@@ -52,6 +53,7 @@ export const toPodFacts = (pod: Pod): PodFacts | undefined => {
     ready || finished || terminating ? undefined : troubleOf(pod, condition?.status === 'False' ? readyChangedAt : 0);
   const asks = terminating ? undefined : askedRevision(pod);
   const announced = needUpgradeOf(pod);
+  const approved = approvedRevision(pod);
   return {
     uid: metadata.uid ?? '',
     name: metadata.name ?? '',
@@ -65,6 +67,7 @@ export const toPodFacts = (pod: Pod): PodFacts | undefined => {
     trouble: found?.trouble,
     detail: found?.detail ?? '',
     ...(announced && { announced }),
+    ...(approved !== undefined && { approved }),
     ...(asks && { asks }),
     ...(images?.status === 'True' && { pulled: images.revision }),
     ...change,

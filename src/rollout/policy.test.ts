@@ -76,6 +76,7 @@ describe('every other annotation', () => {
   it('has the documented default', () => {
     assert.deepEqual(policyOf(auto()), {
       strategy: 'auto',
+      byApproval: false,
       maxUnavailable: percent(10),
       partition: count(0),
       nodeSelector: undefined,

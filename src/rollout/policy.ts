@@ -19,6 +19,8 @@ export { formatPolicyError, type PolicyError } from './policy-values.ts';
 export interface Policy extends Terms {
   /** Who updates the nodes: we, their owners, or a user who deletes pods by hand. */
   strategy: 'auto' | 'ota' | 'manual';
+  /** With the strategy ota: owners agree, and their pods are replaced from here; else owners replace them. */
+  byApproval: boolean;
   /** Rounded up, at least 1 unless zero. Default 10%. Zero freezes. */
   maxUnavailable: IntOrPercent;
   /** Nodes that may have a new pod beside the old one, rounded up; zero: the old pod goes first. */
@@ -40,6 +42,10 @@ export interface Policy extends Terms {
 
 /** New pods come beside the old ones. */
 export const surges = ({ maxSurge }: Policy): boolean => maxSurge.value > 0;
+
+/** Pods are replaced from here, within the budget. */
+export const actsHere = ({ strategy, byApproval }: Pick<Policy, 'strategy' | 'byApproval'>): boolean =>
+  strategy === 'auto' || (strategy === 'ota' && byApproval);
 
 /** Where the user sets what, for sentences: kinds of DaemonSet differ in it. */
 export interface PolicyWords {
@@ -139,6 +145,7 @@ export const parsePolicy = (source: PolicySource): ParsedPolicy => {
   const read = createReader(annotations, errors);
   const policy: Policy = {
     strategy: chosen.value,
+    byApproval: false,
     maxUnavailable: read(annotation.maxUnavailable, readShare('how many nodes may be down'), percent(10)),
     maxSurge: count(0),
     percentOf: 'online',

@@ -131,8 +131,10 @@ export interface View {
   overdue: boolean;
   /** Of an old and a new pod at once the one that may go now. */
   retire: PodFacts | undefined;
-  /** The node's owner is offered the target revision. */
+  /** The node's owner is offered the target revision, and has not agreed to it. */
   asked: boolean;
+  /** The owner has agreed, and the target is brought here from our side. */
+  agreed: boolean;
   /** What has to be written to the live pod, `none` for taking it away; undefined while it says what it should. */
   announce: Announcement | 'none' | undefined;
   zone: string;
@@ -169,6 +171,7 @@ export const outside: View = {
   overdue: false,
   retire: undefined,
   asked: false,
+  agreed: false,
   announce: undefined,
   zone: '',
   dueAt: Number.POSITIVE_INFINITY,

@@ -19,6 +19,8 @@ export interface Tally {
   lostFailures: number;
   /** Nodes whose owners are offered the target revision, offline ones too. */
   asked: number;
+  /** Online nodes whose owners have agreed, and that are not at the target. */
+  agreed: number;
   phases: Record<Phase, number>;
   causes: Map<Cause, number>;
 }
@@ -36,6 +38,7 @@ export const newTally = (): Tally => ({
   onlineFailures: 0,
   lostFailures: 0,
   asked: 0,
+  agreed: 0,
   phases: Object.fromEntries(phases.map((phase) => [phase, 0])) as Record<Phase, number>,
   causes: new Map(),
 });
@@ -54,6 +57,7 @@ export const addTo = (tally: Tally, view: View, by: 1 | -1): void => {
   if (view.taken) tally.taken += by;
   if (view.suspect) tally.suspects += by;
   if (view.asked) tally.asked += by;
+  if (view.agreed && view.online) tally.agreed += by;
   if (view.failure === 'online') tally.onlineFailures += by;
   if (view.failure === 'lost') tally.lostFailures += by;
 };
