@@ -24,6 +24,7 @@ const reasonOfHold = {
   unsynced: 'NotSynced',
   unobserved: 'TemplateNotObserved',
   invalid: 'InvalidPolicy',
+  deleted: 'Deleted',
   owner: 'OwnerDecides',
   manual: 'OnDelete',
   paused: 'Paused',
@@ -103,6 +104,8 @@ export const headline = (ledger: Ledger, { hold, complete, breaker }: Summary): 
   switch (hold.kind) {
     case 'invalid':
       return 'Invalid policy';
+    case 'deleted':
+      return 'Being deleted';
     case 'halted':
       return hold.halt.reason === 'RolledBack' ? 'Halted: rolled back before' : `Halted: ${breaker.failures} failed`;
     case 'unsynced':

@@ -16,6 +16,7 @@ const holds: [Hold, what: RegExp, remedy: RegExp][] = [
     /policy is not valid/,
     /f "v" is odd: make it even\./,
   ],
+  [{ kind: 'deleted' }, /being deleted/, /preDelete hook/],
   [{ kind: 'owner' }, /owner of each device decides when its pod is replaced\.?$/, new RegExp(annotation.strategy)],
   [
     { kind: 'owner', deadline: { at: '2030-01-01T00:00:00.000Z', spreadMs: 3_600_000 } },

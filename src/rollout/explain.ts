@@ -39,6 +39,11 @@ export const explainHold = (hold: Hold, words: PolicyWords = annotationWords): {
       };
     case 'invalid':
       return { what: 'The rollout policy is not valid', remedy: hold.errors.map(formatPolicyError).join(' ') };
+    case 'deleted':
+      return {
+        what: 'The DaemonSet is being deleted',
+        remedy: 'It goes once no pod waits for its preDelete hook any more.',
+      };
     case 'owner':
       return {
         what: `The owner of each device decides when its pod is replaced${hold.deadline ? `, until ${hold.deadline.at}: within ${seconds(hold.deadline.spreadMs)} from then on devices go on by themselves` : ''}`,

@@ -9,6 +9,8 @@ export type Hold =
   /** The native controller has not yet recorded the template that the DaemonSet has now. */
   | { kind: 'unobserved' }
   | { kind: 'invalid'; errors: readonly PolicyError[] }
+  /** The DaemonSet is being deleted. */
+  | { kind: 'deleted' }
   /** In the OTA model the owner of each device decides. */
   | { kind: 'owner'; deadline?: { at: string; spreadMs: number } }
   /** The update strategy is OnDelete: whoever deletes a pod updates its node. */
@@ -21,4 +23,4 @@ export type Hold =
   | { kind: 'waiting'; breaker: Breaker };
 
 /** Holds that come from outside the ledger. */
-export type OutsideHold = Extract<Hold, { kind: 'unsynced' | 'unobserved' | 'invalid' }>;
+export type OutsideHold = Extract<Hold, { kind: 'unsynced' | 'unobserved' | 'invalid' | 'deleted' }>;
