@@ -41,7 +41,7 @@ const open = async (t: TestContext) => {
     apiVersion: 'apps.kruise.io/v1alpha1',
     kind: 'DaemonSet',
     metadata: { name: 'app', namespace: 'default', annotations: { 'apps.openyurt.io/update-strategy': 'ota' } },
-    spec: { updateStrategy: { type: 'OnDelete' } },
+    spec: { updateStrategy: { type: 'RollingUpdate' } },
   });
   const uid = machinery.get<KubeObject>(advanced, { namespace: 'default', name: 'app' }).metadata?.uid ?? '';
   const owners = [{ apiVersion: 'apps.kruise.io/v1alpha1', kind: 'DaemonSet', name: 'app', uid, controller: true }];
@@ -70,6 +70,11 @@ const open = async (t: TestContext) => {
   await world.until('the update is there', () => agent.updates()[0]?.state === 'available');
   await world.advance(2_000);
   return { world, agent, announce };
+};
+
+/** Another write to the pod's status, of somebody else. */
+const report = (world: World, conditions: object[], more: object = {}): void => {
+  world.machinery.patch(pods, ref, { status: { conditions }, ...more }, status);
 };
 
 const approval = (world: World): object | undefined =>
@@ -115,4 +120,49 @@ describe('the agent and an Advanced DaemonSet', () => {
       assert.partialDeepStrictEqual(approval(world), { status: 'True', message: 'controllerrevision: two' });
       assert.equal(world.deletes(), 0);
     });
+
+  it('says what an approved update waits for, in words for its owner', async (t) => {
+    const { world, agent, announce } = await open(t);
+    const now = () => {
+      const { state, reason } = agent.updates()[0] ?? {};
+      return `${state} ${reason}`;
+    };
+    await answerOf(world, agent.upgrade(ref, owner, { queue: false, consent: consented }));
+    await world.until('it waits for its turn', () => now() === 'updating WaitingForManager');
+    announce('False', 'Paused');
+    await world.until('it is held back', () => now() === 'updating Paused');
+    announce('True', 'Halted');
+    await world.until('it is stopped', () => now() === 'halted Halted');
+    announce('True', 'NewRevision');
+    await world.until('it goes on, and nobody is asked again', () => now() === 'updating WaitingForManager');
+    const preparing = { metadata: { labels: { 'lifecycle.apps.kruise.io/state': 'PreparingDelete' } } };
+    world.machinery.patch(pods, ref, preparing, { type: 'merge' });
+    await world.until('it is prepared for its end', () => now() === 'updating Preparing');
+  });
+
+  it('asks again when the manager has taken the approval off the pod, for what was agreed to is over', async (t) => {
+    const { world, agent } = await open(t);
+    await answerOf(world, agent.upgrade(ref, owner, { queue: false, consent: consented }));
+    report(world, [{ type: 'example.org/Other', status: 'True' }]);
+    await world.advance(2_000);
+    assert.equal(agent.updates()[0]?.state, 'updating', 'any other write changes nothing');
+    report(world, [{ type: 'UpgradeApproved', $patch: 'delete' }]);
+    await world.until('it is asked again', () => agent.updates()[0]?.state === 'available');
+    await answerOf(world, agent.upgrade(ref, owner, { queue: false, consent: consented }));
+    assert.partialDeepStrictEqual(approval(world), { status: 'True', message: 'controllerrevision: two' });
+  });
+
+  it('takes an approval for carried out that is off the pod again, for the pod runs what was approved', async (t) => {
+    const { world, agent } = await open(t);
+    world.faults.push({ verb: 'patch', plural: 'pods', kind: 'hang', happened: true });
+    const choice = { choice: 'approve', when: { type: 'now' } } as const;
+    await agent.decide({ namespace: 'default', daemonSet: 'app' }, 'two', choice, owner, consented);
+    await world.until('it is sent', () => approval(world) !== undefined);
+    report(world, [{ type: 'UpgradeApproved', $patch: 'delete' }]);
+    const inPlace = { metadata: { labels: { 'controller-revision-hash': 'two' } } };
+    world.machinery.patch(pods, ref, inPlace, { type: 'merge' });
+    const told = () => agent.history().map(({ result }) => result);
+    await world.until('it is settled', () => told().some((text) => /^Approved two for pod app-1.*lost$/.test(text)));
+    assert.equal(world.deletes(), 0);
+  });
 });

@@ -4,7 +4,7 @@ import { pods } from '../../resources/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import type { DecisionAct } from '../types.ts';
-import { isTerminating } from '../updates/index.ts';
+import { isTerminating, revisionOf } from '../updates/index.ts';
 import { approvalPatch, fencePatch, isApproved } from './approval.ts';
 
 /** What is sent and not answered for so long has an outcome that is not known. */
@@ -106,7 +106,9 @@ export const createActs = ({ client, env, link }: ActsOptions): Acts => {
         return isKubeError(error, 'NotFound') ? 'done' : 'unknown';
       }
       if (pod.metadata?.uid !== act.podUid || isTerminating(pod)) return 'done';
-      if (act.kind === 'approve' && isApproved(pod, act.toRevision)) return 'done';
+      // What was approved may be carried out by now, in the same pod, and its approval taken off again.
+      const carriedOut = isApproved(pod, act.toRevision) || revisionOf(pod) === act.toRevision;
+      if (act.kind === 'approve' && carriedOut) return 'done';
       // The act is bound to the version that was read: of another version the API server refuses it whenever it arrives.
       const hasMovedOn =
         act.podResourceVersion !== undefined && pod.metadata.resourceVersion !== act.podResourceVersion;

@@ -1,8 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { toTimestamp } from '../../rollout/index.ts';
-
-/** Condition of a pod of an Advanced DaemonSet: its owner agreed to this revision, and the manager may act. */
-export const UPGRADE_APPROVED = 'UpgradeApproved';
+import { approvedRevision, toTimestamp, UPGRADE_APPROVED } from '../../rollout/index.ts';
 
 /** A strategic merge patch of a pod's status that touches this one condition, of this pod and no other of its name. */
 const patch = (
@@ -40,8 +37,4 @@ export const approvalPatch = ({ metadata }: Pod, revision: string, now: number):
 export const fencePatch = (uid: string, revision: string, now: number): object =>
   patch({ uid }, revision, now, { lastProbeTime: toTimestamp(now) });
 
-export const isApproved = (pod: Pod, revision: string): boolean =>
-  pod.status?.conditions?.some(
-    ({ type, status, message = '' }) =>
-      type === UPGRADE_APPROVED && status === 'True' && message.split(';', 1)[0] === `controllerrevision: ${revision}`,
-  ) ?? false;
+export const isApproved = (pod: Pod, revision: string): boolean => approvedRevision(pod) === revision;

@@ -44,13 +44,19 @@ export const failureOf = (here: Here, now: number): { reason: string; detail: st
   return undefined;
 };
 
+const HALTED = 'The new version was stopped because it failed elsewhere. Nothing has to be done.';
+
 const progressOf = (here: Here, toRevision: string): Told => {
   const { pod, known } = here;
   if (!pod)
     return told('updating', 'WaitingForPod', 'The old version has stopped; the new one has not begun to start yet.');
   if (isTerminating(pod)) return told('updating', 'Stopping', 'The old version is stopping.');
   if (known.running.revision === toRevision) return told('updating', 'Starting', 'The new version is starting.');
-  return told('updating', 'WaitingForManager', 'The update was approved; it begins shortly.');
+  if (toPodFacts(pod)?.leaving) return told('updating', 'Preparing', 'The old version is preparing to stop.');
+  if (known.announced.need === 'halted') return told('halted', 'Halted', HALTED);
+  if (known.announced.need === 'withheld')
+    return told('updating', known.announced.reason, 'The update was approved; it is held back for now.');
+  return told('updating', 'WaitingForManager', 'The update was approved; it begins as soon as it is its turn.');
 };
 
 const NOT_OFFERED = 'There is a new version, and it is not offered to this device for now.';
@@ -72,8 +78,7 @@ const tell = ({ here, decision, step, setback, now }: ViewFacts): Told => {
         : told('current', 'NotReady', 'The newest version runs, and is not ready at the moment.');
     return told('current', announced.reason || 'NotOffered', NOT_OFFERED);
   }
-  if (announced.need === 'halted')
-    return told('halted', 'Halted', 'The new version was stopped because it failed elsewhere. Nothing has to be done.');
+  if (announced.need === 'halted') return told('halted', 'Halted', HALTED);
   const wait = step.kind === 'wait' ? step : undefined;
   const choice = decision?.decision.choice;
   if (choice === 'approve') {

@@ -1,4 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { compareVersions } from '../../kube/index.ts';
+import { approvedRevision } from '../../rollout/index.ts';
 import type { ContainerImage, DaemonSetRef, Decision } from '../types.ts';
 import { type Announced, announcedOf, imagesOf, isTerminating, type Owner, revisionOf } from './announced.ts';
 
@@ -58,9 +60,17 @@ export const learn = (owner: Owner, pods: readonly Pod[], before: Known | undefi
     (same?.announced.revision === announced.revision ? same.details : null) ??
     (running.revision === announced.revision ? { images: running.images, publishedAt: null } : null);
   // Another target: what was begun for the one before is no longer waited for.
-  const episode = same?.episode?.toRevision === announced.revision ? same.episode : null;
+  const goesOn = same?.episode?.toRevision === announced.revision && !(pod && isForgotten(pod, same.episode));
+  const episode = goesOn ? same.episode : null;
   const toldBy = told ? (pod?.metadata?.uid ?? '') : (same?.toldBy ?? '');
   return { ...owner, running, announced, toldBy, details, terms: same?.terms ?? null, episode };
+};
+
+/** The pod is newer than the approval, has not been brought to the revision, and does not carry the approval any more. */
+const isForgotten = (pod: Pod, { decision: { act }, toRevision }: Episode): boolean => {
+  if (act?.kind !== 'approve' || pod.metadata?.uid !== act.podUid || revisionOf(pod) === toRevision) return false;
+  const since = compareVersions(pod.metadata.resourceVersion ?? '', act.podResourceVersion ?? '') ?? 0;
+  return since > 0 && approvedRevision(pod) !== toRevision;
 };
 
 const untold = (before: Announced, runs: string): Announced =>

@@ -2,7 +2,7 @@ import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { createReflector, defineResource, type KubeClient, type Resource } from '../../kube/index.ts';
 import { readOtaTerms } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
-import { groupOf, type Owner } from './announced.ts';
+import { groupOf, isAdvanced, type Owner } from './announced.ts';
 import { refKey, type Terms } from './known.ts';
 
 /** Where the DaemonSets of this version are served: of both kinds, the annotations and the strategy stand in one place. */
@@ -21,9 +21,10 @@ export const daemonSetsAt = (apiVersion: string): Resource<DaemonSet> => {
 export const termsOf = (daemonSet: DaemonSet, owner: Owner): Terms => {
   const { metadata, spec } = daemonSet;
   const { ota, deadline, spreadMs } = readOtaTerms(metadata?.annotations);
-  const isMeant =
-    metadata?.uid === owner.uid && !metadata.deletionTimestamp && spec?.updateStrategy?.type === 'OnDelete';
-  if (!isMeant || !ota) return { ota: false, deadline: undefined };
+  const isMeant = metadata?.uid === owner.uid && !metadata.deletionTimestamp;
+  // A native DaemonSet of another type is updated by its own controller; an Advanced one never without its owners.
+  const isTheirs = isAdvanced(owner) || spec?.updateStrategy?.type === 'OnDelete';
+  if (!isMeant || !isTheirs || !ota) return { ota: false, deadline: undefined };
   return { ota, deadline: deadline === undefined ? undefined : { at: deadline, spreadMs } };
 };
 

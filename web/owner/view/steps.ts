@@ -18,6 +18,13 @@ type Position = 'waiting' | 'stopping' | 'starting' | 'running' | 'failed';
 /** By the agent's reason. */
 const POSITIONS: Readonly<Record<string, Position>> = {
   WaitingForManager: 'waiting',
+  // Approved, and the manager has to wait: by the words for what keeps a revision back.
+  Paused: 'waiting',
+  Partition: 'waiting',
+  NodeSelector: 'waiting',
+  NodeNotEligible: 'waiting',
+  NotOffered: 'waiting',
+  Preparing: 'stopping',
   OutcomeUnknown: 'stopping',
   Stopping: 'stopping',
   WaitingForPod: 'starting',
