@@ -1,6 +1,7 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { AuditRecord } from './audit-record.ts';
+import { isGateCall } from './steps.ts';
 import { inOrder } from './truth.ts';
 
 export interface AnnouncementOptions {
@@ -110,7 +111,8 @@ export const judgeAnnouncements = (records: readonly AuditRecord[], options: Ann
           violations.push(`S12: at ${time(receivedAt)} ${user} deleted pod ${name}, whose owner decides`);
       const pod = response as Pod & { kind?: string };
       if (pod.kind !== 'Pod') continue;
-      if (product(user) && verb === 'patch' && resource === 'pods/status') judgePatch(record);
+      const opensOrShuts = isGateCall(record);
+      if (product(user) && verb === 'patch' && resource === 'pods/status' && !opensOrShuts) judgePatch(record);
       applyPod(pod, record);
     } else if (resource.startsWith('daemonsets') && name === daemonSet && verb !== 'delete') {
       const set = response as DaemonSet;

@@ -1,16 +1,21 @@
 import type { AuditRecord } from './audit-record.ts';
-import { availablePod, followTruth, inOrder, isAvailable, type NodeTruth, type Truth } from './truth.ts';
+import { eligible } from './eligible.ts';
+import { readSpecPolicy, type SpecPolicy, sizeOf } from './judge-policy.ts';
+import { createStepReader, type Step } from './steps.ts';
+import { availablePod, followTruth, inOrder, isAvailable, livePods, type NodeTruth, type PodTruth } from './truth.ts';
 
 export interface JudgeOptions {
   namespace: string;
   daemonSet: string;
+  /** Default native. The budget of an Advanced DaemonSet is what its spec says. */
+  kind?: 'native' | 'advanced';
   /** Whose acts are judged. Default: every ServiceAccount named `edgeset-...`. */
   product?: (user: string) => boolean;
   /** What `apps.openyurt.io/max-unavailable` was: a number, or a percentage of the eligible online nodes. Default 10%. */
   budget?: number | `${number}%`;
   /** What happened in the cluster so shortly before an act may be unknown to the one who acts. Default 1000. */
   lagMs?: number;
-  /** A node that came back less than this long ago need not be counted as down. Default 10 000. */
+  /** A node that came back less than this long ago need not be counted as down, and is not acted on. Default 10 000. */
   settleMs?: number;
 }
 
@@ -18,101 +23,194 @@ const isProduct = (user: string): boolean => /^system:serviceaccount:[^:]+:edges
 
 const time = (at: number): string => new Date(at).toISOString().slice(11, 23);
 
+const did: Readonly<Record<Step['kind'], string>> = {
+  delete: 'deleted',
+  change: 'changed',
+  surge: 'created',
+  retire: 'deleted',
+  create: 'created',
+  tidy: 'deleted',
+  'go on': 'wrote to',
+};
+
 /**
- * Holds the acts of the product on one native DaemonSet against `spec/invariants.md`, seen from the cluster's side:
- * S1 (own budget), S2 (total budget), S4 (offline nodes), S5 (identity) and S6 (once). Returns the violations, one
- * sentence each; empty when all is well.
+ * Holds the acts of the product on one DaemonSet against `spec/invariants.md`, seen from the cluster's side: S1 (own
+ * budget), S2 (total budget), S3 (returned nodes), S4 (offline nodes), S5 (identity), S6 (once), and of Advanced
+ * DaemonSets S9 (obedience), S10 (surge) and S14 (no flip-flop). Returns the violations, one sentence each; empty when
+ * all is well.
  */
 export const judge = (records: readonly AuditRecord[], options: JudgeOptions): string[] => {
-  const { namespace, daemonSet, product = isProduct, budget = '10%', lagMs = 1000, settleMs = 10_000 } = options;
-  const { truth, apply } = followTruth(namespace, daemonSet);
+  const { namespace, daemonSet, kind = 'native', product = isProduct, budget = '10%' } = options;
+  const { lagMs = 1000, settleMs = 10_000 } = options;
+  const group = kind === 'native' ? 'apps' : 'apps.kruise.io';
+  const { truth, apply } = followTruth(namespace, daemonSet, group);
+  const reader = createStepReader(truth);
   const violations: string[] = [];
-  /** Nodes where our last act has not healed. */
-  const inFlight = new Set<string>();
+  /** Nodes where our last act has not healed, and what it was. */
+  const inFlight = new Map<string, Step['kind']>();
   const acted = new Map<string, number>();
+  const policies: SpecPolicy[] = [];
 
   const heal = (at: number): void => {
-    for (const node of inFlight) if (availablePod(truth, node, at)) inFlight.delete(node);
+    // A surge ends when one pod is left, and that one works.
+    for (const [node, act] of inFlight)
+      if (availablePod(truth, node, at) && (act !== 'surge' || livePods(truth, node).length === 1))
+        inFlight.delete(node);
   };
 
-  const judgeDelete = (record: AuditRecord): void => {
-    const at = record.receivedAt;
-    const uid = (record.response as { metadata?: { uid?: string } }).metadata?.uid ?? '';
-    const pod = truth.pods.get(uid);
-    const complain = (rule: string, what: string): void => {
-      violations.push(`${rule}: at ${time(at)} ${record.user} deleted pod ${record.name} ${what}`);
+  const complainOf =
+    ({ kind: what, record }: Step) =>
+    (rule: string, why: string): void => {
+      const name = record.name || (record.response as { metadata?: { name?: string } }).metadata?.name;
+      violations.push(`${rule}: at ${time(record.receivedAt)} ${record.user} ${did[what]} pod ${name} ${why}`);
     };
 
-    const preconditions = (record.request as { preconditions?: { uid?: string } } | undefined)?.preconditions;
-    if (preconditions?.uid === undefined) complain('S5', 'without a uid precondition');
-    if (pod === undefined) {
-      complain('S5', `which DaemonSet ${namespace}/${daemonSet} does not own`);
-      return;
-    }
-    const { node: name, hash } = pod;
-    const healthy = isAvailable(truth, pod, at);
-    if (healthy && hash === truth.target) complain('S5', `on ${name}, a healthy one of the target revision ${hash}`);
+  /** Those that whoever acted at this time can have gone by. */
+  const policiesAt = (at: number): SpecPolicy[] => {
+    const last = policies.findLastIndex(({ since }) => at - since > lagMs);
+    return policies.slice(Math.max(0, last));
+  };
 
+  const limitAt = (at: number, surges: boolean): number => {
+    const nodes = eligible(truth);
+    if (kind === 'native') {
+      const online = nodes.filter((one) => one.ready || at - one.since <= lagMs).length;
+      return sizeOf(budget, online, 'up');
+    }
+    const shares = policiesAt(at).map(({ maxSurge, maxUnavailable }) => (surges ? maxSurge : maxUnavailable));
+    return Math.max(0, ...shares.map((share) => sizeOf(share, nodes.length, 'up')));
+  };
+
+  const knownOnline = (name: string, at: number): boolean => {
+    const found = truth.nodes.get(name);
+    return found !== undefined && found.ready && at - found.since > lagMs;
+  };
+
+  const judgeNode = (step: Step): void => {
+    const { node: name, record } = step;
+    const complain = complainOf(step);
+    const at = record.receivedAt;
     const node = truth.nodes.get(name);
     if (node === undefined) complain('S4', `on ${name}, a node that does not exist`);
-    else if (!node.ready && at - node.since > lagMs) {
+    else if (!node.ready && at - node.since > lagMs)
       complain('S4', `on ${name}, which had not been ready for ${Math.round(at - node.since)} ms`);
-    }
+    else if (node.ready && node.returned && at - node.since < settleMs - lagMs)
+      complain('S3', `on ${name}, which had been back for ${Math.round(at - node.since)} ms only`);
+  };
 
-    const limit = limitOf(budget, eligible(truth).filter((one) => one.ready || at - one.since <= lagMs).length);
-    const knownOnline = (other: string): boolean => {
-      const found = truth.nodes.get(other);
-      return found !== undefined && found.ready && at - found.since > lagMs;
-    };
-    const others = [...inFlight].filter((other) => other !== name && knownOnline(other));
-    if (others.length >= limit) {
+  /** Whether the spec let an act begin there: not while it is paused, and on no more nodes than the partition leaves. */
+  const judgeObedience = (step: Step): void => {
+    const { node: name, record } = step;
+    const complain = complainOf(step);
+    const seen = policiesAt(record.receivedAt);
+    if (seen.every(({ manual }) => manual)) complain('S9', `on ${name}, though somebody else is to update it`);
+    if (seen.every(({ paused }) => paused)) complain('S9', `on ${name}, while updates were paused`);
+    const nodes = eligible(truth);
+    const isTaken = (node: string): boolean =>
+      inFlight.has(node) || livePods(truth, node).some(({ hash }) => hash === truth.target);
+    const taken = nodes.filter((one) => one.name !== name && isTaken(one.name)).length;
+    const most = Math.max(...seen.map(({ partition }) => nodes.length - sizeOf(partition, nodes.length, 'down')));
+    if (!isTaken(name) && truth.target !== undefined && taken >= most)
+      complain('S9', `on ${name}, though the partition permits ${most} nodes and ${taken} were updated`);
+  };
+
+  const judgeAct = (step: Step, pod: PodTruth): void => {
+    const { node: name, record } = step;
+    const surges = step.kind === 'surge';
+    const complain = complainOf(step);
+    const at = record.receivedAt;
+    const healthy = isAvailable(truth, pod, at);
+    if (healthy && pod.hash === truth.target)
+      complain('S5', `on ${name}, a healthy one of the target revision ${pod.hash}`);
+    judgeNode(step);
+    if (kind === 'advanced') judgeObedience(step);
+
+    const limit = limitAt(at, surges);
+    const others = [...inFlight.keys()].filter((other) => other !== name && knownOnline(other, at));
+    if (others.length >= limit)
       complain(
-        'S1',
+        surges ? 'S10' : 'S1',
         `on ${name} while ${others.length} others were in flight (${others.join(', ')}) and the budget is ${limit}`,
       );
-    }
 
     const isDown = ({ name: other, ready, since }: NodeTruth): boolean => {
       if (other === name || !ready || availablePod(truth, other, at)) return false;
-      if (inFlight.has(other)) return knownOnline(other);
+      if (inFlight.has(other)) return knownOnline(other, at);
       return at - since > Math.max(settleMs, lagMs) && at - (truth.downSince.get(other) ?? at) > lagMs;
     };
     const down = eligible(truth)
       .filter(isDown)
       .map((one) => one.name);
-    if (healthy && down.length >= limit) {
+    if (healthy && !surges && down.length >= limit)
       complain(
         'S2',
         `on ${name}, a healthy one, while ${down.length} nodes were down (${down.join(', ')}) and the budget is ${limit}`,
       );
-    }
 
     if (acted.get(name) === truth.rollout && healthy)
       complain('S6', `on ${name}, the second act there for one rollout`);
     acted.set(name, truth.rollout);
-    inFlight.add(name);
+    inFlight.set(name, step.kind);
+  };
+
+  /** Of several live pods one goes: an old one once the new one is available, or one that is not ready. */
+  const judgeRetirement = (step: Step, pod: PodTruth): void => {
+    const at = step.record.receivedAt;
+    const complain = complainOf(step);
+    const others = livePods(truth, pod.node).filter(({ uid }) => uid !== pod.uid);
+    const fresh = others.filter(({ hash }) => hash === truth.target);
+    const takesOver = (fresh.length > 0 ? fresh : others).some((one) => isAvailable(truth, one, at));
+    if (pod.hash === truth.target && isAvailable(truth, pod, at))
+      complain('S5', `on ${pod.node}, a healthy one of the target revision ${pod.hash}`);
+    if (pod.readySince !== undefined && !takesOver)
+      complain('S10', `on ${pod.node}, a ready one, before the new one beside it was available`);
+    judgeNode(step);
+  };
+
+  const judgeStep = (step: Step): void => {
+    const { kind: what, record, brings, pod } = step;
+    const complain = complainOf(step);
+    const preconditions = (record.request as { preconditions?: { uid?: string } } | undefined)?.preconditions;
+    if (record.verb === 'delete' && preconditions?.uid === undefined) complain('S5', 'without a uid precondition');
+    const known = truth.target !== undefined && record.receivedAt - truth.targetSince > lagMs;
+    if (brings !== undefined && known && brings !== truth.target)
+      complain('S14', `on ${step.node}, bringing it to ${brings} while ${truth.target} is the target`);
+    if (what === 'surge') {
+      const live = livePods(truth, step.node);
+      if (live.length > 1) complain('S10', `on ${step.node}, beside ${live.length} live ones`);
+      const [old] = live;
+      if (old) judgeAct(step, old);
+    } else if (pod && what === 'retire') judgeRetirement(step, pod);
+    else if (pod && (what === 'delete' || what === 'change')) judgeAct(step, pod);
+  };
+
+  const judgeStranger = (record: AuditRecord): void => {
+    violations.push(
+      `S5: at ${time(record.receivedAt)} ${record.user} deleted pod ${record.name} which DaemonSet ${namespace}/${daemonSet} does not own`,
+    );
+  };
+
+  /** A native DaemonSet's pods are only ever deleted, and every delete is held against all rules. */
+  const readStep = (record: AuditRecord): Step | undefined => {
+    const step = reader.read(record);
+    if (kind === 'advanced' || !step) return step;
+    return record.verb === 'delete' ? { ...step, kind: 'delete' } : undefined;
   };
 
   for (const record of inOrder(records)) {
-    const isDelete = record.verb === 'delete' && record.group === '' && record.resource === 'pods';
     // At each record: a node that was well for a moment only has healed all the same.
     heal(record.receivedAt);
-    if (isDelete && record.namespace === namespace && product(record.user)) judgeDelete(record);
+    if (record.namespace === namespace && product(record.user)) {
+      const step = readStep(record);
+      const isDelete = record.verb === 'delete' && record.group === '' && record.resource === 'pods';
+      if (step) judgeStep(step);
+      else if (isDelete) judgeStranger(record);
+    }
     apply(record);
+    if (kind === 'advanced' && record.group === group && truth.daemonSet === record.response)
+      policies.push(readSpecPolicy(record));
   }
   return violations;
-};
-
-/** Nodes that the DaemonSet's nodeSelector takes; taints and affinity are the caller's business. */
-const eligible = (truth: Truth): NodeTruth[] => {
-  const selector = Object.entries(truth.daemonSet?.spec?.template.spec?.nodeSelector ?? {});
-  return [...truth.nodes.values()].filter(({ labels }) => selector.every(([key, value]) => labels[key] === value));
-};
-
-const limitOf = (budget: number | `${number}%`, online: number): number => {
-  if (typeof budget === 'number') return budget;
-  const percent = Number(budget.slice(0, -1));
-  return percent === 0 ? 0 : Math.max(1, Math.ceil((percent * online) / 100));
 };
 
 /**

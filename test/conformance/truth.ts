@@ -9,6 +9,12 @@ export interface PodTruth {
   node: string;
   hash: string;
   deleting: boolean;
+  /** It has ended by itself, or was evicted. */
+  over: boolean;
+  /** Somebody was told to prepare its end. */
+  preparing: boolean;
+  /** Readiness gates that are shut: the condition Ready follows them with a delay. */
+  shut: ReadonlySet<string>;
   /**
    * When it can have become ready at the earliest, by the server's clock; undefined while it is not. Watches tell of a
    * write before it is answered: whoever acts upon one may do so before the server notes its answer.
@@ -57,7 +63,8 @@ export const inOrder = (records: readonly AuditRecord[]): AuditRecord[] =>
 const isTrue = (conditions: { type: string; status: string }[] | undefined, type: string): boolean =>
   conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
 
-const nodeOf = (pod: Pod): string => {
+/** Where it runs, or is to run. */
+export const nodeOf = (pod: Pod): string => {
   const terms = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
   const field = terms?.flatMap((term) => term.matchFields ?? []).find(({ key }) => key === 'metadata.name');
   return pod.spec?.nodeName ?? field?.values?.[0] ?? '';
@@ -121,9 +128,11 @@ export const followTruth = (
   const applyPod = (pod: Pod, { receivedAt, answeredAt: at }: AuditRecord): void => {
     const { uid = '', deletionTimestamp, deletionGracePeriodSeconds, finalizers } = pod.metadata ?? {};
     const before = truth.pods.get(uid);
-    if (!isOwnedBy(pod, truth.daemonSet?.metadata?.uid)) return;
+    const isOwned = isOwnedBy(pod, truth.daemonSet?.metadata?.uid);
+    if (!isOwned && !before) return;
     const node = nodeOf(pod) || (before?.node ?? '');
-    if (deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && !finalizers?.length) {
+    const isGone = deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && !finalizers?.length;
+    if (isGone || !isOwned) {
       truth.pods.delete(uid);
     } else {
       const shut = shutGates(pod);

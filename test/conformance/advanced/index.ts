@@ -1,8 +1,12 @@
+import { served } from './served.ts';
+
 export { describeAdvancedApi } from './api.ts';
 export { describeHandover } from './handover.ts';
 export { describeInPlace } from './in-place.ts';
 export { describeOwners } from './owners.ts';
-export { describeServed } from './served.ts';
 export type { HandStage } from './stage.ts';
 export { templateLabels, templateSpecs, withSpec } from './template-specs.ts';
 export { describeTemplates } from './templates.ts';
+
+/** Every rule of the specification of Advanced DaemonSets, played by a manager. */
+export const advancedRules = [...served];

@@ -1,191 +1,137 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
-import type { AdvancedDaemonSet } from '../../../src/advanced/index.ts';
-import { defineResource } from '../../../src/kube/index.ts';
-import { controllerRevisions, daemonSets, pods } from '../../../src/resources/index.ts';
 import { controllerOf } from '../../../src/rollout/index.ts';
-import { type HandStage, isReady, listPods } from './stage.ts';
-
-const advanced = defineResource<AdvancedDaemonSet>({
-  group: 'apps.kruise.io',
-  version: 'v1beta1',
-  plural: 'daemonsets',
-  kind: 'DaemonSet',
-  namespaced: true,
-});
-
-const labels = { app: 'x' };
-const selector = { matchLabels: labels };
-
-const templateOf = (stage: HandStage, image: string, more: Record<string, string> = {}) => ({
-  metadata: { labels: { ...labels, ...more } },
-  spec: { nodeSelector: { case: stage.namespace }, containers: [{ name: 'main', image }] },
-});
-
-const create = ({ client, namespace }: HandStage, spec: Omit<AdvancedDaemonSet['spec'], 'selector'>) =>
-  client.create(advanced, {
-    apiVersion: 'apps.kruise.io/v1beta1',
-    kind: 'DaemonSet',
-    metadata: { name: 'app', namespace, annotations: { 'edgeset.io/settle-seconds': '0' } },
-    spec: { selector, ...spec },
-  });
-
-const get = ({ client, namespace }: HandStage): Promise<AdvancedDaemonSet> =>
-  client.get(advanced, { namespace, name: 'app' });
-
-const setTemplate = ({ client, namespace }: HandStage, template: object): Promise<AdvancedDaemonSet> =>
-  client.patch(advanced, { namespace, name: 'app' }, { spec: { template } }, { type: 'merge' });
-
-const conditionOf = async (stage: HandStage, type: string): Promise<Condition | undefined> =>
-  (await get(stage)).status?.conditions?.find((condition) => condition.type === type);
-
-/** Every node has one pod of this image, and the DaemonSet says so; resolves with the pods. */
-const untilRuns = (
-  stage: HandStage,
-  image: string,
-  look: (all: readonly Pod[]) => void = () => undefined,
-): Promise<Pod[]> =>
-  stage.until(`all run ${image}`, async () => {
-    const all = await listPods(stage);
-    look(all);
-    const { length } = stage.nodes;
-    const run = all.filter((pod) => isReady(pod) && pod.spec?.containers[0]?.image === image);
-    if (all.length !== length || run.length !== length) return undefined;
-    const { metadata, status } = await get(stage);
-    const said = status?.numberAvailable === length && status.updatedNumberScheduled === length;
-    return said && status.observedGeneration === metadata.generation ? all : undefined;
-  });
+import { type Case, type PodView, section } from '../kit/index.ts';
 
 /** Pods and the containers in them: whatever restarts is another one. */
-const identities = (all: readonly Pod[]): string[] =>
-  all.map(({ metadata, status }) => `${metadata?.uid} ${status?.containerStatuses?.[0]?.containerID}`).toSorted();
-const uids = (all: readonly Pod[]): string[] => all.map(({ metadata }) => metadata?.uid ?? '').toSorted();
+const identities = (pods: readonly PodView[]): string[] =>
+  pods.map(({ uid, object }) => `${uid} ${object.status?.containerStatuses?.[0]?.containerID}`).toSorted();
+const uids = (pods: readonly PodView[]): string[] => pods.map(({ uid }) => uid).toSorted();
 
-/** Registers tests of Advanced DaemonSets on a stage where their controller is at work. */
-export const describeServed = (open: () => Promise<HandStage>): void => {
-  it('pods are created, and replaced node by node when the template changes', async () => {
-    const stage = await open();
-    await create(stage, { template: templateOf(stage, 'app:v1') });
-    const before = await untilRuns(stage, 'app:v1');
-    await setTemplate(stage, templateOf(stage, 'app:v2'));
-    let least = stage.nodes.length;
-    const after = await untilRuns(stage, 'app:v2', (all) => {
-      least = Math.min(least, all.filter(isReady).length);
-    });
-    assert.equal(least, stage.nodes.length - 1);
-    assert.equal(
-      uids(before).some((uid) => uids(after).includes(uid)),
-      false,
+const podPath = (c: Case, name: string): string => `/api/v1/namespaces/${c.namespace}/pods/${name}`;
+
+/** Every node runs the image, one pod each, and the DaemonSet says so. */
+const untilUpdated = async (c: Case, image: string): Promise<PodView[]> => {
+  await c.untilRunning(image);
+  return c.until('its status says so', async () => {
+    const pods = await c.pods();
+    const { metadata, status } = await c.advanced();
+    const { length } = c.nodes;
+    return (
+      pods.length === length &&
+      status?.numberAvailable === length &&
+      status.updatedNumberScheduled === length &&
+      status.observedGeneration === metadata.generation &&
+      pods
     );
-    assert.equal((await conditionOf(stage, 'Ready'))?.status, 'True');
-  });
-
-  it('pods are changed in place, and stay what they are', async () => {
-    const stage = await open();
-    await create(stage, {
-      template: templateOf(stage, 'app:v1'),
-      updateStrategy: { rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible' } },
-    });
-    const before = await untilRuns(stage, 'app:v1');
-    await setTemplate(stage, templateOf(stage, 'app:v2'));
-    const after = await untilRuns(stage, 'app:v2');
-    assert.deepEqual(uids(after), uids(before));
-    assert.notDeepEqual(identities(after), identities(before));
-    const { updateRevision } = (await get(stage)).status ?? {};
-    assert.deepEqual(
-      after.map(({ metadata }) => metadata?.labels?.['controller-revision-hash']),
-      after.map(() => updateRevision),
-    );
-  });
-
-  it('new pods come beside old ones with a surge, and no node is ever without a ready one', async () => {
-    const stage = await open();
-    await create(stage, {
-      template: templateOf(stage, 'app:v1'),
-      updateStrategy: { rollingUpdate: { maxSurge: 1 } },
-    });
-    await untilRuns(stage, 'app:v1');
-    await setTemplate(stage, templateOf(stage, 'app:v2'));
-    let least = stage.nodes.length;
-    let most = 0;
-    await untilRuns(stage, 'app:v2', (all) => {
-      least = Math.min(least, new Set(all.filter(isReady).map(({ spec }) => spec?.nodeName)).size);
-      most = Math.max(most, all.filter(({ metadata }) => metadata?.deletionTimestamp === undefined).length);
-    });
-    assert.deepEqual([least, most], [stage.nodes.length, stage.nodes.length + 1]);
-  });
-
-  it('a native DaemonSet of the same selector is in the way, and hands its pods over without a restart', async () => {
-    const stage = await open();
-    const { client, namespace, nodes, until } = stage;
-    const template = templateOf(stage, 'app:v1');
-    await client.create(daemonSets, { metadata: { name: 'old', namespace }, spec: { selector, template } });
-    await until('the native pods are there', async () => {
-      const all = await listPods(stage);
-      return all.length === nodes.length && all.every(isReady) ? true : undefined;
-    });
-    await create(stage, { template });
-    const stalled = await until('it says what is in the way', async () => {
-      const condition = await conditionOf(stage, 'Stalled');
-      return condition?.status === 'True' ? condition : undefined;
-    });
-    assert.equal(stalled.reason, 'NativeDaemonSet');
-    assert.match(stalled.message, /delete daemonset\.apps old --cascade=orphan/);
-    const before = await listPods(stage);
-    assert.equal(before.length, nodes.length);
-    await client.delete(daemonSets, { namespace, name: 'old' }, { propagationPolicy: 'Orphan' });
-    const after = await untilRuns(stage, 'app:v1');
-    assert.deepEqual(identities(after), identities(before));
-    const { uid } = (await get(stage)).metadata;
-    assert.deepEqual(
-      after.map((pod) => controllerOf(pod)?.uid),
-      after.map(() => uid),
-    );
-    assert.equal((await client.list(controllerRevisions, { namespace })).items.length, 1);
-  });
-
-  it('a pod whose labels are changed is let go, and its node gets another', async () => {
-    const stage = await open();
-    const { client, namespace, until } = stage;
-    await create(stage, { template: templateOf(stage, 'app:v1') });
-    const [first] = await untilRuns(stage, 'app:v1');
-    const name = first?.metadata?.name ?? '';
-    await client.patch(pods, { namespace, name }, { metadata: { labels: { app: 'y' } } }, { type: 'merge' });
-    await until('it is nobody’s', async () =>
-      controllerOf(await client.get(pods, { namespace, name })) === undefined ? true : undefined,
-    );
-    await until('its node has another', async () => {
-      const { status } = await get(stage);
-      return (await listPods(stage)).length === stage.nodes.length + 1 && status?.numberAvailable === stage.nodes.length
-        ? true
-        : undefined;
-    });
-  });
-
-  it('a pod with a hook goes when its controller lets it go', async () => {
-    const stage = await open();
-    const { client, namespace, nodes, until } = stage;
-    await create(stage, {
-      template: templateOf(stage, 'app:v1', { hold: 'yes' }),
-      lifecycle: { preDelete: { labelsHandler: { hold: 'yes' }, markPodNotReady: true } },
-    });
-    await untilRuns(stage, 'app:v1');
-    await setTemplate(stage, templateOf(stage, 'app:v2', { hold: 'yes' }));
-    for (let turn = 0; turn < nodes.length; turn += 1) {
-      const preparing = await until('a pod is prepared, and out of service', async () =>
-        (await listPods(stage)).find(
-          (pod) =>
-            pod.metadata?.labels?.['lifecycle.apps.kruise.io/state'] === 'PreparingDelete' &&
-            pod.metadata.labels['hold'] === 'yes' &&
-            !isReady(pod),
-        ),
-      );
-      assert.equal(preparing.metadata?.deletionTimestamp, undefined);
-      const ref = { namespace, name: preparing.metadata?.name ?? '' };
-      await client.patch(pods, ref, { metadata: { labels: { hold: null } } }, { type: 'merge' });
-    }
-    await untilRuns(stage, 'app:v2');
   });
 };
+
+export const served = section(
+  'Advanced DaemonSets',
+  (rule) => {
+    rule('pods are created, and replaced node by node when the template changes', async (c) => {
+      await c.settled();
+      const before = await c.pods();
+      await c.setImage('app:v2');
+      const after = await untilUpdated(c, 'app:v2');
+      assert.equal(
+        uids(before).some((uid) => uids(after).includes(uid)),
+        false,
+      );
+      assert.equal((await c.acts()).length, c.nodes.length);
+      assert.equal((await c.steps('delete')).length, c.nodes.length);
+      const { conditions } = (await c.advanced()).status ?? {};
+      assert.equal(conditions?.find(({ type }) => type === 'Ready')?.status, 'True');
+    });
+
+    rule('pods are changed in place, and stay what they are', async (c) => {
+      await c.settled({ rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible' } });
+      const before = await c.pods();
+      await c.setImage('app:v2');
+      const after = await untilUpdated(c, 'app:v2');
+      assert.deepEqual(uids(after), uids(before));
+      assert.notDeepEqual(identities(after), identities(before));
+      assert.equal((await c.steps('change')).length, c.nodes.length);
+      const { updateRevision } = (await c.advanced()).status ?? {};
+      for (const { hash } of after) assert.equal(hash, updateRevision);
+    });
+
+    rule('new pods come beside old ones with a surge, and no node is ever without a ready one', async (c) => {
+      await c.settled({ rollingUpdate: { maxSurge: 1 } });
+      await c.setImage('app:v2');
+      let least = c.nodes.length;
+      let most = 0;
+      await c.until('all are updated', async () => {
+        const pods = await c.pods();
+        least = Math.min(least, new Set(pods.filter(({ ready }) => ready).map(({ node }) => node)).size);
+        most = Math.max(most, pods.filter(({ terminating }) => !terminating).length);
+        return (await c.running('app:v2')).length === c.nodes.length;
+      });
+      await untilUpdated(c, 'app:v2');
+      assert.deepEqual([least, most], [c.nodes.length, c.nodes.length + 1]);
+      assert.deepEqual(
+        [(await c.steps('surge')).length, (await c.steps('retire')).length],
+        [c.nodes.length, c.nodes.length],
+      );
+    });
+
+    rule(
+      'a native DaemonSet of the same selector is in the way, and hands its pods over without a restart',
+      async (c) => {
+        const native = `/apis/apps/v1/namespaces/${c.namespace}/daemonsets/app`;
+        await c.create(
+          { updateStrategy: 'RollingUpdate', annotations: { 'apps.openyurt.io/update-strategy': null } },
+          'native',
+        );
+        await c.untilRunning('app:v1');
+        await c.create();
+        const stalled = await c.until('it says what is in the way', async () => {
+          const { conditions } = (await c.advanced()).status ?? {};
+          const found = conditions?.find(({ type }) => type === 'Stalled');
+          return found?.status === 'True' && found;
+        });
+        assert.equal(stalled.reason, 'NativeDaemonSet');
+        assert.match(stalled.message, /delete daemonset\.apps app --cascade=orphan/);
+        const before = await c.pods();
+        assert.equal(before.length, c.nodes.length);
+        await c.api.remove(native, { propagationPolicy: 'Orphan' });
+        const after = await untilUpdated(c, 'app:v1');
+        assert.deepEqual(identities(after), identities(before));
+        const { uid } = (await c.advanced()).metadata;
+        for (const { object } of after) assert.equal(controllerOf(object)?.uid, uid);
+        const { items } = await c.api.get<{ items: object[] }>(
+          `/apis/apps/v1/namespaces/${c.namespace}/controllerrevisions`,
+        );
+        assert.equal(items.length, 1);
+      },
+    );
+
+    rule('a pod whose labels are changed is let go, and its node gets another', async (c) => {
+      await c.settled();
+      const { name, node } = await c.podOn(c.nodes[0]);
+      await c.api.merge(podPath(c, name), { metadata: { labels: { app: 'other' } } });
+      await c.until('it is nobody’s', async () => controllerOf(await c.api.get<Pod>(podPath(c, name))) === undefined);
+      await c.until('its node has another', async () => (await c.podOn(node)).ready);
+    });
+
+    rule('a pod with a hook goes when its controller lets it go', async (c) => {
+      const lifecycle = { preDelete: { labelsHandler: { hold: 'yes' }, markPodNotReady: true } };
+      await c.settled({ podLabels: { hold: 'yes' }, spec: { lifecycle } });
+      await c.setImage('app:v2');
+      for (const _ of c.nodes) {
+        const preparing = await c.until('a pod is prepared, and out of service', async () =>
+          (await c.pods()).find(({ object, ready }) => {
+            const { labels = {} } = object.metadata ?? {};
+            return labels['lifecycle.apps.kruise.io/state'] === 'PreparingDelete' && labels['hold'] && !ready;
+          }),
+        );
+        assert.equal(preparing.terminating, false);
+        await c.api.merge(podPath(c, preparing.name), { metadata: { labels: { hold: null } } });
+      }
+      await untilUpdated(c, 'app:v2');
+      assert.equal((await c.steps('delete')).length, c.nodes.length);
+    });
+  },
+  { kind: 'advanced' },
+);

@@ -23,6 +23,8 @@ export interface Api {
   merge<T>(path: string, body: unknown): Promise<T>;
   /** Strategic merge patch. */
   patch<T>(path: string, body: unknown): Promise<T>;
+  /** JSON patch. */
+  edit<T>(path: string, operations: readonly object[]): Promise<T>;
   replace<T>(path: string, body: unknown): Promise<T>;
   /** Whether there was something to remove. */
   remove(path: string, options?: unknown): Promise<boolean>;
@@ -71,6 +73,7 @@ export const openApi = async (kubeconfig: string): Promise<Api> => {
     create: (path, body) => call('POST', path, body),
     merge: (path, body) => call('PATCH', path, body, 'merge-patch+json'),
     patch: (path, body) => call('PATCH', path, body, 'strategic-merge-patch+json'),
+    edit: (path, operations) => call('PATCH', path, operations, 'json-patch+json'),
     replace: (path, body) => call('PUT', path, body),
     remove: async (path, options) => (await orMissing(call('DELETE', path, options))) !== undefined,
     close: () => dispatcher.destroy(),

@@ -1,15 +1,20 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Event } from 'kubernetes-types/events/v1.d.ts';
 import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
+import type { AdvancedDaemonSet } from '../../../src/advanced/index.ts';
 import type { DaemonRollout, DaemonRolloutStatus } from '../../../src/rollout/index.ts';
 import type { AuditRecord } from '../audit-record.ts';
 import type { Cluster, Manager, NodeSpec } from '../cluster.ts';
 import type { Link } from '../link.ts';
+import type { Step, StepKind } from '../steps.ts';
 import type { Api } from './api.ts';
+import type { CaseKind } from './kinds.ts';
 import type { Annotations, PodView, Shape } from './objects.ts';
 import type { Truthy } from './until.ts';
 
 export interface CaseOptions {
+  /** Of its DaemonSets. Default native. */
+  kind?: CaseKind;
   /** How many, named after the case so that their order is their alphabet's; or their names. Default 3. */
   nodes?: number | readonly string[];
   node?: NodeSpec;
@@ -41,14 +46,17 @@ export interface Case {
   /** Starts a further manager, for the case's namespace; leads at once unless `args` say otherwise. */
   startManager(how?: { args?: readonly string[]; link?: Link }): Promise<Manager>;
   addNodes(names: readonly string[], spec?: NodeSpec): Promise<void>;
-  /** Creates the DaemonSet. */
-  create(shape?: Shape): Promise<DaemonSet>;
+  /** Creates the DaemonSet; a kind other than the case's is not judged. */
+  create(shape?: Shape, kind?: CaseKind): Promise<DaemonSet>;
   /** Creates it, and resolves once all its pods are ready and the manager says that the rollout is complete. */
   settled(shape?: Shape): Promise<void>;
+  /** What both kinds have alike of it. */
   daemonSet(name?: string): Promise<DaemonSet>;
-  /** A new template. */
+  /** Of a case of Advanced DaemonSets. */
+  advanced(name?: string): Promise<AdvancedDaemonSet>;
+  /** A new template: of its first container. */
   setImage(image: string, name?: string): Promise<DaemonSet>;
-  /** Merges into the DaemonSet. */
+  /** Merges into the DaemonSet: strategically into a native one, and with lists replaced as a whole into an Advanced one. */
   change(patch: unknown, name?: string): Promise<DaemonSet>;
   annotate(annotations: Annotations, name?: string): Promise<DaemonSet>;
 
@@ -65,8 +73,13 @@ export interface Case {
   condition(type: string, name?: string): Promise<Condition | undefined>;
   /** Events on the DaemonSet, oldest first; with `reason`, those of that reason. */
   events(reason?: string, name?: string): Promise<Event[]>;
-  /** Pods that managers of this case deleted, in that order. */
+  /**
+   * What managers of this case did to update nodes, in that order, each as its first write: pods that were deleted, changed
+   * in place, or got a new one beside them.
+   */
   acts(): Promise<AuditRecord[]>;
+  /** Writes of theirs to pods of the DaemonSet by what they were; without those that merely go on. */
+  steps(kind?: StepKind): Promise<Step[]>;
   /** Nodes on which they did. */
   actedNodes(): Promise<string[]>;
   /** All calls of the case's managers. */

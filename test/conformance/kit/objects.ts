@@ -1,5 +1,6 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
+import type { AdvancedDaemonSetSpec } from '../../../src/advanced/index.ts';
 
 export const strategyKey = 'apps.openyurt.io/update-strategy';
 export const budgetKey = 'apps.openyurt.io/max-unavailable';
@@ -12,34 +13,50 @@ export interface Shape {
   name?: string;
   /** Default `app:v1`; what follows `--` in the tag is how its pods behave. */
   image?: string;
-  /** Besides `update-strategy: auto` and a settle time of one second; null takes one away. */
+  /** Besides a settle time of one second and, on native ones, `update-strategy: auto`; null takes one away. */
   annotations?: Annotations;
-  /** Default OnDelete. */
+  /** Default OnDelete for native ones; left out of Advanced ones. */
   updateStrategy?: 'OnDelete' | 'RollingUpdate';
   minReadySeconds?: number;
   /** Of the pods: `sim.edgeset.io/start-ms` and its like. */
   podAnnotations?: Record<string, string>;
+  /** Of the pods, besides `app`, which the selector asks for. */
+  podLabels?: Record<string, string>;
   /** Merged into the template's spec. */
   podSpec?: Partial<NonNullable<Pod['spec']>>;
+  /** Of Advanced DaemonSets. */
+  rollingUpdate?: NonNullable<AdvancedDaemonSetSpec['updateStrategy']>['rollingUpdate'];
+  /** Merged into the spec of Advanced DaemonSets: burstReplicas, lifecycle, scaleStrategy, ... */
+  spec?: Partial<AdvancedDaemonSetSpec>;
+  /** In which an Advanced DaemonSet is written. Default v1beta1. */
+  version?: 'v1alpha1' | 'v1beta1';
 }
 
-/** The usual DaemonSet of a case: opted in, on the case's own nodes. */
+/** Without those that were taken away. */
+export const kept = (annotations: Annotations): Record<string, string> =>
+  Object.fromEntries(Object.entries(annotations).filter((entry): entry is [string, string] => entry[1] !== null));
+
+export const templateOf = (namespace: string, shape: Shape): PodTemplateSpec => {
+  const { name = 'app', image = 'app:v1', podLabels, podAnnotations, podSpec } = shape;
+  return {
+    metadata: { labels: { ...podLabels, app: name }, ...(podAnnotations && { annotations: podAnnotations }) },
+    spec: { nodeSelector: { case: namespace }, containers: [{ name: 'app', image }], ...podSpec },
+  };
+};
+
+/** The usual native DaemonSet of a case: opted in, on the case's own nodes. */
 export const daemonSetOf = (namespace: string, shape: Shape): DaemonSet => {
-  const { name = 'app', image = 'app:v1', annotations, updateStrategy = 'OnDelete', minReadySeconds } = shape;
+  const { name = 'app', annotations, updateStrategy = 'OnDelete', minReadySeconds } = shape;
   const wanted: Annotations = { [strategyKey]: 'auto', 'edgeset.io/settle-seconds': '1', ...annotations };
-  const kept = Object.entries(wanted).filter((entry): entry is [string, string] => entry[1] !== null);
   return {
     apiVersion: 'apps/v1',
     kind: 'DaemonSet',
-    metadata: { name, namespace, annotations: Object.fromEntries(kept) },
+    metadata: { name, namespace, annotations: kept(wanted) },
     spec: {
       selector: { matchLabels: { app: name } },
       updateStrategy: { type: updateStrategy },
       ...(minReadySeconds !== undefined && { minReadySeconds }),
-      template: {
-        metadata: { labels: { app: name }, ...(shape.podAnnotations && { annotations: shape.podAnnotations }) },
-        spec: { nodeSelector: { case: namespace }, containers: [{ name: 'app', image }], ...shape.podSpec },
-      },
+      template: templateOf(namespace, shape),
     },
   };
 };

@@ -4,15 +4,16 @@ import { promisify } from 'node:util';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Event } from 'kubernetes-types/events/v1.d.ts';
-import type { AuditRecord } from '../audit-record.ts';
 import type { Cluster, Manager, NodeSpec } from '../cluster.ts';
-import { isPullCall } from '../judge-pulls.ts';
 import type { Link } from '../link.ts';
+import { isAct } from '../steps.ts';
+import { nodeOf } from '../truth.ts';
 import type { Api } from './api.ts';
 import { blackouts } from './blackouts.ts';
 import type { Case, CaseOptions } from './case.ts';
-import { createLeaving } from './leaving.ts';
-import { budgetKey, daemonSetOf, toPodView } from './objects.ts';
+import { createHistory } from './history.ts';
+import { kinds } from './kinds.ts';
+import { budgetKey, toPodView } from './objects.ts';
 import { until } from './until.ts';
 import { verdictOf } from './verdict.ts';
 
@@ -31,7 +32,8 @@ export const openCase = async (
   close: () => Promise<void>;
 }> => {
   const namespace = await cluster.createNamespace('c');
-  const { nodes: wanted = 3, node } = options;
+  const { nodes: wanted = 3, node, kind = 'native' } = options;
+  const { group, path, rolloutName, managerArgs } = kinds[kind];
   const nodes = (
     typeof wanted === 'number' ? Array.from({ length: wanted }, (_, index) => `${namespace}-${index}`) : [...wanted]
   ).toSorted();
@@ -47,7 +49,11 @@ export const openCase = async (
   const startManager: Case['startManager'] = async ({ args = ['--leader-elect=false'], link } = {}) => {
     const serve = [`--namespaces=${namespace}`, `--leader-election-namespace=${namespace}`, '--log-format=json'];
     if (link) links.add(link);
-    const manager = await cluster.startManager({ namespace, args: [...serve, ...args], ...(link && { link }) });
+    const manager = await cluster.startManager({
+      namespace,
+      args: [...serve, ...managerArgs, ...args],
+      ...(link && { link }),
+    });
     managers.push(manager);
     return manager;
   };
@@ -57,13 +63,11 @@ export const openCase = async (
       : startManager({ args: ['--leader-elect=false', ...(options.manager ?? [])] });
   await Promise.all([addNodes(nodes, node), first]);
 
-  const setsPath = `/apis/apps/v1/namespaces/${namespace}/daemonsets`;
+  const setsPath = path(namespace);
   const names = options.daemonSets ?? ['app'];
   const [app] = names;
   const user = `system:serviceaccount:${namespace}:edgeset-manager`;
-  const calls: AuditRecord[] = [];
-  const leaving = createLeaving(namespace);
-  let callsReadTo = 0;
+  const history = createHistory({ audit: cluster.audit, namespace, nodes: allNodes, user });
 
   const self: Case = {
     cluster,
@@ -77,7 +81,8 @@ export const openCase = async (
     },
     startManager,
     addNodes,
-    create: (shape = {}) => api.create(setsPath, daemonSetOf(namespace, shape)),
+    create: (shape = {}, other = kind) =>
+      api.create(kinds[other].path(namespace, shape.version), kinds[other].make(namespace, shape)),
     async settled(shape = {}) {
       await self.create(shape);
       const { image = 'app:v1' } = shape;
@@ -87,9 +92,13 @@ export const openCase = async (
       await self.until('the rollout is remembered as complete', async () => (await self.status()).lastComplete);
     },
     daemonSet: (name = app) => api.get(`${setsPath}/${name}`),
-    change: (patch, name = app) => api.patch(`${setsPath}/${name}`, patch),
-    setImage: (image, name) =>
-      self.change({ spec: { template: { spec: { containers: [{ name: 'app', image }] } } } }, name),
+    advanced: (name = app) => api.get(`${setsPath}/${name}`),
+    // The API server merges custom resources without knowing their lists.
+    change: (patch, name = app) => api[kind === 'native' ? 'patch' : 'merge'](`${setsPath}/${name}`, patch),
+    setImage: (image, name = app) =>
+      api.edit(`${setsPath}/${name}`, [
+        { op: 'replace', path: '/spec/template/spec/containers/0/image', value: image },
+      ]),
     annotate: (annotations, name) => self.change({ metadata: { annotations } }, name),
 
     async pods(name = app) {
@@ -114,7 +123,8 @@ export const openCase = async (
         .filter((pod) => pod.image === image && pod.ready && !pod.terminating)
         .map((pod) => pod.node)
         .toSorted(),
-    rollout: (name = app) => api.find(`/apis/edgeset.io/v1alpha1/namespaces/${namespace}/daemonrollouts/${name}`),
+    rollout: (name = app) =>
+      api.find(`/apis/edgeset.io/v1alpha1/namespaces/${namespace}/daemonrollouts/${rolloutName(name)}`),
     async status(name) {
       const found = (await self.rollout(name))?.status;
       if (!found) throw new Error('the DaemonRollout has no status yet');
@@ -125,27 +135,23 @@ export const openCase = async (
       const { items } = await api.get<{ items: Event[] }>(`/apis/events.k8s.io/v1/namespaces/${namespace}/events`);
       return items
         .filter(({ regarding }) => regarding?.kind === 'DaemonSet' && regarding.name === name)
+        .filter(({ regarding }) => regarding?.apiVersion?.split('/')[0] === group)
         .filter((event) => event.reportingController === 'edgeset.io/manager')
         .filter((event) => reason === undefined || event.reason === reason)
         .toSorted((a, b) => (a.eventTime ?? '').localeCompare(b.eventTime ?? ''));
     },
-    async calls() {
-      const all = await cluster.audit.read();
-      // The log of the whole suite grows long, and is asked for many times a second.
-      const fresh = all.slice(callsReadTo);
-      calls.push(...fresh.filter((record) => record.user === user));
-      for (const record of fresh) leaving.note(record);
-      callsReadTo = all.length;
-      return [...calls];
+    calls: history.calls,
+    async steps(only) {
+      const found = (await Promise.all(names.map((name) => history.steps(group, name)))).flat();
+      return found
+        .filter((step) => only === undefined || step.kind === only)
+        .toSorted((a, b) => a.record.receivedAt - b.record.receivedAt);
     },
-    acts: async () =>
-      leaving.deletesIn(
-        (await self.calls()).filter(
-          (call) => call.verb === 'delete' && call.group === '' && call.resource === 'pods' && !isPullCall(call),
-        ),
-      ),
-    actedNodes: async () =>
-      (await self.acts()).map(({ response }) => (response as Pod | undefined)?.spec?.nodeName ?? ''),
+    async acts() {
+      if (kind === 'native') return history.deletes();
+      return (await self.steps()).filter((step) => isAct(step)).map(({ record }) => record);
+    },
+    actedNodes: async () => (await self.acts()).map(({ response }) => nodeOf((response ?? {}) as Pod)),
 
     until,
     untilActs: (count, withinMs) =>
@@ -210,6 +216,7 @@ export const openCase = async (
         nodes: allNodes,
         user,
         logs,
+        kind,
         budget: options.budget ?? annotations[budgetKey],
         settleMs: Number(annotations['edgeset.io/settle-seconds'] ?? 10) * 1000,
         expected: options.expected,

@@ -1,4 +1,6 @@
 import { after, before, describe, it } from 'node:test';
+import { advancedDaemonSetCrd } from '../../../src/advanced/index.ts';
+import { customResourceDefinitions } from '../../../src/resources/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { type Api, openApi } from './api.ts';
 import type { Case, CaseOptions } from './case.ts';
@@ -16,11 +18,11 @@ export interface Rule {
 
 type Add = (name: string, test: Rule['test'], options?: CaseOptions & { forAll?: boolean }) => void;
 
-/** The rules of one section of a specification. */
-export const section = (title: string, define: (rule: Add) => void): Rule[] => {
+/** The rules of one section of a specification; `common` holds for all of them that say nothing else. */
+export const section = (title: string, define: (rule: Add) => void, common: CaseOptions = {}): Rule[] => {
   const rules: Rule[] = [];
   define((name, test, { forAll = false, ...options } = {}) =>
-    rules.push({ name: `${title}: ${name}`, forAll, options, test }));
+    rules.push({ name: `${title}: ${name}`, forAll, options: { ...common, ...options }, test }));
   return rules;
 };
 
@@ -46,9 +48,13 @@ export const runSuite = (title: string, startCluster: () => Promise<Cluster>, ru
       await cluster.addNodes([anchor], {
         taints: [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }],
       });
-      // The first manager brings the CRD, and a new kind is refused for a moment.
+      // The first manager brings the CRDs, and a new kind is refused for a moment.
       const first = await cluster.startManager({ namespace: 'default', args: ['--leader-elect=false'] });
-      await until('DaemonRollouts are served', () => api.get('/apis/edgeset.io/v1alpha1/daemonrollouts'));
+      const { name = '' } = advancedDaemonSetCrd.metadata ?? {};
+      const present = await api.find(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`);
+      if (!present) await cluster.client.create(customResourceDefinitions, advancedDaemonSetCrd);
+      for (const kind of ['edgeset.io/v1alpha1/daemonrollouts', 'apps.kruise.io/v1beta1/daemonsets'])
+        await until(`${kind} are served`, () => api.get(`/apis/${kind}`));
       await first.stop();
     });
     after(async () => {

@@ -4,6 +4,7 @@ import type { AuditRecord } from '../audit-record.ts';
 import { judge } from '../judge.ts';
 import { judgeAnnouncements } from '../judge-announcements.ts';
 import { isPullCall, judgePulls } from '../judge-pulls.ts';
+import type { CaseKind } from './kinds.ts';
 
 export interface Hearing {
   records: readonly AuditRecord[];
@@ -13,7 +14,8 @@ export interface Hearing {
   /** The managers' common user. */
   user: string;
   logs: readonly string[];
-  /** Text of the annotation, or what the case says. */
+  kind: CaseKind;
+  /** Text of the annotation, or what the case says; of native DaemonSets. */
   budget: number | string | undefined;
   settleMs: number;
   expected: RegExp | undefined;
@@ -81,6 +83,7 @@ export const verdictOf = (hearing: Hearing): void => {
       {
         namespace,
         daemonSet,
+        kind: hearing.kind,
         budget: toBudget(hearing.budget),
         settleMs: hearing.settleMs,
         product,
