@@ -8,6 +8,7 @@ import {
   parseIntOrPercent,
 } from '../rollout/index.ts';
 import type { AdvancedDaemonSet, AdvancedDaemonSetStatus, PreDelete } from './api.ts';
+import { HOOK_FINALIZER } from './lifecycle/index.ts';
 import { parseAdvancedPolicy } from './policy.ts';
 import { IN_PLACE_GRACE, PREDELETE_TIMEOUT, secondsOf } from './waits.ts';
 
@@ -30,12 +31,19 @@ export interface AdvancedView extends DaemonSetView {
   /** How long a pod is out of service before its containers are exchanged. */
   graceMs: number;
   status: AdvancedDaemonSetStatus;
+  finalizers: readonly string[];
+  /** It is being deleted, and so are its pods; or they are to stay, with `--cascade=orphan`. */
+  deleted: 'with-pods' | 'pods-stay' | undefined;
 }
 
-/** Undefined for one that is being deleted, and for one that no schema of ours has seen. */
+/** The API server's own, of what is deleted with `--cascade=orphan`. */
+const ORPHAN_FINALIZER = 'orphan';
+
+/** Undefined for one that is being deleted and does not wait for us, and for one that no schema of ours has seen. */
 export const toAdvancedView = (daemonSet: AdvancedDaemonSet): AdvancedView | undefined => {
   const { apiVersion, metadata, spec, status = {} } = daemonSet;
-  if (metadata.deletionTimestamp || !spec.template.spec) return undefined;
+  const { finalizers = [], deletionTimestamp } = metadata;
+  if ((deletionTimestamp && !finalizers.includes(HOOK_FINALIZER)) || !spec.template.spec) return undefined;
   const selector = fromLabelSelector(spec.selector);
   if (!selector.ok) return undefined;
   const annotations = metadata.annotations ?? {};
@@ -57,5 +65,7 @@ export const toAdvancedView = (daemonSet: AdvancedDaemonSet): AdvancedView | und
     preDeleteTimeoutMs: secondsOf(annotations[PREDELETE_TIMEOUT]) ?? Number.POSITIVE_INFINITY,
     graceMs: secondsOf(annotations[IN_PLACE_GRACE]) ?? 0,
     status,
+    finalizers,
+    deleted: deletionTimestamp ? (finalizers.includes(ORPHAN_FINALIZER) ? 'pods-stay' : 'with-pods') : undefined,
   };
 };

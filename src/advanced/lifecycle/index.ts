@@ -3,6 +3,8 @@ export {
   beforeDelete,
   cancelDelete,
   type DeleteStep,
+  HOOK_FINALIZER,
+  hasHandlers,
   holdersOf,
   LIFECYCLE_TIMESTAMP,
   type PreDeleteInput,

@@ -7,6 +7,9 @@ import { gate, gatePatch, hasGate, precondition } from '../pods/index.ts';
 export const LIFECYCLE_TIMESTAMP = 'lifecycle.apps.kruise.io/timestamp';
 const NORMAL = 'Normal';
 
+/** On a DaemonSet that has a hook: its deletion waits until its pods have been through it. */
+export const HOOK_FINALIZER = 'edgeset.io/pre-delete';
+
 /** What is to be done to a pod that is to go. */
 export type DeleteStep =
   /** Nothing holds it: it may be deleted now. */
@@ -37,6 +40,10 @@ export const holdersOf = (pod: Pod, hook: PreDelete | undefined): string[] => {
     ...(hook?.finalizersHandler ?? []).flatMap((name) => (finalizers.includes(name) ? [`finalizer ${name}`] : [])),
   ];
 };
+
+/** Is there anything that a pod could be held by? */
+export const hasHandlers = (hook: PreDelete | undefined): boolean =>
+  Object.keys(hook?.labelsHandler ?? {}).length + (hook?.finalizersHandler ?? []).length > 0;
 
 const statePatch = (pod: Pod, state: string, now: number): object => ({
   metadata: {

@@ -1,19 +1,49 @@
-/** How often pods have ended on a node, and when one was replaced last, epoch ms. */
+import { toTimestamp } from '../../rollout/index.ts';
+
+/** How often pods of one revision have ended on a node, and when one was replaced last, epoch ms. */
 export interface Endings {
   times: number;
   at: number;
+  revision: string;
 }
+
+/** On a pod that was created after one that had ended: what whoever leads next knows of the ones before it. */
+export const ENDINGS_ANNOTATION = 'edgeset.io/endings';
 
 const FIRST_MS = 1_000;
 const LONGEST_MS = 15 * 60_000;
 
 /** A pod that ends as soon as it starts is replaced ever more slowly: after 1 s, doubling to 15 min. */
-export const waitAfter = ({ times }: Endings): number => Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.max(0, times - 1));
+export const waitAfter = ({ times }: Pick<Endings, 'times'>): number =>
+  Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.max(0, times - 1));
 
-/** The endings of a node with one more at `now`; a node that has been well for twice the longest wait begins anew. */
-export const oneMore = (before: Endings | undefined, now: number): Endings =>
-  before && now - before.at < 2 * LONGEST_MS ? { times: before.times + 1, at: now } : { times: 1, at: now };
+/** Another revision begins anew, and so does a node that has been well for twice the longest wait. */
+const counts = (before: Endings | undefined, revision: string, now: number): before is Endings =>
+  before !== undefined && before.revision === revision && now - before.at < 2 * LONGEST_MS;
 
-/** When the next pod that ended on the node may be replaced, epoch ms. */
-export const mayReplaceAt = (before: Endings | undefined, now: number): number =>
-  before && now - before.at < 2 * LONGEST_MS ? before.at + waitAfter(before) : now;
+/** The endings of a node with one more at `now`. */
+export const oneMore = (before: Endings | undefined, revision: string, now: number): Endings => ({
+  times: counts(before, revision, now) ? before.times + 1 : 1,
+  at: now,
+  revision,
+});
+
+/** When the next pod of the revision that ended on the node may be replaced, epoch ms. */
+export const mayReplaceAt = (before: Endings | undefined, revision: string, now: number): number =>
+  counts(before, revision, now) ? before.at + waitAfter(before) : now;
+
+/** The value of the annotation; undefined where a pod of this revision has nothing to carry on. */
+export const formatEndings = (endings: Endings | undefined, revision: string): string | undefined =>
+  endings?.revision === revision ? `${endings.times} ${toTimestamp(endings.at)}` : undefined;
+
+/** What a pod of this revision says of the ones before it; undefined for what cannot be read. */
+export const parseEndings = (text: string | undefined, revision: string, now: number): Endings | undefined => {
+  const [, times, time] = /^(\d{1,6}) (\S+)$/.exec(text ?? '') ?? [];
+  const at = Date.parse(time ?? '');
+  // A time to come was read off another clock.
+  return Number.isNaN(at) ? undefined : { times: Number(times), at: Math.min(at, now), revision };
+};
+
+/** What is known twice: the later word counts. */
+export const laterOf = (one: Endings | undefined, other: Endings | undefined): Endings | undefined =>
+  one && other ? (other.at > one.at ? other : one) : (one ?? other);

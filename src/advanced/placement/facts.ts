@@ -19,6 +19,8 @@ export interface PlacedPod {
   /** Epoch ms. */
   createdAt: number;
   terminating: boolean;
+  /** Its removal has begun: its hook is asked, or its deletion is on its way. */
+  going: boolean;
   /** It has ended by itself. */
   finished: 'Failed' | 'Succeeded' | undefined;
   /** Label controller-revision-hash. */
@@ -32,6 +34,8 @@ export interface Creation {
   node: string;
   /** UID of the pod beside or after which it comes; undefined where there is none. */
   replaces: string | undefined;
+  /** What is noted on it. */
+  annotations?: Readonly<Record<string, string>>;
 }
 
 export interface Removal {

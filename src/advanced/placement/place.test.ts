@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
-import { type Endings, mayReplaceAt, oneMore } from './back-off.ts';
+import { type Endings, formatEndings, laterOf, mayReplaceAt, oneMore, parseEndings } from './back-off.ts';
 import type { PlaceableNode, PlacedPod } from './facts.ts';
 import { type Placement, type PlacementInput, place } from './place.ts';
 import { slowStart } from './slow-start.ts';
@@ -20,6 +20,7 @@ const pod = (onNode: string, more: Partial<PlacedPod> = {}): PlacedPod => ({
   bound: true,
   createdAt: 0,
   terminating: false,
+  going: false,
   finished: undefined,
   revision: 'new',
   ...more,
@@ -34,7 +35,8 @@ const ask = (
     pods,
     revision: 'new',
     surging: new Set(),
-    burst: 250,
+    mostCreated: 250,
+    mostRemoved: 250,
     maxLeaving: 1,
     mostUpdated: Infinity,
     endings: new Map(),
@@ -64,7 +66,7 @@ describe('pods are created', () => {
 
   it('so many in one pass, and no more of them than progressive creation allows', () => {
     const nodes = Array.from({ length: 10 }, (_, index) => node(`n${index}`));
-    assert.equal(created(ask(nodes, [], { burst: 4 })).length, 4);
+    assert.equal(created(ask(nodes, [], { mostCreated: 4 })).length, 4);
     assert.equal(created(ask(nodes, [pod('n0'), pod('n1')], { mostUpdated: 3 })).length, 1);
     assert.equal(created(ask(nodes, [pod('n0'), pod('n1')], { mostUpdated: 1 })).length, 0);
     assert.equal(created(ask(nodes, [pod('n0', { revision: 'old' })], { mostUpdated: 3 })).length, 3);
@@ -84,6 +86,19 @@ describe('pods are removed', () => {
     const leaving = pods.map((each) => (each.node === 'a' ? { ...each, terminating: true } : each));
     assert.deepEqual(removed(ask(nodes.slice(0, 2), leaving.slice(0, 2))), []);
     assert.deepEqual(removed(ask(nodes.slice(0, 2), leaving.slice(0, 2), { maxLeaving: 2 })), ['app-b not-eligible']);
+  });
+
+  it('in turn, those first whose removal has begun, and it counts like one that is ending', () => {
+    const nodes = ['a', 'b', 'c'].map((name) => node(name, gone));
+    const pods = ['a', 'b', 'c'].map((name) => pod(name, { going: name === 'b' }));
+    assert.deepEqual(removed(ask(nodes, pods)), ['app-b not-eligible']);
+    assert.deepEqual(removed(ask(nodes, pods, { maxLeaving: 2, mostRemoved: 0 })), ['app-b not-eligible']);
+    assert.deepEqual(removed(ask(nodes, pods, { maxLeaving: 2 })), ['app-b not-eligible', 'app-a not-eligible']);
+  });
+
+  it('of several the one whose removal has begun, and not the other as well', () => {
+    const two = [pod('a', { name: 'old', going: true }), pod('a', { name: 'young', createdAt: 9 })];
+    assert.deepEqual(removed(ask([node('a')], two)), ['old duplicate']);
   });
 
   it('not where only a new one is unwanted', () => {
@@ -120,10 +135,12 @@ describe('pods are removed', () => {
     const failed = pod('a', { finished: 'Failed' });
     assert.deepEqual(removed(ask([node('a')], [failed])), ['app-a failed']);
     assert.deepEqual(removed(ask([node('a')], [pod('a', { finished: 'Succeeded' })])), ['app-a succeeded']);
-    const endings = new Map([['a', { times: 3, at: 1000 }]]);
+    const endings = new Map([['a', { times: 3, at: 1000, revision: 'new' }]]);
     const early = ask([node('a')], [failed], { endings, now: 4999 });
     assert.deepEqual([removed(early), early.wakeAt], [[], 5000]);
     assert.deepEqual(removed(ask([node('a')], [failed], { endings, now: 5000 })), ['app-a failed']);
+    const other = pod('a', { finished: 'Failed', revision: 'old' });
+    assert.deepEqual(removed(ask([node('a')], [other], { endings, now: 4999 })), ['app-a failed']);
   });
 });
 
@@ -132,15 +149,33 @@ it('the back-off doubles from 1 s to 15 min, and is forgotten after half an hour
   const waits: number[] = [];
   let now = 0;
   for (let times = 0; times < 13; times += 1) {
-    endings = oneMore(endings, now);
-    waits.push(mayReplaceAt(endings, now) - now);
-    now = mayReplaceAt(endings, now);
+    endings = oneMore(endings, 'new', now);
+    waits.push(mayReplaceAt(endings, 'new', now) - now);
+    now = mayReplaceAt(endings, 'new', now);
   }
   assert.deepEqual(
     waits,
     [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900].map((seconds) => seconds * 1000),
   );
-  assert.deepEqual(oneMore(endings, now + 31 * 60_000), { times: 1, at: now + 31 * 60_000 });
+  const healthy = now + 31 * 60_000;
+  assert.deepEqual(oneMore(endings, 'new', healthy), { times: 1, at: healthy, revision: 'new' });
+  assert.deepEqual(oneMore(endings, 'other', now), { times: 1, at: now, revision: 'other' });
+});
+
+it('the back-off is read from the pod that it was written on, for its revision alone', () => {
+  const endings: Endings = { times: 5, at: 60_000, revision: 'new' };
+  const text = formatEndings(endings, 'new');
+  assert.equal(text, '5 1970-01-01T00:01:00Z');
+  assert.equal(formatEndings(endings, 'other'), undefined);
+  assert.deepEqual(parseEndings(text, 'new', 90_000), endings);
+  assert.equal(parseEndings(text, 'new', 30_000)?.at, 30_000);
+  for (const odd of [undefined, '', '5', 'x 1970-01-01T00:01:00Z', '5 soon', '9999999 1970-01-01T00:01:00Z'])
+    assert.equal(parseEndings(odd, 'new', 90_000), undefined);
+  const older = { ...endings, at: 1 };
+  assert.deepEqual(
+    [laterOf(older, endings), laterOf(endings, older), laterOf(undefined, older)],
+    [endings, endings, older],
+  );
 });
 
 it('placement comes to rest: carried out, it asks for nothing more, and each eligible node has one pod', () => {
@@ -163,13 +198,13 @@ it('placement comes to rest: carried out, it asks for nothing more, and each eli
         );
         let pods = seeds.map(({ at, ...seed }, index) => pod(`n${at}`, { ...seed, name: `p${index}` }));
         for (let pass = 0; pass < 40; pass += 1) {
-          const { create, remove } = ask(nodes, pods, { burst });
+          const { create, remove } = ask(nodes, pods, { mostCreated: burst, mostRemoved: burst });
           assert.ok(create.length <= burst && remove.length <= burst);
           if (create.length + remove.length === 0) break;
           pods = pods.filter((each) => !remove.some(({ pod: { name } }) => name === each.name));
           pods = [...pods, ...create.map(({ node: name }, index) => pod(name, { name: `c${pass}-${index}` }))];
         }
-        const last = ask(nodes, pods, { burst });
+        const last = ask(nodes, pods, { mostCreated: burst, mostRemoved: burst });
         assert.deepEqual([last.create, last.remove], [[], []]);
         for (const { name, shouldRun, shouldContinueRunning } of nodes) {
           const count = pods.filter((each) => each.node === name).length;

@@ -9,9 +9,11 @@ export interface PlacementInput {
   revision: string;
   /** Nodes that may have an old and a new pod at once. */
   surging: ReadonlySet<string>;
-  /** Most creations, and most removals, of one pass. */
-  burst: number;
-  /** Of pods whose online node stopped being eligible, so many end at a time. */
+  /** So many pods may be created now. */
+  mostCreated: number;
+  /** So many removals may begin now, beside those that have. */
+  mostRemoved: number;
+  /** Of pods whose online node stopped being eligible, so many are on their way out at a time. */
   maxLeaving: number;
   /** How many nodes may have a pod of the current revision at most; Infinity without progressive creation. */
   mostUpdated: number;
@@ -27,9 +29,12 @@ export interface Placement {
   wakeAt: number;
 }
 
-/** The pod to keep comes first: bound before unbound, then the oldest, ties by name. */
+/** The pod to keep comes first: one whose removal has not begun, bound before unbound, then the oldest, ties by name. */
 const byWorth = (a: PlacedPod, b: PlacedPod): number =>
-  Number(b.bound) - Number(a.bound) || a.createdAt - b.createdAt || (a.name < b.name ? -1 : 1);
+  Number(a.going) - Number(b.going) ||
+  Number(b.bound) - Number(a.bound) ||
+  a.createdAt - b.createdAt ||
+  (a.name < b.name ? -1 : 1);
 
 const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
 
@@ -59,7 +64,7 @@ const duplicates = (live: readonly PlacedPod[], revision: string, surging: boole
  * answer depends on what is there alone, so it is the same for whoever asks, and empty once everything is in place.
  */
 export const place = (input: PlacementInput): Placement => {
-  const { revision, surging, burst, endings, now } = input;
+  const { revision, surging, endings, now } = input;
   const byNode = grouped(input.pods);
   const known = new Set(input.nodes.map(({ name }) => name));
   const remove: Removal[] = [];
@@ -83,7 +88,8 @@ export const place = (input: PlacementInput): Placement => {
     }
     const ended = staying.filter(({ finished }) => finished !== undefined);
     const live = staying.filter(({ finished }) => finished === undefined);
-    const mayAt = ended.length === 0 ? now : mayReplaceAt(endings.get(node.name), now);
+    const before = endings.get(node.name);
+    const mayAt = Math.max(now, ...ended.map((pod) => mayReplaceAt(before, pod.revision, now)));
     if (now >= mayAt) for (const pod of ended) remove.push({ pod, why: endedAs(pod) });
     else wakeAt = Math.min(wakeAt, mayAt);
     for (const pod of duplicates(live, revision, surging.has(node.name))) remove.push({ pod, why: 'duplicate' });
@@ -92,14 +98,19 @@ export const place = (input: PlacementInput): Placement => {
     if (node.shouldRun && !blocked) vacant.push({ node, replaces: pods.at(-1)?.uid });
   }
 
-  const mayLeave = Math.max(0, input.maxLeaving - alreadyLeaving);
+  const begun = leaving.filter(({ pod }) => pod.going);
+  const mayLeave = Math.max(0, input.maxLeaving - alreadyLeaving - begun.length);
+  const wanted = [...remove, ...begun, ...leaving.filter(({ pod }) => !pod.going).slice(0, mayLeave)];
   const updated = new Set(
     input.pods.flatMap((pod) => (pod.revision === revision && !pod.terminating ? [pod.node] : [])),
   );
   const create = vacant
     // A pod on a node that is offline starts only once it is back: the others are of more use.
     .toSorted((a, b) => Number(b.node.online) - Number(a.node.online) || byName(a.node, b.node))
-    .slice(0, Math.max(0, Math.min(burst, input.mostUpdated - updated.size)))
+    .slice(0, Math.max(0, Math.min(input.mostCreated, input.mostUpdated - updated.size)))
     .map(({ node, replaces }): Creation => ({ node: node.name, replaces }));
-  return { create, remove: [...remove, ...leaving.slice(0, mayLeave)].slice(0, burst), wakeAt };
+  // What has begun goes on: a hook that was asked must not be told that nothing is to go after all.
+  const going = wanted.filter(({ pod }) => pod.going);
+  const fresh = wanted.filter(({ pod }) => !pod.going).slice(0, Math.max(0, input.mostRemoved));
+  return { create, remove: [...going, ...fresh], wakeAt };
 };

@@ -1,5 +1,6 @@
 import type { Pod, PodCondition, PodSpec } from 'kubernetes-types/core/v1.d.ts';
 import { type Gate, gateCondition, gatesOf, hasGate, toTimestamp } from '../../rollout/index.ts';
+import { precondition } from './precondition.ts';
 
 /** The gates of the template and those of ours that it lacks, each once. */
 export const withGates = (spec: PodSpec, gates: readonly Gate[]): PodSpec => {
@@ -12,27 +13,48 @@ export const withGates = (spec: PodSpec, gates: readonly Gate[]): PodSpec => {
 /** Our gates of this pod that nobody has opened or shut yet: the API server takes no conditions with a new pod. */
 export const gatesToOpen = (pod: Pod): Gate[] => gatesOf(pod).filter((name) => gateCondition(pod, name) === undefined);
 
-/**
- * The body of a strategic merge patch of `pods/status` that opens or shuts gates, and touches no other condition. It
- * names the pod's UID, so that it cannot meet another pod of the same name.
- */
-export const gatePatch = (
+const conditions = (
   pod: Pod,
   gates: readonly Gate[],
   open: boolean,
   reason: string,
   now: number,
-): { metadata: { uid: string }; status: { conditions: PodCondition[] } } => {
+): { conditions: PodCondition[] } => {
   const status = open ? 'True' : 'False';
   const time = toTimestamp(now);
   return {
-    metadata: { uid: pod.metadata?.uid ?? '' },
-    status: {
-      conditions: gates.map((name) => {
-        const before = gateCondition(pod, name);
-        const lastTransitionTime = before?.status === status ? before.lastTransitionTime : time;
-        return { type: name, status, reason, ...(lastTransitionTime !== undefined && { lastTransitionTime }) };
-      }),
-    },
+    conditions: gates.map((name) => {
+      const before = gateCondition(pod, name);
+      const lastTransitionTime = before?.status === status ? before.lastTransitionTime : time;
+      return { type: name, status, reason, ...(lastTransitionTime !== undefined && { lastTransitionTime }) };
+    }),
   };
 };
+
+/**
+ * The body of a strategic merge patch of `pods/status` that opens or shuts gates, and touches no other condition. It meets
+ * the pod as it was decided on, and no other: somebody else may have shut a gate that still looks open.
+ */
+export const gatePatch = (pod: Pod, gates: readonly Gate[], open: boolean, reason: string, now: number) => ({
+  metadata: precondition(pod),
+  status: conditions(pod, gates, open, reason, now),
+});
+
+export type GatePatch = ReturnType<typeof gatePatch>;
+
+/** The pod as the patch has left it, in this version. */
+export const withGatePatch = (pod: Pod, { status }: GatePatch, resourceVersion: string): Pod => {
+  const written = new Set(status.conditions.map(({ type }) => type));
+  const others = pod.status?.conditions?.filter(({ type }) => !written.has(type)) ?? [];
+  return {
+    ...pod,
+    metadata: { ...pod.metadata, resourceVersion },
+    status: { ...pod.status, conditions: [...others, ...status.conditions] },
+  };
+};
+
+/** The same for the gates of a new pod, however often that is written to by those who bring it to its node. */
+export const firstGatePatch = (pod: Pod, now: number) => ({
+  metadata: { uid: pod.metadata?.uid },
+  status: conditions(pod, gatesToOpen(pod), true, 'Created', now),
+});

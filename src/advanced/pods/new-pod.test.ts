@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeSelectorTerm, PodSpec } from 'kubernetes-types/core/v1.d.ts';
 import { gate, gatesOpen } from '../../rollout/index.ts';
-import { gatePatch, gatesToOpen } from './gates.ts';
+import { firstGatePatch, gatePatch, gatesToOpen } from './gates.ts';
 import { type NewPodInput, newPod, podNameOf } from './new-pod.ts';
 
 const daemonSet = { apiVersion: 'apps.kruise.io/v1beta1', name: 'app', namespace: 'edge', uid: 'u-1' };
@@ -108,7 +108,7 @@ describe('gates', () => {
   it('of a new pod are shut until they are opened once', () => {
     assert.equal(gatesOpen(uid), false);
     assert.deepEqual(gatesToOpen(uid), [gate.inPlace]);
-    const patch = gatePatch(uid, gatesToOpen(uid), true, 'Created', 1_000_500);
+    const patch = firstGatePatch(uid, 1_000_500);
     assert.deepEqual(patch, {
       metadata: { uid: 'p-1' },
       status: {
@@ -123,7 +123,7 @@ describe('gates', () => {
   });
 
   it('keep the time of their last change while they stay as they are', () => {
-    const opened = { ...uid, status: gatePatch(uid, [gate.inPlace], true, 'Created', 0).status };
+    const opened = { ...uid, status: firstGatePatch(uid, 0).status };
     const times = (open: boolean): unknown =>
       gatePatch(opened, [gate.inPlace], open, 'Again', 60_000).status.conditions[0]?.lastTransitionTime;
     assert.equal(times(true), '1970-01-01T00:00:00Z');

@@ -14,6 +14,8 @@ export interface NewPodInput {
   /** UID of the pod whose place it takes; undefined on a node that has none. */
   replaces: string | undefined;
   gates: readonly Gate[];
+  /** Beside the template's. */
+  annotations?: Readonly<Record<string, string>>;
 }
 
 /** Of a pod's name. */
@@ -23,7 +25,12 @@ const LONGEST_NAME = 253;
  * `<name>-<suffix>`, the suffix from what the pod is for: two leaders, or one whose answer was lost, that create it
  * again meet in AlreadyExists, which then means done.
  */
-export const podNameOf = ({ daemonSet, node, revision, replaces }: Omit<NewPodInput, 'template' | 'gates'>): string => {
+export const podNameOf = ({
+  daemonSet,
+  node,
+  revision,
+  replaces,
+}: Omit<NewPodInput, 'template' | 'gates' | 'annotations'>): string => {
   const suffix = wordlessHash(JSON.stringify([daemonSet.uid, node, revision, replaces ?? '']));
   const room = LONGEST_NAME - HASH_LENGTH - 1;
   return `${daemonSet.name.slice(0, room).replace(/[-.]+$/, '')}-${suffix}`;
@@ -58,6 +65,7 @@ const tolerated = (spec: PodSpec): PodSpec['tolerations'] => {
 export const newPod = (input: NewPodInput): Pod => {
   const { daemonSet, template, node, revision, gates } = input;
   const { metadata = {}, spec = { containers: [] } } = template;
+  const annotations = { ...metadata.annotations, ...input.annotations };
   const { apiVersion, name, namespace, uid } = daemonSet;
   return {
     apiVersion: 'v1',
@@ -66,7 +74,7 @@ export const newPod = (input: NewPodInput): Pod => {
       name: podNameOf(input),
       namespace,
       labels: { ...metadata.labels, [HASH_LABEL]: revision },
-      ...(metadata.annotations && { annotations: metadata.annotations }),
+      ...(Object.keys(annotations).length > 0 && { annotations }),
       ...(metadata.finalizers && { finalizers: metadata.finalizers }),
       ownerReferences: [{ apiVersion, kind: 'DaemonSet', name, uid, controller: true, blockOwnerDeletion: true }],
     },

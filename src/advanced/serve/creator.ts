@@ -21,10 +21,10 @@ const gatesFor = ({ policy, preDelete }: AdvancedView): Gate[] => [
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-type Needs = Pick<Surroundings<AdvancedView, KeptPod>, 'client' | 'env' | 'teller' | 'observe' | 'wake'>;
+type Needs = Pick<Surroundings<AdvancedView, KeptPod>, 'client' | 'env' | 'view' | 'teller' | 'observe' | 'wake'>;
 
 /** Creates pods in the background: slowly at first, and ever more rarely while the API server refuses them. */
-export const createCreator = ({ client, env, teller, observe, wake }: Needs) => {
+export const createCreator = ({ client, env, view: viewNow, teller, observe, wake }: Needs) => {
   const { clock, log } = env;
   const pacing = createPacing();
   const air = createAir({
@@ -65,18 +65,21 @@ export const createCreator = ({ client, env, teller, observe, wake }: Needs) => 
     return undefined;
   };
 
-  const podFor = (view: AdvancedView, { template, target }: KnownRevision, { node, replaces }: Creation): Pod =>
-    newPod({ daemonSet: view, template, node, revision: target.hash, replaces, gates: gatesFor(view) });
+  const podFor = (view: AdvancedView, { template, target }: KnownRevision, creation: Creation): Pod =>
+    newPod({ ...creation, daemonSet: view, template, revision: target.hash, gates: gatesFor(view) });
 
   const createOne = async (
     view: AdvancedView,
     known: KnownRevision,
-    { node, replaces }: Creation,
+    creation: Creation,
     signal: AbortSignal,
   ): Promise<void> => {
     signal.throwIfAborted();
     leading?.throwIfAborted();
-    const pod = podFor(view, known, { node, replaces: replaces ?? besides.get(node) });
+    // Something else is asked for meanwhile, or nothing any more.
+    if (viewNow().generation !== view.generation || viewNow().deleted) return;
+    const { node } = creation;
+    const pod = podFor(view, known, { ...creation, replaces: creation.replaces ?? besides.get(node) });
     const name = pod.metadata?.name ?? '';
     let uid: string | undefined;
     try {

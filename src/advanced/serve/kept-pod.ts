@@ -1,6 +1,7 @@
 import type { Container, Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { PodProjection } from '../../controller/index.ts';
 import { controllerOf, gate, type PodFacts, toPodFacts } from '../../rollout/index.ts';
+import { ENDINGS_ANNOTATION } from '../placement/index.ts';
 
 /** Whose a pod is that the selector matches. */
 export type Standing = 'ours' | 'orphan' | 'native';
@@ -21,7 +22,11 @@ const KEPT_CONDITIONS: ReadonlySet<string> = new Set([
 const PRIORITY = 'KRUISE_CONTAINER_PRIORITY';
 
 const keptAnnotations = (annotations: Readonly<Record<string, string>> = {}): Record<string, string> =>
-  Object.fromEntries(Object.entries(annotations).filter(([key]) => key.split('/')[0]?.endsWith('apps.kruise.io')));
+  Object.fromEntries(
+    Object.entries(annotations).filter(
+      ([key]) => key === ENDINGS_ANNOTATION || key.split('/')[0]?.endsWith('apps.kruise.io'),
+    ),
+  );
 
 const keptContainer = ({ name, image, resources, restartPolicy, env }: Container): Container => {
   const priority = env?.filter((entry) => entry.name === PRIORITY) ?? [];

@@ -75,3 +75,4 @@ export const createShares = () => {
     of: (node: string): Readonly<Share> => byNode.get(node) ?? none,
   };
 };
+export type Shares = ReturnType<typeof createShares>;

@@ -24,8 +24,17 @@ export interface StatusInput {
   blocked: Blocked | undefined;
   /** What the API server says of pods that it refuses. */
   refusal: string | undefined;
+  /** Names of the pods that must go through their hook before the DaemonSet is deleted. */
+  awaited: readonly string[];
   now: number;
 }
+
+const FIRST_PODS = 10;
+
+const farewellOf = ({ length }: readonly string[], names: string): string =>
+  length === 0
+    ? 'The DaemonSet is being deleted.'
+    : `The DaemonSet is deleted once the preDelete hook has let ${length === 1 ? 'this pod' : `these ${length} pods`} go: ${names}.`;
 
 /** Why nothing can go on before a person does something; undefined when that is not so. */
 const stalledBy = ({ view, decision, blocked, refusal }: StatusInput): Blocked | undefined => {
@@ -41,7 +50,7 @@ const stalledBy = ({ view, decision, blocked, refusal }: StatusInput): Blocked |
 };
 
 const conditionsOf = (input: StatusInput): Condition[] => {
-  const { view, decision, sums, now } = input;
+  const { view, decision, sums, blocked, awaited, now } = input;
   const stalled = stalledBy(input);
   const { complete } = decision.summary;
   const numbers = `${sums.updated} of ${sums.desired} nodes have a pod of the current revision, ${sums.available} an available pod.`;
@@ -51,6 +60,15 @@ const conditionsOf = (input: StatusInput): Condition[] => {
     const lastTransitionTime = before?.status === status ? before.lastTransitionTime : toTimestamp(now);
     return { type, status, observedGeneration: view.generation, lastTransitionTime, reason, message };
   };
+  if (view.deleted && !blocked) {
+    const first = awaited.slice(0, FIRST_PODS).join(', ');
+    const message = farewellOf(awaited, awaited.length > FIRST_PODS ? `${first} and others` : first);
+    return [
+      made('Ready', false, 'Deleted', message),
+      made('Reconciling', true, 'Deleted', message),
+      made('Stalled', false, 'NothingInTheWay', ''),
+    ];
+  }
   const ready = complete && !stalled;
   const going = !complete && !stalled;
   return [
@@ -63,6 +81,7 @@ const conditionsOf = (input: StatusInput): Condition[] => {
 /** The status that a DaemonSet is to have. */
 export const statusOf = (input: StatusInput): AdvancedDaemonSetStatus => {
   const { view, sums, hash, blocked } = input;
+  const observed = hash !== undefined || blocked || view.deleted;
   return {
     ...view.status,
     currentNumberScheduled: sums.current,
@@ -72,7 +91,7 @@ export const statusOf = (input: StatusInput): AdvancedDaemonSetStatus => {
     numberAvailable: sums.available,
     numberUnavailable: sums.desired - sums.available,
     updatedNumberScheduled: sums.updated,
-    ...((hash !== undefined || blocked) && { observedGeneration: view.generation }),
+    ...(observed && { observedGeneration: view.generation }),
     ...(hash !== undefined && { updateRevision: hash, daemonSetHash: hash }),
     conditions: conditionsOf(input),
   };

@@ -82,6 +82,10 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, telle
   return {
     async find(view: AdvancedView, signal: AbortSignal): Promise<Target> {
       obstacle = await findObstacle(view, signal);
+      if (!obstacle && view.deleted) {
+        blocked = undefined;
+        return { kind: 'held', hold: { kind: 'deleted' }, lookAgainAt: Number.POSITIVE_INFINITY };
+      }
       if (obstacle) return held(obstacle.reason, obstacle.error, clock.now() + OBSTACLE_LOOK_MS);
       const proved = await prove(view, signal);
       if (!proved.ok) {

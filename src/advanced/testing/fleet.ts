@@ -160,6 +160,7 @@ export const createFleet = async (nodeNames: readonly string[] = ['node-1', 'nod
           ? new Map(all.map((pod) => [pod.spec?.nodeName ?? '', pod]))
           : undefined;
       }),
+    stop: (): Promise<void> => stopManager(),
     restart: async (): Promise<void> => {
       await stopManager();
       stopManager = start('m2');

@@ -1,0 +1,80 @@
+import type { Surroundings } from '../../controller/index.ts';
+import { keyOf } from '../../kube/index.ts';
+import type { AdvancedView } from '../advanced-view.ts';
+import type { KeptPod } from './kept-pod.ts';
+
+/** What every node is measured by; when it changes all are looked at. */
+export interface Measure extends Pick<AdvancedView, 'policy' | 'preDelete' | 'deleted'> {
+  hash: string | undefined;
+  blocked: boolean;
+}
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+/** Which nodes to look at: those that an event was about, and those whose turn has come; and what pods they have. */
+export const createAgenda = ({
+  nodes,
+  pods,
+  view,
+}: Pick<Surroundings<AdvancedView, KeptPod>, 'nodes' | 'pods' | 'view'>) => {
+  const open = new Set<string>();
+  /** By node: when time alone changes what it is; epoch ms. */
+  const due = new Map<string, number>();
+  /** Keys of the pods for each node. */
+  const byNode = new Map<string, Set<string>>();
+  let measured: Measure | undefined;
+
+  return {
+    node: (name: string): void => void open.add(name),
+    /** False: the pod is there no more. */
+    pod({ facts }: KeptPod): boolean {
+      const key = keyOf({ metadata: { namespace: view().namespace, name: facts.name } });
+      open.add(facts.node);
+      const keys = byNode.get(facts.node);
+      if (keys) keys.add(key);
+      else byNode.set(facts.node, new Set([key]));
+      return pods.get(key)?.facts.uid === facts.uid;
+    },
+    podsOn(node: string): KeptPod[] {
+      const keys = byNode.get(node);
+      if (!keys) return [];
+      const found: KeptPod[] = [];
+      for (const key of keys) {
+        const kept = pods.get(key);
+        if (kept?.facts.node === node) found.push(kept);
+        else keys.delete(key);
+      }
+      if (keys.size === 0) byNode.delete(node);
+      return found;
+    },
+    /** The nodes to look at now. */
+    turns({ hash, blocked, policy, preDelete, deleted }: Measure, now: number): readonly string[] {
+      const same =
+        measured?.hash === hash &&
+        measured?.blocked === blocked &&
+        measured.policy === policy &&
+        measured.preDelete === preDelete &&
+        measured.deleted === deleted;
+      if (!same) {
+        measured = { hash, blocked, policy, preDelete, deleted };
+        for (const node of nodes.values()) open.add(node.name);
+        for (const node of byNode.keys()) open.add(node);
+      }
+      for (const [node, at] of due) if (at <= now) open.add(node);
+      return [...open];
+    },
+    /** The node was looked at: to be so again at a time, epoch ms (Infinity: when something happens), or with each pass. */
+    looked(node: string, at: number, eachPass: boolean): void {
+      if (!eachPass) open.delete(node);
+      if (at === NEVER) due.delete(node);
+      else due.set(node, at);
+    },
+    /** When the earliest turn comes, epoch ms; Infinity for never. */
+    nextTurn(now: number): number {
+      let least = NEVER;
+      for (const at of due.values()) least = Math.min(least, Math.max(at, now));
+      return least;
+    },
+  };
+};
+export type Agenda = ReturnType<typeof createAgenda>;

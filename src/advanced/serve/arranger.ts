@@ -1,0 +1,212 @@
+import type { Pass, Surroundings } from '../../controller/index.ts';
+import { placement as placementOn, resolve } from '../../rollout/index.ts';
+import type { AdvancedView } from '../advanced-view.ts';
+import {
+  type Creation,
+  ENDINGS_ANNOTATION,
+  type Endings,
+  formatEndings,
+  laterOf,
+  oneMore,
+  type PlaceableNode,
+  type PlacedPod,
+  parseEndings,
+  place,
+  type Removal,
+} from '../placement/index.ts';
+import type { Agenda } from './agenda.ts';
+import type { Chores } from './chores.ts';
+import type { Creator } from './creator.ts';
+import type { Deeds } from './deeds.ts';
+import type { KeptPod } from './kept-pod.ts';
+import type { KnownRevision } from './revision-keeper.ts';
+import type { Shares } from './shares.ts';
+
+export interface ArrangerOptions
+  extends Pick<Surroundings<AdvancedView, KeptPod>, 'env' | 'view' | 'ledger' | 'nodes' | 'teller'> {
+  agenda: Agenda;
+  shares: Shares;
+  deeds: Deeds;
+  chores: Chores;
+  creator: Creator;
+}
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+const reasons: Readonly<Record<Removal['why'], string>> = {
+  'not-eligible': 'its node is not eligible any more',
+  duplicate: 'the node has another',
+  failed: 'it has failed',
+  succeeded: 'it has ended',
+  'node-gone': 'its node is gone',
+};
+
+/** Creates and removes pods as placement asks for it, within the limits of the whole DaemonSet. */
+export const createArranger = (options: ArrangerOptions) => {
+  const { env, view: viewNow, ledger, nodes, teller, agenda, shares, deeds, chores, creator } = options;
+  const { clock } = env;
+  /** By node: pods that ended by themselves there. */
+  const endings = new Map<string, Endings>();
+  /** UIDs of pods whose removal is on its way to the API server. */
+  const going = new Set<string>();
+
+  const placed = ({ facts }: KeptPod): PlacedPod => ({
+    name: facts.name,
+    uid: facts.uid,
+    node: facts.node,
+    bound: facts.unbound !== true,
+    createdAt: facts.createdAt,
+    terminating: facts.terminating,
+    going: facts.leaving === true || going.has(facts.uid),
+    finished: facts.finished,
+    revision: facts.revision,
+  });
+
+  const placeable = (view: AdvancedView, name: string): PlaceableNode | undefined => {
+    const node = nodes.get(name);
+    return node && { name, online: node.ready, ...placementOn(view.needs, node) };
+  };
+
+  /** Nodes that may have an old and a new pod at once. */
+  const surgingOf = (names: readonly string[]): ReadonlySet<string> => {
+    const all = viewNow().policy.policy.maxSurge.value > 0;
+    return new Set(names.filter((name) => all || ledger.get(name)?.act?.kind === 'surge'));
+  };
+
+  const common = (names: readonly string[], hash: string, now: number) => ({
+    revision: hash,
+    surging: surgingOf(names),
+    endings,
+    now,
+  });
+
+  const burstOf = ({ burst }: AdvancedView): number => Math.max(1, resolve(burst, shares.sums.desired, 'up'));
+
+  const limits = (view: AdvancedView, here: readonly string[]) => {
+    const { sums } = shares;
+    const { maxUnavailable, partition } = view.policy.policy;
+    const { desired } = sums;
+    const others = { leaving: sums.leaving, carrying: sums.carrying };
+    for (const node of here) {
+      const share = shares.of(node);
+      others.leaving -= share.leaving;
+      others.carrying -= share.carrying;
+    }
+    const most = view.progressive ? desired - resolve(partition, desired, 'down') : NEVER;
+    const burst = burstOf(view);
+    return {
+      mostCreated: Math.max(0, burst - creator.inFlight()),
+      mostRemoved: burst - going.size,
+      maxLeaving: Math.max(0, Math.max(1, resolve(maxUnavailable, desired, 'up')) - others.leaving),
+      mostUpdated: most - others.carrying - creator.inFlight(),
+    };
+  };
+
+  const takeAway = async (kept: KeptPod, signal: AbortSignal) => {
+    const { uid } = kept.facts;
+    going.add(uid);
+    try {
+      return await deeds.takeAway(kept, signal);
+    } finally {
+      going.delete(uid);
+    }
+  };
+
+  const remove = ({ pod: { name, node, revision }, why }: Removal, kept: KeptPod): void => {
+    if (why === 'failed')
+      teller.once(
+        `failed ${kept.facts.uid}`,
+        'FailedDaemonPod',
+        'Delete',
+        `Pod ${name} on ${node} has failed, and is replaced.`,
+      );
+    chores.launch(
+      kept,
+      (signal) => takeAway(kept, signal),
+      (outcome) => {
+        if (outcome.kind === 'refused' && outcome.reason !== undefined)
+          teller.refused('delete', name, node, outcome.reason, outcome.message);
+        if (outcome.kind !== 'done') return;
+        if (why === 'failed' || why === 'succeeded')
+          endings.set(node, oneMore(endings.get(node), revision, clock.now()));
+        teller.tell('Normal', 'SuccessfulDelete', 'Delete', `Deleted pod ${name} on ${node}: ${reasons[why]}.`);
+      },
+    );
+  };
+
+  /** What a leader before us knew of the pods that ended here stands on the one that came after. */
+  const recall = (node: string, here: readonly KeptPod[], now: number): void => {
+    for (const { pod, facts } of here) {
+      const said = parseEndings(pod.metadata?.annotations?.[ENDINGS_ANNOTATION], facts.revision, now);
+      const known = laterOf(endings.get(node), said);
+      if (known) endings.set(node, known);
+    }
+  };
+
+  const withEndings = (creation: Creation, hash: string) => {
+    const said = formatEndings(endings.get(creation.node), hash);
+    return said === undefined ? creation : { ...creation, annotations: { [ENDINGS_ANNOTATION]: said } };
+  };
+
+  return {
+    /** Would anything be created or removed on the node, limits aside? `lookAt`: when time alone changes that. */
+    wishes(view: AdvancedView, name: string, ours: readonly KeptPod[], hash: string, now: number) {
+      recall(name, ours, now);
+      const node = placeable(view, name);
+      const {
+        create,
+        remove: removals,
+        wakeAt,
+      } = place({
+        nodes: node ? [node] : [],
+        pods: ours.map(placed),
+        mostCreated: NEVER,
+        mostRemoved: NEVER,
+        maxLeaving: NEVER,
+        mostUpdated: NEVER,
+        ...common([name], hash, now),
+      });
+      return { any: create.length + removals.length > 0, lookAt: wakeAt };
+    },
+    /** Creates and removes what the limits allow on the nodes that want something. */
+    arrange(
+      { view, signal }: Pass<AdvancedView>,
+      known: KnownRevision,
+      wanting: readonly string[],
+      now: number,
+    ): { removing: ReadonlySet<string>; wakeAt: number } {
+      const { hash } = known.target;
+      const here = new Map(
+        wanting.flatMap((node) => agenda.podsOn(node).map((kept) => [kept.facts.uid, kept] as const)),
+      );
+      const { create, remove: removals } = place({
+        nodes: wanting.flatMap((node) => placeable(view, node) ?? []),
+        pods: [...here.values()].flatMap((kept) => (kept.standing === 'ours' ? [placed(kept)] : [])),
+        ...limits(view, wanting),
+        ...common(wanting, hash, now),
+      });
+      let wakeAt = create.length > 0 && creator.turn() > now ? creator.turn() : NEVER;
+      creator.begin(
+        view,
+        known,
+        create.map((creation) => withEndings(creation, hash)),
+        signal,
+      );
+      const removing = new Set<string>();
+      for (const removal of removals) {
+        const kept = here.get(removal.pod.uid);
+        if (!kept) continue;
+        removing.add(kept.facts.uid);
+        remove(removal, kept);
+        const turn = chores.turnOf(kept);
+        if (turn > now) wakeAt = Math.min(wakeAt, turn);
+      }
+      return { removing, wakeAt };
+    },
+    /** The node is gone. */
+    forget(node: string): void {
+      endings.delete(node);
+    },
+  };
+};
+export type Arranger = ReturnType<typeof createArranger>;
