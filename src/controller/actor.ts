@@ -129,6 +129,8 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
     },
     /** Makes sure that nobody can carry an act out any more, then gives its slot back. */
     fence(node: string): void {
+      const reserved = ledger.get(node)?.act;
+      if (!reserved || turnOf(node, reserved.podResourceVersion, clock.now()) > clock.now()) return;
       launch(node, async (act, signal) => {
         const outcome = await acts.fence(node, act, signal);
         const now = learn(node, act, outcome);

@@ -7,6 +7,7 @@ export {
   type Kind,
   type PodProjection,
 } from './kind.ts';
+export { learnPod } from './learn-pod.ts';
 export type { Acts, CarryOut, Means, Pass, ServedKind, Surroundings, Target, Touched } from './means.ts';
 export type { ControllerObserver } from './observer.ts';
 export { createPacing, nextTurn } from './pacing.ts';

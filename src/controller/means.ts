@@ -4,7 +4,7 @@
  */
 
 import type { KubeClient, Store } from '../kube/index.ts';
-import type { Decision, Ledger, NodeView, OutsideHold, TargetRevision } from '../rollout/index.ts';
+import type { Act, Decision, Ledger, NodeView, OutsideHold, TargetRevision } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { Deed } from './deed.ts';
 import type { DaemonSetObject, DaemonSetView, Kind } from './kind.ts';
@@ -52,14 +52,20 @@ export type CarryOut = (node: string, pod: PodVersion, signal: AbortSignal) => P
 export interface Acts extends Readonly<Partial<Record<Deed, CarryOut>>> {
   /** Takes the pod away. */
   delete: CarryOut;
-  /** The first write of a change in place; the other steps are for `maintain`. */
+  /**
+   * Brings the pod to say that it is of the target: `done` once it does. `changed` after a write that only prepares it for
+   * that. The steps that follow are for `maintain`.
+   */
   change?: CarryOut;
-  /** Creates the new pod beside this one. */
+  /** Creates the new pod beside this one, once a write to this one has shown that nobody has fenced the act. */
   surge?: CarryOut;
   /** Takes this pod away, which a new one has taken over from. */
   retire?: CarryOut;
-  /** Makes sure that whoever else may still do what was reserved for the pod is refused. */
-  fence: CarryOut;
+  /**
+   * Makes sure that whoever else may still do what was reserved for the pod is refused. `later` while what they may have
+   * done by then is not seen yet.
+   */
+  fence: (node: string, act: PodVersion & Pick<Act, 'kind'>, signal: AbortSignal) => Promise<Outcome>;
 }
 
 /** What a pass was made on. */

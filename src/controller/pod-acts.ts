@@ -86,6 +86,8 @@ export const createPodActs = (client: KubeClient, namespace: string, identity: s
     return found.kind === 'gone' ? found : outcome;
   };
 
+  const sign = (): Record<string, string> => ({ [FENCE_ANNOTATION]: `${identity}/${clock.now()}` });
+
   return {
     patch,
     /** The pod as it is, told as `changed`. */
@@ -113,9 +115,12 @@ export const createPodActs = (client: KubeClient, namespace: string, identity: s
       return patch({ podName: name, podUid: uid }, body, { type: 'strategic', subresource: 'status' }, signal);
     },
     /** Changes the pod's resourceVersion, so that a write that another process may still send is refused. */
-    fence: (pod: PodName, signal: AbortSignal): Promise<Outcome> => {
-      const annotations = { [FENCE_ANNOTATION]: `${identity}/${clock.now()}` };
-      return patch(pod, { metadata: { uid: pod.podUid, annotations } }, { type: 'merge' }, signal);
+    fence: (pod: PodName, signal: AbortSignal): Promise<Outcome> =>
+      patch(pod, { metadata: { uid: pod.podUid, annotations: sign() } }, { type: 'merge' }, signal),
+    /** The same on the version that was decided on alone: before a write that Kubernetes cannot bind to this pod. */
+    claim: (pod: PodVersion, signal: AbortSignal): Promise<Outcome> => {
+      const { podUid: uid, podResourceVersion: resourceVersion } = pod;
+      return patch(pod, { metadata: { uid, resourceVersion, annotations: sign() } }, { type: 'merge' }, signal);
     },
   };
 };

@@ -1,6 +1,6 @@
 import type { Pod, ResourceRequirements } from 'kubernetes-types/core/v1.d.ts';
 import { gateCondition, toTimestamp } from '../../rollout/index.ts';
-import { gate, gatePatch, hasGate, precondition } from '../pods/index.ts';
+import { type GatePatch, gate, gatePatch, hasGate, precondition } from '../pods/index.ts';
 import { HASH_LABEL } from '../revisions/index.ts';
 import { exchangeable, type InPlacePlan } from './plan.ts';
 import { effective, grants } from './resources.ts';
@@ -17,7 +17,7 @@ import {
 /** The next write on the way of one pod to a revision, or what is waited for. */
 export type InPlaceStep =
   /** Strategic merge patch of `pods/status`: shuts or opens the gate. */
-  | { kind: 'status'; body: object }
+  | { kind: 'status'; body: GatePatch }
   /** Strategic merge patch of the pod, with the resourceVersion that the decision was made on. */
   | { kind: 'pod'; body: object }
   /** Strategic merge patch of `pods/resize`. */

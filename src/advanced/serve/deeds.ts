@@ -1,9 +1,16 @@
-import type { Acts, Outcome, PodVersion, Surroundings } from '../../controller/index.ts';
-import { keyOf } from '../../kube/index.ts';
+import {
+  type Acts,
+  learnPod,
+  type Outcome,
+  type PodVersion,
+  type Surroundings,
+  type Teller,
+} from '../../controller/index.ts';
+import { compareVersions, keyOf } from '../../kube/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { exchangeable, type InPlaceStep, nextInPlaceStep } from '../in-place/index.ts';
 import { beforeDelete } from '../lifecycle/index.ts';
-import { gate, hasGate } from '../pods/index.ts';
+import { gate, hasGate, withGatePatch } from '../pods/index.ts';
 import type { Creator } from './creator.ts';
 import type { KeptPod } from './kept-pod.ts';
 import type { KnownRevision } from './revision-keeper.ts';
@@ -11,6 +18,8 @@ import type { TargetFinder } from './target.ts';
 
 /** The watch is behind the version that a decision was made on: it will have it soon. */
 const BEHIND_MS = 250;
+/** Who needed longer from one write to the next was asleep: others may have taken the act back meanwhile. */
+const ASLEEP_MS = 10_000;
 
 export const versionOf = ({ facts }: KeptPod): PodVersion => ({
   podName: facts.name,
@@ -26,14 +35,21 @@ export interface Destination {
 }
 
 export interface DeedsOptions
-  extends Pick<Surroundings<AdvancedView, KeptPod>, 'env' | 'view' | 'pods' | 'podActs' | 'teller'> {
-  finder: TargetFinder;
-  creator: Creator;
+  extends Pick<Surroundings<AdvancedView, KeptPod>, 'env' | 'view' | 'ledger' | 'pods' | 'podActs'> {
+  teller: Pick<Teller, 'tell' | 'once'>;
+  finder: Pick<TargetFinder, 'known'>;
+  creator: Pick<Creator, 'beside'>;
 }
 
 /** Writes to single pods: on their way out past the user's hook, and from one template to another while they run. */
-export const createDeeds = ({ env, view, pods, podActs, teller, finder, creator }: DeedsOptions) => {
+export const createDeeds = ({ env, view, ledger, pods, podActs, teller, finder, creator }: DeedsOptions) => {
   const { clock } = env;
+  /** By UID of an old pod: the version that a fence left, and of which version the act was. */
+  const fences = new Map<string, { ofAct: string; left: string }>();
+
+  const behind = (): Outcome => ({ kind: 'later', at: clock.now() + BEHIND_MS });
+  const keptOn = ({ podName: name }: PodVersion): KeptPod | undefined =>
+    pods.get(keyOf({ metadata: { namespace: view().namespace, name } }));
 
   const patch = (
     pod: PodVersion,
@@ -49,11 +65,9 @@ export const createDeeds = ({ env, view, pods, podActs, teller, finder, creator 
 
   /** What else is known of just this version of the pod; else what is to be said instead of an act. */
   const keptOf = async (pod: PodVersion, signal: AbortSignal): Promise<KeptPod | Outcome> => {
-    const kept = pods.get(keyOf({ metadata: { namespace: view().namespace, name: pod.podName } }));
+    const kept = keptOn(pod);
     if (kept?.facts.uid !== pod.podUid) return podActs.read(pod, signal);
-    return kept.facts.resourceVersion === pod.podResourceVersion
-      ? kept
-      : { kind: 'later', at: clock.now() + BEHIND_MS };
+    return kept.facts.resourceVersion === pod.podResourceVersion ? kept : behind();
   };
 
   /** Deletes the pod, once the hook's controller has let it go. */
@@ -124,22 +138,57 @@ export const createDeeds = ({ env, view, pods, podActs, teller, finder, creator 
     return 'kind' in kept ? kept : takeAway(kept, signal);
   };
 
+  /**
+   * What a surge has created shows on the new pod alone. The watch tells of pods in the order of their versions: once it
+   * shows the old one as the fence left it, it has shown every pod that was created before.
+   */
+  const fenceSurge = async (pod: PodVersion, signal: AbortSignal): Promise<Outcome> => {
+    const { podUid, podResourceVersion: ofAct } = pod;
+    let left = fences.get(podUid)?.ofAct === ofAct ? fences.get(podUid)?.left : undefined;
+    if (left === undefined) {
+      const outcome = await podActs.fence(pod, signal);
+      if ((outcome.kind !== 'done' && outcome.kind !== 'changed') || !outcome.pod) return outcome;
+      left = outcome.pod.resourceVersion;
+      if (left === ofAct) return outcome;
+      fences.set(podUid, { ofAct, left });
+    }
+    const shown = keptOn(pod)?.facts;
+    const there = shown?.uid === podUid ? shown : undefined;
+    if (there && (compareVersions(there.resourceVersion, left) ?? 0) < 0) return behind();
+    fences.delete(podUid);
+    return there ? { kind: 'done', pod: there } : { kind: 'gone' };
+  };
+
   const acts: Acts = {
     delete: remove,
     retire: remove,
-    async surge(node, { podUid }, signal) {
+    async surge(node, pod, signal) {
       const known = finder.known(view());
-      if (!known) return { kind: 'later', at: clock.now() + BEHIND_MS };
-      return creator.beside(view(), known, { node, replaces: podUid }, signal);
+      if (!known) return behind();
+      const begunAt = clock.now();
+      const claimed = await podActs.claim(pod, signal);
+      if (claimed.kind !== 'done') return claimed;
+      if (clock.now() - begunAt > ASLEEP_MS)
+        return claimed.pod ? { kind: 'changed', pod: claimed.pod } : podActs.read(pod, signal);
+      return creator.beside(view(), known, { node, replaces: pod.podUid }, signal);
     },
     async change(_node, pod, signal) {
       const known = finder.known(view());
-      if (!known) return { kind: 'later', at: clock.now() + BEHIND_MS };
+      if (!known) return behind();
       const kept = await keptOf(pod, signal);
       if ('kind' in kept) return kept;
-      return write(kept, stepFor(kept, { revision: known.target.hash, known }), signal);
+      const to: Destination = { revision: known.target.hash, known };
+      if (kept.facts.revision === to.revision) return { kind: 'done', pod: kept.facts };
+      const first = stepFor(kept, to);
+      const outcome = await write(kept, first, signal);
+      if (first.kind !== 'status' || outcome.kind !== 'done' || !outcome.pod) return outcome;
+      learnPod(ledger, outcome.pod, clock.now());
+      const { pod: facts } = outcome;
+      const shut = { ...kept, facts, pod: withGatePatch(kept.pod, first.body, facts.resourceVersion) };
+      const second = stepFor(shut, to);
+      return second.kind === 'pod' ? write(shut, second, signal) : { kind: 'changed', pod: facts };
     },
-    fence: (_node, pod, signal) => podActs.fence(pod, signal),
+    fence: (_node, act, signal) => (act.kind === 'surge' ? fenceSurge(act, signal) : podActs.fence(act, signal)),
   };
 
   return { acts, takeAway, stepFor, write, patch };

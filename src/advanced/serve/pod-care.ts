@@ -4,7 +4,7 @@ import { pods as podResource } from '../../resources/index.ts';
 import { controllerOf } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { cancelDelete } from '../lifecycle/index.ts';
-import { gatePatch, gatesToOpen } from '../pods/index.ts';
+import { firstGatePatch, gatesToOpen } from '../pods/index.ts';
 import type { Chores } from './chores.ts';
 import { type Deeds, type Destination, versionOf } from './deeds.ts';
 import type { KeptPod } from './kept-pod.ts';
@@ -50,14 +50,15 @@ export const createPodCare = ({ client, env, ledger, teller, wake, deeds, chores
     return (signal) => deeds.patch(versionOf(kept), { kind: 'pod', body }, signal);
   };
 
-  /** Where a pod is being brought to in place; undefined for one that is not under way. */
+  /**
+   * Where a pod is brought to that is out of service for a change in place, and of no open act: to the end of what it says
+   * that it is. One that was only prepared for a change is put back into service so.
+   */
   const destinationOf = ({ facts }: KeptPod, known: KnownRevision): Destination | undefined => {
     const act = ledger.get(facts.node)?.act;
-    const { hash } = known.target;
-    const begun = act?.kind === 'in-place' && act.podUid === facts.uid && act.rollout === ledger.state.rollout;
-    if (begun && facts.revision !== hash && ledger.state.target?.hash === hash) return { revision: hash, known };
-    // Begun for a revision that is not asked for any more, or there already: brought to the one that it carries.
-    return facts.changing ? { revision: facts.revision, known } : undefined;
+    // The watch is behind the write that changed its revision.
+    const behind = act?.kind === 'in-place' && act.podUid === facts.uid && act.podRevision === facts.revision;
+    return facts.changing && !behind ? { revision: facts.revision, known } : undefined;
   };
 
   const inPlace = (kept: KeptPod, known: KnownRevision): Need | undefined => {
@@ -86,9 +87,8 @@ export const createPodCare = ({ client, env, ledger, teller, wake, deeds, chores
     const { standing, facts, pod } = kept;
     if (standing === 'native' || facts.terminating) return undefined;
     if (standing === 'orphan') return { write: adopt(view, kept) };
-    const gates = gatesToOpen(pod);
-    if (gates.length > 0) {
-      const body = gatePatch(pod, gates, true, 'Created', clock.now());
+    if (gatesToOpen(pod).length > 0) {
+      const body = firstGatePatch(pod, clock.now());
       return { write: (signal) => deeds.patch(versionOf(kept), { kind: 'status', body }, signal) };
     }
     if (removing) return undefined;

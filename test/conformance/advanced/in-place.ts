@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { ContainerStatus, Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import { exchangeable, type InPlaceStep, nextInPlaceStep, planInPlace } from '../../../src/advanced/in-place/index.ts';
-import { gate, gatePatch, gatesToOpen, newPod } from '../../../src/advanced/pods/index.ts';
+import { firstGatePatch, gate, newPod } from '../../../src/advanced/pods/index.ts';
 import { defaultedTemplate, HASH_LABEL } from '../../../src/advanced/revisions/index.ts';
 import { isKubeError } from '../../../src/kube/index.ts';
 import { pods } from '../../../src/resources/index.ts';
@@ -81,7 +81,7 @@ const startPod = async (stage: HandStage, template: PodTemplateSpec): Promise<Po
   });
   const made = await client.create(pods, wanted);
   const ref = { namespace, name: made.metadata?.name ?? '' };
-  const body = gatePatch(made, gatesToOpen(made), true, 'PodCreated', now());
+  const body = firstGatePatch(made, now());
   await client.patch(pods, ref, body, { type: 'strategic', subresource: 'status' });
   return until('the pod is ready', async () => {
     const pod = await client.get(pods, ref);

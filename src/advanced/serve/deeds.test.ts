@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { Outcome, PodActs, PodVersion } from '../../controller/index.ts';
+import { createTestClock, createTestLedger, podFacts } from '../../controller/testing/index.ts';
+import { createStore } from '../../kube/index.ts';
+import { silentLogger } from '../../runtime/index.ts';
+import { toAdvancedView } from '../advanced-view.ts';
+import { createDeeds } from './deeds.ts';
+import type { KeptPod } from './kept-pod.ts';
+import type { KnownRevision } from './revision-keeper.ts';
+
+const { signal } = new AbortController();
+const uid = 'uid-n1';
+const GATE = 'InPlaceUpdateReady';
+const template = (image: string) => ({ spec: { containers: [{ name: 'app', image }] } });
+
+const known: KnownRevision = {
+  target: { name: 'app-h2', hash: 'h2', number: 2 },
+  template: template('app:v2'),
+  plans: new Map([['h1', { kind: 'in-place', images: { app: 'app:v2' }, resources: {}, labels: {}, annotations: {} }]]),
+  templates: new Map([['h2', template('app:v2')]]),
+};
+
+const objectOf = (version: string, revision: string, open: boolean): Pod => ({
+  metadata: { uid, name: 'app-n1', resourceVersion: version, labels: { 'controller-revision-hash': revision } },
+  spec: { containers: [{ name: 'app', image: 'app:v1' }], readinessGates: [{ conditionType: GATE }] },
+  status: { conditions: [{ type: GATE, status: open ? 'True' : 'False' }] },
+});
+
+const teller = { tell: () => undefined, once: () => undefined };
+
+/** Deeds on one pod, whose writes are answered by what the test says; each is noted as `what uid/version`. */
+const prepare = ({ graceSeconds = 0 } = {}) => {
+  const clock = createTestClock();
+  const ledger = createTestLedger(clock, ['n1']);
+  const pods = createStore<KeptPod>();
+  const written: string[] = [];
+  const bodies: object[] = [];
+  const answers: (Outcome | ((pod: PodVersion) => Outcome))[] = [];
+  const answer = (what: string, pod: { podUid: string; podResourceVersion?: string }): Promise<Outcome> => {
+    written.push(`${what} ${pod.podUid}/${pod.podResourceVersion}`);
+    const next = answers.shift();
+    if (!next) throw new Error(`nothing is to be answered to ${what}`);
+    return Promise.resolve(typeof next === 'function' ? next(pod as PodVersion) : next);
+  };
+  const podActs: PodActs = {
+    patch(pod, body, { subresource }) {
+      bodies.push(body);
+      return answer(`patch ${subresource ?? 'pod'}`, pod);
+    },
+    read: (pod) => answer('read', pod),
+    delete: (pod) => answer('delete', pod),
+    announce: () => Promise.reject(new Error('nothing is announced')),
+    fence: (pod) => answer('fence', pod),
+    claim: (pod) => answer('claim', pod),
+  };
+  const view = toAdvancedView({
+    apiVersion: 'apps.kruise.io/v1beta1',
+    kind: 'DaemonSet',
+    metadata: {
+      name: 'app',
+      namespace: 'edge',
+      uid: 'ds',
+      annotations: { 'apps.kruise.io/inplace-update-grace': String(graceSeconds) },
+    },
+    spec: { selector: { matchLabels: { app: 'app' } }, template: template('app:v2') },
+  });
+  assert.ok(view);
+  const deeds = createDeeds({
+    env: { clock, random: () => 0.5, log: silentLogger },
+    view: () => view,
+    ledger,
+    pods,
+    podActs,
+    teller,
+    finder: { known: () => known },
+    creator: {
+      beside: (_view, _known, { node, replaces }) => answer('create', { podUid: `${node} beside ${replaces}` }),
+    },
+  });
+  const facts = (version: string, change: Partial<KeptPod['facts']> = {}) =>
+    podFacts('n1', 'h1', { resourceVersion: version, ...change });
+  /** The watch shows the pod in a version. */
+  const shown = (version: string, { open = true, revision = 'h1' } = {}): void =>
+    void pods.set('edge/app-n1', {
+      standing: 'ours',
+      facts: facts(version, { revision, gated: true, ...(!open && { changing: true, ready: false }) }),
+      pod: objectOf(version, revision, open),
+    });
+  shown('10');
+  const act = { podUid: uid, podName: 'app-n1', podResourceVersion: '10' };
+  return { clock, ledger, pods, deeds, written, bodies, answers, facts, shown, act };
+};
+
+const done = (pod: KeptPod['facts']): Outcome => ({ kind: 'done', pod });
+
+describe('a change in place', () => {
+  it('takes the pod out of service and changes it, each on the version that is known, and is done with the second', async () => {
+    const { deeds, written, bodies, answers, facts, act, ledger } = prepare();
+    answers.push(done(facts('11', { changing: true, ready: false })), done(facts('12', { revision: 'h2' })));
+    const outcome = await deeds.acts.change?.('n1', act, signal);
+    assert.equal(outcome?.kind === 'done' && outcome.pod?.revision, 'h2');
+    assert.deepEqual(written, [`patch status ${uid}/10`, `patch pod ${uid}/11`]);
+    const versions = bodies.map((body) => (body as Pod).metadata);
+    assert.deepEqual(
+      versions.map((metadata) => [metadata?.uid, metadata?.resourceVersion]),
+      [
+        [uid, '10'],
+        [uid, '11'],
+      ],
+    );
+    assert.equal(ledger.get('n1')?.pods[0]?.facts.changing, true, 'known to be out of service in between');
+  });
+
+  it('of which only the first write could be made is known to be out of service', async () => {
+    const { deeds, answers, facts, act, ledger } = prepare();
+    answers.push(done(facts('11', { changing: true, ready: false })), {
+      kind: 'refused',
+      reason: 'Forbidden',
+      message: 'no',
+    });
+    assert.equal((await deeds.acts.change?.('n1', act, signal))?.kind, 'refused');
+    assert.equal(ledger.get('n1')?.pods[0]?.facts.changing, true);
+  });
+
+  it('that has to wait between its writes is decided anew, and goes on when its grace period is over', async () => {
+    const { clock, deeds, written, answers, facts, act, shown } = prepare({ graceSeconds: 5 });
+    const shut = facts('11', { changing: true, ready: false });
+    answers.push(done(shut));
+    assert.deepEqual(await deeds.acts.change?.('n1', act, signal), { kind: 'changed', pod: shut });
+    assert.equal(written.length, 1);
+    shown('11', { open: false });
+    await clock.advance(5_000);
+    answers.push(done(facts('12', { revision: 'h2' })));
+    const outcome = await deeds.acts.change?.('n1', { ...act, podResourceVersion: '11' }, signal);
+    assert.equal(outcome?.kind, 'done');
+    assert.equal(written.at(-1), `patch pod ${uid}/11`);
+  });
+
+  it('of a pod that says already what it should is done without a write', async () => {
+    const { deeds, written, act, shown } = prepare();
+    shown('10', { open: false, revision: 'h2' });
+    assert.equal((await deeds.acts.change?.('n1', act, signal))?.kind, 'done');
+    assert.deepEqual(written, []);
+  });
+});
+
+describe('a surge', () => {
+  it('writes to the old pod first, on the version that was decided on', async () => {
+    const { deeds, written, answers, facts, act } = prepare();
+    answers.push(done(facts('11')), done(facts('12', { uid: 'new' })));
+    assert.equal((await deeds.acts.surge?.('n1', act, signal))?.kind, 'done');
+    assert.deepEqual(written, [`claim ${uid}/10`, `create n1 beside ${uid}/undefined`]);
+  });
+
+  it('creates nothing beside a pod that somebody else has written to, or that is gone', async () => {
+    const { deeds, written, answers, facts, act } = prepare();
+    for (const answer of [{ kind: 'changed', pod: facts('11') }, { kind: 'gone' }] as const) {
+      answers.push(answer);
+      assert.deepEqual(await deeds.acts.surge?.('n1', act, signal), answer);
+    }
+    assert.deepEqual(written, [`claim ${uid}/10`, `claim ${uid}/10`]);
+  });
+
+  it('creates nothing when it slept after its first write: others may have taken the act back', async () => {
+    const { clock, deeds, written, answers, facts, act } = prepare();
+    answers.push(() => {
+      clock.jump(11_000);
+      return done(facts('11'));
+    });
+    assert.deepEqual(await deeds.acts.surge?.('n1', act, signal), { kind: 'changed', pod: facts('11') });
+    assert.deepEqual(written, [`claim ${uid}/10`]);
+  });
+});
+
+describe('the fence of a surge', () => {
+  const surge = { kind: 'surge' } as const;
+
+  it('stands when the watch has shown the old pod as the fence left it, and is written once', async () => {
+    const { clock, deeds, written, answers, facts, act, shown } = prepare();
+    answers.push(done(facts('15')));
+    const fence = () => deeds.acts.fence('n1', { ...act, ...surge }, signal);
+    assert.deepEqual(await fence(), { kind: 'later', at: clock.now() + 250 });
+    shown('14');
+    assert.equal((await fence()).kind, 'later');
+    shown('15');
+    assert.equal((await fence()).kind, 'done');
+    assert.deepEqual(written, [`fence ${uid}/10`]);
+  });
+
+  it('of a pod that the watch shows no more needs nothing further', async () => {
+    const { deeds, pods, answers, facts, act } = prepare();
+    answers.push(done(facts('15')));
+    pods.delete('edge/app-n1');
+    assert.deepEqual(await deeds.acts.fence('n1', { ...act, ...surge }, signal), { kind: 'gone' });
+  });
+
+  it('is written anew for an act that was reserved since', async () => {
+    const { deeds, written, answers, facts, act } = prepare();
+    answers.push(done(facts('15')), done(facts('17')));
+    await deeds.acts.fence('n1', { ...act, ...surge }, signal);
+    await deeds.acts.fence('n1', { ...act, ...surge, podResourceVersion: '16' }, signal);
+    assert.deepEqual(written, [`fence ${uid}/10`, `fence ${uid}/16`]);
+  });
+
+  it('is not needed for a delete: the pod itself tells what became of it', async () => {
+    const { deeds, answers, facts, act } = prepare();
+    answers.push(done(facts('15')));
+    assert.equal((await deeds.acts.fence('n1', act, signal)).kind, 'done');
+  });
+});
