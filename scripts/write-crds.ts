@@ -4,17 +4,21 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { CustomResourceDefinition } from 'kubernetes-types/apiextensions/v1.d.ts';
 import { stringify } from 'yaml';
+import { advancedDaemonSetCrd } from '../src/advanced/crd.ts';
 import { daemonRolloutCrd } from '../src/rollout/crd.ts';
 
 const FOLDER = path.join(import.meta.dirname, '..', 'deploy', 'crds');
 
-const render = (crd: CustomResourceDefinition): string =>
+/** What is read of a definition here: some fields that it says are not in Kubernetes' own types. */
+type Crd = { spec: Pick<CustomResourceDefinition['spec'], 'group' | 'names'> };
+
+const render = (crd: Crd): string =>
   `# Written by scripts/write-crds.ts from src/: change it there.\n${stringify(crd, { lineWidth: 120 })}`;
 
 /** The files that belong in deploy/crds/, by their absolute path. */
 export const crdFiles = (): Map<string, string> =>
   new Map(
-    [daemonRolloutCrd].map((crd) => [
+    [daemonRolloutCrd, advancedDaemonSetCrd].map((crd) => [
       path.join(FOLDER, `${crd.spec.group}_${crd.spec.names.plural}.yaml`),
       render(crd),
     ]),

@@ -19,7 +19,8 @@ it('installs every object once, definitions and namespace before what needs them
     return [kind, metadata.namespace, metadata.name].filter(Boolean).join('/');
   });
   assert.equal(new Set(objects).size, objects.length);
-  assert.deepEqual(objects.slice(0, 2), [
+  assert.deepEqual(objects.slice(0, 3), [
+    'CustomResourceDefinition/daemonsets.apps.kruise.io',
     'CustomResourceDefinition/daemonrollouts.edgeset.io',
     'Namespace/edgeset-system',
   ]);

@@ -75,17 +75,22 @@ test('crds prints what deploy/crds holds', async () => {
   for (const document of parseAllDocuments(stdout)) assert.deepEqual(document.errors, []);
 });
 
-test('crds prints what a controller serves where it is named', async () => {
-  const { code, stdout, stderr } = await run('crds', '--controllers=native,advanced');
-  assert.deepEqual([code, stderr], [0, '']);
-  const names = parseAllDocuments(stdout).map(
-    (document) => (document.toJS() as { metadata: { name: string } }).metadata.name,
-  );
-  assert.deepEqual(names, ['daemonrollouts.edgeset.io', 'daemonsets.apps.kruise.io']);
+test('crds prints what all controllers need, or those that are named', async () => {
+  const names = async (...args: string[]): Promise<string[]> => {
+    const { code, stdout, stderr } = await run('crds', ...args);
+    assert.deepEqual([code, stderr], [0, '']);
+    return parseAllDocuments(stdout).map(
+      (document) => (document.toJS() as { metadata: { name: string } }).metadata.name,
+    );
+  };
+  const both = ['daemonsets.apps.kruise.io', 'daemonrollouts.edgeset.io'];
+  assert.deepEqual(await names(), both);
+  assert.deepEqual(await names('--controllers=advanced'), both);
+  assert.deepEqual(await names('--controllers=native'), ['daemonrollouts.edgeset.io']);
 });
 
-test('crds loads neither the manager nor the client', { timeout: 20_000 }, async () => {
-  const edgeset = startEdgeset(['crds'], { NODE_DEBUG: 'esm' });
+test('crds of native DaemonSets load neither the manager nor the client', { timeout: 20_000 }, async () => {
+  const edgeset = startEdgeset(['crds', '--controllers=native'], { NODE_DEBUG: 'esm' });
   assert.equal(await edgeset.ended, 0);
   assert.match(edgeset.stdout(), /^kind: CustomResourceDefinition$/m);
   assert.match(edgeset.stderr(), /\/src\/cli\/crds\.ts/, 'the loader tells what it loads');

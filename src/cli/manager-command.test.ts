@@ -127,6 +127,28 @@ describe('the life of a manager', { concurrency: 2 }, () => {
     assert.equal(errors.length, 1, 'it says so once, not at each try');
   });
 
+  test('without the CRD of Advanced DaemonSets it serves native ones, and the others once it is there', async (t) => {
+    const api = await newApi(t);
+    const manager = startOn(t, api);
+    await leading(manager);
+    const said = manager.log().filter(({ msg }) => String(msg).includes('daemonsets.apps.kruise.io'));
+    assert.deepEqual(
+      said.map(({ level, controller }) => [level, controller]),
+      [['info', 'advanced']],
+    );
+    assert.match(String(said[0]?.msg), /npx edgeset crds \| kubectl apply -f -/);
+    assert.equal((await fetch(await probeUrl(manager, 'readyz'))).status, 200);
+    const metrics = await metricsUrl(manager);
+    assert.match(await textOf(metrics), /^edgeset_rollouts\{controller="advanced"\} 0$/m);
+    const asked = () => api.requests.filter((request) => request.path.startsWith('/apis/apps.kruise.io/'));
+    assert.deepEqual(new Set(asked().map((request) => request.path)), new Set(['/apis/apps.kruise.io/v1beta1']));
+    api.advancedCrd = true;
+    await eventually('it watches them', () => asked().some(({ query }) => query.get('watch') === 'true'));
+    await eventually('it is ready', async () => (await fetch(await probeUrl(manager, 'readyz'))).status === 200);
+    manager.child.kill('SIGTERM');
+    assert.equal(await manager.ended, 0, manager.stderr());
+  });
+
   test('an API server that is away is waited for, and does not hold up the stop', async (t) => {
     const gone = await startFakeApiServer();
     await gone.close();

@@ -8,7 +8,7 @@ export const addManagerCommand: AddCommand = (program, { io, exit }) => {
     .description('run the controllers until SIGTERM or SIGINT')
     .option('--kubeconfig <file>', 'kubeconfig (default: KUBECONFIG, the service account of the pod, ~/.kube/config)')
     .option('--context <name>', "context of the kubeconfig (default: the kubeconfig's current one)")
-    .option('--controllers <names>', 'controllers to run, with commas between them (default: native)')
+    .option('--controllers <names>', 'controllers to run, with commas between them (default: native,advanced)')
     .option('--namespaces <names>', 'namespaces to serve, with commas between them (default: all)')
     .option('--leader-elect [boolean]', 'act only while holding a Lease, so that replicas can stand by (default: true)')
     .option(

@@ -46,5 +46,7 @@ export interface ControllerDefinition {
   /** As in `--controllers` and in metrics. */
   name: string;
   requires: readonly Requirement[];
+  /** What it serves, where that need not be installed: it rests for as long as that is not there. Default: always there. */
+  serves?: Requirement;
   create(parts: ControllerParts): Controller;
 }

@@ -1,4 +1,4 @@
-import { createAdvancedKind } from '../advanced/index.ts';
+import { advancedDaemonSetApi, createAdvancedKind } from '../advanced/index.ts';
 import { createController, type Controller as KindController } from '../controller/index.ts';
 import { nativeKind } from '../native/index.ts';
 import { createPrefetch } from '../prefetch/index.ts';
@@ -44,15 +44,13 @@ const native: ControllerDefinition = {
 
 const advanced: ControllerDefinition = {
   name: 'advanced',
-  requires: [
-    daemonRollouts,
-    {
-      group: 'apps.kruise.io',
-      version: 'v1beta1',
-      plural: 'daemonsets',
-      cure: 'install the CRD with `npx edgeset crds --controllers=native,advanced | kubectl apply -f -`',
-    },
-  ],
+  requires: [daemonRollouts],
+  serves: {
+    group: advancedDaemonSetApi.group,
+    version: advancedDaemonSetApi.storedVersion,
+    plural: advancedDaemonSetApi.plural,
+    cure: 'to use Advanced DaemonSets, install the CRD with `npx edgeset crds | kubectl apply -f -`',
+  },
   create({ namespaces, ...parts }) {
     const controller = createController(createAdvancedKind(), { ...parts, ...(namespaces && { namespaces }) });
     return { ...controller, rollouts: () => countsOf(controller) };

@@ -11,7 +11,7 @@ test('without flags every option has its documented default', () => {
   assert.deepEqual(resolve(), {
     kubeconfig: undefined,
     context: undefined,
-    controllers: ['native'],
+    controllers: ['native', 'advanced'],
     namespaces: undefined,
     leaderElection: {
       namespace: 'edgeset-system',

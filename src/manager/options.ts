@@ -61,7 +61,7 @@ export interface ManagerOptions extends LogOptions {
   kubeconfig: string | undefined;
   /** Default: the kubeconfig's current context. */
   context: string | undefined;
-  /** Default `native`. Never empty, no duplicates. */
+  /** Default: all that this build knows. Never empty, no duplicates. */
   controllers: readonly string[];
   /** Undefined: all. */
   namespaces: readonly string[] | undefined;
@@ -123,7 +123,7 @@ export const resolveManagerOptions = (flags: ManagerFlags, surroundings: Surroun
   return {
     kubeconfig: nonEmpty('--kubeconfig', flags.kubeconfig),
     context: nonEmpty('--context', flags.context),
-    controllers: list('--controllers', flags.controllers ?? 'native').map((name) =>
+    controllers: list('--controllers', flags.controllers ?? surroundings.controllers.join(',')).map((name) =>
       oneOf('--controllers', name, surroundings.controllers),
     ),
     namespaces: namespaces?.map((name) => objectName('--namespaces', name, 'label')),

@@ -5,24 +5,33 @@ import type { Requirement } from './controller.ts';
 // Soon enough that whoever applies the missing piece sees the manager go on, seldom enough for the API server.
 const RETRY_MS = 2_000;
 
-/** Undefined when it is served, else what is wrong. Discovery needs no rights beyond those of every authenticated user. */
-const missing = async (
+export const nameOf = ({ group, version, plural }: Requirement): string => `${plural}.${group}/${version}`;
+
+/** `unknown`: the API server gave no answer. `what` is a sentence with the cure. */
+export type Found =
+  | { kind: 'served' }
+  | { kind: 'absent'; what: string }
+  | { kind: 'unknown'; what: string; error: unknown };
+
+/** Is it served? Discovery needs no rights beyond those of every authenticated user. */
+export const lookFor = async (
   client: Pick<KubeClient, 'raw' | 'server'>,
-  { group, version, plural, cure }: Requirement,
+  requirement: Requirement,
   signal: AbortSignal,
-): Promise<{ what: string; error?: unknown } | undefined> => {
-  const what = `${plural}.${group}/${version}`;
-  const absent = { what: `the API server does not serve ${what}: ${cure}` };
+): Promise<Found> => {
+  const { group, version, plural, cure } = requirement;
+  const absent: Found = { kind: 'absent', what: `the API server does not serve ${nameOf(requirement)}: ${cure}` };
   try {
     const found = JSON.parse(await client.raw(`/apis/${group}/${version}`, { signal })) as {
       resources?: readonly { name?: unknown }[];
     };
-    return found.resources?.some(({ name }) => name === plural) ? undefined : absent;
+    return found.resources?.some(({ name }) => name === plural) ? { kind: 'served' } : absent;
   } catch (error) {
     if (isKubeError(error, 'NotFound')) return absent;
-    if (isKubeError(error, 'Unauthorized', 'Forbidden'))
-      return { what: `${client.server} refuses us: check the credentials of the kubeconfig or service account`, error };
-    return { what: `no answer from ${client.server}: is it up, and reachable from here?`, error };
+    const what = isKubeError(error, 'Unauthorized', 'Forbidden')
+      ? `${client.server} refuses us: check the credentials of the kubeconfig or service account`
+      : `no answer from ${client.server}: is it up, and reachable from here?`;
+    return { kind: 'unknown', what, error };
   }
 };
 
@@ -41,12 +50,12 @@ export const awaitRequirements = async (
   let said: string | undefined;
   for (const requirement of requirements) {
     for (;;) {
-      const lack = await missing(client, requirement, signal);
+      const found = await lookFor(client, requirement, signal);
       if (signal.aborted) return;
-      if (lack === undefined) break;
-      const { what, ...error } = lack;
+      if (found.kind === 'served') break;
+      const { what } = found;
       report(what);
-      if (what !== said) log.error(what, error);
+      if (what !== said) log.error(what, found.kind === 'unknown' ? { error: found.error } : {});
       said = what;
       await sleep(clock, RETRY_MS, signal).catch(() => undefined);
     }

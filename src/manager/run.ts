@@ -10,6 +10,7 @@ import { runControllers, withoutElection } from './lifecycle.ts';
 import { createManagerMetrics } from './metrics.ts';
 import { type ManagerFlags, type ManagerOptions, resolveManagerOptions } from './options.ts';
 import { awaitRequirements } from './requirements.ts';
+import { whileServed } from './while-served.ts';
 
 /** The process that the manager is run by. */
 export interface ManagerHost {
@@ -68,15 +69,12 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
   });
   const definitions = options.controllers.flatMap((name) => controllerDefinitions.filter((each) => each.name === name));
   const create = (definition: ControllerDefinition): Controller => {
-    const { name } = definition;
-    const controller = definition.create({
-      client,
-      env,
-      events: recorder,
-      namespaces: options.namespaces,
-      identity,
-      observe: metrics.observer(name),
-    });
+    const { name, serves } = definition;
+    const observe = metrics.observer(name);
+    const { namespaces } = options;
+    const made = (): Controller => definition.create({ client, env, events: recorder, namespaces, identity, observe });
+    const own = { ...env, log: log.with({ controller: name }) };
+    const controller = serves ? whileServed(own, client, serves, made) : made();
     health.check(name, () => (controller.synced() ? undefined : 'its caches are being filled'));
     const lead = async (leading: AbortSignal): Promise<void> => {
       const hide = metrics.showRollouts(name, () => controller.rollouts());

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { advancedDaemonSetApi, advancedDaemonSetCrd } from '../../src/advanced/index.ts';
 import { customResourceDefinitions } from '../../src/resources/index.ts';
 import { describeAdvancedApi, describeTemplates } from '../conformance/advanced/index.ts';
-import { kubectlApply, type RealCluster, startCluster, until } from './index.ts';
+import { kubectl, kubectlApply, type RealCluster, startCluster, until } from './index.ts';
 
 const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 
@@ -77,4 +77,63 @@ describe('the API of Advanced DaemonSets, on a real API server', { timeout: 120_
     namespace: 'default',
     until: (what, probe) => until(what, 30_000, 25, probe),
   }));
+
+  it('a manager goes on when the definition is removed, and serves it again once it is back', async () => {
+    const { kubeconfig } = cluster;
+    const namespace = await cluster.createNamespace('presence');
+    await cluster.addNodes([`${namespace}-1`], { labels: { case: namespace } });
+    const manager = await cluster.startManager({ namespace, args: ['--leader-elect=false', '--log-format=json'] });
+    const app = {
+      apiVersion: 'apps.kruise.io/v1alpha1',
+      kind: 'DaemonSet',
+      metadata: { name: 'app', namespace },
+      spec: {
+        selector: { matchLabels: { app: 'x' } },
+        template: {
+          metadata: { labels: { app: 'x' } },
+          spec: { nodeSelector: { case: namespace }, containers: [{ name: 'main', image: 'app:v1' }] },
+        },
+      },
+    };
+    const serves = (count: number) =>
+      until(`the manager is ready, and serves ${count}`, 60_000, 200, async () => {
+        const [{ ok }, metrics] = await Promise.all([
+          fetch(`${manager.probes}/readyz`),
+          fetch(`${manager.metrics}/metrics`),
+        ]);
+        return ok && (await metrics.text()).includes(`\nedgeset_rollouts{controller="advanced"} ${count}\n`);
+      });
+    const runs = () =>
+      until('it has an available pod', 60_000, 200, async () =>
+        kubectl(kubeconfig, ['-n', namespace, 'get', 'ads', 'app', '-o', 'jsonpath={.status.numberAvailable}']).then(
+          (text) => text === '1',
+          () => false,
+        ),
+      );
+    const words = async (some: string): Promise<string[]> =>
+      (await manager.log()).split('\n').filter((line) => line.includes(some));
+    await kubectlApply(kubeconfig, app);
+    await runs();
+    await kubectl(kubeconfig, ['delete', 'crd', advancedDaemonSetCrd.metadata.name, '--timeout=30s']);
+    await until(
+      'the manager says that it is gone',
+      60_000,
+      200,
+      async () => (await words('does not serve')).length > 0,
+    );
+    await serves(0);
+    await kubectlApply(kubeconfig, advancedDaemonSetCrd);
+    await until('it can be created again', 30_000, 200, () =>
+      kubectlApply(kubeconfig, app).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await runs();
+    await serves(1);
+    assert.equal((await words('does not serve')).length, 1, 'it is said once');
+    await manager.stop();
+    assert.equal(await manager.exit, 0);
+    assert.deepEqual(await words('"level":"error"'), []);
+  });
 });

@@ -29,15 +29,10 @@ interface Manifest extends Json {
   roleRef?: unknown;
 }
 
-/**
- * Every object of the YAML files under `folder`; those of the agents are a matter of their own (agent.ts), and those for
- * Advanced DaemonSets are for managers that serve them.
- */
-export const readManifests = async (folder: string, advanced = false): Promise<Manifest[]> => {
+/** Every object of the YAML files under `folder`; those of the agents are a matter of their own (agent.ts). */
+export const readManifests = async (folder: string): Promise<Manifest[]> => {
   const files = (await readdir(folder, { recursive: true }))
-    .filter(
-      (file) => /\.ya?ml$/.test(file) && !file.startsWith('agent/') && (advanced || !file.startsWith('advanced/')),
-    )
+    .filter((file) => /\.ya?ml$/.test(file) && !file.startsWith('agent/'))
     .toSorted();
   const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
   return texts
@@ -49,13 +44,8 @@ export const readManifests = async (folder: string, advanced = false): Promise<M
  * Gives the ServiceAccounts of `deploy/` their rights, as if it had been installed into `namespace`: cluster-wide roles
  * as they are, everything namespaced moved there, and bindings under names of their own so that installations add up.
  */
-export const installRights = async (
-  api: Api,
-  namespace: string,
-  folder = join(root, 'deploy'),
-  advanced = false,
-): Promise<void> => {
-  const all = (await readManifests(folder, advanced)).filter(({ kind }) => kind in kinds);
+export const installRights = async (api: Api, namespace: string, folder = join(root, 'deploy')): Promise<void> => {
+  const all = (await readManifests(folder)).filter(({ kind }) => kind in kinds);
   if (!all.some(({ kind, metadata }) => kind === 'ServiceAccount' && metadata.name === 'edgeset-manager')) {
     throw new Error(`${folder} holds no ServiceAccount edgeset-manager: nothing says which rights a manager has`);
   }
@@ -109,8 +99,7 @@ export const startManager = async (plane: ManagerPlace, options: ManagerOptions)
   const { namespace, link, args = [] } = options;
   const program = join(root, 'bin', 'edgeset.ts');
   if (!existsSync(program)) throw new Error(`${program} is missing: there is no manager to start`);
-  const advanced = args.some((arg) => /^--controllers=.*\badvanced\b/.test(arg));
-  await installRights(plane.api, namespace, undefined, advanced);
+  await installRights(plane.api, namespace);
   const token = await mintToken(plane.api, namespace, 'edgeset-manager');
   const server = link === undefined ? plane.access.server : `https://127.0.0.1:${link.port}`;
   const name = `manager-${++started}`;

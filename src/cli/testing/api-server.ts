@@ -18,8 +18,10 @@ export interface FakeApiServer {
   readonly requests: readonly SeenRequest[];
   /** By path. */
   readonly leases: ReadonlyMap<string, Lease>;
-  /** Whether the CRD is installed; true at the start. */
+  /** Whether the CRD of DaemonRollouts is installed; true at the start. */
   crd: boolean;
+  /** Whether that of Advanced DaemonSets is; false at the start. */
+  advancedCrd: boolean;
   /** Whether writes of Leases fail with 500. */
   leasesFail: boolean;
   close(): Promise<void>;
@@ -45,7 +47,7 @@ const readJson = async (request: IncomingMessage): Promise<unknown> => {
 export const startFakeApiServer = async (): Promise<FakeApiServer> => {
   const requests: SeenRequest[] = [];
   const leases = new Map<string, Lease>();
-  const state = { crd: true, leasesFail: false };
+  const state = { crd: true, advancedCrd: false, leasesFail: false };
   let version = 1;
 
   const serveLease = async (request: IncomingMessage, path: string, response: ServerResponse): Promise<void> => {
@@ -79,6 +81,9 @@ export const startFakeApiServer = async (): Promise<FakeApiServer> => {
     if (path.startsWith('/apis/coordination.k8s.io/v1/')) await serveLease(request, path, response);
     else if (path === '/apis/edgeset.io/v1alpha1') {
       if (state.crd) send(response, 200, { kind: 'APIResourceList', resources: [{ name: 'daemonrollouts' }] });
+      else refuse(response, 404, 'NotFound');
+    } else if (path === '/apis/apps.kruise.io/v1beta1') {
+      if (state.advancedCrd) send(response, 200, { kind: 'APIResourceList', resources: [{ name: 'daemonsets' }] });
       else refuse(response, 404, 'NotFound');
     } else if (method !== 'GET') refuse(response, 403, 'Forbidden');
     else if (query.get('watch') === 'true') {
