@@ -32,6 +32,8 @@ export interface Kubelet {
   /** A pod of this node is there, or has changed. */
   take(pod: KeptPod): void;
   drop(uid: string): void;
+  /** Those of this node. */
+  pods(): Iterable<KeptPod>;
   /** The node's own settings have changed. */
   lookAround(): void;
 }
@@ -94,6 +96,9 @@ export const createKubelet = (first: KeptNode, options: KubeletOptions): Kubelet
     drop(uid) {
       workers.get(uid)?.halt();
       workers.delete(uid);
+    },
+    *pods() {
+      for (const { pod } of workers.values()) yield pod;
     },
     lookAround() {
       for (const worker of workers.values()) worker.look(worker.pod);

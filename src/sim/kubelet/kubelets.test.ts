@@ -171,4 +171,22 @@ describe('a node', () => {
       clock.run(1000);
     }
   });
+
+  it('that is made again under its name finds the pods that it had, though it was offline then', () => {
+    const { createDaemonSet, podOn, remove, offline, online, cluster, exists, clock } = createWorld([
+      'node-1',
+      'node-2',
+    ]);
+    createDaemonSet();
+    clock.run(3000);
+    offline('node-1');
+    const { name } = podOn('node-1').metadata;
+    remove(pods, name);
+    remove(nodes, 'node-1');
+    cluster.addNode('node-1');
+    online('node-1');
+    clock.run(3000);
+    assert.equal(exists(pods, name), false, 'the pod that was to end has ended');
+    assert.equal(conditionOf(podOn('node-1'), 'Ready'), 'True');
+  });
 });

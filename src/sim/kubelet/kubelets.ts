@@ -87,6 +87,8 @@ export const createKubelets = ({ machinery, env, delays, graceMs }: KubeletsOpti
     if (type === 'DELETED') {
       kubelet?.disconnect();
       fleet.delete(name);
+      // A node that is made again under the same name finds them.
+      early.set(name, new Map([...(kubelet?.pods() ?? [])].map((pod) => [pod.metadata.uid, pod])));
       return;
     }
     if (!kubelet) {
