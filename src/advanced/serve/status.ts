@@ -81,6 +81,8 @@ const conditionsOf = (input: StatusInput): Condition[] => {
 /** The status that a DaemonSet is to have. */
 export const statusOf = (input: StatusInput): AdvancedDaemonSetStatus => {
   const { view, sums, hash, blocked } = input;
+  // While OpenKruise's manager is at work the numbers are its own: two who write them would never come to an end.
+  if (blocked?.reason === 'OpenKruiseManager') return { ...view.status, conditions: conditionsOf(input) };
   const observed = hash !== undefined || blocked || view.deleted;
   return {
     ...view.status,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { KubeError, leases, toMicroTime } from '../../kube/index.ts';
 import { controllerRevisions, namespaces, pods as podResource } from '../../resources/index.ts';
+import { advancedDaemonSets } from '../resources.ts';
 import { type Fleet, NAMESPACE, withFleet } from '../testing/fleet.ts';
 
 const created = ({ requests }: Fleet): number =>
@@ -101,8 +102,13 @@ describe('nothing is acted on', () => {
       await fleet.create();
       const condition = await fleet.until('it stalls', () => stalled(fleet));
       assert.equal(condition.reason, 'OpenKruiseManager');
+      const theirs = { desiredNumberScheduled: 3, updatedNumberScheduled: 2, daemonSetHash: 'theirs' };
+      const call = { type: 'merge', subresource: 'status' } as const;
+      await fleet.client.patch(advancedDaemonSets, { namespace: NAMESPACE, name: 'app' }, { status: theirs }, call);
       await fleet.clock.advance(20_000);
       assert.equal(created(fleet), 0);
+      const { conditions: _, ...said } = (await fleet.get()).status ?? {};
+      assert.deepEqual(said, theirs, 'the numbers are for OpenKruise to write');
       assert.ok(fleet.reasons().includes('OpenKruiseManager'));
       await fleet.allRun('app:v1');
     }),
