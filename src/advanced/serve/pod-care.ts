@@ -1,7 +1,4 @@
-import { createAir, createPacing, FIELD_MANAGER, type Outcome, type Surroundings } from '../../controller/index.ts';
-import { isKubeError } from '../../kube/index.ts';
-import { pods as podResource } from '../../resources/index.ts';
-import { controllerOf } from '../../rollout/index.ts';
+import type { Outcome, Surroundings } from '../../controller/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { cancelDelete } from '../lifecycle/index.ts';
 import { firstGatePatch, gatesToOpen } from '../pods/index.ts';
@@ -10,37 +7,20 @@ import { type Deeds, type Destination, versionOf } from './deeds.ts';
 import type { KeptPod } from './kept-pod.ts';
 import type { KnownRevision } from './revision-keeper.ts';
 
-export interface PodCareOptions
-  extends Pick<Surroundings<AdvancedView, KeptPod>, 'client' | 'env' | 'ledger' | 'teller' | 'wake'> {
+export interface PodCareOptions extends Pick<Surroundings<AdvancedView, KeptPod>, 'env' | 'ledger' | 'teller'> {
   deeds: Deeds;
   chores: Chores;
 }
 
 const NEVER = Number.POSITIVE_INFINITY;
-const TIMEOUT_MS = 10_000;
-/** Replicas that do not lead look after nobody: what they note is bounded. */
-const MOST_LOST = 500;
 
 type Write = (signal: AbortSignal) => Promise<Outcome>;
 /** What a pod needs: a write, to be looked at again at a time, or whenever somebody else is through with it. */
 type Need = { write: Write; failed?: (reason: string, message: string) => void } | { at: number } | 'others';
 
 /** What single pods need that are there and stay: adoption, their gates, the further steps in place, a hook taken back. */
-export const createPodCare = ({ client, env, ledger, teller, wake, deeds, chores }: PodCareOptions) => {
-  const { clock, log } = env;
-  /** Pods that the watch shows no more, by UID: their names. */
-  const lost = new Map<string, string>();
-  const pacing = createPacing();
-  const releases = createAir({
-    clock,
-    most: 4,
-    ended: wake,
-    failed(uid, error) {
-      log.warn('a pod that the selector matches no more could not be looked after', { uid, error });
-      pacing.failed(uid, clock.now());
-    },
-  });
-
+export const createPodCare = ({ env, ledger, teller, deeds, chores }: PodCareOptions) => {
+  const { clock } = env;
   const adopt = (view: AdvancedView, kept: KeptPod): Write => {
     const { apiVersion, name, uid } = view;
     const reference = { apiVersion, kind: 'DaemonSet', name, uid, controller: true, blockOwnerDeletion: true };
@@ -78,6 +58,11 @@ export const createPodCare = ({ client, env, ledger, teller, wake, deeds, chores
     };
   };
 
+  const isOfOpenAct = ({ facts }: KeptPod): boolean => {
+    const act = ledger.get(facts.node)?.act;
+    return act?.podUid === facts.uid && act.stage !== 'done';
+  };
+
   const needOf = (
     view: AdvancedView,
     kept: KeptPod,
@@ -92,70 +77,35 @@ export const createPodCare = ({ client, env, ledger, teller, wake, deeds, chores
       return { write: (signal) => deeds.patch(versionOf(kept), { kind: 'status', body }, signal) };
     }
     if (removing) return undefined;
-    const act = ledger.get(facts.node)?.act;
-    if (act?.podUid === facts.uid && act.stage !== 'done') return 'others';
+    if (isOfOpenAct(kept)) return 'others';
     const way = known && inPlace(kept, known);
     if (way) return way;
     const back = cancelDelete(pod, clock.now());
     return back && { write: (signal) => deeds.patch(versionOf(kept), back, signal) };
   };
 
-  const release = async ({ namespace, uid }: AdvancedView, name: string, podUid: string, signal: AbortSignal) => {
-    try {
-      const pod = await client.get(podResource, { namespace, name }, { timeoutMs: TIMEOUT_MS, signal });
-      const { metadata = {} } = pod;
-      if (metadata.uid !== podUid || controllerOf(pod)?.uid !== uid || metadata.deletionTimestamp) return;
-      const ownerReferences = metadata.ownerReferences?.filter((owner) => owner.uid !== uid) ?? [];
-      const { resourceVersion } = metadata;
-      await client.patch(
-        podResource,
-        { namespace, name },
-        { metadata: { uid: podUid, resourceVersion, ownerReferences } },
-        { type: 'merge', fieldManager: FIELD_MANAGER, timeoutMs: TIMEOUT_MS, signal },
-      );
-      log.info('a pod whose labels the selector does not match any more was released', { pod: name });
-    } catch (error) {
-      if (!isKubeError(error, 'NotFound', 'Conflict')) throw error;
-    }
+  /** When to look at the pod again; undefined: at the next pass. */
+  const attend = (kept: KeptPod, need: Need | undefined): number | undefined => {
+    if (need === undefined) return NEVER;
+    if (need === 'others') return undefined;
+    if ('at' in need) return need.at;
+    const turn = chores.turnOf(kept);
+    if (turn > clock.now()) return turn;
+    chores.launch(kept, need.write, (outcome) => {
+      if (outcome.kind === 'refused' && outcome.reason !== undefined) need.failed?.(outcome.reason, outcome.message);
+    });
+    return undefined;
   };
 
   return {
     /** Begins what a pod needs. Resolves to when to look at it again; undefined: at the next pass. */
-    tend(view: AdvancedView, kept: KeptPod, known: KnownRevision | undefined, removing: boolean): number | undefined {
-      const need = needOf(view, kept, known, removing);
-      if (need === undefined) return NEVER;
-      if (need === 'others') return undefined;
-      if ('at' in need) return need.at;
-      const turn = chores.turnOf(kept);
-      if (turn > clock.now()) return turn;
-      chores.launch(kept, need.write, (outcome) => {
-        if (outcome.kind === 'refused' && outcome.reason !== undefined) need.failed?.(outcome.reason, outcome.message);
-      });
-      return undefined;
+    tend: (view: AdvancedView, kept: KeptPod, known: KnownRevision | undefined, removing: boolean) =>
+      attend(kept, needOf(view, kept, known, removing)),
+    /** The same while nothing new is begun: a pod that was taken out of service to be changed comes back into it. */
+    finish(kept: KeptPod, known: KnownRevision): number | undefined {
+      if (kept.standing !== 'ours' || kept.facts.terminating) return NEVER;
+      return attend(kept, isOfOpenAct(kept) ? 'others' : inPlace(kept, known));
     },
-    /** The watch shows the pod no more. One that was not ending may have got other labels. */
-    lost({ standing, facts }: KeptPod): void {
-      if (standing !== 'ours' || facts.terminating) return;
-      const [eldest] = lost.keys();
-      if (lost.size >= MOST_LOST && eldest !== undefined) lost.delete(eldest);
-      lost.set(facts.uid, facts.name);
-    },
-    /** Lets pods go that the selector does not match any more. When to be called again, epoch ms; Infinity for never. */
-    releaseLost(view: AdvancedView): number {
-      let nextAt = NEVER;
-      for (const [uid, name] of lost) {
-        const turn = pacing.until(uid, clock.now());
-        if (turn > clock.now()) nextAt = Math.min(nextAt, turn);
-        else
-          releases.launch(uid, async (signal) => {
-            await release(view, name, uid, signal);
-            lost.delete(uid);
-            pacing.succeeded(uid);
-          });
-      }
-      return nextAt;
-    },
-    stop: (graceMs: number): Promise<void> => releases.stop(graceMs),
   };
 };
 export type PodCare = ReturnType<typeof createPodCare>;

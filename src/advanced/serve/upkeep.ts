@@ -12,6 +12,7 @@ import type { PodCare } from './pod-care.ts';
 import type { KnownRevision } from './revision-keeper.ts';
 import { createShares, shareOf } from './shares.ts';
 import { createStatusKeeper, statusOf } from './status.ts';
+import { createStrays } from './strays.ts';
 import type { TargetFinder } from './target.ts';
 
 export interface UpkeepOptions extends Surroundings<AdvancedView, KeptPod> {
@@ -37,6 +38,7 @@ export const createUpkeep = (options: UpkeepOptions) => {
   const status = createStatusKeeper(options);
   const arranger = createArranger({ ...options, agenda, shares });
   const farewell = createFarewell(options);
+  const strays = createStrays(options);
   const natives = new Set<string>();
 
   const touched: Touched<KeptPod> = {
@@ -46,7 +48,7 @@ export const createUpkeep = (options: UpkeepOptions) => {
       if (!agenda.pod(kept)) {
         creator.gone(kept);
         chores.forget(facts.uid);
-        care.lost(kept);
+        strays.lost(kept);
         farewell.gone(kept);
       }
       const owner = standing === 'native' ? controllerOf(pod)?.uid : undefined;
@@ -88,6 +90,7 @@ export const createUpkeep = (options: UpkeepOptions) => {
       const view = status.seen(pass.view);
       const blocked = finder.blocked();
       const known = blocked || view.deleted ? undefined : finder.known(pass.view);
+      const last = finder.last();
       const hash = known?.target.hash;
       const turns = agenda.turns({ ...pass.view, hash, blocked: blocked !== undefined }, now);
       const looked = turns.map((name) => look(view, name, known, now));
@@ -95,7 +98,7 @@ export const createUpkeep = (options: UpkeepOptions) => {
       const arranged = known ? arranger.arrange(pass, known, wanting, now) : { removing: noPods, wakeAt: NEVER };
 
       const tend = (kept: KeptPod): number | undefined => {
-        if (blocked) return NEVER;
+        if (blocked) return last ? care.finish(kept, last) : NEVER;
         if (view.deleted) return farewell.tend(view, kept);
         return care.tend(view, kept, known, arranged.removing.has(kept.facts.uid));
       };
@@ -104,7 +107,7 @@ export const createUpkeep = (options: UpkeepOptions) => {
         const lookAgainAt = Math.min(lookAt, ...times.map((at) => at ?? NEVER));
         agenda.looked(name, lookAgainAt, wants || times.includes(undefined));
       }
-      const releaseAt = blocked ? NEVER : care.releaseLost(view);
+      const releaseAt = blocked ? NEVER : strays.release(view);
       const goodbyeAt = blocked ? NEVER : farewell.keep(pass.view, creator.inFlight() === 0);
       const refusal = creator.refusal();
       const awaited = farewell.awaited();
@@ -112,7 +115,7 @@ export const createUpkeep = (options: UpkeepOptions) => {
       return Math.min(arranged.wakeAt, agenda.nextTurn(now), releaseAt, goodbyeAt, status.keep(view, said));
     },
     async stop(graceMs: number): Promise<void> {
-      const parts = [creator, chores, status, care, farewell];
+      const parts = [creator, chores, status, strays, farewell];
       await Promise.all(parts.map((part) => part.stop(graceMs)));
     },
   };
