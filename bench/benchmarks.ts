@@ -1,3 +1,4 @@
+import { advancedReal } from './advanced-real.ts';
 import { agentFootprint } from './agent-footprint.ts';
 import { event } from './event.ts';
 import { foreign } from './foreign.ts';
@@ -9,7 +10,7 @@ import { rolloutReal } from './rollout-real.ts';
 import { rolloutVirtual } from './rollout-virtual.ts';
 import { sim } from './sim.ts';
 
-/** In the order in which they run: the last three start a real control plane each. */
+/** In the order in which they run: the last ones start a real control plane each. */
 export const benchmarks: readonly Benchmark[] = [
   event,
   rolloutVirtual,
@@ -20,4 +21,5 @@ export const benchmarks: readonly Benchmark[] = [
   agentFootprint,
   rolloutReal,
   memoryReal,
+  advancedReal,
 ];

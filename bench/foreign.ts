@@ -3,6 +3,7 @@ import { mib } from './measure/figure.ts';
 import { residentOf } from './measure/machine.ts';
 import { startRealFleet } from './real/fleet.ts';
 import { allowInspection, managerHeap } from './real/manager-heap.ts';
+import { native } from './real/native.ts';
 
 const PODS = 2_000;
 /** Projected as ours are, they would take about 1.5 MiB; whole, about 15. */
@@ -13,7 +14,7 @@ export const foreign: Benchmark = {
   name: 'foreign',
   async run({ quick }) {
     const nodes = quick ? 100 : 200;
-    const fleet = await startRealFleet(nodes);
+    const fleet = await startRealFleet(nodes, native);
     try {
       await fleet.apply('app', { version: 1, maxUnavailable: '10', meanStartMs: 100 });
       await fleet.whenRolledOut('app', 300_000);

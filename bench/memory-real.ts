@@ -2,6 +2,7 @@ import type { Benchmark } from './measure/figure.ts';
 import { mib, seconds } from './measure/figure.ts';
 import { peakResidentOf, residentOf, watchMachine } from './measure/machine.ts';
 import { startRealFleet } from './real/fleet.ts';
+import { native } from './real/native.ts';
 
 /** OpenYurt's manager at 3,000 nodes, see docs/benchmarks.md. */
 const PEER_RESIDENT = 196 * 1024 * 1024;
@@ -10,7 +11,7 @@ const PEER_RESIDENT = 196 * 1024 * 1024;
 export const memoryReal: Benchmark = {
   name: 'memory-real',
   async run({ quick }) {
-    const fleet = await startRealFleet(quick ? 500 : 3_000);
+    const fleet = await startRealFleet(quick ? 500 : 3_000, native);
     try {
       await fleet.apply('app', { version: 1, maxUnavailable: '150', meanStartMs: 300 });
       await fleet.whenRolledOut('app', 900_000);

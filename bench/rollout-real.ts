@@ -1,18 +1,18 @@
 import type { Manager } from '../test/conformance/index.ts';
 import type { Benchmark, Figure } from './measure/figure.ts';
 import { mib, seconds } from './measure/figure.ts';
-import { cpuMsOf, peakResidentOf, residentOf, watchMachine } from './measure/machine.ts';
-import { slotUse } from './measure/slots.ts';
-import { callsOf, downTimes } from './real/account.ts';
+import { peakResidentOf, residentOf } from './measure/machine.ts';
+import { podWrites } from './real/account.ts';
 import { SIGMA } from './real/down-times.ts';
 import { type RealFleet, startRealFleet } from './real/fleet.ts';
+import { type NativeRelease, native } from './real/native.ts';
+import { bringTo, rollOut } from './real/roll-out.ts';
 import { rolloutGoal } from './rollout-virtual.ts';
 
 /** Measured with OpenYurt's manager under the same conditions, see docs/benchmarks.md. */
 const peerOf = (k: number): string => (k <= 10 ? '1.30, 73 overruns' : '1.58');
 const PEER_CPU_MS = 10.9;
 const PEER_RESIDENT = 119 * 1024 * 1024;
-const APP = 'app';
 
 interface Step {
   k: number;
@@ -20,39 +20,29 @@ interface Step {
   version: number;
 }
 
-const rollOut = async (fleet: RealFleet, manager: Manager, step: Step): Promise<Figure[]> => {
-  const { cluster, namespace, nodes } = fleet;
+const measure = async (fleet: RealFleet<NativeRelease>, manager: Manager, step: Step): Promise<Figure[]> => {
+  const { nodes } = fleet;
   const { k, meanStartMs, version } = step;
-  const machine = watchMachine();
-  const cpuBefore = cpuMsOf(manager.pid);
-  const startedAt = Date.now();
-  await fleet.apply(APP, { version, maxUnavailable: String(k), meanStartMs });
-  await fleet.whenRolledOut(APP, 1_800_000);
-  const busy = machine();
-  const cpu = (cpuMsOf(manager.pid) - cpuBefore) / nodes;
-  const records = await cluster.audit.read();
-  const downs = downTimes(records, { namespace, app: APP, user: manager.user, since: startedAt });
-  const calls = callsOf(records, manager.user, startedAt);
-  const ours = downs.filter((down) => down.ours);
-  const tookMs = Math.max(...ours.map(({ to }) => to)) - startedAt;
-  const { ratio, perfect, meanDownMs, mostDown, overruns, strays } = slotUse(downs, k, tookMs);
+  const release = { version, maxUnavailable: String(k), meanStartMs };
+  const rolledOut = await rollOut(fleet, manager, { release, k, slot: 'down' });
+  const { ratio, perfect, meanMs, most, overruns, strays, tookMs, calls, cpuMs, busy } = rolledOut;
   const each = (count: number): string => (count / nodes).toFixed(2);
   return [
     {
       name: `rollout-real k=${k}`,
       measured:
         `${ratio.toFixed(3)} of the bound (no scheduler does better than ${perfect.toFixed(3)} here), N=${nodes} in ${seconds(tookMs)}, ` +
-        `at most ${mostDown} down, ${overruns} overruns, ${strays} fell away by themselves; down ${seconds(meanDownMs)} lognormal ${SIGMA}; ${busy}`,
+        `at most ${most} down, ${overruns} overruns, ${strays} fell away by themselves; down ${seconds(meanMs)} lognormal ${SIGMA}; ${busy}`,
       goal: `<= ${rolloutGoal(k)}, 0 overruns; OpenYurt ${peerOf(k)}`,
       met: ratio <= rolloutGoal(k) && overruns === 0,
     },
     {
       name: `cost-real k=${k}`,
       measured:
-        `${each(calls.deletes)} pod writes a pod (and ${each(calls.rollouts)} rollout objects, ${each(calls.events)} Events, ` +
-        `${each(calls.otherWrites)} others), ${each(calls.reads)} reads, ${cpu.toFixed(1)} ms CPU; ${busy}`,
+        `${each(podWrites(calls))} pod writes a pod (and ${each(calls.rollouts)} rollout objects, ${each(calls.events)} Events, ` +
+        `${each(calls.statuses + calls.otherWrites)} others), ${each(calls.reads)} reads, ${cpuMs.toFixed(1)} ms CPU; ${busy}`,
       goal: `1 pod write, <= ${PEER_CPU_MS} ms; OpenYurt 1.03 writes, 3.6-10.9 ms`,
-      met: calls.deletes === nodes && cpu <= PEER_CPU_MS,
+      met: podWrites(calls) === nodes && cpuMs <= PEER_CPU_MS,
     },
   ];
 };
@@ -61,14 +51,13 @@ const rollOut = async (fleet: RealFleet, manager: Manager, step: Step): Promise<
 export const rolloutReal: Benchmark = {
   name: 'rollout-real',
   async run({ quick }) {
-    const fleet = await startRealFleet(quick ? 300 : 1000);
+    const fleet = await startRealFleet(quick ? 300 : 1000, native);
     try {
-      await fleet.apply(APP, { version: 1, maxUnavailable: '10', meanStartMs: 300 });
-      await fleet.whenRolledOut(APP, 600_000);
+      await bringTo(fleet, { version: 1, maxUnavailable: '10', meanStartMs: 300 });
       const manager = await fleet.startManager();
       // Down times are as long as four minutes a rollout allow: the shorter, the more the time to decide and act shows.
-      const many = await rollOut(fleet, manager, { k: quick ? 30 : 100, meanStartMs: 4_500, version: 2 });
-      const few = await rollOut(fleet, manager, { k: 10, meanStartMs: 1_700, version: 3 });
+      const many = await measure(fleet, manager, { k: quick ? 30 : 100, meanStartMs: 4_500, version: 2 });
+      const few = await measure(fleet, manager, { k: 10, meanStartMs: 1_700, version: 3 });
       const resident = residentOf(manager.pid);
       const memory: Figure = {
         name: `memory-real N=${fleet.nodes}`,

@@ -16,7 +16,7 @@ const table = (): number[] => {
 
 /**
  * Gives each pod a start delay by its node's number (the last four characters of its name): lognormal, the same in every
- * run. kwok itself adds up to a half, evenly spread.
+ * run; one that is changed in place to another mean gets another. kwok itself adds up to a half, evenly spread.
  */
 export const spreadDownTimes = async (api: Api): Promise<void> => {
   const group = '/apis/admissionregistration.k8s.io/v1beta1';
@@ -31,12 +31,18 @@ export const spreadDownTimes = async (api: Api): Promise<void> => {
       failurePolicy: 'Fail',
       reinvocationPolicy: 'Never',
       matchConstraints: {
-        resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
+        resourceRules: [
+          { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['pods'] },
+        ],
       },
       matchConditions: [
         {
           name: 'asks-for-it',
           expression: `has(object.metadata.annotations) && '${MEAN_ANNOTATION}' in object.metadata.annotations`,
+        },
+        {
+          name: 'asks-for-another',
+          expression: `oldObject == null || !has(oldObject.metadata.annotations) || !('${MEAN_ANNOTATION}' in oldObject.metadata.annotations) || oldObject.metadata.annotations['${MEAN_ANNOTATION}'] != object.metadata.annotations['${MEAN_ANNOTATION}']`,
         },
       ],
       variables: [

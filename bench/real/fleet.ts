@@ -1,75 +1,51 @@
 import { startCluster, until } from '../../test/cluster/index.ts';
 import type { Manager } from '../../test/conformance/index.ts';
-import { MEAN_ANNOTATION, spreadDownTimes } from './down-times.ts';
-
-export interface Release {
-  version: number;
-  /** Value of apps.openyurt.io/max-unavailable; undefined: the DaemonSet does not opt in. */
-  maxUnavailable: string | undefined;
-  meanStartMs: number;
-}
+import { spreadDownTimes } from './down-times.ts';
+import type { Release, SetStatus, Workload } from './workload.ts';
 
 const STOP_MS = 200;
 /** Nodes at a time: their status is polled as one list. */
 const CHUNK = 250;
 
-interface SetStatus {
+interface SetObject {
   metadata: { generation: number };
-  status: { observedGeneration?: number; updatedNumberScheduled?: number; numberAvailable?: number };
+  status?: SetStatus;
 }
 
 /** A real control plane with simulated nodes and a namespace for DaemonSets on all of them. */
-export const startRealFleet = async (nodes: number) => {
+export const startRealFleet = async <R extends Release>(nodes: number, workload: Workload<R>) => {
   // No node is to fall away, however busy the machine; and leases of thousands of nodes, renewed every second, would be
   // all that is measured.
   const cluster = await startCluster({ graceSeconds: 300, delays: { stopMs: STOP_MS } });
   const { api } = cluster.plane;
   try {
-    await spreadDownTimes(api);
+    await Promise.all([spreadDownTimes(api), workload.install(cluster)]);
     const namespace = await cluster.createNamespace('bench');
     const names = Array.from({ length: nodes }, (_, index) => `edge-${String(index).padStart(4, '0')}`);
     for (let from = 0; from < nodes; from += CHUNK) await cluster.addNodes(names.slice(from, from + CHUNK));
-    const path = (name: string): string => `/apis/apps/v1/namespaces/${namespace}/daemonsets/${name}`;
+    const path = (name: string): string => workload.path(namespace, name);
 
     return {
       cluster,
       namespace,
       nodes,
       /** Applies a DaemonSet; resolves at once. */
-      async apply(name: string, { version, maxUnavailable, meanStartMs }: Release): Promise<void> {
-        const optIn =
-          maxUnavailable === undefined
-            ? {}
-            : { 'apps.openyurt.io/update-strategy': 'auto', 'apps.openyurt.io/max-unavailable': maxUnavailable };
-        const labels = { app: name };
-        await api.apply(path(name), {
-          apiVersion: 'apps/v1',
-          kind: 'DaemonSet',
-          metadata: { name, annotations: optIn },
-          spec: {
-            selector: { matchLabels: labels },
-            updateStrategy: { type: 'OnDelete' },
-            template: {
-              metadata: { labels, annotations: { [MEAN_ANNOTATION]: String(meanStartMs) } },
-              spec: { containers: [{ name: 'app', image: `app:v${version}` }] },
-            },
-          },
-        });
-      },
+      apply: async (name: string, release: R): Promise<void> =>
+        void (await api.apply(path(name), workload.object(name, release))),
       /** Resolves when every node runs the DaemonSet's template, available. */
       whenRolledOut: (name: string, timeoutMs: number): Promise<boolean> =>
         until(`${name} is rolled out`, timeoutMs, 250, async () => {
           cluster.plane.mustRun();
-          const { metadata, status } = await api.get<SetStatus>(path(name));
+          const { metadata, status } = await api.get<SetObject>(path(name));
           return (
-            status.observedGeneration === metadata.generation &&
+            status?.observedGeneration === metadata.generation &&
             status.updatedNumberScheduled === nodes &&
             status.numberAvailable === nodes
           );
         }),
       /** Starts the product's manager; resolves when it is ready. Nothing else may lead. */
       async startManager(): Promise<Manager> {
-        const manager = await cluster.startManager({ namespace, args: ['--leader-elect=false'] });
+        const manager = await cluster.startManager({ namespace, args: ['--leader-elect=false', ...workload.args] });
         const ended = manager.exit.then(async (how) => {
           throw new Error(`the manager ended with ${how}: ${(await manager.log()).slice(-500)}`);
         });
@@ -90,4 +66,4 @@ export const startRealFleet = async (nodes: number) => {
     throw error;
   }
 };
-export type RealFleet = Awaited<ReturnType<typeof startRealFleet>>;
+export type RealFleet<R extends Release> = Awaited<ReturnType<typeof startRealFleet<R>>>;

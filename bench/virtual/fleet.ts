@@ -5,7 +5,7 @@ import { createEventRecorder, type KubeObject } from '../../src/kube/index.ts';
 import { nativeKind } from '../../src/native/index.ts';
 import { type Env, silentLogger } from '../../src/runtime/index.ts';
 import { createChance } from '../measure/chance.ts';
-import type { Down } from '../measure/slots.ts';
+import type { Taken } from '../measure/slots.ts';
 import { createMemoryApi } from './api.ts';
 import { createVirtualClock } from './time.ts';
 
@@ -53,7 +53,7 @@ export const createFleet = (options: FleetOptions) => {
   const { nodes, maxUnavailable, downMs, roundTripMs, watchLagMs, copies = false } = options;
   const clock = createVirtualClock(START_MS);
   const env: Env = { clock, random: createChance(7), log: silentLogger };
-  const downs: Down[] = [];
+  const downs: Taken[] = [];
   const podOf = new Map<string, Pod>();
   let release = 1;
   let made = 0;
@@ -98,7 +98,7 @@ export const createFleet = (options: FleetOptions) => {
     });
     clock.timer(down, () => {
       setReady(node, true);
-      downs.push({ node, from, to: clock.now(), began, ended: (changes += 1), ours: true });
+      downs.push({ node, from, to: clock.now(), lagMs: 0, began, ended: (changes += 1), ours: true });
     });
   };
 
@@ -162,7 +162,7 @@ export const createFleet = (options: FleetOptions) => {
     controller,
     writes: api.writes,
     /** Every replacement so far that has ended. */
-    downs: downs as readonly Down[],
+    downs: downs as readonly Taken[],
     /** Starts the controller; resolves when it has told that all nodes run the first revision. */
     async start(): Promise<void> {
       void events.run(stop.signal);
