@@ -1,111 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { AuditRecord } from './audit-record.ts';
-import { countWrites, judge } from './judge.ts';
-
-const manager = 'system:serviceaccount:edge:edgeset-manager';
-
-/** Writes a cluster's history by hand; every line is one successful write, a second after the one before. */
-const history = (nodes: number, minReadySeconds = 0) => {
-  const records: AuditRecord[] = [];
-  let now = Date.parse('2026-01-01T00:00:00Z');
-  let answerMs = 0;
-  let version = 100;
-  const write = (
-    fields: Partial<AuditRecord> & {
-      response: { metadata: { name?: string } & Record<string, unknown> } & Record<string, unknown>;
-    },
-  ) => {
-    version += 1;
-    const metadata = { ...fields.response.metadata, resourceVersion: String(version) };
-    records.push({
-      receivedAt: now,
-      answeredAt: now + answerMs,
-      user: 'system:kwok',
-      userAgent: '',
-      verb: 'update',
-      group: '',
-      resource: '',
-      namespace: 'edge',
-      name: fields.response.metadata.name ?? '',
-      code: 200,
-      request: undefined,
-      ...fields,
-      response: { ...fields.response, metadata },
-    });
-  };
-  const condition = (ready: boolean) => ({ conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] });
-  const podObject = (uid: string, node: string, hash: string, ready: boolean, deleting = false) => ({
-    kind: 'Pod',
-    metadata: {
-      name: `pod-${uid}`,
-      uid,
-      labels: { 'controller-revision-hash': hash },
-      ownerReferences: [{ controller: true, uid: 'ds' }],
-      ...(deleting && { deletionTimestamp: 'then', deletionGracePeriodSeconds: 30 }),
-    },
-    spec: { nodeName: node },
-    status: condition(ready),
-  });
-  const self = {
-    records,
-    wait(ms: number) {
-      now += ms;
-      return self;
-    },
-    /** How long the server takes to answer from here on. */
-    answers(ms: number) {
-      answerMs = ms;
-      return self;
-    },
-    node(name: string, ready: boolean) {
-      write({ resource: 'nodes/status', namespace: '', response: { metadata: { name }, status: condition(ready) } });
-      return self;
-    },
-    release(image: string, hash: string, revision: number) {
-      write({
-        group: 'apps',
-        resource: 'daemonsets',
-        response: {
-          metadata: { name: 'app', uid: 'ds' },
-          spec: { minReadySeconds, template: { spec: { containers: [{ image }] } } },
-        },
-      });
-      write({
-        group: 'apps',
-        resource: 'controllerrevisions',
-        response: {
-          metadata: {
-            labels: { 'controller-revision-hash': hash },
-            ownerReferences: [{ controller: true, uid: 'ds' }],
-          },
-          revision,
-        },
-      });
-      return self;
-    },
-    pod(uid: string, node: string, hash: string, ready: boolean) {
-      write({ resource: 'pods/status', verb: 'patch', response: podObject(uid, node, hash, ready) });
-      return self;
-    },
-    remove(uid: string, node: string, hash: string, how: { by?: string; uid?: boolean } = {}) {
-      write({
-        resource: 'pods',
-        verb: 'delete',
-        user: how.by ?? manager,
-        request: how.uid === false ? { kind: 'DeleteOptions' } : { preconditions: { uid } },
-        response: podObject(uid, node, hash, true, true),
-      });
-      return self;
-    },
-    judge: (budget: number | `${number}%`) => judge(records, { namespace: 'edge', daemonSet: 'app', budget }),
-  };
-  const names = Array.from({ length: nodes }, (_, index) => `n${index}`);
-  for (const name of names) self.node(name, true);
-  self.release('app:v1', 'old', 1);
-  for (const name of names) self.pod(`old-${name}`, name, 'old', true);
-  return self.wait(60_000).release('app:v2', 'new', 2).wait(1000);
-};
+import { countWrites } from './judge.ts';
+import { history, manager } from './judge-history.ts';
 
 describe('the judge', () => {
   it('finds nothing in a rollout that keeps its budget', () => {
@@ -133,7 +29,7 @@ describe('the judge', () => {
 
   it('counts a new pod as healed only after minReadySeconds', () => {
     const log = (pauseMs: number) =>
-      history(2, 10)
+      history(2, { minReadySeconds: 10 })
         .remove('old-n0', 'n0', 'old')
         .pod('new-n0', 'n0', 'new', true)
         .wait(pauseMs)
@@ -144,7 +40,11 @@ describe('the judge', () => {
   });
 
   it('lets a leader act upon what its watch told before the server noted the answer', () => {
-    const log = history(2, 10).remove('old-n0', 'n0', 'old').answers(300).pod('new-n0', 'n0', 'new', true).answers(0);
+    const log = history(2, { minReadySeconds: 10 })
+      .remove('old-n0', 'n0', 'old')
+      .answers(300)
+      .pod('new-n0', 'n0', 'new', true)
+      .answers(0);
     assert.deepEqual(log.wait(10_050).remove('old-n1', 'n1', 'old').judge(1), []);
     const at = history(2).remove('old-n0', 'n0', 'old').answers(300).pod('new-n0', 'n0', 'new', true).answers(0);
     assert.deepEqual(at.wait(50).remove('old-n1', 'n1', 'old').judge(1), []);

@@ -11,7 +11,7 @@ export interface PodTruth {
   deleting: boolean;
   /** It has ended by itself, or was evicted. */
   over: boolean;
-  /** Somebody was told to prepare its end. */
+  /** Somebody was told to prepare its end: it counts as not ready from then on. */
   preparing: boolean;
   /** Readiness gates that are shut: the condition Ready follows them with a delay. */
   shut: ReadonlySet<string>;
@@ -136,7 +136,8 @@ export const followTruth = (
       truth.pods.delete(uid);
     } else {
       const shut = shutGates(pod);
-      const ready = isTrue(pod.status?.conditions, 'Ready') && shut.size === 0;
+      const preparing = pod.metadata?.labels?.['lifecycle.apps.kruise.io/state'] === 'PreparingDelete';
+      const ready = isTrue(pod.status?.conditions, 'Ready') && shut.size === 0 && !preparing;
       const phase = pod.status?.phase;
       truth.pods.set(uid, {
         uid,
@@ -145,7 +146,7 @@ export const followTruth = (
         hash: pod.metadata?.labels?.['controller-revision-hash'] ?? '',
         deleting: deletionTimestamp !== undefined,
         over: phase === 'Failed' || phase === 'Succeeded',
-        preparing: pod.metadata?.labels?.['lifecycle.apps.kruise.io/state'] === 'PreparingDelete',
+        preparing,
         shut,
         readySince: ready ? (before?.readySince ?? receivedAt) : undefined,
       });
