@@ -31,6 +31,8 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, telle
   let known:
     | { generation: number; finishedAt: number | undefined; watched: boolean; revision: KnownRevision }
     | undefined;
+  /** What was on record last, whatever is asked now. */
+  let last: KnownRevision | undefined;
   let obstacle: Obstacle | undefined;
   /** For which generation native DaemonSets were looked at last. */
   let lookedFor: number | undefined;
@@ -105,6 +107,7 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, telle
         if (recorded.kind === 'again')
           return { kind: 'held', hold: { kind: 'unobserved' }, lookAgainAt: clock.now() + AGAIN_MS };
         known = { generation: view.generation, finishedAt, watched: false, revision: recorded.revision };
+        last = recorded.revision;
       }
       const { target, plans } = known.revision;
       const inPlaceFrom = view.policy.policy.inPlace ? new Set(plans.keys()) : undefined;
@@ -113,6 +116,11 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, telle
     /** What the DaemonSet asks for as it is now; undefined while that is not on record. */
     known: (view: AdvancedView): KnownRevision | undefined =>
       known?.generation === view.generation ? known.revision : undefined,
+    /**
+     * By what pods that are out of service are brought back, also while what is asked now cannot be had; undefined while
+     * somebody else may be at work on them.
+     */
+    last: (): KnownRevision | undefined => (obstacle ? undefined : last),
     /** Why nothing is created; undefined when nothing is in the way. */
     blocked: (): Blocked | undefined => blocked,
     /** A pod of a native DaemonSet was seen: look whether it is still there. */

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { type Fleet, withFleet } from '../testing/fleet.ts';
+
+const GRACE_SECONDS = 5;
+const inPlace = { updateStrategy: { rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible' } } } as const;
+
+const isShut = ({ status }: Pod): boolean =>
+  status?.conditions?.some(({ type, status: is }) => type === 'InPlaceUpdateReady' && is === 'False') ?? false;
+
+/** An update in place that has taken its first pod out of service, and waits for its grace period. */
+const untilShut = async (fleet: Fleet): Promise<void> => {
+  const grace = { 'apps.kruise.io/inplace-update-grace': String(GRACE_SECONDS) };
+  await fleet.create(inPlace, grace);
+  await fleet.allRun('app:v1');
+  await fleet.setImage('app:v2');
+  await fleet.until('a pod is out of service', async () => (await fleet.pods()).some(isShut));
+};
+
+/** It is back in service as what it was, and nothing more is done to it. */
+const untilBack = async (fleet: Fleet): Promise<void> => {
+  await fleet.until('all are in service', async () => !(await fleet.pods()).some(isShut));
+  await fleet.clock.advance((GRACE_SECONDS + 5) * 1_000);
+  const pods = await fleet.pods();
+  assert.deepEqual(
+    pods.map(({ spec }) => spec?.containers[0]?.image),
+    ['app:v1', 'app:v1', 'app:v1'],
+  );
+  assert.equal(pods.some(isShut), false);
+};
+
+describe('a pod that was taken out of service for a change in place', () => {
+  it(
+    'comes back into it when the rollout is paused before the change',
+    withFleet(async (fleet) => {
+      await untilShut(fleet);
+      await fleet.patch({ spec: { updateStrategy: { rollingUpdate: { paused: true } } } });
+      await untilBack(fleet);
+      await fleet.patch({ spec: { updateStrategy: { rollingUpdate: { paused: false } } } });
+      await fleet.allRun('app:v2');
+    }),
+  );
+
+  it(
+    'and when the template is taken back',
+    withFleet(async (fleet) => {
+      await untilShut(fleet);
+      await fleet.setImage('app:v1');
+      await untilBack(fleet);
+    }),
+  );
+
+  it(
+    'and when a template comes that the API server refuses',
+    withFleet(async (fleet) => {
+      await untilShut(fleet);
+      await fleet.patch({ spec: { template: { metadata: { labels: { app: 'app', 'not a label': 'x' } } } } });
+      await fleet.until('it stalls', async () =>
+        (await fleet.get()).status?.conditions?.some(
+          ({ type, status, reason }) => type === 'Stalled' && status === 'True' && reason === 'InvalidTemplate',
+        ),
+      );
+      await untilBack(fleet);
+    }),
+  );
+
+  it(
+    'and when another leader comes before the change, which goes on with it',
+    withFleet(async (fleet) => {
+      await untilShut(fleet);
+      await fleet.restart();
+      await fleet.allRun('app:v2');
+      assert.equal((await fleet.pods()).some(isShut), false);
+    }),
+  );
+});
