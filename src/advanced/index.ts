@@ -1,3 +1,5 @@
+export type { AdvancedView } from './advanced-view.ts';
 export { type AdvancedDaemonSet, type AdvancedDaemonSetSpec, advancedDaemonSetApi } from './api.ts';
 export { advancedDaemonSetCrd } from './crd.ts';
-export { createAdvancedKind } from './serve/index.ts';
+export { parseAdvancedPolicy, rollingField } from './policy.ts';
+export { createAdvancedKind, putTemplate, readObstacle } from './serve/index.ts';

@@ -14,15 +14,21 @@ import {
 import type { AdvancedDaemonSetSpec, IntOrPercentValue, RollingUpdate } from './api.ts';
 import { IN_PLACE_GRACE, PREDELETE_TIMEOUT, secondsOf } from './waits.ts';
 
-const ROLLING = 'spec.updateStrategy.rollingUpdate';
+/** A field of rolling updates, as errors and sentences name it. */
+export const rollingField = (field: keyof RollingUpdate): string => `spec.updateStrategy.rollingUpdate.${field}`;
 
 const words: PolicyWords = {
-  maxUnavailable: `${ROLLING}.maxUnavailable`,
-  partition: `${ROLLING}.partition`,
-  nodeSelector: `${ROLLING}.selector`,
-  unpause: `Set ${ROLLING}.paused to false.`,
+  maxUnavailable: rollingField('maxUnavailable'),
+  partition: rollingField('partition'),
+  nodeSelector: rollingField('selector'),
+  unpause: `Set ${rollingField('paused')} to false.`,
   automate: 'To update the nodes from here, set spec.updateStrategy.type to RollingUpdate.',
+  maker: 'manager',
+  makersProgram: 'edgeset-manager',
 };
+
+/** Where new pods come beside old ones, another field says how many. */
+const surgingWords: PolicyWords = { ...words, maxUnavailable: rollingField('maxSurge') };
 
 /** What stands in the place of what is not said; two of the fields depend on others. */
 export const effective = ({ rollingUpdateType = 'Standard', ...said }: RollingUpdate) => {
@@ -45,10 +51,10 @@ export const parseAdvancedPolicy = (
 ): Exclude<ParsedPolicy, { kind: 'off' }> => {
   const errors: PolicyError[] = [];
   const warnings: PolicyError[] = [];
-  const refuse = (field: string, value: unknown, problem: string, cure: string): void =>
-    void errors.push({ field: `${ROLLING}.${field}`, value: String(value), problem, cure });
+  const refuse = (field: keyof RollingUpdate, value: unknown, problem: string, cure: string): void =>
+    void errors.push({ field: rollingField(field), value: String(value), problem, cure });
 
-  const share = (field: string, value: IntOrPercentValue): IntOrPercent => {
+  const share = (field: 'maxUnavailable' | 'maxSurge' | 'partition', value: IntOrPercentValue): IntOrPercent => {
     const read = parseIntOrPercent(String(value));
     if (read && !(read.kind === 'percent' && read.value > 100)) return read;
     refuse(field, value, 'is neither a whole number nor a percentage up to 100%', 'set one, such as 3 or "10%"');
@@ -89,7 +95,7 @@ export const parseAdvancedPolicy = (
     paused: rollingUpdate.paused ?? false,
     minReadyMs: (spec.minReadySeconds ?? 0) * 1000,
     ...readTerms(annotations, { canRequireImages: false }, errors),
-    words,
+    words: maxSurge.value > 0 ? surgingWords : words,
   };
   return judgePolicy(policy, errors, warnings);
 };

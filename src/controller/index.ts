@@ -6,6 +6,7 @@ export {
   factsAlone,
   type Kind,
   type PodProjection,
+  type RecordedRevision,
 } from './kind.ts';
 export { learnPod } from './learn-pod.ts';
 export type { Acts, CarryOut, Means, Pass, ServedKind, Surroundings, Target, Touched } from './means.ts';

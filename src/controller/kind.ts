@@ -3,7 +3,7 @@
  * done in its own way is in `means.ts`; everything else about a rollout stands once, for all kinds.
  */
 
-import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import type { LabelSelector } from 'kubernetes-types/meta/v1.d.ts';
 import type { KubeObject, Resource } from '../kube/index.ts';
 import {
@@ -58,6 +58,11 @@ export const factsAlone: PodProjection<PodFacts> = {
   facts: (kept) => kept,
 };
 
+/** A revision with what it records. */
+export interface RecordedRevision extends RevisionView {
+  template: PodTemplateSpec | undefined;
+}
+
 /** One kind of DaemonSet: `D` as the API serves it, `V` what is kept of it, `P` what is kept of each of its pods. */
 export interface Kind<D extends DaemonSetObject, V extends DaemonSetView, P> {
   /** Where it is read and written; owner references and Events name it in the same way. */
@@ -70,7 +75,7 @@ export interface Kind<D extends DaemonSetObject, V extends DaemonSetView, P> {
   notServed: string;
   pods: PodProjection<P>;
   /** The revision that the DaemonSet asks for, by what its cluster says alone; undefined while that is not certain. */
-  targetOf(view: V, owned: readonly RevisionView[]): TargetRevision | undefined;
+  targetOf(view: V, owned: readonly RecordedRevision[]): TargetRevision | undefined;
 }
 
 /** Names one DaemonSet, as owner references and Events do, and its DaemonRollout. */

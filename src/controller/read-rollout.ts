@@ -14,15 +14,15 @@ import {
   decide,
   type Ledger,
   type OutsideHold,
-  type PolicySource,
+  recordedTemplate,
   restore,
   toNodeView,
 } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
-import type { DaemonSetObject, DaemonSetView, Kind } from './kind.ts';
+import type { DaemonSetObject, DaemonSetView, Kind, RecordedRevision } from './kind.ts';
 import { nodeFactsOf } from './node-facts.ts';
 import { controllerRevisions, daemonRollouts, nodes, pods } from './resources.ts';
-import { type RevisionView, toRevisionView } from './revision-view.ts';
+import { toRevisionView } from './revision-view.ts';
 
 /** A rollout as it stands at one moment, read from the cluster's objects alone. */
 export interface RolloutReading<V extends DaemonSetView = DaemonSetView> {
@@ -33,15 +33,17 @@ export interface RolloutReading<V extends DaemonSetView = DaemonSetView> {
   status: DaemonRolloutStatus | undefined;
 }
 
-export interface ReadOptions {
+export interface ReadOptions<D extends DaemonSetObject = DaemonSetObject, V extends DaemonSetView = DaemonSetView> {
   /** Reads alone: caches that know the five kinds of object will do. */
   client: Pick<KubeClient, 'get' | 'list'>;
   clock: Clock;
   namespace: string;
   name: string;
   signal?: AbortSignal;
-  /** Annotations to decide by in place of those that the DaemonSet has; undefined values remove. */
-  annotations?: Readonly<Record<string, string | undefined>>;
+  /** The DaemonSet to decide by in place of the one that is there. */
+  as?: (daemonSet: D) => D;
+  /** What else the manager would find in its way. */
+  obstacle?: (view: V) => Promise<OutsideHold | undefined>;
 }
 
 const PAGE = 500;
@@ -52,16 +54,12 @@ const PAGE = 500;
  */
 export const readRollout = async <D extends DaemonSetObject, V extends DaemonSetView, P>(
   kind: Kind<D, V, P>,
-  options: ReadOptions,
+  options: ReadOptions<D, V>,
 ): Promise<RolloutReading<V> | undefined> => {
   const { client, clock, namespace, name } = options;
   const call: CallOptions = options.signal ? { signal: options.signal } : {};
   const daemonSet = await client.get(kind.resource, { namespace, name }, call);
-  const annotations = { ...daemonSet.metadata?.annotations, ...options.annotations };
-  const wanted = Object.fromEntries(
-    Object.entries(annotations).filter(([, value]) => value !== undefined),
-  ) as PolicySource['annotations'];
-  const view = kind.toView({ ...daemonSet, metadata: { ...daemonSet.metadata, annotations: wanted } });
+  const view = kind.toView(options.as?.(daemonSet) ?? daemonSet);
   if (!view) return undefined;
 
   const listAll = async <T extends KubeObject>(resource: Resource<T>, where: object): Promise<T[]> => {
@@ -79,11 +77,12 @@ export const readRollout = async <D extends DaemonSetObject, V extends DaemonSet
     return items;
   };
   const own = { namespace, labelSelector: view.podSelector };
-  const [allNodes, ownPods, revisions, status] = await Promise.all([
+  const [allNodes, ownPods, revisions, status, obstacle] = await Promise.all([
     listAll(nodes, {}),
     listAll(pods, own),
     listAll(controllerRevisions, own),
     readStatus(),
+    options.obstacle?.(view),
   ]);
 
   const now = clock.now();
@@ -100,9 +99,10 @@ export const readRollout = async <D extends DaemonSetObject, V extends DaemonSet
   ledger.firstSightOver();
   const saved = restore(status);
   ledger.restore(saved.state, saved.acts, saved.forgiven, now);
-  const owned = revisions
-    .map((revision) => toRevisionView(revision, kind.resource))
-    .filter((revision): revision is RevisionView => revision?.ownerUid === view.uid);
+  const owned = revisions.flatMap((revision): RecordedRevision[] => {
+    const seen = toRevisionView(revision, kind.resource);
+    return seen?.ownerUid === view.uid ? [{ ...seen, template: recordedTemplate(revision) }] : [];
+  });
   const target = kind.targetOf(view, owned);
   if (target) ledger.setTarget(target, now);
   ledger.tick(now);
@@ -110,7 +110,7 @@ export const readRollout = async <D extends DaemonSetObject, V extends DaemonSet
 
   function holdOf(): OutsideHold | undefined {
     if (view?.policy.kind === 'invalid') return { kind: 'invalid', errors: view.policy.errors };
-    return target ? undefined : { kind: 'unobserved' };
+    return obstacle ?? (target ? undefined : { kind: 'unobserved' });
   }
 
   async function readStatus(): Promise<DaemonRolloutStatus | undefined> {

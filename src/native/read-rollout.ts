@@ -1,3 +1,4 @@
+import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { type ReadOptions, type RolloutReading, readRollout as read } from '../controller/index.ts';
 import { nativeKind } from './native-kind.ts';
 
@@ -16,7 +17,7 @@ export class NotOptedInError extends Error {
  * Reads the rollout of an apps/v1 DaemonSet as the manager would on starting, and decides on it without carrying anything
  * out. Throws `NotOptedInError`, or a `KubeError`.
  */
-export const readRollout = async (options: ReadOptions): Promise<RolloutReading> => {
+export const readRollout = async (options: ReadOptions<DaemonSet>): Promise<RolloutReading> => {
   const reading = await read(nativeKind, options);
   if (!reading) throw new NotOptedInError(options.namespace, options.name);
   return reading;

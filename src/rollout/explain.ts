@@ -34,8 +34,8 @@ export const explainHold = (hold: Hold, words: PolicyWords = annotationWords): {
       };
     case 'unobserved':
       return {
-        what: 'The DaemonSet controller has not recorded the current template yet',
-        remedy: 'If this lasts, see whether kube-controller-manager is running.',
+        what: `The ${words.maker} has not recorded the current template yet`,
+        remedy: `If this lasts, see whether ${words.makersProgram} is running.`,
       };
     case 'invalid':
       return { what: 'The rollout policy is not valid', remedy: hold.errors.map(formatPolicyError).join(' ') };
@@ -131,8 +131,8 @@ const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: stri
     'waits for its old pod to end',
     'A pod that never ends is held by its finalizers or its grace period.',
   ],
-  'no-pod-yet': () => [
-    'waits for the DaemonSet controller to create its new pod',
+  'no-pod-yet': ({ policy }) => [
+    `waits for the ${policy.words.maker} to create its new pod`,
     'If this lasts, see the Events of the DaemonSet: quota, admission or the controller may refuse it.',
   ],
   starting: ({ record, now }) => [
@@ -202,9 +202,9 @@ const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: stri
     `is back online for ${ago(record.since, now)}, and is left in peace until it has been for ${seconds(policy.settleMs)}`,
     '',
   ],
-  'duplicate-pods': () => [
+  'duplicate-pods': ({ policy }) => [
     'has more than one pod of this DaemonSet, and is left alone until only one of them is there',
-    'The DaemonSet controller removes what is too much; a pod that never ends is held by its finalizers.',
+    `The ${policy.words.maker} removes what is too much; a pod that never ends is held by its finalizers.`,
   ],
   refused: ({ record, now }) => [
     `could not be acted on: ${record.refused?.message || 'no reason was given'}; tried again in ${seconds((record.refused?.until ?? now) - now)}`,

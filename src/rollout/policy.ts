@@ -57,6 +57,9 @@ export interface PolicyWords {
   unpause: string;
   /** A sentence: how to take the update of the nodes from their owners, or from the user's own hands. */
   automate: string;
+  /** Who records templates and makes pods, and the program that it is part of. */
+  maker: string;
+  makersProgram: string;
 }
 
 /** Of native DaemonSets, and of all for the strategies that are chosen by annotation. */
@@ -66,6 +69,8 @@ export const annotationWords: PolicyWords = {
   nodeSelector: annotation.nodeSelector,
   unpause: `Remove the annotation ${annotation.paused}.`,
   automate: `To update the nodes from here, set ${annotation.strategy} to auto.`,
+  maker: 'DaemonSet controller',
+  makersProgram: 'kube-controller-manager',
 };
 
 export type ParsedPolicy =

@@ -1,4 +1,5 @@
-import { newestRevision, type ServedKind } from '../../controller/index.ts';
+import { FIELD_MANAGER, type ServedKind } from '../../controller/index.ts';
+import { annotation } from '../../rollout/index.ts';
 import { type AdvancedView, toAdvancedView } from '../advanced-view.ts';
 import { type AdvancedDaemonSet, advancedDaemonSetApi } from '../api.ts';
 import { advancedDaemonSets } from '../resources.ts';
@@ -9,6 +10,7 @@ import { type KeptPod, keptPods } from './kept-pod.ts';
 import { createLeaseWatch } from './obstacles.ts';
 import { createPodCare } from './pod-care.ts';
 import { putTemplate } from './put-template.ts';
+import { readTarget } from './read-target.ts';
 import { createTargetFinder } from './target.ts';
 import { createUpkeep } from './upkeep.ts';
 
@@ -23,8 +25,7 @@ export const createAdvancedKind = (): ServedKind<AdvancedDaemonSet, AdvancedView
     notServed:
       'The DaemonSet is not managed: it is being deleted, or its selector or template cannot be read. Nothing is acted on; slots that were reserved stay on record.',
     pods: keptPods,
-    targetOf: ({ status, generation }, owned) =>
-      (status.observedGeneration ?? 0) >= generation ? newestRevision(owned) : undefined,
+    targetOf: readTarget,
     open(surroundings) {
       const { client, env, wake } = surroundings;
       const finder = createTargetFinder({ ...surroundings, lease });
@@ -36,7 +37,11 @@ export const createAdvancedKind = (): ServedKind<AdvancedDaemonSet, AdvancedView
       return {
         findTarget: (seen, signal) => finder.find(seen, signal),
         acts: deeds.acts,
-        putTemplate: (seen, template, from, signal) => putTemplate(client, seen, template, from, signal),
+        putTemplate: async (seen, template, from, signal) => {
+          const change = { template, annotations: { [annotation.rolledBackFrom]: from } };
+          const { metadata } = await putTemplate(client, seen, change, { fieldManager: FIELD_MANAGER, signal });
+          return metadata.resourceVersion ?? '';
+        },
         maintain: (pass) => upkeep.maintain(pass),
         touched: upkeep.touched,
         stop: (graceMs) => upkeep.stop(graceMs),

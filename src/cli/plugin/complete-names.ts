@@ -1,16 +1,17 @@
 import type { Namespace, Node } from 'kubernetes-types/core/v1.d.ts';
 import { daemonRollouts } from '../../controller/index.ts';
-import { createClient, defineResource, type KubeObject, loadClusterConfig, type Resource } from '../../kube/index.ts';
-import { daemonSets } from '../../resources/index.ts';
+import { createClient, defineResource, type KubeObject, loadClusterConfig } from '../../kube/index.ts';
 import { silentLogger, systemClock } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
 import { version } from '../version.ts';
+import { advanced } from './advanced-ways.ts';
 import type { Candidate } from './complete.ts';
 import type { Connection } from './connect.ts';
 import type { ConnectionFlags } from './flags.ts';
 import { readDaemonSet, readRevisions } from './kept-revisions.ts';
-import { readRevised } from './revised-kinds.ts';
-import { hasOptedIn } from './standing.ts';
+import type { DaemonSetKind } from './kinds.ts';
+import { findKind, kinds, readKind, readName, readRolloutName } from './names.ts';
+import { native } from './native-ways.ts';
 
 /** Somebody holds a finger on Tab: later answers are of no use. */
 const DEADLINE_MS = 1_500;
@@ -56,39 +57,66 @@ const ask = async <T>(
   }
 };
 
-/** Whose names can be asked for. */
-export type Named = '--node' | '--namespace' | 'daemonset' | 'any-daemonset' | 'rollout';
+/** Names of nodes or namespaces. */
+export const namesFor = (what: '--node' | '--namespace', flags: ConnectionFlags, io: Io): Promise<string[]> =>
+  ask(flags, io, async ({ client }, signal) => {
+    const { items } = await client.list<KubeObject>(what === '--node' ? nodes : namespaces, { limit: MOST, signal });
+    return items.map(({ metadata }) => metadata?.name ?? '');
+  });
 
-/** Names in the cluster. */
-export const namesFor = (what: Named, flags: ConnectionFlags, io: Io): Promise<string[]> =>
+/** Which DaemonSets are offered: those that edgeset rolls out, all, or those that have a DaemonRollout. */
+export type Offered = 'served' | 'any' | 'rollout';
+
+interface Found {
+  kind: DaemonSetKind;
+  name: string;
+}
+
+/** As short as they can be typed back: a native one by its bare name where no other has it. */
+const spelled = (found: readonly Found[]): string[] => {
+  const taken = new Set(found.filter(({ kind }) => kind === advanced).map(({ name }) => name));
+  return found.map(({ kind, name }) => (kind === native && !taken.has(name) ? name : `${kind.short}/${name}`));
+};
+
+/** DaemonSets, in the spelling of `prefix`, which is what was typed up to a slash; undefined for none. */
+export const daemonSetsFor = (
+  offered: Offered,
+  prefix: string | undefined,
+  flags: ConnectionFlags,
+  io: Io,
+): Promise<string[]> =>
   ask(flags, io, async ({ client, namespace }, signal) => {
-    const list = async <T extends KubeObject>(
-      resource: Resource<T>,
-      wanted: (object: T) => boolean = () => true,
-    ): Promise<string[]> => {
-      const where = resource.namespaced ? { namespace } : {};
-      const { items } = await client.list(resource, { ...where, limit: MOST, signal });
-      return items.filter(wanted).map(({ metadata }) => metadata?.name ?? '');
-    };
-    switch (what) {
-      case '--node':
-        return await list(nodes);
-      case '--namespace':
-        return await list(namespaces);
-      case 'daemonset':
-        return await list(daemonSets, hasOptedIn);
-      case 'any-daemonset':
-        return await list(daemonSets);
-      case 'rollout':
-        return await list(daemonRollouts);
+    const where = { namespace, limit: MOST, signal };
+    const wanted = prefix === undefined ? undefined : readKind(prefix);
+    if (prefix !== undefined && wanted === undefined) return [];
+    if (offered === 'rollout' || wanted === 'rollout') {
+      const { items } = await client.list(daemonRollouts, where);
+      const names = items.map(({ metadata }) => metadata.name ?? '');
+      if (wanted === 'rollout') return names.map((name) => `${prefix}/${name}`);
+      const found = names.map(readRolloutName);
+      return wanted
+        ? found.filter(({ kind }) => kind === wanted).map(({ name }) => `${prefix}/${name}`)
+        : spelled(found);
     }
+    const listed = await Promise.all(
+      kinds
+        .filter((kind) => wanted === undefined || kind === wanted)
+        .map(async (kind): Promise<Found[]> => {
+          // One of the kinds may be unknown there, or none of this person's business.
+          const all = await kind.list(client, where).catch(() => []);
+          const served = all.filter(({ policy }) => offered === 'any' || policy.kind !== 'off');
+          return served.map(({ object }) => ({ kind, name: object.metadata?.name ?? '' }));
+        }),
+    );
+    return wanted ? listed.flat().map(({ name }) => `${prefix}/${name}`) : spelled(listed.flat());
   });
 
 /** Numbers of the revisions that a DaemonSet keeps, the newest first, with their images. */
 export const revisionsFor = (text: string, flags: ConnectionFlags, io: Io): Promise<Candidate[]> =>
   ask(flags, io, async (connection, signal) => {
-    const { kind, name } = readRevised(text);
-    const daemonSet = await readDaemonSet(connection, kind, name, { signal });
-    const revisions = await readRevisions(connection, daemonSet, { signal });
+    const named = readName(text);
+    const kind = await findKind(connection, named, { signal });
+    const { object } = await readDaemonSet(connection, kind, named.name, { signal });
+    const revisions = await readRevisions(connection, object, { signal });
     return revisions.toReversed().map(({ number, images }) => ({ value: `${number}`, description: images.join(', ') }));
   });

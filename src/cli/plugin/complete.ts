@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
 import type { Io } from '../io.ts';
-import type { Named } from './complete-names.ts';
+import type { Offered } from './complete-names.ts';
 import type { ConnectionFlags } from './flags.ts';
 
 export interface Candidate {
@@ -84,9 +84,16 @@ const connectionOf = ({ given }: Place): ConnectionFlags => {
   return flags;
 };
 
-const lookUp = async (what: Named, place: Place, io: Io): Promise<Candidate[]> => {
+const lookUp = async (what: '--node' | '--namespace', place: Place, io: Io): Promise<Candidate[]> => {
   const { namesFor } = await import('./complete-names.ts');
   return (await namesFor(what, connectionOf(place), io)).map(plain);
+};
+
+const lookUpDaemonSets = async (offered: Offered, word: string, place: Place, io: Io): Promise<Candidate[]> => {
+  const { daemonSetsFor } = await import('./complete-names.ts');
+  const slash = word.indexOf('/');
+  const prefix = slash < 0 ? undefined : word.slice(0, slash);
+  return (await daemonSetsFor(offered, prefix, connectionOf(place), io)).map(plain);
 };
 
 const lookUpRevisions = async (place: Place, io: Io): Promise<Candidate[]> => {
@@ -105,8 +112,8 @@ const valuesOf = async (option: Option, place: Place, io: Io): Promise<Candidate
   return long === '--revision' || long === '--to-revision' ? lookUpRevisions(place, io) : [];
 };
 
-/** Commands that know other names than those of DaemonSets that opted in. */
-const namedBy: Readonly<Record<string, Named>> = { status: 'rollout', history: 'any-daemonset', undo: 'any-daemonset' };
+/** Commands that know other names than those of DaemonSets that are served. */
+const offeredTo: Readonly<Record<string, Offered>> = { status: 'rollout', history: 'any', undo: 'any' };
 
 const wordsFor = async (place: Place, word: string, io: Io): Promise<Candidate[] | undefined> => {
   const { command, awaits } = place;
@@ -123,9 +130,7 @@ const wordsFor = async (place: Place, word: string, io: Io): Promise<Candidate[]
   const argument = command.registeredArguments[positional];
   if (argument?.argChoices) return argument.argChoices.map(plain);
   if (argument?.name() !== 'daemonset') return [];
-  const kind = word.includes('/') ? word.slice(0, word.indexOf('/') + 1) : '';
-  const names = await lookUp(namedBy[command.name()] ?? 'daemonset', place, io);
-  return names.map(({ value, description }) => ({ value: `${kind}${value}`, description }));
+  return lookUpDaemonSets(offeredTo[command.name()] ?? 'served', word, place, io);
 };
 
 /**

@@ -1,79 +1,107 @@
-import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { isKubeError } from '../../kube/index.ts';
-import { NotOptedInError } from '../../native/index.ts';
-import { daemonSets } from '../../resources/index.ts';
 import { annotation, type DaemonRolloutStatus } from '../../rollout/index.ts';
 import type { Io } from '../io.ts';
 import { type Connection, FIELD_MANAGER, withCluster } from './connect.ts';
 import type { ControlFlags } from './control-commands.ts';
-import { daemonSetNotFound } from './failure.ts';
+import { CommandFailure } from './failure.ts';
 import { asTried, type DryRun } from './flags.ts';
-import { readStatus } from './reading.ts';
-import { hasOptedIn } from './standing.ts';
-import { readDaemonSetName } from './text.ts';
+import type { DaemonSetKind, Subject } from './kinds.ts';
+import { findKind, readName } from './names.ts';
+import { readStatus, readSubject } from './reading.ts';
 
-/** The DaemonSet, when it is one that edgeset rolls out. */
-const read = async ({ client, namespace }: Connection, name: string): Promise<DaemonSet> => {
-  try {
-    const daemonSet = await client.get(daemonSets, { namespace, name });
-    if (hasOptedIn(daemonSet)) return daemonSet;
-  } catch (error) {
-    throw isKubeError(error, 'NotFound') ? daemonSetNotFound(namespace, name, error) : error;
-  }
-  throw new NotOptedInError(namespace, name);
+/** The status of a DaemonSet that is being rolled out changes several times a second, and its resourceVersion with it. */
+const TRIES = 10;
+
+/** A merge patch without the object's own identity. */
+interface Change {
+  metadata?: { annotations: Record<string, string | null> };
+  spec?: object;
+}
+
+/** What is to be done, and what is said of it; without a change, nothing is to be done. */
+interface Verdict {
+  change?: Change;
+  said: string;
+  note?: string;
+}
+
+/** A DaemonSet that edgeset rolls out, as it is now. */
+interface Read extends Subject {
+  kind: DaemonSetKind;
+  name: string;
+}
+
+const read = async (connection: Connection, kind: DaemonSetKind, name: string): Promise<Read> => {
+  const subject = await readSubject(connection, kind, name);
+  if (subject.policy.kind === 'off') throw kind.notServed(connection.namespace, name);
+  return { ...subject, kind, name };
 };
 
-const annotate = async (
+/** Refused with Conflict unless the DaemonSet is as it was read. */
+const write = async (
   { client, namespace }: Connection,
-  { metadata }: DaemonSet,
-  annotations: Record<string, string | null>,
+  { kind, name, object }: Read,
+  { metadata, spec }: Change,
   dryRun: DryRun,
 ): Promise<void> => {
-  if (dryRun === 'client') return;
-  const name = metadata?.name ?? '';
-  // The UID is a precondition: not another DaemonSet of the same name, should this one be replaced meanwhile.
-  const patch = { metadata: { uid: metadata?.uid, annotations } };
-  const write = { fieldManager: FIELD_MANAGER, dryRun: dryRun === 'server' };
-  await client.patch(daemonSets, { namespace, name }, patch, { type: 'merge', ...write });
+  const { uid, resourceVersion } = object.metadata ?? {};
+  const patch = { metadata: { uid, resourceVersion, ...metadata }, ...(spec && { spec }) };
+  const how = { fieldManager: FIELD_MANAGER, dryRun: dryRun === 'server' };
+  await client.patch(kind.resource, { namespace, name }, patch, { type: 'merge', ...how });
 };
 
 /** The status of its rollout, when it speaks of the present template. */
-const statusOf = async (connection: Connection, { metadata }: DaemonSet): Promise<DaemonRolloutStatus | undefined> => {
-  const status = await readStatus(connection, metadata?.name ?? '', metadata?.uid);
+const statusOf = async (
+  connection: Connection,
+  { kind, name, object: { metadata } }: Read,
+): Promise<DaemonRolloutStatus | undefined> => {
+  const status = await readStatus(connection, kind.rolloutName(name), metadata?.uid);
   return (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0) ? status : undefined;
 };
-
-/** An annotation that is there holds the rollout unless it says `false`; one that cannot be read makes it invalid. */
-const isPaused = ({ metadata }: DaemonSet): boolean =>
-  (metadata?.annotations?.[annotation.paused] ?? 'false').trim().toLowerCase() !== 'false';
-
-const isPausedAlready = ({ metadata }: DaemonSet): boolean =>
-  metadata?.annotations?.[annotation.paused]?.trim().toLowerCase() === 'true';
 
 const act = async (
   text: string,
   flags: ControlFlags,
   io: Io,
-  change: (
-    daemonSet: DaemonSet,
-    connection: Connection,
-  ) => Promise<{ annotations?: Record<string, string | null>; said: string }>,
+  judge: (daemonSet: Read, connection: Connection) => Verdict | Promise<Verdict>,
 ): Promise<void> => {
-  const name = readDaemonSetName(text);
+  const named = readName(text);
   const { dryRun = 'none' } = flags;
   await withCluster(flags, io, async (connection) => {
-    const daemonSet = await read(connection, name);
-    const { annotations, said } = await change(daemonSet, connection);
-    if (annotations) await annotate(connection, daemonSet, annotations, dryRun);
-    io.stdout(`daemonset.apps/${name} ${said}${annotations ? asTried(dryRun) : ''}\n`);
+    const kind = await findKind(connection, named);
+    for (let tries = 1; ; tries += 1) {
+      const daemonSet = await read(connection, kind, named.name);
+      const { change, said, note } = await judge(daemonSet, connection);
+      try {
+        if (change && dryRun !== 'client') await write(connection, daemonSet, change, dryRun);
+      } catch (error) {
+        if (!isKubeError(error, 'Conflict')) throw error;
+        // Somebody else changed it since it was read: what is to be done is judged anew.
+        if (tries < TRIES) continue;
+        throw new CommandFailure(
+          'Changed',
+          `${kind.title} ${connection.namespace}/${named.name} changes too fast, and nothing was written: try again`,
+          error,
+        );
+      }
+      io.stdout(`${kind.label}/${named.name} ${said}${change ? asTried(dryRun) : ''}\n`);
+      if (note !== undefined) io.stderr(`Note: ${note}\n`);
+      return;
+    }
   });
 };
 
+/** Where a user deletes pods by hand no pause holds them. */
+const noteOnPause = ({ policy }: Read): Pick<Verdict, 'note'> =>
+  policy.kind !== 'off' && policy.policy.strategy === 'manual'
+    ? { note: 'The update strategy is OnDelete: a pod that is deleted comes back at the target revision all the same.' }
+    : {};
+
 export const pause = (text: string, flags: ControlFlags, io: Io): Promise<void> =>
-  act(text, flags, io, async (daemonSet) =>
-    isPausedAlready(daemonSet)
-      ? { said: 'is paused already' }
-      : { annotations: { [annotation.paused]: 'true' }, said: 'paused' },
+  act(text, flags, io, (daemonSet) =>
+    daemonSet.pause === 'on'
+      ? { said: 'is paused already', ...noteOnPause(daemonSet) }
+      : { change: daemonSet.kind.pausePatch(true), said: 'paused', ...noteOnPause(daemonSet) },
   );
 
 /** A value of the resume annotation that differs from the one honoured last: the hash, then the hash with a counter. */
@@ -84,18 +112,19 @@ export const resumeValue = (hash: string, last: string | undefined): string => {
 
 export const resume = (text: string, flags: ControlFlags, io: Io): Promise<void> =>
   act(text, flags, io, async (daemonSet, connection) => {
-    const paused = isPaused(daemonSet);
+    const { kind, policy } = daemonSet;
+    const paused = daemonSet.pause !== 'off';
     const status = await statusOf(connection, daemonSet);
     const halted = status?.halted ? status.target?.hash : undefined;
     if (!paused && halted === undefined) {
       const frozen = status?.conditions?.some(({ reason, status: is }) => reason === 'ZeroBudget' && is === 'True');
-      return { said: `is neither paused nor halted${frozen ? `; its ${annotation.maxUnavailable} is zero` : ''}` };
+      const budget = policy.kind === 'off' ? '' : policy.policy.words.maxUnavailable;
+      return { said: `is neither paused nor halted${frozen ? `; its ${budget} is zero` : ''}` };
     }
+    const unpause = paused ? kind.pausePatch(false) : {};
+    const consent = halted === undefined ? {} : { [annotation.resume]: resumeValue(halted, status?.resumed) };
     return {
-      annotations: {
-        ...(paused && { [annotation.paused]: null }),
-        ...(halted !== undefined && { [annotation.resume]: resumeValue(halted, status?.resumed) }),
-      },
+      change: { ...unpause, metadata: { annotations: { ...unpause.metadata?.annotations, ...consent } } },
       said: halted === undefined ? 'unpaused' : `resumed at revision ${halted}`,
     };
   });

@@ -1,9 +1,9 @@
 import type { Node } from 'kubernetes-types/core/v1.d.ts';
-import type { RolloutReading } from '../../controller/index.ts';
 import { defineResource, isKubeError } from '../../kube/index.ts';
 import { type Explanation, explain, toNodeView, whyNotEligible } from '../../rollout/index.ts';
 import type { Connection } from './connect.ts';
 import { CommandFailure } from './failure.ts';
+import type { Reading } from './kinds.ts';
 import { sentences } from './text.ts';
 
 const nodes = defineResource<Node>({ group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false });
@@ -14,7 +14,7 @@ const SLOW_ACT_MS = 10_000;
 /** Why one node is where it is; of a node that the DaemonSet does not run on, why it does not. */
 export const explainNode = async (
   { client, env, namespace }: Connection,
-  { ledger, decision, view }: RolloutReading,
+  { kind, ledger, decision, view }: Reading,
   name: string,
 ): Promise<Explanation> => {
   const record = ledger.get(name);
@@ -23,7 +23,7 @@ export const explainNode = async (
     const told = explain(record, view.policy.policy, decision.summary.hold, now);
     const { act } = record;
     if (told.cause !== 'reserved' || !act || now - act.at < SLOW_ACT_MS) return told;
-    const remedy = `Its slot has been reserved for ${Math.round((now - act.at) / 1000)} s: see whether the manager runs, and Events FailedDelete of the DaemonSet.`;
+    const remedy = `Its slot has been reserved for ${Math.round((now - act.at) / 1000)} s: see whether the manager runs, and Events ${kind.refusals} of the DaemonSet.`;
     return { ...told, remedy };
   }
   const outside = (what: string, remedy = ''): Explanation => ({

@@ -1,11 +1,12 @@
-import type { RolloutReading } from '../../controller/index.ts';
 import { type Explanation, explain, explainHold, hazards, phases } from '../../rollout/index.ts';
 import type { Io } from '../io.ts';
 import { withCluster } from './connect.ts';
 import type { ExplainFlags } from './explain-command.ts';
 import { explainNode, renderNode } from './explain-node.ts';
+import type { Reading } from './kinds.ts';
+import { readName } from './names.ts';
 import { notesOnManager, readFor } from './reading.ts';
-import { readDaemonSetName, sentences, someOf, structured } from './text.ts';
+import { sentences, someOf, structured } from './text.ts';
 
 /** A cluster with its defaults takes so long to mark a lost node: 40 s of grace, and a pass of the node controller. */
 const DETECTION_LAG_MS = 45_000;
@@ -14,6 +15,8 @@ const NODES_PER_CAUSE = 5;
 /** Causes whose sentence names times or words of one node's own: told of each of the nodes that are shown. */
 const ownStory: ReadonlySet<string> = new Set([
   'starting',
+  'changing',
+  'surging',
   'not-ready',
   'offline-current',
   'offline-outdated',
@@ -24,26 +27,30 @@ const ownStory: ReadonlySet<string> = new Set([
   'crash-loop',
   'image-pull',
   'deadline',
+  'not-changed-in-time',
 ]);
 
-const notesOf = (reading: RolloutReading): string[] => [
+const notesOf = (reading: Reading): string[] => [
   ...notesOnManager(reading),
   ...hazards(reading.view.policy.policy, DETECTION_LAG_MS),
 ];
 
 /** Each cause with the first of its nodes, in the order of phases; what holds the rollout, and notes, before them. */
-export const renderRollout = (reading: RolloutReading, now: number): string => {
+export const renderRollout = (reading: Reading, now: number): string => {
   const { ledger, decision, view } = reading;
   const { hold, complete, budget, usage } = decision.summary;
   const { tally, state } = ledger;
+  const { strategy, byApproval } = view.policy.policy;
+  const owned = strategy === 'ota';
   const target = state.target?.name ?? 'the target revision, which is not known yet';
   const lines = [
     `${view.namespace}/${view.name}: ${tally.phases.updated} of ${tally.online} online nodes run ${target}; ${tally.phases.offline} offline.`,
     complete
       ? 'Nothing is left to do.'
-      : view.policy.policy.strategy === 'ota'
-        ? `${tally.asked} of their owners ${tally.asked === 1 ? 'is' : 'are'} asked.`
-        : `${usage.occupied} of ${budget} slots of the budget are in use.`,
+      : sentences(
+          owned ? `${tally.asked} of their owners ${tally.asked === 1 ? 'is' : 'are'} asked.` : '',
+          !owned || byApproval ? `${usage.occupied} of ${budget} slots of the budget are in use.` : '',
+        ),
   ];
   if (hold) {
     const { what, remedy } = explainHold(hold, reading.ledger.policy.words);
@@ -76,9 +83,9 @@ const toData = ({ lookedAtAgain, ...rest }: Explanation): object => ({
 /** Why nodes are where they are, from the cluster's objects alone. */
 export const showExplanation = async (name: string, flags: ExplainFlags, io: Io): Promise<void> => {
   const { node, output } = flags;
-  const daemonSet = readDaemonSetName(name);
+  const named = readName(name);
   await withCluster(flags, io, async (connection) => {
-    const reading = await readFor(connection, daemonSet);
+    const reading = await readFor(connection, named);
     const now = connection.env.clock.now();
     const { ledger, decision, view } = reading;
     if (node !== undefined) {

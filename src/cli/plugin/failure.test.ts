@@ -68,7 +68,7 @@ describe('what keeps a command from its answer is one sentence on stderr, with i
 
   it('a DaemonSet that is not there', async () => {
     for (const args of commands.slice(2)) await told(args, /there is no DaemonSet shop\/web/, /-n/);
-    await told(['status', 'web'], /there is no rollout of a DaemonSet web in namespace shop/, /explain ds\/web/);
+    await told(['status', 'web'], /there is no rollout of a DaemonSet web in namespace shop/, /explain web/);
   });
 
   it('a DaemonSet that did not opt in, and one that is going', async () => {

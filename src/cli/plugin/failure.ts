@@ -26,13 +26,6 @@ export class CommandFailure extends Error {
   }
 }
 
-export const daemonSetNotFound = (namespace: string, name: string, cause?: unknown): CommandFailure =>
-  new CommandFailure(
-    'NotFound',
-    `there is no DaemonSet ${namespace}/${name}: see "kubectl get daemonsets -A", and give its namespace with -n`,
-    cause,
-  );
-
 /** The first cause that says more than a wrapper around it, such as the system's own `connect ECONNREFUSED`. */
 const reasonOf = (error: Error): string => {
   let { message } = error;

@@ -6,7 +6,7 @@ import { type Connection, withCluster } from './connect.ts';
 import type { HistoryFlags } from './history-command.ts';
 import { HASH_LABEL, type Kept, type KeptRevision, readKept, selectorOf } from './kept-revisions.ts';
 import { listAll } from './list-all.ts';
-import { readRevised } from './revised-kinds.ts';
+import { readName } from './names.ts';
 import { differences, renderDifference } from './template-differences.ts';
 import { createTable, inLargestUnit, structured } from './text.ts';
 import { noSuchRevision } from './undo-choice.ts';
@@ -99,9 +99,10 @@ const renderOne = ({ present }: Kept, row: Row, { template }: KeptRevision, chan
 /** The revisions that a DaemonSet keeps, or one of them. */
 export const showHistory = async (text: string, flags: HistoryFlags, io: Io): Promise<void> => {
   const { output, revision: number } = flags;
-  const { kind, name } = readRevised(text);
+  const named = readName(text);
   await withCluster(flags, io, async (connection) => {
-    const kept = await readKept(connection, kind, name);
+    const kept = await readKept(connection, named);
+    const { kind, name } = kept;
     const wanted = kept.revisions.filter((revision) => number === undefined || revision.number === number);
     if (number !== undefined && wanted.length === 0) throw noSuchRevision(kept, number);
     if (output === 'name') {
@@ -114,7 +115,7 @@ export const showHistory = async (text: string, flags: HistoryFlags, io: Io): Pr
     const [one] = wanted;
     const daemonSet = { kind: kind.label, namespace: kept.namespace, name };
     if (number !== undefined && row && one) {
-      const changes = differences(kept.daemonSet.spec?.template, one.template);
+      const changes = differences(kept.template, one.template);
       if (output === 'json' || output === 'yaml')
         io.stdout(structured({ daemonSet, ...row, changes, template: one.template }, output));
       else io.stdout(renderOne(kept, row, one, changes.map(renderDifference)));
@@ -124,9 +125,9 @@ export const showHistory = async (text: string, flags: HistoryFlags, io: Io): Pr
       io.stdout(structured({ daemonSet, revisions: rows }, output));
       return;
     }
-    if (rows.length === 0) io.stderr(`No revisions of DaemonSet ${kept.namespace}/${name} are kept.\n`);
+    if (rows.length === 0) io.stderr(`No revisions of ${kind.title} ${kept.namespace}/${name} are kept.\n`);
     else io.stdout(renderTable(rows, output === 'wide', connection.env.clock.now()));
     if (rows.length > 0 && !kept.present)
-      io.stderr('Note: the DaemonSet controller has not recorded the present template yet.\n');
+      io.stderr(`Note: the ${kind.maker} has not recorded the present template yet.\n`);
   });
 };

@@ -1,6 +1,6 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { PodSpec } from 'kubernetes-types/core/v1.d.ts';
-import { type CallOptions, isKubeError } from '../../kube/index.ts';
+import type { CallOptions } from '../../kube/index.ts';
 import { imagesOf } from '../../prefetch/index.ts';
 import { controllerRevisions } from '../../resources/index.ts';
 import {
@@ -9,14 +9,16 @@ import {
   type DaemonRolloutStatus,
   formatSelector,
   fromLabelSelector,
+  type ParsedPolicy,
   recordedTemplate,
   templateDigest,
 } from '../../rollout/index.ts';
 import type { Connection } from './connect.ts';
-import { CommandFailure, daemonSetNotFound } from './failure.ts';
+import { CommandFailure } from './failure.ts';
+import type { AnyDaemonSet, DaemonSetKind, Subject } from './kinds.ts';
 import { listAll } from './list-all.ts';
-import { readStatus } from './reading.ts';
-import type { RevisedDaemonSet, RevisedKind } from './revised-kinds.ts';
+import { findKind, type Named } from './names.ts';
+import { readStatus, readSubject } from './reading.ts';
 
 /** A template that a DaemonSet has had, and that is kept in a ControllerRevision of its own. */
 export interface KeptRevision {
@@ -34,14 +36,19 @@ export interface KeptRevision {
 
 /** What is known of a DaemonSet's past. */
 export interface Kept {
-  kind: RevisedKind;
+  kind: DaemonSetKind;
   namespace: string;
   name: string;
-  daemonSet: RevisedDaemonSet;
+  daemonSet: AnyDaemonSet;
+  policy: ParsedPolicy;
   /** By number, the oldest first. */
   revisions: readonly KeptRevision[];
   /** What the DaemonSet asks for now; undefined while its controller has not recorded that. */
   present: KeptRevision | undefined;
+  /** The newest revision may be the present one, and nobody has said so yet. */
+  uncertain: boolean;
+  /** The present template, as far as that is known in the form in which revisions record it. */
+  template: object | undefined;
   /** The last that every online node was seen to run; undefined also where it is kept no more. */
   lastComplete: KeptRevision | undefined;
   /** Hash of the revision that was rolled back because it failed, and that is not to be set again unnoticed. */
@@ -67,41 +74,51 @@ const toKept = (revision: ControllerRevision): KeptRevision => {
   };
 };
 
+/** Whether everything that `said` names is the same in `recorded`, which may name more. */
+const covers = (recorded: unknown, said: unknown): boolean => {
+  if (typeof said !== 'object' || said === null) return (said ?? undefined) === (recorded ?? undefined);
+  if (typeof recorded !== 'object' || recorded === null) return false;
+  const found: Readonly<Record<string, unknown>> = { ...recorded };
+  const sizes = Array.isArray(said) && Array.isArray(recorded) ? said.length === recorded.length : true;
+  return sizes && Object.entries(said).every(([key, value]) => covers(found[key], value));
+};
+
 /**
  * The newest that holds the present template; else, once the controller has recorded this generation, the newest of all:
- * one that an API server of another version wrote may differ in defaults.
+ * one that an API server of another version wrote may differ in defaults. Without that, one that was recorded with
+ * defaults may be the present one, or not: `uncertain`.
  */
 const presentOf = (
-  { metadata, spec, status }: RevisedDaemonSet,
+  { metadata, spec, status }: AnyDaemonSet,
   revisions: readonly KeptRevision[],
-): KeptRevision | undefined => {
+  { recordsDefaults }: DaemonSetKind,
+): Pick<Kept, 'present' | 'uncertain'> => {
   const digest = templateDigest(spec?.template);
   const same = revisions.findLast(({ template }) => templateDigest(template) === digest);
+  const newest = revisions.at(-1);
   const observed = (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0);
-  return same ?? (observed ? revisions.at(-1) : undefined);
+  const present = same ?? (observed ? newest : undefined);
+  return { present, uncertain: !present && recordsDefaults && covers(newest?.template, spec?.template) };
 };
 
 /** The DaemonSet as it is now. Rejects with a `CommandFailure` where there is none, or none for much longer. */
 export const readDaemonSet = async (
-  { client, namespace }: Connection,
-  { resource }: RevisedKind,
+  connection: Connection,
+  kind: DaemonSetKind,
   name: string,
   call: CallOptions = {},
-): Promise<RevisedDaemonSet> => {
-  try {
-    const daemonSet = await client.get(resource, { namespace, name }, call);
-    if (!daemonSet.metadata?.deletionTimestamp) return daemonSet;
-  } catch (error) {
-    throw isKubeError(error, 'NotFound') ? daemonSetNotFound(namespace, name, error) : error;
-  }
-  throw new CommandFailure(
-    'BeingDeleted',
-    `DaemonSet ${namespace}/${name} is being deleted: it has no history to go back to`,
-  );
+): Promise<Subject> => {
+  const subject = await readSubject(connection, kind, name, call);
+  if (subject.object.metadata?.deletionTimestamp)
+    throw new CommandFailure(
+      'BeingDeleted',
+      `${kind.title} ${connection.namespace}/${name} is being deleted: it has no history to go back to`,
+    );
+  return subject;
 };
 
 /** The query for what is the DaemonSet's: pods and revisions carry the labels of its template. */
-export const selectorOf = ({ spec }: RevisedDaemonSet): string => {
+export const selectorOf = ({ spec }: AnyDaemonSet): string => {
   const parsed = fromLabelSelector(spec?.selector);
   return parsed.ok ? formatSelector(parsed.selector) : '';
 };
@@ -109,7 +126,7 @@ export const selectorOf = ({ spec }: RevisedDaemonSet): string => {
 /** The revisions that the DaemonSet owns, by number, the oldest first. */
 export const readRevisions = async (
   { client, namespace }: Connection,
-  daemonSet: RevisedDaemonSet,
+  daemonSet: AnyDaemonSet,
   call: CallOptions = {},
 ): Promise<KeptRevision[]> => {
   const labelSelector = selectorOf(daemonSet);
@@ -120,22 +137,27 @@ export const readRevisions = async (
     .toSorted((a, b) => a.number - b.number || (a.name < b.name ? -1 : 1));
 };
 
-export const readKept = async (connection: Connection, kind: RevisedKind, name: string): Promise<Kept> => {
+export const readKept = async (connection: Connection, named: Named): Promise<Kept> => {
   const { namespace } = connection;
-  const daemonSet = await readDaemonSet(connection, kind, name);
-  const servedByUs = kind.policyOf(daemonSet).kind !== 'off';
+  const { name } = named;
+  const kind = await findKind(connection, named);
+  const { object: daemonSet, policy } = await readDaemonSet(connection, kind, name);
   const [revisions, status] = await Promise.all([
     readRevisions(connection, daemonSet),
     // Where nobody opted in there may be no right to read it, and nothing in it is of the present.
-    servedByUs ? readStatus(connection, kind.rolloutName(name), daemonSet.metadata?.uid) : undefined,
+    policy.kind === 'off' ? undefined : readStatus(connection, kind.rolloutName(name), daemonSet.metadata?.uid),
   ]);
+  const { present, uncertain } = presentOf(daemonSet, revisions, kind);
   return {
     kind,
     namespace,
     name,
     daemonSet,
+    policy,
     revisions,
-    present: presentOf(daemonSet, revisions),
+    present,
+    uncertain,
+    template: (kind.recordsDefaults ? present?.template : undefined) ?? daemonSet.spec?.template,
     lastComplete: revisions.find((revision) => revision.name === status?.lastComplete?.revision),
     rolledBackFrom: daemonSet.metadata?.annotations?.[annotation.rolledBackFrom],
     status,

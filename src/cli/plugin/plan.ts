@@ -1,21 +1,22 @@
-import type { RolloutReading } from '../../controller/index.ts';
-import { type Action, annotation, explainHold } from '../../rollout/index.ts';
+import { type Action, annotation, type Cause, explainHold } from '../../rollout/index.ts';
 import { OptionError } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
 import { withCluster } from './connect.ts';
+import type { Overrides, Reading } from './kinds.ts';
+import { readName } from './names.ts';
 import type { PlanFlags } from './plan-command.ts';
 import { notesOnManager, readFor } from './reading.ts';
-import { readDaemonSetName, sentences, someOf, structured } from './text.ts';
+import { sentences, someOf, structured } from './text.ts';
 
 const LONGEST_LIST = 20;
 
-/** Flags that take the place of an annotation. */
-const overrides = [
-  ['--max-unavailable', annotation.maxUnavailable, ({ maxUnavailable }: PlanFlags) => maxUnavailable],
-  ['--partition', annotation.partition, ({ partition }: PlanFlags) => partition],
-  ['--node-selector', annotation.nodeSelector, ({ nodeSelector }: PlanFlags) => nodeSelector],
-  ['--unpaused', annotation.paused, ({ unpaused }: PlanFlags) => (unpaused ? 'false' : undefined)],
-] as const;
+/** Flags that take the place of what the DaemonSet says. */
+const flagOf: Readonly<Record<keyof Overrides, string>> = {
+  maxUnavailable: '--max-unavailable',
+  partition: '--partition',
+  nodeSelector: '--node-selector',
+  unpaused: '--unpaused',
+};
 
 const wills = {
   delete: (node: string) => `replace the pod on ${node}`,
@@ -24,7 +25,7 @@ const wills = {
 };
 
 /** One of the decision's actions as a line. */
-const toStep = (action: Action, { ledger }: RolloutReading): string => {
+const toStep = (action: Action, { ledger }: Reading): string => {
   switch (action.type) {
     case 'reserve':
       return `${wills[action.kind ?? 'delete'](action.node)} (${ledger.get(action.node)?.view.phase ?? 'unknown'})`;
@@ -53,30 +54,55 @@ const toStep = (action: Action, { ledger }: RolloutReading): string => {
   }
 };
 
+/** Nothing is replaced from here: owners replace their pods themselves. */
+const isForOwners = ({ policy }: Reading['ledger']): boolean => policy.strategy === 'ota' && !policy.byApproval;
+
 /** With the strategy ota: who decides, by name. */
-const ownersAsked = (ledger: RolloutReading['ledger']): string => {
+const ownersAsked = (ledger: Reading['ledger']): string => {
   const records = ledger.records().filter(({ view }) => view.asked);
   const asked = Array.from(records, ({ name }) => name).toSorted();
   return asked.length > 0 ? `Owners asked (${asked.length}): ${someOf(asked, LONGEST_LIST)}.` : 'No owner is asked.';
 };
 
+/** Online nodes that a term of the policy keeps at an older revision, by what it is. */
+const keptBack = ({ tally }: Reading['ledger']): Partial<Record<Cause, number>> =>
+  Object.fromEntries(
+    (['partition', 'node-selector', 'image'] as const).flatMap((cause) => {
+      const count = tally.causes.get(cause) ?? 0;
+      return count > 0 ? [[cause, count]] : [];
+    }),
+  );
+
+const sayKeptBack = (ledger: Reading['ledger']): string => {
+  const { words } = ledger.policy;
+  const by: Partial<Record<Cause, string>> = {
+    partition: `by ${words.partition}`,
+    'node-selector': `by ${words.nodeSelector}`,
+    image: 'until the images of the target are there',
+  };
+  const parts = Object.entries(keptBack(ledger)).map(([cause, count]) => `${count} ${by[cause as Cause]}`);
+  return parts.length > 0 ? `Online and kept back: ${parts.join(', ')}.` : '';
+};
+
 /** What comes after: nodes that wait for a slot, and nodes that come back. */
-const outlook = ({ ledger, decision }: RolloutReading): string => {
-  if (ledger.policy.strategy === 'ota') return ownersAsked(ledger);
+const outlook = ({ ledger, decision }: Reading): string => {
+  if (isForOwners(ledger)) return ownersAsked(ledger);
   const { outdated, broken, offline } = ledger.tally.phases;
   const begun = decision.actions.filter(({ type }) => type === 'reserve').length;
   const waiting = outdated + broken - begun;
   return sentences(
+    ledger.policy.strategy === 'ota' ? ownersAsked(ledger) : '',
+    sayKeptBack(ledger),
     waiting > 0 ? `Online and waiting for their turn: ${waiting} more.` : '',
     offline > 0 ? `Offline and skipped until they return: ${offline}.` : '',
   );
 };
 
-export const renderPlan = (reading: RolloutReading): string => {
+export const renderPlan = (reading: Reading): string => {
   const { breaker, budget, usage, hold, complete } = reading.decision.summary;
   const lines = [
     'Nothing is written: this is what the manager would decide now.',
-    reading.ledger.policy.strategy === 'ota'
+    isForOwners(reading.ledger)
       ? 'No budget: owners decide.'
       : `Budget ${budget}: ${usage.occupied} in use, ${usage.inFlight} of them by acts in flight.`,
     `Breaker: ${breaker.failures} failures and ${breaker.suspects} suspects, stops at ${breaker.threshold}.`,
@@ -95,10 +121,11 @@ export const renderPlan = (reading: RolloutReading): string => {
   return `${[...lines, ...(rest === '' ? [] : [rest])].join('\n')}\n`;
 };
 
-const toData = (reading: RolloutReading): object => {
-  const { actions, summary, wakeAt } = reading.decision;
+const toData = ({ decision, ledger }: Reading): object => {
+  const { actions, summary, wakeAt } = decision;
   return {
     ...summary,
+    keptBack: keptBack(ledger),
     actions: actions.map((action) => ('pod' in action ? { ...action, pod: action.pod.name } : action)),
     ...(Number.isFinite(wakeAt) && { decidesAgainAt: new Date(wakeAt).toISOString() }),
   };
@@ -106,20 +133,17 @@ const toData = (reading: RolloutReading): object => {
 
 /** What the one decision of the product says of the live cluster, with the policy changed as the flags ask. */
 export const showPlan = async (name: string, flags: PlanFlags, io: Io): Promise<void> => {
-  const { output } = flags;
-  const daemonSet = readDaemonSetName(name);
-  const changed = overrides.flatMap(([, key, of]) => {
-    const value = of(flags);
-    return value === undefined ? [] : [[key, value] as const];
-  });
+  const { output, maxUnavailable, partition, nodeSelector, unpaused } = flags;
+  const overrides: Overrides = { maxUnavailable, partition, nodeSelector, unpaused };
+  const named = readName(name);
   await withCluster(flags, io, async (connection) => {
-    const reading = await readFor(connection, daemonSet, Object.fromEntries(changed));
-    const { policy } = reading.view;
+    const reading = await readFor(connection, named, overrides);
+    const { kind, view } = reading;
     // The flags' own values are slips of the command line; the DaemonSet's are part of what is to be told.
-    for (const error of policy.kind === 'invalid' ? policy.errors : []) {
-      const [flag] = overrides.find(([, key, of]) => key === error.field && of(flags) !== undefined) ?? [];
-      if (flag) throw new OptionError(flag, `"${error.value}" ${error.problem}: ${error.cure}`);
-    }
+    for (const error of view.policy.kind === 'invalid' ? view.policy.errors : [])
+      for (const key of ['maxUnavailable', 'partition', 'nodeSelector', 'unpaused'] as const)
+        if (error.field === kind.fields[key] && overrides[key] !== undefined)
+          throw new OptionError(flagOf[key], `"${error.value}" ${error.problem}: ${error.cure}`);
     io.stdout(output ? structured(toData(reading), output) : renderPlan(reading));
   });
 };

@@ -1,44 +1,55 @@
-import { daemonRollouts, type RolloutReading } from '../../controller/index.ts';
-import { isKubeError } from '../../kube/index.ts';
-import { NotOptedInError, readRollout } from '../../native/index.ts';
-import { daemonSets } from '../../resources/index.ts';
+import { daemonRollouts } from '../../controller/index.ts';
+import { type CallOptions, isKubeError } from '../../kube/index.ts';
 import { controllerOf, type DaemonRolloutStatus } from '../../rollout/index.ts';
 import type { Connection } from './connect.ts';
-import { CommandFailure, daemonSetNotFound } from './failure.ts';
+import { CommandFailure } from './failure.ts';
+import type { DaemonSetKind, Overrides, Reading, Subject } from './kinds.ts';
+import { findKind, type Named } from './names.ts';
+
+/** The DaemonSet as it is now. Rejects with a `CommandFailure` where there is none. */
+export const readSubject = async (
+  { client, namespace }: Connection,
+  kind: DaemonSetKind,
+  name: string,
+  call: CallOptions = {},
+): Promise<Subject> => {
+  try {
+    return await kind.get(client, { namespace, name }, call);
+  } catch (error) {
+    throw isKubeError(error, 'NotFound') ? kind.notFound(namespace, name, error) : error;
+  }
+};
 
 /**
- * Reads a DaemonSet's rollout as the manager would, with the `annotations` in place of its own. Rejects with a
- * `CommandFailure` where there is none to read, or with `NotOptedInError`.
+ * Reads the rollout of the DaemonSet that a person named as the manager would, with `overrides` in place of what it says
+ * itself. Rejects with a `CommandFailure` where there is none to read, or with the kind's own error for one not served.
  */
-export const readFor = async (
-  { client, env, namespace }: Connection,
-  name: string,
-  annotations: Readonly<Record<string, string>> = {},
-): Promise<RolloutReading> => {
+export const readFor = async (connection: Connection, named: Named, overrides: Overrides = {}): Promise<Reading> => {
+  const { client, env, namespace } = connection;
+  const { name } = named;
+  const kind = await findKind(connection, named);
+  let reading: Reading | undefined;
   try {
-    return await readRollout({ client, clock: env.clock, namespace, name, annotations });
+    reading = await kind.read({ client, clock: env.clock, namespace, name, overrides });
   } catch (error) {
-    if (isKubeError(error, 'NotFound')) throw daemonSetNotFound(namespace, name, error);
-    if (!(error instanceof NotOptedInError)) throw error;
-    // One that is being deleted is nobody's business any more, whatever its annotations say.
-    const { metadata } = await client.get(daemonSets, { namespace, name });
-    if (metadata?.deletionTimestamp)
-      throw new CommandFailure(
-        'BeingDeleted',
-        `DaemonSet ${namespace}/${name} is being deleted: nothing is rolled out`,
-      );
-    throw error;
+    throw isKubeError(error, 'NotFound') ? kind.notFound(namespace, name, error) : error;
   }
+  if (reading) return reading;
+  // One that is being deleted is nobody's business any more, whatever it asks for.
+  const { object } = await readSubject(connection, kind, name);
+  throw object.metadata?.deletionTimestamp
+    ? new CommandFailure('BeingDeleted', `${kind.title} ${namespace}/${name} is being deleted: nothing is rolled out`)
+    : kind.notServed(namespace, name);
 };
 
 /** What the DaemonRollout of this name says of the DaemonSet with this UID; undefined while there is none. */
 export const readStatus = async (
   { client, namespace }: Connection,
-  name: string,
+  rolloutName: string,
   daemonSetUid: string | undefined,
 ): Promise<DaemonRolloutStatus | undefined> => {
   try {
-    const rollout = await client.get(daemonRollouts, { namespace, name });
+    const rollout = await client.get(daemonRollouts, { namespace, name: rolloutName });
     return controllerOf(rollout)?.uid === daemonSetUid ? rollout.status : undefined;
   } catch (error) {
     if (isKubeError(error, 'NotFound')) return undefined;
@@ -46,21 +57,33 @@ export const readStatus = async (
   }
 };
 
+/** What the manager found that cannot be seen from here, such as a template that the API server refuses for pods. */
+const refusedByManager = ({ status, view, decision }: Reading): string[] => {
+  const stalled = status?.conditions?.find(({ type }) => type === 'Stalled');
+  const told =
+    stalled?.status === 'True' && stalled.reason === 'InvalidPolicy' && status?.observedGeneration === view.generation;
+  return told && view.policy.kind === 'on' && decision.summary.hold?.kind !== 'invalid'
+    ? [`The manager says: ${stalled.message}`]
+    : [];
+};
+
 /** What the cluster's objects say of the manager itself: whether what is decided here will be carried out. */
-export const notesOnManager = ({ view, status, ledger }: RolloutReading): string[] => {
-  if (!status)
-    return [
-      'No manager has recorded anything of this DaemonSet yet, so nobody acts: see whether edgeset-manager runs and serves this namespace.',
-    ];
+export const notesOnManager = (reading: Reading): string[] => {
+  const { kind, view, status, ledger } = reading;
+  if (!status) return [`No manager has recorded anything of this ${kind.title} yet, so nobody acts: ${kind.unseen}.`];
   const notes: string[] = [];
   if ((status.observedGeneration ?? 0) < view.generation)
     notes.push('The manager has not seen the present template yet: if this lasts, see whether it runs.');
   const refused = status.causes?.find(({ cause }) => cause === 'refused')?.count ?? 0;
   if (refused > 0)
     notes.push(
-      `The API server refused the manager's act on ${refused} of the nodes: see Events FailedDelete of the DaemonSet ("kubectl describe ds/${view.name}").`,
+      `The API server refused the manager's act on ${refused} of the nodes: see Events ${kind.refusals} of the DaemonSet ("kubectl describe ${kind.short}/${view.name}").`,
     );
   const { warnings } = view.policy;
-  notes.push(...warnings.map(({ field, value, problem, cure }) => `${field} "${value}" ${problem}: ${cure}.`));
+  notes.push(
+    ...refusedByManager(reading),
+    ...warnings.map(({ field, value, problem, cure }) => `${field} "${value}" ${problem}: ${cure}.`),
+    ...reading.notes,
+  );
   return ledger.tally.eligible === 0 ? [...notes, 'No node is eligible for this DaemonSet.'] : notes;
 };

@@ -1,6 +1,5 @@
-import type { DaemonSet, DaemonSetSpec } from 'kubernetes-types/apps/v1.d.ts';
-import type { KubeObject } from '../../kube/index.ts';
-import { annotation, controllerOf, type DaemonRollout, type ParsedPolicy, parsePolicy } from '../../rollout/index.ts';
+import { controllerOf, type DaemonRollout, type ParsedPolicy } from '../../rollout/index.ts';
+import type { Subject } from './kinds.ts';
 
 /**
  * Where a rollout stands for whoever waits for it. `rests`: all that the policy allows is updated, and a partition or a
@@ -13,36 +12,25 @@ export interface Standing {
 
 const going = (message: string): Standing => ({ kind: 'going', message });
 
-export const hasOptedIn = ({ metadata }: DaemonSet): boolean =>
-  metadata?.annotations?.[annotation.strategy] !== undefined ||
-  metadata?.annotations?.[annotation.proposedStrategy] !== undefined;
-
-/** What the annotations of an apps/v1 DaemonSet ask for. */
-export const policyOf = ({ metadata, spec }: KubeObject & { spec?: Partial<DaemonSetSpec> }): ParsedPolicy =>
-  parsePolicy({
-    annotations: metadata?.annotations ?? {},
-    updateStrategyType: spec?.updateStrategy?.type ?? 'RollingUpdate',
-    minReadySeconds: spec?.minReadySeconds ?? 0,
-  });
-
 /** Does the status speak of the policy that the DaemonSet has now? Annotations do not raise the generation. */
-const knowsPolicy = (daemonSet: DaemonSet, policyHash: string | undefined): boolean => {
-  const policy = policyOf(daemonSet);
-  return policyHash === (policy.kind === 'on' ? policy.hash : '');
-};
+const knowsPolicy = (policy: ParsedPolicy, policyHash: string | undefined): boolean =>
+  policyHash === (policy.kind === 'on' ? policy.hash : '');
 
 const onPurpose: ReadonlySet<string> = new Set(['partition', 'node-selector']);
 
 /** What the rollout object says of the DaemonSet as it is now; what speaks of an earlier one is no answer. */
-export const standingOf = (daemonSet: DaemonSet, rollout: DaemonRollout | undefined): Standing => {
-  const status = controllerOf(rollout ?? {})?.uid === daemonSet.metadata?.uid ? rollout?.status : undefined;
-  if (!status || (status.observedGeneration ?? 0) < (daemonSet.metadata?.generation ?? 0))
+export const standingOf = (
+  { object: { metadata }, policy }: Pick<Subject, 'object' | 'policy'>,
+  rollout: DaemonRollout | undefined,
+): Standing => {
+  const status = controllerOf(rollout ?? {})?.uid === metadata?.uid ? rollout?.status : undefined;
+  if (!status || (status.observedGeneration ?? 0) < (metadata?.generation ?? 0))
     return going('Waiting for the manager to see the present template.');
   const condition = (type: string) => status.conditions?.find((one) => one.type === type);
   const [complete, stalled, ready] = ['Complete', 'Stalled', 'Ready'].map(condition);
   if (complete?.status === 'True' && stalled?.status !== 'True') return { kind: 'complete', message: complete.message };
   // A resumed or mended rollout stays Stalled until the manager has read the annotation: that is no end.
-  if (!knowsPolicy(daemonSet, status.policyHash)) return going('Waiting for the manager to see the present policy.');
+  if (!knowsPolicy(policy, status.policyHash)) return going('Waiting for the manager to see the present policy.');
   if (stalled?.status === 'True') return { kind: 'stalled', message: stalled.message };
   const message = ready?.message ?? status.summary ?? '';
   const held = (status.causes ?? []).filter(({ phase }) => phase === 'held');

@@ -11,6 +11,8 @@ import type { StatusView } from './status-view.ts';
 export interface Following {
   connection: Connection;
   where: { namespace?: string; labelSelector?: string; fieldSelector?: string };
+  /** Of DaemonRollouts, where `where` lets others through; undefined for all. */
+  names: ReadonlySet<string> | undefined;
   view: StatusView;
   /** What is shown is a table, which can be rewritten in place. */
   table: boolean;
@@ -24,7 +26,7 @@ const warningsTo = (tell: (error: unknown) => void): Logger => {
 };
 
 /** Shows every change until interrupted, through every disturbance: in place on a terminal, else appended. */
-export const followStatus = async ({ connection, where, view, table, io }: Following): Promise<void> => {
+export const followStatus = async ({ connection, where, names, view, table, io }: Following): Promise<void> => {
   const { client, env } = connection;
   const region = table && io.screen && mayRewrite(io.environment) ? createRegion(io.stdout, io.screen) : undefined;
   let trouble = '';
@@ -38,7 +40,8 @@ export const followStatus = async ({ connection, where, view, table, io }: Follo
     client,
     resource: daemonRollouts,
     env: { ...env, log: warningsTo(tell) },
-    project: (rollout: DaemonRollout) => rollout,
+    project: (rollout: DaemonRollout) =>
+      names === undefined || names.has(rollout.metadata.name ?? '') ? rollout : undefined,
     handlers: [
       {
         upsert: (key, rollout) => {

@@ -1,4 +1,6 @@
 import type { DaemonRollout, DaemonRolloutStatus } from '../../rollout/index.ts';
+import { readRolloutName } from './names.ts';
+import { native } from './native-ways.ts';
 import type { StatusFlags } from './status-command.ts';
 import { createTable, inLargestUnit, structured, withoutBookkeeping } from './text.ts';
 
@@ -38,6 +40,12 @@ const columns: readonly Column[] = [
   { title: 'MAX-UNAVAILABLE', wide: true, cell: (s) => s.budget?.maxUnavailable ?? '' },
 ];
 
+/** As it can be typed back: a native DaemonSet by its bare name, others with their kind. */
+const titleOf = (rolloutName: string): string => {
+  const { kind, name } = readRolloutName(rolloutName);
+  return kind === native ? name : `${kind.short}/${name}`;
+};
+
 export interface StatusView {
   /** All of them; `single`: the one that was asked for by name. */
   all(rollouts: readonly DaemonRollout[], now: number): string;
@@ -67,7 +75,7 @@ export const createStatusView = (
   const table = createTable([...(namespaces ? ['NAMESPACE'] : []), 'NAME', ...shown.map(({ title }) => title)]);
   const cells = ({ metadata, status = {} }: DaemonRollout, now: number): string[] => [
     ...(namespaces ? [metadata.namespace ?? ''] : []),
-    metadata.name ?? '',
+    titleOf(metadata.name ?? ''),
     ...shown.map(({ cell }) => cell(status, now)),
   ];
   return {

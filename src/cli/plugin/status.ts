@@ -5,10 +5,11 @@ import type { Io } from '../io.ts';
 import { type Connection, withCluster } from './connect.ts';
 import { CommandFailure } from './failure.ts';
 import { listAll } from './list-all.ts';
+import { kinds, readName, twice } from './names.ts';
+import { native } from './native-ways.ts';
 import type { StatusFlags } from './status-command.ts';
 import { followStatus } from './status-follow.ts';
 import { createStatusView } from './status-view.ts';
-import { readDaemonSetName } from './text.ts';
 
 const listRollouts = async ({ client }: Connection, where: ListOptions): Promise<DaemonRollout[]> => {
   try {
@@ -24,29 +25,45 @@ const listRollouts = async ({ client }: Connection, where: ListOptions): Promise
   }
 };
 
+/** Those of the one DaemonSet of this name, or of each one of it in all namespaces. */
+const onlyOne = (rollouts: readonly DaemonRollout[], name: string): void => {
+  const seen = new Set<string | undefined>();
+  for (const { metadata } of rollouts) {
+    if (seen.has(metadata.namespace)) throw twice(metadata.namespace ?? '', name);
+    seen.add(metadata.namespace);
+  }
+};
+
 /** Prints rollouts once, or at every change until interrupted. */
-export const showStatus = async (name: string | undefined, flags: StatusFlags, io: Io): Promise<void> => {
+export const showStatus = async (text: string | undefined, flags: StatusFlags, io: Io): Promise<void> => {
   const { output, allNamespaces = false, selector, watch = false } = flags;
-  const wanted = name === undefined ? undefined : readDaemonSetName(name);
+  const wanted = text === undefined ? undefined : readName(text);
   const view = createStatusView(output, { namespaces: allNamespaces, single: wanted !== undefined });
   await withCluster(flags, io, async (connection) => {
-    const where = {
+    const scope = {
       ...(!allNamespaces && { namespace: connection.namespace }),
       ...(selector !== undefined && { labelSelector: selector }),
-      ...(wanted !== undefined && { fieldSelector: `metadata.name=${wanted}` }),
     };
     const place = allNamespaces ? 'any namespace' : `namespace ${connection.namespace}`;
+    // A bare name may be of any kind, and each has names of its own for rollouts.
+    const names = wanted && (wanted.kind ? [wanted.kind] : kinds).map((kind) => kind.rolloutName(wanted.name));
+    const queries = names?.map((name) => ({ ...scope, fieldSelector: `metadata.name=${name}` })) ?? [scope];
     // Also before watching: a refusal ends the command here, where a watch would try on and on.
-    const items = await listRollouts(connection, where);
-    if (wanted !== undefined && items.length === 0 && !watch)
+    const items = (await Promise.all(queries.map((where) => listRollouts(connection, where)))).flat();
+    if (wanted) onlyOne(items, wanted.name);
+    if (wanted && items.length === 0 && !watch) {
+      const { title, short } = wanted.kind ?? native;
       throw new CommandFailure(
         'NotFound',
-        `there is no rollout of a DaemonSet ${wanted} in ${place}: "kubectl edgeset explain ds/${wanted}" says why`,
+        `there is no rollout of ${title === native.title ? 'a' : 'an'} ${title} ${wanted.name} in ${place}: "kubectl edgeset explain ${wanted.kind ? `${short}/` : ''}${wanted.name}" says why`,
       );
+    }
     if (items.length === 0) io.stderr(`No rollouts in ${place}.\n`);
     if (watch) {
+      const [only = scope, ...others] = queries;
+      const where = others.length === 0 ? only : scope;
       const table = output === undefined || output === 'wide';
-      await followStatus({ connection, where, view, table, io });
+      await followStatus({ connection, where, names: names && new Set(names), view, table, io });
       return;
     }
     if (items.length > 0 || output === 'json' || output === 'yaml')

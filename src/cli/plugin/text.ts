@@ -1,6 +1,5 @@
 import { stringify } from 'yaml';
 import type { KubeObject } from '../../kube/index.ts';
-import { OptionError } from '../../runtime/index.ts';
 
 /** Columns as kubectl aligns them: three blanks between, none at the end of a line. */
 export const createTable = (header: readonly string[]) => {
@@ -52,16 +51,4 @@ export const sentences = (...parts: string[]): string => parts.filter((part) => 
 export const someOf = (names: readonly string[], most: number): string => {
   const more = names.length > most ? ` and ${names.length - most} more` : '';
   return `${names.slice(0, most).join(', ')}${more}`;
-};
-
-const kinds = ['ds', 'daemonset', 'daemonsets', 'daemonset.apps', 'daemonsets.apps', 'dro', 'daemonrollout'];
-
-/** `NAME`, `ds/NAME` or `daemonset/NAME` (`daemonsets.apps/NAME` too); other kinds are refused. */
-export const readDaemonSetName = (text: string): string => {
-  const [kind = '', name, ...more] = text.includes('/') ? text.split('/') : ['ds', text];
-  const known = kinds.includes(kind.toLowerCase()) || kind.toLowerCase().startsWith('daemonrollouts');
-  // The API server would refuse other names too, but not as the plain slip that they are.
-  if (!known || more.length > 0 || !name || !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name))
-    throw new OptionError(`"${text}"`, 'names no DaemonSet: give ds/NAME or NAME');
-  return name;
 };

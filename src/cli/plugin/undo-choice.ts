@@ -1,7 +1,7 @@
 import { CommandFailure } from './failure.ts';
 import { inWords, type Kept, type KeptRevision } from './kept-revisions.ts';
 
-const titleOf = ({ namespace, name }: Kept): string => `DaemonSet ${namespace}/${name}`;
+const titleOf = ({ kind, namespace, name }: Kept): string => `${kind.title} ${namespace}/${name}`;
 
 /** What there is to choose from; the present one is named as such, for it is no choice. */
 const listed = ({ revisions, present }: Kept): string =>
@@ -13,9 +13,9 @@ export const noSuchRevision = (kept: Kept, number: number): CommandFailure =>
   new CommandFailure('NoSuchRevision', `there is no revision ${number} of ${titleOf(kept)}: ${listed(kept)}`);
 
 /** Why the present revision may not be rolled out, although it is what is asked for. */
-const whyItRests = ({ status, name, present }: Kept): string =>
+const whyItRests = ({ kind, status, name, present }: Kept): string =>
   status?.halted && status.target?.hash === present?.hash
-    ? `; its rollout is halted: "kubectl edgeset resume ds/${name}" goes on with it`
+    ? `; its rollout is halted: "kubectl edgeset resume ${kind.short}/${name}" goes on with it`
     : '';
 
 const named = (kept: Kept, number: number): KeptRevision => {
@@ -34,7 +34,12 @@ const named = (kept: Kept, number: number): KeptRevision => {
  * is in a hurry wants (it failed before, or another one was the last that worked) nothing is chosen.
  */
 const before = (kept: Kept): KeptRevision => {
-  const { revisions, present, lastComplete, rolledBackFrom } = kept;
+  const { kind, revisions, present, uncertain, lastComplete, rolledBackFrom } = kept;
+  if (uncertain)
+    throw new CommandFailure(
+      'ChoiceNeeded',
+      `the ${kind.maker} has not recorded the present template of ${titleOf(kept)} yet: see whether it runs and try again, or name the revision that you want with --to-revision; ${listed(kept)}`,
+    );
   const found = revisions.findLast(({ name }) => name !== present?.name);
   if (!found)
     throw new CommandFailure(

@@ -4,7 +4,8 @@ import { type Connection, FIELD_MANAGER, withCluster } from './connect.ts';
 import { CommandFailure } from './failure.ts';
 import { asTried, type DryRun } from './flags.ts';
 import { inWords, type Kept, readDaemonSet, readKept } from './kept-revisions.ts';
-import { type RevisedDaemonSet, readRevised } from './revised-kinds.ts';
+import type { AnyDaemonSet } from './kinds.ts';
+import { readName } from './names.ts';
 import { differences, renderDifference } from './template-differences.ts';
 import { structured, withoutBookkeeping } from './text.ts';
 import { choose } from './undo-choice.ts';
@@ -20,20 +21,20 @@ interface Change {
   annotations: Record<string, string | null>;
 }
 
-const changedMeanwhile = ({ namespace, name }: Kept, cause: unknown): CommandFailure =>
+const changedMeanwhile = ({ kind, namespace, name }: Kept, cause: unknown): CommandFailure =>
   new CommandFailure(
     'Changed',
-    `DaemonSet ${namespace}/${name} was changed meanwhile, and nothing was put back: see "kubectl edgeset history ds/${name}", and try again`,
+    `${kind.title} ${namespace}/${name} was changed meanwhile, and nothing was put back: see "kubectl edgeset history ${kind.short}/${name}", and try again`,
     cause,
   );
 
 /** Whether what was decided on one reading still holds: its status may differ, what it asks for may not. */
-const asksForTheSame = (a: RevisedDaemonSet, b: RevisedDaemonSet): boolean =>
+const asksForTheSame = (a: AnyDaemonSet, b: AnyDaemonSet): boolean =>
   a.metadata?.uid === b.metadata?.uid &&
   a.metadata?.generation === b.metadata?.generation &&
   JSON.stringify(a.metadata?.annotations) === JSON.stringify(b.metadata?.annotations);
 
-const put = async (connection: Connection, kept: Kept, change: Change, dryRun: boolean): Promise<RevisedDaemonSet> => {
+const put = async (connection: Connection, kept: Kept, change: Change, dryRun: boolean): Promise<AnyDaemonSet> => {
   const { kind, namespace, name, daemonSet } = kept;
   const { uid = '' } = daemonSet.metadata ?? {};
   let { resourceVersion = '' } = daemonSet.metadata ?? {};
@@ -43,17 +44,14 @@ const put = async (connection: Connection, kept: Kept, change: Change, dryRun: b
       return await kind.putTemplate(connection.client, { namespace, name, uid, resourceVersion }, change, write);
     } catch (error) {
       if (!isKubeError(error, 'Conflict')) throw error;
-      const now = await readDaemonSet(connection, kind, name);
+      const { object: now } = await readDaemonSet(connection, kind, name);
       if (tries === TRIES || !asksForTheSame(daemonSet, now)) throw changedMeanwhile(kept, error);
       resourceVersion = now.metadata?.resourceVersion ?? '';
     }
 };
 
 /** As the API server would leave it, but for its own bookkeeping. */
-const asChanged = (
-  { metadata, ...daemonSet }: RevisedDaemonSet,
-  { template, annotations }: Change,
-): RevisedDaemonSet => {
+const asChanged = ({ metadata, ...daemonSet }: AnyDaemonSet, { template, annotations }: Change): AnyDaemonSet => {
   const merged: Record<string, string> = { ...metadata?.annotations };
   for (const [key, value] of Object.entries(annotations))
     if (value === null) delete merged[key];
@@ -61,8 +59,8 @@ const asChanged = (
   return { ...daemonSet, metadata: { ...metadata, annotations: merged }, spec: { ...daemonSet.spec, template } };
 };
 
-const sayChanges = ({ daemonSet }: Kept, { template }: Change): string => {
-  const changes = differences(daemonSet.spec?.template, template).map((one) => `  ${renderDifference(one)}\n`);
+const sayChanges = (kept: Kept, { template }: Change): string => {
+  const changes = differences(kept.template, template).map((one) => `  ${renderDifference(one)}\n`);
   const more = changes.length - MOST_CHANGES;
   return changes.slice(0, MOST_CHANGES).join('') + (more > 0 ? `  and ${more} more\n` : '');
 };
@@ -71,9 +69,10 @@ const sayChanges = ({ daemonSet }: Kept, { template }: Change): string => {
 export const undo = async (text: string, flags: UndoFlags, io: Io): Promise<void> => {
   const { output, toRevision } = flags;
   const dryRun: DryRun = flags.dryRun ?? 'none';
-  const { kind, name } = readRevised(text);
+  const named = readName(text);
   await withCluster(flags, io, async (connection) => {
-    const kept = await readKept(connection, kind, name);
+    const kept = await readKept(connection, named);
+    const { kind, name } = kept;
     const { revision, template } = choose(kept, toRevision);
     const change = { template, annotations: markOf(kept, revision) };
     const changed =

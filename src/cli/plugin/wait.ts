@@ -1,37 +1,41 @@
 import { daemonRollouts } from '../../controller/index.ts';
 import { isKubeError } from '../../kube/index.ts';
-import { NotOptedInError } from '../../native/index.ts';
-import { daemonSets } from '../../resources/index.ts';
 import type { DaemonRollout } from '../../rollout/index.ts';
 import { parseDuration, sleep } from '../../runtime/index.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
 import type { Io } from '../io.ts';
 import { type Connection, withCluster } from './connect.ts';
-import { CommandFailure, daemonSetNotFound } from './failure.ts';
+import { CommandFailure } from './failure.ts';
 import { interruption } from './interruption.ts';
+import type { DaemonSetKind } from './kinds.ts';
+import { findKind, readName } from './names.ts';
 import { createRegion, mayRewrite } from './region.ts';
-import { hasOptedIn, type Standing, standingOf } from './standing.ts';
-import { readDaemonSetName } from './text.ts';
+import { type Standing, standingOf } from './standing.ts';
 import type { WaitFlags } from './wait-command.ts';
 
 const POLL_MS = 500;
 const WIDEST_LINE = 1_000;
 
-const look = async ({ client, namespace }: Connection, name: string, signal: AbortSignal): Promise<Standing> => {
-  const daemonSet = await client.get(daemonSets, { namespace, name }, { signal });
-  if (daemonSet.metadata?.deletionTimestamp)
+const look = async (
+  { client, namespace }: Connection,
+  kind: DaemonSetKind,
+  name: string,
+  signal: AbortSignal,
+): Promise<Standing> => {
+  const subject = await kind.get(client, { namespace, name }, { signal });
+  if (subject.object.metadata?.deletionTimestamp)
     throw new CommandFailure(
       'BeingDeleted',
-      `DaemonSet ${namespace}/${name} is being deleted: its rollout will not end`,
+      `${kind.title} ${namespace}/${name} is being deleted: its rollout will not end`,
     );
-  if (!hasOptedIn(daemonSet)) throw new NotOptedInError(namespace, name);
+  if (subject.policy.kind === 'off') throw kind.notServed(namespace, name);
   let rollout: DaemonRollout | undefined;
   try {
-    rollout = await client.get(daemonRollouts, { namespace, name }, { signal });
+    rollout = await client.get(daemonRollouts, { namespace, name: kind.rolloutName(name) }, { signal });
   } catch (error) {
     if (!isKubeError(error, 'NotFound')) throw error;
   }
-  return standingOf(daemonSet, rollout);
+  return standingOf(subject, rollout);
 };
 
 /** An API server that restarts or is overloaded for a while does not end a wait. */
@@ -56,7 +60,7 @@ const createProgress = (io: Io): ((message: string) => void) => {
 /** Waits for completion. Resolves with what the shell is told. */
 export const waitForRollout = async (name: string, flags: WaitFlags, io: Io): Promise<ExitCode> => {
   const timeoutMs = parseDuration('--timeout', flags.timeout);
-  const daemonSet = readDaemonSetName(name);
+  const named = readName(name);
   return withCluster(flags, io, async (connection) => {
     const { env, namespace } = connection;
     const { signal, done } = interruption();
@@ -65,10 +69,12 @@ export const waitForRollout = async (name: string, flags: WaitFlags, io: Io): Pr
     const stop = AbortSignal.any([signal, over.signal]);
     const progress = createProgress(io);
     let last: Standing | undefined;
+    let kind: DaemonSetKind | undefined;
     try {
       for (;;) {
         try {
-          last = await look(connection, daemonSet, stop);
+          kind ??= await findKind(connection, named, { signal: stop });
+          last = await look(connection, kind, named.name, stop);
         } catch (error) {
           if (last === undefined || stop.aborted || !mayPass(error)) throw error;
           progress('The API server does not answer; waiting for it.');
@@ -93,10 +99,10 @@ export const waitForRollout = async (name: string, flags: WaitFlags, io: Io): Pr
           'TimedOut',
           `not complete within ${flags.timeout}: ${last?.message ?? 'no answer came'}`,
         );
-      if (!isKubeError(error, 'NotFound')) throw error;
+      if (!isKubeError(error, 'NotFound') || !kind) throw error;
       throw last === undefined
-        ? daemonSetNotFound(namespace, daemonSet, error)
-        : new CommandFailure('NotFound', `DaemonSet ${namespace}/${daemonSet} was deleted meanwhile`, error);
+        ? kind.notFound(namespace, named.name, error)
+        : new CommandFailure('NotFound', `${kind.title} ${namespace}/${named.name} was deleted meanwhile`, error);
     } finally {
       timer.cancel();
       done();

@@ -112,7 +112,13 @@ export const startFakeApi = async (...kinds: string[]): Promise<FakeApi> => {
   ): void => {
     const found = objects.get(path);
     if (!found) {
-      send(response, 404, { kind: 'Status', code: 404, reason: 'NotFound', message: `${path} not found` });
+      send(response, 404, {
+        kind: 'Status',
+        code: 404,
+        reason: 'NotFound',
+        message: `${path} not found`,
+        details: { name: path.split('/').at(-1) },
+      });
       return;
     }
     if (method === 'GET') {
