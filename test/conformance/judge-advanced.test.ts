@@ -113,6 +113,18 @@ describe('the judge of Advanced DaemonSets', () => {
     matches(log().pod('old-n0', 'n0', 'old', false).remove('old-n0', 'n0', 'old'));
   });
 
+  it('S9: sees acts on pods whose owners have not agreed to just that revision', () => {
+    const annotations = { 'apps.openyurt.io/update-strategy': 'ota' };
+    const log = (approved?: string) =>
+      history(2, { updateStrategy: { type: 'OnDelete' }, annotations })
+        .pod('old-n0', 'n0', 'old', true, approved === undefined ? {} : { approved })
+        .wait(2000)
+        .remove('old-n0', 'n0', 'old');
+    matches(log(), /^S9: .* whose owner has not agreed/);
+    matches(log('other'), /^S9: .* whose owner has not agreed/);
+    matches(log('new'));
+  });
+
   it('S9: sees acts while updates are paused, by hand, or left out by the partition', () => {
     const after = (updateStrategy: object) => advanced(4, updateStrategy).wait(2000).remove('old-n0', 'n0', 'old');
     matches(after({ type: 'OnDelete' }), /^S9: .* somebody else/);

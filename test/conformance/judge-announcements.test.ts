@@ -73,6 +73,25 @@ describe('the judge of announcements', () => {
     assert.deepEqual(log.pod([ready], { by: manager }).judge(), []);
   });
 
+  it('lets an approval go with the announcement that it was for, and with no other', () => {
+    const approved = { type: 'UpgradeApproved', status: 'True', message: 'controllerrevision: new' };
+    const off = {
+      metadata: { uid: 'p1' },
+      status: { conditions: [{ type: 'PodNeedUpgrade' }, { type: approved.type, $patch: 'delete' }] },
+    };
+    const log = () =>
+      history()
+        .pod([ready, said('NewRevision')], { by: manager })
+        .pod([ready, said('NewRevision'), approved]);
+    const next = { ...said('NewRevision'), message: 'controllerrevision: newer' };
+    assert.deepEqual(log().pod([ready, next], { by: manager, request: off }).judge(), []);
+    assert.deepEqual(log().pod([ready], { by: manager, request: off }).judge(), []);
+    const early = log()
+      .pod([ready, said('UpToDate', 't2')], { by: manager, request: off })
+      .judge();
+    assert.match(early.join(), /^S5: .* changed other conditions$/);
+  });
+
   it('S12: sees a delete while owners decide, and none of others or under auto', () => {
     assert.match(history().remove().judge().join(), /^S12: .* deleted pod app-1, whose owner decides$/);
     assert.deepEqual(history().remove('admin').judge(), []);

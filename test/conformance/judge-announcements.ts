@@ -16,6 +16,7 @@ export interface AnnouncementOptions {
 type Condition = NonNullable<NonNullable<Pod['status']>['conditions']>[number];
 
 const NEED_UPGRADE = 'PodNeedUpgrade';
+const APPROVED = 'UpgradeApproved';
 const strategyKeys = ['apps.openyurt.io/update-strategy', 'apps.openyurt.io/upgrade-strategy'] as const;
 
 const time = (at: number): string => new Date(at).toISOString().slice(11, 23);
@@ -40,8 +41,23 @@ const plain = (value: unknown): string =>
 /** Were other conditions taken away or changed? One more is none of ours: the log does not say what a binding adds. */
 const isOverwritten = (before: Pod, after: Pod): boolean => {
   const present = new Map(conditionsOf(after).map((condition) => [condition.type, plain(condition)]));
-  return conditionsOf(before).some((one) => one.type !== NEED_UPGRADE && present.get(one.type) !== plain(one));
+  // What owners agreed to goes with the announcement that it was an answer to.
+  const mayGo = ({ type, message }: Condition): boolean => type === APPROVED && message !== needOf(after)?.message;
+  return conditionsOf(before)
+    .filter((one) => one.type !== NEED_UPGRADE && !(mayGo(one) && !present.has(one.type)))
+    .some((one) => present.get(one.type) !== plain(one));
 };
+
+/** One condition, and with it an approval that is taken off. */
+const isWithin = (conditions: readonly object[]): boolean => {
+  const [first, second, ...more] = conditions as readonly { type: string; $patch?: string }[];
+  const takesOff = second === undefined || (second.type === APPROVED && second.$patch === 'delete');
+  return first?.type === NEED_UPGRADE && takesOff && more.length === 0;
+};
+
+/** Deleted by others than its manager, one of an Advanced DaemonSet comes back; the judge of acts looks at those. */
+const isNative = (pod: Pod | undefined): boolean =>
+  !pod?.metadata?.ownerReferences?.some(({ apiVersion }) => apiVersion?.startsWith('apps.kruise.io/'));
 
 /** What is wrong with a patch by itself. */
 const slips = (request: unknown): string[] => {
@@ -50,7 +66,7 @@ const slips = (request: unknown): string[] => {
   return [
     ...(metadata?.uid === undefined ? ['without the uid of the pod'] : []),
     ...(Object.keys(rest).some((key) => key !== 'apiVersion' && key !== 'kind') ? ['with more than a status'] : []),
-    ...(Object.keys(status ?? {}).length === 1 && conditions.length === 1 && conditions[0]?.type === NEED_UPGRADE
+    ...(Object.keys(status ?? {}).length === 1 && isWithin(conditions)
       ? []
       : [`with something else than one condition ${NEED_UPGRADE}`]),
   ];
@@ -107,7 +123,7 @@ export const judgeAnnouncements = (records: readonly AuditRecord[], options: Ann
     if (record.namespace !== namespace) continue;
     if (group === '' && resource.startsWith('pods')) {
       if (product(user) && verb === 'delete' && resource === 'pods' && otaSince !== undefined)
-        if (receivedAt - otaSince > lagMs && name.startsWith(`${daemonSet}-`))
+        if (receivedAt - otaSince > lagMs && name.startsWith(`${daemonSet}-`) && isNative(response as Pod))
           violations.push(`S12: at ${time(receivedAt)} ${user} deleted pod ${name}, whose owner decides`);
       const pod = response as Pod & { kind?: string };
       if (pod.kind !== 'Pod') continue;

@@ -8,10 +8,11 @@ export interface HistoryOptions {
   minReadySeconds?: number;
   /** Of an Advanced DaemonSet. */
   updateStrategy?: object;
+  annotations?: Record<string, string>;
 }
 
 /** Writes a cluster's history by hand; every line is one successful write, a second after the one before. */
-export const history = (nodes: number, { minReadySeconds = 0, updateStrategy }: HistoryOptions = {}) => {
+export const history = (nodes: number, { minReadySeconds = 0, updateStrategy, annotations }: HistoryOptions = {}) => {
   const kind = updateStrategy ? 'advanced' : 'native';
   let strategy = updateStrategy;
   const records: AuditRecord[] = [];
@@ -47,6 +48,8 @@ export const history = (nodes: number, { minReadySeconds = 0, updateStrategy }: 
     /** Its gate for changes in place, where it has one. */
     gate?: 'open' | 'shut';
     preparing?: boolean;
+    /** The revision that its owner agreed to. */
+    approved?: string;
     phase?: string;
   }
   const podObject = (uid: string, node: string, hash: string, ready: boolean, state: PodState = {}) => ({
@@ -67,6 +70,9 @@ export const history = (nodes: number, { minReadySeconds = 0, updateStrategy }: 
       conditions: [
         ...condition(ready).conditions,
         ...(state.gate ? [{ type: GATE, status: state.gate === 'open' ? 'True' : 'False' }] : []),
+        ...(state.approved === undefined
+          ? []
+          : [{ type: 'UpgradeApproved', status: 'True', message: `controllerrevision: ${state.approved}` }]),
       ],
     },
   });
@@ -90,7 +96,7 @@ export const history = (nodes: number, { minReadySeconds = 0, updateStrategy }: 
         group: kind === 'native' ? 'apps' : 'apps.kruise.io',
         resource: 'daemonsets',
         response: {
-          metadata: { name: 'app', uid: 'ds' },
+          metadata: { name: 'app', uid: 'ds', ...(annotations && { annotations }) },
           spec: {
             minReadySeconds,
             ...(strategy && { updateStrategy: strategy }),

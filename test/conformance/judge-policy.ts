@@ -11,6 +11,8 @@ export interface SpecPolicy {
   partition: Share;
   paused: boolean;
   manual: boolean;
+  /** The owner of each pod agrees first. */
+  owners: boolean;
 }
 
 interface Spec {
@@ -31,13 +33,15 @@ export const readSpecPolicy = ({ answeredAt, response }: AuditRecord): SpecPolic
   const { type, rollingUpdate = {} } = spec?.updateStrategy ?? {};
   const { rollingUpdateType, maxUnavailable, maxSurge, partition = 0, paused = false } = rollingUpdate;
   const surging = rollingUpdateType === 'Surging';
+  const owners = metadata?.annotations?.['apps.openyurt.io/update-strategy'] === 'ota';
   return {
     since: answeredAt,
     maxUnavailable: maxUnavailable ?? (surging || maxSurge !== undefined ? 0 : 1),
     maxSurge: maxSurge ?? (surging ? 1 : 0),
     partition,
     paused,
-    manual: type === 'OnDelete' || metadata?.annotations?.['apps.openyurt.io/update-strategy'] === 'ota',
+    manual: type === 'OnDelete' && !owners,
+    owners,
   };
 };
 

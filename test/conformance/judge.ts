@@ -104,6 +104,8 @@ export const judge = (records: readonly AuditRecord[], options: JudgeOptions): s
     const complain = complainOf(step);
     const seen = policiesAt(record.receivedAt);
     if (seen.every(({ manual }) => manual)) complain('S9', `on ${name}, though somebody else is to update it`);
+    const agreed = livePods(truth, name).some(({ approved }) => approved !== undefined && approved === truth.target);
+    if (seen.every(({ owners }) => owners) && !agreed) complain('S9', `on ${name}, whose owner has not agreed`);
     if (seen.every(({ paused }) => paused)) complain('S9', `on ${name}, while updates were paused`);
     const nodes = eligible(truth);
     const isTaken = (node: string): boolean =>

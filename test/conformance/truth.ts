@@ -13,6 +13,8 @@ export interface PodTruth {
   over: boolean;
   /** Somebody was told to prepare its end: it counts as not ready from then on. */
   preparing: boolean;
+  /** The revision that its owner agreed to. */
+  approved: string | undefined;
   /** Readiness gates that are shut: the condition Ready follows them with a delay. */
   shut: ReadonlySet<string>;
   /**
@@ -86,6 +88,11 @@ export const livePods = (truth: Truth, node: string): PodTruth[] =>
 export const availablePod = (truth: Truth, node: string, at: number): PodTruth | undefined =>
   truth.pods.values().find((pod) => pod.node === node && isAvailable(truth, pod, at));
 
+const approvalOf = ({ status }: Pod): string | undefined =>
+  status?.conditions
+    ?.find((condition) => condition.type === 'UpgradeApproved' && condition.status === 'True')
+    ?.message?.replace('controllerrevision: ', '');
+
 const shutGates = ({ spec, status }: Pod): ReadonlySet<string> => {
   const gates = new Set(spec?.readinessGates?.map(({ conditionType }) => conditionType));
   const shut = status?.conditions?.filter((condition) => gates.has(condition.type) && condition.status === 'False');
@@ -147,6 +154,7 @@ export const followTruth = (
         deleting: deletionTimestamp !== undefined,
         over: phase === 'Failed' || phase === 'Succeeded',
         preparing,
+        approved: approvalOf(pod),
         shut,
         readySince: ready ? (before?.readySince ?? receivedAt) : undefined,
       });

@@ -1,3 +1,4 @@
+import { ota } from './ota.ts';
 import { served } from './served.ts';
 
 export { describeAdvancedApi } from './api.ts';
@@ -9,4 +10,4 @@ export { templateLabels, templateSpecs, withSpec } from './template-specs.ts';
 export { describeTemplates } from './templates.ts';
 
 /** Every rule of the specification of Advanced DaemonSets, played by a manager. */
-export const advancedRules = [...served];
+export const advancedRules = [...served, ...ota];
