@@ -94,7 +94,7 @@ export const parseAdvancedPolicy = (
     nodeSelector: nodeSelector?.ok === true ? nodeSelector.selector : undefined,
     paused: rollingUpdate.paused ?? false,
     minReadyMs: (spec.minReadySeconds ?? 0) * 1000,
-    ...readTerms(annotations, { canRequireImages: false }, errors),
+    ...readTerms(annotations, errors),
     words: maxSurge.value > 0 ? surgingWords : words,
   };
   return judgePolicy(policy, errors, warnings);

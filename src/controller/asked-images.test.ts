@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ImageRequest, PodFacts, RequestingDaemonSet } from '../rollout/index.ts';
+import { createLedger, type ImageRequest, type PodFacts, type RequestingDaemonSet } from '../rollout/index.ts';
 import { createAskedImages } from './asked-images.ts';
 import { testKind } from './testing/kind.ts';
 
@@ -16,7 +16,7 @@ const viewWith = (annotations: Record<string, string>) => {
   assert.ok(view);
   return view;
 };
-const pod = (asks?: PodFacts['asks'], uid = 'p1'): PodFacts => ({
+const pod = (wish?: Pick<PodFacts, 'images' | 'announced'>, uid = 'p1'): PodFacts => ({
   uid,
   name: `app-${uid}`,
   resourceVersion: '7',
@@ -28,23 +28,31 @@ const pod = (asks?: PodFacts['asks'], uid = 'p1'): PodFacts => ({
   readyChangedAt: 0,
   trouble: undefined,
   detail: '',
-  ...(asks && { asks }),
+  ...wish,
 });
-const asks = { revision: 'b', failure: undefined };
+const request = { revision: 'b', failure: undefined };
+const images = { revision: 'b', state: 'asked' as const, cause: '', byAgent: false, at: 0 };
+const announced = { status: 'True', reason: 'NewRevision', message: 'controllerrevision: b' };
+const asks = { images, announced };
+const NODE = { name: 'n1', ready: true, readyChangedAt: 0, eligible: true, selected: true, zone: '' };
 const STRATEGY = 'apps.openyurt.io/update-strategy';
 
 const listen = () => {
   const told: { daemonSet: RequestingDaemonSet; requests: ReadonlyMap<string, ImageRequest> | undefined }[] = [];
   let view = viewWith({ [STRATEGY]: 'ota', 'apps.kruise.io/image-predownload-timeout-seconds': '60' });
+  const ledger = createLedger(view.policy.policy);
   const asked = createAskedImages({
+    ledger,
     requests: { update: (daemonSet, requests) => void told.push({ daemonSet, requests }) },
     view: () => view,
   });
   return {
     told,
     asked,
+    ledger,
     change: (annotations: Record<string, string>): void => {
       view = viewWith(annotations);
+      ledger.setPolicy(view.policy.policy, 0);
       asked.refresh();
     },
     last: (): string[] | undefined => {
@@ -62,8 +70,8 @@ describe('what the pods of a DaemonSet ask for', () => {
     asked.handler.synced?.();
     assert.deepEqual(told, [
       {
-        daemonSet: { namespace: 'edge', name: 'app', uid: 'd1', pullTimeoutMs: 60_000 },
-        requests: new Map([['p1', { podUid: 'p1', podName: 'app-p1', node: 'n1', resourceVersion: '7', ...asks }]]),
+        daemonSet: { namespace: 'edge', name: 'app', uid: 'd1', pullTimeoutMs: 60_000, parallelism: 10 },
+        requests: new Map([['p1', { podUid: 'p1', podName: 'app-p1', node: 'n1', resourceVersion: '7', ...request }]]),
       },
     ]);
     asked.handler.upsert?.('edge/app-p2', pod(asks, 'p2'), undefined);
@@ -100,6 +108,35 @@ describe('what the pods of a DaemonSet ask for', () => {
     assert.deepEqual(last(), []);
     change({ [STRATEGY]: 'ota' });
     assert.deepEqual(last(), ['p1']);
+  });
+
+  it('is of our own asking in the automatic mode: for the target alone, on nodes with another revision', () => {
+    const { asked, ledger, change, last, told } = listen();
+    asked.handler.synced?.();
+    ledger.setNode({ ...NODE, pulls: true }, 0);
+    ledger.setTarget({ name: 'app-b', hash: 'b', number: 1 }, 0);
+    change({ [STRATEGY]: 'auto', 'edgeset.io/predownload': 'required' });
+    ledger.setPod(pod({ images }), 0);
+    asked.handler.upsert?.('edge/app-p1', pod({ images }), undefined);
+    assert.deepEqual(told.at(-1)?.requests?.get('p1')?.runs, 'a');
+    assert.equal(told.at(-1)?.requests?.get('p1')?.byAgent, true);
+    ledger.setTarget({ name: 'app-c', hash: 'c', number: 2 }, 0);
+    asked.review();
+    assert.deepEqual(last(), []);
+    const { length } = told;
+    asked.review();
+    assert.equal(told.length, length, 'the same is not told twice');
+  });
+
+  it('is nothing of our asking where images are not pulled ahead any more', () => {
+    const { asked, ledger, change, last } = listen();
+    asked.handler.synced?.();
+    ledger.setNode(NODE, 0);
+    ledger.setTarget({ name: 'app-b', hash: 'b', number: 1 }, 0);
+    change({ [STRATEGY]: 'auto', 'edgeset.io/predownload': 'off' });
+    ledger.setPod(pod({ images }), 0);
+    asked.handler.upsert?.('edge/app-p1', pod({ images }), undefined);
+    assert.deepEqual(last(), []);
   });
 
   it('ends with the service, whatever is still told of pods', () => {

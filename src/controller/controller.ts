@@ -23,6 +23,17 @@ export interface ControllerOptions {
   observe?: ControllerObserver;
   /** Is told of the images that pods ask for. Default: nobody pulls any. */
   images?: ImageRequests;
+  /** Images are pulled ahead of updates also where no annotation says so. Default: false. */
+  pullsByDefault?: boolean;
+  /** Where agents are that pull images. Default: where the Node says so. */
+  agents?: ImageAgents;
+}
+
+/** Agents that pull images by themselves, by node. */
+export interface ImageAgents {
+  has(node: string): boolean;
+  /** `listener` is called with the name of a node whose agent came or went. Returns a function that ends it. */
+  onChange(listener: (node: string) => void): () => void;
 }
 
 export interface RolloutSnapshot {
@@ -62,6 +73,8 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     for (const key of sessions.keys()) queue?.add(key);
     for (const scope of scopes) for (const key of scope.claiming()) queue?.add(key);
   };
+
+  const pulls = (node: string): boolean => options.agents?.has(node) ?? false;
 
   const nodeReflector = createReflector({
     client,
@@ -108,6 +121,8 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       revisionsOf,
       enqueue: () => queue?.add(key),
       images: options.images,
+      pullsByDefault: options.pullsByDefault ?? false,
+      pulls,
       observe,
     });
     for (const node of nodeReflector.store.values()) session.setNode(node);
@@ -191,9 +206,14 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     async run(signal: AbortSignal): Promise<void> {
       running = signal;
       nodeReflector.whenSynced(signal).then(wakeAll, () => undefined);
+      const off = options.agents?.onChange((name) => {
+        const node = nodeReflector.store.get(name);
+        if (node) for (const { session } of sessions.values()) session.setNode(node);
+      });
       await Promise.all([nodeReflector.run(signal), ...scopes.map((scope) => scope.run(signal))]);
       await Promise.all([...sessions.values()].map((entry) => entry.running));
       await Promise.all(ending.keys());
+      off?.();
     },
 
     /** Acts until the signal aborts; resolves once nothing of ours is in the air any more. */

@@ -11,6 +11,8 @@ export interface FeedOptions<P> {
   env: Env;
   ledger: Ledger;
   nodes: Store<NodeView>;
+  /** An agent is on the node that pulls images. */
+  pulls: (node: string) => boolean;
   /** The DaemonSet as it is now. */
   view: () => DaemonSetView;
   projection: PodProjection<P>;
@@ -27,7 +29,8 @@ const sameFacts = (a: NodeFacts, b: NodeFacts): boolean =>
   a.readyChangedAt === b.readyChangedAt &&
   a.eligible === b.eligible &&
   a.selected === b.selected &&
-  a.zone === b.zone;
+  a.zone === b.zone &&
+  a.pulls === b.pulls;
 
 /** The same handler, told of those pods alone that the DaemonSet owns: one that it owns no longer is gone. */
 const ofFacts = <P>(projection: PodProjection<P>, handler: ReflectorHandler<PodFacts>): ReflectorHandler<P> => ({
@@ -46,13 +49,13 @@ const ofFacts = <P>(projection: PodProjection<P>, handler: ReflectorHandler<PodF
 
 /** Brings what the watches deliver about nodes and one DaemonSet's pods into its ledger. */
 export const createFeed = <P>(options: FeedOptions<P>) => {
-  const { client, env, ledger, nodes, view, projection, changed, touched, listener } = options;
+  const { client, env, ledger, nodes, pulls, view, projection, changed, touched, listener } = options;
   const { clock } = env;
   const { namespace, uid, podSelector } = view();
 
   const setNode = (node: NodeView): void => {
     touched.node(node.name);
-    const facts = nodeFactsOf(view(), node);
+    const facts = nodeFactsOf(view(), node, pulls(node.name));
     const known = ledger.get(node.name)?.node;
     // Of a node that the DaemonSet never ran on there is nothing to remember.
     if (known ? sameFacts(known, facts) : !facts.eligible) return;

@@ -3,6 +3,7 @@ import { type Decision, type Ledger, newAct } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import type { Actor } from './actor.ts';
 import type { Announcer } from './announcer.ts';
+import type { ImageAsker } from './image-asker.ts';
 import type { Keeper } from './keeper.ts';
 import type { DaemonSetView } from './kind.ts';
 import type { Means } from './means.ts';
@@ -20,13 +21,14 @@ export interface PursuitOptions<V extends DaemonSetView> {
   keeper: Keeper;
   actor: Actor;
   announcer: Announcer;
+  asker: ImageAsker;
   teller: Teller;
   means: Pick<Means<V, unknown>, 'putTemplate'>;
 }
 
 /** Does what was decided: at once in the ledger, through the actor on pods, by a patch where a template is put back. */
 export const createPursuit = <V extends DaemonSetView>(options: PursuitOptions<V>) => {
-  const { client, clock, ledger, keeper, actor, announcer, teller, means } = options;
+  const { client, clock, ledger, keeper, actor, announcer, asker, teller, means } = options;
   let waveAt = Number.NEGATIVE_INFINITY;
   /** Our own write to the DaemonSet, until the watch has delivered it. */
   let awaited: { resourceVersion: string } | undefined;
@@ -92,6 +94,12 @@ export const createPursuit = <V extends DaemonSetView>(options: PursuitOptions<V
           case 'announce':
             announcer.announce();
             break;
+          case 'ask':
+            asker.ask(action.node);
+            break;
+          case 'unask':
+            asker.unask(action.node);
+            break;
           case 'delete':
           case 'change':
           case 'surge':
@@ -125,6 +133,7 @@ export const createPursuit = <V extends DaemonSetView>(options: PursuitOptions<V
       const now = clock.now();
       const times = actions.map((action) => {
         if (action.type === 'announce') return announcer.nextTryAt();
+        if (action.type === 'ask' || action.type === 'unask') return asker.nextTryAt(action.node);
         if (action.type === 'reserve') return nextTurn(waveAt, WAVE_EVERY_MS, now);
         const until =
           action.type === 'rollback'

@@ -13,6 +13,7 @@ import { createActor } from './actor.ts';
 import { createAnnouncer } from './announcer.ts';
 import { createAskedImages } from './asked-images.ts';
 import { createFeed } from './feed.ts';
+import { createImageAsker } from './image-asker.ts';
 import { createKeeper } from './keeper.ts';
 import { type DaemonSetObject, type DaemonSetView, refOf } from './kind.ts';
 import type { ServedKind, Target } from './means.ts';
@@ -50,6 +51,10 @@ export interface SessionOptions<D extends DaemonSetObject, V extends DaemonSetVi
   enqueue: () => void;
   /** Who pulls images ahead; undefined: nobody. */
   images: ImageRequests | undefined;
+  /** Images are pulled ahead also where nobody says so. */
+  pullsByDefault: boolean;
+  /** An agent is on the node that pulls. */
+  pulls: (node: string) => boolean;
   observe: ControllerObserver;
 }
 
@@ -63,19 +68,20 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
   const { clock, log } = env;
   let view = options.view;
 
-  const ledger = createLedger(view.policy.policy);
+  const ledger = createLedger(view.policy.policy, options.pullsByDefault);
   const ref = refOf(kind, view);
   const object = createRolloutObject(client, ref);
   const teller = createTeller(options.events, ref);
   const podActs = createPodActs(client, namespace, identity, clock);
   const writer = createStatusWriter({ object, teller, clock, observe });
   const keeper = createKeeper({ object, writer, ledger, clock, identity });
-  const asked = createAskedImages({ requests: options.images, view: () => view });
+  const asked = createAskedImages({ requests: options.images, view: () => view, ledger });
   const feed = createFeed({
     client,
     env,
     ledger,
     nodes,
+    pulls: options.pulls,
     projection: kind.pods,
     view: () => view,
     changed: enqueue,
@@ -101,7 +107,8 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
   });
   const actor = createActor({ env, ledger, acts: means.acts, teller, observe, ended: enqueue });
   const announcer = createAnnouncer({ env, ledger, acts: podActs, teller, observe, ended: enqueue });
-  const pursuit = createPursuit({ client, clock, ledger, keeper, actor, announcer, teller, means });
+  const asker = createImageAsker({ env, ledger, acts: podActs, teller, ended: enqueue });
+  const pursuit = createPursuit({ client, clock, ledger, keeper, actor, announcer, asker, teller, means });
 
   const closed = new AbortController();
   let term: { leading: AbortSignal; signal: AbortSignal } | undefined;
@@ -156,7 +163,12 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
   };
 
   const stop = async (actsGraceMs: number, announcementsGraceMs: number): Promise<void> => {
-    await Promise.all([actor.stop(actsGraceMs), announcer.stop(announcementsGraceMs), means.stop?.(actsGraceMs)]);
+    await Promise.all([
+      actor.stop(actsGraceMs),
+      announcer.stop(announcementsGraceMs),
+      asker.stop(actsGraceMs),
+      means.stop?.(actsGraceMs),
+    ]);
   };
 
   return {
@@ -210,6 +222,7 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
         if (target.kind === 'known') ledger.setTarget(target.revision, now);
         noteTouch();
         ledger.tick(now);
+        asked.review();
         const decision = decide(ledger, outsideHold(target), now);
         const mustClaim = !claimed && !keeper.claims && decision.actions.some(({ type }) => type === 'announce');
         if (keeper.unwritten || mustClaim) {

@@ -12,6 +12,12 @@ type ImageVolume = Volume & { image?: { reference?: string; pullPolicy?: string 
 /** Whoever asks more of the registry wins: two containers of one image may differ. */
 const STRENGTH: readonly (string | undefined)[] = ['Never', undefined, 'IfNotPresent', 'Always'];
 
+/** Those images of a template that a pod which runs `other` has not brought to its node. */
+export const imagesBeyond = (spec: PodSpec, other: PodSpec | undefined): PullImage[] => {
+  const there = new Set(other && imagesOf(other).map(({ image }) => image));
+  return imagesOf(spec).filter(({ image }) => !there.has(image));
+};
+
 /**
  * The distinct images that a pod of this template needs on its node: of containers, init containers (sidecars among
  * them) and image volumes, in the order of their first mention.

@@ -56,6 +56,14 @@ const broken: Progress = { kind: 'failed', cause: 'not found' };
 describe('what is done about requests', () => {
   const one = request(1);
 
+  it('nothing yet where an agent may do it, and then what is done where none is', () => {
+    const agents = request(1, { byAgent: true });
+    const first = plan(situation([agents]));
+    assert.deepEqual([named(first.actions), first.wakeAt], [[], 31_000]);
+    const later = plan(situation([agents], { attempts: first.attempts, now: 31_000 }));
+    assert.deepEqual(named(later.actions), ['pull p1']);
+  });
+
   it('nothing where nobody asks', () => {
     const { actions, wakeAt } = plan(situation([]));
     assert.deepEqual([actions, wakeAt], [[], Number.POSITIVE_INFINITY]);

@@ -1,4 +1,4 @@
-import type { ImageRequest } from '../rollout/index.ts';
+import { ACKNOWLEDGED_WITHIN_MS, type ImageRequest } from '../rollout/index.ts';
 import { type Attempt, failed, newAttempt, remembered, seen } from './attempt.ts';
 import type { PullView } from './pull-view.ts';
 
@@ -106,6 +106,11 @@ export const plan = (situation: Situation): Plan => {
       if (now - known.beganAt >= SIGHT_MS) return failed(known, 'its pull pod was created and never seen', now);
       underWay += 1;
       wake(known.beganAt + SIGHT_MS);
+      return known;
+    }
+    const agentsUntil = known.since + ACKNOWLEDGED_WITHIN_MS;
+    if (request.byAgent && known.failures === 0 && now < agentsUntil) {
+      wake(agentsUntil);
       return known;
     }
     if (nodeReady(request.node)) {

@@ -5,7 +5,7 @@ import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { type KubeClient, KubeError } from '../kube/index.ts';
 import { controllerRevisions, daemonSets, nodes, pods } from '../resources/index.ts';
-import { imageReadyOf, toPodFacts } from '../rollout/index.ts';
+import { imageReadyOf, isOwnersWish, openRequest, toPodFacts } from '../rollout/index.ts';
 import { createVirtualClock, silentLogger } from '../runtime/index.ts';
 import { createEmbeddedCluster, machineryClient } from '../sim/index.ts';
 import { createPrefetch } from './prefetch.ts';
@@ -74,7 +74,9 @@ const createStage = async (t: TestContext, image = 'app:v2') => {
   await run(1_000);
 
   const daemonSetUid = machinery.get<Stored<object>>(daemonSets, { ...inNamespace, name: 'app' }).metadata.uid;
-  const start = (how: { client?: Partial<KubeClient>; complete?: () => boolean; parallelism?: number } = {}) => {
+  const start = (
+    how: { client?: Partial<KubeClient>; complete?: () => boolean; parallelism?: number; auto?: boolean } = {},
+  ) => {
     const ready = (name: string): boolean =>
       machinery
         .get<Stored<{ status?: { conditions?: { type: string; status: string }[] } }>>(nodes, { name })
@@ -83,7 +85,6 @@ const createStage = async (t: TestContext, image = 'app:v2') => {
       client: { ...api, ...how.client },
       env,
       cluster: { nodeReady: ready, complete: how.complete ?? (() => true) },
-      ...(how.parallelism !== undefined && { parallelism: how.parallelism }),
     });
     const stop = new AbortController();
     const running = [prefetch.run(stop.signal), prefetch.lead(stop.signal)];
@@ -94,11 +95,19 @@ const createStage = async (t: TestContext, image = 'app:v2') => {
       tell(served = true): void {
         const asked = all().flatMap((pod) => {
           const facts = isPull(pod) ? undefined : toPodFacts(pod);
-          if (!facts?.asks) return [];
-          const { uid, name, node, resourceVersion, asks } = facts;
-          return [[uid, { podUid: uid, podName: name, node, resourceVersion, ...asks }] as const];
+          const wish = facts && openRequest(facts);
+          if (!facts || !wish || !(how.auto || isOwnersWish(facts, wish.revision))) return [];
+          const { uid, name, node, resourceVersion, revision: runs } = facts;
+          const request = { podUid: uid, podName: name, node, resourceVersion, ...wish, ...(how.auto && { runs }) };
+          return [[uid, request] as const];
         });
-        const daemonSet = { namespace: NAMESPACE, name: 'app', uid: daemonSetUid, pullTimeoutMs: 60_000 };
+        const daemonSet = {
+          namespace: NAMESPACE,
+          name: 'app',
+          uid: daemonSetUid,
+          pullTimeoutMs: 60_000,
+          parallelism: how.parallelism ?? 10,
+        };
         prefetch.requests.update(daemonSet, served ? new Map(asked) : undefined);
       },
       async end(): Promise<void> {
@@ -148,6 +157,16 @@ describe('the prefetch on a cluster', () => {
     assert.deepEqual(stage.pulls(), []);
     manager.tell();
     await stage.run(60_000);
+    assert.deepEqual(stage.pulls(), []);
+  });
+
+  it('pulls nothing, and says so, where the pod that runs has all images of the revision already', async (t) => {
+    const stage = await createStage(t, 'app:v1');
+    const manager = stage.start({ auto: true });
+    stage.ask('n1');
+    manager.tell();
+    await stage.run(1_000);
+    assert.equal(stage.outcome('n1')?.status, 'True');
     assert.deepEqual(stage.pulls(), []);
   });
 

@@ -20,8 +20,6 @@ export interface PrefetchOptions {
     /** All DaemonSets that are served have been told of: pull pods of others belong to nobody. */
     complete(): boolean;
   };
-  /** Pulls under way at once for one DaemonSet. Default 10. */
-  parallelism?: number;
 }
 
 /** DaemonSets passed over at the same time. */
@@ -35,7 +33,7 @@ const BY_DAEMON_SET = 'daemonSet';
  * but of its own pull pods, and opens that watch only once somebody asks, or an earlier manager left a pull pod behind.
  */
 export const createPrefetch = (options: PrefetchOptions) => {
-  const { client, cluster, namespaces, parallelism = 10 } = options;
+  const { client, cluster, namespaces } = options;
   const env: Env = { ...options.env, log: options.env.log.with({ part: 'prefetch' }) };
   const { clock, log } = env;
   const writes = createWrites(client);
@@ -103,10 +101,10 @@ export const createPrefetch = (options: PrefetchOptions) => {
         log.info('pulling images ahead', about);
         update((attempt) => sent(attempt, clock.now()));
       } else if (outcome.kind === 'later') update((attempt) => postponed(attempt, clock.now() + outcome.afterMs));
-      else update((attempt) => failed(attempt, outcome.cause, clock.now()));
-      return;
+      else if (outcome.kind === 'refused') update((attempt) => failed(attempt, outcome.cause, clock.now()));
+      if (outcome.kind !== 'needless') return;
     }
-    const { cause } = action;
+    const cause = action.type === 'report' ? action.cause : undefined;
     const done = await writes.report(namespace, request, cause, clock.now(), signal).catch((error: unknown) => {
       signal.throwIfAborted();
       log.info('the outcome of a pull cannot be reported yet', { ...about, error });
@@ -137,7 +135,7 @@ export const createPrefetch = (options: PrefetchOptions) => {
       ),
       attempts: attempts.get(uid) ?? new Map(),
       nodeReady: (node) => cluster.nodeReady(node),
-      parallelism,
+      parallelism: known?.daemonSet.parallelism ?? 0,
       timeoutMs: known?.daemonSet.pullTimeoutMs ?? 0,
       now,
     });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod, PodSpec } from 'kubernetes-types/core/v1.d.ts';
-import { imagesOf } from './images.ts';
+import { imagesBeyond, imagesOf } from './images.ts';
 import { PULL_LABEL, pullPodName, pullPodOf } from './pull-pod.ts';
 import { toPullView } from './pull-view.ts';
 
-const daemonSet = { namespace: 'edge', name: 'app', uid: 'd1', pullTimeoutMs: 300_000 };
+const daemonSet = { namespace: 'edge', name: 'app', uid: 'd1', pullTimeoutMs: 300_000, parallelism: 10 };
 const request = {
   podUid: 'p1',
   podName: 'app-x',
@@ -25,6 +25,16 @@ const specOf = (spec?: Partial<PodSpec>): PodSpec => {
 };
 
 describe('the images of a template', () => {
+  it('are those alone that another one has not, where that one runs', () => {
+    const side = { name: 'side', image: 'side:v1', imagePullPolicy: 'IfNotPresent' };
+    const [app] = templateWith().containers;
+    assert.ok(app);
+    const target = templateWith({ containers: [app, side] });
+    assert.deepEqual(imagesBeyond(target, templateWith()), [{ image: 'side:v1', policy: 'IfNotPresent' }]);
+    assert.deepEqual(imagesBeyond(target, target), []);
+    assert.deepEqual(imagesBeyond(target, undefined), imagesOf(target));
+  });
+
   it('are those of containers, init containers, sidecars and image volumes, each once', () => {
     const volume = { name: 'v', image: { reference: 'data:v1', pullPolicy: 'Always' } };
     const spec = templateWith({

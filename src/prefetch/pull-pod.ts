@@ -62,11 +62,16 @@ const alike = (spec: PodSpec): Partial<PodSpec> => {
 };
 
 /**
- * The pod that makes the images of `template` present on the node of a request. Its controller is the pod that asks: no
+ * The pod that makes `images` of `template`, by default all, present on the node of a request. Its controller is the pod that asks: no
  * other controller can adopt it then, whatever labels it selects by, and it is collected when that pod is gone. It is
  * pinned as DaemonSet pods are, so that the scheduler says why a node has no room for it.
  */
-export const pullPodOf = (daemonSet: RequestingDaemonSet, request: ImageRequest, template: PodSpec): Pod => {
+export const pullPodOf = (
+  daemonSet: RequestingDaemonSet,
+  request: ImageRequest,
+  template: PodSpec,
+  images: readonly PullImage[] = imagesOf(template),
+): Pod => {
   const windows = template.os?.name === 'windows';
   const { podName, podUid, node, revision } = request;
   return {
@@ -79,7 +84,7 @@ export const pullPodOf = (daemonSet: RequestingDaemonSet, request: ImageRequest,
     },
     spec: {
       ...alike(template),
-      containers: imagesOf(template).map((image, index) => containerOf(image, index, windows)),
+      containers: images.map((image, index) => containerOf(image, index, windows)),
       restartPolicy: 'Never',
       terminationGracePeriodSeconds: 0,
       activeDeadlineSeconds: Math.ceil((daemonSet.pullTimeoutMs + LAST_RESORT_MS) / 1000),

@@ -8,6 +8,7 @@ import {
   type RequestingDaemonSet,
   recordedTemplate,
 } from '../rollout/index.ts';
+import { imagesBeyond } from './images.ts';
 import { pullPodOf } from './pull-pod.ts';
 import { type PullView, shorten } from './pull-view.ts';
 
@@ -18,12 +19,16 @@ const FIELD_MANAGER = 'edgeset-manager';
 export type CreateOutcome =
   /** It is there, or may be. */
   | { kind: 'sent' }
+  /** There will be none: what the target needs is on the node as it is. */
+  | { kind: 'needless' }
   /** There will be none, for a reason that somebody must mend. */
   | { kind: 'refused'; cause: string }
   /** The API server cannot be asked just now. */
   | { kind: 'later'; afterMs: number };
 
 const LATER_MS = 2_000;
+/** Pods of more revisions at once are rare: what was forgotten is read again. */
+const MOST_TEMPLATES = 4;
 
 const hasContainers = (template: object | undefined): template is { spec: PodSpec } => {
   const { spec } = (template ?? {}) as { spec?: { containers?: unknown } };
@@ -44,8 +49,8 @@ const outcomeOf = (error: unknown): CreateOutcome => {
 
 /** What is written to the cluster, and what is read to write it. */
 export const createWrites = (client: KubeClient) => {
-  /** The last template of each DaemonSet: its pods ask for the same one, nearly at the same time. */
-  const templates = new Map<string, { revision: string; spec: PodSpec }>();
+  /** The last templates of each DaemonSet: its pods ask for the same ones, nearly at the same time. */
+  const templates = new Map<string, Map<string, PodSpec | undefined>>();
 
   const templateOf = async (
     { namespace, uid }: RequestingDaemonSet,
@@ -53,15 +58,16 @@ export const createWrites = (client: KubeClient) => {
     signal: AbortSignal,
   ): Promise<PodSpec | undefined> => {
     const known = templates.get(uid);
-    if (known?.revision === revision) return known.spec;
+    if (known?.has(revision)) return known.get(revision);
     const labelSelector = `controller-revision-hash=${revision}`;
     const { items } = await client.list(controllerRevisions, { namespace, labelSelector, signal });
     // The condition names a hash, which anybody may have written: only the DaemonSet's own revisions count.
     const own = items.find((item) => controllerOf(item)?.uid === uid);
     const template = own && recordedTemplate(own);
-    if (!hasContainers(template)) return undefined;
-    templates.set(uid, { revision, spec: template.spec });
-    return template.spec;
+    const spec = hasContainers(template) ? template.spec : undefined;
+    const kept = known && known.size < MOST_TEMPLATES ? known : new Map<string, PodSpec | undefined>();
+    if (spec) templates.set(uid, kept.set(revision, spec));
+    return spec;
   };
 
   return {
@@ -70,7 +76,10 @@ export const createWrites = (client: KubeClient) => {
         const template = await templateOf(daemonSet, request.revision, signal);
         if (!template)
           return { kind: 'refused', cause: `DaemonSet ${daemonSet.name} has no revision ${request.revision}` };
-        const pod: Pod = pullPodOf(daemonSet, request, template);
+        const other = request.runs === undefined ? undefined : await templateOf(daemonSet, request.runs, signal);
+        const images = imagesBeyond(template, other);
+        if (images.length === 0) return { kind: 'needless' };
+        const pod: Pod = pullPodOf(daemonSet, request, template, images);
         await client.create(pods, pod, { fieldManager: FIELD_MANAGER, timeoutMs: WRITE_TIMEOUT_MS, signal });
         return { kind: 'sent' };
       } catch (error) {

@@ -92,6 +92,7 @@ export const setBack = (record: NodeRecord, now: number): void => {
   }));
   if (record.act) record.act = { ...record.act, at: Math.min(record.act.at, now) };
   if (record.healed) record.healed = { ...record.healed, at: Math.min(record.healed.at, now) };
+  if (record.asking) record.asking = { ...record.asking, at: Math.min(record.asking.at, now) };
   if (record.refused) record.refused = { ...record.refused, until: Math.min(record.refused.until, now) };
 };
 

@@ -13,6 +13,8 @@ export const annotation = {
   onFailure: 'edgeset.io/on-failure',
   topologyKey: 'edgeset.io/topology-key',
   predownload: 'edgeset.io/predownload',
+  predownloadParallelism: 'apps.kruise.io/image-predownload-parallelism',
+  predownloadMinUpdatedReadyPods: 'apps.kruise.io/image-predownload-min-updated-ready-pods',
   predownloadTimeoutSeconds: 'apps.kruise.io/image-predownload-timeout-seconds',
   resume: 'edgeset.io/resume',
   rolledBackFrom: 'edgeset.io/rolled-back-from',

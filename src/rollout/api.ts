@@ -76,6 +76,13 @@ export interface DaemonRolloutStatus {
   budget?: { maxUnavailable: string; maxSurge?: string; nodes: number; inUse: number; inFlight: number };
   breaker?: { failures: number; suspects: number; threshold: number };
   owners?: { asked: number; nodes: string[]; deadline?: string; deadlineSpreadSeconds?: number };
+  images?: {
+    pulled: number;
+    pulling: number;
+    waiting: number;
+    failed: number;
+    failing: { node: string; message: string }[];
+  };
   failing?: { node: string; cause: string; message: string; since: string }[];
   conditions?: Condition[];
   halted?: { at: string; reason: 'Failures' | 'RolledBack'; nodes: string[] };

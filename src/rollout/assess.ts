@@ -1,12 +1,12 @@
 import { lacksNewPod } from './advance.ts';
 import { announcementFor } from './announce.ts';
+import { askTurnOf, imageNeedOf } from './image-need.ts';
 import { isAnnounced } from './need-upgrade.ts';
 import { phaseOf, type Situation } from './phase.ts';
 import { actsHere } from './policy.ts';
 import {
   type Act,
   availableAt,
-  awaitsImages,
   type Context,
   isChangedInPlace,
   isCurrent,
@@ -59,7 +59,9 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
   const said =
     wanted === 'none' ? pod?.facts.announced === undefined : wanted && isAnnounced(pod?.facts.announced, wanted);
   const announce = said ? undefined : wanted;
-  if (!node?.eligible) return announce ? { ...outside, announce } : outside;
+  const need = imageNeedOf(record, context, now);
+  const { unask } = need;
+  if (!node?.eligible) return announce || unask ? { ...outside, announce, unask } : outside;
   const byOthers = !actsHere(policy);
   const offered = typeof wanted === 'object' && wanted.reason === 'NewRevision';
   const agreed = offered && policy.byApproval && pod?.facts.approved === wanted.revision;
@@ -112,7 +114,7 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
     refused,
     selected: node.selected,
     member: record.member,
-    imageMissing: awaitsImages(pod, context),
+    imageMissing: need.awaitsImages,
   });
 
   const chiefAt = chief === pod ? readyAt : chief ? podAvailableAt(record, chief, context) : Number.POSITIVE_INFINITY;
@@ -126,6 +128,7 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
     fellAway && !lost ? windowEndsAt : undefined,
     refused ? record.refused?.until : undefined,
     newPodMissing && act ? act.at + policy.progressDeadlineMs : undefined,
+    need.dueAt,
     ...readyTimes,
   ];
   const occupied = act !== undefined || several.length > 0;
@@ -147,6 +150,10 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
     asked: offered && !agreed,
     agreed,
     announce,
+    images: need.images,
+    awaitsImages: need.awaitsImages,
+    ask: askTurnOf(record, need, phase, context),
+    unask,
     zone: node.zone,
     dueAt: times.reduce<number>((least, time) => Math.min(least, time ?? least), Number.POSITIVE_INFINITY),
   };

@@ -78,6 +78,24 @@ const owners = object(
   { optional: ['deadline', 'deadlineSpreadSeconds'] },
 );
 
+const images = object(
+  'Images of the target that are pulled ahead of the update, by online nodes that are not updated; absent where none are.',
+  {
+    pulled: counter('Nodes that have them.'),
+    pulling: counter('Nodes that are pulling them.'),
+    waiting: counter('Nodes whose turn to pull has not come.'),
+    failed: counter('Nodes on which a pull has failed; it is tried again.'),
+    failing: atomicList(
+      'The first of these by name, with what is known of the cause.',
+      limits.failing,
+      object('A node on which images cannot be pulled as yet.', {
+        node: nodeName('Name of the node.'),
+        message: text('What refused.', limits.message),
+      }),
+    ),
+  },
+);
+
 const failing = atomicList(
   'The first failing nodes by name, with what is known of the cause.',
   limits.failing,
@@ -185,6 +203,7 @@ const properties = {
   budget,
   breaker,
   owners,
+  images,
   failing,
   conditions,
   halted,

@@ -57,6 +57,7 @@ const least = {
   budget: { maxUnavailable: '10%', nodes: 2, inUse: 1, inFlight: 1 },
   breaker: { failures: 0, suspects: 1, threshold: 3 },
   owners: { asked: 1, nodes: ['n1'] },
+  images: { pulled: 1, pulling: 1, waiting: 0, failed: 1, failing: [{ node: 'n1', message: 'no such image' }] },
   failing: [{ node: 'n1', cause: 'crash-loop', message: 'It crashes.', since: time }],
   conditions: [{ type: 'Complete', status: 'False', reason: 'InProgress', message: '', lastTransitionTime: time }],
   halted: { at: time, reason: 'Failures', nodes: ['n1'] },

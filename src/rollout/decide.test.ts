@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Action } from './decide.ts';
 import { count, percent } from './int-or-percent.ts';
-import { benchAt, type Workbench } from './testing/workbench.ts';
+import { benchAt, imagesOf, type Workbench } from './testing/workbench.ts';
 
 const types = (bench: Workbench): Action['type'][] => bench.decide().actions.map(({ type }) => type);
 const holdOf = (bench: Workbench): string | undefined => bench.decide().summary.hold?.kind;
@@ -339,10 +339,10 @@ describe('images that must be there first', () => {
   it('hold every act on their node, on broken pods too, and no other node', () => {
     const bench = benchAt(3, { maxUnavailable: count(3), predownload: 'required' });
     bench.change('n0', broken);
-    assert.deepEqual([bench.phase('n0'), types(bench)], ['held/image', []]);
-    bench.change('n1', { pulled: 'a' });
-    assert.deepEqual(types(bench), []);
-    bench.change('n1', { pulled: 'b' });
+    assert.deepEqual([bench.phase('n0'), bench.nodesOf('reserve')], ['held/image', []]);
+    bench.change('n1', imagesOf('a', 'present'));
+    assert.deepEqual(bench.nodesOf('reserve'), []);
+    bench.change('n1', imagesOf('b', 'present'));
     assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
     bench.reserve('n1');
     bench.target('c');

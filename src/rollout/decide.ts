@@ -2,9 +2,10 @@ import { type Breaker, breakerOf } from './breaker.ts';
 import { budgetOf, roomForBroken, roomForHealthy, type Usage } from './budget.ts';
 import type { PodFacts } from './facts.ts';
 import type { Hold, OutsideHold } from './hold.ts';
+import { imageActions } from './image-actions.ts';
 import type { Ledger } from './ledger.ts';
 import { actsHere, type Policy, surges } from './policy.ts';
-import { type ActKind, awaitsImages, isShut, livePod, mayBeUnderWay, type NodeRecord } from './record.ts';
+import { type ActKind, isShut, livePod, mayBeUnderWay, type NodeRecord } from './record.ts';
 import type { Halt } from './state.ts';
 
 /**
@@ -25,7 +26,10 @@ export type Action =
   | { type: 'rollback'; to: { name: string; hash: string } }
   | { type: 'complete' }
   /** Pods' condition PodNeedUpgrade is to be brought to what it should say: those of the ledger's `unannounced`. */
-  | { type: 'announce'; pods: number };
+  | { type: 'announce'; pods: number }
+  /** The node's pod is to ask for the images of the target, or for nothing any more. */
+  | { type: 'ask'; node: string }
+  | { type: 'unask'; node: string };
 
 export interface Summary {
   budget: number;
@@ -94,7 +98,7 @@ export const mayAct = (ledger: Ledger, record: NodeRecord): boolean => {
   if (!pod || (record.pods.length !== 1 && !surges(policy))) return false;
   if (isMadeAnew(ledger, record)) return true;
   const targetHash = state.target?.hash;
-  return record.member && pod.facts.revision !== targetHash && !awaitsImages(pod, { policy, targetHash });
+  return record.member && pod.facts.revision !== targetHash && !view.awaitsImages;
 };
 
 /** How a node's pod is to be replaced; undefined: by deleting it. */
@@ -234,5 +238,6 @@ export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: nu
   if (mayBegin) actions.push(...retirements(ledger), ...giveSlots(ledger, budget, usage));
   const { size } = ledger.unannounced();
   if (!outside && size > 0) actions.push({ type: 'announce', pods: size });
+  if (!outside && !turn) actions.push(...imageActions(ledger, hold, budget));
   return { actions, wakeAt, summary };
 };

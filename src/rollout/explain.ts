@@ -1,3 +1,4 @@
+import { annotation } from './annotations.ts';
 import type { Hold } from './hold.ts';
 import type { Cause, Phase } from './phase.ts';
 import { actsHere, annotationWords, formatPolicyError, type Policy, type PolicyWords } from './policy.ts';
@@ -109,6 +110,8 @@ const detailOf = (record: NodeRecord): string => {
   return detail ? `: ${detail}` : '';
 };
 
+const causeOfPull = (record: NodeRecord): string => livePod(record)?.facts.images?.cause || 'nobody said why';
+
 const brokenVersion = 'Set a template that works here, or go on once the cause is gone: kubectl edgeset resume.';
 
 const aboutTo = {
@@ -118,6 +121,46 @@ const aboutTo = {
 };
 
 const isUnplaced = ({ pods }: NodeRecord): boolean => pods.some(({ facts }) => facts.unbound && !facts.terminating);
+
+const UNCHAINED = `set ${annotation.predownload} to off to go on without`;
+
+/** Nothing is done to the node's pod before the images of the target are there. */
+const awaited = ({ record, policy }: Telling): [string, string] => {
+  const least = policy.predownload === 'required' ? '' : ', though not for long';
+  const alone = `is left alone until the images of the target revision are on it${least}`;
+  switch (record.view.images) {
+    case 'wanted':
+      return [
+        `${alone}, and waits for its turn to pull them`,
+        `Raise ${annotation.predownloadParallelism} for more nodes at a time.`,
+      ];
+    case 'asked':
+    case 'pulling':
+      return [`${alone}: they are being pulled`, ''];
+    case 'failed':
+      return [
+        `${alone}, which cannot be pulled: ${causeOfPull(record)}`,
+        `It is tried again: mend what refuses, or ${UNCHAINED}.`,
+      ];
+    default:
+      return [alone, `See condition PodImageReady of its pod, or ${UNCHAINED}.`];
+  }
+};
+
+/** What is known of images that are pulled though nothing waits for them. */
+const imagesWord = ({ record }: Telling): string => {
+  switch (record.view.images) {
+    case 'present':
+      return ', has the images of the target';
+    case 'asked':
+    case 'pulling':
+      return ', is pulling the images of the target';
+    case 'failed':
+      return `, cannot pull the images of the target (${causeOfPull(record)})`;
+    default:
+      return '';
+  }
+};
 
 /** One sentence a cause, with what would change it. */
 const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: string]> = {
@@ -158,7 +201,7 @@ const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: stri
   available: (telling) =>
     held(
       telling,
-      `runs an older revision${announcement(telling)}`,
+      `runs an older revision${announcement(telling)}${imagesWord(telling)}`,
       'waits for a free slot of the budget',
       `Raise ${telling.policy.words.maxUnavailable} for more nodes at a time.`,
     ),
@@ -214,11 +257,11 @@ const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: stri
     `does not match ${policy.words.nodeSelector}`,
     'Change the selector, or label the node.',
   ],
-  partition: ({ policy }) => [`is left on the older revision by ${policy.words.partition}`, 'Lower the partition.'],
-  image: () => [
-    'is left alone until the images of the target revision are on it, as edgeset.io/predownload asks',
-    'See condition PodImageReady of its pod, or set edgeset.io/predownload to preferred.',
+  partition: (telling) => [
+    `is left on the older revision by ${telling.policy.words.partition}${imagesWord(telling)}`,
+    'Lower the partition.',
   ],
+  image: awaited,
   'crash-loop': ({ record }) => [`failed: its new pod crashes again and again${detailOf(record)}`, brokenVersion],
   'image-pull': ({ record }) => [`failed: the image of its new pod cannot be pulled${detailOf(record)}`, brokenVersion],
   deadline: ({ policy, record }) => [

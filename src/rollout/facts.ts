@@ -3,6 +3,7 @@
  * pod-facts.ts), so that no whole Pod or Node is ever kept.
  */
 
+import type { ImageFacts } from './image-facts.ts';
 import type { NeedUpgrade } from './need-upgrade.ts';
 
 export interface Taint {
@@ -20,6 +21,8 @@ export interface NodeView {
   ready: boolean;
   /** When Ready last changed, by the clock of whoever wrote it; epoch ms, 0 when the node never reported. */
   readyChangedAt: number;
+  /** It says of itself that an agent is there that pulls images. */
+  pulls?: true;
 }
 
 /** One Node as one DaemonSet sees it. */
@@ -33,6 +36,8 @@ export interface NodeFacts {
   selected: boolean;
   /** Value of the policy's topology label; empty without one. */
   zone: string;
+  /** An agent is there that pulls images by itself. */
+  pulls?: true;
 }
 
 /** Why a pod that is not available will not become so by waiting a little. */
@@ -62,10 +67,8 @@ export interface PodFacts {
   announced?: NeedUpgrade;
   /** Hash of the revision that its owner agreed to. */
   approved?: string;
-  /** What its conditions ask to be pulled ahead, and the cause reported last; undefined while nothing is asked. */
-  asks?: { revision: string; failure: string | undefined };
-  /** Hash of the revision whose images are said to be on its node. */
-  pulled?: string;
+  /** What condition PodImageReady says of the images that are pulled ahead; undefined while nothing is asked. */
+  images?: ImageFacts;
   /** It has the readiness gate that a change in place needs. */
   gated?: true;
   /** That gate is shut: it is being changed in place. */

@@ -1,44 +1,76 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod, PodCondition } from 'kubernetes-types/core/v1.d.ts';
-import { askedRevision } from './image-request.ts';
+import { imageFactsOf } from './image-facts.ts';
+import { isOwnersWish, openRequest } from './image-request.ts';
 
-const need = (message = 'controllerrevision: b', status = 'True', reason = 'NewRevision'): PodCondition => ({
-  type: 'PodNeedUpgrade',
-  status,
-  reason,
-  message,
-});
-const image = (message = 'controllerrevision: b', status = 'False', reason = 'PullingImage'): PodCondition => ({
+const NOW = '2030-01-01T00:00:00Z';
+const image = (status = 'False', reason = 'PullingImage', message = 'controllerrevision: b'): PodCondition => ({
   type: 'PodImageReady',
   status,
   reason,
   message,
+  lastTransitionTime: NOW,
 });
 const podWith = (...conditions: PodCondition[]): Pod => ({ status: { conditions } });
+const told = (...conditions: PodCondition[]) => {
+  const { state, revision, cause, byAgent } = imageFactsOf(podWith(...conditions)) ?? {};
+  return state && [state, revision, cause, byAgent];
+};
 
-describe('what a pod asks to be pulled ahead', () => {
-  it('is the announced revision, until its images are there', () => {
-    assert.deepEqual(askedRevision(podWith(need(), image())), { revision: 'b', failure: undefined });
+describe('what a pod says of images', () => {
+  it('is who was asked for which revision, and what came of it', () => {
+    assert.deepEqual(told(image()), ['asked', 'b', '', false]);
+    assert.deepEqual(told({ ...image(), lastProbeTime: NOW }), ['pulling', 'b', '', true]);
+    assert.deepEqual(told(image('True', 'PullImageSuccess')), ['present', 'b', '', false]);
+    const failed = image('False', 'PullImageFail', 'controllerrevision: b; no such image');
+    assert.deepEqual(told(failed), ['failed', 'b', 'no such image', false]);
   });
 
-  it('stands after a failure, whose cause it names', () => {
-    const failed = image('controllerrevision: b; no such image', 'False', 'PullImageFail');
-    assert.deepEqual(askedRevision(podWith(need(), failed)), { revision: 'b', failure: 'no such image' });
+  it('is dated by whoever spoke last', () => {
+    const later = '2030-01-01T00:01:00Z';
+    assert.equal(imageFactsOf(podWith(image()))?.at, Date.parse(NOW));
+    assert.equal(imageFactsOf(podWith({ ...image(), lastProbeTime: later }))?.at, Date.parse(later));
   });
 
-  const nothing: [string, Pod][] = [
-    ['no conditions', {}],
-    ['nobody asked', podWith(need())],
-    ['nothing is announced', podWith(image())],
-    ['the pod is up to date', podWith(need('controllerrevision: b', 'False', 'UpToDate'), image())],
-    ['the rollout is halted', podWith(need('controllerrevision: b', 'True', 'Halted'), image())],
-    ['another revision is announced', podWith(need('controllerrevision: c'), image())],
-    ['the images are there', podWith(need(), image('controllerrevision: b', 'True', 'PullImageSuccess'))],
-    ['somebody else wrote the condition', podWith(need(), image('controllerrevision: b', 'False', 'SomethingElse'))],
-    ['the node’s agent pulls by itself', podWith(need(), { ...image(), lastProbeTime: '2026-01-01T00:00:00Z' })],
-    ['no revision is named', podWith(need('all'), image('all'))],
-    ['the revision is no hash', podWith(need('controllerrevision: b,x'), image('controllerrevision: b,x'))],
+  const nothing: [string, PodCondition[]][] = [
+    ['without a condition', []],
+    ['of another kind', [{ ...image(), type: 'PodNeedUpgrade' }]],
+    ['without a revision', [image('False', 'PullingImage', 'soon')]],
+    ['of what cannot be the hash of a revision', [image('False', 'PullingImage', 'controllerrevision: a,b')]],
+    ['for a reason that nobody knows', [image('False', 'Waiting')]],
+    ['in a status that nobody knows', [image('Unknown')]],
   ];
-  for (const [why, pod] of nothing) it(`is nothing when ${why}`, () => assert.equal(askedRevision(pod), undefined));
+  for (const [what, conditions] of nothing)
+    it(`is nothing ${what}`, () => assert.equal(told(...conditions), undefined));
+});
+
+describe('what a pod asks of whoever can pull', () => {
+  const asked = (condition: PodCondition, terminating = false) => {
+    const images = imageFactsOf(podWith(condition));
+    return openRequest({ terminating, ...(images && { images }) });
+  };
+  it('stands until the images are there, also after a failure, whose cause it names', () => {
+    assert.deepEqual(asked(image()), { revision: 'b', failure: undefined });
+    const failed = image('False', 'PullImageFail', 'controllerrevision: b; no such image');
+    assert.deepEqual(asked(failed), { revision: 'b', failure: 'no such image' });
+    assert.equal(asked(image('True', 'PullImageSuccess')), undefined);
+  });
+  it('is nothing that its agent does, or once it is going', () => {
+    assert.equal(asked({ ...image(), lastProbeTime: NOW }), undefined);
+    assert.equal(asked(image(), true), undefined);
+  });
+});
+
+describe('the wish of a pod’s owner', () => {
+  const need = (status: string, reason: string, revision = 'b') => ({
+    announced: { status, reason, message: `controllerrevision: ${revision}` },
+  });
+  it('is for the revision that is announced to him, and not halted', () => {
+    assert.equal(isOwnersWish(need('True', 'NewRevision'), 'b'), true);
+    assert.equal(isOwnersWish(need('True', 'NewRevision', 'c'), 'b'), false);
+    assert.equal(isOwnersWish(need('True', 'Halted'), 'b'), false);
+    assert.equal(isOwnersWish(need('False', 'UpToDate'), 'b'), false);
+    assert.equal(isOwnersWish({}, 'b'), false);
+  });
 });

@@ -1,6 +1,5 @@
-import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { type ImageReady, imageReadyOf } from './image-ready.ts';
-import { announcedRevision, needUpgradeOf } from './need-upgrade.ts';
+import type { PodFacts } from './facts.ts';
+import { announcedRevision } from './need-upgrade.ts';
 
 /** One pod whose node is to get the images of another revision than the one that it runs. */
 export interface ImageRequest {
@@ -13,6 +12,10 @@ export interface ImageRequest {
   revision: string;
   /** The cause that was reported last; undefined before the first report. */
   failure: string | undefined;
+  /** Hash label of the revision that the pod runs, where only images that this one has not are wanted; else all are. */
+  runs?: string;
+  /** An agent is there that pulls: it is given time to begin. */
+  byAgent?: true;
 }
 
 /** The DaemonSet that the pods of a request belong to. */
@@ -22,6 +25,8 @@ export interface RequestingDaemonSet {
   uid: string;
   /** How long one try may take. */
   pullTimeoutMs: number;
+  /** Pulls under way at once. */
+  parallelism: number;
 }
 
 /**
@@ -36,26 +41,15 @@ export interface ImageRequests {
   update(daemonSet: RequestingDaemonSet, requests: ReadonlyMap<string, ImageRequest> | undefined): void;
 }
 
-/** It becomes part of a label selector, and anybody who may write the condition may have written it. */
-const HASH = /^[a-z0-9]{1,63}$/;
-
-/** The revision that the pod's update leads to and may be made to: none while its rollout is halted. */
-const announcedOf = (pod: Pod): string | undefined => {
-  const found = needUpgradeOf(pod);
-  if (found?.status !== 'True' || found.reason === 'Halted') return undefined;
-  const revision = announcedRevision(found);
-  return HASH.test(revision) ? revision : undefined;
+/** What the pod asks of whoever can pull, and what came of it so far; undefined for nothing. */
+export const openRequest = ({ images, terminating }: Pick<PodFacts, 'images' | 'terminating'>) => {
+  if (!images || terminating || images.byAgent || images.state === 'present') return undefined;
+  return { revision: images.revision, failure: images.state === 'failed' ? images.cause : undefined };
 };
-
-const isOpen = ({ status, reason, byAgent }: ImageReady): boolean =>
-  !byAgent && status === 'False' && (reason === 'PullingImage' || reason === 'PullImageFail');
 
 /**
- * What the conditions of a pod ask for: the images of the announced revision, until they are there. A request for a
- * revision that is not the announced one, or not any more, stands for nothing.
+ * Does the pod's owner ask for this revision? It is announced to him, and not halted. What he asked for another revision,
+ * or one that is not announced any more, stands for nothing.
  */
-export const askedRevision = (pod: Pod): { revision: string; failure: string | undefined } | undefined => {
-  const ready = imageReadyOf(pod);
-  if (!ready || !isOpen(ready) || ready.revision !== announcedOf(pod)) return undefined;
-  return { revision: ready.revision, failure: ready.reason === 'PullImageFail' ? ready.message : undefined };
-};
+export const isOwnersWish = ({ announced }: Pick<PodFacts, 'announced'>, revision: string): boolean =>
+  announced?.status === 'True' && announced.reason !== 'Halted' && announcedRevision(announced) === revision;

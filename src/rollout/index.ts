@@ -1,5 +1,5 @@
-export { approvedRevision, UPGRADE_APPROVED } from './approval.ts';
 export { type DaemonRollout, type DaemonRolloutStatus, daemonRolloutApi } from './api.ts';
+export { approvedRevision, UPGRADE_APPROVED } from './approval.ts';
 export { daemonRolloutCrd } from './crd.ts';
 export { type Action, type Decision, decide, type Summary } from './decide.ts';
 export {
@@ -14,8 +14,16 @@ export { type Explanation, explain, explainHold, hazards } from './explain.ts';
 export type { NodeFacts, NodeView, PodFacts, Taint } from './facts.ts';
 export { type Gate, gate, gateCondition, gatesOf, gatesOpen, hasGate } from './gates.ts';
 export type { Hold, OutsideHold } from './hold.ts';
+export { type ImageFacts, imageFactsOf } from './image-facts.ts';
+export { ACKNOWLEDGED_WITHIN_MS, type ImageStand } from './image-need.ts';
 export { IMAGE_READY, type ImageReady, type ImageReadyReason, imageReadyOf, imageReadyPatch } from './image-ready.ts';
-export type { ImageRequest, ImageRequests, RequestingDaemonSet } from './image-request.ts';
+export {
+  type ImageRequest,
+  type ImageRequests,
+  isOwnersWish,
+  openRequest,
+  type RequestingDaemonSet,
+} from './image-request.ts';
 export { count, formatIntOrPercent, type IntOrPercent, parseIntOrPercent, percent, resolve } from './int-or-percent.ts';
 export { createLedger, type Ledger, type Tally } from './ledger.ts';
 export {
@@ -27,7 +35,7 @@ export {
   type NeedUpgradeReason,
   needUpgradeOf,
 } from './need-upgrade.ts';
-export { toNodeView } from './node-view.ts';
+export { IMAGE_AGENT, toNodeView } from './node-view.ts';
 export { controllerOf, type Owner } from './owner.ts';
 export { type RestoredRollout, restore, type SavedRollout, save } from './persist.ts';
 export { type Cause, causesOf, type Phase, phases } from './phase.ts';
@@ -47,7 +55,7 @@ export {
   readStrategy,
   surges,
 } from './policy.ts';
-export { readTerms, type Terms, type TermsOptions } from './policy-terms.ts';
+export { readTerms, type Terms } from './policy-terms.ts';
 export { isPreparing, LIFECYCLE_STATE, PREPARING } from './preparing.ts';
 export { type Act, type ActKind, livePod, mayBeUnderWay, type NodeRecord, newAct } from './record.ts';
 export { formatSelector, fromLabelSelector, matches, parseSelector, type Selector } from './selector.ts';

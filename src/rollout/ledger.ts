@@ -3,6 +3,8 @@ import { assess } from './assess.ts';
 import { breakerOf } from './breaker.ts';
 import { createCandidates, createTurns } from './candidates.ts';
 import type { NodeFacts, PodFacts } from './facts.ts';
+import { createImageBook } from './image-book.ts';
+import { imageParallelism } from './image-need.ts';
 import { createMembership } from './partition.ts';
 import type { Policy } from './policy.ts';
 import { type Act, asPast, type Context, isShut, type NodeRecord, newRecord, pastAct, type View } from './record.ts';
@@ -50,9 +52,10 @@ const olderThan = (a: string, b: string): boolean => {
 
 /**
  * The one structure of a DaemonSet that decision, status, metrics and explanation read: a small record a node, filed
- * under exactly one phase. An event touches one record.
+ * under exactly one phase. An event touches one record. `pullsByDefault`: images are pulled ahead though only the manager's
+ * flag asks for it.
  */
-export const createLedger = (policy: Policy) => {
+export const createLedger = (policy: Policy, pullsByDefault = false) => {
   const records = new Map<string, NodeRecord>();
   const nodeOfPod = new Map<string, string>();
   const timers = createTurns();
@@ -63,6 +66,7 @@ export const createLedger = (policy: Policy) => {
   const failing = new Set<NodeRecord>();
   const unannounced = new Set<NodeRecord>();
   const retiring = new Set<NodeRecord>();
+  const images = createImageBook();
   const busyZones = new Map<string, number>();
   const membership = createMembership();
   const tally = newTally();
@@ -74,6 +78,8 @@ export const createLedger = (policy: Policy) => {
     startedAt: undefined,
     withheld: false,
     firstSight: true,
+    pullsByDefault,
+    halted: false,
   };
   let sweepDue = false;
   let latest = Number.NEGATIVE_INFINITY;
@@ -98,6 +104,7 @@ export const createLedger = (policy: Policy) => {
     failing.delete(record);
     unannounced.delete(record);
     retiring.delete(record);
+    images.leave(record);
     forgiven.delete(record);
   };
 
@@ -115,6 +122,7 @@ export const createLedger = (policy: Policy) => {
     if (view.failure) failing.add(record);
     if (view.announce) unannounced.add(record);
     if (view.retire) retiring.add(record);
+    images.enter(record);
   };
 
   /** Changes a record and files it anew: the only way in. */
@@ -149,8 +157,9 @@ export const createLedger = (policy: Policy) => {
     }
     const stopped = state.halted !== undefined || breakerOf(context.policy, tally, state.acted, 0).open;
     const withheld = context.policy.strategy === 'ota' && stopped;
-    if (withheld === context.withheld) return;
-    context = { ...context, withheld };
+    const halted = state.halted !== undefined;
+    if (withheld === context.withheld && halted === context.halted) return;
+    context = { ...context, withheld, halted };
     reassessAll(now);
   };
 
@@ -203,6 +212,10 @@ export const createLedger = (policy: Policy) => {
     openActs: (): ReadonlySet<NodeRecord> => openActs,
     /** Records that count as failures. */
     failing: (): ReadonlySet<NodeRecord> => failing,
+    /** What is known of images that are pulled ahead. */
+    images: images.known,
+    /** How many nodes may pull images at once. */
+    imageParallelism: (): number => imageParallelism(context.policy, tally, context.pullsByDefault),
     /** Records with an old and a new pod of which one may go now. */
     retiring: (): ReadonlySet<NodeRecord> => retiring,
     /** Records whose pod does not say what it should about its need of an upgrade. */
@@ -361,6 +374,15 @@ export const createLedger = (policy: Policy) => {
       touch(record, now, () => {
         const tries = (record.refused?.tries ?? 0) + 1;
         record.refused = { tries, message, until: now + Math.min(300_000, 1_000 * 2 ** (tries - 1)) };
+      });
+    },
+
+    /** Notes that images of a revision are being asked for on the node, which counts at once; undefined: they are not. */
+    noteAsk(node: string, revision: string | undefined, now: number): void {
+      const record = records.get(node);
+      if (!record) return;
+      touch(record, now, () => {
+        record.asking = revision === undefined ? undefined : { revision, at: now };
       });
     },
 

@@ -191,12 +191,8 @@ describe('the facts of a pod of an Advanced DaemonSet', () => {
   });
 
   it('name the revision whose images are there', () => {
-    const images = (status: string): PodCondition => ({
-      type: 'PodImageReady',
-      status,
-      message: 'controllerrevision: h2',
-    });
-    assert.equal(toPodFacts(bound({ conditions: [images('True')] }))?.pulled, 'h2');
-    assert.equal(toPodFacts(bound({ conditions: [images('False')] }))?.pulled, undefined);
+    const images = { type: 'PodImageReady', status: 'True', message: 'controllerrevision: h2' };
+    const { state, revision } = toPodFacts(bound({ conditions: [images] }))?.images ?? {};
+    assert.deepEqual([state, revision], ['present', 'h2']);
   });
 });

@@ -3,8 +3,7 @@ import { NAME_FIELD } from './affinity.ts';
 import { approvedRevision } from './approval.ts';
 import type { PodFacts } from './facts.ts';
 import { gate, gateCondition, gatesOf, gatesOpen, hasGate } from './gates.ts';
-import { imageReadyOf } from './image-ready.ts';
-import { askedRevision } from './image-request.ts';
+import { imageFactsOf } from './image-facts.ts';
 import { needUpgradeOf } from './need-upgrade.ts';
 import { troubleOf } from './pod-trouble.ts';
 import { isPreparing } from './preparing.ts';
@@ -46,12 +45,11 @@ export const toPodFacts = (pod: Pod): PodFacts | undefined => {
   const isTrue = condition?.status === 'True';
   const ready = isTrue && !finished && gatesOpen(pod);
   const change = changeInPlace(pod);
-  const images = imageReadyOf(pod);
+  const images = imageFactsOf(pod);
   const conditionChangedAt = toEpochMs(condition?.lastTransitionTime);
   const readyChangedAt = Math.max(conditionChangedAt, ...(isTrue ? gateTimes(pod) : []));
   const found =
     ready || finished || terminating ? undefined : troubleOf(pod, condition?.status === 'False' ? readyChangedAt : 0);
-  const asks = terminating ? undefined : askedRevision(pod);
   const announced = needUpgradeOf(pod);
   const approved = approvedRevision(pod);
   return {
@@ -68,8 +66,7 @@ export const toPodFacts = (pod: Pod): PodFacts | undefined => {
     detail: found?.detail ?? '',
     ...(announced && { announced }),
     ...(approved !== undefined && { approved }),
-    ...(asks && { asks }),
-    ...(images?.status === 'True' && { pulled: images.revision }),
+    ...(images && { images }),
     ...change,
     ...(isPreparing(pod) && { leaving: true }),
     ...(finished && { finished }),

@@ -7,9 +7,11 @@ import {
   readDeadline,
   readHash,
   readOnFailure,
+  readParallelism,
   readPredownload,
   readResume,
   readSeconds,
+  readShare,
   readSpread,
   readThreshold,
   readTopologyKey,
@@ -28,8 +30,12 @@ export interface Terms {
   onFailure: 'halt' | 'rollback';
   /** Node label whose values a wave is spread over. Default none. */
   topologyKey: string | undefined;
-  /** Default: preferred, which asks for nothing where nobody pulls. */
-  predownload: Predownload;
+  /** Undefined: preferred on nodes with an agent that pulls, off on others. */
+  predownload: Predownload | undefined;
+  /** How many nodes pull images ahead at a time; a percent is of eligible nodes, rounded up. Undefined: not said. */
+  predownloadParallelism: IntOrPercent | undefined;
+  /** So many nodes are to be updated before the others pull; a percent is of eligible nodes, rounded up. Default: none. */
+  predownloadMinUpdated: IntOrPercent | undefined;
   /** How long one try to pull images ahead may take on a node. Default 5 min. */
   predownloadTimeoutMs: number;
   /** The user's consent to go on after a halt: the revision's hash label, and the whole value, so that a new one counts anew. */
@@ -42,20 +48,11 @@ export interface Terms {
   otaDeadlineSpreadMs: number;
 }
 
-export interface TermsOptions {
-  /** Somebody can pull images ahead, and an act can be held until they are there. */
-  canRequireImages: boolean;
-}
-
 /** How long devices may take after the owners' deadline where nothing is said of it. */
 export const SPREAD_MS = 3_600_000;
 
 /** Reads the terms; of a value that cannot be read an error is added to `errors`, and the default stands in its place. */
-export const readTerms = (
-  annotations: Readonly<Record<string, string>>,
-  { canRequireImages }: TermsOptions,
-  errors: PolicyError[],
-): Terms => {
+export const readTerms = (annotations: Readonly<Record<string, string>>, errors: PolicyError[]): Terms => {
   const read = createReader(annotations, errors);
   return {
     settleMs: read(annotation.settleSeconds, readSeconds(0), 10_000),
@@ -64,7 +61,13 @@ export const readTerms = (
     failureThreshold: read(annotation.failureThreshold, readThreshold, percent(10)),
     onFailure: read(annotation.onFailure, readOnFailure, 'halt'),
     topologyKey: read(annotation.topologyKey, readTopologyKey, undefined),
-    predownload: read(annotation.predownload, readPredownload(canRequireImages), 'preferred'),
+    predownload: read(annotation.predownload, readPredownload, undefined),
+    predownloadParallelism: read(annotation.predownloadParallelism, readParallelism, undefined),
+    predownloadMinUpdated: read(
+      annotation.predownloadMinUpdatedReadyPods,
+      readShare('how many nodes are updated before the others pull'),
+      undefined,
+    ),
     predownloadTimeoutMs: read(annotation.predownloadTimeoutSeconds, readSeconds(1), 300_000),
     resume: read(annotation.resume, readResume, undefined),
     rolledBackFrom: read(annotation.rolledBackFrom, readHash, undefined),

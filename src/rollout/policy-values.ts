@@ -1,3 +1,4 @@
+import { annotation } from './annotations.ts';
 import { daemonRolloutLimits } from './api.ts';
 import { type IntOrPercent, parseIntOrPercent } from './int-or-percent.ts';
 import { parseDeadline, parseSpread } from './ota-terms.ts';
@@ -91,23 +92,19 @@ export const readTopologyKey = (text: string): Read<string> => {
     : { problem: 'is not a label key', cure: 'set the key of a node label, such as topology.kubernetes.io/zone' };
 };
 
-/** How images are pulled ahead; `able` tells whether anybody here can do so, and hold acts back until it is done. */
-export const readPredownload =
-  (able: boolean) =>
-  (text: string): Read<Predownload> => {
-    const word = text.trim().toLowerCase();
-    if (word === 'off' || word === 'preferred' || (word === 'required' && able)) return { value: word };
-    // Going on without it is what `preferred` allows and `required` forbids.
-    return word === 'required'
-      ? {
-          problem: 'asks for images to be pulled ahead, which this version cannot do',
-          cure: 'set it to preferred or off',
-        }
-      : {
-          problem: 'is not a way to pull images ahead',
-          cure: able ? 'set it to off, preferred or required' : 'set it to off or preferred',
-        };
-  };
+export const readParallelism = (text: string): Read<IntOrPercent> => {
+  const read = readShare('how many nodes pull images at a time')(text);
+  if ('value' in read && read.value.value === 0)
+    return { problem: 'lets no node pull images', cure: `set at least 1 or 1%, or ${annotation.predownload} to off` };
+  return read;
+};
+
+export const readPredownload = (text: string): Read<Predownload> => {
+  const word = text.trim().toLowerCase();
+  return word === 'off' || word === 'preferred' || word === 'required'
+    ? { value: word }
+    : { problem: 'is not a way to pull images ahead', cure: 'set it to off, preferred or required' };
+};
 
 export const readResume = (text: string): Read<{ hash: string; value: string }> => {
   const value = text.trim();

@@ -96,7 +96,9 @@ describe('every other annotation', () => {
       maxSurge: count(0),
       percentOf: 'online',
       inPlace: false,
-      predownload: 'preferred',
+      predownload: undefined,
+      predownloadParallelism: undefined,
+      predownloadMinUpdated: undefined,
       words: annotationWords,
     } satisfies Policy);
     assert.equal(policyOf(parse({ [annotation.strategy]: 'auto' }, 'OnDelete', 7)).minReadyMs, 7_000);
@@ -126,7 +128,12 @@ describe('every other annotation', () => {
     [annotation.rolledBackFrom, 'abc123', { rolledBackFrom: 'abc123' }],
     [annotation.predownloadTimeoutSeconds, '60', { predownloadTimeoutMs: 60_000 }],
     [annotation.predownload, 'off', { predownload: 'off' }],
-    [annotation.predownload, 'Preferred', {}],
+    [annotation.predownload, 'Preferred', { predownload: 'preferred' }],
+    [annotation.predownload, 'required', { predownload: 'required' }],
+    [annotation.predownloadParallelism, '10', { predownloadParallelism: count(10) }],
+    [annotation.predownloadParallelism, '25%', { predownloadParallelism: percent(25) }],
+    [annotation.predownloadMinUpdatedReadyPods, '0', { predownloadMinUpdated: count(0) }],
+    [annotation.predownloadMinUpdatedReadyPods, '5%', { predownloadMinUpdated: percent(5) }],
   ];
   for (const [field, value, change] of good)
     it(`${field}: "${value}" is understood`, () =>
@@ -154,7 +161,10 @@ describe('every other annotation', () => {
     [annotation.nodeSelector, ['a=b=c', 'a in b', '=']],
     [annotation.topologyKey, ['', 'a b', 'a=b', '!zone', '/', 'a,b']],
     [annotation.resume, ['', '/', 'Abc', 'a b', 'revision-1']],
-    [annotation.predownload, ['', 'always', 'required']],
+    [annotation.predownload, ['', 'always', 'true']],
+    [annotation.predownloadParallelism, ['', '0', '0%', '-1', '1.5', '101%', 'all']],
+    [annotation.predownloadMinUpdatedReadyPods, ['', '-1', '101%', 'half']],
+    [annotation.predownloadTimeoutSeconds, ['', '0', '5m']],
   ];
   for (const [field, values] of bad)
     for (const value of values)
@@ -183,17 +193,15 @@ describe('every other annotation', () => {
 });
 
 describe('terms', () => {
-  it('are read alike for every kind of DaemonSet, but for images that must be there first', () => {
+  it('are read alike for every kind of DaemonSet', () => {
     const annotations = { [annotation.predownload]: 'required', [annotation.settleSeconds]: 'x' };
-    const told: string[][] = [];
-    for (const canRequireImages of [true, false]) {
-      const errors: PolicyError[] = [];
-      const terms = readTerms(annotations, { canRequireImages }, errors);
-      assert.equal(terms.predownload, canRequireImages ? 'required' : 'preferred');
-      assert.equal(terms.settleMs, 10_000);
-      told.push(errors.map(({ field }) => field));
-    }
-    assert.deepEqual(told, [[annotation.settleSeconds], [annotation.settleSeconds, annotation.predownload]]);
+    const errors: PolicyError[] = [];
+    const terms = readTerms(annotations, errors);
+    assert.deepEqual([terms.predownload, terms.settleMs], ['required', 10_000]);
+    assert.deepEqual(
+      errors.map(({ field }) => field),
+      [annotation.settleSeconds],
+    );
   });
 });
 

@@ -159,8 +159,7 @@ export const parsePolicy = (source: PolicySource): ParsedPolicy => {
     nodeSelector: read(annotation.nodeSelector, readNodeSelector, undefined),
     paused: read(annotation.paused, readBoolean, false),
     minReadyMs: source.minReadySeconds * 1000,
-    // Pulling ahead belongs to a part that native DaemonSets do not have.
-    ...readTerms(annotations, { canRequireImages: false }, errors),
+    ...readTerms(annotations, errors),
     words: annotationWords,
   };
   return judgePolicy(policy, errors, warnings);
@@ -183,7 +182,7 @@ export const readOtaTerms = (annotations: Readonly<Record<string, string>> | und
   const ota = readStrategy(annotations, [], [])?.value === 'ota';
   if (!ota) return { ota, deadline: undefined, spreadMs: SPREAD_MS, errors: [] };
   const found: PolicyError[] = [];
-  const { otaDeadline, otaDeadlineSpreadMs } = readTerms(annotations, { canRequireImages: true }, found);
+  const { otaDeadline, otaDeadlineSpreadMs } = readTerms(annotations, found);
   const terms: readonly string[] = [annotation.otaDeadline, annotation.otaDeadlineSpread];
   const errors = found.filter(({ field }) => terms.includes(field));
   return { ota, deadline: errors.length === 0 ? otaDeadline : undefined, spreadMs: otaDeadlineSpreadMs, errors };
@@ -197,6 +196,8 @@ const hashPolicy = (policy: Policy): string => {
     maxSurge: formatIntOrPercent(policy.maxSurge),
     partition: formatIntOrPercent(policy.partition),
     failureThreshold: formatIntOrPercent(policy.failureThreshold),
+    predownloadParallelism: policy.predownloadParallelism && formatIntOrPercent(policy.predownloadParallelism),
+    predownloadMinUpdated: policy.predownloadMinUpdated && formatIntOrPercent(policy.predownloadMinUpdated),
     nodeSelector: policy.nodeSelector && formatSelector(policy.nodeSelector),
     words: undefined,
   };

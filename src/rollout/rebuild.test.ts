@@ -7,7 +7,7 @@ import { phases } from './phase.ts';
 import type { Policy } from './policy.ts';
 import { contentOf, rebuild } from './testing/rebuild.ts';
 import { runs, seed } from './testing/replay.ts';
-import { createWorkbench, type Workbench } from './testing/workbench.ts';
+import { createWorkbench, imagesOf, type Workbench } from './testing/workbench.ts';
 
 type Step = (bench: Workbench) => void;
 const names = Array.from({ length: 8 }, (_, index) => `n${index}`);
@@ -56,7 +56,15 @@ const steps: fc.Arbitrary<Step>[] = [
   onPod((bench, name) => bench.ledger.removePod(bench.ledger.get(name)?.pods[0]?.facts.uid ?? '', bench.now())),
   onPod((bench, name) => void bench.change(name, { leaving: true })),
   onPod((bench, name) => void bench.change(name, { leaving: false, gated: true })),
-  onPod((bench, name) => void bench.change(name, { pulled: 'b' })),
+  ...(['asked', 'pulling', 'present', 'failed'] as const).map((state) =>
+    onPod((bench, name) => void bench.change(name, imagesOf('b', state, { at: bench.now() }))),
+  ),
+  onPod((bench, name) => bench.ledger.noteAsk(name, 'b', bench.now())),
+  anyNode.map(
+    (name): Step =>
+      (bench) =>
+        bench.ledger.get(name)?.node && bench.node(name, { pulls: true }),
+  ),
   fc.tuple(anyNode, fc.constantFrom('sending', 'unsure', 'done')).map(
     ([name, stage]): Step =>
       (bench) =>
@@ -70,7 +78,7 @@ const steps: fc.Arbitrary<Step>[] = [
   fc.constantFrom(count(0), count(2)).map((maxSurge) => (bench) => bench.policy({ maxSurge })),
   fc.boolean().map((inPlace) => (bench) => bench.policy({ inPlace, progressDeadlineMs: 30_000 })),
   fc
-    .constantFrom('preferred' as const, 'required' as const)
+    .constantFrom('off' as const, 'preferred' as const, 'required' as const, undefined)
     .map((predownload) => (bench) => bench.policy({ predownload })),
   fc.constantFrom(count(0), count(1), count(3), percent(50)).map((partition) => (bench) => bench.policy({ partition })),
   fc.constantFrom<Policy['strategy']>('auto', 'ota').map((strategy) => (bench) => bench.policy({ strategy })),

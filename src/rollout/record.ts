@@ -1,4 +1,5 @@
 import type { NodeFacts, PodFacts } from './facts.ts';
+import type { AskTurn, ImageStand } from './image-need.ts';
 import type { Announcement } from './need-upgrade.ts';
 import type { Cause, Phase } from './phase.ts';
 import { type Policy, surges } from './policy.ts';
@@ -107,6 +108,8 @@ export interface NodeRecord {
   refused: { until: number; tries: number; message: string } | undefined;
   /** May be updated under the partition. */
   member: boolean;
+  /** We are about to ask for the images of this revision on its pod, or have, with the watch still behind. */
+  asking: { revision: string; at: number } | undefined;
   view: View;
 }
 
@@ -137,6 +140,14 @@ export interface View {
   agreed: boolean;
   /** What has to be written to the live pod, `none` for taking it away; undefined while it says what it should. */
   announce: Announcement | 'none' | undefined;
+  /** How far the images of the target are on a node that has an old pod. */
+  images: ImageStand;
+  /** They are waited for: nothing is done to the pod before they are there. */
+  awaitsImages: boolean;
+  /** They are to be asked for, in this turn. */
+  ask: AskTurn | undefined;
+  /** What its pod asks for is wanted no more. */
+  unask: boolean;
   zone: string;
   /** When the view changes without any event; Infinity when it does not. */
   dueAt: number;
@@ -154,6 +165,10 @@ export interface Context {
   withheld: boolean;
   /** Nodes and pods are still being listed: one that is absent may yet come. */
   firstSight: boolean;
+  /** Images are pulled ahead also where nothing but the manager's flag asks for it. */
+  pullsByDefault: boolean;
+  /** The target is rolled out no further. */
+  halted: boolean;
 }
 
 /** Of a node that the rollout has nothing to do with. */
@@ -173,6 +188,10 @@ export const outside: View = {
   asked: false,
   agreed: false,
   announce: undefined,
+  images: 'none',
+  awaitsImages: false,
+  ask: undefined,
+  unask: false,
   zone: '',
   dueAt: Number.POSITIVE_INFINITY,
 };
@@ -189,6 +208,7 @@ export const newRecord = (name: string): NodeRecord => ({
   forgiven: false,
   refused: undefined,
   member: true,
+  asking: undefined,
   view: outside,
 });
 
@@ -249,13 +269,3 @@ export const isChangedInPlace = (record: NodeRecord, { rollout }: Pick<Context, 
 
 /** Its one live pod is out of service for a change in place. */
 export const isShut = (record: NodeRecord): boolean => livePod(record)?.facts.changing === true;
-
-/** The policy asks that the target's images are on the node before anything is done to its pod, and they are not. */
-export const awaitsImages = (
-  pod: SeenPod | undefined,
-  { policy, targetHash }: Pick<Context, 'policy' | 'targetHash'>,
-): boolean =>
-  policy.predownload === 'required' &&
-  pod !== undefined &&
-  pod.facts.revision !== targetHash &&
-  pod.facts.pulled !== targetHash;

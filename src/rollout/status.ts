@@ -7,7 +7,7 @@ import type { Ledger } from './ledger.ts';
 import { save } from './persist.ts';
 import { type Cause, causesOf, phases } from './phase.ts';
 import { surges } from './policy.ts';
-import type { NodeRecord } from './record.ts';
+import { livePod, type NodeRecord } from './record.ts';
 import { toTimestamp } from './timestamps.ts';
 
 // The estimate moves with every act: coarse steps keep it from being news by itself.
@@ -67,6 +67,23 @@ const ownersOf = ({ policy, tally, records }: Ledger): Required<DaemonRolloutSta
   }),
 });
 
+/** How far pulls ahead of the update are; undefined where there are none. */
+const imagesOf = (ledger: Ledger): DaemonRolloutStatus['images'] => {
+  const { wanted, asked, pulling, present, failed } = ledger.tally.images;
+  if (wanted + asked + pulling + present + failed === 0) return undefined;
+  const failures = [...ledger.images.failing()].toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(0, limits.failing);
+  return {
+    pulled: present,
+    pulling: asked + pulling,
+    waiting: wanted,
+    failed,
+    failing: failures.map((record) => ({
+      node: record.name,
+      message: cut(livePod(record)?.facts.images?.cause ?? ''),
+    })),
+  };
+};
+
 /** A status as we write it: nothing that speaks of the present is left out. */
 export type WrittenStatus = DaemonRolloutStatus &
   Required<Pick<DaemonRolloutStatus, 'nodes' | 'budget' | 'breaker' | 'conditions' | 'rollout' | 'summary'>>;
@@ -87,6 +104,7 @@ export const statusOf = ({ ledger, decision, generation, policyHash, previous, n
   const { tally, policy } = ledger;
   const { budget, usage, breaker } = decision.summary;
   const observedGeneration = Math.max(generation, previous?.observedGeneration ?? 0);
+  const images = imagesOf(ledger);
   const finish = estimatedFinish(ledger, decision, now);
   const conditions = conditionsOf(ledger, decision.summary).map(({ type, status, reason, message }): Condition => {
     const text = status ? 'True' : 'False';
@@ -118,6 +136,7 @@ export const statusOf = ({ ledger, decision, generation, policyHash, previous, n
     },
     breaker: { failures: breaker.failures, suspects: breaker.suspects, threshold: breaker.threshold },
     ...(policy.strategy === 'ota' && { owners: ownersOf(ledger) }),
+    ...(images && { images }),
     failing: [...ledger.failing()]
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
       .slice(0, limits.failing)

@@ -1,3 +1,4 @@
+import type { ImageStand } from './image-need.ts';
 import { type Cause, type Phase, phases } from './phase.ts';
 import type { View } from './record.ts';
 
@@ -23,6 +24,8 @@ export interface Tally {
   agreed: number;
   phases: Record<Phase, number>;
   causes: Map<Cause, number>;
+  /** Online nodes with an old pod, by how far the images of the target are there. */
+  images: Record<ImageStand, number>;
 }
 
 export const newTally = (): Tally => ({
@@ -41,6 +44,7 @@ export const newTally = (): Tally => ({
   agreed: 0,
   phases: Object.fromEntries(phases.map((phase) => [phase, 0])) as Record<Phase, number>,
   causes: new Map(),
+  images: { none: 0, wanted: 0, asked: 0, pulling: 0, present: 0, failed: 0 },
 });
 
 export const addTo = (tally: Tally, view: View, by: 1 | -1): void => {
@@ -48,6 +52,7 @@ export const addTo = (tally: Tally, view: View, by: 1 | -1): void => {
   tally.eligible += by;
   tally.phases[view.phase] += by;
   tally.causes.set(view.cause, (tally.causes.get(view.cause) ?? 0) + by);
+  tally.images[view.images] += by;
   if (view.online) tally.online += by;
   if (view.settled) tally.settled += by;
   if (view.down) tally.down += by;

@@ -1,3 +1,4 @@
+import { askTurns } from '../image-need.ts';
 import { createLedger, type Ledger } from '../ledger.ts';
 import type { Act } from '../record.ts';
 
@@ -16,9 +17,9 @@ export const rebuild = (ledger: Ledger, now: number): Ledger => {
     if (node) fresh.setNode(node, now);
   }
   fresh.restore(ledger.state, acts, new Set([...ledger.forgiven()].map(({ name }) => name)), now);
-  for (const { name, since, downSince, pods, act, ran, healed, refused } of records) {
+  for (const { name, since, downSince, pods, act, ran, healed, refused, asking } of records) {
     const copy = fresh.get(name);
-    if (copy) Object.assign(copy, structuredClone({ since, downSince, pods, act, ran, healed, refused }));
+    if (copy) Object.assign(copy, structuredClone({ since, downSince, pods, act, ran, healed, refused, asking }));
   }
   fresh.setPolicy(ledger.policy, now);
   return fresh;
@@ -46,6 +47,9 @@ export const contentOf = (ledger: Ledger) => ({
     ledger.forgiven(),
     ledger.unannounced(),
     ledger.retiring(),
+    ledger.images.misasking(),
+    ledger.images.failing(),
   ].map((set) => [...set].map(({ name }) => name).toSorted()),
+  asks: askTurns.map((turn) => [...ledger.images.toAsk(turn)].map(({ name }) => name)),
   nextDueAt: ledger.nextDueAt(),
 });

@@ -1,6 +1,7 @@
 import { type Action, type Decision, decide } from '../decide.ts';
 import type { NodeFacts, PodFacts } from '../facts.ts';
 import type { OutsideHold } from '../hold.ts';
+import type { ImageFacts } from '../image-facts.ts';
 import { createLedger } from '../ledger.ts';
 import type { Cause } from '../phase.ts';
 import type { Policy } from '../policy.ts';
@@ -8,6 +9,15 @@ import { type Act, newAct } from '../record.ts';
 import { policyWith } from './policy.ts';
 
 export const START = Date.parse('2030-01-01T00:00:00Z');
+/** What a pod says of the images of a revision; asked for now unless said otherwise. */
+export const imagesOf = (
+  revision: string,
+  state: ImageFacts['state'],
+  change: Partial<ImageFacts> = {},
+): { images: ImageFacts } => ({
+  images: { revision, state, cause: state === 'failed' ? 'no such image' : '', byAgent: false, at: START, ...change },
+});
+
 const LONG_AGO = START - 86_400_000;
 
 /**
