@@ -3,6 +3,7 @@ import { annotation } from '../../rollout/index.ts';
 import { type AdvancedView, toAdvancedView } from '../advanced-view.ts';
 import { type AdvancedDaemonSet, advancedDaemonSetApi } from '../api.ts';
 import { advancedDaemonSets } from '../resources.ts';
+import { withinBurst } from './burst.ts';
 import { createChores } from './chores.ts';
 import { createCreator } from './creator.ts';
 import { createDeeds } from './deeds.ts';
@@ -36,7 +37,7 @@ export const createAdvancedKind = (): ServedKind<AdvancedDaemonSet, AdvancedView
       const upkeep = createUpkeep({ ...surroundings, finder, deeds, chores, creator, care });
       return {
         findTarget: (seen, signal) => finder.find(seen, signal),
-        acts: deeds.acts,
+        acts: withinBurst(surroundings, deeds.acts),
         putTemplate: async (seen, template, from, signal) => {
           const change = { template, annotations: { [annotation.rolledBackFrom]: from } };
           const { metadata } = await putTemplate(client, seen, change, { fieldManager: FIELD_MANAGER, signal });

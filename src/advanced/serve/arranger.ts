@@ -15,6 +15,7 @@ import {
   type Removal,
 } from '../placement/index.ts';
 import type { Agenda } from './agenda.ts';
+import { burstOf } from './burst.ts';
 import type { Chores } from './chores.ts';
 import type { Creator } from './creator.ts';
 import type { Deeds } from './deeds.ts';
@@ -80,8 +81,6 @@ export const createArranger = (options: ArrangerOptions) => {
     now,
   });
 
-  const burstOf = ({ burst }: AdvancedView): number => Math.max(1, resolve(burst, shares.sums.desired, 'up'));
-
   const limits = (view: AdvancedView, here: readonly string[]) => {
     const { sums } = shares;
     const { maxUnavailable, partition } = view.policy.policy;
@@ -93,7 +92,7 @@ export const createArranger = (options: ArrangerOptions) => {
       others.carrying -= share.carrying;
     }
     const most = view.progressive ? desired - resolve(partition, desired, 'down') : NEVER;
-    const burst = burstOf(view);
+    const burst = burstOf(view, desired);
     return {
       mostCreated: Math.max(0, burst - creator.inFlight()),
       mostRemoved: burst - going.size,

@@ -123,7 +123,12 @@ describe('a DaemonSet with a preDelete hook', () => {
       );
       await fleet.allRun('app:v1');
       await fleet.until('it is held', async () => (await finalizersOf(fleet)).includes(HOOK_FINALIZER));
+      await fleet.stop();
       await remove(fleet, 'Foreground');
+      await fleet.until('the garbage collector was faster', async () =>
+        (await allPods(fleet)).every(({ metadata }) => metadata?.deletionTimestamp !== undefined),
+      );
+      await fleet.restart();
       const asked = await fleet.until('all are told', async () => {
         const found = await preparing(fleet);
         return found.length === 3 ? found : undefined;

@@ -6,7 +6,7 @@ import type { AdvancedView } from '../advanced-view.ts';
 
 /** Somebody else is at work on the same pods. `reason` is for conditions and Events. */
 export interface Obstacle {
-  reason: 'OpenKruiseManager' | 'NativeDaemonSet';
+  reason: 'OpenKruiseManager' | 'LeaseForbidden' | 'NativeDaemonSet';
   error: PolicyError;
 }
 
@@ -42,6 +42,17 @@ export const kruiseObstacle = (holder: string): Obstacle => ({
     value: holder,
     problem: "is held by OpenKruise's manager, which acts on the same DaemonSets",
     cure: `stop it (kubectl -n ${KRUISE_LEASE.namespace} scale deployment kruise-controller-manager --replicas=0); its lease runs out by itself`,
+  },
+});
+
+/** Two managers at work on the same pods are worse than none: without the right to look, nothing is begun. */
+export const hiddenLease = (refusal: string): Obstacle => ({
+  reason: 'LeaseForbidden',
+  error: {
+    field: `Lease ${KRUISE_LEASE.namespace}/${KRUISE_LEASE.name}`,
+    value: refusal,
+    problem: "may not be read, so that nobody here knows whether OpenKruise's manager is at work",
+    cure: 'grant get on it to the service account of the manager, as deploy/advanced/rbac.yaml does',
   },
 });
 

@@ -22,6 +22,13 @@ const untilImages = (fleet: Fleet, wanted: Record<string, string>) =>
     return status?.numberAvailable === 3 && JSON.stringify(await images(fleet)) === JSON.stringify(wanted);
   });
 
+/** Pods that were created and deleted since the requests were so many. */
+const writes = ({ requests }: Fleet, since: number) => {
+  const count = (verb: string): number =>
+    requests.slice(since).filter((request) => request.verb === verb && request.plural === 'pods').length;
+  return { create: count('create'), delete: count('delete') };
+};
+
 const old = { 'node-1': 'app:v1', 'node-2': 'app:v1', 'node-3': 'app:v1' };
 
 describe('an Advanced DaemonSet is updated', () => {
@@ -118,6 +125,7 @@ describe('an Advanced DaemonSet is updated', () => {
     withFleet(async (fleet) => {
       await fleet.create({ updateStrategy: { rollingUpdate: { maxSurge: 1 } } });
       await fleet.allRun('app:v1');
+      const before = fleet.requests.length;
       await fleet.setImage('app:v2');
       let [least, most, double] = [3, 0, 0];
       await fleet.until('all run v2 alone', async () => {
@@ -137,6 +145,40 @@ describe('an Advanced DaemonSet is updated', () => {
       });
       assert.deepEqual([least, most], [3, 4]);
       assert.ok(double <= 5);
+      await fleet.clock.advance(5_000);
+      assert.deepEqual(writes(fleet, before), { create: 3, delete: 3 });
+    }),
+  );
+
+  it(
+    'beside a pod that is on its way out with a surge, also when somebody deletes one by hand',
+    withFleet(async (fleet) => {
+      await fleet.create({ updateStrategy: { rollingUpdate: { maxSurge: 1 } } });
+      await fleet.allRun('app:v1');
+      await remove(fleet, 'node-1');
+      const { clock } = fleet;
+      const until = clock.now() + 200;
+      let beside = 0;
+      for (; clock.now() < until; await clock.advance(20)) {
+        const here = (await fleet.pods()).filter(({ spec }) => spec?.nodeName === 'node-1');
+        beside = Math.max(beside, here.length);
+      }
+      assert.equal(beside, 2);
+      await fleet.allRun('app:v1');
+    }),
+  );
+
+  it(
+    'with the new pod that a surge has begun, when the strategy asks for no surge any more',
+    withFleet(async (fleet) => {
+      await fleet.create({ updateStrategy: { rollingUpdate: { maxSurge: 1 } } });
+      await fleet.allRun('app:v1');
+      const before = fleet.requests.length;
+      await fleet.setImage('app:v2');
+      await fleet.until('a new pod is beside an old one', async () => (await fleet.pods()).length === 4);
+      await fleet.patch({ spec: { updateStrategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } } } });
+      await fleet.allRun('app:v2');
+      assert.deepEqual(writes(fleet, before), { create: 3, delete: 3 });
     }),
   );
 });

@@ -1,13 +1,16 @@
 import type { Surroundings, Target } from '../../controller/index.ts';
+import { isKubeError } from '../../kube/index.ts';
 import { formatPolicyError, type PolicyError } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { type DefaultedTemplate, defaultedTemplate } from '../revisions/index.ts';
 import type { KeptPod } from './kept-pod.ts';
-import { kruiseObstacle, type LeaseWatch, nativeObstacle, type Obstacle } from './obstacles.ts';
+import { hiddenLease, kruiseObstacle, type LeaseWatch, nativeObstacle, type Obstacle } from './obstacles.ts';
 import { createRevisionKeeper, type KnownRevision } from './revision-keeper.ts';
 
 /** While somebody is in the way, how often to look whether they still are. */
 const OBSTACLE_LOOK_MS = 5_000;
+/** Native DaemonSets are read only when there is something to do, and not more often. */
+const NATIVES_LOOK_MS = 15_000;
 /** What refuses a template, such as an admission policy, may change. */
 const REFUSED_LOOK_MS = 300_000;
 const AGAIN_MS = 250;
@@ -34,8 +37,8 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, telle
   /** What was on record last, whatever is asked now. */
   let last: KnownRevision | undefined;
   let obstacle: Obstacle | undefined;
-  /** For which generation native DaemonSets were looked at last. */
-  let lookedFor: number | undefined;
+  /** Of which generation native DaemonSets were looked for last, and when. */
+  let looked: { generation: number; at: number } | undefined;
   let blocked: Blocked | undefined;
 
   const held = (reason: string, error: PolicyError, lookAgainAt: number): Target => {
@@ -45,12 +48,24 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, telle
     return { kind: 'held', hold: { kind: 'invalid', errors: [error] }, lookAgainAt };
   };
 
+  const findKruise = async (signal: AbortSignal): Promise<Obstacle | undefined> => {
+    try {
+      const holder = await lease(client, clock, signal);
+      return holder === undefined ? undefined : kruiseObstacle(holder);
+    } catch (error) {
+      if (isKubeError(error, 'Forbidden')) return hiddenLease(error.message);
+      throw error;
+    }
+  };
+
   const findObstacle = async (view: AdvancedView, signal: AbortSignal): Promise<Obstacle | undefined> => {
-    const holder = await lease(client, clock, signal);
-    if (holder !== undefined) return kruiseObstacle(holder);
-    if (lookedFor === view.generation && obstacle === undefined) return undefined;
+    const kruise = await findKruise(signal);
+    if (kruise) return kruise;
+    const now = clock.now();
+    const isFresh = looked?.generation === view.generation && now >= looked.at && now - looked.at < NATIVES_LOOK_MS;
+    if (isFresh && obstacle === undefined) return undefined;
     const native = await nativeObstacle(client, view, signal);
-    lookedFor = view.generation;
+    looked = { generation: view.generation, at: now };
     return native;
   };
 
@@ -125,7 +140,7 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, telle
     blocked: (): Blocked | undefined => blocked,
     /** A pod of a native DaemonSet was seen: look whether it is still there. */
     suspectNative(): void {
-      lookedFor = undefined;
+      looked = undefined;
     },
   };
 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { KubeError, leases, toMicroTime } from '../../kube/index.ts';
-import { controllerRevisions, namespaces, pods as podResource } from '../../resources/index.ts';
+import { controllerRevisions, daemonSets, namespaces, pods as podResource } from '../../resources/index.ts';
 import { advancedDaemonSets } from '../resources.ts';
 import { type Fleet, NAMESPACE, withFleet } from '../testing/fleet.ts';
 
@@ -110,6 +110,52 @@ describe('nothing is acted on', () => {
       const { conditions: _, ...said } = (await fleet.get()).status ?? {};
       assert.deepEqual(said, theirs, 'the numbers are for OpenKruise to write');
       assert.ok(fleet.reasons().includes('OpenKruiseManager'));
+      await fleet.allRun('app:v1');
+    }),
+  );
+
+  it(
+    'while it may not be seen whether that is so, and the right that is missing is named once',
+    withFleet(async (fleet) => {
+      const forbidden = new KubeError('Forbidden', 'no right to get leases', { status: 403 });
+      const fault = { verb: 'get', plural: 'leases', error: forbidden, left: 10 };
+      fleet.faults.push(fault);
+      await fleet.create();
+      const condition = await fleet.until('it stalls', () => stalled(fleet));
+      assert.equal(condition.reason, 'LeaseForbidden');
+      assert.match(condition.message, /no right to get leases.*grant get on it/);
+      await fleet.clock.advance(20_000);
+      assert.equal(created(fleet), 0);
+      assert.equal(fleet.reasons().filter((reason) => reason === 'LeaseForbidden').length, 1);
+      await fleet.allRun('app:v1');
+    }),
+  );
+
+  it(
+    'while a native DaemonSet has the same selector, also one that came later and has no pods',
+    withFleet(async (fleet) => {
+      const labels = { app: 'app' };
+      await fleet.create();
+      await fleet.allRun('app:v1');
+      await fleet.client.create(daemonSets, {
+        metadata: { name: 'twin', namespace: NAMESPACE },
+        spec: {
+          selector: { matchLabels: labels },
+          template: {
+            metadata: { labels },
+            spec: { nodeSelector: { none: 'such' }, containers: [{ name: 'app', image: 'app:v9' }] },
+          },
+        },
+      });
+      await fleet.clock.advance(16_000);
+      const before = created(fleet);
+      const [pod] = await fleet.pods();
+      await fleet.client.delete(podResource, { namespace: NAMESPACE, name: pod?.metadata?.name ?? '' });
+      const condition = await fleet.until('it stalls', () => stalled(fleet));
+      assert.equal(condition.reason, 'NativeDaemonSet');
+      await fleet.clock.advance(10_000);
+      assert.equal(created(fleet), before);
+      await fleet.client.delete(daemonSets, { namespace: NAMESPACE, name: 'twin' });
       await fleet.allRun('app:v1');
     }),
   );
