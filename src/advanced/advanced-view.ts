@@ -10,6 +10,7 @@ import {
 import type { AdvancedDaemonSet, AdvancedDaemonSetStatus, PreDelete } from './api.ts';
 import { HOOK_FINALIZER } from './lifecycle/index.ts';
 import { parseAdvancedPolicy } from './policy.ts';
+import { CHANGE_CAUSE } from './revisions/index.ts';
 import { IN_PLACE_GRACE, PREDELETE_TIMEOUT, secondsOf } from './waits.ts';
 
 const PROGRESSIVE = 'daemonset.kruise.io/progressive-create-pod';
@@ -25,6 +26,8 @@ export interface AdvancedView extends DaemonSetView {
   progressive: boolean;
   /** Revisions to keep beside the target. */
   keep: number;
+  /** What the user says of the present template. */
+  changeCause: string | undefined;
   preDelete: PreDelete | undefined;
   /** How long a hook's controller may take before a pod is deleted without it; Infinity for as long as it likes. */
   preDeleteTimeoutMs: number;
@@ -61,6 +64,7 @@ export const toAdvancedView = (daemonSet: AdvancedDaemonSet): AdvancedView | und
     burst: parseIntOrPercent(String(spec.burstReplicas ?? 250)) ?? { kind: 'int', value: 250 },
     progressive: spec.scaleStrategy?.partitionedScaling === true || annotations[PROGRESSIVE] === 'true',
     keep: spec.revisionHistoryLimit ?? 10,
+    changeCause: annotations[CHANGE_CAUSE],
     preDelete: spec.lifecycle?.preDelete,
     preDeleteTimeoutMs: secondsOf(annotations[PREDELETE_TIMEOUT]) ?? Number.POSITIVE_INFINITY,
     graceMs: secondsOf(annotations[IN_PLACE_GRACE]) ?? 0,

@@ -119,6 +119,16 @@ describe('the history of an Advanced DaemonSet', () => {
     assert.notEqual(raised.target.name, write.revision.metadata?.name);
   });
 
+  it('keeps what its user says of the template when it is first set', () => {
+    const said = (changeCause: string | undefined) => {
+      const { write } = plan('v1', [], { owner: { ...owner, changeCause } });
+      assert.ok(write.kind === 'create');
+      return write.revision.metadata?.annotations;
+    };
+    assert.deepEqual(said('ticket 12'), { 'kubernetes.io/change-cause': 'ticket 12' });
+    assert.equal(said(undefined), undefined);
+  });
+
   it('has one number a revision that only grows, whatever is rolled out', () => {
     fc.assert(
       fc.property(

@@ -3,6 +3,7 @@ import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import { controllerOf, recordedTemplate, type TargetRevision, templateDigest } from '../../rollout/index.ts';
 import { revisionHash } from './hash.ts';
 
+export const CHANGE_CAUSE = 'kubernetes.io/change-cause';
 export const HASH_LABEL = 'controller-revision-hash';
 
 /** The Advanced DaemonSet whose history it is. */
@@ -13,6 +14,8 @@ export interface HistoryOwner {
   uid: string;
   /** Of its status; 0 when absent. */
   collisionCount: number;
+  /** What its user says of the present template, kept with it as Kubernetes keeps it for native DaemonSets. */
+  changeCause?: string | undefined;
 }
 
 export interface HistoryInput {
@@ -64,6 +67,7 @@ const newRevision = (owner: HistoryOwner, template: PodTemplateSpec, digest: str
       name: `${owner.name}-${hash}`,
       namespace: owner.namespace,
       labels: { ...template.metadata?.labels, [HASH_LABEL]: hash },
+      ...(owner.changeCause !== undefined && { annotations: { [CHANGE_CAUSE]: owner.changeCause } }),
       ownerReferences: [ownerReference(owner)],
     },
     data: revisionData(template),

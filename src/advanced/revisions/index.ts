@@ -1,5 +1,6 @@
 export { type DefaultedTemplate, defaultedTemplate } from './defaulted-template.ts';
 export {
+  CHANGE_CAUSE,
   HASH_LABEL,
   type HistoryInput,
   type HistoryOwner,

@@ -80,11 +80,11 @@ export const createRevisionKeeper = (client: KubeClient) => {
       carried: ReadonlySet<string>,
       signal: AbortSignal,
     ): Promise<Recorded> {
-      const { namespace, podSelector, uid, apiVersion, name, keep } = view;
+      const { namespace, podSelector, uid, apiVersion, name, keep, changeCause } = view;
       collisions = Math.max(collisions, view.status.collisionCount ?? 0);
       const { items } = await client.list(controllerRevisions, { namespace, labelSelector: podSelector, signal });
       const revisions = items.filter(isMine(uid));
-      const owner = { apiVersion, name, namespace, uid, collisionCount: collisions };
+      const owner = { apiVersion, name, namespace, uid, collisionCount: collisions, changeCause };
       const plan = planHistory({ owner, template, revisions, carried, keep });
       if ((await write(view, plan, signal)) === undefined) return { kind: 'again' };
       await remove(view, plan.remove, signal);
