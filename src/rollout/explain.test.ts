@@ -87,6 +87,18 @@ describe('explain', () => {
     assert.match(told(bench, 'n0').remedy, /template/);
   });
 
+  it('tells what the scheduler says of a pod that it has not placed, beside an old one or alone', () => {
+    const bench = benchAt(2, { maxSurge: count(1), maxUnavailable: count(0) });
+    const unplaced = { ready: false, unbound: true as const, detail: 'not scheduled (no free ports)' };
+    bench.surge('n0', unplaced);
+    assert.match(told(bench, 'n0').what, /not placed the new one beside it: not scheduled \(no free ports\)\.$/);
+    assert.match(told(bench, 'n0').remedy, /host port/);
+    const alone = benchAt(2);
+    alone.act('n0');
+    alone.start('n0', 'b', unplaced);
+    assert.match(told(alone, 'n0').what, /is starting the target revision .*: not scheduled \(no free ports\)\.$/);
+  });
+
   it('tells why an act was refused and when it is tried again, also when the server gave no reason', () => {
     const bench = benchAt(2);
     bench.ledger.refuse('n0', 'quota exceeded', bench.now());

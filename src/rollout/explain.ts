@@ -120,7 +120,7 @@ const aboutTo = {
   surge: 'a new pod is about to be created beside the one that it has',
 };
 
-const isUnplaced = ({ pods }: NodeRecord): boolean => pods.some(({ facts }) => facts.unbound && !facts.terminating);
+const unplaced = ({ pods }: NodeRecord) => pods.find(({ facts }) => facts.unbound && !facts.terminating)?.facts;
 
 const UNCHAINED = `set ${annotation.predownload} to off to go on without`;
 
@@ -179,16 +179,17 @@ const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: stri
     'If this lasts, see the Events of the DaemonSet: quota, admission or the controller may refuse it.',
   ],
   starting: ({ record, now }) => [
-    `is starting the target revision${record.act ? ` (${ago(record.act.at, now)} since the act)` : ''}`,
+    `is starting the target revision${record.act ? ` (${ago(record.act.at, now)} since the act)` : ''}${detailOf(record)}`,
     '',
   ],
-  surging: ({ record }) =>
-    isUnplaced(record)
-      ? [
-          'has its old pod still, and the scheduler has not placed the new one beside it',
-          'See the Events of the new pod: two pods cannot have the same host port, nor more than the node has to give.',
-        ]
-      : ['has its old pod until the new one beside it is available', ''],
+  surging: ({ record }) => {
+    const fresh = unplaced(record);
+    if (!fresh) return ['has its old pod until the new one beside it is available', ''];
+    return [
+      `has its old pod still, and the scheduler has not placed the new one beside it${fresh.detail && `: ${fresh.detail}`}`,
+      'Two pods cannot have the same host port, nor more than the node has to give: see the Events of the new one.',
+    ];
+  },
   changing: ({ record, now }) => [
     `is starting the target revision in the pod that it has${record.act ? ` (${ago(record.act.at, now)} since the act)` : ''}${detailOf(record)}`,
     '',

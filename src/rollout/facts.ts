@@ -61,7 +61,7 @@ export interface PodFacts {
   /** When that last changed, by the clock of whoever wrote it; epoch ms, 0 when unknown. */
   readyChangedAt: number;
   trouble: PodTrouble | undefined;
-  /** A short text from the pod's own status that explains the trouble, for people; empty without trouble. */
+  /** A short text from the pod's own status, for people: what its trouble is, or why it is not placed; else empty. */
   detail: string;
   /** Condition PodNeedUpgrade as it stands; undefined while nothing is announced. */
   announced?: NeedUpgrade;

@@ -188,6 +188,11 @@ describe('the facts of a pod of an Advanced DaemonSet', () => {
     assert.equal(toPodFacts(bound({ phase: 'Running' }))?.finished, undefined);
     assert.equal(toPodFacts(pinned([field('In', ['n2'])]))?.unbound, true);
     assert.equal(toPodFacts(bound({}))?.unbound, undefined);
+    const refused = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no free ports' };
+    const unplaced = { ...pinned([field('In', ['n2'])]), status: { conditions: [refused] } };
+    assert.equal(toPodFacts(unplaced)?.detail, 'not scheduled (no free ports)');
+    const untried = { ...unplaced, status: { conditions: [{ ...refused, reason: 'SchedulingGated' }] } };
+    assert.equal(toPodFacts(untried)?.detail, '');
   });
 
   it('name the revision whose images are there', () => {

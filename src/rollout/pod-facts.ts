@@ -5,7 +5,7 @@ import type { PodFacts } from './facts.ts';
 import { gate, gateCondition, gatesOf, gatesOpen, hasGate } from './gates.ts';
 import { imageFactsOf } from './image-facts.ts';
 import { needUpgradeOf } from './need-upgrade.ts';
-import { troubleOf } from './pod-trouble.ts';
+import { notPlaced, troubleOf } from './pod-trouble.ts';
 import { isPreparing } from './preparing.ts';
 import { toEpochMs } from './timestamps.ts';
 
@@ -63,7 +63,7 @@ export const toPodFacts = (pod: Pod): PodFacts | undefined => {
     ready,
     readyChangedAt,
     trouble: found?.trouble,
-    detail: found?.detail ?? '',
+    detail: found?.detail ?? (terminating ? '' : notPlaced(pod)),
     ...(announced && { announced }),
     ...(approved !== undefined && { approved }),
     ...(images && { images }),

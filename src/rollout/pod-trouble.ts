@@ -73,6 +73,13 @@ const describe = (container: ContainerStatus, initial: boolean, reason: string):
   return `${where}: ${reason}${facts.length > 0 ? ` (${facts.join(', ')})` : ''}${message === '' ? '' : `: ${message}`}`;
 };
 
+/** What the scheduler says of a pod that it has found no place for; empty where it has, or has not tried. */
+export const notPlaced = ({ status }: Pod): string => {
+  const condition = status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  if (condition?.status !== 'False' || condition.reason !== 'Unschedulable') return '';
+  return `not scheduled (${tidy(condition.message ?? '')})`;
+};
+
 /** Why a pod that is not ready will not become so by waiting a little; undefined where waiting may help. */
 export const troubleOf = (pod: Pod, unreadySince: number): Trouble | undefined => {
   const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};

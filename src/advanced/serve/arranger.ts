@@ -68,10 +68,15 @@ export const createArranger = (options: ArrangerOptions) => {
     return node && { name, online: node.ready, ...placementOn(view.needs, node) };
   };
 
+  /** A surge that was begun is brought to its end, unless the scheduler says that it cannot be. */
+  const isStillSurging = (name: string): boolean =>
+    ledger.get(name)?.act?.kind === 'surge' &&
+    agenda.podsOn(name).every(({ facts }) => !facts.unbound || facts.detail === '');
+
   /** Nodes that may have an old and a new pod at once. */
   const surgingOf = (names: readonly string[]): ReadonlySet<string> => {
     const all = viewNow().policy.policy.maxSurge.value > 0;
-    return new Set(names.filter((name) => all || ledger.get(name)?.act?.kind === 'surge'));
+    return new Set(names.filter((name) => all || isStillSurging(name)));
   };
 
   const common = (names: readonly string[], hash: string, now: number) => ({

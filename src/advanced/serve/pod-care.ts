@@ -97,10 +97,20 @@ export const createPodCare = ({ env, ledger, teller, deeds, chores }: PodCareOpt
     return undefined;
   };
 
+  /** Once for each pod, however often the scheduler tries. */
+  const tellPlacement = ({ standing, facts: { uid, name, node, unbound, terminating, detail } }: KeptPod): void => {
+    if (standing !== 'ours' || !unbound || terminating || detail === '') return;
+    const beside = ledger.get(node)?.pods.some(({ facts }) => facts.uid !== uid && !facts.terminating);
+    const where = `${node}${beside ? ', beside the pod that is there' : ''}`;
+    teller.once(`place ${uid}`, 'FailedPlacement', 'Place', `Pod ${name} has no place on ${where}: ${detail}.`);
+  };
+
   return {
     /** Begins what a pod needs. Resolves to when to look at it again; undefined: at the next pass. */
-    tend: (view: AdvancedView, kept: KeptPod, known: KnownRevision | undefined, removing: boolean) =>
-      attend(kept, needOf(view, kept, known, removing)),
+    tend(view: AdvancedView, kept: KeptPod, known: KnownRevision | undefined, removing: boolean): number | undefined {
+      tellPlacement(kept);
+      return attend(kept, needOf(view, kept, known, removing));
+    },
     /** The same while nothing new is begun: a pod that was taken out of service to be changed comes back into it. */
     finish(kept: KeptPod, known: KnownRevision): number | undefined {
       if (kept.standing !== 'ours' || kept.facts.terminating) return NEVER;

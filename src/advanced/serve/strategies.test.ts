@@ -181,4 +181,30 @@ describe('an Advanced DaemonSet is updated', () => {
       assert.deepEqual(writes(fleet, before), { create: 3, delete: 3 });
     }),
   );
+
+  it(
+    'not by a surge where both pods have the same host port: that is told once, and the old pods stay',
+    withFleet(async (fleet) => {
+      const template = (image: string) => ({
+        spec: { containers: [{ name: 'app', image, ports: [{ containerPort: 80, hostPort: 8080 }] }] },
+      });
+      await fleet.create({ updateStrategy: { rollingUpdate: { maxSurge: 1 } } }, {}, template('app:v1'));
+      await fleet.allRun('app:v1');
+      await fleet.patch({ spec: { template: template('app:v2') } });
+      await fleet.until('it is told', async () => fleet.reasons().includes('FailedPlacement'));
+      const [event] = fleet.told.filter(({ reason }) => reason === 'FailedPlacement');
+      assert.match(event?.note ?? '', /node-\d, beside the pod that is there: not scheduled \(.*free ports/);
+      await fleet.clock.advance(30_000);
+      const live = (await fleet.pods()).filter(({ metadata }) => !metadata?.deletionTimestamp);
+      assert.deepEqual(live.map(({ spec }) => spec?.containers[0]?.image).toSorted(), [
+        'app:v1',
+        'app:v1',
+        'app:v1',
+        'app:v2',
+      ]);
+      assert.equal(fleet.reasons().filter((reason) => reason === 'FailedPlacement').length, 1);
+      await fleet.patch({ spec: { updateStrategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } } } });
+      await fleet.allRun('app:v2');
+    }),
+  );
 });

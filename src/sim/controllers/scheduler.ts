@@ -6,6 +6,7 @@ import type { Machinery } from '../types.ts';
 import { nodeOf } from './daemonset/index.ts';
 import { createEventRecorder } from './event-recorder.ts';
 import { type Controls, createFeed, type Sight } from './feed.ts';
+import { createPodsByNode } from './pods-by-node.ts';
 import { createQueue } from './queue.ts';
 import { subjectOf } from './subject.ts';
 
@@ -23,6 +24,17 @@ const waits = ({ spec, metadata, status }: KeptPod): boolean =>
   status?.phase !== 'Failed' &&
   status?.phase !== 'Succeeded';
 
+const hasEnded = ({ status }: KeptPod): boolean => status?.phase === 'Failed' || status?.phase === 'Succeeded';
+
+/** Host ports that a pod takes on its node, by protocol and address. */
+const hostPortsOf = ({ spec }: KeptPod): string[] =>
+  [
+    ...(spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always'),
+    ...(spec?.containers ?? []),
+  ]
+    .flatMap(({ ports = [] }) => ports)
+    .flatMap(({ hostPort, protocol = 'TCP', hostIP = '' }) => (hostPort ? [`${protocol} ${hostIP}:${hostPort}`] : []));
+
 /** Only what the pod itself tolerates counts here: what a DaemonSet adds stands in its pods already. */
 const needsOf = ({ spec }: KeptPod): DaemonNeeds => {
   const needs = daemonNeeds(spec ?? { containers: [] });
@@ -39,6 +51,7 @@ export const createScheduler = (machinery: Machinery, env: Env): Scheduler => {
   /** By the one node that they can run on, so that a node's change concerns only its own. */
   const pinned = new Map<string, Set<string>>();
   const free = new Set<string>();
+  const boundTo = createPodsByNode(feed);
   let turn = 0;
 
   const shelfOf = (pod: KeptPod): Set<string> => {
@@ -66,8 +79,14 @@ export const createScheduler = (machinery: Machinery, env: Env): Scheduler => {
     recorder.record(subjectOf(pod), 'Normal', 'Scheduled', `Successfully assigned ${namespace}/${name} to ${node}`);
   };
 
-  const refuse = (pod: KeptPod): void => {
-    const message = `0/${views.size} nodes are available: none fits the pod's node affinity, node selector and tolerations.`;
+  const portsAreTaken = (pod: KeptPod, node: string): boolean => {
+    const wanted = new Set(hostPortsOf(pod));
+    if (wanted.size === 0) return false;
+    return boundTo(node).some((other) => !hasEnded(other) && hostPortsOf(other).some((port) => wanted.has(port)));
+  };
+
+  const refuse = (pod: KeptPod, why: string): void => {
+    const message = `0/${views.size} nodes are available: ${why}.`;
     const conditions = pod.status?.conditions ?? [];
     if (conditions.some(({ type, message: told }) => type === 'PodScheduled' && told === message)) return;
     const condition = {
@@ -90,11 +109,11 @@ export const createScheduler = (machinery: Machinery, env: Env): Scheduler => {
   };
 
   /** The next fitting node in turn, so that free pods are spread. */
-  const choose = (needs: DaemonNeeds): string | undefined => {
+  const choose = (pod: KeptPod, needs: DaemonNeeds): string | undefined => {
     const all = [...views.values()];
     for (let step = 0; step < all.length; step += 1) {
       const node = all[(turn + step) % all.length];
-      if (!node || !placement(needs, node).shouldRun) continue;
+      if (!node || !placement(needs, node).shouldRun || portsAreTaken(pod, node.name)) continue;
       turn += step + 1;
       return node.name;
     }
@@ -111,8 +130,9 @@ export const createScheduler = (machinery: Machinery, env: Env): Scheduler => {
       const needs = needsOf(pod);
       const wanted = nodeOf(pod);
       const view = views.get(wanted);
-      const node = wanted === '' ? choose(needs) : view && placement(needs, view).shouldRun ? wanted : undefined;
-      if (node === undefined) refuse(pod);
+      const node = wanted === '' ? choose(pod, needs) : view && placement(needs, view).shouldRun ? wanted : undefined;
+      if (node === undefined) refuse(pod, "none fits the pod's node affinity, node selector and tolerations");
+      else if (portsAreTaken(pod, node)) refuse(pod, "1 node(s) didn't have free ports for the requested pod ports");
       else bind(pod, node);
     },
   });
@@ -131,6 +151,8 @@ export const createScheduler = (machinery: Machinery, env: Env): Scheduler => {
   });
   feed.on(pods, ({ type, object }: Sight<KeptPod>) => {
     const key = `${object.metadata.namespace}/${object.metadata.name}`;
+    if ((type === 'DELETED' || hasEnded(object)) && hostPortsOf(object).length > 0)
+      for (const other of [...(pinned.get(nodeOf(object)) ?? []), ...free]) queue.add(other);
     if (type !== 'DELETED' && waits(object)) {
       waiting.set(key, object);
       const shelf = shelfOf(object);
