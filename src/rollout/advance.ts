@@ -24,6 +24,13 @@ const isCarriedOut = (record: NodeRecord, act: Act, context: Context): boolean =
   return act.rollout === context.rollout ? pod.revision === context.targetHash : pod.revision !== act.podRevision;
 };
 
+/** What is remembered of an act once it was carried out. */
+const carriedOut = ({ pods }: NodeRecord, act: Act): Act => {
+  const pod = pods.find(({ facts }) => facts.uid === act.podUid)?.facts;
+  const changedAs = act.kind === 'in-place' && act.stage !== 'done' ? pod?.resourceVersion : undefined;
+  return { ...act, stage: 'done', ...(changedAs !== undefined && { podResourceVersion: changedAs }) };
+};
+
 /** A new pod was created beside the old one, says whoever did it, and is not seen. */
 export const lacksNewPod = ({ pods }: NodeRecord, act: Act): boolean =>
   act.kind === 'surge' &&
@@ -102,7 +109,7 @@ export const setBack = (record: NodeRecord, now: number): void => {
  */
 export const advance = (record: NodeRecord, context: Context, now: number): Act | undefined => {
   const { node } = record;
-  if (record.act && isCarriedOut(record, record.act, context)) record.act = { ...record.act, stage: 'done' };
+  if (record.act && isCarriedOut(record, record.act, context)) record.act = carriedOut(record, record.act);
   const { act } = record;
   // One that came back when another was taken back does not end that one's back-off.
   if (act?.stage === 'done' && act.podUid !== '') record.refused = undefined;
@@ -124,10 +131,12 @@ export const advance = (record: NodeRecord, context: Context, now: number): Act 
       if (isNewPodOverdue(act, context, now)) record.act = { ...ofUnknownFate(record, act), at: now };
       return undefined;
     }
+    // Without the act too: a pod that it explains (one that goes, a second one) may be all that is in the way.
     const healed =
       act.stage === 'done' &&
       node.ready &&
       available &&
+      now >= availableAt({ ...record, act: undefined }, context) &&
       pod !== undefined &&
       (act.kind !== undefined || pod.facts.uid !== act.podUid) &&
       (current || act.rollout !== context.rollout);

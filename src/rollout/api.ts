@@ -100,7 +100,7 @@ export interface DaemonRolloutReservation {
   /** Needed until the act has been carried out. */
   podName?: string;
   podUID: string;
-  /** Needed until the act has been carried out. */
+  /** Needed until the act has been carried out, and of a pod that is changed in place until that has healed. */
   podResourceVersion?: string;
   /** Needed where the pod is changed in place. */
   podRevision?: string;

@@ -158,7 +158,7 @@ const reservations = atomicList(
       podName: text('Name of the pod that is acted on; absent once it has been.', limits.name),
       podUID: text('UID of the pod that is acted on, which tells it from its successor; may be empty.', 64),
       podResourceVersion: text(
-        'Version of the pod that the decision was made for; absent once it has been acted on.',
+        'Version of the pod that the decision was made for, or the one that it was changed to in place; absent once it has been deleted.',
         64,
       ),
       podRevision: text('Revision that the pod was of, where it is changed in place.', limits.hash),

@@ -158,6 +158,15 @@ describe('a change in place', () => {
     assert.equal(bench.phase('n0'), 'updated/current');
   });
 
+  it('that somebody took back to where it began is seen for what it is', () => {
+    const bench = gatedBench(1);
+    bench.changeInPlace('n0');
+    bench.target('a', 'b');
+    bench.change('n0', { revision: 'a' });
+    bench.arrived('n0');
+    assert.deepEqual([bench.phase('n0'), bench.ledger.tally.occupied], ['updated/current', 0]);
+  });
+
   it('makes its node a suspect, after a restart too', () => {
     const bench = gatedBench(2);
     bench.changeInPlace('n0');

@@ -57,7 +57,7 @@ export {
 } from './policy.ts';
 export { readTerms, type Terms } from './policy-terms.ts';
 export { isPreparing, LIFECYCLE_STATE, PREPARING } from './preparing.ts';
-export { type Act, type ActKind, livePod, mayBeUnderWay, type NodeRecord, newAct } from './record.ts';
+export { type Act, type ActKind, isOutOfDate, livePod, mayBeUnderWay, type NodeRecord, newAct } from './record.ts';
 export { formatSelector, fromLabelSelector, matches, parseSelector, type Selector } from './selector.ts';
 export { newState, type RolloutState, type TargetRevision } from './state.ts';
 export { statusOf, type WrittenStatus } from './status.ts';

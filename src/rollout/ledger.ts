@@ -10,6 +10,7 @@ import type { Policy } from './policy.ts';
 import { type Act, asPast, type Context, isShut, type NodeRecord, newRecord, pastAct, type View } from './record.ts';
 import { newState, type RolloutState, retarget, type TargetRevision } from './state.ts';
 import { addTo, newTally, type Tally } from './tally.ts';
+import { olderThan } from './versions.ts';
 
 export type { Tally } from './tally.ts';
 
@@ -41,13 +42,11 @@ const takeOver = (act: Act, known: Act | undefined, now: number): Act => {
     known.rollout === act.rollout &&
     (known.stage === 'done' || known.podResourceVersion === act.podResourceVersion);
   // A reservation that was ours alone may meanwhile have been taken over, and carried out, by another process.
-  if (same) return { ...act, at, stage: known.stage === 'reserved' ? 'inherited' : known.stage };
+  if (same) {
+    const stage = known.stage === 'reserved' ? 'inherited' : known.stage;
+    return { ...act, at, stage, podResourceVersion: (act.stage === 'done' ? act : known).podResourceVersion };
+  }
   return { ...act, at, stage: act.stage === 'done' ? 'done' : 'inherited' };
-};
-
-const olderThan = (a: string, b: string): boolean => {
-  const [left, right] = [Number(a), Number(b)];
-  return Number.isFinite(left) && Number.isFinite(right) && left < right;
 };
 
 /**

@@ -176,6 +176,21 @@ describe('a plan of the model that once failed holds', () => {
       ),
     ],
     [
+      'a pod of a version that no watch has told of comes where one was deleted, and works: no slot is held for it',
+      plan(
+        27,
+        [
+          plain(7_721, 'disconnect', 481),
+          { ...version(34_308, 'good', 0.3), pick: 778 },
+          plain(100_573, 'storm', 372),
+          { ...version(106_043, 'hang'), pick: 7 },
+          { ...version(129_438, 'good'), pick: 182 },
+          { ...version(239_538, 'good', 0.3), pick: 491 },
+        ],
+        { nodes: 14, inPlace: true },
+      ),
+    ],
+    [
       'nodes that a version killed last are no failures of the one that follows it',
       plan(235_627_294, [plain(148_578, 'storm', 993), version(189_132, 'kill')], { nodes: 12, zones: 3, budget: 4 }),
     ],

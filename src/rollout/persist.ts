@@ -45,7 +45,8 @@ const toReservation = (record: NodeRecord, act: Act): Reservation => ({
   rollout: act.rollout,
   at: time(act.at),
   carriedOut: act.stage === 'done',
-  ...(act.stage === 'done' ? {} : { podName: act.podName, podResourceVersion: act.podResourceVersion }),
+  ...(act.stage !== 'done' && { podName: act.podName }),
+  ...((act.stage !== 'done' || act.kind === 'in-place') && { podResourceVersion: act.podResourceVersion }),
   ...(act.repairs ? { repairs: fromPast(act.repairs) } : {}),
 });
 
@@ -79,15 +80,9 @@ const toAct = (saved: Reservation): Act => {
   const past = toPast(saved);
   const { repairs } = saved;
   return {
-    ...(saved.carriedOut
-      ? pastAct(past)
-      : {
-          ...past,
-          podName: saved.podName ?? '',
-          podResourceVersion: saved.podResourceVersion ?? '',
-          stage: 'inherited' as const,
-        }),
+    ...(saved.carriedOut ? pastAct(past) : { ...past, podName: saved.podName ?? '', stage: 'inherited' as const }),
     podUid: saved.podUID,
+    podResourceVersion: saved.podResourceVersion ?? '',
     ...(saved.podRevision !== undefined && { podRevision: saved.podRevision }),
     ...(repairs && { repairs: toPast(repairs) }),
   };

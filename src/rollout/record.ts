@@ -3,6 +3,7 @@ import type { AskTurn, ImageStand } from './image-need.ts';
 import type { Announcement } from './need-upgrade.ts';
 import type { Cause, Phase } from './phase.ts';
 import { type Policy, surges } from './policy.ts';
+import { olderThan } from './versions.ts';
 
 /**
  * How far an act of ours has got. `reserved`: its slot is reserved and nothing was sent. `inherited`: reserved by
@@ -25,6 +26,7 @@ export interface Act {
   /** The pod that is acted on; empty in a past act. */
   podUid: string;
   podName: string;
+  /** The version that was decided on; once it was changed in place, the first that is known to say so. */
   podResourceVersion: string;
   /** The revision that the pod was of, where it is changed in place. */
   podRevision?: string;
@@ -217,8 +219,11 @@ export const isGoing = ({ act }: NodeRecord, { facts }: SeenPod): boolean =>
   facts.terminating || (act?.stage === 'done' && act.kind === undefined && act.podUid === facts.uid);
 
 /** Changed in place, says whoever did it, with the watch still behind: what it shows of the pod is of before. */
-export const isOutOfDate = ({ act }: NodeRecord, { facts }: SeenPod): boolean =>
-  act?.kind === 'in-place' && act.stage === 'done' && act.podUid === facts.uid && act.podRevision === facts.revision;
+export const isOutOfDate = ({ act }: Pick<NodeRecord, 'act'>, { facts }: Pick<SeenPod, 'facts'>): boolean =>
+  act?.kind === 'in-place' &&
+  act.stage === 'done' &&
+  act.podUid === facts.uid &&
+  olderThan(facts.resourceVersion, act.podResourceVersion);
 
 /** Ready as far as we know, and not taken out of service to be deleted. */
 const isServing = (record: NodeRecord, pod: SeenPod): boolean =>

@@ -172,6 +172,19 @@ describe('a surge', () => {
     assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
   });
 
+  it('is over once one pod is left, where the policy surges no more, and is no failure meanwhile', () => {
+    const bench = surgeBench(1);
+    const old = bench.last('n0')!;
+    bench.surge('n0', { ready: true });
+    bench.pass(3_600_000);
+    bench.policy({ maxSurge: count(0), maxUnavailable: count(1) });
+    change(bench, old, { terminating: true });
+    assert.equal(bench.ledger.get('n0')?.act?.kind, 'surge');
+    assert.deepEqual([bench.ledger.tally.onlineFailures, bench.ledger.tally.inFlight], [0, 1]);
+    bench.ledger.removePod(old.uid, bench.now());
+    assert.deepEqual([bench.phase('n0'), bench.ledger.tally.inFlight], ['updated/current', 0]);
+  });
+
   it('is told in the status, with its share', () => {
     const bench = surgeBench(2);
     const decision = bench.decide();

@@ -1,4 +1,5 @@
 import type { Outcome, Surroundings } from '../../controller/index.ts';
+import { isOutOfDate } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { cancelDelete } from '../lifecycle/index.ts';
 import { firstGatePatch, gatesToOpen } from '../pods/index.ts';
@@ -35,9 +36,8 @@ export const createPodCare = ({ env, ledger, teller, deeds, chores }: PodCareOpt
    * that it is. One that was only prepared for a change is put back into service so.
    */
   const destinationOf = ({ facts }: KeptPod, known: KnownRevision): Destination | undefined => {
-    const act = ledger.get(facts.node)?.act;
-    // The watch is behind the write that changed its revision.
-    const behind = act?.kind === 'in-place' && act.podUid === facts.uid && act.podRevision === facts.revision;
+    const record = ledger.get(facts.node);
+    const behind = record !== undefined && isOutOfDate(record, { facts });
     return facts.changing && !behind ? { revision: facts.revision, known } : undefined;
   };
 

@@ -198,6 +198,15 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
     return node !== undefined && node.facts.ready && now - node.since >= seenSpec(view).policy.settleMs;
   };
 
+  /** Does a process keep a slot for the node? Not where another pod serves than the one that it deleted, of whatever revision. */
+  const holdsSlot = ({ ledger, view, now }: Driver, name: string): boolean => {
+    const act = ledger.get(name)?.act;
+    if (!act) return false;
+    const [pod] = seenPods(view, name);
+    const replaced = act.stage === 'done' && act.kind === undefined && pod?.facts.uid !== act.podUid;
+    return !(replaced && seenAvailable(view, name, now()));
+  };
+
   /** An act takes a pod out of service. */
   const begun = (node: string, act: Act, pod: PodFacts): void => {
     checkInFlight(node, act.rollout, knownUntil.get(act.podUid) ?? 0);
@@ -250,8 +259,7 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
       for (const [name, { facts }] of view.nodes) {
         if (!facts.eligible || !seenSettled(view, name, now)) continue;
         settled += 1;
-        const reserved = driver.ledger.get(name)?.act !== undefined;
-        if (name !== node && (reserved || !seenAvailable(view, name, now))) taken += 1;
+        if (name !== node && (holdsSlot(driver, name) || !seenAvailable(view, name, now))) taken += 1;
       }
       const budget = slots(policy.maxUnavailable, settled);
       if (taken < budget) return;
