@@ -47,7 +47,7 @@ const mistakes: [string[], RegExp][] = [
     ['manager', '--metrics-bind-adress=0'],
     /unknown option '--metrics-bind-adress=0'[^]*Did you mean --metrics-bind-address/,
   ],
-  [['manager', '--predownload'], /unknown option '--predownload'/],
+  [['manager', '--predownload=maybe'], /--predownload: "maybe" is not known: give one of true, false/],
   [['manager', 'now'], /too many arguments/],
   [['manager', '--context'], /'--context <name>' argument missing/],
   [['manager', '--controllers=nativ'], /--controllers: "nativ" is not known: give one of native/],

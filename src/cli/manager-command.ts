@@ -10,6 +10,10 @@ export const addManagerCommand: AddCommand = (program, { io, exit }) => {
     .option('--context <name>', "context of the kubeconfig (default: the kubeconfig's current one)")
     .option('--controllers <names>', 'controllers to run, with commas between them (default: native,advanced)')
     .option('--namespaces <names>', 'namespaces to serve, with commas between them (default: all)')
+    .option(
+      '--predownload [boolean]',
+      'pull images before updates reach their nodes, also where no annotation asks for it (default: false)',
+    )
     .option('--leader-elect [boolean]', 'act only while holding a Lease, so that replicas can stand by (default: true)')
     .option(
       '--leader-election-namespace <name>',

@@ -34,6 +34,9 @@ export interface ImageAgents {
   has(node: string): boolean;
   /** `listener` is called with the name of a node whose agent came or went. Returns a function that ends it. */
   onChange(listener: (node: string) => void): () => void;
+  /** They are known, or are not waited for any more; `settled` resolves then. */
+  isSettled(): boolean;
+  settled: Promise<void>;
 }
 
 export interface RolloutSnapshot {
@@ -161,7 +164,8 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
   }
 
   function sharedSynced(): boolean {
-    return nodeReflector.synced && scopes.every((scope) => scope.synced());
+    const agentsKnown = options.agents?.isSettled() ?? true;
+    return agentsKnown && nodeReflector.synced && scopes.every((scope) => scope.synced());
   }
 
   /** Of pods nothing need be asked here: an act heals only when their watch says so, and so a dead one begins no more. */
@@ -206,6 +210,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     async run(signal: AbortSignal): Promise<void> {
       running = signal;
       nodeReflector.whenSynced(signal).then(wakeAll, () => undefined);
+      options.agents?.settled.then(wakeAll, () => undefined);
       const off = options.agents?.onChange((name) => {
         const node = nodeReflector.store.get(name);
         if (node) for (const { session } of sessions.values()) session.setNode(node);

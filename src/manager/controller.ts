@@ -2,6 +2,7 @@ import type { ControllerObserver } from '../controller/index.ts';
 import type { EventRecorder, KubeClient } from '../kube/index.ts';
 import type { Phase } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
+import type { ImageService } from './image-service.ts';
 
 /** One rollout as metrics show it. */
 export interface RolloutCounts {
@@ -32,6 +33,8 @@ export interface ControllerParts {
   /** Of this process, as the Lease and fences name it. */
   identity: string;
   observe: ControllerObserver;
+  /** Default: nobody pulls images ahead. */
+  images?: ImageService;
 }
 
 /** A kind of object that must be served before a controller can do anything, and how to get it. */

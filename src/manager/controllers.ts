@@ -1,8 +1,8 @@
 import { advancedDaemonSetApi, createAdvancedKind } from '../advanced/index.ts';
 import { createController, type Controller as KindController } from '../controller/index.ts';
 import { nativeKind } from '../native/index.ts';
-import { createPrefetch } from '../prefetch/index.ts';
-import type { ControllerDefinition, Requirement, RolloutCounts } from './controller.ts';
+import type { Controller, ControllerDefinition, ControllerParts, Requirement, RolloutCounts } from './controller.ts';
+import type { ImageService } from './image-service.ts';
 
 const daemonRollouts: Requirement = {
   group: 'edgeset.io',
@@ -18,28 +18,32 @@ function* countsOf(controller: Pick<KindController, 'snapshot'>): Generator<Roll
   }
 }
 
+const common = ({ client, env, events, identity, observe }: ControllerParts) => ({
+  client,
+  env,
+  events,
+  identity,
+  observe,
+});
+
+/** A controller with its part of the images that are pulled ahead. */
+const withImages = (
+  { images, namespaces }: Pick<ControllerParts, 'images' | 'namespaces'>,
+  create: (options: ReturnType<ImageService['join']>['options'] & { namespaces?: readonly string[] }) => KindController,
+): Controller => {
+  const client = images?.join((node) => controller.nodeReady(node));
+  const controller = create({ ...client?.options, ...(namespaces && { namespaces }) });
+  return {
+    ...controller,
+    run: (signal) => controller.run(signal).finally(() => client?.leave()),
+    rollouts: () => countsOf(controller),
+  };
+};
+
 const native: ControllerDefinition = {
   name: 'native',
   requires: [daemonRollouts],
-  create({ namespaces, ...parts }) {
-    const prefetch = createPrefetch({
-      client: parts.client,
-      env: parts.env,
-      namespaces,
-      cluster: { nodeReady: (node) => controller.nodeReady(node), complete: () => controller.synced() },
-    });
-    const controller = createController(nativeKind, {
-      ...parts,
-      images: prefetch.requests,
-      ...(namespaces === undefined ? {} : { namespaces }),
-    });
-    return {
-      ...controller,
-      run: async (signal) => void (await Promise.all([controller.run(signal), prefetch.run(signal)])),
-      lead: async (signal) => void (await Promise.all([controller.lead(signal), prefetch.lead(signal)])),
-      rollouts: () => countsOf(controller),
-    };
-  },
+  create: (parts) => withImages(parts, (options) => createController(nativeKind, { ...common(parts), ...options })),
 };
 
 const advanced: ControllerDefinition = {
@@ -51,10 +55,8 @@ const advanced: ControllerDefinition = {
     plural: advancedDaemonSetApi.plural,
     cure: 'to use Advanced DaemonSets, install the CRD with `npx edgeset crds | kubectl apply -f -`',
   },
-  create({ namespaces, ...parts }) {
-    const controller = createController(createAdvancedKind(), { ...parts, ...(namespaces && { namespaces }) });
-    return { ...controller, rollouts: () => countsOf(controller) };
-  },
+  create: (parts) =>
+    withImages(parts, (options) => createController(createAdvancedKind(), { ...common(parts), ...options })),
 };
 
 /** Every controller that `--controllers` may name. */

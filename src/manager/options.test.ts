@@ -13,6 +13,7 @@ test('without flags every option has its documented default', () => {
     context: undefined,
     controllers: ['native', 'advanced'],
     namespaces: undefined,
+    predownload: false,
     leaderElection: {
       namespace: 'edgeset-system',
       id: 'edgeset-manager',

@@ -18,7 +18,8 @@ export interface ManagerFlags {
   controllers?: string;
   /** Comma-separated. */
   namespaces?: string;
-  /** `true` when given without a value. */
+  /** `true` when given without a value, as below. */
+  predownload?: string | boolean;
   leaderElect?: string | boolean;
   leaderElectionNamespace?: string;
   leaderElectionId?: string;
@@ -65,6 +66,8 @@ export interface ManagerOptions extends LogOptions {
   controllers: readonly string[];
   /** Undefined: all. */
   namespaces: readonly string[] | undefined;
+  /** Images are pulled ahead of updates also where no annotation says so. Default: false. */
+  predownload: boolean;
   /** Undefined: this process leads at once, and whoever starts it answers for there being no other. */
   leaderElection: LeaderElectionOptions | undefined;
   /** Default `127.0.0.1:8080`: /metrics is not authenticated, so other machines see it only when asked for. */
@@ -127,6 +130,7 @@ export const resolveManagerOptions = (flags: ManagerFlags, surroundings: Surroun
       oneOf('--controllers', name, surroundings.controllers),
     ),
     namespaces: namespaces?.map((name) => objectName('--namespaces', name, 'label')),
+    predownload: boolean('--predownload', flags.predownload ?? false),
     leaderElection: boolean('--leader-elect', flags.leaderElect ?? true) ? leads : undefined,
     metrics: parseBindAddress('--metrics-bind-address', flags.metricsBindAddress ?? '127.0.0.1:8080'),
     health: parseBindAddress('--health-probe-bind-address', flags.healthProbeBindAddress ?? '127.0.0.1:8081'),

@@ -6,6 +6,7 @@ import { type Clock, type Env, systemClock } from '../runtime/index.ts';
 import type { Controller, ControllerDefinition } from './controller.ts';
 import { controllerDefinitions } from './controllers.ts';
 import { electByLease } from './election.ts';
+import { createImageService } from './image-service.ts';
 import { runControllers, withoutElection } from './lifecycle.ts';
 import { createManagerMetrics } from './metrics.ts';
 import { type ManagerFlags, type ManagerOptions, resolveManagerOptions } from './options.ts';
@@ -68,11 +69,20 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
     reportingInstance: identity,
   });
   const definitions = options.controllers.flatMap((name) => controllerDefinitions.filter((each) => each.name === name));
+  const controllers = new Map<string, Controller>();
+  const images = createImageService({
+    client,
+    env,
+    namespaces: options.namespaces,
+    pullsByDefault: options.predownload,
+    complete: () => [...controllers.values()].every((controller) => controller.synced()),
+  });
   const create = (definition: ControllerDefinition): Controller => {
     const { name, serves } = definition;
     const observe = metrics.observer(name);
     const { namespaces } = options;
-    const made = (): Controller => definition.create({ client, env, events: recorder, namespaces, identity, observe });
+    const parts = { client, env, events: recorder, namespaces, identity, observe, images };
+    const made = (): Controller => definition.create(parts);
     const own = { ...env, log: log.with({ controller: name }) };
     const controller = serves ? whileServed(own, client, serves, made) : made();
     health.check(name, () => (controller.synced() ? undefined : 'its caches are being filled'));
@@ -98,7 +108,8 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
     const required = definitions.flatMap(({ requires }) => requires);
     await awaitRequirements(env, client, required, (what) => (missing = what), signal);
     if (signal.aborted) return;
-    const controllers = new Map(definitions.map((definition) => [definition.name, create(definition)]));
+    for (const definition of definitions) controllers.set(definition.name, create(definition));
+    controllers.set('images', images.controller);
     const settleWithinMs = leaderElection
       ? leaderElection.leaseDurationMs - leaderElection.renewDeadlineMs
       : Number.POSITIVE_INFINITY;

@@ -1,0 +1,74 @@
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { createReflector, type KubeClient } from '../kube/index.ts';
+import { pods } from '../resources/index.ts';
+import { IMAGE_AGENT } from '../rollout/index.ts';
+import { type Env, sleep } from '../runtime/index.ts';
+
+export interface ImageAgentsOptions {
+  client: KubeClient;
+  env: Env;
+  /** Undefined: all. */
+  namespaces?: readonly string[] | undefined;
+}
+
+/** What cannot be listed, for want of a right, is not waited for longer: nodes may say it themselves. */
+const LISTED_WITHIN_MS = 10_000;
+const BY_NODE = 'node';
+
+const readyNode = ({ metadata, spec, status }: Pod): string | undefined => {
+  const ready = status?.conditions?.some(({ type, status: word }) => type === 'Ready' && word === 'True');
+  return ready && metadata?.deletionTimestamp == null ? spec?.nodeName : undefined;
+};
+
+/** Where agents are that pull images by themselves: told by the label of their pods, while those are ready. */
+export const createImageAgents = ({ client, env, namespaces }: ImageAgentsOptions) => {
+  const listeners = new Set<(node: string) => void>();
+  const settled = Promise.withResolvers<void>();
+  let isSettled = false;
+
+  const tell = (...nodes: (string | undefined)[]): void => {
+    for (const node of new Set(nodes)) if (node !== undefined) for (const listener of listeners) listener(node);
+  };
+  const settle = (): void => {
+    isSettled = true;
+    settled.resolve();
+  };
+
+  const reflectors = (namespaces ?? [undefined]).map((namespace) =>
+    createReflector({
+      client,
+      env: { ...env, log: env.log.with({ part: 'agents' }) },
+      resource: pods,
+      labelSelector: `${IMAGE_AGENT}=true`,
+      ...(namespace !== undefined && { namespace }),
+      project: (pod) => ({ node: readyNode(pod) }),
+      indexes: { [BY_NODE]: ({ node }) => (node === undefined ? [] : [node]) },
+      handlers: [
+        {
+          upsert(_key, { node }, previous) {
+            if (node !== previous?.node) tell(node, previous?.node);
+          },
+          remove: (_key, { node }) => tell(node),
+        },
+      ],
+    }),
+  );
+
+  return {
+    has: (node: string): boolean => reflectors.some(({ store }) => store.byIndex(BY_NODE, node).length > 0),
+    onChange(listener: (node: string) => void): () => void {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    /** They are known, or are not waited for. */
+    isSettled: (): boolean => isSettled,
+    settled: settled.promise,
+    /** Keeps the cache until the signal aborts. */
+    async run(signal: AbortSignal): Promise<void> {
+      Promise.all(reflectors.map((reflector) => reflector.whenSynced(signal))).then(settle, () => undefined);
+      sleep(env.clock, LISTED_WITHIN_MS, signal).then(settle, () => undefined);
+      await Promise.all(reflectors.map((reflector) => reflector.run(signal)));
+    },
+  };
+};
+export type ImageAgents = ReturnType<typeof createImageAgents>;
