@@ -49,6 +49,10 @@ const toStep = (action: Action, { ledger }: Reading): string => {
       return `put the template of ${action.to.name} back`;
     case 'complete':
       return 'record that the rollout is complete';
+    case 'ask':
+      return `have the images of the target pulled on ${action.node}`;
+    case 'unask':
+      return `take back that the images of the target are pulled on ${action.node}`;
     case 'announce':
       return `bring condition PodNeedUpgrade of ${action.pods} pod${action.pods === 1 ? '' : 's'} up to date`;
   }

@@ -1,11 +1,20 @@
 import type { Rule } from '../kit/index.ts';
+import { advancedOnes } from './advanced.ts';
+import { advancedUndoing } from './advanced-undo.ts';
 import { control } from './control.ts';
 import { explaining } from './explain.ts';
 import { kubectl, rights } from './kubectl.ts';
 import { undoing } from './undo.ts';
 
 /** What `kubectl edgeset` must tell and do, on any cluster. */
-export const pluginRules: readonly Rule[] = [...explaining, ...control, ...undoing, ...kubectl];
+export const pluginRules: readonly Rule[] = [
+  ...explaining,
+  ...control,
+  ...undoing,
+  ...kubectl,
+  ...advancedOnes,
+  ...advancedUndoing,
+];
 
 /** What it must tell where the API server checks rights, which the embedded one does not. */
 export const pluginRightsRules: readonly Rule[] = rights;

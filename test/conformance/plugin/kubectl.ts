@@ -39,6 +39,35 @@ export const kubectl = section('As a plugin of kubectl', (rule) => {
     { nodes: 1 },
   );
 
+  rule(
+    'Advanced DaemonSets are completed with their kind, and served by the same words',
+    async (c) => {
+      const podLabels = { kind: 'advanced' };
+      await c.settled({ podLabels, spec: { selector: { matchLabels: { app: 'app', ...podLabels } } } });
+      const native = { name: 'app', podLabels: { kind: 'native' }, podSpec: { nodeSelector: { no: 'node' } } };
+      for (const shape of [native, { name: 'other' }]) await c.create(shape, 'native');
+      const env = environmentOf(c);
+      const where = ['-n', c.namespace];
+      const completed = async (...words: string[]): Promise<string[]> =>
+        (await run('kubectl', ['__complete', 'edgeset', ...words], { env })).stdout.trim().split('\n').toSorted();
+      assert.deepEqual(await completed('explain', ...where, ''), [':4', 'ads/app', 'ds/app', 'other']);
+      assert.deepEqual(await completed('explain', ...where, 'ads/'), [':4', 'ads/app']);
+      assert.deepEqual(await completed('pause', ...where, 'daemonset.apps.kruise.io/'), [
+        ':4',
+        'daemonset.apps.kruise.io/app',
+      ]);
+      assert.deepEqual(await completed('undo', 'ads/app', ...where, '--to-revision', ''), ['1\tapp:v1', ':4']);
+      const said = async (...words: string[]): Promise<string> =>
+        (await run('kubectl', ['edgeset', ...words, ...where], { env })).stdout;
+      assert.match(await said('status'), /^ads\/app +Complete /m);
+      assert.equal(await said('pause', 'ads/app'), 'daemonset.apps.kruise.io/app paused\n');
+      assert.equal(await said('resume', 'daemon/app'), 'daemonset.apps.kruise.io/app unpaused\n');
+      assert.match(await said('wait', 'ads/app', '--timeout', '40s'), /^1 of 1 online nodes run app-/);
+      assert.match(await said('history', 'ads/app'), /^1 +\w+ +\w+ +1 +present, last complete +app:v1$/m);
+    },
+    { kind: 'advanced', nodes: 1 },
+  );
+
   rule('status -w appends each change where there is no terminal, and ends on SIGINT', async (c) => {
     await c.settled({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
     const child = spawn(process.execPath, [join(bin, 'kubectl-edgeset.ts'), 'status', '-w', '-n', c.namespace], {
@@ -91,6 +120,8 @@ export const rights = section('As a plugin of kubectl', (rule) => {
           ['pause', 'app'],
           ['history', 'app'],
           ['undo', 'app'],
+          ['explain', 'ads/app'],
+          ['pause', 'ads/app'],
         ]) {
           const { code, stdout, stderr } = await edgeset(c, ...args, '--kubeconfig', file);
           assert.deepEqual([code, stdout], [1, '']);

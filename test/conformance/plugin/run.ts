@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { main } from '../../../src/cli/index.ts';
 import type { Case } from '../kit/index.ts';
 
@@ -24,6 +25,34 @@ export const edgeset = async (c: Case, ...args: string[]): Promise<Ran> => {
   return { code, stdout, stderr };
 };
 
+/** What it said, on stdout and on stderr, having ended well. */
+export const succeeds = ({ code, stdout, stderr }: Ran): [string, string] => {
+  assert.equal(code, 0, stderr);
+  return [stdout, stderr];
+};
+
+/** It ended with 1, and said so on stderr alone. */
+export const refuses = ({ code, stdout, stderr }: Ran, words: RegExp): void => {
+  assert.deepEqual([code, stdout], [1, ''], stderr);
+  assert.match(stderr, words);
+};
+
+export interface Listed {
+  number: number;
+  hash: string;
+  images: string[];
+  changeCause?: string;
+  pods: number;
+  present: boolean;
+  lastComplete: boolean;
+  rolledBack: boolean;
+}
+
+export const history = async (c: Case): Promise<Listed[]> => {
+  const { stdout } = await edgeset(c, 'history', 'app', '-o', 'json');
+  return (JSON.parse(stdout) as { revisions: Listed[] }).revisions;
+};
+
 /** Resolves with what is said on stdout as soon as it matches. */
 export const untilSaid = async (c: Case, said: RegExp, ...args: string[]): Promise<string> => {
   let last = '';
@@ -41,5 +70,5 @@ export const untilSaid = async (c: Case, said: RegExp, ...args: string[]): Promi
 /** Resolves when `explain --node` files the node under `phase (cause)` and gives a sentence that matches. */
 export const untilExplained = async (c: Case, node: string, where: string, sentence: RegExp): Promise<string> => {
   const filed = new RegExp(`^${node}: ${where.replace(/[()]/g, String.raw`\$&`)}\\n.*${sentence.source}`, 'm');
-  return untilSaid(c, filed, 'explain', 'ds/app', '--node', node);
+  return untilSaid(c, filed, 'explain', 'app', '--node', node);
 };

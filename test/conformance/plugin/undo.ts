@@ -1,21 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Case, section } from '../kit/index.ts';
-import { edgeset, type Ran } from './run.ts';
-
-interface Listed {
-  number: number;
-  hash: string;
-  images: string[];
-  pods: number;
-  present: boolean;
-  lastComplete: boolean;
-  rolledBack: boolean;
-}
-
-const history = async (c: Case): Promise<Listed[]> => {
-  const { stdout } = await edgeset(c, 'history', 'app', '-o', 'json');
-  return (JSON.parse(stdout) as { revisions: Listed[] }).revisions;
-};
+import { edgeset, history, refuses, succeeds } from './run.ts';
 
 const imageOf = async (c: Case): Promise<string | undefined> =>
   (await c.daemonSet()).spec?.template.spec?.containers[0]?.image;
@@ -28,16 +13,6 @@ const untilPresent = (c: Case, number: number): Promise<unknown> =>
   c.until(`revision ${number} is the present one`, async () =>
     (await history(c)).some((revision) => revision.present && revision.number === number),
   );
-
-const succeeds = ({ code, stdout, stderr }: Ran): [string, string] => {
-  assert.equal(code, 0, stderr);
-  return [stdout, stderr];
-};
-
-const refuses = ({ code, stdout, stderr }: Ran, words: RegExp): void => {
-  assert.deepEqual([code, stdout], [1, ''], stderr);
-  assert.match(stderr, words);
-};
 
 export const undoing = section('history and undo', (rule) => {
   rule('undo of a halted version repairs what it broke, and lets nobody set it again unnoticed', async (c) => {

@@ -1,0 +1,13 @@
+import { quick, runSuite } from '../conformance/kit/index.ts';
+import { pluginRules } from '../conformance/plugin/index.ts';
+import { startEmbeddedCluster } from './cluster.ts';
+
+/** Of both kinds what takes no more than seconds; full/ has them all, and `npm run test:cluster` runs it. */
+const QUICK = [
+  'Advanced DaemonSets: plan and wait tell what a partition and a selector keep back',
+  'Advanced DaemonSets: status lists both kinds, told apart',
+  'undo while paused or under a partition changes the template alone',
+  'plan, wait, pause and resume: pause stops, resume goes on',
+];
+
+runSuite('kubectl edgeset, on the embedded cluster', startEmbeddedCluster, quick(pluginRules, QUICK));
