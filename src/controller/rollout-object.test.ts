@@ -55,6 +55,27 @@ describe('the rollout object', () => {
     assert.equal(object.loaded, false);
   });
 
+  it('that a DaemonSet left behind when it was deleted with its pods orphaned is made anew', async () => {
+    const { api, object } = prepare();
+    const ref = { namespace: owner.namespace, name: owner.rolloutName };
+    const before = createRolloutObject(api.client, { ...owner, uid: 'set-0' });
+    await before.load({});
+    await before.write({ observedGeneration: 7, summary: 'of before' }, {});
+    api.objects.patch(daemonRollouts, ref, { metadata: { ownerReferences: null } });
+    assert.equal(await object.load({}), undefined);
+    const { metadata } = await api.client.get(daemonRollouts, ref);
+    assert.equal(metadata.ownerReferences?.[0]?.uid, owner.uid);
+    await assert.rejects(before.write({ summary: 'late' }, {}), 'who holds the old one cannot write the new one');
+  });
+
+  it('that somebody else made without an owner is let be', async () => {
+    const { api, object } = prepare();
+    const ref = { namespace: owner.namespace, name: owner.rolloutName };
+    await createRolloutObject(api.client, { ...owner, uid: 'set-0' }).load({});
+    api.objects.patch(daemonRollouts, ref, { metadata: { ownerReferences: null, labels: null } });
+    await assert.rejects(object.load({}), (error) => error instanceof RolloutObjectError && error.code === 'NotOurs');
+  });
+
   it('says when its reservations were not kept', async () => {
     const { api, object } = prepare();
     await object.load({});

@@ -6,6 +6,12 @@ import { daemonRollouts } from './resources.ts';
 
 export const FIELD_MANAGER = 'edgeset-manager';
 
+const MANAGED_BY = 'app.kubernetes.io/managed-by';
+
+/** Of a DaemonSet that was deleted with --cascade=orphan: the garbage collector made it nobody's, and will not remove it. */
+const isLeftBehind = ({ metadata }: DaemonRollout): boolean =>
+  metadata.labels?.[MANAGED_BY] === FIELD_MANAGER && (metadata.ownerReferences ?? []).length === 0;
+
 /** Why a DaemonRollout cannot be used. */
 export class RolloutObjectError extends Error {
   /**
@@ -34,7 +40,7 @@ export const createRolloutObject = (client: KubeClient, owner: DaemonSetRef) => 
     metadata: {
       name,
       namespace,
-      labels: { 'app.kubernetes.io/managed-by': FIELD_MANAGER },
+      labels: { [MANAGED_BY]: FIELD_MANAGER },
       ownerReferences: [{ apiVersion, kind, name: owner.name, uid, controller: true }],
     },
   });
@@ -48,6 +54,15 @@ export const createRolloutObject = (client: KubeClient, owner: DaemonSetRef) => 
     return client.create(daemonRollouts, fresh(), { ...options, fieldManager: FIELD_MANAGER });
   };
 
+  const remove = async ({ metadata: { uid: found, resourceVersion } }: DaemonRollout, options: CallOptions) => {
+    try {
+      const preconditions = { ...(found && { uid: found }), ...(resourceVersion && { resourceVersion }) };
+      await client.delete(daemonRollouts, { namespace, name }, { preconditions, ...options });
+    } catch (error) {
+      if (!isKubeError(error, 'NotFound')) throw error;
+    }
+  };
+
   return {
     get status(): DaemonRolloutStatus | undefined {
       return held?.status;
@@ -59,9 +74,16 @@ export const createRolloutObject = (client: KubeClient, owner: DaemonSetRef) => 
     get loaded(): boolean {
       return held !== undefined;
     },
-    /** Reads the object, or creates it. Throws `NotOurs` while one of an earlier DaemonSet is still there. */
+    /**
+     * Reads the object, or creates it. Throws `NotOurs` while one of an earlier DaemonSet is still there; one that such a
+     * DaemonSet left behind for good is removed.
+     */
     async load(options: CallOptions): Promise<DaemonRolloutStatus | undefined> {
-      const object = await readOrCreate(options);
+      let object = await readOrCreate(options);
+      if (isLeftBehind(object)) {
+        await remove(object, options);
+        object = await readOrCreate(options);
+      }
       if (!object.metadata?.ownerReferences?.some((reference) => reference.uid === uid))
         throw new RolloutObjectError('NotOurs', `DaemonRollout ${name} belongs to another DaemonSet of the same name`);
       held = object;

@@ -24,6 +24,19 @@ export const status = section('Status', (rule) => {
     await c.until('it is collected', async () => (await c.rollout()) === undefined);
   });
 
+  rule('deleted with its pods orphaned and made again, a DaemonSet goes on with them', async (c) => {
+    const shape = { annotations: { 'apps.openyurt.io/max-unavailable': '100%' } };
+    await c.settled(shape);
+    const before = (await c.pods()).map(({ uid }) => uid).toSorted();
+    await c.kubectl(['delete', 'daemonset', 'app', '--cascade=orphan']);
+    await c.settled(shape);
+    assert.deepEqual((await c.pods()).map(({ uid }) => uid).toSorted(), before);
+    const { metadata } = await c.daemonSet();
+    assert.equal((await c.rollout())?.metadata.ownerReferences?.[0]?.uid, metadata?.uid);
+    await c.setImage('app:v2');
+    await c.untilRunning('app:v2');
+  });
+
   rule(
     'every eligible node is counted in one phase, and causes add up to phases',
     async (c) => {
