@@ -46,5 +46,5 @@ test('glyphs beyond ASCII are drawn where the locale has them', () => {
 test('a word that is no part is refused before anything starts', async () => {
   const host = io({}, 0);
   assert.equal(await main(['demo', 'flet'], host.io), 2);
-  assert.match(host.text(), /flet: is no part of the demo: give some of auto, ota, fleet/);
+  assert.match(host.text(), /flet: is no part of the demo: give some of auto, ota, advanced, fleet/);
 });

@@ -5,7 +5,7 @@ import { resolveDemoOptions } from './options.ts';
 
 test('without words and flags everything is played, in the order of the story', () => {
   assert.deepEqual(resolveDemoOptions([], {}), {
-    parts: ['auto', 'ota', 'fleet'],
+    parts: ['auto', 'ota', 'advanced', 'fleet'],
     keep: false,
     fleet: 40,
     speed: 10,

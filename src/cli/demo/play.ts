@@ -35,8 +35,6 @@ const SECOND_MS = 1000;
 /** Plays one part, with its picture kept up to date. Rejects with a `DemoFailure` that names the step. */
 export const playPart = async (options: PlayOptions): Promise<void> => {
   const { part, witness, view, clock, signal, from } = options;
-  const { name, namespace } = part.daemonSet.metadata;
-  const container = part.daemonSet.spec?.template.spec?.containers[0]?.name ?? '';
   const playing = (step: Step): Playing => ({
     heading: part.heading,
     step: from + part.steps.indexOf(step) + 1,
@@ -51,7 +49,8 @@ export const playPart = async (options: PlayOptions): Promise<void> => {
       client: options.client,
       clock: options.env.clock,
       witness,
-      daemonSet: { namespace, name, container },
+      kind: part.kind,
+      daemonSet: part.daemonSet,
       signal,
       agent: options.agent,
       snapshot: async (caption) => options.keep({ caption, scene: await witness.scene() }),

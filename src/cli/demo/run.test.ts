@@ -9,7 +9,13 @@ import { startEmbeddedCluster } from './embedded-cluster.ts';
 import { type StartManager, startManager } from './manager.ts';
 import { type DemoFlags, resolveDemoOptions } from './options.ts';
 import { runDemo } from './run.ts';
-import { startBlindManager, startPushyManager, startRashManager, startShortManager } from './testing/managers.ts';
+import {
+  startBlindManager,
+  startHastyManager,
+  startPushyManager,
+  startRashManager,
+  startShortManager,
+} from './testing/managers.ts';
 import { createPlainView } from './view/index.ts';
 
 const play = async (
@@ -37,9 +43,9 @@ test('all parts hold, and draw their picture', async () => {
     const picture = path.join(folder, 'rollout.svg');
     const run = await play([], { fleet: '10', picture });
     assert.equal(await run.code, 0, run.out() + run.err());
-    assert.match(run.out(), /All 15 steps held/);
+    assert.match(run.out(), /All 22 steps held/);
     assert.match(run.out(), /most nodes down at once 1 of a budget of 1/);
-    assert.equal(run.out().match(/^ +[\d.]+s {4}ok /gm)?.length, 15);
+    assert.equal(run.out().match(/^ +[\d.]+s {4}ok /gm)?.length, 22);
     const drawn = await readFile(picture, 'utf8');
     assert.match(drawn, /A good version, half way/);
     assert.match(drawn, /A bad version, stopped/);
@@ -68,6 +74,12 @@ test('a manager that does not wait for owners fails the step that only announces
   assert.match(run.err(), /step 2 of 5 \(Publish nginx:1\.19\.5\) failed: expected /);
 });
 
+test('a manager that does not wait for the hook fails the step that shows it', async () => {
+  const run = await play(['advanced'], {}, startHastyManager);
+  assert.equal(await run.code, 1);
+  assert.match(run.err(), /step 5 of 7 \(A preDelete hook: kiosk:4 has to wait\) failed: expected /);
+});
+
 test('a manager that ends fails the demo', async () => {
   const run = await play(['auto'], {}, startShortManager);
   assert.equal(await run.code, 1);
@@ -86,7 +98,7 @@ test('the kept cluster answers to the edgeset commands that the closing lines na
   let commands: string[] = [];
   let environment: Record<string, string> = {};
   const kept = Promise.withResolvers<void>();
-  const run = await play(['auto', 'ota', 'fleet'], { keep: true, fleet: '5' }, startManager, (text) => {
+  const run = await play(['auto', 'ota', 'advanced', 'fleet'], { keep: true, fleet: '5' }, startManager, (text) => {
     const kubeconfig = /export KUBECONFIG=(\S+)/.exec(text)?.[1];
     if (kubeconfig === undefined) return;
     environment = { KUBECONFIG: kubeconfig };

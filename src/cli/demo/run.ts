@@ -31,7 +31,7 @@ interface Played {
 const LOG_LINES = 15;
 
 const selectorOf = ({ daemonSet }: Part): string =>
-  Object.entries(daemonSet.spec?.selector.matchLabels ?? {})
+  Object.entries(daemonSet.spec?.selector?.matchLabels ?? {})
     .map(([key, value]) => `${key}=${value}`)
     .join(',');
 
@@ -54,6 +54,7 @@ const playAll = async (
     for (const part of parts) {
       await cluster.addNodes(part.nodes);
       const witness = createWitness(eyes, env, {
+        kind: part.kind,
         ...part.daemonSet.metadata,
         labelSelector: selectorOf(part),
         nodes: part.eligible,

@@ -1,7 +1,8 @@
 import type { KubeClient } from '../../kube/index.ts';
-import { daemonSets } from '../../resources/index.ts';
 import type { Clock } from '../../runtime/index.ts';
 import type { DemoAgent } from './agent.ts';
+import type { DemoKind } from './kinds.ts';
+import type { Part } from './parts/index.ts';
 import { nodes } from './resources.ts';
 import type { Witness } from './witness.ts';
 
@@ -39,8 +40,14 @@ export interface Stage {
   /** As `kubectl annotate node NAME edgeset.io/sim=offline` does. */
   offline(names: readonly string[]): Promise<void>;
   online(names: readonly string[]): Promise<void>;
+  /** Creates the part's DaemonSet. */
+  create(): Promise<void>;
+  /** As `kubectl patch` does. */
+  change(body: object): Promise<void>;
   /** As `kubectl set image` does. */
   setImage(image: string): Promise<void>;
+  /** What that changes, to be changed together with more. */
+  imageOf(image: string): { spec: { template: object } };
   /** The agent on a node: started when it is asked for first, ended with the demo. */
   agent(node: string): Promise<DemoAgent>;
   /** Keeps the present scene for the picture. */
@@ -51,7 +58,8 @@ export interface StageOptions {
   client: KubeClient;
   clock: Clock;
   witness: Witness;
-  daemonSet: { namespace: string; name: string; container: string };
+  kind: DemoKind;
+  daemonSet: Part['daemonSet'];
   signal: AbortSignal;
   agent: (node: string) => Promise<DemoAgent>;
   snapshot: (caption: string) => Promise<void>;
@@ -63,7 +71,7 @@ const POLL_MS = 500;
 const FIELD_MANAGER = 'edgeset-demo';
 
 export const createStage = (options: StageOptions): Stage => {
-  const { client, clock, witness, daemonSet, signal } = options;
+  const { client, clock, witness, kind, daemonSet, signal } = options;
 
   /** Resolves at the next change, or after half a second of the cluster's time. */
   const next = (): Promise<void> =>
@@ -95,9 +103,23 @@ export const createStage = (options: StageOptions): Stage => {
     await Promise.all(names.map((name) => client.patch(nodes, { name }, body, call)));
   };
 
+  const imageOf: Stage['imageOf'] = (image) => {
+    const [first, ...others] = daemonSet.spec?.template?.spec?.containers ?? [];
+    return { spec: { template: { spec: { containers: [{ ...first, image }, ...others] } } } };
+  };
+  const change = async (body: object): Promise<void> => {
+    const { namespace, name } = daemonSet.metadata;
+    await client.patch(kind.resource, { namespace, name }, body, { type: kind.patch, fieldManager: FIELD_MANAGER });
+  };
+
   return {
     client,
     witness,
+    async create() {
+      // In the version that it is written in, which need not be the one that it is read in.
+      const version = daemonSet.apiVersion?.split('/')[1] ?? kind.resource.version;
+      await client.create({ ...kind.resource, version }, daemonSet, { fieldManager: FIELD_MANAGER });
+    },
     check({ that, test, seen }) {
       keepRules();
       if (!test()) throw new DemoFailure(that, seen());
@@ -120,11 +142,9 @@ export const createStage = (options: StageOptions): Stage => {
     },
     offline: (names) => power(names, 'offline'),
     online: (names) => power(names, null),
-    async setImage(image) {
-      const { namespace, name, container } = daemonSet;
-      const body = { spec: { template: { spec: { containers: [{ name: container, image }] } } } };
-      await client.patch(daemonSets, { namespace, name }, body, { type: 'strategic', fieldManager: FIELD_MANAGER });
-    },
+    setImage: (image) => change(imageOf(image)),
+    imageOf,
+    change,
     agent: options.agent,
     snapshot: options.snapshot,
   };

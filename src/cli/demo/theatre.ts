@@ -1,3 +1,4 @@
+import { advancedDaemonSetCrd } from '../../advanced/index.ts';
 import { createClient, type KubeClient, loadClusterConfig } from '../../kube/index.ts';
 import { daemonRolloutCrd } from '../../rollout/index.ts';
 import { type Clock, type Env, silentLogger } from '../../runtime/index.ts';
@@ -72,7 +73,8 @@ export const openTheatre = async ({ cast, clock, speed, random, signal }: Theatr
       return client;
     };
     const setup = await connect('setup');
-    await setup.create(customResourceDefinitions, daemonRolloutCrd, { signal });
+    for (const crd of [daemonRolloutCrd, advancedDaemonSetCrd])
+      await setup.create(customResourceDefinitions, crd, { signal });
     manager = cast.startManager(kubeconfig, env);
     const lost = (): void => ending.abort(new DemoFailure('the manager to run', 'that it ended'));
     manager.ended.then(lost, lost);

@@ -1,4 +1,3 @@
-import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { daemonRollouts } from '../../controller/index.ts';
 import {
@@ -14,16 +13,16 @@ import {
   type Reflector,
   type Resource,
 } from '../../kube/index.ts';
-import { readRollout } from '../../native/index.ts';
-import { daemonSets } from '../../resources/index.ts';
 import { type DaemonRollout, phases } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
+import type { DemoDaemonSet, DemoKind } from './kinds.ts';
 import { createMeter, type Meter, type PodSight } from './meter.ts';
 import { controllerRevisions, isReady, nodes, pods } from './resources.ts';
 import { type EventLine, emptyScene, type NodeCell, type Scene } from './scene.ts';
 
 /** Which DaemonSet is watched, and what it may do. */
 export interface Subject {
+  kind: DemoKind;
   namespace: string;
   name: string;
   /** Of its pods. */
@@ -36,7 +35,7 @@ export interface Subject {
 
 export interface Witness {
   readonly meter: Meter;
-  daemonSet(): DaemonSet | undefined;
+  daemonSet(): DemoDaemonSet | undefined;
   rollout(): DaemonRollout | undefined;
   node(name: string): Node | undefined;
   /** Pods on the node, those that are ending included. */
@@ -76,7 +75,7 @@ const sightOf = (pod: Pod): PodSight => {
 
 /** Watches a DaemonSet, its nodes and pods through a connection of its own, as anybody with kubectl could. */
 export const createWitness = (client: KubeClient, env: Env, subject: Subject): Witness => {
-  const { namespace, name, labelSelector, share } = subject;
+  const { kind, namespace, name, labelSelector, share } = subject;
   const meter = createMeter({ share, settleMs: SETTLE_MS, now: () => env.clock.now() });
   const listeners = new Set<() => void>();
   const told: EventLine[] = [];
@@ -110,7 +109,7 @@ export const createWitness = (client: KubeClient, env: Env, subject: Subject): W
     }),
     daemonsets: createReflector({
       ...parts,
-      resource: daemonSets,
+      resource: kind.resource,
       namespace,
       project: whole,
       handlers: [onChange],
@@ -181,7 +180,7 @@ export const createWitness = (client: KubeClient, env: Env, subject: Subject): W
   return {
     meter,
     daemonSet: () => caches.daemonsets.store.get(`${namespace}/${name}`),
-    rollout: () => caches.daemonrollouts.store.get(`${namespace}/${name}`),
+    rollout: () => caches.daemonrollouts.store.get(`${namespace}/${kind.rolloutName(name)}`),
     node: (node) => caches.nodes.store.get(node),
     podsOn: (node) => [...caches.pods.store.values()].filter((pod) => nodeOf(pod) === node),
     events: () => told,
@@ -190,7 +189,9 @@ export const createWitness = (client: KubeClient, env: Env, subject: Subject): W
       const bare = subject.nodes.map((node): NodeCell => ({ name: node, phase: undefined, image: imageOn(node) }));
       if (!daemonSet) return { ...emptyScene, nodes: bare, events: told };
       try {
-        const { ledger, decision } = await readRollout({ client: cached, clock: env.clock, namespace, name });
+        const reading = await kind.read({ client: cached, clock: env.clock, namespace, name });
+        if (!reading) return { ...emptyScene, nodes: bare, events: told };
+        const { ledger, decision } = reading;
         const cells = bare.map((cell) => ({ ...cell, phase: ledger.get(cell.name)?.view.phase }));
         const { budget, usage, hold } = decision.summary;
         return {

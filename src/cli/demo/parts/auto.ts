@@ -1,4 +1,4 @@
-import { daemonSets } from '../../../resources/index.ts';
+import { demoKinds } from '../kinds.ts';
 import type { Part } from './part.ts';
 import { conditionHolds, count, differing, expectOn, expectPower, inventory, podUids, some, upOn } from './sights.ts';
 
@@ -42,6 +42,7 @@ export const autoPart = (): Part => {
       },
       ...workers.map((name) => ({ name })),
     ],
+    kind: demoKinds.native,
     eligible: workers,
     daemonSet,
     // The default of 10 %, which is one node of three.
@@ -51,7 +52,7 @@ export const autoPart = (): Part => {
         title: `Create a DaemonSet with ${before}`,
         look: 'Three workers start nginx. OnDelete and one annotation (update-strategy: auto) are all it takes to hand its updates to edgeset.',
         async play(stage) {
-          await stage.client.create(daemonSets, daemonSet);
+          await stage.create();
           await expectOn(stage, before, workers);
           await stage.expect({
             that: 'a pod on each of the three workers and nowhere else',

@@ -1,5 +1,5 @@
-import { daemonSets } from '../../../resources/index.ts';
 import { pick } from '../chance.ts';
+import { demoKinds } from '../kinds.ts';
 import type { Part, PartOptions } from './part.ts';
 import {
   conditionHolds,
@@ -61,6 +61,7 @@ export const fleetPart = ({ fleet, random }: PartOptions): Part => {
       labels: { fleet: 'shops' },
       taints: [{ key: 'fleet', value: 'shops', effect: 'NoSchedule' }],
     })),
+    kind: demoKinds.native,
     eligible: names,
     daemonSet,
     share: SHARE,
@@ -69,7 +70,7 @@ export const fleetPart = ({ fleet, random }: PartOptions): Part => {
         title: `${fleet} shops start their till, version 1`,
         look: 'Each cell is the machine of one shop. They may be down for an update too, but never more than 10 % of those in reach at once.',
         async play(stage) {
-          await stage.client.create(daemonSets, daemonSet);
+          await stage.create();
           await expectOn(stage, image.first, names);
           return `${fleet} tills run ${image.first}`;
         },

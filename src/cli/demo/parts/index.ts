@@ -1,3 +1,4 @@
+import { advancedPart } from './advanced.ts';
 import { autoPart } from './auto.ts';
 import { fleetPart } from './fleet.ts';
 import { otaPart } from './ota.ts';
@@ -7,6 +8,7 @@ import type { Part, PartOptions } from './part.ts';
 const parts = {
   auto: autoPart,
   ota: otaPart,
+  advanced: advancedPart,
   fleet: fleetPart,
 } satisfies Record<string, (options: PartOptions) => Part>;
 

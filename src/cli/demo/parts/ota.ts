@@ -1,7 +1,7 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { daemonSets } from '../../../resources/index.ts';
 import { needUpgradeOf } from '../../../rollout/index.ts';
 import type { DemoAgent } from '../agent.ts';
+import { demoKinds } from '../kinds.ts';
 import type { Stage } from '../stage.ts';
 import type { Part } from './part.ts';
 import { count, differing, expectOn, expectPower, inventory, podUids } from './sights.ts';
@@ -93,6 +93,7 @@ export const otaPart = (): Part => ({
     labels: { fleet: 'cars' },
     taints: [{ key: 'fleet', value: 'cars', effect: 'NoSchedule' }],
   })),
+  kind: demoKinds.native,
   eligible: cars,
   daemonSet,
   share: 0.1,
@@ -101,7 +102,7 @@ export const otaPart = (): Part => ({
       title: `Three cars run ${image.first}, update-strategy: ota`,
       look: 'A car that is driving must not be updated because somebody in an office changed a number. Here its owner decides.',
       async play(stage) {
-        await stage.client.create(daemonSets, daemonSet);
+        await stage.create();
         await expectOn(stage, image.first, cars);
         const agent = await stage.agent(own);
         await expectAnswer(

@@ -1,4 +1,4 @@
-import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import type { DemoDaemonSet, DemoKind } from '../kinds.ts';
 import type { Stage } from '../stage.ts';
 
 export interface DemoNode {
@@ -21,7 +21,8 @@ export interface Part {
   nodes: readonly DemoNode[];
   /** Names of those that the DaemonSet runs on, in the order in which they are drawn. */
   eligible: readonly string[];
-  daemonSet: DaemonSet & { metadata: { name: string; namespace: string } };
+  kind: DemoKind;
+  daemonSet: DemoDaemonSet & { metadata: { name: string; namespace: string } };
   /** Share of the online nodes that may be down at once. */
   share: number;
   steps: readonly Step[];

@@ -1,4 +1,5 @@
 import type { Node } from 'kubernetes-types/core/v1.d.ts';
+import { createAdvancedKind } from '../../../advanced/index.ts';
 import { createController } from '../../../controller/index.ts';
 import {
   createClient,
@@ -68,14 +69,16 @@ const blindToOffline = (client: KubeClient): KubeClient => {
   };
 };
 
-const runProduct = async (client: KubeClient, env: Env, signal: AbortSignal): Promise<unknown> => {
+const runProduct = async (client: KubeClient, env: Env, signal: AbortSignal, kind = 'native'): Promise<unknown> => {
   const events = createEventRecorder({
     client,
     env,
     reportingController: 'edgeset.io/test',
     reportingInstance: 'test',
   });
-  const controller = createController(nativeKind, { client, env, events, identity: 'test' });
+  const parts = { client, env, events, identity: 'test' };
+  const controller =
+    kind === 'native' ? createController(nativeKind, parts) : createController(createAdvancedKind(), parts);
   return Promise.all([controller.run(signal), controller.lead(signal), events.run(signal)]);
 };
 
@@ -111,6 +114,20 @@ export const startRashManager = manager(deleteOutdated);
 /** The product's own controller, beside somebody who does not wait for owners. */
 export const startPushyManager = manager((client, env, signal) =>
   Promise.all([runProduct(client, env, signal), deleteOutdated(client, env, signal)]),
+);
+
+const deletePrepared = async (client: KubeClient, { clock }: Env, signal: AbortSignal): Promise<void> => {
+  const labelSelector = 'lifecycle.apps.kruise.io/state=PreparingDelete';
+  for (;;) {
+    await sleep(clock, 1000, signal);
+    for (const { metadata } of (await client.list(pods, { namespace: 'default', labelSelector, signal })).items)
+      await client.delete(pods, { namespace: 'default', name: metadata?.name ?? '' }, { signal });
+  }
+};
+
+/** The product's controller of Advanced DaemonSets, beside somebody who does not wait for hooks. */
+export const startHastyManager = manager((client, env, signal) =>
+  Promise.all([runProduct(client, env, signal, 'advanced'), deletePrepared(client, env, signal)]),
 );
 
 /** Ends at once. */
