@@ -1,6 +1,6 @@
 import { after, before, describe } from 'node:test';
 import { advancedDaemonSetCrd } from '../../src/advanced/index.ts';
-import { describeHandover, describeInPlace, describeOwners, type HandStage } from '../conformance/advanced/index.ts';
+import { describeInPlace, describeOwners, type HandStage } from '../conformance/advanced/index.ts';
 import { kubectlApply, type RealCluster, startCluster, until } from './index.ts';
 
 describe('Advanced DaemonSets played by hand, on a real API server', { timeout: 300_000, concurrency: 3 }, () => {
@@ -27,7 +27,6 @@ describe('Advanced DaemonSets played by hand, on a real API server', { timeout: 
     };
   };
 
-  describeHandover(open);
   describeInPlace(open);
   describeOwners(open);
 });

@@ -3,7 +3,7 @@ import { advancedDaemonSetCrd } from '../../src/advanced/index.ts';
 import { customResourceDefinitions } from '../../src/resources/index.ts';
 import { createVirtualClock, silentLogger } from '../../src/runtime/index.ts';
 import { createEmbeddedCluster, machineryClient } from '../../src/sim/index.ts';
-import { describeHandover, describeInPlace, describeOwners, type HandStage } from '../conformance/advanced/index.ts';
+import { describeInPlace, describeOwners, type HandStage } from '../conformance/advanced/index.ts';
 
 const STEP_MS = 50;
 const LIMIT_MS = 120_000;
@@ -36,7 +36,6 @@ const open = async (): Promise<HandStage> => {
 };
 
 describe('Advanced DaemonSets played by hand, on the embedded cluster', () => {
-  describeHandover(open);
   describeInPlace(open);
   describeOwners(open);
 });

@@ -1,182 +1,156 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
-import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
+import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import { newPod } from '../../../src/advanced/pods/index.ts';
-import { defaultedTemplate, HASH_LABEL, planHistory, writeRevision } from '../../../src/advanced/revisions/index.ts';
-import { controllerRevisions, daemonSets, pods } from '../../../src/resources/index.ts';
-import { advancedDaemonSets } from './api.ts';
-import { createAdvanced, type HandStage, listPods, untilGone, untilReady } from './stage.ts';
+import { controllerOf } from '../../../src/rollout/index.ts';
+import { type Case, section } from '../kit/index.ts';
 
-const labels = { app: 'x' };
-const selector = { matchLabels: labels };
-
-/** Everything in which two writers of JSON may differ. */
-const templateOf = (stage: HandStage, image: string): PodTemplateSpec => ({
+/** Everything in which two writers of JSON may differ: a native DaemonSet knows its pods by the bytes of a revision. */
+const templateOf = (c: Case, image: string): PodTemplateSpec => ({
   metadata: {
-    labels: { ...labels, 10: 'ten', 9: 'nine', 'z/a': 'z' },
+    labels: { app: 'app', 10: 'ten', 9: 'nine', 'z/a': 'z' },
     annotations: { text: '<a> & "b"\u2028\u0007 \u{1f600}', b: '1' },
   },
   spec: {
-    nodeSelector: { case: stage.namespace },
+    nodeSelector: { case: c.namespace },
     containers: [
       { name: 'main', image, env: [{ name: 'A', value: 'a&b' }], resources: { limits: { memory: '1024Mi' } } },
     ],
   },
 });
 
-const revisionsOf = async ({ client, namespace }: HandStage): Promise<ControllerRevision[]> =>
-  (await client.list(controllerRevisions, { namespace })).items;
-
-const proved = async ({ client, namespace }: HandStage, template: PodTemplateSpec): Promise<PodTemplateSpec> => {
-  const answer = await defaultedTemplate(client, namespace, template);
-  assert.ok(answer.ok);
-  return answer.template;
-};
-
-const startNative = async (stage: HandStage, template: PodTemplateSpec): Promise<void> => {
-  const { client, namespace, nodes, until } = stage;
-  await client.create(daemonSets, { metadata: { name: 'app', namespace }, spec: { selector, template } });
-  await until('the native controller is content', async () => {
-    const { status } = await client.get(daemonSets, { namespace, name: 'app' });
-    const content = status?.observedGeneration === 1 && status.updatedNumberScheduled === nodes.length;
-    return content && status.numberAvailable === nodes.length ? true : undefined;
-  });
-};
-
-const letGo = async (stage: HandStage, remove: () => Promise<unknown>, get: () => Promise<unknown>): Promise<void> => {
-  await remove();
-  await untilGone(stage, 'its owner', get);
-  const left = [...(await listPods(stage)), ...(await revisionsOf(stage))];
-  assert.deepEqual(
-    left.flatMap(({ metadata }) => metadata?.ownerReferences ?? []),
-    [],
+/** One manifest for both kinds: the API version alone tells them apart. */
+const apply = (c: Case, apiVersion: string, image: string, spec: object = {}): Promise<string> =>
+  c.kubectl(
+    ['apply', '-f', '-'],
+    JSON.stringify({
+      apiVersion,
+      kind: 'DaemonSet',
+      metadata: { name: 'app', annotations: { 'edgeset.io/settle-seconds': '1' } },
+      spec: { selector: { matchLabels: { app: 'app' } }, template: templateOf(c, image), ...spec },
+    }),
   );
-};
 
-const orphanNative = (stage: HandStage): Promise<void> => {
-  const { client, namespace } = stage;
-  const ref = { namespace, name: 'app' };
-  return letGo(
-    stage,
-    () => client.delete(daemonSets, ref, { propagationPolicy: 'Orphan' }),
-    () => client.get(daemonSets, ref),
-  );
-};
+const orphan = (c: Case, kind: string): Promise<string> => c.kubectl(['delete', kind, 'app', '--cascade=orphan']);
 
-const identities = async (stage: HandStage): Promise<string[]> =>
-  (await listPods(stage))
-    .map(
-      ({ metadata, status }) => `${metadata?.uid} ${status?.containerStatuses?.map((each) => each.containerID).join()}`,
-    )
+/** Pods and the containers in them: whatever restarts is another one. */
+const identities = async (c: Case): Promise<string[]> =>
+  (await c.pods())
+    .map(({ uid, object }) => {
+      const [container] = object.status?.containerStatuses ?? [];
+      return `${uid} ${container?.containerID} ${container?.state?.running?.startedAt} ${container?.restartCount}`;
+    })
     .toSorted();
 
-/** What the native controller knows by a label of its own; our pods do not have it. */
-const forgetGeneration = async (stage: HandStage): Promise<void> => {
-  const { client, namespace } = stage;
-  const body = { metadata: { labels: { 'pod-template-generation': null } } };
-  for (const { metadata } of await listPods(stage))
-    await client.patch(pods, { namespace, name: metadata?.name ?? '' }, body, { type: 'merge' });
+const revisions = async (c: Case): Promise<ControllerRevision[]> =>
+  (await c.api.get<{ items: ControllerRevision[] }>(`/apis/apps/v1/namespaces/${c.namespace}/controllerrevisions`))
+    .items;
+
+const native = (c: Case): Promise<DaemonSet | undefined> =>
+  c.api.find(`/apis/apps/v1/namespaces/${c.namespace}/daemonsets/app`);
+
+/** The native controller takes every pod for one of what it asks for. */
+const untilNative = (c: Case): Promise<unknown> =>
+  c.until('the native controller is content', async () => {
+    const { metadata, status } = (await native(c)) ?? {};
+    const { length } = c.nodes;
+    const seen = status !== undefined && status.observedGeneration === metadata?.generation;
+    return seen && status.updatedNumberScheduled === length && status.numberAvailable === length;
+  });
+
+/** The pods are the Advanced DaemonSet's, and all is done. */
+const untilAdvanced = async (c: Case, image: string): Promise<void> => {
+  await c.untilRunning(image);
+  await c.untilCondition('Complete');
+  await c.until('all pods are its own', async () => {
+    const { uid } = (await c.advanced()).metadata;
+    const pods = await c.pods();
+    return pods.length === c.nodes.length && pods.every(({ object }) => controllerOf(object)?.uid === uid);
+  });
 };
 
-type Owner = Awaited<ReturnType<typeof createAdvanced>>;
+export const handingOver = section(
+  'Handing over',
+  (rule) => {
+    for (const version of ['v1alpha1', 'v1beta1'])
+      rule(`from a native DaemonSet and back, by kubectl and the API version alone (${version})`, async (c) => {
+        await apply(c, 'apps/v1', 'app:v1');
+        await c.untilRunning('app:v1');
+        await untilNative(c);
+        const before = await identities(c);
+        const [recorded, ...others] = await revisions(c);
+        assert.equal(others.length, 0);
 
-/** Finds or makes the revision of a template, as the controller will. */
-const settle = async (stage: HandStage, owner: Owner, template: PodTemplateSpec): Promise<string> => {
-  const carried = new Set((await listPods(stage)).map(({ metadata }) => metadata?.labels?.[HASH_LABEL] ?? ''));
-  const revisions = await revisionsOf(stage);
-  const plan = planHistory({ owner: { ...owner, collisionCount: 0 }, template, revisions, carried, keep: 10 });
-  if (plan.write.kind !== 'none') await writeRevision(stage.client, plan.write);
-  return plan.target.hash;
-};
+        await orphan(c, 'daemonsets.apps');
+        await apply(c, `apps.kruise.io/${version}`, 'app:v1');
+        await untilAdvanced(c, 'app:v1');
+        assert.deepEqual(await identities(c), before);
+        assert.deepEqual(
+          (await revisions(c)).map(({ metadata }) => metadata?.uid),
+          [recorded?.metadata?.uid],
+          'its revision is taken over as it is',
+        );
+        const { metadata, status } = await c.advanced();
+        assert.equal(status?.updateRevision, recorded?.metadata?.labels?.['controller-revision-hash']);
+        assert.equal(metadata.generation, 1);
 
-const adoptPods = async (stage: HandStage, owner: Owner): Promise<void> => {
-  const { client, namespace } = stage;
-  const { apiVersion, name, uid } = owner;
-  const reference = { apiVersion, kind: 'DaemonSet', name, uid, controller: true, blockOwnerDeletion: true };
-  for (const { metadata } of await listPods(stage)) {
-    const body = { metadata: { uid: metadata?.uid, ownerReferences: [reference] } };
-    await client.patch(pods, { namespace, name: metadata?.name ?? '' }, body, { type: 'strategic' });
-  }
-};
-
-const orphanAdvanced = (stage: HandStage): Promise<void> => {
-  const { client, namespace } = stage;
-  const ref = { namespace, name: 'app' };
-  return letGo(
-    stage,
-    () => client.delete(advancedDaemonSets('v1beta1'), ref, { propagationPolicy: 'Orphan' }),
-    () => client.get(advancedDaemonSets('v1beta1'), ref),
-  );
-};
-
-/** Registers tests of taking over from a native DaemonSet and of handing back to one, in either version. */
-export const describeHandover = (open: () => Promise<HandStage>): void => {
-  for (const version of ['v1alpha1', 'v1beta1'] as const)
-    it(`a native DaemonSet's pods go to an Advanced one (${version}) and back, and none restarts`, async () => {
-      const stage = await open();
-      const template = templateOf(stage, 'app:v1');
-      await startNative(stage, template);
-      const before = await identities(stage);
-      const [native] = await revisionsOf(stage);
-      await orphanNative(stage);
-
-      const owner = await createAdvanced(stage, version, { selector, template });
-      const hash = await settle(stage, owner, await proved(stage, template));
-      assert.equal(hash, native?.metadata?.labels?.[HASH_LABEL], 'its revision is taken over as it is');
-      await adoptPods(stage, owner);
-      await forgetGeneration(stage);
-      await orphanAdvanced(stage);
-
-      await startNative(stage, template);
-      assert.deepEqual(await identities(stage), before);
-      assert.equal((await revisionsOf(stage)).length, 1);
-    });
-
-  it('pods and a revision that are ours from the beginning go to a native DaemonSet, and none restarts', async () => {
-    const stage = await open();
-    const { client, namespace, nodes } = stage;
-    const owner = await createAdvanced(stage, 'v1beta1', { selector, template: templateOf(stage, 'app:v1') });
-    await settle(stage, owner, await proved(stage, templateOf(stage, 'app:v1')));
-    const template = await proved(stage, templateOf(stage, 'app:v2'));
-    const revision = await settle(stage, owner, template);
-    for (const node of nodes)
-      await client.create(
-        pods,
-        newPod({ daemonSet: owner, template, node, revision, replaces: undefined, gates: ['InPlaceUpdateReady'] }),
-      );
-    const gate = { status: { conditions: [{ type: 'InPlaceUpdateReady', status: 'True' }] } };
-    for (const { metadata } of await listPods(stage))
-      await client.patch(pods, { namespace, name: metadata?.name ?? '' }, gate, {
-        type: 'strategic',
-        subresource: 'status',
+        await orphan(c, 'ads');
+        await apply(c, 'apps/v1', 'app:v1');
+        await untilNative(c);
+        assert.deepEqual(await identities(c), before);
+        assert.equal((await revisions(c)).length, 1, 'it wrote none of its own');
+        assert.deepEqual(await c.acts(), []);
       });
-    await untilReady(stage, nodes.length);
-    const before = await identities(stage);
-    await orphanAdvanced(stage);
 
-    await startNative(stage, templateOf(stage, 'app:v2'));
-    assert.deepEqual(await identities(stage), before);
-    assert.equal((await revisionsOf(stage)).length, 2, 'it wrote none of its own');
-  });
+    rule(
+      'pods that were made and changed here go to a native DaemonSet, which updates them, and come back',
+      async (c) => {
+        const updateStrategy = { rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible' } };
+        await apply(c, 'apps.kruise.io/v1beta1', 'app:v1', { updateStrategy });
+        await untilAdvanced(c, 'app:v1');
+        await apply(c, 'apps.kruise.io/v1beta1', 'app:v2', { updateStrategy });
+        await untilAdvanced(c, 'app:v2');
+        const before = await identities(c);
+        await orphan(c, 'ads');
+        await apply(c, 'apps/v1', 'app:v2');
+        await untilNative(c);
+        assert.deepEqual(await identities(c), before);
+        await apply(c, 'apps/v1', 'app:v3');
+        await c.untilRunning('app:v3');
+        await untilNative(c);
+        const updated = await identities(c);
+        await orphan(c, 'daemonsets.apps');
+        await apply(c, 'apps.kruise.io/v1alpha1', 'app:v3');
+        await untilAdvanced(c, 'app:v3');
+        assert.deepEqual(await identities(c), updated);
+        assert.equal((await revisions(c)).length, 3);
+      },
+    );
 
-  it('an earlier template that is asked for again raises its revision, whoever wrote it', async () => {
-    const stage = await open();
-    await startNative(stage, templateOf(stage, 'app:v1'));
-    await orphanNative(stage);
-    const owner = await createAdvanced(stage, 'v1beta1', { selector, template: templateOf(stage, 'app:v1') });
-    const first = await settle(stage, owner, await proved(stage, templateOf(stage, 'app:v1')));
-    const second = await settle(stage, owner, await proved(stage, templateOf(stage, 'app:v2')));
-    assert.notEqual(first, second);
-    for (const [image, hash] of [
-      ['app:v1', first],
-      ['app:v2', second],
-    ] as const) {
-      assert.equal(await settle(stage, owner, await proved(stage, templateOf(stage, image))), hash);
-      const all = await revisionsOf(stage);
-      const newest = all.toSorted((a, b) => b.revision - a.revision)[0];
-      assert.equal(newest?.metadata?.labels?.[HASH_LABEL], hash);
-      assert.equal(all.length, 2);
-    }
-  });
-};
+    rule(
+      'pods whose owner reference names the other version are its own, and are updated and let go alike',
+      async (c) => {
+        await c.settled({ rollingUpdate: { partition: 2 } });
+        const before = await identities(c);
+        const { uid } = (await c.advanced()).metadata;
+        for (const { name } of await c.pods()) {
+          const ownerReferences = [{ uid, apiVersion: 'apps.kruise.io/v1alpha1', kind: 'DaemonSet', name: 'app' }];
+          await c.api.patch(`/api/v1/namespaces/${c.namespace}/pods/${name}`, { metadata: { ownerReferences } });
+        }
+        const versions = async (): Promise<(string | undefined)[]> =>
+          (await c.pods()).map(({ object }) => controllerOf(object)?.apiVersion);
+        assert.deepEqual(new Set(await versions()), new Set(['apps.kruise.io/v1alpha1']));
+        await c.noActFor(3);
+        assert.deepEqual(await identities(c), before);
+        await c.setImage('app:v2');
+        await c.until('one is new', async () => (await c.running('app:v2')).length === 1);
+        await orphan(c, 'ads');
+        await c.until('they are nobody’s', async () => (await versions()).every((one) => one === undefined));
+        assert.equal(
+          (await c.pods()).some(({ terminating }) => terminating),
+          false,
+        );
+      },
+    );
+  },
+  { kind: 'advanced' },
+);

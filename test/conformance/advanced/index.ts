@@ -1,8 +1,8 @@
+import { handingOver } from './handover.ts';
 import { ota } from './ota.ts';
 import { served } from './served.ts';
 
 export { describeAdvancedApi } from './api.ts';
-export { describeHandover } from './handover.ts';
 export { describeInPlace } from './in-place.ts';
 export { describeOwners } from './owners.ts';
 export type { HandStage } from './stage.ts';
@@ -10,4 +10,4 @@ export { templateLabels, templateSpecs, withSpec } from './template-specs.ts';
 export { describeTemplates } from './templates.ts';
 
 /** Every rule of the specification of Advanced DaemonSets, played by a manager. */
-export const advancedRules = [...served, ...ota];
+export const advancedRules = [...served, ...ota, ...handingOver];

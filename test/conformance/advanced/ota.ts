@@ -25,8 +25,10 @@ export const ota = section(
         await untilSaid(c, [NEW, NEW, NEW]);
         assert.deepEqual(await c.acts(), []);
         await withOwner(c, {}, async (owner) => {
-          const { target } = await owner.untilShown('available');
-          assert.deepEqual(target.images, [{ container: 'app', image: 'app:v2' }]);
+          await c.until('its owner is shown what is new', async () => {
+            const { state, target } = await owner.update();
+            return state === 'available' && target.images?.[0]?.image === 'app:v2';
+          });
           assert.deepEqual(await owner.upgrade(pod), { status: 200, text: `Start updating pod ${c.namespace}/${pod}` });
           await c.untilRunning('app:v2', c.nodes.slice(0, 1));
           await untilSaid(c, [UP_TO_DATE, NEW, NEW]);

@@ -17,7 +17,8 @@ export interface ShownUpdate {
   reason: string;
   message: string;
   running: { revision: string; images: { image: string }[] };
-  target: { revision: string; images: { image: string }[] };
+  /** The images are read a moment after the revision is announced. */
+  target: { revision: string; images: { image: string }[] | null };
   image: { state: string };
 }
 

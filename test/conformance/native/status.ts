@@ -29,10 +29,13 @@ export const status = section('Status', (rule) => {
     await c.settled(shape);
     const before = (await c.pods()).map(({ uid }) => uid).toSorted();
     await c.kubectl(['delete', 'daemonset', 'app', '--cascade=orphan']);
-    await c.settled(shape);
+    const { metadata } = await c.create(shape);
+    await c.until('it has a rollout object of its own', async () => {
+      const [owner] = (await c.rollout())?.metadata.ownerReferences ?? [];
+      return owner?.uid === metadata?.uid;
+    });
+    await c.untilCondition('Complete');
     assert.deepEqual((await c.pods()).map(({ uid }) => uid).toSorted(), before);
-    const { metadata } = await c.daemonSet();
-    assert.equal((await c.rollout())?.metadata.ownerReferences?.[0]?.uid, metadata?.uid);
     await c.setImage('app:v2');
     await c.untilRunning('app:v2');
   });
