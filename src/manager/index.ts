@@ -1,2 +1,6 @@
+export type { ControllerDefinition } from './controller.ts';
+export { controllerDefinitions } from './controllers.ts';
+export { electByLease } from './election.ts';
+export { runControllers } from './lifecycle.ts';
 export type { ManagerFlags } from './options.ts';
 export { type ManagerHost, runManagerProcess } from './run.ts';

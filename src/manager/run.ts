@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { createClient, createEventRecorder, loadClusterConfig } from '../kube/index.ts';
 import { createHealth, createHostLogger, type HostProcess, runUntilStopped, startEndpoints } from '../process/index.ts';
-import { type Clock, type Env, systemClock } from '../runtime/index.ts';
+import { type Clock, type Env, steadyClock } from '../runtime/index.ts';
 import type { Controller, ControllerDefinition } from './controller.ts';
 import { controllerDefinitions } from './controllers.ts';
 import { electByLease } from './election.ts';
@@ -23,7 +23,9 @@ export interface ManagerHost {
   environment: Readonly<Record<string, string | undefined>>;
   /** Uniform in [0, 1). */
   random: () => number;
-  /** Default: the machine's. A cluster that lives in a time of its own needs its manager to live in the same. */
+  /**
+   * Default: steady from the start on. A pod does not become available, nor a lease run out, because somebody sets the
+   * machine's clock. A cluster that lives in a time of its own needs its manager to live in the same. */
   clock?: Clock;
   process: HostProcess;
 }
@@ -133,7 +135,7 @@ export const runManagerProcess = async (flags: ManagerFlags, host: ManagerHost):
     podNamespace: await podNamespace(),
     terminal: host.terminal,
   });
-  const { clock = systemClock, random } = host;
+  const { clock = steadyClock, random } = host;
   const env: Env = { clock, random, log: createHostLogger(options, host, clock) };
   return runUntilStopped(env, host.process, (signal) => runManager(options, host, env, signal));
 };

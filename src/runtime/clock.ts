@@ -32,6 +32,12 @@ export const systemClock: Clock = {
 };
 
 /**
+ * The same, measured on from when the process began: setting the machine's clock makes nothing older or younger. For
+ * those who wait for durations; whoever acts at a time of day needs `systemClock`.
+ */
+export const steadyClock: Clock = { ...systemClock, now: () => performance.timeOrigin + performance.now() };
+
+/**
  * Resolves after `delayMs`; rejects with the signal's reason as soon as `signal` aborts.
  */
 export const sleep = (clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> =>

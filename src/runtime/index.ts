@@ -1,4 +1,4 @@
-export { type Clock, sleep, systemClock, type Timer } from './clock.ts';
+export { type Clock, sleep, steadyClock, systemClock, type Timer } from './clock.ts';
 export { parseDuration } from './duration.ts';
 export type { Env } from './env.ts';
 export { createLogger, type LogFields, type Logger, type LoggerOptions, type LogLevel, silentLogger } from './log.ts';

@@ -8,6 +8,7 @@ import {
   createNodeLifecycleController,
   createPodGarbageCollector,
   createScheduler,
+  silenceEvents,
 } from './controllers/index.ts';
 import { createKubelets, type Delays, ownLabels } from './kubelet/index.ts';
 import { nodes } from './resources.ts';
@@ -21,6 +22,8 @@ export interface EmbeddedClusterOptions {
   graceMs?: number;
   /** How long pods take. Default: started after 1 to 1.5 s, stopped after 0.5 to 0.75 s. */
   delays?: Partial<Delays>;
+  /** Do its controllers and kubelets tell Events? Default true. */
+  events?: boolean;
 }
 
 export interface EmbeddedNode {
@@ -58,6 +61,7 @@ export const createEmbeddedCluster = (options: EmbeddedClusterOptions): Embedded
   const env = { ...options.env, clock: scope.clock };
   const delays = { ...DEFAULT_DELAYS, ...options.delays };
   const machinery = createMachinery({ clock: env.clock, random: env.random });
+  if (options.events === false) silenceEvents(machinery);
   const controllers = {
     garbageCollector: createGarbageCollector(machinery, env),
     nodeLifecycle: createNodeLifecycleController({ machinery, env, graceMs }),

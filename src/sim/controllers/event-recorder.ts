@@ -43,8 +43,15 @@ const remember = <V>(map: Map<string, V>, key: string, value: V): void => {
   if (map.size > REMEMBERED && oldest !== undefined) map.delete(oldest);
 };
 
+const SILENT: EventRecorder = { record: () => undefined };
+const silent = new WeakSet<Machinery>();
+
+/** From now on nothing that works on this machinery tells Events: for those who have no one to read them. */
+export const silenceEvents = (machinery: Machinery): void => void silent.add(machinery);
+
 /** Writes core/v1 Events as client-go does: the same again raises the count. A refused one is dropped. */
 export const createEventRecorder = (machinery: Machinery, clock: Clock, component: string): EventRecorder => {
+  if (silent.has(machinery)) return SILENT;
   const known = new Map<string, Known>();
   const buckets = new Map<string, Bucket>();
   let serial = 0;

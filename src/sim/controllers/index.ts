@@ -1,7 +1,7 @@
 export { createAgenda } from './agenda.ts';
 export { createDaemonSetController, type DaemonSetController } from './daemonset/index.ts';
 export { createEventExpiry } from './event-expiry.ts';
-export { createEventRecorder, type EventRecorder } from './event-recorder.ts';
+export { createEventRecorder, type EventRecorder, silenceEvents } from './event-recorder.ts';
 export { type Controls, createFeed, type Feed, type Sight } from './feed.ts';
 export { createGarbageCollector } from './garbage-collector.ts';
 export { createNodeLifecycleController } from './node-lifecycle.ts';
