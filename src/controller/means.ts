@@ -99,6 +99,12 @@ export interface Means<V extends DaemonSetView, P> {
    * and wakes us when it ends. Resolves with when to be called again even if nothing happens, epoch ms; Infinity for never.
    */
   maintain?(pass: Pass<V>): Promise<number>;
+  /**
+   * Called by each pass before anything else, unless what we see may be incomplete. A DaemonSet that is being deleted needs
+   * no rollout, and its DaemonRollout may go, or become nobody's, before it: resolves then with when to be called again,
+   * epoch ms, Infinity for never, and nothing else is done. Undefined: it is not being deleted.
+   */
+  depart?(view: V, signal: AbortSignal): Promise<number | undefined>;
   touched?: Touched<P>;
   /** Begins nothing further; resolves when nothing of its own is in the air. After `graceMs` no answer is waited for. */
   stop?(graceMs: number): Promise<void>;

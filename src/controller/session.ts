@@ -209,6 +209,9 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
         ledger.firstSightOver();
         for (const warning of view.policy.warnings) teller.warning(warning);
       }
+      noteTouch();
+      const departAt = inTouch ? await means.depart?.(view, signal) : undefined;
+      if (departAt !== undefined) return departAt < Number.POSITIVE_INFINITY ? { requeueAt: departAt } : {};
       let claimed = false;
       for (;;) {
         const inTheWay = await takeOver(signal);

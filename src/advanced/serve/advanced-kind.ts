@@ -44,6 +44,7 @@ export const createAdvancedKind = (): ServedKind<AdvancedDaemonSet, AdvancedView
           return metadata.resourceVersion ?? '';
         },
         maintain: (pass) => upkeep.maintain(pass),
+        depart: (seen, signal) => upkeep.depart(seen, signal),
         touched: upkeep.touched,
         stop: (graceMs) => upkeep.stop(graceMs),
       };

@@ -145,6 +145,25 @@ describe('a DaemonSet with a preDelete hook', () => {
   );
 
   it(
+    'goes though its rollout object is nobody’s any more, and makes no other one',
+    withFleet(async (fleet) => {
+      await started(fleet);
+      await fleet.stop();
+      await remove(fleet, 'Orphan');
+      await fleet.until('the garbage collector is through', async () => (await finalizersOf(fleet)).length === 1);
+      assert.deepEqual((await fleet.rollout()).metadata.ownerReferences ?? [], []);
+      await fleet.restart();
+      const before = fleet.requests.length;
+      await fleet.until('it is gone', () => isGone(fleet));
+      await fleet.clock.advance(5_000);
+      const writes = fleet.requests
+        .slice(before)
+        .filter(({ verb, plural }) => verb !== 'get' && plural.startsWith('daemonrollouts'));
+      assert.deepEqual(writes, []);
+    }),
+  );
+
+  it(
     'is deleted without it once the timeout has passed',
     withFleet(async (fleet) => {
       await started(fleet, { 'edgeset.io/predelete-timeout-seconds': '20' });

@@ -8,8 +8,9 @@ import { createLeaseWatch, kruiseObstacle, nativeObstacle, type Obstacle } from 
 export const readObstacle = async (
   client: KubeClient,
   clock: Pick<Clock, 'now'>,
-  view: Pick<AdvancedView, 'namespace' | 'podSelector'>,
+  view: Pick<AdvancedView, 'namespace' | 'podSelector' | 'deleted'>,
 ): Promise<OutsideHold | undefined> => {
+  if (view.deleted) return { kind: 'deleted' };
   const { signal } = new AbortController();
   const look = async (find: () => Promise<Obstacle | undefined>): Promise<Obstacle | undefined> => {
     try {

@@ -7,6 +7,7 @@ import type { AdvancedView } from '../advanced-view.ts';
 import type { AdvancedDaemonSetStatus } from '../api.ts';
 import { advancedDaemonSets } from '../resources.ts';
 import type { KeptPod } from './kept-pod.ts';
+import type { Obstacle } from './obstacles.ts';
 import type { Sums } from './shares.ts';
 import type { Blocked } from './target.ts';
 
@@ -17,7 +18,8 @@ const WRITE = 'status';
 
 export interface StatusInput {
   view: AdvancedView;
-  decision: Pick<Decision, 'summary'>;
+  /** Undefined: the DaemonSet is being deleted. */
+  decision: Pick<Decision, 'summary'> | undefined;
   sums: Readonly<Sums>;
   /** Hash of the revision that the DaemonSet asks for as it is now; undefined while that is not on record. */
   hash: string | undefined;
@@ -43,7 +45,7 @@ const stalledBy = ({ view, decision, blocked, refusal }: StatusInput): Blocked |
   if (policy.kind === 'invalid')
     return { reason: 'InvalidPolicy', message: policy.errors.map(formatPolicyError).join(' ') };
   if (refusal !== undefined) return { reason: 'FailedCreate', message: refusal };
-  const { hold } = decision.summary;
+  const hold = decision?.summary.hold;
   return hold?.kind === 'halted'
     ? { reason: 'Halted', message: explainHold(hold, policy.policy.words).what }
     : undefined;
@@ -52,7 +54,7 @@ const stalledBy = ({ view, decision, blocked, refusal }: StatusInput): Blocked |
 const conditionsOf = (input: StatusInput): Condition[] => {
   const { view, decision, sums, blocked, awaited, now } = input;
   const stalled = stalledBy(input);
-  const { complete } = decision.summary;
+  const complete = decision?.summary.complete === true;
   const numbers = `${sums.updated} of ${sums.desired} nodes have a pod of the current revision, ${sums.available} an available pod.`;
   const made = (type: string, on: boolean, reason: string, message: string): Condition => {
     const status = on ? 'True' : 'False';
@@ -78,11 +80,14 @@ const conditionsOf = (input: StatusInput): Condition[] => {
   ];
 };
 
+/** Obstacles under which somebody else may be writing the numbers. */
+const keepsNumbers: ReadonlySet<string> = new Set<Obstacle['reason']>(['OpenKruiseManager', 'LeaseForbidden']);
+
 /** The status that a DaemonSet is to have. */
 export const statusOf = (input: StatusInput): AdvancedDaemonSetStatus => {
   const { view, sums, hash, blocked } = input;
-  // While OpenKruise's manager is at work the numbers are its own: two who write them would never come to an end.
-  if (blocked?.reason === 'OpenKruiseManager') return { ...view.status, conditions: conditionsOf(input) };
+  // While OpenKruise's manager is, or may be, at work the numbers are its own: two who write them would never end.
+  if (blocked && keepsNumbers.has(blocked.reason)) return { ...view.status, conditions: conditionsOf(input) };
   const observed = hash !== undefined || blocked || view.deleted;
   return {
     ...view.status,

@@ -98,7 +98,7 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, telle
 
   return {
     async find(view: AdvancedView, signal: AbortSignal): Promise<Target> {
-      obstacle = await findObstacle(view, signal);
+      obstacle = await (view.deleted ? findKruise(signal) : findObstacle(view, signal));
       if (!obstacle && view.deleted) {
         blocked = undefined;
         return { kind: 'held', hold: { kind: 'deleted' }, lookAgainAt: Number.POSITIVE_INFINITY };

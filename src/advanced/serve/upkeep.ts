@@ -81,38 +81,58 @@ export const createUpkeep = (options: UpkeepOptions) => {
     return { name, kept, wants: wish.any, lookAt: Math.min(changesAt, wish.lookAt) };
   };
 
+  /** `tend`: when to look at a pod again; undefined for at the next pass. */
+  const tendAll = (looked: readonly ReturnType<typeof look>[], tend: (kept: KeptPod) => number | undefined): void => {
+    for (const { name, kept, wants, lookAt } of looked) {
+      const times = kept.map(tend);
+      const lookAgainAt = Math.min(lookAt, ...times.map((at) => at ?? NEVER));
+      agenda.looked(name, lookAgainAt, wants || times.includes(undefined));
+    }
+  };
+
   return {
     touched,
-    maintain: async (pass: Pass<AdvancedView>): Promise<number> => {
+    async maintain(pass: Pass<AdvancedView>): Promise<number> {
       const { decision, signal } = pass;
       signal.throwIfAborted();
       const now = clock.now();
       const view = status.seen(pass.view);
       const blocked = finder.blocked();
-      const known = blocked || view.deleted ? undefined : finder.known(pass.view);
+      const known = blocked ? undefined : finder.known(pass.view);
       const last = finder.last();
       const hash = known?.target.hash;
       const turns = agenda.turns({ ...pass.view, hash, blocked: blocked !== undefined }, now);
       const looked = turns.map((name) => look(view, name, known, now));
       const wanting = looked.flatMap(({ name, wants }) => (wants ? [name] : []));
       const arranged = known ? arranger.arrange(pass, known, wanting, now) : { removing: noPods, wakeAt: NEVER };
-
-      const tend = (kept: KeptPod): number | undefined => {
+      const careFor = (kept: KeptPod): number | undefined => {
         if (blocked) return last ? care.finish(kept, last) : NEVER;
-        if (view.deleted) return farewell.tend(view, kept);
         return care.tend(view, kept, known, arranged.removing.has(kept.facts.uid));
       };
-      for (const { name, kept, wants, lookAt } of looked) {
-        const times = kept.map(tend);
-        const lookAgainAt = Math.min(lookAt, ...times.map((at) => at ?? NEVER));
-        agenda.looked(name, lookAgainAt, wants || times.includes(undefined));
-      }
+      tendAll(looked, careFor);
       const releaseAt = blocked ? NEVER : strays.release(view);
-      const goodbyeAt = blocked ? NEVER : farewell.keep(pass.view, creator.inFlight() === 0);
+      const finalizerAt = blocked ? NEVER : farewell.keep(pass.view, true);
       const refusal = creator.refusal();
+      const said = statusOf({ view, decision, sums: shares.sums, hash, blocked, refusal, awaited: [], now });
+      return Math.min(arranged.wakeAt, agenda.nextTurn(now), releaseAt, finalizerAt, status.keep(view, said));
+    },
+    /** The same of a DaemonSet that is being deleted: its pods go through their hook, and nothing else is begun. */
+    async depart(current: AdvancedView, signal: AbortSignal): Promise<number | undefined> {
+      if (!current.deleted) return undefined;
+      const target = await finder.find(current, signal);
+      signal.throwIfAborted();
+      const now = clock.now();
+      const view = status.seen(current);
+      const blocked = finder.blocked();
+      const turns = agenda.turns({ ...current, hash: undefined, blocked: blocked !== undefined }, now);
+      const looked = turns.map((name) => look(view, name, undefined, now));
+      tendAll(looked, (kept) => (blocked ? NEVER : farewell.tend(view, kept)));
+      const finalizerAt = blocked ? NEVER : farewell.keep(current, creator.inFlight() === 0);
       const awaited = farewell.awaited();
-      const said = statusOf({ view, decision, sums: shares.sums, hash, blocked, refusal, awaited, now });
-      return Math.min(arranged.wakeAt, agenda.nextTurn(now), releaseAt, goodbyeAt, status.keep(view, said));
+      const common = { view, sums: shares.sums, hash: undefined, refusal: undefined, decision: undefined };
+      const statusAt = status.keep(view, statusOf({ ...common, blocked, awaited, now }));
+      const obstacleAt = target.kind === 'held' ? target.lookAgainAt : NEVER;
+      return Math.min(agenda.nextTurn(now), finalizerAt, statusAt, obstacleAt);
     },
     async stop(graceMs: number): Promise<void> {
       const parts = [creator, chores, status, strays, farewell];

@@ -1,4 +1,5 @@
 import { handingOver } from './handover.ts';
+import { lifecycle } from './lifecycle.ts';
 import { ota } from './ota.ts';
 import { served } from './served.ts';
 
@@ -10,4 +11,4 @@ export { templateLabels, templateSpecs, withSpec } from './template-specs.ts';
 export { describeTemplates } from './templates.ts';
 
 /** Every rule of the specification of Advanced DaemonSets, played by a manager. */
-export const advancedRules = [...served, ...ota, ...handingOver];
+export const advancedRules = [...served, ...lifecycle, ...ota, ...handingOver];
