@@ -24,6 +24,13 @@ export {
   openRequest,
   type RequestingDaemonSet,
 } from './image-request.ts';
+export {
+  type ContainerMark,
+  IN_PLACE_STATE,
+  type InPlaceState,
+  isStatusOfNow,
+  readInPlaceState,
+} from './in-place-state.ts';
 export { count, formatIntOrPercent, type IntOrPercent, parseIntOrPercent, percent, resolve } from './int-or-percent.ts';
 export { createLedger, type Ledger, type Tally } from './ledger.ts';
 export {

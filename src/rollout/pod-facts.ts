@@ -4,6 +4,7 @@ import { approvedRevision } from './approval.ts';
 import type { PodFacts } from './facts.ts';
 import { gate, gateCondition, gatesOf, gatesOpen, hasGate } from './gates.ts';
 import { imageFactsOf } from './image-facts.ts';
+import { sinceItsChange } from './in-place-state.ts';
 import { needUpgradeOf } from './need-upgrade.ts';
 import { notPlaced, troubleOf } from './pod-trouble.ts';
 import { isPreparing } from './preparing.ts';
@@ -49,7 +50,9 @@ export const toPodFacts = (pod: Pod): PodFacts | undefined => {
   const conditionChangedAt = toEpochMs(condition?.lastTransitionTime);
   const readyChangedAt = Math.max(conditionChangedAt, ...(isTrue ? gateTimes(pod) : []));
   const found =
-    ready || finished || terminating ? undefined : troubleOf(pod, condition?.status === 'False' ? readyChangedAt : 0);
+    ready || finished || terminating
+      ? undefined
+      : troubleOf(sinceItsChange(pod), condition?.status === 'False' ? readyChangedAt : 0);
   const announced = needUpgradeOf(pod);
   const approved = approvedRevision(pod);
   return {

@@ -69,12 +69,13 @@ conditions:
 @each
 {{ if and (hasKey $parts .name) (or (not $some) (regexMatch $bad (get $parts .name).image)) }}
 {{ $image := (get $parts .name).image }}
-{{ $id := printf "%s/%s/%v" $uid .name .restartCount | sha256sum | printf "containerd://%s" }}
+@restarts
+{{ $id := printf "%s/%s/%v" $uid .name $restarts | sha256sum | printf "containerd://%s" }}
 {{ $end := dict "exitCode" 1 "reason" "Error" "startedAt" $now "finishedAt" $now "containerID" $id }}
 {{ $why := printf "back-off restarting failed container %s" .name }}
 {{ $_ := set $c "state" (dict "waiting" (dict "reason" "CrashLoopBackOff" "message" $why)) }}
 {{ $_ := set $c "lastState" (dict "terminated" $end) }}
-{{ $_ := set $c "restartCount" (add1 .restartCount) }}
+{{ $_ := set $c "restartCount" (add1 $restarts) }}
 {{ $_ := set $c "containerID" $id }}
 {{ $_ := set $c "image" $image }}
 {{ $_ := set $c "imageID" @image-id($image) }}
@@ -84,10 +85,12 @@ conditions:
 @started
 {{ end }}
 @end-each`,
-  // Another container runs in the place of the one that waits. What crashed has been counted then.
+  // `$restarts`: of the container that runs next, or that does run. What crashed has been counted then.
+  restarts: `{{ $restarts := .restartCount }}
+{{ if and .containerID .state.waiting }}{{ if ne .state.waiting.reason "CrashLoopBackOff" }}{{ $restarts = add1 $restarts }}{{ end }}{{ end }}`,
+  // Another container runs in the place of the one that waits.
   started: `{{ $part := get $parts .name }}
-{{ $restarts := .restartCount }}
-{{ if and .containerID (ne .state.waiting.reason "CrashLoopBackOff") }}{{ $restarts = add1 $restarts }}{{ end }}
+@restarts
 {{ $_ := set $c "state" (dict "running" (dict "startedAt" $now)) }}
 {{ $_ := set $c "containerID" (printf "%s/%s/%v" $uid .name $restarts | sha256sum | printf "containerd://%s") }}
 {{ $_ := set $c "image" $part.image }}

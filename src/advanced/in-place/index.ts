@@ -1,3 +1,2 @@
 export { exchangeable, type InPlacePlan, type Plan, planInPlace } from './plan.ts';
-export { type InPlaceState, readState, STATE_ANNOTATION } from './state.ts';
 export { type InPlaceInput, type InPlaceStep, nextInPlaceStep } from './step.ts';

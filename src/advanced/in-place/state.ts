@@ -1,58 +1,5 @@
 import type { Container, ContainerStatus, Pod } from 'kubernetes-types/core/v1.d.ts';
-
-/** OpenKruise's key; what it keeps there is a part of what we keep. */
-export const STATE_ANNOTATION = 'apps.kruise.io/inplace-update-state';
-
-/** What a container was like before it was changed: by this it is recognised as started anew. */
-export interface ContainerMark {
-  imageID: string;
-  containerID: string;
-  /** RFC 3339; empty when it was not running. */
-  startedAt: string;
-}
-
-/** Kept on the pod itself, so that whoever leads next goes on from it. */
-export interface InPlaceState {
-  /** Hash of the revision that the pod is being brought to. */
-  revision: string;
-  /** RFC 3339. */
-  updateTimestamp: string;
-  /** Of the containers whose image was changed and that have to start anew. */
-  lastContainerStatuses: Readonly<Record<string, ContainerMark>>;
-  /** Images for containers of lower launch priority, which wait until those before them have started. */
-  nextContainerImages: Readonly<Record<string, string>>;
-}
-
-const isTexts = (value: unknown): value is Record<string, string> =>
-  typeof value === 'object' && value !== null && Object.values(value).every((item) => typeof item === 'string');
-
-const isMarks = (value: unknown): value is Record<string, Partial<ContainerMark>> =>
-  typeof value === 'object' && value !== null && Object.values(value).every(isTexts);
-
-/** The state that a pod carries; undefined when it has none that can be read. */
-export const readState = (pod: Pod): InPlaceState | undefined => {
-  const text = pod.metadata?.annotations?.[STATE_ANNOTATION];
-  if (text === undefined) return undefined;
-  try {
-    const { revision, updateTimestamp, lastContainerStatuses, nextContainerImages } = JSON.parse(text) as Record<
-      string,
-      unknown
-    >;
-    if (typeof revision !== 'string' || typeof updateTimestamp !== 'string') return undefined;
-    const marks = isMarks(lastContainerStatuses) ? Object.entries(lastContainerStatuses) : [];
-    return {
-      revision,
-      updateTimestamp,
-      lastContainerStatuses: Object.fromEntries(
-        // OpenKruise keeps the image's ID alone.
-        marks.map(([name, mark]) => [name, { imageID: '', containerID: '', startedAt: '', ...mark }]),
-      ),
-      nextContainerImages: isTexts(nextContainerImages) ? nextContainerImages : {},
-    };
-  } catch {
-    return undefined;
-  }
-};
+import { type ContainerMark, isStatusOfNow } from '../../rollout/index.ts';
 
 const statusesOf = ({ status }: Pod): readonly ContainerStatus[] => [
   ...(status?.initContainerStatuses ?? []),
@@ -77,6 +24,7 @@ export const markOf = (pod: Pod, container: string): ContainerMark => {
  */
 export const hasRestarted = (pod: Pod, container: string, before: ContainerMark): boolean => {
   const now = markOf(pod, container);
+  if (isStatusOfNow(pod) === false) return false;
   if (now.startedAt === '' || now.containerID === '') return false;
   if (before.containerID === '' && before.imageID !== '') return now.imageID !== before.imageID;
   return now.containerID !== before.containerID;

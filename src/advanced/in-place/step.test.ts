@@ -8,9 +8,9 @@ import type {
   PodCondition,
   ResourceRequirements,
 } from 'kubernetes-types/core/v1.d.ts';
+import { IN_PLACE_STATE, readInPlaceState } from '../../rollout/index.ts';
 import { gate } from '../pods/index.ts';
 import type { InPlacePlan } from './plan.ts';
-import { readState, STATE_ANNOTATION } from './state.ts';
 import { type InPlaceInput, type InPlaceStep, nextInPlaceStep } from './step.ts';
 
 const T0 = Date.parse('2026-01-01T00:00:00Z');
@@ -171,6 +171,19 @@ describe('an update in place', () => {
     assert.match(waits(ask(pod)), /ImagePullBackOff/);
   });
 
+  it('does not take a container that restarted before the kubelet saw the change for the new one', () => {
+    const { pod, apply, restart } = createWorld([{ name: 'main', image: 'app:1' }]);
+    const change = { plan: plan({ images: { main: 'app:2' } }) };
+    apply(bodyOf(ask(pod, change), 'status'));
+    apply(bodyOf(ask(pod, change), 'pod'));
+    Object.assign(pod.metadata, { generation: 2 });
+    Object.assign(pod.status, { observedGeneration: 1 });
+    restart('main');
+    waits(ask(pod));
+    Object.assign(pod.status, { observedGeneration: 2 });
+    assert.equal(ask(pod).kind, 'status');
+  });
+
   it('of labels and annotations alone leaves the pod ready', () => {
     const { pod, apply } = createWorld([{ name: 'main', image: 'app:1' }]);
     apply(bodyOf(ask(pod, { plan: plan({ labels: { fresh: 'y' }, annotations: { a: '2' } }) }), 'pod'));
@@ -284,7 +297,7 @@ describe('an update in place', () => {
     pod.metadata.labels = { 'controller-revision-hash': 'new' };
     const begun = (imageID: string): void => {
       pod.metadata.annotations = {
-        [STATE_ANNOTATION]: JSON.stringify({
+        [IN_PLACE_STATE]: JSON.stringify({
           revision: 'new',
           updateTimestamp: '2026-01-01T00:00:00Z',
           lastContainerStatuses: { main: { imageID } },
@@ -300,8 +313,8 @@ describe('an update in place', () => {
   it('does not trip over a state that cannot be read', () => {
     const { pod } = createWorld([{ name: 'main', image: 'app:2' }]);
     for (const text of ['', 'no json', '[]', 'null', '{"revision":1}', '{"revision":"new"}']) {
-      pod.metadata.annotations = { [STATE_ANNOTATION]: text };
-      assert.equal(readState(pod), undefined);
+      pod.metadata.annotations = { [IN_PLACE_STATE]: text };
+      assert.equal(readInPlaceState(pod), undefined);
     }
     assert.equal(ask(pod).kind, 'stuck');
   });

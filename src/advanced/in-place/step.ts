@@ -1,18 +1,17 @@
 import type { Pod, ResourceRequirements } from 'kubernetes-types/core/v1.d.ts';
-import { gateCondition, toTimestamp } from '../../rollout/index.ts';
+import {
+  gateCondition,
+  IN_PLACE_STATE,
+  type InPlaceState,
+  isStatusOfNow,
+  readInPlaceState,
+  toTimestamp,
+} from '../../rollout/index.ts';
 import { type GatePatch, gate, gatePatch, hasGate, precondition } from '../pods/index.ts';
 import { HASH_LABEL } from '../revisions/index.ts';
 import { exchangeable, type InPlacePlan } from './plan.ts';
 import { effective, grants } from './resources.ts';
-import {
-  hasRestarted,
-  type InPlaceState,
-  inLaunchOrder,
-  markOf,
-  readState,
-  STATE_ANNOTATION,
-  statusOf,
-} from './state.ts';
+import { hasRestarted, inLaunchOrder, markOf, statusOf } from './state.ts';
 
 /** The next write on the way of one pod to a revision, or what is waited for. */
 export type InPlaceStep =
@@ -83,7 +82,7 @@ const begin = ({ pod, revision, graceMs, now }: InPlaceInput, plan: InPlacePlan)
     metadata: {
       ...precondition(pod),
       labels: { ...plan.labels, [HASH_LABEL]: revision },
-      annotations: { ...plan.annotations, [STATE_ANNOTATION]: JSON.stringify(state) },
+      annotations: { ...plan.annotations, [IN_PLACE_STATE]: JSON.stringify(state) },
     },
     ...(!isEmpty(first) && { spec: imagesIn(pod, first) }),
   };
@@ -98,7 +97,7 @@ const nextBatch = (pod: Pod, state: InPlaceState, now: number): InPlaceStep => {
     lastContainerStatuses: { ...state.lastContainerStatuses, ...marks(pod, Object.keys(batch)) },
     nextContainerImages: Object.assign({}, ...later) as Record<string, string>,
   };
-  const annotations = { [STATE_ANNOTATION]: JSON.stringify(next) };
+  const annotations = { [IN_PLACE_STATE]: JSON.stringify(next) };
   return { kind: 'pod', body: { metadata: { ...precondition(pod), annotations }, spec: imagesIn(pod, batch) } };
 };
 
@@ -111,9 +110,8 @@ const resizing = (pod: Pod) => pod.status?.conditions?.find(({ type }) => type =
  * old ones. A kubelet that says which generation it has seen is believed.
  */
 const isBehind = (pod: Pod, wanted: InPlaceInput['resources']): boolean => {
-  // The type package is older than this field.
-  const { observedGeneration } = (pod.status ?? {}) as { observedGeneration?: number };
-  if (observedGeneration !== undefined && observedGeneration >= (pod.metadata?.generation ?? 0)) return false;
+  const ofNow = isStatusOfNow(pod);
+  if (ofNow !== undefined) return !ofNow;
   return Object.entries(wanted).some(([name, resources]) => {
     const status = statusOf(pod, name);
     return (
@@ -151,7 +149,7 @@ export const nextInPlaceStep = (input: InPlaceInput): InPlaceStep => {
   const { pod, revision, plan, resources, now } = input;
   if (pod.metadata?.labels?.[HASH_LABEL] !== revision)
     return plan ? begin(input, plan) : { kind: 'stuck', why: 'its revision is not known any more' };
-  const state = readState(pod);
+  const state = readInPlaceState(pod);
   if (state?.revision === revision) {
     const waiting = Object.entries(state.lastContainerStatuses).find(([name, mark]) => !hasRestarted(pod, name, mark));
     if (waiting) {

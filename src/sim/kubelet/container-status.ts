@@ -26,9 +26,14 @@ export const initialised = (container: Container, now: string): object =>
         state: { terminated: { exitCode: 0, reason: 'Completed', startedAt: now, finishedAt: now } },
       };
 
-/** A crashed container has been counted when it crashed; one that ended for a new image is when that starts. */
+/**
+ * Of the container that runs next, or that does run. A crashed one has been counted when it crashed; one that ended for a
+ * new image is when that starts.
+ */
 const restartsOf = ({ restartCount, containerID, state }: ContainerStatus): number =>
-  containerID !== undefined && state?.waiting?.reason !== 'CrashLoopBackOff' ? restartCount + 1 : restartCount;
+  containerID !== undefined && state?.waiting && state.waiting.reason !== 'CrashLoopBackOff'
+    ? restartCount + 1
+    : restartCount;
 
 export const running = (pod: KeptPod, status: ContainerStatus, now: string, isReady: boolean): object => {
   if (!status.state?.waiting) return { ...status, ready: isReady };
@@ -48,7 +53,8 @@ export const running = (pod: KeptPod, status: ContainerStatus, now: string, isRe
 };
 
 export const crashed = (pod: KeptPod, status: ContainerStatus, now: string): object => {
-  const id = containerId(pod.metadata.uid, status.name, status.restartCount);
+  const restarts = restartsOf(status);
+  const id = containerId(pod.metadata.uid, status.name, restarts);
   const startedAt = status.state?.running?.startedAt ?? now;
   const { name, namespace, uid } = pod.metadata;
   const image = imageFor(pod, status);
@@ -57,7 +63,7 @@ export const crashed = (pod: KeptPod, status: ContainerStatus, now: string): obj
     image,
     containerID: id,
     imageID: imageId(image),
-    restartCount: status.restartCount + 1,
+    restartCount: restarts + 1,
     ready: false,
     started: false,
     lastState: { terminated: { exitCode: 1, reason: 'Error', startedAt, finishedAt: now, containerID: id } },

@@ -92,8 +92,13 @@ describe('a pod that is changed while it runs', () => {
 
   it('crashes where the new image is bad, and nowhere else', () => {
     const { clock, statusOf, image } = open();
+    const before = statusOf('other');
     image('containers', 'other', 'other:v2--crash-loop');
-    clock.run(3000);
+    clock.run(1000);
+    const crashed = statusOf('other');
+    assert.deepEqual([crashed.state?.waiting?.reason, crashed.restartCount], ['CrashLoopBackOff', 2]);
+    assert.notEqual(crashed.containerID, before.containerID);
+    clock.run(2000);
     assert.equal(statusOf('other').state?.waiting?.reason, 'CrashLoopBackOff');
     assert.deepEqual([statusOf('app').restartCount, statusOf('app').ready], [0, true]);
   });

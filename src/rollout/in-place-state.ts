@@ -1,0 +1,99 @@
+import type { ContainerStatus, Pod } from 'kubernetes-types/core/v1.d.ts';
+
+/** OpenKruise's key; what it keeps there is a part of what we keep. */
+export const IN_PLACE_STATE = 'apps.kruise.io/inplace-update-state';
+
+/** What a container was like before it was changed: by this it is recognised as started anew. */
+export interface ContainerMark {
+  imageID: string;
+  containerID: string;
+  /** RFC 3339; empty when it was not running. */
+  startedAt: string;
+}
+
+/** Kept on the pod itself, so that whoever leads next goes on from it. */
+export interface InPlaceState {
+  /** Hash of the revision that the pod is being brought to. */
+  revision: string;
+  /** RFC 3339. */
+  updateTimestamp: string;
+  /** Of the containers whose image was changed and that have to start anew. */
+  lastContainerStatuses: Readonly<Record<string, ContainerMark>>;
+  /** Images for containers of lower launch priority, which wait until those before them have started. */
+  nextContainerImages: Readonly<Record<string, string>>;
+}
+
+const isTexts = (value: unknown): value is Record<string, string> =>
+  typeof value === 'object' && value !== null && Object.values(value).every((item) => typeof item === 'string');
+
+const isMarks = (value: unknown): value is Record<string, Partial<ContainerMark>> =>
+  typeof value === 'object' && value !== null && Object.values(value).every(isTexts);
+
+/** The state that a pod carries; undefined when it has none that can be read. */
+export const readInPlaceState = (pod: Pod): InPlaceState | undefined => {
+  const text = pod.metadata?.annotations?.[IN_PLACE_STATE];
+  if (text === undefined) return undefined;
+  try {
+    const { revision, updateTimestamp, lastContainerStatuses, nextContainerImages } = JSON.parse(text) as Record<
+      string,
+      unknown
+    >;
+    if (typeof revision !== 'string' || typeof updateTimestamp !== 'string') return undefined;
+    const marks = isMarks(lastContainerStatuses) ? Object.entries(lastContainerStatuses) : [];
+    return {
+      revision,
+      updateTimestamp,
+      lastContainerStatuses: Object.fromEntries(
+        // OpenKruise keeps the image's ID alone.
+        marks.map(([name, mark]) => [name, { imageID: '', containerID: '', startedAt: '', ...mark }]),
+      ),
+      nextContainerImages: isTexts(nextContainerImages) ? nextContainerImages : {},
+    };
+  } catch {
+    return undefined;
+  }
+};
+
+/** Whether the status is by the spec as it is now; undefined where the kubelet does not say so: only later ones do. */
+export const isStatusOfNow = ({ metadata, status }: Pod): boolean | undefined => {
+  // The type package is older than this field.
+  const { observedGeneration } = (status ?? {}) as { observedGeneration?: number };
+  return observedGeneration === undefined ? undefined : observedGeneration >= (metadata?.generation ?? 0);
+};
+
+const IMAGE_IN_WORDS = /\bimage "([^"]+)"/;
+
+/** Whether what is said of a container whose image was changed is still of the one before. */
+const isOfBefore = (pod: Pod, container: ContainerStatus, before: ContainerMark): boolean => {
+  if (isStatusOfNow(pod) === false) return true;
+  if (before.containerID === '' || container.containerID !== before.containerID) return false;
+  // While an image is pulled, it is the container of before that has an ID; the words say which image is meant.
+  const { reason = '', message = '' } = container.state?.waiting ?? {};
+  if (reason === '' || reason === 'CrashLoopBackOff') return true;
+  const [, meant] = IMAGE_IN_WORDS.exec(message) ?? [];
+  const wanted = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
+  return meant !== undefined && wanted.find(({ name }) => name === container.name)?.image !== meant;
+};
+
+/**
+ * The pod without what its status says of containers as they were before the change that it is in: the trouble that they
+ * had is none of the revision that it has now.
+ */
+export const sinceItsChange = (pod: Pod): Pod => {
+  const state = readInPlaceState(pod);
+  if (!state || !pod.status) return pod;
+  const { containerStatuses = [], initContainerStatuses = [] } = pod.status;
+  const isOfNow = (container: ContainerStatus): boolean => {
+    if (container.name in state.nextContainerImages) return false;
+    const before = state.lastContainerStatuses[container.name];
+    return before === undefined || !isOfBefore(pod, container, before);
+  };
+  return {
+    ...pod,
+    status: {
+      ...pod.status,
+      containerStatuses: containerStatuses.filter(isOfNow),
+      initContainerStatuses: initContainerStatuses.filter(isOfNow),
+    },
+  };
+};
