@@ -107,13 +107,13 @@ export interface DaemonSetKind {
 
 /** What differs from kind to kind, where the objects' own type is known. */
 export interface OwnWays<D, V> extends Omit<DaemonSetKind, 'resource' | 'rolloutName' | 'get' | 'list' | 'read'> {
-  policyOf(daemonSet: D): ParsedPolicy;
-  pauseOf(daemonSet: D): Subject['pause'];
+  policyOf: (daemonSet: D) => ParsedPolicy;
+  pauseOf: (daemonSet: D) => Subject['pause'];
   /** As the DaemonSet would be with the overrides. */
-  overridden(daemonSet: D, overrides: Overrides): D;
-  notes(reading: RolloutReading & { view: V }): string[];
+  overridden: (daemonSet: D, overrides: Overrides) => D;
+  notes: (reading: RolloutReading & { view: V }) => string[];
   /** What the manager would find in its way, besides the DaemonSet itself. */
-  obstacle?(client: KubeClient, clock: Clock, view: V): Promise<OutsideHold | undefined>;
+  obstacle?: (client: KubeClient, clock: Clock, view: V) => Promise<OutsideHold | undefined>;
 }
 
 /** Ties a kind that the controllers serve to its own ways on the command line. */
