@@ -1,0 +1,4 @@
+import { describePages } from '../conformance/docs/index.ts';
+import { startCluster } from './index.ts';
+
+describePages('on a real control plane', startCluster);

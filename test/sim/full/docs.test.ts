@@ -1,0 +1,4 @@
+import { describePages } from '../../conformance/docs/index.ts';
+import { startEmbeddedCluster } from '../cluster.ts';
+
+describePages('on the embedded cluster', startEmbeddedCluster);
