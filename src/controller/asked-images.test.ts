@@ -128,6 +128,19 @@ describe('what the pods of a DaemonSet ask for', () => {
     assert.equal(told.length, length, 'the same is not told twice');
   });
 
+  it('is told of our own asking only once the target is known: what a leader before us began goes on', () => {
+    const { asked, ledger, change, told, last } = listen();
+    ledger.setNode(NODE, 0);
+    change({ [STRATEGY]: 'auto', 'edgeset.io/predownload': 'required' });
+    asked.handler.upsert?.('edge/app-p1', pod({ images }), undefined);
+    asked.handler.synced?.();
+    assert.equal(told.length, 0);
+    ledger.setPod(pod({ images }), 0);
+    ledger.setTarget({ name: 'app-b', hash: 'b', number: 1 }, 0);
+    asked.review();
+    assert.deepEqual(last(), ['p1']);
+  });
+
   it('is nothing of our asking where images are not pulled ahead any more', () => {
     const { asked, ledger, change, last } = listen();
     asked.handler.synced?.();

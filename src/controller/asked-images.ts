@@ -52,7 +52,10 @@ export const createAskedImages = ({ requests, view, ledger }: AskedImagesOptions
   };
 
   const tell = (): void => {
-    if (requests && filled && !closed) requests.update(daemonSet(), asked);
+    const { policy } = view();
+    // What stands is not known before: what an earlier leader has begun would be given up.
+    const unknown = policy.kind === 'on' && policy.policy.strategy !== 'ota' && ledger.state.target === undefined;
+    if (requests && filled && !closed && !unknown) requests.update(daemonSet(), asked);
   };
 
   /** What all of them are judged by. */

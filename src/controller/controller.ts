@@ -246,6 +246,9 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     /** Of a node that is not known: false. */
     nodeReady: (name: string): boolean => nodeReflector.store.get(name)?.ready ?? false,
 
+    /** The DaemonSet of this UID is one of those that are served. */
+    serves: (uid: string): boolean => sessions.values().some(({ session }) => session.uid === uid),
+
     /** What is served, for metrics. */
     *snapshot(): Generator<RolloutSnapshot> {
       for (const [key, { session }] of sessions) {

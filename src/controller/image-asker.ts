@@ -1,4 +1,11 @@
-import { IMAGE_READY, imageReadyPatch, type Ledger, livePod, type PodFacts } from '../rollout/index.ts';
+import {
+  IMAGE_READY,
+  imageReadyPatch,
+  imageReadyRemoval,
+  type Ledger,
+  livePod,
+  type PodFacts,
+} from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import { createAir } from './air.ts';
 import { learnPod } from './learn-pod.ts';
@@ -83,8 +90,9 @@ export const createImageAsker = ({ env, ledger, acts, teller, ended }: ImageAske
     unask(node: string): void {
       const pod = podToWrite(node);
       if (!pod) return;
-      const patch = { status: { conditions: [{ type: IMAGE_READY, $patch: 'delete' }] } };
-      air.launch(pod.uid, async (signal) => void (await write(pod, patch, signal)));
+      const { uid, resourceVersion } = pod;
+      const patch = imageReadyRemoval({ uid, resourceVersion });
+      air.launch(uid, async (signal) => void (await write(pod, patch, signal)));
     },
     /** When the node's pod, which was refused, may be written to again; Infinity when nothing is waited for. */
     nextTryAt(node: string): number {

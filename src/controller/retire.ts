@@ -16,6 +16,7 @@ const ofThePresent: ReadonlySet<string> = new Set<keyof DaemonRolloutStatus>([
   'breaker',
   'failing',
   'owners',
+  'images',
   'estimatedFinishAt',
 ]);
 

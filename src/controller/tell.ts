@@ -80,6 +80,14 @@ export const createTeller = (events: EventRecorder, daemonSet: DaemonSetRef) => 
       // Once a rollout: the condition comes and goes with every node that returns on an older revision.
       if (after.finishedAt !== undefined && before?.finishedAt !== after.finishedAt && after.startedAt !== undefined)
         tell('Normal', 'RolloutCompleted', 'Complete', message('Complete'));
+      const { failed = 0, failing: [first] = [] } = after.images ?? {};
+      if (first && (before?.images?.failed ?? 0) === 0)
+        once(
+          'images',
+          'FailedImagePull',
+          'Pull',
+          `Images of ${after.target?.revision} cannot be pulled ahead on ${failed} node${failed === 1 ? '' : 's'}; it is tried again. ${first.node}: ${first.message}`,
+        );
       const halted = turned(before, after, 'Halted');
       if (halted === 'on') tell('Warning', 'RolloutHalted', 'Halt', message('Halted'));
       if (after.resumed !== undefined && before?.resumed !== after.resumed && before !== undefined)

@@ -1,25 +1,33 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { KubeClient, ListResult } from '../kube/index.ts';
-import { approvedRevision, controllerOf, formatSelector, fromLabelSelector, needUpgradeOf } from '../rollout/index.ts';
+import {
+  approvedRevision,
+  controllerOf,
+  formatSelector,
+  fromLabelSelector,
+  imageFactsOf,
+  imageReadyRemoval,
+  needUpgradeOf,
+} from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import type { DaemonSetObject } from './kind.ts';
-import { createPodActs } from './pod-acts.ts';
+import { createPodActs, type Outcome } from './pod-acts.ts';
 import { pods } from './resources.ts';
 
 const PAGE = 500;
 const MOST_IN_AIR = 8;
 
-/** Some of the pods of a DaemonSet that opted out still carry condition PodNeedUpgrade. */
+/** Some of the pods of a DaemonSet that opted out still carry condition PodNeedUpgrade, or ask for images. */
 export class WithdrawError extends Error {
   readonly code = 'Withdraw';
   constructor(left: number, why: string) {
-    super(`condition PodNeedUpgrade could not be removed from ${left} pods: ${why}`);
+    super(`conditions could not be removed from pods, ${left} times: ${why}`);
     this.name = 'WithdrawError';
   }
 }
 
 /**
- * Removes condition PodNeedUpgrade from a DaemonSet's pods, which are listed for it once and not kept. One that fails
+ * Removes condition PodNeedUpgrade, and what asks for images, from a DaemonSet's pods, which are listed for it once and not kept. One that fails
  * does not stop the others; rejects with `WithdrawError` when some are left.
  */
 export const withdraw = async (
@@ -36,16 +44,31 @@ export const withdraw = async (
   let left = 0;
   let why = '';
 
-  const release = async (pod: Pod): Promise<void> => {
-    const announced = needUpgradeOf(pod);
-    if (!announced || pod.metadata?.deletionTimestamp || controllerOf(pod)?.uid !== uid) return;
-    const approved = approvedRevision(pod);
-    const { uid: podUid = '', name = '' } = pod.metadata ?? {};
-    const told = { uid: podUid, name, announced, ...(approved !== undefined && { approved }) };
-    const outcome = await acts.announce(told, 'none', signal);
+  const note = (outcome: Outcome): void => {
     if (outcome.kind === 'done' || outcome.kind === 'gone') return;
     left += 1;
     why = 'message' in outcome ? outcome.message : 'the pod has changed';
+  };
+
+  /** Images that are still to be pulled are nobody's concern any more. */
+  const unask = async (pod: Pod): Promise<void> => {
+    const images = imageFactsOf(pod);
+    if (!images || images.state === 'present') return;
+    const { uid: podUid = '', name: podName = '', resourceVersion = '' } = pod.metadata ?? {};
+    const body = imageReadyRemoval({ uid: podUid, resourceVersion });
+    const how = { type: 'strategic', subresource: 'status' } as const;
+    note(await acts.patch({ podName, podUid }, body, how, signal));
+  };
+
+  const release = async (pod: Pod): Promise<void> => {
+    if (pod.metadata?.deletionTimestamp || controllerOf(pod)?.uid !== uid) return;
+    await unask(pod);
+    const announced = needUpgradeOf(pod);
+    if (!announced) return;
+    const approved = approvedRevision(pod);
+    const { uid: podUid = '', name = '' } = pod.metadata ?? {};
+    const told = { uid: podUid, name, announced, ...(approved !== undefined && { approved }) };
+    note(await acts.announce(told, 'none', signal));
   };
 
   for (let next: string | undefined = ''; next !== undefined; ) {

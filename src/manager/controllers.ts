@@ -31,7 +31,10 @@ const withImages = (
   { images, namespaces }: Pick<ControllerParts, 'images' | 'namespaces'>,
   create: (options: ReturnType<ImageService['join']>['options'] & { namespaces?: readonly string[] }) => KindController,
 ): Controller => {
-  const client = images?.join((node) => controller.nodeReady(node));
+  const client = images?.join({
+    nodeReady: (node) => controller.nodeReady(node),
+    serves: (uid) => controller.serves(uid),
+  });
   const controller = create({ ...client?.options, ...(namespaces && { namespaces }) });
   return {
     ...controller,

@@ -1,4 +1,4 @@
-import type { ControllerOptions } from '../controller/index.ts';
+import type { ControllerOptions, Controller as KindController } from '../controller/index.ts';
 import type { KubeClient } from '../kube/index.ts';
 import { createImageAgents, createPrefetch } from '../prefetch/index.ts';
 import type { RequestingDaemonSet } from '../rollout/index.ts';
@@ -16,6 +16,9 @@ export interface ImageServiceOptions {
   complete: () => boolean;
 }
 
+/** What one controller knows. */
+export type Knowing = Pick<KindController, 'nodeReady' | 'serves'>;
+
 /** What one controller is given. */
 export interface ImageClient {
   options: Pick<ControllerOptions, 'images' | 'pullsByDefault' | 'agents'>;
@@ -26,19 +29,23 @@ export interface ImageClient {
 /** Images pulled ahead, for all controllers together: of what they ask, and of pull pods that nobody asks for. */
 export const createImageService = (options: ImageServiceOptions) => {
   const { client, env, namespaces, pullsByDefault, complete } = options;
-  const lookups = new Set<(node: string) => boolean>();
+  const joined = new Set<Knowing>();
   const agents = createImageAgents({ client, env, namespaces });
   const prefetch = createPrefetch({
     client,
     env,
     namespaces,
-    cluster: { nodeReady: (node) => [...lookups].some((isReady) => isReady(node)), complete },
+    cluster: {
+      nodeReady: (node) => joined.values().some((one) => one.nodeReady(node)),
+      serves: (uid) => joined.values().some((one) => one.serves(uid)),
+      complete,
+    },
   });
 
   return {
-    join(nodeReady: (node: string) => boolean): ImageClient {
+    join(knowing: Knowing): ImageClient {
       const asking = new Map<string, RequestingDaemonSet>();
-      lookups.add(nodeReady);
+      joined.add(knowing);
       return {
         options: {
           images: {
@@ -52,7 +59,7 @@ export const createImageService = (options: ImageServiceOptions) => {
           agents,
         },
         leave() {
-          lookups.delete(nodeReady);
+          joined.delete(knowing);
           for (const daemonSet of asking.values()) prefetch.requests.update(daemonSet, undefined);
         },
       };

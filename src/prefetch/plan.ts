@@ -69,8 +69,11 @@ export const plan = (situation: Situation): Plan => {
   const pullOf = new Map<string, PullView>();
   for (const pull of pulls) {
     if (requests.get(pull.podUid)?.revision === pull.revision) pullOf.set(pull.podUid, pull);
-    // Superseded, withdrawn, or nobody is left who asked.
-    else if (!pull.terminating) actions.push({ type: 'remove', pull });
+    else {
+      // Superseded, withdrawn, or nobody is left who asked. Until it is gone its node may pull.
+      underWay += 1;
+      if (!pull.terminating) actions.push({ type: 'remove', pull });
+    }
   }
 
   const follow = (request: ImageRequest, pull: PullView, known: Attempt): Attempt => {

@@ -75,7 +75,13 @@ const createStage = async (t: TestContext, image = 'app:v2') => {
 
   const daemonSetUid = machinery.get<Stored<object>>(daemonSets, { ...inNamespace, name: 'app' }).metadata.uid;
   const start = (
-    how: { client?: Partial<KubeClient>; complete?: () => boolean; parallelism?: number; auto?: boolean } = {},
+    how: {
+      client?: Partial<KubeClient>;
+      complete?: () => boolean;
+      serves?: () => boolean;
+      parallelism?: number;
+      auto?: boolean;
+    } = {},
   ) => {
     const ready = (name: string): boolean =>
       machinery
@@ -84,7 +90,7 @@ const createStage = async (t: TestContext, image = 'app:v2') => {
     const prefetch = createPrefetch({
       client: { ...api, ...how.client },
       env,
-      cluster: { nodeReady: ready, complete: how.complete ?? (() => true) },
+      cluster: { nodeReady: ready, complete: how.complete ?? (() => true), serves: how.serves ?? (() => false) },
     });
     const stop = new AbortController();
     const running = [prefetch.run(stop.signal), prefetch.lead(stop.signal)];

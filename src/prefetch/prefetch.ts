@@ -17,8 +17,10 @@ export interface PrefetchOptions {
   /** What the controller of the DaemonSets knows. */
   cluster: {
     nodeReady(node: string): boolean;
-    /** All DaemonSets that are served have been told of: pull pods of others belong to nobody. */
+    /** All DaemonSets that are served are known. */
     complete(): boolean;
+    /** This one is: it will be told of. Pull pods of others belong to nobody. */
+    serves(daemonSetUid: string): boolean;
   };
 }
 
@@ -127,7 +129,7 @@ export const createPrefetch = (options: PrefetchOptions) => {
     if (!reflectors.every(({ synced }) => synced)) return {};
     const known = asked.get(uid);
     const now = clock.now();
-    if (!known && !cluster.complete()) return { requeueAt: now + LOOK_MS };
+    if (!known && (!cluster.complete() || cluster.serves(uid))) return { requeueAt: now + LOOK_MS };
     const next = plan({
       requests: known?.requests ?? new Map(),
       pulls: reflectors.flatMap(({ store }) =>

@@ -33,6 +33,12 @@ export const imageReadyOf = (pod: Pod): ImageReady | undefined => {
   return { status: found.status, revision, reason: found.reason ?? '', message, ...byAgent };
 };
 
+/** A strategic merge patch that takes the condition away from a pod as it was read: had it been answered since, it stays. */
+export const imageReadyRemoval = (pod: { uid: string; resourceVersion: string }): object => ({
+  metadata: pod,
+  status: { conditions: [{ type: IMAGE_READY, $patch: 'delete' }] },
+});
+
 /** What the agents' admission policy lets through. */
 const LONGEST_MESSAGE = 1024;
 

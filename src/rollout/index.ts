@@ -16,7 +16,14 @@ export { type Gate, gate, gateCondition, gatesOf, gatesOpen, hasGate } from './g
 export type { Hold, OutsideHold } from './hold.ts';
 export { type ImageFacts, imageFactsOf } from './image-facts.ts';
 export { ACKNOWLEDGED_WITHIN_MS, type ImageStand } from './image-need.ts';
-export { IMAGE_READY, type ImageReady, type ImageReadyReason, imageReadyOf, imageReadyPatch } from './image-ready.ts';
+export {
+  IMAGE_READY,
+  type ImageReady,
+  type ImageReadyReason,
+  imageReadyOf,
+  imageReadyPatch,
+  imageReadyRemoval,
+} from './image-ready.ts';
 export {
   type ImageRequest,
   type ImageRequests,

@@ -31,7 +31,7 @@ const slipsOfReport = ({ request, response }: AuditRecord): string[] => {
   return [
     ...(metadata?.uid && metadata.resourceVersion ? [] : ['without the uid and version of the pod']),
     ...(others.length > 0 || Object.keys(status ?? {}).length !== 1 ? ['with more than one condition'] : []),
-    ...(reason === 'PullImageSuccess' && revision !== announced
+    ...(reason === 'PullImageSuccess' && announced !== undefined && revision !== announced
       ? [`of ${revision}, while ${announced} is announced`]
       : []),
     ...(reason === 'PullImageFail' && !/; ./.test(message) ? ['of a failure without its cause'] : []),

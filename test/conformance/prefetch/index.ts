@@ -14,6 +14,8 @@ import {
   untilReady,
 } from './kit.ts';
 
+export { aheadRules } from './ahead.ts';
+
 const SLOW = { startMs: 4_000 };
 
 export const prefetchRules = section('Images pulled ahead', (rule) => {

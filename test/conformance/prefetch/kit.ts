@@ -1,6 +1,7 @@
+import assert from 'node:assert/strict';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { AuditRecord } from '../audit-record.ts';
-import { type Case, type Shape, strategyKey } from '../kit/index.ts';
+import { budgetKey, type Case, type CaseKind, type Shape, strategyKey } from '../kit/index.ts';
 
 export interface Outcome {
   status: string;
@@ -85,3 +86,68 @@ export const untilFailed = (c: Case, node: string | undefined, withinMs = 30_000
 /** Pull pods that managers of the case created, each once. */
 export const madePulls = async (c: Case): Promise<AuditRecord[]> =>
   (await c.calls()).filter(({ verb, resource, code }) => verb === 'create' && resource === 'pods' && code < 300);
+
+/** A DaemonSet of which so many nodes may be down. */
+export const budgeted = (kind: CaseKind, nodes: number, annotations: Record<string, string>): Shape =>
+  kind === 'native'
+    ? { annotations: { [budgetKey]: String(nodes), ...annotations } }
+    : { annotations, rollingUpdate: { maxUnavailable: nodes } };
+
+/** What managers wrote to condition PodImageReady, oldest first. */
+const reportsOf = async (c: Case): Promise<{ record: AuditRecord; node: string; reason: string }[]> =>
+  (await c.calls()).flatMap((record) => {
+    const { verb, resource, code, request, response } = record;
+    if (verb !== 'patch' || resource !== 'pods/status' || code >= 300) return [];
+    const written = (request as Pod).status?.conditions?.find(({ type }) => type === 'PodImageReady');
+    const node = (response as Pod).spec?.nodeName ?? '';
+    return written ? [{ record, node, reason: written.reason ?? '' }] : [];
+  });
+
+/** Requests that managers wrote to pods. */
+export const asksOf = async (c: Case): Promise<{ node: string; receivedAt: number }[]> =>
+  (await reportsOf(c))
+    .filter(({ reason }) => reason === 'PullingImage')
+    .map(({ node, record }) => ({ node, receivedAt: record.receivedAt }));
+
+/** Fails unless each pod that was acted on had been told before to have its images on the node. */
+export const assertAhead = async (c: Case): Promise<void> => {
+  const told = (await reportsOf(c)).filter(({ reason }) => reason === 'PullImageSuccess');
+  const acts = await c.acts();
+  assert.ok(acts.length > 0);
+  for (const { name, receivedAt } of acts)
+    assert.ok(
+      told.some(({ record }) => record.name === name && record.receivedAt < receivedAt),
+      `the images were there before ${name} was acted on`,
+    );
+};
+
+const isPull = ({ name, response }: AuditRecord): boolean =>
+  name.startsWith('edgeset-pull-') || ((response as Pod | undefined)?.metadata?.name ?? '').startsWith('edgeset-pull-');
+
+/** Pull pods that managers of the case made. */
+export const pulledPods = async (c: Case): Promise<AuditRecord[]> => (await madePulls(c)).filter(isPull);
+
+/** How many pull pods there were at a time. */
+export const mostAtOnce = async (c: Case): Promise<number> => {
+  let now = 0;
+  let most = 0;
+  const own = (await c.cluster.audit.read()).filter(({ namespace }) => namespace === c.namespace);
+  const calls = own.filter((call) => call.resource === 'pods' && call.code < 300 && isPull(call));
+  for (const { verb } of calls.toSorted((a, b) => a.receivedAt - b.receivedAt)) {
+    if (verb === 'create') now += 1;
+    if (verb === 'delete') now -= 1;
+    most = Math.max(most, now);
+  }
+  return most;
+};
+
+/** What an agent with the socket of a runtime answers to a request. */
+export const asAgent = async (c: Case, node: string, reason: 'PullingImage' | 'PullImageSuccess'): Promise<void> => {
+  const { name, uid, object } = await c.podOn(node);
+  const message = conditionOf(object, 'PodImageReady')?.message ?? '';
+  const status = reason === 'PullImageSuccess' ? 'True' : 'False';
+  const time = new Date().toISOString();
+  const condition = { type: 'PodImageReady', status, reason, message, lastProbeTime: time, lastTransitionTime: time };
+  const body = { metadata: { uid }, status: { conditions: [condition] } };
+  await c.api.patch(`/api/v1/namespaces/${c.namespace}/pods/${name}/status`, body);
+};

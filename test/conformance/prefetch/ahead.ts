@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict';
+import { type Case, type CaseKind, type Rule, refusePods, section, strategyKey } from '../kit/index.ts';
+import {
+  asAgent,
+  asksOf,
+  assertAhead,
+  budgeted,
+  mostAtOnce,
+  outcomeOn,
+  pulledPods,
+  pullPods,
+  untilClean,
+  untilPulling,
+} from './kit.ts';
+
+const SLOW = { startMs: 3_000 };
+const PARALLELISM = 'apps.kruise.io/image-predownload-parallelism';
+const TIMEOUT = 'apps.kruise.io/image-predownload-timeout-seconds';
+const MIN_UPDATED = 'apps.kruise.io/image-predownload-min-updated-ready-pods';
+const PREDOWNLOAD = 'edgeset.io/predownload';
+const required = { [PREDOWNLOAD]: 'required' };
+
+const finished = async (c: Case, image: string): Promise<void> => {
+  await c.untilRunning(image);
+  await c.untilCondition('Complete');
+  await untilClean(c);
+};
+
+const noPullPods = {
+  operation: 'CREATE' as const,
+  expression: "!('edgeset.io/prefetch' in object.metadata.?labels.orValue({}))",
+  message: 'no pulls in this namespace',
+};
+
+/** The same for both kinds of DaemonSet. */
+export const aheadRules = (kind: CaseKind): Rule[] =>
+  section(
+    `Images pulled ahead of an update, ${kind} DaemonSets`,
+    (rule) => {
+      rule('are there before anything is done to a pod where they are required, broken pods too', async (c) => {
+        await c.settled(budgeted(kind, 2, required));
+        await c.breakPod(c.nodes[0]);
+        await c.cluster.behave(c.nodes, SLOW);
+        await c.setImage('app:v2');
+        await untilPulling(c);
+        await c.until('the status says so', async () => (await c.status()).images?.pulling);
+        assert.deepEqual(await c.acts(), []);
+        await finished(c, 'app:v2');
+        await assertAhead(c);
+        assert.equal((await pulledPods(c)).length, 3);
+      });
+
+      rule(
+        'are pulled on so many nodes at a time, and not waited for where nobody asks that',
+        async (c) => {
+          await c.settled(budgeted(kind, 1, { [PARALLELISM]: '2' }));
+          await c.cluster.behave(c.nodes, SLOW);
+          await c.setImage('app:v2');
+          await c.untilActs(1, 2_000);
+          await c.until('two pull', async () => (await pullPods(c)).length === 2);
+          await finished(c, 'app:v2');
+          assert.ok((await mostAtOnce(c)) <= 2, `${await mostAtOnce(c)} at a time`);
+        },
+        { nodes: 5 },
+      );
+
+      rule('are waited for no longer than one try may take where they are preferred', async (c) => {
+        await c.settled(budgeted(kind, 3, { [PREDOWNLOAD]: 'preferred', [TIMEOUT]: '5' }));
+        await refusePods(c, noPullPods);
+        await c.cluster.behave(c.nodes, { startMs: 8_000 });
+        await c.setImage('app:v2');
+        const [{ receivedAt: asked } = { receivedAt: 0 }] = await c.until('it is asked', async () => {
+          const asks = await asksOf(c);
+          return asks.length > 0 && asks;
+        });
+        const [act] = await c.untilActs(1, 15_000);
+        assert.ok(act && act.receivedAt - asked >= 3_500, 'it is waited for');
+        await c.cluster.behave(c.nodes, undefined);
+        await finished(c, 'app:v2');
+      });
+
+      rule('are pulled on the other nodes once so many are updated', async (c) => {
+        await c.settled(budgeted(kind, 1, { [PARALLELISM]: '100%', [MIN_UPDATED]: '1' }));
+        await c.cluster.behave(c.nodes, { startMs: 1_500 });
+        await c.setImage('app:v2');
+        await finished(c, 'app:v2');
+        const [first] = await c.actedNodes();
+        const asked = (await asksOf(c)).map(({ node }) => node);
+        assert.ok(!asked.includes(first ?? ''), 'the first one was updated without');
+        assert.ok(asked.length > 0 && asked.length <= 2);
+      });
+
+      rule(
+        'that nobody can pull take no node down where they are required, and are told with the reason',
+        async (c) => {
+          await c.settled(budgeted(kind, 2, required));
+          await c.cluster.behave(c.nodes, { behaviour: 'not-pullable' });
+          await c.setImage('app:v2');
+          const { images } = await c.until('all have failed', async () => {
+            const status = await c.status();
+            return status.images?.failed === 3 && status;
+          });
+          assert.deepEqual(
+            images?.failing.map(({ node }) => node),
+            [...c.nodes],
+          );
+          assert.match(images?.failing[0]?.message ?? '', /app:v2: /);
+          const [told] = [await c.untilEvent('FailedImagePull')];
+          assert.match(told.note ?? '', /cannot be pulled ahead on \d node.*app:v2/);
+          await c.noActFor(3);
+          const { nodes, causes } = await c.status();
+          assert.deepEqual([nodes?.held, nodes?.updated], [3, 0]);
+          assert.deepEqual(causes, [{ phase: 'held', cause: 'image', count: 3 }]);
+          assert.equal((await c.events('FailedImagePull')).length, 1);
+          assert.deepEqual(await c.acts(), []);
+          await c.cluster.behave(c.nodes, undefined);
+          await finished(c, 'app:v2');
+          await assertAhead(c);
+        },
+      );
+
+      rule('are given up with the template that they are of, and pulled for the next one', async (c) => {
+        await c.settled(budgeted(kind, 2, required));
+        await c.cluster.behave(c.nodes, SLOW);
+        await c.setImage('app:v2');
+        const old = await untilPulling(c);
+        await c.setImage('app:v3');
+        await c.until('the first are gone', async () =>
+          (await pullPods(c)).every(({ metadata }) => metadata?.uid !== old.metadata?.uid),
+        );
+        await finished(c, 'app:v3');
+        await assertAhead(c);
+      });
+
+      rule('are forgotten when the DaemonSet is deleted', async (c) => {
+        await c.settled(budgeted(kind, 1, required));
+        await c.cluster.behave(c.nodes, { startMs: 60_000 });
+        await c.setImage('app:v2');
+        await untilPulling(c);
+        await c.kubectl([
+          'delete',
+          kind === 'native' ? 'daemonset.apps' : 'daemonset.apps.kruise.io',
+          'app',
+          '--wait=false',
+        ]);
+        await untilClean(c, 45_000);
+      });
+
+      rule(
+        'are pulled once when the manager is killed midway',
+        async (c) => {
+          await c.settled(budgeted(kind, 1, required));
+          await c.cluster.behave(c.nodes, SLOW);
+          await c.setImage('app:v2');
+          await c.until('both are under way', async () => (await pullPods(c)).length === 2, 10_000, 50);
+          c.manager.kill('SIGKILL');
+          await c.startManager();
+          await finished(c, 'app:v2');
+          await assertAhead(c);
+          assert.equal((await pulledPods(c)).length, 2);
+        },
+        { nodes: 2 },
+      );
+
+      rule('are given up, and asked for on no pod any more, when they are switched off', async (c) => {
+        await c.settled(budgeted(kind, 1, required));
+        await c.cluster.behave(c.nodes, { startMs: 20_000 });
+        await c.setImage('app:v2');
+        await untilPulling(c);
+        await c.annotate({ [PREDOWNLOAD]: 'off' });
+        await untilClean(c);
+        await c.until('no pod asks', async () =>
+          (await Promise.all((await c.pods()).map(({ node }) => outcomeOn(c, node)))).every((one) => one === undefined),
+        );
+        await c.untilActs(1);
+      });
+
+      rule(
+        'are pulled while the update is paused, which takes no pull afterwards',
+        async (c) => {
+          const paused = kind === 'native' ? { 'edgeset.io/paused': 'true' } : {};
+          const shape = budgeted(kind, 2, { [PARALLELISM]: '2', ...paused });
+          await c.settled({
+            ...shape,
+            ...(kind === 'advanced' && { rollingUpdate: { maxUnavailable: 2, paused: true } }),
+          });
+          await c.setImage('app:v2');
+          await c.until('both have them', async () => (await c.status()).images?.pulled === 2);
+          await untilClean(c);
+          assert.deepEqual(await c.acts(), []);
+          if (kind === 'native') await c.annotate({ 'edgeset.io/paused': null });
+          else await c.change({ spec: { updateStrategy: { rollingUpdate: { paused: false } } } });
+          await finished(c, 'app:v2');
+          assert.equal((await pulledPods(c)).length, 2);
+        },
+        { nodes: 2 },
+      );
+
+      rule(
+        'are pulled one node after the other where the manager is told to, and not where the DaemonSet says no',
+        async (c) => {
+          await c.settled(budgeted(kind, 1, {}));
+          await c.cluster.behave(c.nodes, { startMs: 1_500 });
+          await c.setImage('app:v2');
+          await finished(c, 'app:v2');
+          assert.equal(await mostAtOnce(c), 1);
+          await c.annotate({ [PREDOWNLOAD]: 'off' });
+          const before = (await asksOf(c)).length;
+          await c.setImage('app:v3');
+          await finished(c, 'app:v3');
+          assert.equal((await asksOf(c)).length, before);
+        },
+        { nodes: 3, manager: ['--predownload'] },
+      );
+
+      rule('are pulled by the agent of the node where there is one, and waited for by default', async (c) => {
+        const [node = '', ...others] = c.nodes;
+        await c.api.merge(`/api/v1/nodes/${node}`, { metadata: { annotations: { 'edgeset.io/image-agent': 'true' } } });
+        await c.settled(budgeted(kind, 3, {}));
+        await c.setImage('app:v2');
+        const asked = await c.until('it is asked', async () => (await outcomeOn(c, node))?.reason === 'PullingImage');
+        assert.ok(asked);
+        await c.untilRunning('app:v2', others);
+        await asAgent(c, node, 'PullingImage');
+        await c.noActFor(3);
+        await asAgent(c, node, 'PullImageSuccess');
+        await finished(c, 'app:v2');
+        assert.deepEqual(await pulledPods(c), [], 'by nobody else');
+      });
+
+      rule(
+        'are pulled by a pod where the agent of the node says nothing',
+        async (c) => {
+          const [node = ''] = c.nodes;
+          await c.api.merge(`/api/v1/nodes/${node}`, {
+            metadata: { annotations: { 'edgeset.io/image-agent': 'true' } },
+          });
+          await c.settled(budgeted(kind, 1, required));
+          await c.setImage('app:v2');
+          await c.noActFor(20);
+          await finished(c, 'app:v2');
+          await assertAhead(c);
+          assert.equal((await pulledPods(c)).length, 1);
+        },
+        { nodes: 1 },
+      );
+
+      rule(
+        'of which too little is said are not guessed at: bad values are named with the cure',
+        async (c) => {
+          await c.settled(budgeted(kind, 1, {}));
+          await c.annotate({ [PARALLELISM]: '0', [PREDOWNLOAD]: 'always', [MIN_UPDATED]: 'half', [TIMEOUT]: '5m' });
+          await c.setImage('app:v2');
+          const { message } = await c.untilCondition('Stalled');
+          for (const field of [PARALLELISM, PREDOWNLOAD, MIN_UPDATED, TIMEOUT])
+            assert.ok(message?.includes(field), field);
+          await c.untilEvent('InvalidPolicy');
+          await c.noActFor(1);
+        },
+        { nodes: 1 },
+      );
+
+      rule('cost nothing once all is done', async (c) => {
+        await c.settled(budgeted(kind, 3, required));
+        await c.setImage('app:v2');
+        await finished(c, 'app:v2');
+        const writes = async () =>
+          (await c.calls()).filter(({ verb }) => !['get', 'list', 'watch'].includes(verb)).length;
+        const quiet = await writes();
+        await c.noActFor(4);
+        assert.equal(await writes(), quiet);
+      });
+
+      if (kind === 'native')
+        rule('are given up when the DaemonSet is opted out, and no pod is left with a request', async (c) => {
+          await c.settled(budgeted(kind, 1, required));
+          await c.cluster.behave(c.nodes, { startMs: 60_000 });
+          await c.setImage('app:v2');
+          await untilPulling(c);
+          await c.annotate({ [strategyKey]: null });
+          await untilClean(c);
+          await c.until('no pod asks', async () =>
+            (await Promise.all(c.nodes.map((node) => outcomeOn(c, node)))).every((one) => one === undefined),
+          );
+        });
+
+      if (kind === 'advanced')
+        rule('are there before a pod is changed in place', async (c) => {
+          const rollingUpdate = { maxUnavailable: 2, rollingUpdateType: 'InPlaceIfPossible' as const };
+          await c.settled({ annotations: required, rollingUpdate });
+          const before = (await c.pods()).map(({ uid }) => uid).toSorted();
+          await c.setImage('app:v2');
+          await finished(c, 'app:v2');
+          assert.deepEqual((await c.pods()).map(({ uid }) => uid).toSorted(), before, 'the pods are the same');
+          await assertAhead(c);
+          assert.equal((await pulledPods(c)).length, 3);
+        });
+    },
+    { kind },
+  );
