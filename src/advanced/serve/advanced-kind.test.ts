@@ -153,6 +153,50 @@ describe('an Advanced DaemonSet', () => {
   );
 
   it(
+    'puts a prepared pod back into service when its node is eligible again',
+    withFleet(async ({ client, create, allRun, until, pods, clock }) => {
+      const hooked = {
+        metadata: { labels: { app: 'app', hold: 'yes' } },
+        spec: { nodeSelector: { fleet: 'a' }, containers: [{ name: 'app', image: 'app:v1' }] },
+      };
+      const label = (name: string, fleet: string) =>
+        client.patch(nodes, { name }, { metadata: { labels: { fleet } } }, { type: 'merge' });
+      for (const name of ['node-1', 'node-2', 'node-3']) await label(name, 'a');
+      await create({ lifecycle: { preDelete: { labelsHandler: { hold: 'yes' }, markPodNotReady: true } } }, {}, hooked);
+      const before = await allRun('app:v1');
+      await label('node-1', 'b');
+      const states = async () =>
+        (await pods()).map(({ metadata }) => metadata?.labels?.['lifecycle.apps.kruise.io/state']);
+      await until('a pod is prepared', async () => (await states()).includes('PreparingDelete'));
+      await clock.advance(2_000);
+      await label('node-1', 'a');
+      const since = clock.now();
+      await until('it is back', async () => !(await states()).includes('PreparingDelete'));
+      assert.ok(clock.now() - since < 1_000, 'at once');
+      assert.deepEqual(uidsOf(await allRun('app:v1')), uidsOf(before));
+    }),
+  );
+
+  it(
+    'goes on without the hook when the wait is bounded while a pod waits',
+    withFleet(async ({ create, allRun, setImage, until, pods, patch, reasons, clock }) => {
+      const hooked = { metadata: { labels: { app: 'app', hold: 'yes' } } };
+      await create({ lifecycle: { preDelete: { labelsHandler: { hold: 'yes' } } } }, {}, hooked);
+      await allRun('app:v1');
+      await setImage('app:v2');
+      await until('a pod is prepared', async () =>
+        (await pods()).some(
+          ({ metadata }) => metadata?.labels?.['lifecycle.apps.kruise.io/state'] === 'PreparingDelete',
+        ),
+      );
+      await clock.advance(5_000);
+      await patch({ metadata: { annotations: { 'edgeset.io/predelete-timeout-seconds': '1' } } });
+      await allRun('app:v2');
+      assert.equal(reasons().filter((reason) => reason === 'PreDeleteTimeout').length, 3);
+    }),
+  );
+
+  it(
     'follows its nodes: gone where they stop being eligible one by one, there where they become so',
     withFleet(async ({ client, create, allRun, clock, pods, until, get }) => {
       await create(

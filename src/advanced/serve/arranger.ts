@@ -50,6 +50,8 @@ export const createArranger = (options: ArrangerOptions) => {
   const endings = new Map<string, Endings>();
   /** UIDs of pods whose removal is on its way to the API server. */
   const going = new Set<string>();
+  /** By UID: the version of a pod that waits for its hook, until when. */
+  const resting = new Map<string, { version: string; until: number }>();
 
   const placed = ({ facts }: KeptPod): PlacedPod => ({
     name: facts.name,
@@ -106,6 +108,12 @@ export const createArranger = (options: ArrangerOptions) => {
     };
   };
 
+  const turnOf = (kept: KeptPod): number => {
+    const rest = resting.get(kept.facts.uid);
+    const until = rest?.version === kept.facts.resourceVersion ? rest.until : 0;
+    return Math.max(chores.turnOf(kept), until);
+  };
+
   const takeAway = async (kept: KeptPod, signal: AbortSignal) => {
     const { uid } = kept.facts;
     going.add(uid);
@@ -117,6 +125,7 @@ export const createArranger = (options: ArrangerOptions) => {
   };
 
   const remove = ({ pod: { name, node, revision }, why }: Removal, kept: KeptPod): void => {
+    if (turnOf(kept) > clock.now()) return;
     if (why === 'failed')
       teller.once(
         `failed ${kept.facts.uid}`,
@@ -128,6 +137,9 @@ export const createArranger = (options: ArrangerOptions) => {
       kept,
       (signal) => takeAway(kept, signal),
       (outcome) => {
+        const { uid, resourceVersion: version } = kept.facts;
+        if (outcome.kind === 'later') resting.set(uid, { version, until: outcome.at });
+        else resting.delete(uid);
         if (outcome.kind === 'refused' && outcome.reason !== undefined)
           teller.refused('delete', name, node, outcome.reason, outcome.message);
         if (outcome.kind !== 'done') return;
@@ -202,10 +214,13 @@ export const createArranger = (options: ArrangerOptions) => {
         if (!kept) continue;
         removing.add(kept.facts.uid);
         remove(removal, kept);
-        const turn = chores.turnOf(kept);
+        const turn = turnOf(kept);
         if (turn > now) wakeAt = Math.min(wakeAt, turn);
       }
       return { removing, wakeAt };
+    },
+    gone({ facts: { uid } }: KeptPod): void {
+      resting.delete(uid);
     },
     /** The node is gone. */
     forget(node: string): void {

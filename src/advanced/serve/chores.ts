@@ -17,7 +17,7 @@ export interface ChoresOptions {
 export const createChores = ({ env, wake }: ChoresOptions) => {
   const { clock, log } = env;
   const pacing = createPacing();
-  /** By UID: the version that was written to, or is waited on, until the watch shows another; not after `until`. */
+  /** By UID: the version that was written to, until the watch shows another; not after `until`. */
   const waits = new Map<string, { version: string; until: number }>();
   const air: Air = createAir({
     clock,
@@ -33,8 +33,9 @@ export const createChores = ({ env, wake }: ChoresOptions) => {
     const now = clock.now();
     if (outcome.kind === 'unsure' || outcome.kind === 'refused') pacing.failed(uid, now);
     else pacing.succeeded(uid);
-    if (outcome.kind === 'later') waits.set(uid, { version, until: outcome.at });
-    else if (outcome.kind !== 'refused') waits.set(uid, { version, until: now + SHOWN_WITHIN_MS });
+    // What waits for somebody else is for whoever asked: the pod may need another write meanwhile.
+    if (outcome.kind !== 'later' && outcome.kind !== 'refused')
+      waits.set(uid, { version, until: now + SHOWN_WITHIN_MS });
     if (outcome.kind === 'unsure') log.warn('the answer to a write to a pod was lost', { uid, error: outcome.message });
   };
 
@@ -50,6 +51,8 @@ export const createChores = ({ env, wake }: ChoresOptions) => {
       if (this.turnOf(kept) > clock.now()) return;
       air.launch(uid, async (signal) => {
         const outcome = await write(signal);
+        // Given up because we write no more: whoever comes next finds out.
+        if (signal.aborted) return;
         learn(uid, resourceVersion, outcome);
         then?.(outcome);
       });

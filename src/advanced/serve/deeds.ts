@@ -18,6 +18,8 @@ import type { TargetFinder } from './target.ts';
 
 /** The watch is behind the version that a decision was made on: it will have it soon. */
 const BEHIND_MS = 250;
+/** How often to look whether a hook is still to be waited for; when the pod changes it is looked at anyway. */
+const HOOK_LOOK_MS = 10_000;
 /** Who needed longer from one write to the next was asleep: others may have taken the act back meanwhile. */
 const ASLEEP_MS = 10_000;
 
@@ -86,7 +88,8 @@ export const createDeeds = ({ env, view, ledger, pods, podActs, teller, finder, 
           );
         return podActs.delete(versionOf(kept), signal);
       case 'wait':
-        return { kind: 'later', at: step.until };
+        // How long it lasts is said on the DaemonSet, and may change.
+        return { kind: 'later', at: Math.min(step.until, clock.now() + HOOK_LOOK_MS) };
       case 'status':
       case 'pod': {
         if (hook?.markPodNotReady === true && !hasGate(pod.spec, gate.lifecycle))

@@ -74,6 +74,8 @@ export const createFarewell = ({ client, env, teller, wake, deeds, chores }: Far
       written = metadata.resourceVersion ?? '';
       pacing.succeeded(WRITE);
     } catch (error) {
+      // The DaemonSet went while we wrote: most likely by just this write.
+      if (signal.aborted) return;
       // Gone, or changed since: the watch says what it is now.
       if (!isKubeError(error, 'NotFound')) pacing.failed(WRITE, clock.now());
       if (isKubeError(error, 'NotFound', 'Conflict')) return;

@@ -134,7 +134,7 @@ export const createStatusKeeper = ({
       last = { status, resourceVersion: answer.metadata.resourceVersion ?? '' };
     } catch (error) {
       // Gone, or made anew: the watch will say so.
-      if (!isKubeError(error, 'NotFound', 'Conflict', 'Invalid'))
+      if (!signal.aborted && !isKubeError(error, 'NotFound', 'Conflict', 'Invalid'))
         log.warn('the status could not be written', { error });
     }
   };

@@ -50,6 +50,7 @@ export const createUpkeep = (options: UpkeepOptions) => {
         chores.forget(facts.uid);
         strays.lost(kept);
         farewell.gone(kept);
+        arranger.gone(kept);
       }
       const owner = standing === 'native' ? controllerOf(pod)?.uid : undefined;
       if (owner !== undefined && !natives.has(owner)) {
