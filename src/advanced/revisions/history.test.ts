@@ -66,6 +66,9 @@ describe('the history of an Advanced DaemonSet', () => {
     assert.deepEqual(numbers(plan('v5', revisions, { keep: 2, carried }).remove as ControllerRevision[]), [2, 3]);
     assert.deepEqual(numbers(plan('v5', revisions, { keep: 0 }).remove as ControllerRevision[]), [1, 2, 3, 4]);
     assert.deepEqual(plan('v5', revisions, { keep: 0, carried: new Set(hashes) }).remove, []);
+    const all = plan('v5', revisions, { keep: 2, carried: new Set(hashes) }).outstay;
+    assert.deepEqual([...all], hashes.slice(0, 4), 'looked at again once no pod carries one of them');
+    assert.deepEqual([...plan('v5', revisions, { keep: 3, carried }).outstay], []);
   });
 
   it('adopts a revision that a native DaemonSet left behind, under its hash', () => {
@@ -84,6 +87,21 @@ describe('the history of an Advanced DaemonSet', () => {
     assert.ok(write.kind === 'renumber');
     assert.equal(write.revision.metadata?.ownerReferences?.[0]?.uid, 'u-1');
     assert.equal(write.revision.metadata?.resourceVersion, '7');
+  });
+
+  it('adopts what an orphaning delete left, with its number', () => {
+    const [first, second] = rollOut('v1', 'v2').map((revision) => ({
+      ...revision,
+      metadata: { ...revision.metadata, ownerReferences: [] },
+    }));
+    assert.ok(first && second);
+    const stranger = { ...first, metadata: { ...first.metadata, name: 'other' }, data: {} };
+    const { adopt, write } = plan('v2', [first, second, stranger]);
+    assert.deepEqual(
+      adopt.map(({ metadata, revision }) => [metadata?.name, revision, metadata?.ownerReferences?.[0]?.uid]),
+      [[first.metadata.name, 1, 'u-1']],
+    );
+    assert.equal(write.kind, 'renumber');
   });
 
   it('never removes what is not its own', () => {

@@ -40,8 +40,12 @@ export type HistoryWrite =
 export interface HistoryPlan {
   target: TargetRevision;
   write: HistoryWrite;
+  /** Nobody's, and matched by the selector, as they are to be: a DaemonSet that was deleted with its pods orphaned left them. */
+  adopt: readonly ControllerRevision[];
   /** Too old, and no pod runs them; the oldest first. To be removed after the write. */
   remove: readonly ControllerRevision[];
+  /** Hashes of those that are too old as well, and stay for the pods that carry them. */
+  outstay: ReadonlySet<string>;
 }
 
 const hashOf = ({ metadata }: ControllerRevision): string => metadata?.labels?.[HASH_LABEL] ?? metadata?.name ?? '';
@@ -117,19 +121,26 @@ export const planHistory = ({ owner, template, revisions, carried, keep }: Histo
   const others = ordered.filter((revision) => revision !== found);
   const highest = others.at(-1)?.revision ?? 0;
 
+  const isOrphan = (revision: ControllerRevision): boolean =>
+    controllerOf(revision) === undefined && recordedTemplate(revision) !== undefined;
+  const adopt = others.filter(isOrphan).map((revision) => settled(revision, owner, revision.revision));
   const ours = others.filter((revision) => controllerOf(revision)?.uid === owner.uid);
   const idle = ours.filter((revision) => !carried.has(hashOf(revision)));
   const remove = idle.slice(0, Math.max(0, ours.length - keep));
+  const isOver = ours.length - remove.length > keep;
+  const outstay = new Set(isOver ? ours.map(hashOf).filter((hash) => carried.has(hash)) : []);
 
   if (!found) {
     const revision = newRevision(owner, template, digest, highest + 1);
-    return { target: targetOf(revision), write: { kind: 'create', revision }, remove };
+    return { target: targetOf(revision), write: { kind: 'create', revision }, adopt, remove, outstay };
   }
   const revision = settled(found, owner, found.revision > highest ? found.revision : highest + 1);
   return {
     target: targetOf(revision),
     write: revision === found ? { kind: 'none' } : { kind: 'renumber', revision },
+    adopt,
     remove,
+    outstay,
   };
 };
 

@@ -10,4 +10,4 @@ export {
   planHistory,
   revisionData,
 } from './history.ts';
-export { createRevision, writeRevision } from './write.ts';
+export { adoptRevision, createRevision, writeRevision } from './write.ts';

@@ -28,6 +28,13 @@ const renumberRevision = (
   return client.patch(controllerRevisions, { namespace, name }, body, { type: 'merge', ...options });
 };
 
+/** Takes a revision over that is nobody's. */
+export const adoptRevision = (
+  client: KubeClient,
+  revision: ControllerRevision,
+  options: { signal?: AbortSignal } = {},
+): Promise<ControllerRevision> => renumberRevision(client, revision, options);
+
 /** Carries out what `planHistory` wants written, on the condition that nobody has changed the revision since. */
 export const writeRevision = (
   client: KubeClient,

@@ -20,6 +20,7 @@ const known: KnownRevision = {
   template: template('app:v2'),
   plans: new Map([['h1', { kind: 'in-place', images: { app: 'app:v2' }, resources: {}, labels: {}, annotations: {} }]]),
   templates: new Map([['h2', template('app:v2')]]),
+  outstay: new Set(),
 };
 
 const objectOf = (version: string, revision: string, open: boolean): Pod => ({

@@ -6,7 +6,14 @@ import { controllerOf, recordedTemplate, type TargetRevision } from '../../rollo
 import type { AdvancedView } from '../advanced-view.ts';
 import { type InPlacePlan, planInPlace } from '../in-place/index.ts';
 import { advancedDaemonSets } from '../resources.ts';
-import { HASH_LABEL, type HistoryPlan, onNameTaken, planHistory, writeRevision } from '../revisions/index.ts';
+import {
+  adoptRevision,
+  HASH_LABEL,
+  type HistoryPlan,
+  onNameTaken,
+  planHistory,
+  writeRevision,
+} from '../revisions/index.ts';
 
 /** What a DaemonSet asks for, proved and on record. */
 export interface KnownRevision {
@@ -17,6 +24,8 @@ export interface KnownRevision {
   plans: ReadonlyMap<string, InPlacePlan>;
   /** Templates of all kept revisions, by hash: a pod may have to be brought to its own one to the end. */
   templates: ReadonlyMap<string, PodTemplateSpec>;
+  /** Hashes of revisions that go once no pod carries them. */
+  outstay: ReadonlySet<string>;
 }
 
 /** `again`: somebody else changed what was read; to be read anew. */
@@ -62,6 +71,16 @@ export const createRevisionKeeper = (client: KubeClient) => {
     }
   };
 
+  const adopt = async (revisions: readonly ControllerRevision[], signal: AbortSignal) => {
+    for (const revision of revisions)
+      try {
+        await adoptRevision(client, revision, { signal });
+      } catch (error) {
+        // Gone, changed since, or written in a form that may not be written again: it stays what it is.
+        if (!isKubeError(error, 'NotFound', 'Conflict', 'Invalid')) throw error;
+      }
+  };
+
   const remove = async ({ namespace }: AdvancedView, old: readonly ControllerRevision[], signal: AbortSignal) => {
     for (const { metadata: { name = '', uid, resourceVersion } = {} } of old)
       try {
@@ -87,6 +106,7 @@ export const createRevisionKeeper = (client: KubeClient) => {
       const owner = { apiVersion, name, namespace, uid, collisionCount: collisions, changeCause };
       const plan = planHistory({ owner, template, revisions, carried, keep });
       if ((await write(view, plan, signal)) === undefined) return { kind: 'again' };
+      await adopt(plan.adopt, signal);
       await remove(view, plan.remove, signal);
       const removed = new Set(plan.remove.map((revision) => revision.metadata?.name));
       const plans = new Map<string, InPlacePlan>();
@@ -99,7 +119,7 @@ export const createRevisionKeeper = (client: KubeClient) => {
         const change = planInPlace(recorded, template);
         if (change.kind === 'in-place') plans.set(hash, change);
       }
-      return { kind: 'known', revision: { target: plan.target, template, plans, templates } };
+      return { kind: 'known', revision: { target: plan.target, template, plans, templates, outstay: plan.outstay } };
     },
   };
 };

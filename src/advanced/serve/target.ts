@@ -87,6 +87,14 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, telle
     return hashes;
   };
 
+  /** No pod carries a revision any more that was kept for its pods alone. */
+  const isOver = (): boolean => {
+    const outstay = known?.revision.outstay;
+    if (!outstay || outstay.size === 0) return false;
+    const still = carried();
+    return [...outstay].some((hash) => !still.has(hash));
+  };
+
   /** It was there and is no more: deleted by hand. */
   const isLost = (): boolean => {
     if (!known) return false;
@@ -117,7 +125,7 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, telle
       }
       blocked = undefined;
       const { finishedAt } = ledger.state;
-      if (known?.generation !== view.generation || known.finishedAt !== finishedAt || isLost()) {
+      if (known?.generation !== view.generation || known.finishedAt !== finishedAt || isLost() || isOver()) {
         const recorded = await keeper.record(view, proved.template, carried(), signal);
         if (recorded.kind === 'again')
           return { kind: 'held', hold: { kind: 'unobserved' }, lookAgainAt: clock.now() + AGAIN_MS };

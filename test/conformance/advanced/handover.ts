@@ -122,7 +122,11 @@ export const handingOver = section(
         await apply(c, 'apps.kruise.io/v1alpha1', 'app:v3');
         await untilAdvanced(c, 'app:v3');
         assert.deepEqual(await identities(c), updated);
-        assert.equal((await revisions(c)).length, 3);
+        await c.until('all that is left of before is its own', async () => {
+          const { uid } = (await c.advanced()).metadata;
+          const all = await revisions(c);
+          return all.length === 3 && all.every((revision) => controllerOf(revision)?.uid === uid);
+        });
       },
     );
 

@@ -1,6 +1,7 @@
 import { handingOver } from './handover.ts';
 import { lifecycle } from './lifecycle.ts';
 import { ota } from './ota.ts';
+import { history } from './revisions.ts';
 import { served } from './served.ts';
 
 export { describeAdvancedApi } from './api.ts';
@@ -11,4 +12,4 @@ export { templateLabels, templateSpecs, withSpec } from './template-specs.ts';
 export { describeTemplates } from './templates.ts';
 
 /** Every rule of the specification of Advanced DaemonSets, played by a manager. */
-export const advancedRules = [...served, ...lifecycle, ...ota, ...handingOver];
+export const advancedRules = [...served, ...lifecycle, ...ota, ...handingOver, ...history];
