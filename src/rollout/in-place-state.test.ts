@@ -67,6 +67,28 @@ describe('the trouble of a pod that is changed in place', () => {
     assert.equal(troubleOf(podOf(waiting('InvalidImageName'))), 'image-pull', 'nothing says that it is another');
   });
 
+  it('is no crash when a container that was changed before starts once more', () => {
+    const run = (containerID: string): Pod => {
+      const pod = podOf({
+        containerID: 'containerd://4',
+        state: { running: { startedAt: '2026-01-01T00:00:20Z' } },
+        lastState: {
+          terminated: {
+            containerID,
+            exitCode: 0,
+            reason: 'Completed',
+            startedAt: '2026-01-01T00:00:00Z',
+            finishedAt: '2026-01-01T00:00:15Z',
+          },
+        },
+      });
+      const unready = { type: 'Ready', status: 'False', lastTransitionTime: '2026-01-01T00:00:10Z' };
+      return { ...pod, status: { ...pod.status, conditions: [unready] } };
+    };
+    assert.equal(troubleOf(run(mark.containerID)), undefined, 'it was ended by the change');
+    assert.equal(troubleOf(run('containerd://3')), 'crash-loop', 'it ended by itself, after the change');
+  });
+
   it('is that of other containers all the same, but not of those whose turn is still to come', () => {
     assert.equal(troubleOf(podOf(crashing, { lastContainerStatuses: {} })), 'crash-loop');
     assert.equal(

@@ -75,6 +75,12 @@ const isOfBefore = (pod: Pod, container: ContainerStatus, before: ContainerMark)
   return meant !== undefined && wanted.find(({ name }) => name === container.name)?.image !== meant;
 };
 
+/** The run that the change ended says nothing of the one that it began. */
+const sinceItsStart = (container: ContainerStatus, before: ContainerMark | undefined): ContainerStatus => {
+  const ended = container.lastState?.terminated?.containerID ?? '';
+  return ended !== '' && ended === before?.containerID ? { ...container, lastState: {} } : container;
+};
+
 /**
  * The pod without what its status says of containers as they were before the change that it is in: the trouble that they
  * had is none of the revision that it has now.
@@ -83,17 +89,17 @@ export const sinceItsChange = (pod: Pod): Pod => {
   const state = readInPlaceState(pod);
   if (!state || !pod.status) return pod;
   const { containerStatuses = [], initContainerStatuses = [] } = pod.status;
-  const isOfNow = (container: ContainerStatus): boolean => {
-    if (container.name in state.nextContainerImages) return false;
+  const ofNow = (container: ContainerStatus): ContainerStatus[] => {
+    if (container.name in state.nextContainerImages) return [];
     const before = state.lastContainerStatuses[container.name];
-    return before === undefined || !isOfBefore(pod, container, before);
+    return before && isOfBefore(pod, container, before) ? [] : [sinceItsStart(container, before)];
   };
   return {
     ...pod,
     status: {
       ...pod.status,
-      containerStatuses: containerStatuses.filter(isOfNow),
-      initContainerStatuses: initContainerStatuses.filter(isOfNow),
+      containerStatuses: containerStatuses.flatMap(ofNow),
+      initContainerStatuses: initContainerStatuses.flatMap(ofNow),
     },
   };
 };
