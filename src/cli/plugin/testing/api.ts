@@ -18,6 +18,8 @@ export interface FakeApi {
   /** Creates or replaces; `path` is the collection's. */
   put(path: string, object: object): void;
   remove(path: string, name: string): void;
+  /** An object as it is stored. */
+  text(path: string): string;
   /** Collections that are served. */
   readonly kinds: Set<string>;
   /** Asked for each request first. */
@@ -152,6 +154,7 @@ export const startFakeApi = async (...kinds: string[]): Promise<FakeApi> => {
     url: `http://127.0.0.1:${port}`,
     requests,
     put: (path: string, object: object) => void store(path, object as Stored),
+    text: (path: string) => JSON.stringify(objects.get(path)),
     remove(path: string, name: string) {
       const key = `${path}/${name}`;
       const object = objects.get(key);

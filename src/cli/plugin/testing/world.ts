@@ -8,6 +8,7 @@ import { main } from '../../main.ts';
 import { type FakeApi, startFakeApi } from './api.ts';
 
 export const SETS = '/apis/apps/v1/namespaces/shop/daemonsets';
+export const ADVANCED_SETS = '/apis/apps.kruise.io/v1beta1/namespaces/shop/daemonsets';
 export const ROLLOUTS = '/apis/edgeset.io/v1alpha1/namespaces/shop/daemonrollouts';
 const NODES = '/api/v1/nodes';
 const PODS = '/api/v1/namespaces/shop/pods';
@@ -19,18 +20,27 @@ export interface Ran {
   stderr: string;
 }
 
-const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'web', uid: 'uid-web', controller: true };
+const ownerOf = (apiVersion: string) => ({
+  apiVersion,
+  kind: 'DaemonSet',
+  name: 'web',
+  uid: 'uid-web',
+  controller: true,
+});
 const LONG_AGO = '2020-01-01T00:00:00Z';
 
 /** A fake cluster with a namespace `shop` for the tests of one file, and words for what is in it. */
 export const createWorld = () => {
   let api: FakeApi;
   let dir = '';
+  /** The DaemonSet that was put last owns what comes after it. */
+  let owner = ownerOf('apps/v1');
   before(() => {
     dir = mkdtempSync(path.join(tmpdir(), 'edgeset-plugin-'));
   });
   beforeEach(async () => {
     await api?.close();
+    owner = ownerOf('apps/v1');
     api = await startFakeApi('daemonsets', 'daemonrollouts', 'nodes', 'pods', 'controllerrevisions', 'namespaces');
     world.writeKubeconfig(api.url);
   });
@@ -75,6 +85,7 @@ export const createWorld = () => {
     },
 
     daemonSet(annotations: Record<string, string> = {}, metadata: object = {}): void {
+      owner = ownerOf('apps/v1');
       api.put(SETS, {
         apiVersion: 'apps/v1',
         kind: 'DaemonSet',
@@ -90,6 +101,24 @@ export const createWorld = () => {
           selector: { matchLabels: { app: 'web' } },
           updateStrategy: { type: 'OnDelete' },
           minReadySeconds: 0,
+          template: {
+            metadata: { labels: { app: 'web' } },
+            spec: { nodeSelector: { edge: 'yes' }, containers: [{ name: 'web', image: 'web:2' }] },
+          },
+        },
+        status: { observedGeneration: 2 },
+      });
+    },
+    /** An Advanced DaemonSet with the same name, template and UID: what is its owner's is theirs, whichever is there. */
+    advanced(rollingUpdate: object = {}, type = 'RollingUpdate'): void {
+      owner = ownerOf('apps.kruise.io/v1beta1');
+      api.put(ADVANCED_SETS, {
+        apiVersion: 'apps.kruise.io/v1beta1',
+        kind: 'DaemonSet',
+        metadata: { name: 'web', namespace: 'shop', uid: 'uid-web', generation: 2 },
+        spec: {
+          selector: { matchLabels: { app: 'web' } },
+          updateStrategy: { type, rollingUpdate },
           template: {
             metadata: { labels: { app: 'web' } },
             spec: { nodeSelector: { edge: 'yes' }, containers: [{ name: 'web', image: 'web:2' }] },
@@ -116,7 +145,7 @@ export const createWorld = () => {
         status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'Unknown', lastTransitionTime: LONG_AGO }] },
       });
     },
-    pod(node: string, hash: string, ready = true): void {
+    pod(node: string, hash: string, ready = true, { gated = false } = {}): void {
       api.put(PODS, {
         apiVersion: 'v1',
         kind: 'Pod',
@@ -128,8 +157,17 @@ export const createWorld = () => {
           labels: { app: 'web', 'controller-revision-hash': hash },
           ownerReferences: [owner],
         },
-        spec: { nodeName: node, containers: [] },
-        status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: LONG_AGO }] },
+        spec: {
+          nodeName: node,
+          containers: [],
+          ...(gated && { readinessGates: [{ conditionType: 'InPlaceUpdateReady' }] }),
+        },
+        status: {
+          conditions: [
+            { type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: LONG_AGO },
+            ...(gated ? [{ type: 'InPlaceUpdateReady', status: 'True', lastTransitionTime: LONG_AGO }] : []),
+          ],
+        },
       });
     },
     revision(hash: string, number: number): void {
