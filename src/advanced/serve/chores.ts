@@ -1,4 +1,5 @@
 import { type Air, createAir, createPacing, type Outcome } from '../../controller/index.ts';
+import { compareVersions } from '../../kube/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import type { KeptPod } from './kept-pod.ts';
 
@@ -17,8 +18,8 @@ export interface ChoresOptions {
 export const createChores = ({ env, wake }: ChoresOptions) => {
   const { clock, log } = env;
   const pacing = createPacing();
-  /** By UID: the version that was written to, until the watch shows another; not after `until`. */
-  const waits = new Map<string, { version: string; until: number }>();
+  /** By UID: what the watch has to get past before the pod is written to again; not after `until`. */
+  const waits = new Map<string, { isPast: (version: string) => boolean; until: number }>();
   const air: Air = createAir({
     clock,
     most: MOST_IN_AIR,
@@ -34,8 +35,13 @@ export const createChores = ({ env, wake }: ChoresOptions) => {
     if (outcome.kind === 'unsure' || outcome.kind === 'refused') pacing.failed(uid, now);
     else pacing.succeeded(uid);
     // What waits for somebody else is for whoever asked: the pod may need another write meanwhile.
-    if (outcome.kind !== 'later' && outcome.kind !== 'refused')
-      waits.set(uid, { version, until: now + SHOWN_WITHIN_MS });
+    if (outcome.kind !== 'later' && outcome.kind !== 'refused') {
+      // Others may have written before us: what they wrote is shown first, and is still of before our write.
+      const left = 'pod' in outcome ? outcome.pod?.resourceVersion : undefined;
+      const isPast = (shown: string): boolean =>
+        shown !== version && (left === undefined || (compareVersions(shown, left) ?? 0) >= 0);
+      waits.set(uid, { isPast, until: now + SHOWN_WITHIN_MS });
+    }
     if (outcome.kind === 'unsure') log.warn('the answer to a write to a pod was lost', { uid, error: outcome.message });
   };
 
@@ -43,7 +49,7 @@ export const createChores = ({ env, wake }: ChoresOptions) => {
     /** When the pod of this version may be written to; a time that is past for at once. */
     turnOf({ facts: { uid, resourceVersion } }: KeptPod): number {
       const wait = waits.get(uid);
-      return Math.max(pacing.until(uid, clock.now()), wait?.version === resourceVersion ? wait.until : 0);
+      return Math.max(pacing.until(uid, clock.now()), wait && !wait.isPast(resourceVersion) ? wait.until : 0);
     },
     /** Begins a write, unless one to the pod is under way, or its turn has not come. `then` is told what came of it. */
     launch(kept: KeptPod, write: (signal: AbortSignal) => Promise<Outcome>, then?: (outcome: Outcome) => void): void {
