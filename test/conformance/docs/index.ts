@@ -19,9 +19,7 @@ const withCluster = async (start: () => Promise<Cluster>, play: (cluster: Cluste
 /** Registers a test for each page whose commands are played as they are written; each has a cluster of its own. */
 export const describePages = (where: string, start: () => Promise<Cluster>): void => {
   describe(`pages of the documentation, ${where}`, { timeout: 600_000 }, () => {
-    it('docs/guide/from-native-daemonset.md', () =>
-      withCluster(start, (cluster) =>
-        playPage({ page: 'docs/guide/from-native-daemonset.md', cluster, manager: 'from the beginning' }),
-      ));
+    for (const page of ['docs/guide/from-native-daemonset.md', 'docs/guide/steer-advanced.md'])
+      it(page, () => withCluster(start, (cluster) => playPage({ page, cluster, manager: 'from the beginning' })));
   });
 };
