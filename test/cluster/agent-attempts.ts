@@ -1,12 +1,14 @@
 import type { Call } from './agent-caller.ts';
 
-/** Pods of the trial, by what is wrong with each for the agent of node-1; all but `unannounced` are announced. */
+/** Pods of the trial, by what is wrong with each for the agent of node-1; all but `unannounced` and `asked` are announced. */
 export interface TrialPods {
   /** On node-1, of an OTA DaemonSet, `PodNeedUpgrade` True: the one that it may delete. */
   mine: string;
   /** The same on node-2. */
   elsewhere: string;
   unannounced: string;
+  /** Not announced; the manager asks for images. */
+  asked: string;
   current: string;
   halted: string;
   bare: string;
@@ -104,8 +106,10 @@ const reports = (ns: string, pods: TrialPods): Attempt[] => {
   });
   const alone = /may change conditions PodImageReady and UpgradeApproved and nothing else/;
   const pulling = condition('PodImageReady', 'False', 'PullingImage');
+  const pullingOther = condition('PodImageReady', 'False', 'PullingImage', 'controllerrevision: other');
   return [
     report("for another node's pod", pods.elsewhere, pulling, /is on node "node-2"/),
+    report('for a revision that nobody asks for', pods.asked, pullingOther, /images of another revision/),
     report('for a pod that did not opt in', pods.unannounced, pulling, /has no condition PodNeedUpgrade/),
     report('Ready', pods.mine, condition('Ready', 'False', 'Lie'), alone),
     report('PodNeedUpgrade', pods.current, condition('PodNeedUpgrade', 'True', 'NewRevision'), alone),

@@ -105,6 +105,12 @@ for (const by of ['token', 'certificate'] as const) {
       const report = await caller.call({ method: 'PATCH', path: podPath(namespace, mine, '/status'), body });
       assert.equal(report.status, 200, report.message);
     }
+    const asked = items.find(({ metadata }) => metadata.labels?.app === 'asked')?.metadata.name ?? '';
+    for (const reason of ['PullingImage', 'PullImageSuccess']) {
+      const body = condition('PodImageReady', reason === 'PullImageSuccess' ? 'True' : 'False', reason);
+      const answer = await caller.call({ method: 'PATCH', path: podPath(namespace, asked, '/status'), body });
+      assert.equal(answer.status, 200, answer.message);
+    }
     const written = await caller.call({
       method: 'POST',
       path: eventsPath(namespace),

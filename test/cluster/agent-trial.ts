@@ -54,7 +54,7 @@ export const prepareTrial = async (cluster: RealCluster): Promise<Trial> => {
   });
   await Promise.all([
     daemonSet('app'),
-    ...['unannounced', 'current', 'halted'].map((app) => daemonSet(app, 'node-1')),
+    ...['unannounced', 'asked', 'current', 'halted'].map((app) => daemonSet(app, 'node-1')),
     api.post(`${apps}/replicasets`, {
       metadata: { name: 'replicated' },
       spec: {
@@ -74,12 +74,12 @@ export const prepareTrial = async (cluster: RealCluster): Promise<Trial> => {
   ]);
   const list = async (): Promise<Pod[]> =>
     (await api.get<{ items: Pod[] }>(`/api/v1/namespaces/${namespace}/pods`)).items;
-  const items = await until('nine pods are ready', 60_000, 100, async () => {
+  const items = await until('ten pods are ready', 60_000, 100, async () => {
     const pods = await list();
     const ready = pods.filter(({ status }) =>
       status.conditions?.some((c) => c.type === 'Ready' && c.status === 'True'),
     );
-    return ready.length === 9 && pods;
+    return ready.length === 10 && pods;
   });
   const nameOf = (app: string, on = 'node-1'): string => {
     const pod = items.find(({ metadata, spec }) => metadata.labels?.app === app && spec.nodeName === on);
@@ -90,6 +90,7 @@ export const prepareTrial = async (cluster: RealCluster): Promise<Trial> => {
     mine: nameOf('app'),
     elsewhere: nameOf('app', 'node-2'),
     unannounced: nameOf('unannounced'),
+    asked: nameOf('asked'),
     current: nameOf('current'),
     halted: nameOf('halted'),
     bare: 'bare',
@@ -110,6 +111,7 @@ export const prepareTrial = async (cluster: RealCluster): Promise<Trial> => {
     announce(pods.current, 'False', 'UpToDate'),
     announce(pods.halted, 'True', 'Halted'),
   ]);
+  await conditions(pods.asked, { type: 'PodImageReady', status: 'False', reason: 'PullingImage', message });
   await conditions(pods.halted, { type: 'PodImageReady', status: 'True', reason: 'PullImageSuccess', message });
   return {
     namespace,

@@ -81,10 +81,14 @@ const stateOf: Readonly<Record<string, ImageState>> = {
   PullImageFail: 'failed',
 };
 
-/** The revision that the manager announces for a pod, when it does. */
-const announced = (pod: Pod): string | undefined => {
+/**
+ * The revision whose images a pod is to get: the one that is announced to its owner; where the manager updates, and so
+ * announces nothing, the one that it asks for.
+ */
+const wantedRevision = (pod: Pod): string | undefined => {
   const need = needUpgradeOf(pod);
-  return need?.status === 'True' ? announcedRevision(need) : undefined;
+  if (need) return need.status === 'True' ? announcedRevision(need) : undefined;
+  return imageReadyOf(pod)?.revision;
 };
 
 /** How taking up a pull went so far; with `MOST_REFUSALS` it is left until somebody asks again. */
@@ -103,7 +107,7 @@ const textOf = (error: unknown): string => (error instanceof Error ? error.messa
 const isSuperseded = (job: Job, pod: Pod): boolean => {
   if (pod.metadata?.deletionTimestamp) return true;
   if (isOlder(pod.metadata?.resourceVersion ?? '', job.resourceVersion)) return false;
-  return announced(pod) !== job.revision;
+  return wantedRevision(pod) !== job.revision;
 };
 
 /** `work`, or the signal's reason as soon as it aborts; the work itself goes on. */
@@ -212,13 +216,13 @@ export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
     return hasAllImages(await runtime(criSocket), template.spec, signal).catch(() => false);
   };
 
-  /** Takes up what an agent before this one has begun: the pod still says that its images are being pulled. */
+  /** Takes up what an agent before this one has begun, or the manager asks for: the pod says that its images are pulled. */
   const resume = (pod: Pod, told: ImageReady | undefined, targetOf: TargetOf): void => {
     const uid = pod.metadata?.uid ?? '';
     if (criSocket === undefined || resuming.has(uid) || pod.metadata?.deletionTimestamp) return;
     if (told?.reason !== 'PullingImage' || told.revision === '') return;
     const { revision } = told;
-    if (announced(pod) !== revision) return;
+    if (wantedRevision(pod) !== revision) return;
     if (troubleOf(uid, revision).refusals >= MOST_REFUSALS) return;
     const find = async (): Promise<void> => {
       try {

@@ -127,16 +127,22 @@ const isPull = ({ name, response }: AuditRecord): boolean =>
 /** Pull pods that managers of the case made. */
 export const pulledPods = async (c: Case): Promise<AuditRecord[]> => (await madePulls(c)).filter(isPull);
 
-/** How many pull pods there were at a time. */
+const hasPulled = ({ response }: AuditRecord): boolean => {
+  const statuses = (response as Pod | undefined)?.status?.containerStatuses ?? [];
+  return statuses.length > 0 && statuses.every(({ imageID }) => imageID !== '');
+};
+
+/** How many pull pods pulled at a time. */
 export const mostAtOnce = async (c: Case): Promise<number> => {
-  let now = 0;
+  const pulling = new Set<string>();
   let most = 0;
   const own = (await c.cluster.audit.read()).filter(({ namespace }) => namespace === c.namespace);
-  const calls = own.filter((call) => call.resource === 'pods' && call.code < 300 && isPull(call));
-  for (const { verb } of calls.toSorted((a, b) => a.receivedAt - b.receivedAt)) {
-    if (verb === 'create') now += 1;
-    if (verb === 'delete') now -= 1;
-    most = Math.max(most, now);
+  const calls = own.filter((call) => /^pods\b/.test(call.resource) && call.code < 300 && isPull(call));
+  for (const call of calls.toSorted((a, b) => a.receivedAt - b.receivedAt)) {
+    const name = call.name || ((call.response as Pod).metadata?.name ?? '');
+    if (call.verb === 'delete' || hasPulled(call)) pulling.delete(name);
+    else if (call.verb === 'create' && call.resource === 'pods') pulling.add(name);
+    most = Math.max(most, pulling.size);
   }
   return most;
 };

@@ -1,6 +1,7 @@
 import type { Pod, PodSpec, PodTemplateSpec, Secret, ServiceAccount } from 'kubernetes-types/core/v1.d.ts';
 import { type KubeClient, KubeError } from '../../../kube/index.ts';
 import { pods, secrets, serviceAccounts } from '../../../resources/index.ts';
+import { imageReadyPatch, imageReadyRemoval } from '../../../rollout/index.ts';
 import { createLogger, type Env, sleep, systemClock } from '../../../runtime/index.ts';
 import { createMachinery, machineryClient } from '../../../sim/index.ts';
 import type { ImagePullsOptions, PullTarget } from '../image-pulls.ts';
@@ -84,6 +85,7 @@ export const createWorld = async () => {
   };
 
   const ref = { namespace: 'edge', name: 'app' };
+  const podUid = (): string => machinery.get<Pod>(pods, ref).metadata?.uid ?? '';
   return {
     env,
     lines,
@@ -118,6 +120,23 @@ export const createWorld = async () => {
         },
         { type: 'strategic', subresource: 'status' },
       ),
+    /** What the manager writes where it updates itself. */
+    ask: (hash: string): Pod =>
+      machinery.patch<Pod>(
+        pods,
+        ref,
+        imageReadyPatch(
+          { uid: podUid(), status: undefined },
+          { reason: 'PullingImage', revision: hash },
+          env.clock.now(),
+        ),
+        { type: 'strategic', subresource: 'status' },
+      ),
+    unask: (): Pod => {
+      const { uid = '', resourceVersion = '' } = machinery.get<Pod>(pods, ref).metadata ?? {};
+      const how = { type: 'strategic', subresource: 'status' } as const;
+      return machinery.patch<Pod>(pods, ref, imageReadyRemoval({ uid, resourceVersion }), how);
+    },
     deletePod: (): void => void machinery.delete(pods, ref, { gracePeriodSeconds: 0 }),
     condition: (type: string) =>
       machinery.get<Pod>(pods, ref).status?.conditions?.find((condition) => condition.type === type),
