@@ -8,6 +8,14 @@ const QUICK = [
   'pods are changed in place, and stay what they are',
   'new pods come beside old ones with a surge',
   'a pod with a hook goes when its controller lets it go',
+  'maxUnavailable 2 of 4 nodes',
+  'nodes that the partition leaves out count',
+  'a version that is crash-loop is halted',
+  'is lowered step by step as a canary',
+  'an old pod that is not available gets a new one first',
+  'the strategy may change midway, to a surge and back',
+  'the image of a sidecar',
+  'a version that crashes is halted, and the next one mends it in place',
 ];
 
 runSuite('Advanced DaemonSets, on the embedded cluster', startEmbeddedCluster, quick(advancedRules, QUICK));

@@ -1,8 +1,12 @@
 import { handingOver } from './handover.ts';
+import { inPlaceUpdates } from './in-place-updates.ts';
 import { lifecycle } from './lifecycle.ts';
 import { ota } from './ota.ts';
+import { partition } from './partition.ts';
 import { history } from './revisions.ts';
+import { rolling } from './rolling.ts';
 import { served } from './served.ts';
+import { surge } from './surge.ts';
 
 export { describeAdvancedApi } from './api.ts';
 export { describeInPlace } from './in-place.ts';
@@ -12,4 +16,14 @@ export { templateLabels, templateSpecs, withSpec } from './template-specs.ts';
 export { describeTemplates } from './templates.ts';
 
 /** Every rule of the specification of Advanced DaemonSets, played by a manager. */
-export const advancedRules = [...served, ...lifecycle, ...ota, ...handingOver, ...history];
+export const advancedRules = [
+  ...served,
+  ...rolling,
+  ...partition,
+  ...surge,
+  ...inPlaceUpdates,
+  ...lifecycle,
+  ...ota,
+  ...handingOver,
+  ...history,
+];

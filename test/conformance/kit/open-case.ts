@@ -14,6 +14,7 @@ import type { Case, CaseOptions } from './case.ts';
 import { createHistory } from './history.ts';
 import { kinds } from './kinds.ts';
 import { budgetKey, toPodView } from './objects.ts';
+import { snapshot } from './snapshot.ts';
 import { until } from './until.ts';
 import { verdictOf } from './verdict.ts';
 
@@ -227,7 +228,7 @@ export const openCase = async (
     async lastWords() {
       const logs = await Promise.all(managers.map((manager) => manager.log()));
       const words = logs.map((log) => log.trimEnd().split('\n').slice(-25).join('\n'));
-      return [...words, blackouts(await cluster.audit.read(), allNodes).join('\n')];
+      return [...words, await snapshot(self), blackouts(await cluster.audit.read(), allNodes).join('\n')];
     },
     async close() {
       for (const manager of managers) manager.kill('SIGKILL');

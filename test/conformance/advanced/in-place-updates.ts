@@ -1,0 +1,299 @@
+import assert from 'node:assert/strict';
+import type { ContainerStatus, Pod, PodSpec } from 'kubernetes-types/core/v1.d.ts';
+import type { AuditRecord } from '../../conformance/index.ts';
+import { type Case, type PodView, type Shape, section } from '../kit/index.ts';
+import { setRolling, starting } from './strategy.ts';
+
+const GATE = 'InPlaceUpdateReady';
+const inPlace = { rollingUpdateType: 'InPlaceIfPossible' } as const;
+
+const amounts = (cpu: string) => ({ requests: { cpu, memory: '64Mi' } });
+
+interface Parts {
+  main?: string;
+  helper?: string;
+  side?: string;
+  once?: string;
+  cpu?: string;
+}
+
+/** A plain init container, a sidecar, a container, and one that is launched before it. */
+const specOf = ({ main = 'app:v1', helper = 'helper:v1', side = 'side:v1', once = 'once:v1', cpu = '100m' }: Parts) =>
+  ({
+    initContainers: [
+      { name: 'once', image: once },
+      { name: 'side', image: side, restartPolicy: 'Always' },
+    ],
+    containers: [
+      { name: 'app', image: main, resources: amounts(cpu) },
+      { name: 'helper', image: helper, env: [{ name: 'KRUISE_CONTAINER_PRIORITY', value: '5' }] },
+    ],
+  }) satisfies Partial<PodSpec>;
+
+const shape = (parts: Parts = {}, more: Shape = {}): Shape => ({
+  podSpec: specOf(parts),
+  rollingUpdate: inPlace,
+  ...more,
+});
+
+const change = (c: Case, parts: Parts): Promise<unknown> => c.change({ spec: { template: { spec: specOf(parts) } } });
+
+const statuses = ({ object }: PodView): ContainerStatus[] => [
+  ...(object.status?.initContainerStatuses ?? []),
+  ...(object.status?.containerStatuses ?? []),
+];
+
+/** Of each pod its UID and which of its containers were started how often. */
+const starts = (pods: readonly PodView[]): string[] =>
+  pods
+    .map((pod) => `${pod.uid} ${statuses(pod).map(({ name, restartCount }) => `${name}:${restartCount}`)}`)
+    .toSorted();
+
+/** Writes of the managers to pods, by what they wrote to. */
+const writes = async (c: Case): Promise<AuditRecord[]> =>
+  (await c.calls()).filter(
+    ({ verb, resource }) => /^pods\b/.test(resource) && !['get', 'list', 'watch'].includes(verb),
+  );
+
+/** Every pod is of the target, and available. */
+const untilDone = async (c: Case): Promise<PodView[]> => {
+  await c.untilCondition('Complete');
+  return c.pods();
+};
+
+/** What was written to one pod after another, each as `verb resource`, in the order of the writes. */
+const writesByPod = (records: readonly AuditRecord[]): string[][] => {
+  const pods = new Map<string, string[]>();
+  for (const { name, verb, resource } of records) pods.set(name, [...(pods.get(name) ?? []), `${verb} ${resource}`]);
+  return [...pods.values()];
+};
+
+const THREE = ['patch pods/status', 'patch pods', 'patch pods/status'];
+
+export const inPlaceUpdates = section(
+  'In place',
+  (rule) => {
+    for (const [what, parts, restarted, expected] of [
+      ['the image of a container', { main: 'app:v2' }, 'app', THREE],
+      ['the image of a sidecar', { side: 'side:v2' }, 'side', THREE],
+      ['another tag of the same image, recognised by the container alone', { main: 'app:v2.is-v1' }, 'app', THREE],
+      [
+        'cpu, through resize',
+        { cpu: '200m' },
+        '',
+        ['patch pods/status', 'patch pods', 'patch pods/resize', 'patch pods/status'],
+      ],
+    ] as const)
+      rule(
+        `${what}: pods keep their UID, what has not changed runs on, and each takes ${expected.length} writes`,
+        async (c) => {
+          await c.settled(shape());
+          const before = await c.pods();
+          const written = (await writes(c)).length;
+          await change(c, parts);
+          const after = await untilDone(c);
+          const wanted = starts(before).map((text) => text.replace(`${restarted}:0`, `${restarted}:1`));
+          assert.deepEqual(starts(after), restarted === '' ? starts(before) : wanted);
+          assert.deepEqual(
+            writesByPod((await writes(c)).slice(written)),
+            c.nodes.map(() => expected),
+          );
+          const { updateRevision } = (await c.advanced()).status ?? {};
+          for (const { hash, object } of after) {
+            assert.equal(hash, updateRevision);
+            assert.equal(object.spec?.containers[0]?.resources?.requests?.cpu, 'cpu' in parts ? '200m' : '100m');
+          }
+          assert.equal((await c.events('SuccessfulUpdatePodInPlace')).length > 0, true);
+        },
+        { nodes: 2 },
+      );
+
+    rule('labels and annotations alone are one write, and no pod is unready for it', async (c) => {
+      await c.settled(shape());
+      const before = await c.pods();
+      const written = (await writes(c)).length;
+      await c.change({ spec: { template: { metadata: { labels: { tier: 'edge' }, annotations: { note: 'two' } } } } });
+      const after = await untilDone(c);
+      assert.deepEqual(starts(after), starts(before));
+      const since = ({ object }: PodView): unknown =>
+        object.status?.conditions?.filter(({ type }) => type === 'Ready' || type === GATE);
+      assert.deepEqual(after.map(since), before.map(since));
+      for (const { object } of after)
+        assert.deepEqual([object.metadata?.labels?.tier, object.metadata?.annotations?.note], ['edge', 'two']);
+      assert.deepEqual(
+        writesByPod((await writes(c)).slice(written)),
+        c.nodes.map(() => ['patch pods']),
+      );
+    });
+
+    for (const [what, parts] of [
+      ['a plain init container', { once: 'once:v2' }],
+      ['more than images, such as a command', { main: 'app:v2' }],
+    ] as const)
+      rule(
+        `${what} is changed by a new pod`,
+        async (c) => {
+          await c.settled(shape());
+          const before = await c.pods();
+          const spec = specOf(parts);
+          const [first, ...others] = spec.containers;
+          const containers = 'main' in parts ? [{ ...first, command: ['serve'] }, ...others] : spec.containers;
+          await c.change({ spec: { template: { spec: { ...spec, containers } } } });
+          const after = await untilDone(c);
+          for (const { uid } of after) assert.ok(!before.some((pod) => pod.uid === uid));
+          assert.equal((await c.steps('delete')).length, c.nodes.length);
+          for (const { object } of after)
+            assert.equal(object.spec?.readinessGates?.filter(({ conditionType }) => conditionType === GATE).length, 1);
+        },
+        { nodes: 2 },
+      );
+
+    rule(
+      'containers with a launch priority are exchanged in its order, each once the one before has started',
+      async (c) => {
+        await c.settled(shape({}, starting(800)));
+        await change(c, { main: 'app:v2', helper: 'helper:v2' });
+        const [pod] = await untilDone(c);
+        const imagesIn = ({ spec }: Pod): string[] => (spec?.containers ?? []).map(({ image = '' }) => image);
+        const patches = (await writes(c)).filter(({ verb, resource }) => verb === 'patch' && resource === 'pods');
+        assert.deepEqual(
+          patches.map(({ response }) => imagesIn(response as Pod)),
+          [
+            ['app:v1', 'helper:v2'],
+            ['app:v2', 'helper:v2'],
+          ],
+        );
+        assert.match(starts(pod ? [pod] : []).join(), / once:0,side:0,app:1,helper:1$/);
+        const helper = pod?.object.status?.containerStatuses?.find(({ name }) => name === 'helper');
+        const startedAt = Date.parse(helper?.state?.running?.startedAt ?? '');
+        assert.ok((patches[1]?.receivedAt ?? 0) >= startedAt, 'the second waits for the first');
+      },
+      { nodes: 1 },
+    );
+
+    rule(
+      'the grace period passes between the gate and the change',
+      async (c) => {
+        await c.settled(shape({}, { annotations: { 'apps.kruise.io/inplace-update-grace': '3' } }));
+        await change(c, { main: 'app:v2' });
+        await untilDone(c);
+        const [shut, patched] = (await writes(c)).filter(({ verb }) => verb === 'patch').slice(-3);
+        const waited = (patched?.receivedAt ?? 0) - (shut?.receivedAt ?? 0);
+        assert.ok(waited >= 2_000 && waited < 5_000, `${waited} ms`);
+      },
+      { nodes: 1 },
+    );
+
+    rule('pods without the gate are made anew once, and changed in place from there on', async (c) => {
+      await c.settled();
+      await setRolling(c, inPlace);
+      await c.setImage('app:v2');
+      await untilDone(c);
+      assert.equal((await c.steps('delete')).length, 3);
+      const before = await c.pods();
+      await c.setImage('app:v3');
+      const after = await untilDone(c);
+      assert.deepEqual(after.map(({ uid }) => uid).toSorted(), before.map(({ uid }) => uid).toSorted());
+      assert.equal((await c.steps('change')).length, 3);
+    });
+
+    rule('what is not done within the progress deadline is made anew', async (c) => {
+      const [late = ''] = c.nodes;
+      await c.settled(shape({}, { annotations: { 'edgeset.io/progress-deadline-seconds': '4' } }));
+      const before = await c.podOn(late);
+      await c.cluster.behave([late], { startMs: 60_000 });
+      await setRolling(c, { selector: { matchLabels: { 'kubernetes.io/hostname': late } } });
+      await c.api.merge(`/api/v1/nodes/${late}`, { metadata: { labels: { 'kubernetes.io/hostname': late } } });
+      await change(c, { main: 'app:v2' });
+      await c.until('it is made anew', async () => (await c.steps('delete')).length === 1);
+      await c.cluster.behave([late], undefined);
+      await c.untilRunning('app:v2', [late]);
+      assert.notEqual((await c.podOn(late)).uid, before.uid);
+      assert.deepEqual(
+        (await c.steps()).filter(({ node }) => node === late).map(({ kind }) => kind),
+        ['create', 'change', 'delete', 'create'],
+      );
+    });
+
+    rule(
+      'a partition and a pause hold for changes in place too',
+      async (c) => {
+        await c.settled(shape({}, { ...starting(1500), rollingUpdate: { ...inPlace, partition: 1 } }));
+        const before = await c.pods();
+        await change(c, { main: 'app:v2' });
+        await c.untilActs(1);
+        await setRolling(c, { paused: true });
+        await c.until('the one that was begun ends well', async () => (await c.running('app:v2')).length === 1);
+        await c.noActFor(1);
+        await setRolling(c, { paused: false });
+        await c.untilRunning('app:v2', c.nodes.slice(1));
+        await c.noActFor(1);
+        await setRolling(c, { partition: 0 });
+        const after = await untilDone(c);
+        assert.deepEqual(after.map(({ uid }) => uid).toSorted(), before.map(({ uid }) => uid).toSorted());
+        assert.deepEqual((await c.steps('change')).length, 3);
+      },
+      { nodes: 3 },
+    );
+
+    rule(
+      'a template that is changed midway, and back, is followed by the same pods',
+      async (c) => {
+        await c.settled(shape({}, starting(1500)));
+        const before = await c.pods();
+        await change(c, { main: 'app:v2' });
+        await c.untilActs(1);
+        await change(c, { main: 'app:v3' });
+        await c.untilRunning('app:v3', c.nodes);
+        await change(c, { main: 'app:v4' });
+        await c.untilActs((await c.acts()).length + 1);
+        await change(c, { main: 'app:v3' });
+        await c.untilRunning('app:v3', c.nodes);
+        const after = await untilDone(c);
+        assert.deepEqual(after.map(({ uid }) => uid).toSorted(), before.map(({ uid }) => uid).toSorted());
+        assert.deepEqual(await c.steps('delete'), []);
+      },
+      { nodes: 2 },
+    );
+
+    rule('the strategy may change midway, to in place and back', async (c) => {
+      await c.settled(shape({}, starting(1200)));
+      await change(c, { main: 'app:v2' });
+      await c.untilActs(1);
+      await setRolling(c, { rollingUpdateType: 'Standard' });
+      await c.until('one is made anew', async () => (await c.steps('delete')).length === 1);
+      await setRolling(c, inPlace);
+      await c.untilRunning('app:v2');
+      await untilDone(c);
+      assert.equal((await c.acts()).length, 3, 'once a node');
+    });
+
+    rule('a version that crashes is halted, and the next one mends it in place', async (c) => {
+      await c.settled(shape());
+      const before = await c.pods();
+      await change(c, { main: 'app:v2--crash-loop' });
+      await c.untilCondition('Halted');
+      assert.equal((await c.acts()).length, 1);
+      await change(c, { main: 'app:v3' });
+      const after = await untilDone(c);
+      assert.deepEqual(after.map(({ uid }) => uid).toSorted(), before.map(({ uid }) => uid).toSorted());
+    });
+
+    rule('a node that goes offline midway stops nobody, and ends well when it is back', async (c) => {
+      await c.settled(shape({}, starting(2500)));
+      await change(c, { main: 'app:v2' });
+      await c.untilActs(1);
+      const [away = ''] = await c.actedNodes();
+      await c.cluster.offline([away]);
+      await c.untilRunning(
+        'app:v2',
+        c.nodes.filter((name) => name !== away),
+      );
+      await c.cluster.online([away]);
+      await c.untilRunning('app:v2');
+      await untilDone(c);
+      assert.equal((await c.steps('change')).length, 3);
+    });
+  },
+  { kind: 'advanced' },
+);

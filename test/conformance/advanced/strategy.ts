@@ -1,0 +1,36 @@
+import type { Case, PodView } from '../kit/index.ts';
+
+/** Merges into `spec.updateStrategy.rollingUpdate`; null takes a field away. */
+export const setRolling = (c: Case, rollingUpdate: object): Promise<unknown> =>
+  c.change({ spec: { updateStrategy: { rollingUpdate } } });
+
+/** Pods that take a while to start. */
+export const starting = (ms: number): { podAnnotations: Record<string, string> } => ({
+  podAnnotations: { 'sim.edgeset.io/start-ms': String(ms) },
+});
+
+export const podPath = (c: Case, { name }: Pick<PodView, 'name'>): string =>
+  `/api/v1/namespaces/${c.namespace}/pods/${name}`;
+
+/** What a user does with `kubectl delete pod`; resolves when the node has another, ready. */
+export const deleteByHand = async (c: Case, node: string | undefined): Promise<PodView> => {
+  const old = await c.podOn(node);
+  await c.api.remove(podPath(c, old));
+  return c.until(`${node} has another pod`, async () => {
+    const pod = await c.podOn(node);
+    return pod.uid !== old.uid && pod.ready && pod;
+  });
+};
+
+/** Nodes on which the first so many acts were, sorted. */
+export const firstActed = async (c: Case, count: number): Promise<string[]> =>
+  (await c.actedNodes()).slice(0, count).toSorted();
+
+/** The first act of the product takes so many nodes at once, and no further one while they are down. */
+export const untilWaveOf = async (c: Case, size: number, leastMs: number): Promise<void> => {
+  await c.untilActs(size);
+  const later = (await c.untilActs(size + 1, 30_000))[size];
+  const first = (await c.acts())[0];
+  const waited = (later?.receivedAt ?? 0) - (first?.receivedAt ?? 0);
+  if (waited < leastMs) throw new Error(`act ${size + 1} came ${waited} ms after the first, before a node was well`);
+};

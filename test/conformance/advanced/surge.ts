@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { type Case, section } from '../kit/index.ts';
+import { inOrder } from '../truth.ts';
+import { firstActed, setRolling, starting } from './strategy.ts';
+
+const isReady = ({ status }: Pod): boolean =>
+  status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false;
+
+/** What was written of the case's pods, in the order of the writes. */
+const podsWritten = async (c: Case): Promise<{ pod: Pod; at: number }[]> =>
+  inOrder(await c.cluster.audit.read()).flatMap(({ namespace, resource, response, answeredAt }) => {
+    const pod = response as Pod & { kind?: string };
+    return namespace === c.namespace && resource.startsWith('pods') && pod.kind === 'Pod'
+      ? [{ pod, at: answeredAt }]
+      : [];
+  });
+
+/** Fails when a node was without a ready pod at any time since. */
+const assertNoGap = async (c: Case, since: number): Promise<void> => {
+  const ready = new Map<string, Set<string>>();
+  for (const { pod, at } of await podsWritten(c)) {
+    const { uid = '', deletionTimestamp } = pod.metadata ?? {};
+    const node = pod.spec?.nodeName ?? '';
+    if (node === '') continue;
+    const those = ready.get(node) ?? new Set();
+    if (isReady(pod) && deletionTimestamp === undefined) those.add(uid);
+    else those.delete(uid);
+    ready.set(node, those);
+    assert.ok(at < since || those.size > 0, `${node} was without a ready pod at ${new Date(at).toISOString()}`);
+  }
+};
+
+/** Most pods beyond one a node that lived at once. */
+const mostExtra = async (c: Case): Promise<number> => {
+  const live = new Set<string>();
+  let most = 0;
+  for (const { pod } of await podsWritten(c)) {
+    const { uid = '', deletionTimestamp } = pod.metadata ?? {};
+    if (deletionTimestamp === undefined) live.add(uid);
+    else live.delete(uid);
+    most = Math.max(most, live.size - c.nodes.length);
+  }
+  return most;
+};
+
+export const surge = section(
+  'Surge',
+  (rule) => {
+    for (const version of ['v1alpha1', 'v1beta1'] as const)
+      rule(
+        `Surging (${version}) is a surge of one, is read back as written, and leaves no node without a ready pod`,
+        async (c) => {
+          await c.settled({ version, rollingUpdate: { rollingUpdateType: 'Surging' } });
+          const since = Date.now();
+          await c.setImage('app:v2');
+          await c.untilRunning('app:v2');
+          await c.untilCondition('Complete');
+          await assertNoGap(c, since);
+          assert.equal(await mostExtra(c), 1);
+          const { rollingUpdate } = (await c.advanced()).spec.updateStrategy ?? {};
+        const { rollingUpdateType, maxSurge, maxUnavailable } = rollingUpdate ?? {};
+        assert.deepEqual([rollingUpdateType, maxSurge, maxUnavailable], ['Surging', undefined, undefined]);
+          assert.equal((await c.steps('surge')).length, 3);
+        },
+      );
+
+    for (const [maxSurge, nodes, size] of [
+      [2, 4, 2],
+      ['34%', 3, 2],
+    ] as const)
+      rule(
+        `maxSurge ${maxSurge} of ${nodes} nodes is ${size} at a time`,
+        async (c) => {
+          await c.settled({ ...starting(1000), rollingUpdate: { maxSurge } });
+          const since = Date.now();
+          await c.setImage('app:v2');
+          await c.untilRunning('app:v2');
+          await c.untilCondition('Complete');
+          await assertNoGap(c, since);
+          assert.equal(await mostExtra(c), size);
+        },
+        { nodes },
+      );
+
+    rule(
+      'an old pod that is not available gets a new one first, and goes at once',
+      async (c) => {
+        const [broken = ''] = c.nodes;
+        await c.settled({ ...starting(1500), rollingUpdate: { maxSurge: 1 } });
+        await c.breakPod(broken);
+        await c.setImage('app:v2');
+        await c.untilRunning('app:v2');
+        assert.deepEqual(await firstActed(c, 1), [broken]);
+        const [begun] = await c.steps('surge');
+        const [gone] = await c.steps('retire');
+        assert.equal(gone?.node, broken);
+        const waited = (gone?.record.receivedAt ?? 0) - (begun?.record.receivedAt ?? 0);
+        assert.ok(waited < 1_400, `it went ${waited} ms after the new one came, when that was ready`);
+      },
+      { nodes: 3 },
+    );
+
+    rule('a new version that never works costs nobody the old one, and the next is put in its place', async (c) => {
+      await c.settled({
+        rollingUpdate: { maxSurge: 1 },
+        annotations: { 'edgeset.io/progress-deadline-seconds': '3' },
+      });
+      const since = Date.now();
+      await c.setImage('app:v2--never-ready');
+      await c.untilCondition('Halted');
+      await c.noActFor(1);
+      assert.deepEqual(await c.running('app:v1'), c.nodes);
+      await c.setImage('app:v3');
+      await c.untilRunning('app:v3');
+      await c.untilCondition('Complete');
+      await assertNoGap(c, since);
+    });
+
+    rule('a template that is changed midway: a pod of the one in between goes, and no node has three', async (c) => {
+      await c.settled({ ...starting(2000), rollingUpdate: { maxSurge: 1 } });
+      const since = Date.now();
+      await c.setImage('app:v2');
+      await c.until('a new one is beside an old one', async () => (await c.steps('surge')).length === 1);
+      await c.setImage('app:v3');
+      await c.untilRunning('app:v3');
+      await c.untilCondition('Complete');
+      await assertNoGap(c, since);
+    });
+
+    rule(
+      'an offline node stops nobody, and one that goes offline midway neither',
+      async (c) => {
+        const [away = ''] = c.nodes;
+        await c.settled({ ...starting(1500), rollingUpdate: { maxSurge: 1 } });
+        await c.cluster.offline([away]);
+        await c.setImage('app:v2');
+        await c.until('a surge', async () => (await c.steps('surge')).length === 1);
+        const [midway = ''] = await c.actedNodes();
+        await c.cluster.offline([midway]);
+        const others = c.nodes.filter((name) => name !== away && name !== midway);
+        await c.untilRunning('app:v2', others);
+        await c.cluster.online([away, midway]);
+        await c.untilRunning('app:v2');
+        await c.untilCondition('Complete');
+      },
+      { nodes: 4 },
+    );
+
+    rule(
+      'the strategy may change midway, to a surge and back',
+      async (c) => {
+        await c.settled(starting(1200));
+        await c.setImage('app:v2');
+        await c.untilActs(1);
+        await setRolling(c, { maxUnavailable: 0, maxSurge: 1 });
+        await c.until('a surge', async () => (await c.steps('surge')).length >= 1);
+        await setRolling(c, { maxUnavailable: 1, maxSurge: 0 });
+        await c.untilRunning('app:v2');
+        await c.untilCondition('Complete');
+        assert.equal((await c.acts()).length, 5, 'once a node');
+        assert.ok((await c.steps('delete')).length >= 2);
+      },
+      { nodes: 5 },
+    );
+
+    rule(
+      'with a partition and minReadySeconds: the old one goes when the new one has been ready for long enough',
+      async (c) => {
+        await c.settled({ minReadySeconds: 2, rollingUpdate: { maxSurge: '100%', partition: 1 } });
+        await c.setImage('app:v2');
+        const retired = await c.until('two went', async () => {
+          const steps = await c.steps('retire');
+          return steps.length === 2 && steps;
+        });
+        for (const { node, record } of retired) {
+          const since = Date.parse(
+            (await c.pods())
+              .find((pod) => pod.node === node && pod.image === 'app:v2')
+              ?.object.status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime ?? '',
+          );
+          assert.ok(record.receivedAt - since >= 2_000, `${record.receivedAt - since} ms`);
+        }
+        await c.noActFor(1);
+        assert.equal((await c.podOn(c.nodes[0])).image, 'app:v1');
+      },
+    );
+  },
+  { kind: 'advanced' },
+);
