@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { AddCommand } from '../command.ts';
-import { addConnectionFlags, type ConnectionFlags, type DryRun, dryRunOption } from './flags.ts';
+import { addConnectionFlags, type ConnectionFlags, DAEMON_SET, type DryRun, dryRunOption } from './flags.ts';
 
 export interface ControlFlags extends ConnectionFlags {
   dryRun?: DryRun;
@@ -8,7 +8,17 @@ export interface ControlFlags extends ConnectionFlags {
 
 const addControl = (program: Command, name: string, description: string): Command =>
   addConnectionFlags(
-    program.command(name).argument('<daemonset>', 'ds/NAME').description(description).addOption(dryRunOption()),
+    program
+      .command(name)
+      .argument('<daemonset>', DAEMON_SET)
+      .description(description)
+      .addOption(dryRunOption())
+      .addHelpText(
+        'after',
+        `
+Writes annotation edgeset.io/paused of a native DaemonSet, field spec.updateStrategy.rollingUpdate.paused of an Advanced
+one${name === 'resume' ? '; after a halt also annotation edgeset.io/resume' : ''}.`,
+      ),
   );
 
 export const addPauseCommand: AddCommand = (program, { io }) => {

@@ -1,5 +1,5 @@
 import type { AddCommand } from '../command.ts';
-import { addConnectionFlags, type ConnectionFlags, outputOption } from './flags.ts';
+import { addConnectionFlags, type ConnectionFlags, DAEMON_SET, outputOption } from './flags.ts';
 
 export interface ExplainFlags extends ConnectionFlags {
   node?: string;
@@ -9,7 +9,7 @@ export interface ExplainFlags extends ConnectionFlags {
 export const addExplainCommand: AddCommand = (program, { io }) => {
   const command = program
     .command('explain')
-    .argument('<daemonset>', 'ds/NAME')
+    .argument('<daemonset>', DAEMON_SET)
     .description('say why nodes are not updated, and what would change it')
     .option('--node <name>', 'this node alone')
     .addOption(outputOption('json', 'yaml'));

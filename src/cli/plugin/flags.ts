@@ -1,5 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
+/** How a DaemonSet is named, in help texts. */
+export const DAEMON_SET = 'NAME, ds/NAME, or ads/NAME for an Advanced DaemonSet';
+
 /** Flags that every command which talks to a cluster has, with kubectl's names. */
 export interface ConnectionFlags {
   kubeconfig?: string;

@@ -1,5 +1,5 @@
 import type { AddCommand } from '../command.ts';
-import { addConnectionFlags, type ConnectionFlags, outputOption, revisionOption } from './flags.ts';
+import { addConnectionFlags, type ConnectionFlags, DAEMON_SET, outputOption, revisionOption } from './flags.ts';
 
 export interface HistoryFlags extends ConnectionFlags {
   revision?: number;
@@ -9,7 +9,7 @@ export interface HistoryFlags extends ConnectionFlags {
 export const addHistoryCommand: AddCommand = (program, { io }) => {
   const command = program
     .command('history')
-    .argument('<daemonset>', 'ds/NAME, also of one that did not opt in')
+    .argument('<daemonset>', `${DAEMON_SET}; also one that did not opt in`)
     .description('list the revisions that are kept to go back to')
     .addOption(revisionOption('--revision', 'show the template of this one, and what differs from the present one'))
     .addOption(outputOption('wide', 'json', 'yaml', 'name'));

@@ -1,5 +1,5 @@
 import type { AddCommand } from '../command.ts';
-import { addConnectionFlags, type ConnectionFlags, outputOption } from './flags.ts';
+import { addConnectionFlags, type ConnectionFlags, DAEMON_SET, outputOption } from './flags.ts';
 
 export interface StatusFlags extends ConnectionFlags {
   allNamespaces?: boolean;
@@ -11,7 +11,7 @@ export interface StatusFlags extends ConnectionFlags {
 export const addStatusCommand: AddCommand = (program, { io }) => {
   const command = program
     .command('status')
-    .argument('[daemonset]', 'ds/NAME; default: all of the namespace')
+    .argument('[daemonset]', `${DAEMON_SET}; default: all of the namespace`)
     .description('show how far rollouts are')
     .option('-A, --all-namespaces', 'all namespaces')
     .option('-l, --selector <selector>', 'label selector of DaemonRollouts')
