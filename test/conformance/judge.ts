@@ -177,6 +177,9 @@ export const judge = (records: readonly AuditRecord[], options: JudgeOptions): s
     const known = truth.target !== undefined && record.receivedAt - truth.targetSince > lagMs;
     if (brings !== undefined && known && brings !== truth.target)
       complain('S14', `on ${step.node}, bringing it to ${brings} while ${truth.target} is the target`);
+    // What was brought there has come to nothing, such as a new pod that has no place beside the old one.
+    const isRemoval = what === 'tidy' || what === 'retire';
+    if (pod && isRemoval && pod.hash === truth.target && pod.readySince === undefined) acted.delete(step.node);
     if (what === 'surge') {
       const live = livePods(truth, step.node);
       if (live.length > 1) complain('S10', `on ${step.node}, beside ${live.length} live ones`);

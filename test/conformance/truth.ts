@@ -135,7 +135,10 @@ export const followTruth = (
   const applyPod = (pod: Pod, { receivedAt, answeredAt: at }: AuditRecord): void => {
     const { uid = '', deletionTimestamp, deletionGracePeriodSeconds, finalizers } = pod.metadata ?? {};
     const before = truth.pods.get(uid);
-    const isOwned = isOwnedBy(pod, truth.daemonSet?.metadata?.uid);
+    // One whose labels were changed is the DaemonSet's no more, also before it is let go.
+    const wanted = Object.entries(truth.daemonSet?.spec?.selector?.matchLabels ?? {});
+    const fits = wanted.every(([key, value]) => pod.metadata?.labels?.[key] === value);
+    const isOwned = fits && isOwnedBy(pod, truth.daemonSet?.metadata?.uid);
     if (!isOwned && !before) return;
     const node = nodeOf(pod) || (before?.node ?? '');
     const isGone = deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && !finalizers?.length;

@@ -31,6 +31,12 @@ const onlyStatus = (object: StoredObject, previous: StoredObject): boolean =>
   object.status !== previous.status &&
   object.metadata.deletionTimestamp === previous.metadata.deletionTimestamp;
 
+/** What is marked for its end and has nothing to wait for goes with the same call: one record tells of both. */
+const isOnItsWay = ({ metadata }: StoredObject): boolean =>
+  metadata.deletionTimestamp != null &&
+  metadata.deletionGracePeriodSeconds === 0 &&
+  (metadata.finalizers ?? []).length === 0;
+
 /** The account of everything that was written: calls over HTTP as they were, and what the cluster's own parts did. */
 export const keepAudit = (machinery: Machinery, now: () => number): Audit & { hear: (call: AuditedCall) => void } => {
   const records: AuditRecord[] = [];
@@ -38,7 +44,7 @@ export const keepAudit = (machinery: Machinery, now: () => number): Audit & { he
   const unclaimed = new Map<number, number>();
 
   machinery.subscribe(({ type, resource, object, previous }) => {
-    if (!kept.has(resource.plural)) return;
+    if (!kept.has(resource.plural) || (type === 'MODIFIED' && isOnItsWay(object))) return;
     const at = now();
     unclaimed.set(versionOf(object), records.length);
     records.push({

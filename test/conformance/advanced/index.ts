@@ -3,6 +3,7 @@ import { inPlaceUpdates } from './in-place-updates.ts';
 import { lifecycle } from './lifecycle.ts';
 import { ota } from './ota.ts';
 import { partition } from './partition.ts';
+import { placement } from './placement.ts';
 import { history } from './revisions.ts';
 import { rolling } from './rolling.ts';
 import { served } from './served.ts';
@@ -23,6 +24,7 @@ export const advancedRules = [
   ...surge,
   ...inPlaceUpdates,
   ...lifecycle,
+  ...placement,
   ...ota,
   ...handingOver,
   ...history,
