@@ -46,8 +46,7 @@ export const createAskedImages = ({ requests, view, ledger }: AskedImagesOptions
     if (policy.policy.strategy === 'ota') return isOwnersWish(pod, wish.revision) ? request : undefined;
     const { target, halted } = ledger.state;
     const record = ledger.get(node);
-    if (halted || wish.revision !== target?.hash || runs === target.hash || record?.view.unask !== false)
-      return undefined;
+    if (halted || wish.revision !== target?.hash || runs === target.hash || !record?.view.pullsByPod) return undefined;
     return { ...request, runs, ...(record.node?.pulls && { byAgent: true as const }) };
   };
 

@@ -154,6 +154,7 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
     awaitsImages: need.awaitsImages,
     ask: askTurnOf(record, need, phase, context),
     unask,
+    pullsByPod: need.byPod,
     zone: node.zone,
     dueAt: times.reduce<number>((least, time) => Math.min(least, time ?? least), Number.POSITIVE_INFINITY),
   };

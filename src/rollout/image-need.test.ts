@@ -194,8 +194,19 @@ describe('an update waits for images', () => {
     assert.equal(bench.phase('n1'), 'held/image');
     bench.pass(1);
     assert.equal(bench.phase('n1'), 'outdated/available');
+    assert.deepEqual([standOf(bench, 'n1'), asked(bench)], ['none', []]);
+    assert.deepEqual(bench.nodesOf('unask'), []);
     say(bench, 'pulling', 'n1');
     assert.equal(bench.phase('n1'), 'held/image');
+  });
+
+  it('where an agent is asked by nobody’s word alone for that agent, and no pull pod', () => {
+    const bench = benchAt(2, { ...one, maxUnavailable: count(2) });
+    agent(bench, 'n1');
+    ask(bench, 'n1');
+    assert.equal(bench.ledger.get('n1')?.view.pullsByPod, false);
+    bench.policy({ predownload: 'preferred' });
+    assert.equal(bench.ledger.get('n1')?.view.pullsByPod, true);
   });
 
   it('for broken pods and changes in place alike', () => {

@@ -19,6 +19,8 @@ export interface ImageNeed {
   awaitsImages: boolean;
   /** The pod asks for what is not wanted any more. */
   unask: boolean;
+  /** A pull pod may be run for what it asks for. */
+  byPod: boolean;
   /** When this changes without any event; undefined when it does not. */
   dueAt: number | undefined;
 }
@@ -32,17 +34,18 @@ const ASKED_AGAIN_MS = 300_000;
 /** Nodes that pull at once where the user says nothing of it. */
 const USUAL_PARALLELISM = 10;
 
-const nothing: ImageNeed = { images: 'none', awaitsImages: false, unask: false, dueAt: undefined };
+const nothing: ImageNeed = { images: 'none', awaitsImages: false, unask: false, byPod: false, dueAt: undefined };
 
 /** What becomes of the node's pod while images are missing: by the user's word, else by whether an agent pulls there. */
 const modeOf = ({ predownload }: Policy, { pulls }: NodeFacts): Predownload =>
   predownload ?? (pulls ? 'preferred' : 'off');
 
-/** Images are pulled ahead on this node, says the user, or the manager's flag, or the agent that is there. */
-const isPulled = ({ policy, pullsByDefault }: Context, node: NodeFacts): boolean => {
-  if (policy.strategy === 'ota' || policy.predownload === 'off') return false;
+/** Who pulls on this node: anybody, says the user or the manager's flag; else the agent, if there is one, and nobody else. */
+const pullerOf = ({ policy, pullsByDefault }: Context, node: NodeFacts): 'anybody' | 'agent' | undefined => {
+  if (policy.strategy === 'ota' || policy.predownload === 'off') return undefined;
   const said = policy.predownload !== undefined || policy.predownloadParallelism !== undefined;
-  return said || pullsByDefault || node.pulls === true;
+  if (said || pullsByDefault) return 'anybody';
+  return node.pulls ? 'agent' : undefined;
 };
 
 export const imageParallelism = (
@@ -101,9 +104,14 @@ export const imageNeedOf = (record: NodeRecord, context: Context, now: number): 
     const asked = missing || (policy.predownload === 'required' && images?.revision !== targetHash);
     return { ...nothing, awaitsImages: old && actsHere(policy) && asked };
   }
-  const pulled = old && node?.eligible === true && node.selected && !context.halted && isPulled(context, node);
+  const mayPull = old && node?.eligible === true && node.selected && !context.halted;
+  const puller = mayPull ? pullerOf(context, node) : undefined;
+  const pulled = puller !== undefined;
   const unask = isOpen && !(pulled && images.revision === targetHash);
   if (!old || !node?.eligible) return { ...nothing, unask };
+  // The agent serves other namespaces, or is none: it may begin yet, and is not asked again.
+  const unheard = puller === 'agent' && images?.revision === targetHash && images.state === 'asked';
+  if (unheard && now >= images.at + ACKNOWLEDGED_WITHIN_MS) return nothing;
   const { stand, until } = pulled
     ? standOf(record, images, context, now)
     : { stand: 'none' as const, until: undefined };
@@ -117,6 +125,7 @@ export const imageNeedOf = (record: NodeRecord, context: Context, now: number): 
     images: node.ready ? stand : 'none',
     awaitsImages,
     unask,
+    byPod: puller === 'anybody',
     dueAt: node.ready && dueAt < Number.POSITIVE_INFINITY ? dueAt : undefined,
   };
 };

@@ -150,6 +150,8 @@ export interface View {
   ask: AskTurn | undefined;
   /** What its pod asks for is wanted no more. */
   unask: boolean;
+  /** A pull pod may be run for the images that its pod asks for. */
+  pullsByPod: boolean;
   zone: string;
   /** When the view changes without any event; Infinity when it does not. */
   dueAt: number;
@@ -194,6 +196,7 @@ export const outside: View = {
   awaitsImages: false,
   ask: undefined,
   unask: false,
+  pullsByPod: false,
   zone: '',
   dueAt: Number.POSITIVE_INFINITY,
 };
