@@ -4,9 +4,11 @@ import { lifecycle } from './lifecycle.ts';
 import { ota } from './ota.ts';
 import { partition } from './partition.ts';
 import { placement } from './placement.ts';
+import { ownership } from './ownership.ts';
 import { history } from './revisions.ts';
 import { rolling } from './rolling.ts';
 import { served } from './served.ts';
+import { status } from './status.ts';
 import { surge } from './surge.ts';
 
 export { describeAdvancedApi } from './api.ts';
@@ -27,5 +29,4 @@ export const advancedRules = [
   ...placement,
   ...ota,
   ...handingOver,
-  ...history,
-];
+  ...history, ...status, ...ownership];

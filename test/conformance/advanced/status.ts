@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import { controllerRevisions } from '../../../src/resources/index.ts';
+import { type Case, section } from '../kit/index.ts';
+
+type Numbers = Record<string, number | undefined>;
+
+/** What the status counts, once it says this. */
+const untilCounted = (c: Case, wanted: Numbers): Promise<unknown> =>
+  c.until(`the status says ${JSON.stringify(wanted)}`, async () => {
+    const status = ((await c.advanced()).status ?? {}) as Numbers;
+    const wrong = Object.entries(wanted).filter(([key, value]) => status[key] !== value);
+    if (wrong.length === 0) return true;
+    throw new Error(`it says ${JSON.stringify(Object.fromEntries(wrong.map(([key]) => [key, status[key]])))}`);
+  });
+
+const conditions = async (c: Case): Promise<Record<string, string>> =>
+  Object.fromEntries(
+    ((await c.advanced()).status?.conditions ?? []).map(({ type, status, reason }) => [type, `${status} ${reason}`]),
+  );
+
+/** Words of each line. */
+const table = (text: string): string[][] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(/ {2,}/).map((word) => word.trim()));
+
+export const status = section(
+  'Status of Advanced DaemonSets',
+  (rule) => {
+    rule('counts nodes and pods as native ones do, and names the revision', async (c) => {
+      const [first = ''] = c.nodes;
+      await c.settled({ minReadySeconds: 2 });
+      const all = { currentNumberScheduled: 3, desiredNumberScheduled: 3, numberMisscheduled: 0 };
+      await untilCounted(c, {
+        ...all,
+        numberReady: 3,
+        numberAvailable: 3,
+        numberUnavailable: 0,
+        updatedNumberScheduled: 3,
+        observedGeneration: 1,
+      });
+      const { status: found } = await c.advanced();
+      const [revision] = (await c.cluster.client.list(controllerRevisions, { namespace: c.namespace })).items;
+      const hash = revision?.metadata?.labels?.['controller-revision-hash'];
+      assert.deepEqual([found?.updateRevision, found?.daemonSetHash, found?.collisionCount], [hash, hash, undefined]);
+      const said = { Ready: 'True Complete', Reconciling: 'False Complete', Stalled: 'False NothingInTheWay' };
+      await c.until('conditions say so too', async () => isDeepStrictEqual(await conditions(c), said));
+
+      await c.breakPod(first);
+      await untilCounted(c, { ...all, numberReady: 2, numberAvailable: 2, numberUnavailable: 1 });
+      await c.setImage('app:v2--never-ready');
+      await untilCounted(c, { observedGeneration: 2, updatedNumberScheduled: 1 });
+      assert.equal((await conditions(c)).Ready?.split(' ')[0], 'False');
+    });
+
+    rule('a pod that is ready counts as available after minReadySeconds', async (c) => {
+      await c.create({ minReadySeconds: 6 });
+      await untilCounted(c, { numberReady: 3, numberAvailable: 0, numberUnavailable: 3 });
+      await untilCounted(c, { numberReady: 3, numberAvailable: 3, numberUnavailable: 0 });
+    });
+
+    rule('a pod on a node that is not eligible any more is misscheduled', async (c) => {
+      const [tainted = ''] = c.nodes;
+      await c.settled();
+      await c.api.patch(`/api/v1/nodes/${tainted}`, { spec: { taints: [{ key: 'mine', effect: 'NoSchedule' }] } });
+      await untilCounted(c, {
+        desiredNumberScheduled: 2,
+        currentNumberScheduled: 2,
+        numberMisscheduled: 1,
+        numberAvailable: 2,
+        updatedNumberScheduled: 2,
+      });
+      assert.ok((await c.podOn(tainted)).ready, 'it stays');
+      await c.api.merge(`/api/v1/nodes/${tainted}`, { spec: { taints: null } });
+      await untilCounted(c, { desiredNumberScheduled: 3, numberMisscheduled: 0 });
+    });
+
+    rule('kubectl prints it by both short names, with columns of native DaemonSets', async (c) => {
+      await c.settled();
+      await untilCounted(c, { numberAvailable: 3, updatedNumberScheduled: 3 });
+      for (const name of ['ads', 'daemon', 'daemonsets.apps.kruise.io']) {
+        const [head, row] = table(await c.kubectl(['get', name]));
+        assert.deepEqual(head, ['NAME', 'DESIRED', 'CURRENT', 'READY', 'UP-TO-DATE', 'AVAILABLE', 'AGE']);
+        assert.deepEqual(row?.slice(0, 6), ['app', '3', '3', '3', '3', '3']);
+        assert.match(row[6] ?? '', /^\d+[sm]/);
+      }
+      const [head, row] = table(await c.kubectl(['get', 'ads', 'app', '-o', 'wide']));
+      assert.deepEqual(head?.slice(7), ['CONTAINERS', 'IMAGES']);
+      assert.deepEqual(row?.slice(7), ['app', 'app:v1']);
+      const waited = await c.kubectl(['wait', '--for=condition=Ready', 'ads/app', '--timeout=10s']);
+      assert.match(waited, /condition met/);
+    });
+  },
+  { kind: 'advanced' },
+);
