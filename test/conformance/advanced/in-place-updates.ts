@@ -216,6 +216,23 @@ export const inPlaceUpdates = section(
     });
 
     rule(
+      'amounts that the node cannot give are told, and the pod is made anew after the deadline',
+      async (c) => {
+        const podAnnotations = { 'sim.edgeset.io/resize': 'infeasible' };
+        await c.settled(shape({}, { podAnnotations, annotations: { 'edgeset.io/progress-deadline-seconds': '4' } }));
+        await change(c, { cpu: '200m' });
+        assert.match((await c.untilEvent('FailedUpdatePodInPlace')).note ?? '', /capacity/);
+        const [pod] = await untilDone(c);
+        assert.equal(pod?.object.spec?.containers[0]?.resources?.requests?.cpu, '200m');
+        assert.deepEqual(
+          (await c.steps()).map(({ kind }) => kind),
+          ['create', 'change', 'delete', 'create'],
+        );
+      },
+      { nodes: 1 },
+    );
+
+    rule(
       'a partition and a pause hold for changes in place too',
       async (c) => {
         await c.settled(shape({}, { ...starting(1500), rollingUpdate: { ...inPlace, partition: 1 } }));
