@@ -6,8 +6,10 @@ import { deadline } from '../cluster/index.ts';
 import { type Link, openLink } from './index.ts';
 
 describe('a link', () => {
+  let arrived = 0;
   const echo = createServer((socket) => {
     socket.on('error', () => undefined);
+    socket.on('data', ({ length }) => void (arrived += length));
     socket.pipe(socket);
   });
   let link: Link;
@@ -70,6 +72,22 @@ describe('a link', () => {
     socket.destroy();
   });
 
+  it('holds back what is on its way already when it is stalled', async () => {
+    const socket = await dial();
+    await say(socket, 'hello');
+    link.slow({ latencyMs: 200 });
+    const heard = arrived;
+    const answer = once(socket, 'data') as Promise<[Buffer]>;
+    socket.write('late');
+    await assert.rejects(deadline(answer, 50));
+    link.stall();
+    await assert.rejects(deadline(answer, 500));
+    assert.equal(arrived, heard);
+    link.restore();
+    assert.equal((await deadline(answer, 5000))[0].toString(), 'late');
+    socket.destroy();
+  });
+
   it('is as slow as it is told', async () => {
     const socket = await dial();
     await say(socket, 'hello');
@@ -81,6 +99,24 @@ describe('a link', () => {
     const next = performance.now();
     await say(socket, 'x'.repeat(1000));
     assert.ok(performance.now() - next >= 195);
+    link.restore();
+    socket.destroy();
+  });
+
+  it('brings what was sent at once at once, in its order, however late', async () => {
+    const socket = await dial();
+    await say(socket, 'hello');
+    link.slow({ latencyMs: 100 });
+    const started = performance.now();
+    let heard = '';
+    socket.on('data', (chunk: Buffer) => void (heard += chunk.toString()));
+    for (const word of ['a', 'b', 'c', 'd', 'e']) {
+      socket.write(word);
+      await new Promise((resolve) => void setImmediate(resolve));
+    }
+    while (heard.length < 5) await deadline(once(socket, 'data'), 5000);
+    assert.equal(heard, 'abcde');
+    assert.ok(performance.now() - started < 500, 'each was late by itself');
     link.restore();
     socket.destroy();
   });

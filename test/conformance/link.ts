@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 /** A stretch of wire between a client and a server that can be made bad. */
@@ -10,7 +11,7 @@ export interface Link {
   cut(): void;
   /** Nothing passes in either direction and nobody is told; new connections are taken and stay silent. */
   stall(): void;
-  /** Every read waits `latencyMs` before it goes on, and no more than `bytesPerSecond` pass in each direction and connection. */
+  /** What is sent arrives `latencyMs` later, and no more than `bytesPerSecond` pass in each direction and connection. */
   slow(limits: { latencyMs?: number; bytesPerSecond?: number }): void;
   /** Ends every connection with a TCP reset; new ones work. */
   reset(): void;
@@ -26,6 +27,14 @@ type State =
   | { kind: 'stalled' }
   | { kind: 'slow'; latencyMs: number; perMs: number };
 
+interface Sent {
+  chunk: Buffer;
+  at: number;
+}
+
+/** Reads that are on their way in one direction of a connection; more are not taken. */
+const MOST_ON_THE_WAY = 256;
+
 /** Listens on a free port of loopback and passes everything to `target`. */
 export const openLink = async (target: { host: string; port: number }): Promise<Link> => {
   let state: State = { kind: 'up' };
@@ -37,21 +46,29 @@ export const openLink = async (target: { host: string; port: number }): Promise<
     changed = Promise.withResolvers();
   };
 
-  // Until the wire lets a chunk of this size pass.
-  const passage = async (bytes: number): Promise<void> => {
-    while (state.kind === 'stalled') await changed.promise;
-    if (state.kind !== 'slow') return;
-    const holdMs = state.latencyMs + bytes / state.perMs;
-    await Promise.race([new Promise((resolve) => setTimeout(resolve, holdMs).unref()), changed.promise]);
+  // Until the wire lets a chunk of this size pass that was sent then.
+  const passage = async (bytes: number, sentAt: number): Promise<void> => {
+    for (let over = false; !over; ) {
+      while (state.kind === 'stalled') await changed.promise;
+      if (state.kind !== 'slow') return;
+      const holdMs = Math.max(0, sentAt + state.latencyMs - performance.now()) + bytes / state.perMs;
+      const held = new Promise<boolean>((resolve) => setTimeout(resolve, holdMs, true).unref());
+      // What is on its way when the wire goes silent is held back too.
+      over = await Promise.race([held, changed.promise.then(() => false)]);
+    }
   };
   const relay = (from: Socket, to: Socket): void => {
-    const held = async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-      for await (const chunk of source) {
-        await passage(chunk.length);
+    const sent = async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Sent> {
+      for await (const chunk of source) yield { chunk, at: performance.now() };
+    };
+    const held = async function* (source: AsyncIterable<Sent>): AsyncGenerator<Buffer> {
+      for await (const { chunk, at } of source) {
+        await passage(chunk.length, at);
         yield chunk;
       }
     };
-    pipeline(from, held, to).catch(() => {
+    const wire = new PassThrough({ objectMode: true, highWaterMark: MOST_ON_THE_WAY });
+    pipeline(from, sent, wire, held, to).catch(() => {
       from.destroy();
       to.destroy();
     });

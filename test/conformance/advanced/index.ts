@@ -1,6 +1,11 @@
+<<<<<<< Updated upstream
 import { handingOver } from './handover.ts';
 import { inPlaceUpdates } from './in-place-updates.ts';
 import { lifecycle } from './lifecycle.ts';
+=======
+import { crash } from './crash.ts';
+import { leaders } from './leaders.ts';
+>>>>>>> Stashed changes
 import { ota } from './ota.ts';
 import { partition } from './partition.ts';
 import { placement } from './placement.ts';
@@ -19,6 +24,7 @@ export { templateLabels, templateSpecs, withSpec } from './template-specs.ts';
 export { describeTemplates } from './templates.ts';
 
 /** Every rule of the specification of Advanced DaemonSets, played by a manager. */
+<<<<<<< Updated upstream
 export const advancedRules = [
   ...served,
   ...rolling,
@@ -30,3 +36,6 @@ export const advancedRules = [
   ...ota,
   ...handingOver,
   ...history, ...status, ...ownership];
+=======
+export const advancedRules = [...served, ...ota, ...crash, ...leaders];
+>>>>>>> Stashed changes

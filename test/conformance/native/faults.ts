@@ -125,8 +125,7 @@ export const faults = section('Faults', (rule) => {
       const link = await c.cluster.link();
       await c.startManager({ link });
       await c.settled();
-      // For each read, in turn: the nodes of all other cases pass here too.
-      link.slow({ latencyMs: 60 });
+      link.slow({ latencyMs: 200 });
       await c.setImage('app:v2');
       await untilDone(c);
     },

@@ -1,0 +1,47 @@
+import { section } from '../kit/index.ts';
+import { countOf, untilDone, untilOneMore, ways } from './ways.ts';
+
+export const crash = section(
+  'Crash of the manager of Advanced DaemonSets',
+  (rule) => {
+    for (const { name, shape, writes } of ways) {
+      rule(
+        `an update ${name} goes on where a manager was killed, at each kind of write`,
+        async (c) => {
+          await c.settled(shape);
+          let { manager } = c;
+          const before = await Promise.all(writes.map((write) => countOf(c, write)));
+          await c.setImage('app:v2');
+          for (const [index, write] of writes.entries()) {
+            // Of those that are made once for each node the earlier ones may have been told of already.
+            const seen = index === 0 ? (before[0] ?? 0) : await countOf(c, write);
+            await untilOneMore(c, write, seen);
+            manager.kill('SIGKILL');
+            manager = await c.startManager();
+          }
+          await untilDone(c);
+        },
+        { nodes: 2 * writes.length + 2, seconds: 150 },
+      );
+    }
+
+    rule(
+      'an update in place that stops half way goes on under a manager that finds the template changed',
+      async (c) => {
+        const way = ways.find(({ shape }) => shape.rollingUpdate?.rollingUpdateType === 'InPlaceIfPossible');
+        const [, shut] = way?.writes ?? [];
+        if (!way || !shut) throw new Error('there is no way of updating in place');
+        await c.settled({ ...way.shape, annotations: { 'apps.kruise.io/inplace-update-grace': '3' } });
+        await c.setImage('app:bad--never-ready');
+        await untilOneMore(c, shut, 0);
+        c.manager.kill('SIGKILL');
+        await c.setImage('app:v1');
+        await c.startManager();
+        await c.untilRunning('app:v1');
+        await c.untilCondition('Complete');
+      },
+      { nodes: 4 },
+    );
+  },
+  { kind: 'advanced' },
+);

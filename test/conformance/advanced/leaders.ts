@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import type { Manager } from '../cluster.ts';
+import { type Case, electing, leaderOf, lostLead, section } from '../kit/index.ts';
+import type { Link } from '../link.ts';
+import { countOf, reservation, untilDone, untilOneMore, ways } from './ways.ts';
+
+/** What a leader sends is on its way for so long: time to find out that it was sent. */
+const LATENCY_MS = 300;
+
+/** How often a manager was told that the slots that it reserved are its own. */
+const reservedBy = async ({ metrics }: Manager): Promise<number> => {
+  const text = await (await fetch(`${metrics}/metrics`)).text();
+  const line = /^edgeset_\w*reservations\w*\{.*result="written".*\} (\d+)$/m.exec(text);
+  return Number(line?.[1] ?? 0);
+};
+
+/** Stalls the link of the case's first manager while acts are on their way through it. */
+const holdActsBack = async (c: Case, link: Link): Promise<void> => {
+  for (;;) {
+    const [reserved, acts] = [await reservedBy(c.manager), (await c.acts()).length];
+    // What slots are for is sent in the turn that learns of them.
+    await c.until('it has slots', async () => (await reservedBy(c.manager)) > reserved, 30_000, 10);
+    link.stall();
+    const stalledAt = performance.now();
+    await c.until('what had passed is told', () => performance.now() - stalledAt > LATENCY_MS);
+    if ((await c.acts()).length === acts) return;
+    // They had passed: with the next ones.
+    link.restore();
+    link.slow({ latencyMs: LATENCY_MS });
+  }
+};
+
+export const leaders = section(
+  'Two leaders of Advanced DaemonSets',
+  (rule) => {
+    for (const { name, shape } of ways) {
+      rule(
+        `a leader that sleeps midway in an update ${name} and wakes beside its successor does no harm`,
+        async (c) => {
+          await c.settled(shape);
+          const first = await leaderOf(c);
+          await c.startManager({ args: electing });
+          const before = await countOf(c, reservation);
+          await c.setImage('app:v2');
+          await untilOneMore(c, reservation, before + 1);
+          c.manager.pause();
+          const acts = (await c.acts()).length;
+          await c.until('the other leads', async () => (await leaderOf(c)) !== first);
+          await c.untilActs(Math.min(acts + 2, c.nodes.length));
+          c.manager.resume();
+          await untilDone(c);
+          assert.notEqual(await leaderOf(c), first);
+        },
+        { nodes: 10, manager: electing, expected: lostLead, seconds: 120 },
+      );
+
+      rule(
+        `what a leader sent in an update ${name} and the network delivers under its successor does no harm`,
+        async (c) => {
+          const link = await c.cluster.link();
+          await c.startManager({ link, args: electing });
+          await c.settled(shape);
+          const first = await leaderOf(c);
+          link.slow({ latencyMs: LATENCY_MS });
+          await c.setImage('app:v2');
+          await holdActsBack(c, link);
+          const before = (await c.calls()).length;
+          await c.startManager({ args: electing });
+          await c.until('the other leads', async () => (await leaderOf(c)) !== first);
+          await c.until('it writes to pods', async () =>
+            (await c.calls())
+              .slice(before)
+              .some(
+                ({ resource, verb }) =>
+                  /^pods\b/.test(resource) && (verb === 'patch' || verb === 'delete' || verb === 'create'),
+              ),
+          );
+          link.restore();
+          await untilDone(c);
+        },
+        { nodes: 12, manager: 'none', expected: lostLead, seconds: 150 },
+      );
+    }
+  },
+  { kind: 'advanced' },
+);

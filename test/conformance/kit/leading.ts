@@ -1,0 +1,20 @@
+import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
+import type { Case } from './case.ts';
+
+/** Arguments of managers that compete for a lease of four seconds. */
+export const electing = [
+  '--leader-elect=true',
+  '--leader-election-lease-duration=4s',
+  '--leader-election-renew-deadline=3s',
+  '--leader-election-retry-period=500ms',
+];
+
+/** What one says that lost it. */
+export const lostLead =
+  /leadership lost|renew the lease|release the lease|leading no more|processing failed|watch failed|the answer to a|compete for the lease/;
+
+/** Who leads; empty while nobody does. */
+export const leaderOf = async (c: Case): Promise<string> => {
+  const path = `/apis/coordination.k8s.io/v1/namespaces/${c.namespace}/leases/edgeset-manager`;
+  return (await c.api.get<Lease>(path)).spec?.holderIdentity ?? '';
+};
