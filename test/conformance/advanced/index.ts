@@ -1,15 +1,10 @@
-<<<<<<< Updated upstream
 import { handingOver } from './handover.ts';
 import { inPlaceUpdates } from './in-place-updates.ts';
 import { lifecycle } from './lifecycle.ts';
-=======
-import { crash } from './crash.ts';
-import { leaders } from './leaders.ts';
->>>>>>> Stashed changes
 import { ota } from './ota.ts';
+import { ownership } from './ownership.ts';
 import { partition } from './partition.ts';
 import { placement } from './placement.ts';
-import { ownership } from './ownership.ts';
 import { history } from './revisions.ts';
 import { rolling } from './rolling.ts';
 import { served } from './served.ts';
@@ -24,7 +19,6 @@ export { templateLabels, templateSpecs, withSpec } from './template-specs.ts';
 export { describeTemplates } from './templates.ts';
 
 /** Every rule of the specification of Advanced DaemonSets, played by a manager. */
-<<<<<<< Updated upstream
 export const advancedRules = [
   ...served,
   ...rolling,
@@ -35,7 +29,7 @@ export const advancedRules = [
   ...placement,
   ...ota,
   ...handingOver,
-  ...history, ...status, ...ownership];
-=======
-export const advancedRules = [...served, ...ota, ...crash, ...leaders];
->>>>>>> Stashed changes
+  ...history,
+  ...status,
+  ...ownership,
+];
