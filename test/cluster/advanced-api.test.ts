@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { advancedDaemonSetApi, advancedDaemonSetCrd } from '../../src/advanced/index.ts';
 import { customResourceDefinitions } from '../../src/resources/index.ts';
 import { describeAdvancedApi, describeTemplates } from '../conformance/advanced/index.ts';
+import { describeReference } from '../conformance/docs/index.ts';
 import { kubectl, kubectlApply, type RealCluster, startCluster, until } from './index.ts';
 
 const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
@@ -71,6 +72,7 @@ describe('the API of Advanced DaemonSets, on a real API server', { timeout: 120_
   });
 
   describeAdvancedApi(() => ({ client: cluster.client, namespace: 'default' }));
+  describeReference(() => ({ client: cluster.client, namespace: 'default' }));
 
   describeTemplates(() => ({
     client: cluster.client,

@@ -5,6 +5,7 @@ import { customResourceDefinitions } from '../../src/resources/index.ts';
 import { createVirtualClock, silentLogger } from '../../src/runtime/index.ts';
 import { createEmbeddedCluster, machineryClient } from '../../src/sim/index.ts';
 import { describeAdvancedApi, describeTemplates } from '../conformance/advanced/index.ts';
+import { describeReference } from '../conformance/docs/index.ts';
 
 describe('the API of Advanced DaemonSets, on the embedded cluster', () => {
   let client: KubeClient;
@@ -14,6 +15,7 @@ describe('the API of Advanced DaemonSets, on the embedded cluster', () => {
     await client.create(customResourceDefinitions, advancedDaemonSetCrd);
   });
   describeAdvancedApi(() => ({ client, namespace: 'default' }));
+  describeReference(() => ({ client, namespace: 'default' }));
 });
 
 describe('pod templates are proved on the embedded cluster', () => {
