@@ -1,5 +1,7 @@
+import { crash } from './crash.ts';
 import { handingOver } from './handover.ts';
 import { inPlaceUpdates } from './in-place-updates.ts';
+import { leaders } from './leaders.ts';
 import { lifecycle } from './lifecycle.ts';
 import { ota } from './ota.ts';
 import { ownership } from './ownership.ts';
