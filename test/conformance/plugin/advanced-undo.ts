@@ -124,5 +124,5 @@ export const advancedUndoing = section(
       { nodes: 1 },
     );
   },
-  { kind: 'advanced' },
+  { kind: 'advanced', seconds: 150 },
 );

@@ -261,5 +261,5 @@ export const advancedOnes = section(
       { nodes: 1 },
     );
   },
-  { kind: 'advanced' },
+  { kind: 'advanced', seconds: 150 },
 );
