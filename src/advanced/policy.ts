@@ -30,6 +30,10 @@ const words: PolicyWords = {
 /** Where new pods come beside old ones, another field says how many. */
 const surgingWords: PolicyWords = { ...words, maxUnavailable: rollingField('maxSurge') };
 
+/** Owners decide because of the annotation, and nobody does where the type is OnDelete. */
+const automateFor = (field: string, type: string): string =>
+  `To update the nodes from here, remove the annotation ${field}${type === 'OnDelete' ? ', and set spec.updateStrategy.type to RollingUpdate' : ''}.`;
+
 /** What stands in the place of what is not said; two of the fields depend on others. */
 export const effective = ({ rollingUpdateType = 'Standard', ...said }: RollingUpdate) => {
   const surging = rollingUpdateType === 'Surging';
@@ -81,7 +85,8 @@ export const parseAdvancedPolicy = (
       });
   }
 
-  const owners = readStrategy(annotations, errors, warnings)?.value === 'ota';
+  const chosen = readStrategy(annotations, errors, warnings);
+  const owners = chosen?.value === 'ota';
   const policy: Policy = {
     strategy: owners ? 'ota' : type === 'OnDelete' ? 'manual' : 'auto',
     // A pod goes through its hook, stays within the budget, and is changed in place where it can be.
@@ -95,7 +100,10 @@ export const parseAdvancedPolicy = (
     paused: rollingUpdate.paused ?? false,
     minReadyMs: (spec.minReadySeconds ?? 0) * 1000,
     ...readTerms(annotations, errors),
-    words: maxSurge.value > 0 ? surgingWords : words,
+    words: {
+      ...(maxSurge.value > 0 ? surgingWords : words),
+      ...(owners && { automate: automateFor(chosen.field, type) }),
+    },
   };
   return judgePolicy(policy, errors, warnings);
 };
