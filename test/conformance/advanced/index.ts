@@ -34,4 +34,6 @@ export const advancedRules = [
   ...history,
   ...status,
   ...ownership,
+  ...crash,
+  ...leaders,
 ];
