@@ -58,6 +58,8 @@ const handlersOf = ({ preDelete }: AdvancedView): string => {
 const notes = ({ view, ledger }: RolloutReading & { view: AdvancedView }): string[] => {
   const { policy, tally, state } = ledger;
   const told: string[] = [];
+  if (view.deleted === 'with-pods')
+    told.push('It is being deleted: its pods go first, each through its preDelete hook.');
   const preparing = tally.causes.get('preparing') ?? 0;
   if (preparing > 0 && view.preDelete)
     told.push(

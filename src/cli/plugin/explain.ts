@@ -24,6 +24,7 @@ const ownStory: ReadonlySet<string> = new Set([
   'lost',
   'returned',
   'refused',
+  'image',
   'crash-loop',
   'image-pull',
   'deadline',

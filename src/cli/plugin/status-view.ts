@@ -28,7 +28,9 @@ const columns: readonly Column[] = [
   { title: 'FAILED', cell: (s) => number(s.nodes?.failed) },
   {
     title: 'BUDGET',
-    cell: (s) => (s.strategy === 'ota' ? '-' : `${number(s.budget?.inUse)}/${number(s.budget?.nodes)}`),
+    // Where owners replace their pods themselves there is none.
+    cell: (s) =>
+      s.strategy === 'ota' && !s.budget?.nodes ? '-' : `${number(s.budget?.inUse)}/${number(s.budget?.nodes)}`,
   },
   { title: 'LEFT', cell: (s, now) => until(s.estimatedFinishAt, now) },
   { title: 'OUTDATED', wide: true, cell: (s) => number(s.nodes?.outdated) },
@@ -38,6 +40,7 @@ const columns: readonly Column[] = [
   { title: 'MISSING', wide: true, cell: (s) => number(s.nodes?.missing) },
   { title: 'SUSPECTS', wide: true, cell: (s) => number(s.breaker?.suspects) },
   { title: 'MAX-UNAVAILABLE', wide: true, cell: (s) => s.budget?.maxUnavailable ?? '' },
+  { title: 'MAX-SURGE', wide: true, cell: (s) => s.budget?.maxSurge ?? '' },
 ];
 
 /** As it can be typed back: a native DaemonSet by its bare name, others with their kind. */

@@ -46,7 +46,7 @@ describe('status', () => {
       ].join('\n'),
     );
     const [header = '', row = ''] = (await told('-A', '-o', 'wide')).split('\n');
-    assert.match(header, /^NAMESPACE {3}NAME .* HELD {3}MISSING {3}SUSPECTS {3}MAX-UNAVAILABLE$/);
+    assert.match(header, /^NAMESPACE {3}NAME .* HELD {3}MISSING {3}SUSPECTS {3}MAX-UNAVAILABLE {3}MAX-SURGE$/);
     assert.match(row, /^shop {8}web .* 30%$/);
     assert.equal(row.indexOf('30%'), header.indexOf('MAX-UNAVAILABLE'));
   });
