@@ -1,3 +1,5 @@
+import { advancedCreate } from './advanced-create.ts';
+import { advancedMemory } from './advanced-memory.ts';
 import { advancedReal } from './advanced-real.ts';
 import { agentFootprint } from './agent-footprint.ts';
 import { event } from './event.ts';
@@ -22,4 +24,6 @@ export const benchmarks: readonly Benchmark[] = [
   rolloutReal,
   memoryReal,
   advancedReal,
+  advancedCreate,
+  advancedMemory,
 ];
