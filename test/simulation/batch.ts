@@ -1,0 +1,32 @@
+import { makePlan } from './make-plan.ts';
+import type { FaultKind, Plan } from './plan.ts';
+import { type Outcome, play } from './play.ts';
+import { newTally, type Tally } from './tally.ts';
+
+const rolloutsOf = ({ happenings }: Plan): number => happenings.filter(({ deed }) => deed.do === 'release').length;
+
+const note = (tally: Tally, plan: Plan, outcome: Outcome): void => {
+  tally.plans += 1;
+  tally.rollouts += rolloutsOf(plan);
+  tally.acts += outcome.acts;
+  tally.virtualHours += outcome.tookMs / 3_600_000;
+  for (const [what, times] of outcome.fired) tally.fired[what] = (tally.fired[what] ?? 0) + times;
+  for (const [rule, times] of outcome.checked) tally.checked[rule] = (tally.checked[rule] ?? 0) + times;
+  const [first] = outcome.breaches;
+  if (first) tally.failures.push({ seed: plan.seed, rule: first.rule, text: first.text });
+};
+
+/** Plays plans of consecutive seeds until so many rollouts are done, or so many plans failed. */
+export const playBatch = async (
+  first: number,
+  rollouts: number,
+  kinds: readonly FaultKind[],
+  mostFailures = 5,
+): Promise<Tally> => {
+  const tally = newTally();
+  for (let seed = first; tally.rollouts < rollouts && tally.failures.length < mostFailures; seed += 1) {
+    const plan = makePlan(seed, kinds);
+    note(tally, plan, await play(plan));
+  }
+  return tally;
+};

@@ -1,0 +1,118 @@
+import type { Call } from '../call.ts';
+import type { Report } from './report.ts';
+import { nodesOf, termsOf } from './terms.ts';
+import { createTruth, type TruePod } from './truth.ts';
+import type { View } from './view.ts';
+
+export interface ActsOptions {
+  report: Report;
+  daemonSet: { group: string; name: string };
+  now: () => number;
+  viewOf: (process: string) => View;
+  clockOf: (process: string) => number;
+  settleMs: number;
+}
+
+interface TrueAct {
+  kind: 'delete' | 'in-place' | 'surge';
+  uid: string;
+}
+
+/** How late what a user asks for may reach a process on a link that is well, ms. */
+const LAG_MS = 1_000;
+
+/** Follows which nodes are in flight by the cluster's own state, and judges acts by it: S1, S5, S6, S10. */
+export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settleMs }: ActsOptions) => {
+  const { breach, check } = report;
+  const inFlight = new Map<string, TrueAct>();
+  /** Acts by node and rollout. */
+  const done = new Map<string, { uid: string }>();
+  const limits: { at: number; limit: number | string }[] = [];
+
+  const terms = () => (truth.daemonSet ? termsOf(truth.daemonSet) : undefined);
+  const works = (pod: TruePod): boolean =>
+    !pod.terminating && pod.readySince !== undefined && now() - pod.readySince >= (terms()?.minReadyMs ?? 0);
+  const live = (name: string): readonly TruePod[] =>
+    truth.podsOn(name).filter(({ terminating, ended }) => !terminating && !ended);
+  const isOver = (name: string, { kind, uid }: TrueAct): boolean => {
+    const pods = kind === 'surge' ? live(name) : truth.podsOn(name);
+    const [pod, ...others] = pods;
+    if (!pod || others.length > 0 || !works(pod)) return false;
+    // A pod that was changed in place stays, one that was deleted goes; a creation beside it may never have been.
+    return kind !== 'delete' || pod.uid !== uid;
+  };
+  const heal = (name: string): void => {
+    const act = inFlight.get(name);
+    if (!act) return;
+    const node = truth.nodes.get(name);
+    // What is no business of the DaemonSet any more is none of ours.
+    if (!node?.eligible || (node.ready && isOver(name, act))) inFlight.delete(name);
+  };
+  const { truth, apply } = createTruth(daemonSet, now, heal);
+
+  /** The most that was allowed since `from`. */
+  const limitSince = (from: number): number => {
+    const eligible = [...truth.nodes.values()].filter((node) => node.eligible).length;
+    let most = 0;
+    for (const { at, limit } of limits.toReversed()) {
+      most = Math.max(most, nodesOf(limit, eligible));
+      if (at <= from) break;
+    }
+    return most;
+  };
+
+  return {
+    truth,
+    works,
+    /** What time alone has brought about. */
+    look(): void {
+      for (const name of [...inFlight.keys()]) heal(name);
+    },
+    commit(change: Parameters<typeof apply>[0]): void {
+      apply(change);
+      const limit = terms()?.limit;
+      if (limit !== undefined && limits.at(-1)?.limit !== limit) limits.push({ at: now(), limit });
+    },
+    /** An act begins to be carried out. Returns what to do once it was. */
+    begin(call: Call, leftAt: number, pod: TruePod, kind: TrueAct['kind'], what: string): () => void {
+      const { node: name } = pod;
+      const found: [rule: string, text: string][] = [];
+      const healthy = works(pod);
+      check('S5');
+      if (healthy && pod.hash === truth.target) found.push(['S5', `${what}, a healthy one of the target`]);
+      check('S1');
+      const view = viewOf(call.process);
+      const theirNow = clockOf(call.process);
+      const others = [...inFlight.keys()].filter((other) => {
+        if (other === name || truth.nodes.get(other)?.ready !== true) return false;
+        const told = view.nodes.get(other);
+        return told?.ready === true && (told.since === undefined || theirNow - told.since > settleMs);
+      });
+      const limit = limitSince(leftAt - LAG_MS);
+      // A node that is in flight already takes no further slot.
+      if (!inFlight.has(name) && others.length >= limit)
+        found.push(['S1', `${what} while ${others.join(', ')} are in flight, budget ${limit}`]);
+      check('S6');
+      const key = `${name}/${truth.rollout}`;
+      const before = done.get(key);
+      // A second write to the same pod is of the same act; one to another needs a reason.
+      if (before && healthy && !(kind === 'in-place' && before.uid === pod.uid))
+        found.push(['S6', `${what}, which had its act in this rollout`]);
+      if (kind === 'surge') {
+        check('S10');
+        if (live(name).length > 1) found.push(['S10', `${what} beside ${live(name).length} live pods`]);
+      }
+      return () => {
+        for (const [rule, text] of found) breach(rule, text);
+        done.set(key, { uid: pod.uid });
+        inFlight.set(name, { kind, uid: pod.uid });
+      };
+    },
+    /** Of two pods the one is deleted that the other has taken over from: never the last that works. */
+    retire(pod: TruePod, what: string): void {
+      check('S10');
+      const others = live(pod.node).filter(({ uid }) => uid !== pod.uid);
+      if (works(pod) && !others.some(works)) breach('S10', `${what}, while no other works`);
+    },
+  };
+};

@@ -1,0 +1,186 @@
+import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
+import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { Change, StoredObject } from '../../../src/sim/index.ts';
+import type { AnyDaemonSet } from './terms.ts';
+
+/** A pod of the DaemonSet as it is. */
+export interface TruePod {
+  uid: string;
+  name: string;
+  node: string;
+  hash: string;
+  terminating: boolean;
+  /** Failed or Succeeded. */
+  ended: boolean;
+  /** Since when it is ready, epoch ms. */
+  readySince: number | undefined;
+}
+
+export interface TrueNode {
+  name: string;
+  ready: boolean;
+  /** Since when `ready` is what it is. */
+  since: number;
+  /** The DaemonSet is for it. */
+  eligible: boolean;
+}
+
+/** The cluster's own state, as far as a DaemonSet's rollout is concerned. */
+export interface Truth {
+  readonly nodes: ReadonlyMap<string, TrueNode>;
+  /** By UID. */
+  readonly pods: ReadonlyMap<string, TruePod>;
+  readonly podsOn: (node: string) => readonly TruePod[];
+  /** The hash that the template's revision has; undefined until that is recorded. */
+  readonly target: string | undefined;
+  /** Rises with each change of the template: A, B, A are three. */
+  readonly rollout: number;
+  readonly daemonSet: AnyDaemonSet | undefined;
+}
+
+const isTrue = (conditions: readonly { type: string; status: string }[] | undefined, type: string): boolean =>
+  conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
+
+/** Taints that pods of DaemonSets always bear. */
+const BORNE =
+  /^node\.kubernetes\.io\/(not-ready|unreachable|disk-pressure|memory-pressure|pid-pressure|unschedulable)$/;
+
+export const nodeOf = (pod: Pod): string => {
+  const terms = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  const field = terms?.flatMap((term) => term.matchFields ?? []).find(({ key }) => key === 'metadata.name');
+  return pod.spec?.nodeName ?? field?.values?.[0] ?? '';
+};
+
+export const toTruePod = (pod: Pod, before: TruePod | undefined, now: number): TruePod => {
+  const conditions = pod.status?.conditions;
+  // The kubelet brings Ready to what a gate says a little later.
+  const shut = (pod.spec?.readinessGates ?? []).some(
+    ({ conditionType }) => conditions?.find(({ type }) => type === conditionType)?.status !== 'True',
+  );
+  const ready = isTrue(conditions, 'Ready') && !shut;
+  return {
+    uid: pod.metadata?.uid ?? '',
+    name: pod.metadata?.name ?? '',
+    node: nodeOf(pod),
+    hash: pod.metadata?.labels?.['controller-revision-hash'] ?? '',
+    terminating: pod.metadata?.deletionTimestamp != null,
+    ended: pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded',
+    readySince: ready ? (before?.readySince ?? now) : undefined,
+  };
+};
+
+export const isReadyNode = (node: Node): boolean => isTrue(node.status?.conditions, 'Ready');
+
+export const isEligible = (node: Node, daemonSet: AnyDaemonSet | undefined): boolean => {
+  const wanted = Object.entries(daemonSet?.spec?.template.spec?.nodeSelector ?? {});
+  const labels = node.metadata?.labels ?? {};
+  if (!wanted.every(([key, value]) => labels[key] === value)) return false;
+  return (node.spec?.taints ?? []).every(({ key, effect }) => effect === 'PreferNoSchedule' || BORNE.test(key));
+};
+
+const isControlledBy = (object: StoredObject, uid: string | undefined): boolean =>
+  uid !== undefined &&
+  (object.metadata.ownerReferences?.some((owner) => owner.controller && owner.uid === uid) ?? false);
+
+/** Follows the API server's commits. `changed` hears which node each of them was about. */
+export const createTruth = (
+  { group, name }: { group: string; name: string },
+  now: () => number,
+  changed: (node: string) => void,
+) => {
+  const nodes = new Map<string, TrueNode>();
+  const raw = new Map<string, Node>();
+  const pods = new Map<string, TruePod>();
+  const byNode = new Map<string, Set<TruePod>>();
+  const revisions = new Map<string, { number: number; hash: string }>();
+  let daemonSet: AnyDaemonSet | undefined;
+  let rollout = 0;
+
+  const unfile = (pod: TruePod): void => void byNode.get(pod.node)?.delete(pod);
+  const file = (pod: TruePod): void => {
+    const there = byNode.get(pod.node);
+    if (there) there.add(pod);
+    else byNode.set(pod.node, new Set([pod]));
+  };
+  const takeNode = (node: Node): void => {
+    const key = node.metadata?.name ?? '';
+    const before = nodes.get(key);
+    const ready = isReadyNode(node);
+    raw.set(key, node);
+    nodes.set(key, {
+      name: key,
+      ready,
+      since: before?.ready === ready ? before.since : now(),
+      eligible: isEligible(node, daemonSet),
+    });
+  };
+
+  const truth: Truth = {
+    nodes,
+    pods,
+    podsOn: (node) => [...(byNode.get(node) ?? [])],
+    get target() {
+      let newest: { number: number; hash: string } | undefined;
+      for (const each of revisions.values()) if (!newest || each.number > newest.number) newest = each;
+      const observed = daemonSet?.status?.observedGeneration ?? 0;
+      return observed >= (daemonSet?.metadata?.generation ?? 1) ? newest?.hash : undefined;
+    },
+    get rollout() {
+      return rollout;
+    },
+    get daemonSet() {
+      return daemonSet;
+    },
+  };
+
+  const apply = ({ type, resource, object }: Change): void => {
+    const gone = type === 'DELETED';
+    const { name: key, uid } = object.metadata;
+    switch (resource.plural) {
+      case 'nodes': {
+        if (gone) {
+          nodes.delete(key);
+          raw.delete(key);
+        } else takeNode(object as unknown as Node);
+        changed(key);
+        return;
+      }
+      case 'pods': {
+        const before = pods.get(uid);
+        if (before) unfile(before);
+        if (gone) pods.delete(uid);
+        else if (isControlledBy(object, daemonSet?.metadata?.uid)) {
+          const pod = toTruePod(object as unknown as Pod, before, now());
+          pods.set(uid, pod);
+          file(pod);
+        }
+        const node = pods.get(uid)?.node ?? before?.node;
+        if (node !== undefined) changed(node);
+        return;
+      }
+      case 'daemonsets': {
+        if (key !== name || resource.group !== group) return;
+        const next = object as unknown as AnyDaemonSet;
+        const other = next.metadata?.uid !== daemonSet?.metadata?.uid;
+        if (gone) {
+          if (!other) daemonSet = undefined;
+          return;
+        }
+        if (other) revisions.clear();
+        if (other || JSON.stringify(next.spec?.template) !== JSON.stringify(daemonSet?.spec?.template)) rollout += 1;
+        daemonSet = next;
+        for (const node of raw.values()) takeNode(node);
+        return;
+      }
+      case 'controllerrevisions': {
+        const { revision, metadata } = object as unknown as ControllerRevision;
+        if (gone) revisions.delete(uid);
+        else if (isControlledBy(object, daemonSet?.metadata?.uid))
+          revisions.set(uid, { number: revision, hash: metadata?.labels?.['controller-revision-hash'] ?? '' });
+        return;
+      }
+      default:
+    }
+  };
+  return { truth, apply };
+};

@@ -1,0 +1,83 @@
+import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { WatchEvent } from '../../../src/kube/index.ts';
+import type { AnyDaemonSet } from './terms.ts';
+import { isReadyNode, type TruePod, toTruePod } from './truth.ts';
+
+export interface SeenNode {
+  ready: boolean;
+  /** Since when, by the process's clock; undefined: it was so when the process first heard of the node. */
+  since: number | undefined;
+  node: Node;
+}
+
+/** What one process has been told by its watches, whether it understood it or not. */
+export interface View {
+  readonly nodes: ReadonlyMap<string, SeenNode>;
+  podsOn(node: string): readonly TruePod[];
+  podNamed(name: string): TruePod | undefined;
+  readonly daemonSet: AnyDaemonSet | undefined;
+  /** A watch that begins with a snapshot was opened. `watch` names what is selected. */
+  begin(watch: string): void;
+  /** An event reached the process. */
+  hear(watch: string, plural: string, event: WatchEvent<object>): void;
+}
+
+/** `now` is the process's own clock; the DaemonSet is told by its group and name. */
+export const createView = ({ group, name }: { group: string; name: string }, now: () => number): View => {
+  const nodes = new Map<string, SeenNode>();
+  const pods = new Map<string, Map<string, TruePod>>();
+  /** Keys that a snapshot has shown so far. */
+  const shown = new Map<string, Set<string>>();
+  let daemonSet: AnyDaemonSet | undefined;
+
+  const tableOf = (watch: string, plural: string): Map<string, unknown> | undefined => {
+    if (plural === 'nodes') return nodes;
+    if (plural !== 'pods') return undefined;
+    const known = pods.get(watch) ?? new Map<string, TruePod>();
+    pods.set(watch, known);
+    return known;
+  };
+
+  return {
+    nodes,
+    podsOn: (node) => [...pods.values()].flatMap((table) => [...table.values()].filter((pod) => pod.node === node)),
+    podNamed: (podName) =>
+      pods
+        .values()
+        .flatMap((table) => table.values())
+        .find((pod) => pod.name === podName),
+    get daemonSet() {
+      return daemonSet;
+    },
+    begin: (watch) => void shown.set(watch, new Set()),
+    hear(watch, plural, event) {
+      if (plural === 'daemonsets' && event.type !== 'BOOKMARK') {
+        const object = event.object as AnyDaemonSet;
+        if (object.metadata?.name === name && object.apiVersion?.startsWith(`${group}/`))
+          daemonSet = event.type === 'DELETED' ? undefined : object;
+      }
+      const table = tableOf(watch, plural);
+      if (!table) return;
+      if (event.type === 'BOOKMARK') {
+        const keys = shown.get(watch);
+        if (!event.initialEventsEnd || !keys) return;
+        shown.delete(watch);
+        for (const key of table.keys()) if (!keys.has(key)) table.delete(key);
+        return;
+      }
+      const { metadata } = event.object as Pod;
+      const key = (plural === 'nodes' ? metadata?.name : metadata?.uid) ?? '';
+      if (event.type === 'DELETED') {
+        table.delete(key);
+        return;
+      }
+      shown.get(watch)?.add(key);
+      if (plural === 'nodes') {
+        const ready = isReadyNode(event.object as Node);
+        const before = nodes.get(key);
+        const since = before ? (before.ready === ready ? before.since : now()) : undefined;
+        nodes.set(key, { ready, since, node: event.object as Node });
+      } else table.set(key, toTruePod(event.object as Pod, table.get(key) as TruePod | undefined, now()));
+    },
+  };
+};

@@ -1,0 +1,248 @@
+import {
+  type CallOptions,
+  type KubeClient,
+  KubeError,
+  type KubeObject,
+  type Resource,
+  type WatchEvent,
+  type WatchOptions,
+} from '../../src/kube/index.ts';
+import type { Clock } from '../../src/runtime/index.ts';
+import type { Call, CallFault, Verb } from './call.ts';
+import type { Link } from './link.ts';
+import type { Machine } from './machine.ts';
+
+export interface ConnectionOptions {
+  /** The API server's own client: a call is a function call. */
+  server: KubeClient;
+  time: Clock;
+  machine: Machine;
+  link: Link;
+  /** Asked once a call, before it leaves. */
+  faultOf: (call: Call) => CallFault | undefined;
+  witness: ConnectionWitness;
+}
+
+/** Who looks on. */
+export interface ConnectionWitness {
+  /** The process sends a call. */
+  leaves(call: Call): void;
+  /** A call reaches the server. Returns what is to hear whether it was carried out. */
+  arrives(call: Call, leftAt: number): (error: unknown) => void;
+  /** A watch that begins with a snapshot is opened; `watch` says what is selected. */
+  begins(watch: string): void;
+  /** An event reaches the process. */
+  hears(watch: string, plural: string, event: WatchEvent<object>): void;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+const isWrite = (verb: Verb): boolean => verb !== 'get' && verb !== 'list';
+
+const lost = (verb: Verb, code: 'Transport' | 'Timeout'): KubeError =>
+  new KubeError(code, `${verb}: ${code === 'Timeout' ? 'timed out' : 'the connection broke'}`, {
+    happened: isWrite(verb) ? 'unknown' : 'no',
+  });
+
+const refusals = {
+  409: () => new KubeError('Conflict', 'injected: the object has been modified', { status: 409 }),
+  410: () => new KubeError('Gone', 'injected: too old resource version', { status: 410 }),
+  422: () => new KubeError('Invalid', 'injected: an admission plugin says no', { status: 422 }),
+  429: () => new KubeError('TooManyRequests', 'injected: later', { status: 429, retryAfterSeconds: 1 }),
+  500: (happened: 'no' | 'unknown') => new KubeError('InternalError', 'injected: etcd', { status: 500, happened }),
+  503: (happened: 'no' | 'unknown') => new KubeError('ServiceUnavailable', 'injected', { status: 503, happened }),
+} as const;
+export type RefusalStatus = keyof typeof refusals;
+
+/** A process's connection to the API server: over a link that takes time, through faults, as its machine lets it. */
+export const createConnection = (options: ConnectionOptions): KubeClient => {
+  const { server, time, machine, link, faultOf, witness } = options;
+
+  const call = <R>(facts: Omit<Call, 'process' | 'at'>, { signal, timeoutMs }: CallOptions, act: () => Promise<R>) =>
+    new Promise<R>((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      const made: Call = { ...facts, process: machine.name, at: time.now() };
+      witness.leaves(made);
+      const fault = faultOf(made);
+      // The deadline is the process's own: a paused one does not time out before it is resumed.
+      const deadline = machine.clock.timer(timeoutMs ?? DEFAULT_TIMEOUT_MS, () =>
+        settle(() => reject(lost(made.verb, 'Timeout'))),
+      );
+      const onAbort = (): void => settle(() => reject(signal?.reason));
+      const settle = (end: () => void): void => {
+        deadline.cancel();
+        signal?.removeEventListener('abort', onAbort);
+        end();
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      const answer = (end: () => void): void =>
+        void time.timer(link.travelMs(), () => link.whenUp(() => machine.deliver(() => settle(end))));
+
+      const carryOut = async (): Promise<void> => {
+        const told = witness.arrives({ ...made, at: time.now() }, made.at);
+        let end: () => void;
+        try {
+          const result = await act();
+          told(undefined);
+          end = () => resolve(result);
+        } catch (error) {
+          told(error);
+          end = () => reject(error);
+        }
+        switch (fault?.kind) {
+          case 'lose-answer':
+            return;
+          case 'reset-answer':
+            return answer(() => reject(lost(made.verb, 'Transport')));
+          case 'crash':
+            return machine.kill();
+          case 'stop':
+            if (fault.when === 'after') stop(fault.ms);
+            return answer(end);
+          default:
+            answer(end);
+        }
+      };
+      const stop = (ms: number): void => {
+        machine.pause();
+        time.timer(ms, machine.resume);
+      };
+      const leave = (): void => {
+        if (fault?.kind === 'refuse')
+          answer(() => reject(refusals[fault.status](isWrite(made.verb) ? 'unknown' : 'no')));
+        else if (fault?.kind === 'reset-request') answer(() => reject(lost(made.verb, 'Transport')));
+        else if (fault?.kind !== 'lose-request')
+          // What a process has sent reaches the server, whether it lives on or not; a cut link keeps it in the socket.
+          time.timer(link.travelMs(), () => link.whenUp(() => void carryOut()));
+      };
+      if (fault?.kind === 'crash' && fault.when === 'before') machine.kill();
+      if (fault?.kind === 'stop' && fault.when === 'before') stop(fault.ms);
+      // A process that is stopped here had made up its mind: it sends this when it goes on.
+      machine.deliver(leave);
+    });
+
+  async function* watch<T extends KubeObject>(
+    resource: Resource<T>,
+    options: WatchOptions,
+  ): AsyncGenerator<WatchEvent<T>> {
+    const { signal, onOpen, ...asked } = options;
+    signal?.throwIfAborted();
+    await call(
+      { verb: 'get', resource, ref: undefined, body: undefined, options: undefined },
+      { ...(signal && { signal }) },
+      () => Promise.resolve(),
+    );
+    const over = new AbortController();
+    const name = `${resource.plural}?${options.labelSelector ?? ''}&${options.namespace ?? ''}`;
+    if (options.sendInitialEvents) witness.begins(name);
+    const queue: WatchEvent<T>[] = [];
+    let ended: { error: unknown } | 'ended' | undefined;
+    let wake: (() => void) | undefined;
+    const stir = (): void => {
+      wake?.();
+      wake = undefined;
+    };
+    const finish = (how: NonNullable<typeof ended>): void => {
+      ended ??= how;
+      stir();
+    };
+    const onAbort = (): void => finish({ error: signal?.reason });
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const stream = link.stream(resource.plural, {
+      push: (event: unknown) =>
+        machine.deliver(() => {
+          witness.hears(name, resource.plural, event as WatchEvent<object>);
+          queue.push(event as WatchEvent<T>);
+          stir();
+        }),
+      fail: (error: KubeError) => machine.deliver(() => finish({ error })),
+      close: () => machine.deliver(() => finish('ended')),
+    });
+    // The server's own stream is read at once: what a slow link holds back is the link's to keep.
+    const pump = async (): Promise<void> => {
+      try {
+        for await (const event of server.watch(resource, {
+          ...asked,
+          signal: over.signal,
+          onOpen: () => machine.deliver(() => onOpen?.()),
+        }))
+          stream.take(event);
+        stream.end(undefined);
+      } catch (error) {
+        if (!over.signal.aborted) stream.end(error);
+      }
+    };
+    void pump();
+    try {
+      for (;;) {
+        const event = queue.shift();
+        if (event) {
+          yield event;
+          continue;
+        }
+        if (ended === 'ended') return;
+        if (ended) throw ended.error;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      over.abort(new Error('the watch is over'));
+      stream.drop();
+    }
+  }
+
+  return {
+    server: server.server,
+    get: (resource, ref, given = {}) =>
+      call({ verb: 'get', resource, ref, body: undefined, options: undefined }, given, () => server.get(resource, ref)),
+    list: (resource, given = {}) => {
+      const { signal: _signal, timeoutMs: _timeout, ...asked } = given;
+      return call({ verb: 'list', resource, ref: undefined, body: undefined, options: asked }, given, () =>
+        server.list(resource, asked),
+      );
+    },
+    create: (resource, object, given = {}) => {
+      const ref = {
+        name: object.metadata?.name ?? '',
+        ...(object.metadata?.namespace === undefined ? {} : { namespace: object.metadata.namespace }),
+      };
+      const { signal: _signal, timeoutMs: _timeout, ...asked } = given;
+      return call({ verb: 'create', resource, ref, body: object, options: asked }, given, () =>
+        server.create(resource, object, asked),
+      );
+    },
+    replace: (resource, object, given = {}) => {
+      const ref = {
+        name: object.metadata?.name ?? '',
+        ...(object.metadata?.namespace === undefined ? {} : { namespace: object.metadata.namespace }),
+      };
+      const { signal: _signal, timeoutMs: _timeout, ...asked } = given;
+      return call({ verb: 'update', resource, ref, body: object, options: asked }, given, () =>
+        server.replace(resource, object, asked),
+      );
+    },
+    patch: (resource, ref, body, given) => {
+      const { signal: _signal, timeoutMs: _timeout, ...asked } = given;
+      return call({ verb: 'patch', resource, ref, body, options: asked }, given, () =>
+        server.patch(resource, ref, body, asked),
+      );
+    },
+    delete: (resource, ref, given = {}) => {
+      const { signal: _signal, timeoutMs: _timeout, ...asked } = given;
+      return call({ verb: 'delete', resource, ref, body: undefined, options: asked }, given, () =>
+        server.delete(resource, ref, asked),
+      );
+    },
+    watch: (resource, given = {}) => watch(resource, given),
+    raw: (path, given = {}) =>
+      call({ verb: 'get', resource: undefined, ref: undefined, body: undefined, options: undefined }, given, () =>
+        server.raw(path),
+      ),
+    close: () => Promise.resolve(),
+  };
+};

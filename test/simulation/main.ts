@@ -1,0 +1,162 @@
+// The deterministic simulation: real controllers on an embedded cluster, on virtual time, through faults.
+//   npm run sim -- [--rollouts N] [--seed S] [--faults F1,F2] [--plan FILE] [--processes N]
+
+import { fork } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { playBatch } from './batch.ts';
+import { makePlan } from './make-plan.ts';
+import { type FaultKind, faultKinds, type Plan } from './plan.ts';
+import { play } from './play.ts';
+import { shrink } from './shrink.ts';
+import { story } from './story.ts';
+import { add, newTally, type Tally } from './tally.ts';
+
+const USAGE = `usage: npm run sim -- [options]
+
+  --rollouts N   so many rollouts, from seed 1 on, or from --first (default 2000; 1e7 is for a release)
+  --first S      the first seed
+  --faults LIST  of ${faultKinds.join(', ')} (default all)
+  --processes N  side by side (default: one a core)
+  --seed S       tells the story of one plan, made smaller first when it fails
+  --plan FILE    the same of a plan as JSON
+`;
+
+const options = {
+  rollouts: { type: 'string', default: '2000' },
+  first: { type: 'string', default: '1' },
+  faults: { type: 'string' },
+  processes: { type: 'string' },
+  seed: { type: 'string' },
+  plan: { type: 'string' },
+  /** Of a child: tells its tally to its parent. */
+  child: { type: 'boolean', default: false },
+  /** Of a child: ends at so many plans that break an invariant. */
+  failures: { type: 'string', default: '5' },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
+class UsageError extends Error {}
+
+const numberOf = (flag: string, text: string): number => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1)
+    throw new UsageError(`--${flag} must be a whole number above zero, not "${text}"`);
+  return value;
+};
+
+const kindsOf = (text: string | undefined): readonly FaultKind[] => {
+  if (text === undefined) return faultKinds;
+  return text.split(',').map((name) => {
+    const kind = faultKinds.find((each) => each === name.trim());
+    if (!kind) throw new UsageError(`--faults knows no "${name}": there are ${faultKinds.join(', ')}`);
+    return kind;
+  });
+};
+
+const replay = async (plan: Plan): Promise<number> => {
+  const first = await play(plan);
+  const [breach] = first.breaches;
+  if (!breach) {
+    console.log(story(plan, await play(plan, true)));
+    console.log(`seed ${plan.seed}: no invariant is broken; digest ${first.digest}`);
+    return 0;
+  }
+  const { plan: small, runs } = await shrink(plan, breach.rule);
+  const file = `edgeset-plan-${plan.seed}.json`;
+  writeFileSync(file, `${JSON.stringify(small, undefined, 1)}\n`);
+  console.log(story(small, await play(small, true)));
+  console.log(
+    `made smaller in ${runs} runs, from ${plan.happenings.length} happenings to ${small.happenings.length}; again: npm run sim -- --plan ${file}`,
+  );
+  return 1;
+};
+
+/** Seeds of a process lie so far apart that none meets those of the next. */
+const STRIDE = 10_000_000;
+
+const inProcess = (index: number, first: number, rollouts: number, faults: string | undefined): Promise<Tally> =>
+  new Promise((resolve, reject) => {
+    const args = [
+      '--child',
+      '--first',
+      String(first + index * STRIDE),
+      '--rollouts',
+      String(rollouts),
+      ...(faults ? ['--faults', faults] : []),
+    ];
+    const child = fork(import.meta.filename, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    let tally: Tally | undefined;
+    child.on('message', (message) => {
+      tally = message as Tally;
+    });
+    child.on('error', reject);
+    child.on('exit', (code) =>
+      tally ? resolve(tally) : reject(new Error(`a process of the simulation ended with ${code} and told nothing`)),
+    );
+  });
+
+const list = (sums: Readonly<Record<string, number>>): string =>
+  Object.entries(sums)
+    .toSorted(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
+    .map(([name, count]) => `${name} ${count}`)
+    .join(', ');
+
+const runMany = async (
+  first: number,
+  rollouts: number,
+  faults: string | undefined,
+  processes: number,
+): Promise<number> => {
+  const startedAt = performance.now();
+  const share = Math.ceil(rollouts / processes);
+  const sum = newTally();
+  for (const tally of await Promise.all(
+    Array.from({ length: processes }, (_, index) => inProcess(index, first, share, faults)),
+  ))
+    add(sum, tally);
+  const seconds = (performance.now() - startedAt) / 1000;
+  console.log(
+    `rollouts  ${sum.rollouts} in ${sum.plans} plans, ${sum.acts} acts, ${sum.virtualHours.toFixed(0)} hours of virtual time in ${seconds.toFixed(0)} s: ${(sum.rollouts / seconds / processes).toFixed(1)} a second a process`,
+  );
+  console.log(`happened  ${list(sum.fired)}`);
+  console.log(`checked   ${list(sum.checked)}`);
+  for (const { seed, rule, text } of sum.failures)
+    console.log(
+      `BROKEN    seed ${seed}: ${rule} ${text}\n          npm run sim -- --seed ${seed}${faults ? ` --faults ${faults}` : ''}`,
+    );
+  console.log(`simulation: ${sum.plans - sum.failures.length} passed, ${sum.failures.length} failed`);
+  return sum.failures.length > 0 ? 1 : 0;
+};
+
+const main = async (): Promise<number> => {
+  const { values } = parseArgs({ options });
+  if (values.help) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const kinds = kindsOf(values.faults);
+  if (values.seed !== undefined) return replay(makePlan(numberOf('seed', values.seed), kinds));
+  if (values.plan !== undefined) return replay(JSON.parse(readFileSync(values.plan, 'utf8')) as Plan);
+  const rollouts = numberOf('rollouts', values.rollouts);
+  const first = numberOf('first', values.first);
+  if (!values.child)
+    return runMany(
+      first,
+      rollouts,
+      values.faults,
+      values.processes === undefined ? availableParallelism() : numberOf('processes', values.processes),
+    );
+  const tally = await playBatch(first, rollouts, kinds, numberOf('failures', values.failures));
+  await new Promise((resolve) => process.send?.(tally, resolve));
+  return 0;
+};
+
+try {
+  process.exit(await main());
+} catch (error) {
+  if (!(error instanceof UsageError) && !(error instanceof TypeError)) throw error;
+  process.stderr.write(`${error.message}\n${USAGE}`);
+  process.exit(2);
+}

@@ -1,0 +1,190 @@
+import type { Behaviour } from '../../src/sim/index.ts';
+import { createChance } from '../sim/chance.ts';
+import type { CallFault } from './call.ts';
+import type { Deed, FaultKind, Happening, Plan, Watched } from './plan.ts';
+
+const budgets = ['1', '1', '2', '3', '10%', '34%', '50%', '100%'] as const;
+const badVersions: readonly Behaviour[] = [
+  'crash-loop',
+  'not-pullable',
+  'never-ready',
+  'dies-after-ready',
+  'failed',
+  'kills-node',
+];
+const badNodes: readonly Behaviour[] = ['slow', 'stuck-terminating', 'never-ready', 'crash-loop'];
+const watched: readonly Watched[] = ['pods', 'nodes', 'daemonsets', 'controllerrevisions', 'daemonrollouts'];
+
+/** A plan by its seed: some rollouts, and while they go on, faults of the given kinds. */
+export const makePlan = (seed: number, kinds: readonly FaultKind[]): Plan => {
+  const next = createChance(seed);
+  const chance = {
+    happens: (share: number): boolean => next() < share,
+    /** Both included. */
+    between: (least: number, most: number): number => least + Math.floor(next() * (most - least + 1)),
+  };
+  const one = <T>(items: readonly T[]): T => {
+    const item = items[chance.between(0, items.length - 1)];
+    if (item === undefined) throw new Error('nothing to choose from');
+    return item;
+  };
+  const nodes = chance.happens(0.8) ? chance.between(1, 6) : chance.between(7, 30);
+  const node = (): string => `node-${chance.between(0, nodes - 1)}`;
+  const happenings: Happening[] = [];
+  let now = chance.between(8_000, 20_000);
+  const put = (at: number, deed: Deed): void => void happenings.push({ at, deed });
+  const soon = (within: number): number => now + chance.between(0, within);
+
+  /** Calls that every rollout makes. */
+  const callFault = (fault: CallFault): void => {
+    const of = one([{ verb: 'delete', plural: 'pods' }, { verb: 'update', plural: 'daemonrollouts' }, {}] as const);
+    put(soon(6_000), { do: 'call-fault', fault, of });
+  };
+  const inject: Record<FaultKind, () => void> = {
+    F1: () =>
+      callFault(
+        chance.happens(0.7)
+          ? { kind: 'refuse', status: one([409, 410, 422, 429, 500, 503] as const) }
+          : { kind: one(['reset-request', 'lose-request'] as const) },
+      ),
+    F2: () => callFault({ kind: one(['lose-answer', 'reset-answer', 'lose-request'] as const) }),
+    F3: () => callFault({ kind: 'crash', when: one(['before', 'after'] as const) }),
+    F4: () => {
+      if (chance.happens(0.8))
+        return callFault({ kind: 'stop', when: one(['before', 'after'] as const), ms: chance.between(5_000, 60_000) });
+      const at = soon(6_000);
+      put(at, { do: 'stop', who: 'leader' });
+      return put(at + chance.between(5_000, 60_000), { do: 'continue', who: 'leader' });
+    },
+    F5: () => {
+      const watch = one(watched);
+      const at = soon(4_000);
+      put(at, { do: 'lag', watch, ms: chance.between(100, 60_000) });
+      put(at + chance.between(2_000, 60_000), { do: 'lag', watch, ms: 0 });
+    },
+    F6: () =>
+      put(soon(6_000), { do: 'disturb', watch: one(watched), how: one(['drop', 'silence', 'gone', 'reset'] as const) }),
+    F7: () => put(soon(6_000), { do: 'disturb', watch: one(watched), how: 'duplicate' }),
+    F8: () => put(soon(6_000), { do: 'restart-api' }),
+    F9: () => {
+      const which = node();
+      const at = soon(8_000);
+      const back = at + chance.between(1_000, 90_000);
+      switch (chance.between(0, 5)) {
+        case 0:
+          put(at, { do: 'delete-node', node: which });
+          put(back, { do: 'create-node', node: which });
+          return;
+        case 1:
+          return put(at, { do: 'remake-node', node: which });
+        case 2:
+          put(at, { do: 'label', node: which, role: 'other' });
+          put(back, { do: 'label', node: which, role: 'edge' });
+          return;
+        case 3:
+          put(at, { do: 'taint', node: which, effect: one(['NoSchedule', 'NoExecute'] as const) });
+          put(back, { do: 'taint', node: which, effect: undefined });
+          return;
+        default:
+          put(at, { do: 'offline', node: which });
+          put(back, { do: 'online', node: which });
+      }
+    },
+    F10: () => {
+      const which = node();
+      const at = now + chance.between(200, 4_000);
+      put(at, { do: 'offline', node: which });
+      put(at + chance.between(45_000, 400_000), { do: 'online', node: which });
+    },
+    F11: () => {
+      const which = node();
+      if (chance.happens(0.5)) return put(now - chance.between(-6_000, 3_000), { do: 'delete-pod', node: which });
+      const at = soon(5_000);
+      put(at, { do: 'behave', node: which, behaviour: one(badNodes) });
+      put(at + chance.between(5_000, 60_000), { do: 'behave', node: which, behaviour: undefined });
+    },
+    F12: () => {
+      put(soon(2_000), { do: 'release', image: `app:bad-${chance.between(1, 9)}--${one(badVersions)}` });
+      // Killed nodes stay away until somebody mends them.
+      now += chance.between(5_000, 120_000);
+    },
+    F13: () => {
+      put(now, { do: 'skew', ms: chance.between(-600_000, 600_000) });
+      put(soon(4_000) + 1, { do: 'crash', who: 'leader' });
+    },
+    F14: () => {
+      switch (chance.between(0, 5)) {
+        case 0:
+          return put(soon(6_000), { do: 'budget', limit: one([...budgets, '0']) });
+        case 1: {
+          const at = soon(5_000);
+          put(at, { do: 'pause', paused: true });
+          return put(at + chance.between(1_000, 30_000), { do: 'pause', paused: false });
+        }
+        case 2: {
+          const at = soon(5_000);
+          put(at, { do: 'partition', nodes: chance.between(1, nodes) });
+          return put(at + chance.between(1_000, 30_000), { do: 'partition', nodes: 0 });
+        }
+        case 3:
+          return put(soon(6_000), { do: 'recreate-set' });
+        default:
+          return put(soon(6_000), { do: 'release', image: `app:v${chance.between(1, 4)}` });
+      }
+    },
+    F15: () => {
+      const at = soon(3_000);
+      put(
+        at,
+        chance.happens(0.5)
+          ? { do: 'native', how: 'pause' }
+          : { do: 'native', how: 'lag', ms: chance.between(100, 10_000) },
+      );
+      put(at + chance.between(1_000, 40_000), { do: 'native', how: 'resume' });
+      put(at + 41_000, { do: 'native', how: 'lag', ms: 0 });
+    },
+    F16: () => put(soon(6_000), { do: 'burst', changes: chance.between(100, 1_000) }),
+  };
+
+  // Few kinds at a time, and many of each: what they do to each other is then met more often.
+  const focus = Array.from({ length: chance.between(1, 4) }, () => one(kinds));
+  const limit = one(budgets);
+  const kind = one(['native', 'advanced'] as const);
+  const strategy = kind === 'native' ? 'recreate' : one(['recreate', 'in-place', 'surge'] as const);
+  const releases = chance.between(1, 3);
+  for (let release = 1; release <= releases; release += 1) {
+    put(now, { do: 'release', image: `app:v${release}` });
+    for (let faults = chance.between(0, 6); faults > 0; faults -= 1) inject[one(focus)]();
+    now += chance.between(3_000, 60_000);
+  }
+  // Whatever was broken is mended, and a good version set.
+  const end = Math.max(now, ...happenings.map(({ at }) => at)) + 1_000;
+  for (let index = 0; index < nodes; index += 1) {
+    const which = `node-${index}`;
+    put(end, { do: 'create-node', node: which });
+    put(end, { do: 'behave', node: which, behaviour: undefined });
+    put(end, { do: 'taint', node: which, effect: undefined });
+    put(end, { do: 'label', node: which, role: 'edge' });
+    put(end, { do: 'online', node: which });
+  }
+  put(end, { do: 'restore', who: 'leader' });
+  put(end, { do: 'continue', who: 'leader' });
+  put(end, { do: 'native', how: 'resume' });
+  put(end, { do: 'native', how: 'lag', ms: 0 });
+  for (const watch of watched) put(end, { do: 'lag', watch, ms: 0 });
+  put(end, { do: 'pause', paused: false });
+  put(end, { do: 'partition', nodes: 0 });
+  put(end, { do: 'budget', limit });
+  put(end + 1_000, { do: 'release', image: 'app:final' });
+  return {
+    seed,
+    nodes,
+    managers: focus.includes('F4') || chance.happens(0.5) ? 2 : 1,
+    kind,
+    strategy,
+    limit,
+    settleSeconds: one([0, 2, 10]),
+    minReadySeconds: one([0, 0, 0, 5]),
+    happenings: happenings.toSorted((a, b) => a.at - b.at),
+  };
+};

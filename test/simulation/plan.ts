@@ -1,0 +1,89 @@
+import type { Behaviour } from '../../src/sim/index.ts';
+import type { CallFault, Verb } from './call.ts';
+
+/** The faults of the specification that a run can be asked to meet. */
+export const faultKinds = [
+  'F1',
+  'F2',
+  'F3',
+  'F4',
+  'F5',
+  'F6',
+  'F7',
+  'F8',
+  'F9',
+  'F10',
+  'F11',
+  'F12',
+  'F13',
+  'F14',
+  'F15',
+  'F16',
+] as const;
+export type FaultKind = (typeof faultKinds)[number];
+
+/** Resources that managers watch, by their plural. */
+export type Watched = 'pods' | 'nodes' | 'daemonsets' | 'controllerrevisions' | 'daemonrollouts';
+
+/** What is done to the cluster, to a process or to the way between them. */
+export type Deed =
+  /** A new template; what follows `--` in the image is how its pods behave. */
+  | { do: 'release'; image: string }
+  | { do: 'budget'; limit: string }
+  /** Of an Advanced DaemonSet. */
+  | { do: 'strategy'; strategy: Strategy }
+  | { do: 'pause'; paused: boolean }
+  | { do: 'partition'; nodes: number }
+  /** Back to an earlier template. */
+  | { do: 'resume' }
+  | { do: 'recreate-set' }
+  | { do: 'offline' | 'online' | 'delete-node' | 'create-node' | 'remake-node'; node: string }
+  | { do: 'label'; node: string; role: 'edge' | 'other' }
+  | { do: 'taint'; node: string; effect: 'NoSchedule' | 'NoExecute' | undefined }
+  /** How all pods of the node fare from now on. */
+  | { do: 'behave'; node: string; behaviour: Behaviour | undefined }
+  | { do: 'delete-pod'; node: string }
+  | { do: 'call-fault'; fault: CallFault; of: CallMatch }
+  /** Of the manager that leads, or of the other one. */
+  | { do: 'crash' | 'stop' | 'continue'; who: 'leader' | 'other' }
+  /** How far the clock is off for processes that start from now on. */
+  | { do: 'skew'; ms: number }
+  | { do: 'cut' | 'restore'; who: 'leader' | 'other' }
+  | { do: 'lag'; watch: Watched; ms: number }
+  | { do: 'disturb'; watch: Watched; how: 'drop' | 'duplicate' | 'silence' | 'gone' | 'reset' }
+  | { do: 'restart-api' }
+  | { do: 'native'; how: 'pause' | 'resume' | 'lag'; ms?: number }
+  | { do: 'burst'; changes: number };
+
+/** The next call of a leader that fits. */
+export interface CallMatch {
+  verb?: Verb;
+  plural?: string;
+}
+
+export interface Happening {
+  /** Milliseconds after the start. */
+  at: number;
+  deed: Deed;
+}
+
+/** How pods are replaced. */
+export type Strategy = 'recreate' | 'in-place' | 'surge';
+
+/** A whole run as data: the same plan gives the same history, byte by byte. */
+export interface Plan {
+  seed: number;
+  nodes: number;
+  managers: number;
+  kind: 'native' | 'advanced';
+  /** Of native DaemonSets always `recreate`. */
+  strategy: Strategy;
+  /** The budget: a number, or a percent. */
+  limit: string;
+  settleSeconds: number;
+  minReadySeconds: number;
+  /** A fault of the so many-th write of the managers, counted from 1 over all of them; leases and Events do not count. */
+  atWrite?: { write: number; fault: CallFault };
+  /** In the order of their times. */
+  happenings: readonly Happening[];
+}

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import type { Breach } from './checker/report.ts';
+import type { Plan } from './plan.ts';
+import { createWorld } from './world.ts';
+
+export interface Outcome {
+  breaches: readonly Breach[];
+  /** Of the whole history, byte by byte. */
+  digest: string;
+  lines: readonly string[];
+  acts: number;
+  /** Of managers, leases and Events left out. */
+  writes: number;
+  /** How often each fault and each deed met something. */
+  fired: ReadonlyMap<string, number>;
+  checked: ReadonlyMap<string, number>;
+  /** Virtual time, ms. */
+  tookMs: number;
+}
+
+/** What a rollout may take once nothing is wrong any more: breaker and progress deadline included. */
+const PATIENCE_MS = 45 * 60_000;
+const REST_MS = 30_000;
+
+/** Plays a plan to its end: all its happenings, then until the rollout is over, then a while of rest. `keep`: the history's lines are told. */
+export const play = async (plan: Plan, keep = false): Promise<Outcome> => {
+  const lines: string[] = [];
+  const hash = createHash('sha256');
+  const world = createWorld(
+    plan,
+    (line) => {
+      hash.update(line);
+      if (keep) lines.push(line);
+    },
+    keep,
+  );
+  const { time, checker } = world;
+  const startedAt = time.now();
+  const breaches: Breach[] = [];
+  // A promise that nobody waits for hides a defect.
+  const onRejection = (reason: unknown): void =>
+    void breaches.push({ rule: 'crash', at: time.now(), text: `an unhandled rejection: ${String(reason)}` });
+  process.on('unhandledRejection', onRejection);
+  try {
+    for (const { at, deed } of plan.happenings) {
+      await time.advanceUntil(() => false, startedAt + at - time.now());
+      world.count(deed.do);
+      world.carryOut(deed);
+    }
+    const isOver = (): boolean => checker.breaches.length > 0 || checker.unfinished().length === 0;
+    const done = await time.advanceUntil(isOver, PATIENCE_MS);
+    if (!done)
+      breaches.push({ rule: 'L1', at: time.now(), text: `not at the target: ${checker.unfinished().join('; ')}` });
+    if (done && checker.breaches.length === 0) {
+      await time.advanceUntil(() => false, REST_MS);
+      const before = checker.account.lastWriteAt;
+      await time.advanceUntil(() => false, REST_MS);
+      if (checker.account.lastWriteAt !== before)
+        breaches.push({
+          rule: 'S15',
+          at: checker.account.lastWriteAt,
+          text: 'something is written though nothing happens',
+        });
+      const left = checker.unfinished();
+      if (left.length > 0)
+        breaches.push({ rule: 'L1', at: time.now(), text: `did not stay at the target: ${left.join('; ')}` });
+    }
+  } finally {
+    process.off('unhandledRejection', onRejection);
+  }
+  return {
+    breaches: [...checker.breaches, ...breaches],
+    digest: hash.digest('hex'),
+    lines,
+    acts: checker.account.acts,
+    writes: world.writes(),
+    fired: world.fired,
+    checked: checker.checked,
+    tookMs: time.now() - startedAt,
+  };
+};

@@ -1,0 +1,51 @@
+import type { Happening, Plan } from './plan.ts';
+import { play } from './play.ts';
+
+/** Nodes that happenings name, and one more at least. */
+const nodesNamed = (happenings: readonly Happening[]): number =>
+  happenings.reduce(
+    (most, { deed }) => ('node' in deed ? Math.max(most, Number(deed.node.slice('node-'.length)) + 1) : most),
+    1,
+  );
+
+const onNodes = (plan: Plan, nodes: number): Plan => ({
+  ...plan,
+  nodes,
+  happenings: plan.happenings.filter(
+    ({ deed }) => !('node' in deed) || Number(deed.node.slice('node-'.length)) < nodes,
+  ),
+});
+
+/** Smaller plans that may fail in the same way, the smallest first. */
+function* smaller(plan: Plan): Generator<Plan> {
+  const { happenings, nodes } = plan;
+  for (let fewer = nodesNamed([]); fewer < nodes; fewer += 1) yield onNodes(plan, fewer);
+  if (plan.managers > 1) yield { ...plan, managers: 1 };
+  if (plan.settleSeconds > 0) yield { ...plan, settleSeconds: 0 };
+  if (plan.minReadySeconds > 0) yield { ...plan, minReadySeconds: 0 };
+  for (let size = Math.ceil(happenings.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2))
+    for (let from = 0; from < happenings.length; from += size)
+      yield { ...plan, happenings: happenings.filter((_, index) => index < from || index >= from + size) };
+}
+
+/**
+ * The smallest plan that still breaks this rule, found within so many runs. Each step is taken from the first smaller plan
+ * that fails; none that does means that the plan is as small as it gets this way.
+ */
+export const shrink = async (plan: Plan, rule: string, most = 400): Promise<{ plan: Plan; runs: number }> => {
+  let best = plan;
+  let runs = 0;
+  for (let found = true; found && runs < most; ) {
+    found = false;
+    for (const candidate of smaller(best)) {
+      if (runs >= most) break;
+      runs += 1;
+      const { breaches } = await play(candidate);
+      if (!breaches.some((breach) => breach.rule === rule)) continue;
+      best = candidate;
+      found = true;
+      break;
+    }
+  }
+  return { plan: best, runs };
+};
