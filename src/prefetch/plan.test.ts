@@ -64,6 +64,19 @@ describe('what is done about requests', () => {
     assert.deepEqual(named(later.actions), ['pull p1']);
   });
 
+  it('no more than so many at a time, counting what is given up until it is seen to be gone', () => {
+    const one = { parallelism: 1 };
+    const first = plan(situation([request(1), request(2)], one));
+    assert.deepEqual(named(first.actions), ['pull p1']);
+    const attempts = attemptsOf(request(1), (attempt) => sent(attempt, 1_000));
+    const unseen = plan(situation([request(2)], { ...one, attempts, now: 2_000 }));
+    assert.deepEqual([named(unseen.actions), unseen.wakeAt], [[], 31_000]);
+    const seen = plan(situation([request(2)], { ...one, attempts: unseen.attempts, pulls: [pull('p1')], now: 3_000 }));
+    assert.deepEqual(named(seen.actions), ['remove p1']);
+    const gone = plan(situation([request(2)], { ...one, attempts: seen.attempts, now: 4_000 }));
+    assert.deepEqual(named(gone.actions), ['pull p2']);
+  });
+
   it('nothing where nobody asks', () => {
     const { actions, wakeAt } = plan(situation([]));
     assert.deepEqual([actions, wakeAt], [[], Number.POSITIVE_INFINITY]);

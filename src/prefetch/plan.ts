@@ -76,6 +76,16 @@ export const plan = (situation: Situation): Plan => {
     }
   }
 
+  // Its watch is behind: what nobody asks for any more may pull all the same until it is seen, and removed.
+  const seenPulls = new Set(pulls.map(({ podUid }) => podUid));
+  for (const [uid, attempt] of situation.attempts) {
+    const endsAt = attempt.beganAt + SIGHT_MS;
+    if (requests.has(uid) || seenPulls.has(uid) || attempt.stage !== 'sent' || now >= endsAt) continue;
+    attempts.set(uid, attempt);
+    underWay += 1;
+    wake(endsAt);
+  }
+
   const follow = (request: ImageRequest, pull: PullView, known: Attempt): Attempt => {
     if (pull.terminating || known.counted === pull.uid || known.doneAt !== undefined) {
       if (!pull.terminating) actions.push({ type: 'remove', pull });

@@ -238,6 +238,9 @@ export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: nu
   if (mayBegin) actions.push(...retirements(ledger), ...giveSlots(ledger, budget, usage));
   const { size } = ledger.unannounced();
   if (!outside && size > 0) actions.push({ type: 'announce', pods: size });
-  if (!outside && !turn) actions.push(...imageActions(ledger, hold, budget));
+  if (!outside && !turn) {
+    const taken = new Set(actions.flatMap((action) => (action.type === 'reserve' ? [action.node] : [])));
+    actions.push(...imageActions(ledger, hold, budget, taken));
+  }
   return { actions, wakeAt, summary };
 };

@@ -11,8 +11,13 @@ const LARGEST_WAVE = 100;
 const mayPull = (hold: Hold | undefined): boolean =>
   hold === undefined || hold.kind === 'paused' || hold.kind === 'manual';
 
-/** On which nodes the images of the target are asked for now, and on which no more. */
-export const imageActions = (ledger: Ledger, hold: Hold | undefined, budget: number): Action[] => {
+/** On which nodes the images of the target are asked for now, and on which no more; `taken`: those that are updated now. */
+export const imageActions = (
+  ledger: Ledger,
+  hold: Hold | undefined,
+  budget: number,
+  taken: ReadonlySet<string>,
+): Action[] => {
   const { policy, tally } = ledger;
   const actions: Action[] = [...ledger.images.misasking()]
     .map(({ name }) => ({ type: 'unask' as const, node: name }))
@@ -31,6 +36,8 @@ export const imageActions = (ledger: Ledger, hold: Hold | undefined, budget: num
   for (const turn of turns)
     for (const { name } of ledger.images.toAsk(turn)) {
       if (room <= 0) return actions;
+      // The update is there already.
+      if (taken.has(name)) continue;
       actions.push({ type: 'ask', node: name });
       room -= 1;
     }

@@ -27,14 +27,15 @@ describe('images are asked for', () => {
 
   it('on so many nodes at a time as the annotation says, whether they wait for them or not', () => {
     for (const predownload of ['required', 'preferred', undefined] as const) {
-      const bench = benchAt(5, { predownload, ...parallel(2), maxUnavailable: count(1) });
-      assert.deepEqual(asked(bench), ['n0', 'n1']);
-      ask(bench, 'n0');
-      assert.deepEqual(asked(bench), ['n1']);
-      say(bench, 'pulling', 'n1');
-      assert.deepEqual(asked(bench), []);
-      say(bench, 'present', 'n0');
+      const bench = benchAt(6, { predownload, ...parallel(2), maxUnavailable: count(1) });
+      bench.act('n0');
+      assert.deepEqual(asked(bench), ['n1', 'n2']);
+      ask(bench, 'n1');
       assert.deepEqual(asked(bench), ['n2']);
+      say(bench, 'pulling', 'n2');
+      assert.deepEqual(asked(bench), []);
+      say(bench, 'present', 'n1');
+      assert.deepEqual(asked(bench), ['n3']);
     }
     assert.deepEqual(asked(benchAt(5, { predownloadParallelism: percent(21) })).length, 2);
     assert.deepEqual(asked(benchAt(15, { predownload: 'required' })).length, 10);
@@ -73,23 +74,29 @@ describe('images are asked for', () => {
   it('not where all nodes are updated at once anyway, unless they wait for them', () => {
     assert.deepEqual(asked(benchAt(2, { ...parallel(1), maxUnavailable: count(2) })), []);
     const held = benchAt(2, { ...parallel(1), maxUnavailable: count(2), partition: count(1) });
-    assert.deepEqual(asked(held), ['n1']);
+    assert.deepEqual(asked(held), ['n0']);
     assert.deepEqual(asked(benchAt(2, { ...parallel(1), predownload: 'preferred', maxUnavailable: count(2) })), ['n0']);
     const some = benchAt(3, { ...parallel(3), maxUnavailable: count(3) });
     agent(some, 'n1');
     assert.deepEqual(asked(some), ['n1'], 'where an agent pulls, the update waits for it');
   });
 
+  it('not on those nodes that the update reaches now', () => {
+    const bench = benchAt(4, { ...parallel(2), maxUnavailable: count(1) });
+    assert.deepEqual([bench.nodesOf('reserve'), asked(bench)], [['n0'], ['n1', 'n2']]);
+  });
+
   it('first on nodes that may be updated, then on those that a partition leaves', () => {
-    const bench = benchAt(3, { ...parallel(3), partition: count(2) });
+    const bench = benchAt(4, { ...parallel(3), partition: count(2), maxUnavailable: count(1) });
+    bench.act('n3');
     assert.deepEqual(asked(bench), ['n2', 'n0', 'n1']);
   });
 
   it('on the others once so many nodes are updated', () => {
-    const bench = benchAt(4, { ...parallel(4), predownloadMinUpdated: count(1) });
+    const bench = benchAt(4, { ...parallel(4), predownloadMinUpdated: count(1), maxUnavailable: count(1) });
     assert.deepEqual(asked(bench), []);
     bench.update('b', 'n0');
-    assert.deepEqual(asked(bench), ['n1', 'n2', 'n3']);
+    assert.deepEqual(asked(bench), ['n2', 'n3'], 'but for the one that the update reaches now');
     const share = benchAt(4, { ...parallel(4), predownloadMinUpdated: percent(26) });
     share.update('b', 'n0');
     assert.deepEqual(asked(share), []);
