@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { advancedDaemonSetApi, advancedDaemonSetCrd } from '../../src/advanced/index.ts';
-import { customResourceDefinitions } from '../../src/resources/index.ts';
+import { defaultedTemplate } from '../../src/advanced/revisions/index.ts';
+import { controllerRevisions, customResourceDefinitions, pods } from '../../src/resources/index.ts';
 import { describeAdvancedApi, describeTemplates } from '../conformance/advanced/index.ts';
 import { describeReference } from '../conformance/docs/index.ts';
 import { kubectl, kubectlApply, type RealCluster, startCluster, until } from './index.ts';
@@ -36,6 +37,75 @@ const foreign = {
   },
 };
 
+/** A DaemonSet of OpenKruise with its revision and a pod on each of two nodes, stored in the version that it works in. */
+const leaveBehind = async (cluster: RealCluster) => {
+  const { client, plane } = cluster;
+  const namespace = await cluster.createNamespace('kruise');
+  const nodes = [`${namespace}-1`, `${namespace}-2`];
+  await cluster.addNodes(nodes, { labels: { case: namespace } });
+  const labels = { app: 'x' };
+  const template = {
+    metadata: { labels },
+    spec: { nodeSelector: { case: namespace }, containers: [{ name: 'main', image: 'app:v1' }] },
+  };
+  const path = `/apis/apps.kruise.io/v1alpha1/namespaces/${namespace}/daemonsets`;
+  const made = await plane.api.post<{ metadata: { uid: string } }>(path, {
+    apiVersion: 'apps.kruise.io/v1alpha1',
+    kind: 'DaemonSet',
+    metadata: { name: 'app' },
+    // As its webhook fills it in.
+    spec: {
+      selector: { matchLabels: labels },
+      template,
+      burstReplicas: 250,
+      revisionHistoryLimit: 10,
+      updateStrategy: {
+        type: 'RollingUpdate',
+        rollingUpdate: { rollingUpdateType: 'Standard', maxUnavailable: 1, maxSurge: 0, partition: 0, paused: false },
+      },
+    },
+    status: { observedGeneration: 1, daemonSetHash: 'abc123' },
+  });
+  const proved = await defaultedTemplate(client, namespace, template);
+  assert.ok(proved.ok);
+  const apiVersion = 'apps.kruise.io/v1alpha1';
+  const ownerReferences = [{ apiVersion, kind: 'DaemonSet', name: 'app', uid: made.metadata.uid, controller: true }];
+  const metadata = { namespace, labels: { ...labels, 'controller-revision-hash': 'abc123' }, ownerReferences };
+  await client.create(controllerRevisions, {
+    metadata: { ...metadata, name: 'app-abc123' },
+    revision: 1,
+    data: { spec: { template: { $patch: 'replace', ...proved.template } } },
+  });
+  for (const [index, nodeName] of nodes.entries())
+    await client.create(pods, {
+      metadata: { ...metadata, name: `app-${index}` },
+      spec: { containers: [], ...proved.template.spec, nodeName },
+    });
+  return {
+    namespace,
+    /** Pods and the containers in them, once all run the image. */
+    running: (image: string): Promise<string[]> =>
+      until(`both nodes run ${image}`, 60_000, 100, async () => {
+        const { items } = await client.list(pods, { namespace });
+        const ready = items.filter(
+          ({ spec, status }) =>
+            spec?.containers[0]?.image === image &&
+            status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True'),
+        );
+        return ready.length === nodes.length && items.length === nodes.length
+          ? ready.map((pod) => `${pod.metadata?.uid} ${pod.status?.containerStatuses?.[0]?.containerID}`).toSorted()
+          : undefined;
+      }),
+    /** An edit in the version that its user knows. */
+    touch: (image: string): Promise<unknown> =>
+      plane.api.patch(
+        `${path}/app`,
+        { spec: { template: { spec: { ...template.spec, containers: [{ name: 'main', image }] } } } },
+        'merge-patch',
+      ),
+  };
+};
+
 describe('the API of Advanced DaemonSets, on a real API server', { timeout: 120_000 }, () => {
   let cluster: RealCluster;
   before(async () => {
@@ -60,6 +130,8 @@ describe('the API of Advanced DaemonSets, on a real API server', { timeout: 120_
       updateStrategy: { type: 'RollingUpdate', rollingUpdate: { rollingUpdateType: 'Surging', maxUnavailable: 1 } },
     };
     await api.post(path, { apiVersion: 'apps.kruise.io/v1alpha1', kind: 'DaemonSet', metadata: { name: 'old' }, spec });
+    const { namespace, running, touch } = await leaveBehind(cluster);
+    const before = await running('app:v1');
 
     await kubectlApply(kubeconfig, advancedDaemonSetCrd);
     const definition = await client.get(customResourceDefinitions, { name: foreign.metadata.name });
@@ -69,6 +141,14 @@ describe('the API of Advanced DaemonSets, on a real API server', { timeout: 120_
       api.get<{ spec: { burstReplicas?: number } }>(newer).catch(() => undefined),
     );
     assert.equal(taken.spec.burstReplicas, 250);
+
+    const manager = await cluster.startManager({ namespace, args: ['--leader-elect=false'] });
+    const settled = ['wait', '--for=condition=Ready', 'ads/app', '--timeout=60s', '-n', namespace];
+    await kubectl(kubeconfig, settled);
+    assert.deepEqual(await running('app:v1'), before, 'no pod was made anew');
+    await touch('app:v2');
+    assert.notDeepEqual(await running('app:v2'), before);
+    await manager.stop();
   });
 
   describeAdvancedApi(() => ({ client: cluster.client, namespace: 'default' }));
