@@ -50,13 +50,13 @@ const grouped = (pods: readonly PlacedPod[]): ReadonlyMap<string, readonly Place
   return byNode;
 };
 
-/** Live pods that are too many on one node: one stays, and beside an old one a new one where the node surges. */
+/**
+ * Live pods that are too many on one node. Where nodes surge, which of the old ones goes, and when, is the rollout's to
+ * say: two that choose take away the pod that the other one keeps.
+ */
 const duplicates = (live: readonly PlacedPod[], revision: string, surging: boolean): readonly PlacedPod[] => {
-  if (live.length < 2) return [];
-  const sorted = live.toSorted(byWorth);
-  if (!surging) return sorted.slice(1);
-  const isNew = (pod: PlacedPod): boolean => pod.revision === revision;
-  return [...sorted.filter((pod) => !isNew(pod)).slice(1), ...sorted.filter(isNew).slice(1)];
+  const ours = surging ? live.filter((pod) => pod.revision === revision) : live;
+  return ours.toSorted(byWorth).slice(1);
 };
 
 /**

@@ -96,7 +96,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs }: Che
       // What came to be by time alone came before this.
       acts.look();
       acts.commit(change);
-      if (change.resource.plural === 'daemonrollouts') sent.written(change.object);
+      if (change.resource.plural === 'daemonrollouts') sent.written({ status: change.object.status });
     },
     /** A process sends a call. */
     leaves(call: Call): void {
