@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Surroundings } from '../../controller/index.ts';
 import { keyOf } from '../../kube/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import type { KeptPod } from './kept-pod.ts';
 
 /** What every node is measured by; when it changes all are looked at. */
-export interface Measure extends Pick<AdvancedView, 'policy' | 'preDelete' | 'deleted'> {
+export interface Measure extends Pick<AdvancedView, 'policy' | 'preDelete' | 'preDeleteTimeoutMs' | 'deleted'> {
   hash: string | undefined;
   blocked: boolean;
 }
@@ -48,15 +49,10 @@ export const createAgenda = ({
       return found;
     },
     /** The nodes to look at now. */
-    turns({ hash, blocked, policy, preDelete, deleted }: Measure, now: number): readonly string[] {
-      const same =
-        measured?.hash === hash &&
-        measured?.blocked === blocked &&
-        measured.policy === policy &&
-        measured.preDelete === preDelete &&
-        measured.deleted === deleted;
-      if (!same) {
-        measured = { hash, blocked, policy, preDelete, deleted };
+    turns({ hash, blocked, policy, preDelete, preDeleteTimeoutMs, deleted }: Measure, now: number): readonly string[] {
+      const next = { hash, blocked, policy, preDelete, preDeleteTimeoutMs, deleted };
+      if (!isDeepStrictEqual(measured, next)) {
+        measured = next;
         for (const node of nodes.values()) open.add(node.name);
         for (const node of byNode.keys()) open.add(node);
       }

@@ -142,6 +142,8 @@ export const createCreator = ({ client, env, view: viewNow, teller, observe, wak
       if (one && (clock.now() >= one.until || shown.some(({ facts }) => facts.uid === one.uid))) coming.delete(node);
       return coming.has(node);
     },
+    /** Whether the pod will be there is not known yet: no event may ever tell. */
+    isBeingCreated: (node: string): boolean => coming.has(node) && coming.get(node)?.uid === undefined,
     inFlight: (): number => coming.size,
     /** When the node is to be looked at again whatever happens; Infinity for never. */
     lookAt: (node: string): number => coming.get(node)?.until ?? Number.POSITIVE_INFINITY,

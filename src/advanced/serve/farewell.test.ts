@@ -176,6 +176,18 @@ describe('a DaemonSet with a preDelete hook', () => {
   );
 
   it(
+    'is deleted without it when a timeout is set while it waits',
+    withFleet(async (fleet) => {
+      await started(fleet);
+      await remove(fleet, 'Background');
+      await fleet.until('all are prepared', async () => (await preparing(fleet)).length === 3);
+      await fleet.clock.advance(5_000);
+      await fleet.patch({ metadata: { annotations: { 'edgeset.io/predelete-timeout-seconds': '1' } } });
+      await fleet.until('all is gone', async () => (await isGone(fleet)) && (await allPods(fleet)).length === 0);
+    }),
+  );
+
+  it(
     'goes on being deleted under a leader that comes later',
     withFleet(async (fleet) => {
       await started(fleet);

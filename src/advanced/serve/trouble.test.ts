@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { KubeError, leases, toMicroTime } from '../../kube/index.ts';
-import { controllerRevisions, daemonSets, namespaces, pods as podResource } from '../../resources/index.ts';
+import { controllerRevisions, daemonSets, namespaces, nodes, pods as podResource } from '../../resources/index.ts';
 import { advancedDaemonSets } from '../resources.ts';
 import { type Fleet, NAMESPACE, withFleet } from '../testing/fleet.ts';
 
@@ -28,6 +28,25 @@ describe('pods that are to be created', () => {
       assert.equal(fleet.reasons().filter((reason) => reason === 'FailedCreate').length, 1);
       await fleet.allRun('app:v1');
       assert.equal(await stalled(fleet), undefined);
+    }),
+  );
+
+  it(
+    'and are refused while other things happen are tried again all the same',
+    withFleet(async (fleet) => {
+      fleet.faults.push({ verb: 'create', plural: 'pods', error: quota(), left: 1, delayMs: 900 });
+      await fleet.create();
+      await fleet.until('a creation is under way', async () => created(fleet) === 1);
+      await fleet.client.patch(
+        nodes,
+        { name: 'node-1' },
+        { metadata: { labels: { any: 'thing' } } },
+        { type: 'merge' },
+      );
+      await fleet.patch({ metadata: { annotations: { 'edgeset.io/settle-seconds': '1' } } });
+      const since = fleet.clock.now();
+      await fleet.allRun('app:v1');
+      assert.ok(fleet.clock.now() - since < 5_000);
     }),
   );
 

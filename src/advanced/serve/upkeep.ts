@@ -71,23 +71,25 @@ export const createUpkeep = (options: UpkeepOptions) => {
       shares.set(name, undefined);
       arranger.forget(name);
       creator.forget(name);
-      return { name, kept, wants: false, lookAt: NEVER };
+      return { name, kept, wants: false, eachPass: false, lookAt: NEVER };
     }
     shares.set(name, share);
     const orphans = kept.some(({ standing, facts: each }) => standing === 'orphan' && !each.terminating);
     const coming = creator.isComing(name, kept);
-    if (!known || orphans || coming)
-      return { name, kept, wants: false, lookAt: Math.min(changesAt, creator.lookAt(name)) };
+    if (!known || orphans || coming) {
+      const lookAt = Math.min(changesAt, creator.lookAt(name));
+      return { name, kept, wants: false, eachPass: creator.isBeingCreated(name), lookAt };
+    }
     const wish = arranger.wishes(view, name, ours, known.target.hash, now);
-    return { name, kept, wants: wish.any, lookAt: Math.min(changesAt, wish.lookAt) };
+    return { name, kept, wants: wish.any, eachPass: wish.any, lookAt: Math.min(changesAt, wish.lookAt) };
   };
 
   /** `tend`: when to look at a pod again; undefined for at the next pass. */
   const tendAll = (looked: readonly ReturnType<typeof look>[], tend: (kept: KeptPod) => number | undefined): void => {
-    for (const { name, kept, wants, lookAt } of looked) {
+    for (const { name, kept, eachPass, lookAt } of looked) {
       const times = kept.map(tend);
       const lookAgainAt = Math.min(lookAt, ...times.map((at) => at ?? NEVER));
-      agenda.looked(name, lookAgainAt, wants || times.includes(undefined));
+      agenda.looked(name, lookAgainAt, eachPass || times.includes(undefined));
     }
   };
 

@@ -4,7 +4,7 @@ import { createTestRecorder } from '../../controller/testing/index.ts';
 import type { KubeClient, KubeError } from '../../kube/index.ts';
 import { customResourceDefinitions, pods } from '../../resources/index.ts';
 import { controllerOf, daemonRolloutCrd } from '../../rollout/index.ts';
-import { createVirtualClock, type Env, silentLogger } from '../../runtime/index.ts';
+import { type Clock, createVirtualClock, type Env, silentLogger } from '../../runtime/index.ts';
 import { createEmbeddedCluster, machineryClient } from '../../sim/index.ts';
 import type { AdvancedDaemonSet, AdvancedDaemonSetSpec } from '../api.ts';
 import { advancedDaemonSetCrd } from '../crd.ts';
@@ -36,17 +36,26 @@ export interface Fault {
   error: KubeError;
   /** It is carried out all the same: its answer is lost. */
   happened?: boolean;
+  /** How long its answer takes. */
+  delayMs?: number;
   left: number;
 }
 
 /** The client, with a record of what is asked through it, and with faults. */
-const recording = (client: KubeClient, requests: Request[], faults: readonly Fault[]): KubeClient => {
+const recording = (
+  client: KubeClient,
+  clock: Pick<Clock, 'timer'>,
+  requests: Request[],
+  faults: readonly Fault[],
+): KubeClient => {
   const asked = async <T>(verb: string, plural: string, name: string, perform: () => Promise<T>): Promise<T> => {
     requests.push({ verb, plural, name });
     const fault = faults.find((each) => each.left > 0 && each.verb === verb && each.plural === plural);
     if (!fault) return perform();
     fault.left -= 1;
     if (fault.happened) await perform();
+    const { delayMs = 0 } = fault;
+    if (delayMs > 0) await new Promise<void>((resolve) => void clock.timer(delayMs, resolve));
     throw fault.error;
   };
   return {
@@ -85,7 +94,7 @@ export const createFleet = async (nodeNames: readonly string[] = ['node-1', 'nod
   const { recorder, told, reasons } = createTestRecorder();
   const start = (identity: string) => {
     const controller = createController(createAdvancedKind(), {
-      client: recording(client, requests, faults),
+      client: recording(client, clock, requests, faults),
       env,
       events: recorder,
       identity,

@@ -214,10 +214,9 @@ export const placement = section(
     rule(
       'a pod that was never bound goes with its Node object; a bound one is left to the collector of pods',
       async (c) => {
-        const [bound = '', lost = ''] = c.nodes;
-        await c.settled({ spec: { updateStrategy: { type: 'OnDelete' } } });
+        const [bound = '', , lost = ''] = c.nodes;
+        await c.settled({ rollingUpdate: { partition: 2 } });
         await c.change({ spec: { template: { spec: { schedulerName: 'none' } } } });
-        await c.api.remove(podPath(c, await c.podOn(lost)));
         const waiting = await c.until('a new pod waits', async () => {
           const [pod, ...others] = await byNode(c, lost);
           return pod && others.length === 0 && !pod.terminating && pod.object.spec?.nodeName === undefined && pod;
@@ -226,8 +225,8 @@ export const placement = section(
         await c.until('the unbound one is gone', async () => (await c.pods()).every(({ uid }) => uid !== waiting.uid));
         const deleted = (await c.calls()).filter(({ verb, resource }) => verb === 'delete' && resource === 'pods');
         assert.deepEqual(
-          deleted.map(({ name }) => name),
-          [waiting.name],
+          deleted.map(({ response }) => nodeOf((response ?? {}) as Pod)),
+          [lost, lost],
         );
         const { desiredNumberScheduled } = await c.until('the status says so', async () => {
           const { status } = await c.advanced();
