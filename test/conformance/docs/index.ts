@@ -5,6 +5,12 @@ import { playPage } from './play.ts';
 
 export { describeReference } from './reference.ts';
 
+const PAGES = [
+  'docs/guide/advanced-daemonset.md',
+  'docs/guide/from-native-daemonset.md',
+  'docs/guide/steer-advanced.md',
+];
+
 const NODES = ['node-1', 'node-2', 'node-3'];
 
 /** Three nodes, as the pages have them, and one that belongs to the control plane. */
@@ -26,7 +32,7 @@ type Start = () => Promise<Cluster>;
 /** Registers a test for each page whose commands are played as they are written; each has a cluster of its own. */
 export const describePages = (where: string, start: Start): void => {
   describe(`pages of the documentation, ${where}`, { timeout: 600_000 }, () => {
-    for (const page of ['docs/guide/from-native-daemonset.md', 'docs/guide/steer-advanced.md'])
+    for (const page of PAGES)
       it(page, () => withCluster(start, (cluster) => playPage({ page, cluster, manager: 'from the beginning' })));
   });
 };
