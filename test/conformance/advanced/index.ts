@@ -3,6 +3,7 @@ import { handingOver } from './handover.ts';
 import { inPlaceUpdates } from './in-place-updates.ts';
 import { leaders } from './leaders.ts';
 import { lifecycle } from './lifecycle.ts';
+import { applying } from './manifests.ts';
 import { ota } from './ota.ts';
 import { ownership } from './ownership.ts';
 import { partition } from './partition.ts';
@@ -34,6 +35,7 @@ export const advancedRules = [
   ...history,
   ...status,
   ...ownership,
+  ...applying,
   ...crash,
   ...leaders,
 ];
