@@ -213,6 +213,30 @@ export const ota = section(
       },
       { nodes: 2 },
     );
+
+    rule(
+      'images are pulled ahead by the manager, and the approval waits for them',
+      async (c) => {
+        const pod = await announced(c, 'app:v2', { updateStrategy: 'OnDelete' });
+        await c.cluster.behave(c.nodes, { startMs: 2_000 });
+        await withOwner(c, {}, async (owner) => {
+          await owner.untilShown('available');
+          const text = `Image pre-pull requested for pod ${c.namespace}/${pod}`;
+          assert.deepEqual(await owner.pullImages(pod), { status: 200, text });
+          const early = await owner.upgrade(pod);
+          assert.equal(early.status, 403, early.text);
+          assert.match(early.text, /image is not ready/);
+          await c.until(
+            'the images are there',
+            async () => conditionOf(await c.api.get(podPath(c, pod)), 'PodImageReady')?.status === 'True',
+          );
+          await c.until('the owner is told', async () => (await owner.update()).image.state === 'ready');
+          assert.equal((await owner.upgrade(pod)).status, 200);
+          await c.untilRunning('app:v2');
+        });
+      },
+      { nodes: 1 },
+    );
   },
   { kind: 'advanced' },
 );
