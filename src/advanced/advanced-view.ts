@@ -5,6 +5,7 @@ import {
   formatSelector,
   fromLabelSelector,
   type IntOrPercent,
+  nothing,
   parseIntOrPercent,
 } from '../rollout/index.ts';
 import type { AdvancedDaemonSet, AdvancedDaemonSetStatus, PreDelete } from './api.ts';
@@ -18,6 +19,8 @@ const PROGRESSIVE = 'daemonset.kruise.io/progressive-create-pod';
 /** What is kept of an Advanced DaemonSet. */
 export interface AdvancedView extends DaemonSetView {
   apiVersion: string;
+  /** Its selector is empty, and would take every pod of the namespace: it is taken for one that matches nothing. */
+  selectsAll: boolean;
   /** As it is stored: without the defaults that the API server knows of pods. */
   template: PodTemplateSpec;
   /** Most pods that are created, or removed, in one go. */
@@ -47,8 +50,11 @@ export const toAdvancedView = (daemonSet: AdvancedDaemonSet): AdvancedView | und
   const { apiVersion, metadata, spec, status = {} } = daemonSet;
   const { finalizers = [], deletionTimestamp } = metadata;
   if ((deletionTimestamp && !finalizers.includes(HOOK_FINALIZER)) || !spec.template.spec) return undefined;
-  const selector = fromLabelSelector(spec.selector);
-  if (!selector.ok) return undefined;
+  const wanted = fromLabelSelector(spec.selector);
+  if (!wanted.ok) return undefined;
+  // The schema refuses one that is empty, but not in objects from before it was there.
+  const selectsAll = wanted.selector.length === 0;
+  const selector = selectsAll ? nothing : wanted.selector;
   const annotations = metadata.annotations ?? {};
   return {
     apiVersion,
@@ -58,7 +64,8 @@ export const toAdvancedView = (daemonSet: AdvancedDaemonSet): AdvancedView | und
     resourceVersion: metadata.resourceVersion ?? '',
     generation: metadata.generation ?? 0,
     needs: daemonNeeds(spec.template.spec),
-    podSelector: formatSelector(selector.selector),
+    podSelector: formatSelector(selector),
+    selectsAll,
     policy: parseAdvancedPolicy(spec, annotations),
     template: spec.template,
     burst: parseIntOrPercent(String(spec.burstReplicas ?? 250)) ?? { kind: 'int', value: 250 },

@@ -72,7 +72,7 @@ export {
 export { readTerms, type Terms } from './policy-terms.ts';
 export { isPreparing, LIFECYCLE_STATE, PREPARING } from './preparing.ts';
 export { type Act, type ActKind, isOutOfDate, livePod, mayBeUnderWay, type NodeRecord, newAct } from './record.ts';
-export { formatSelector, fromLabelSelector, matches, parseSelector, type Selector } from './selector.ts';
+export { formatSelector, fromLabelSelector, matches, nothing, parseSelector, type Selector } from './selector.ts';
 export { newState, type RolloutState, type TargetRevision } from './state.ts';
 export { statusOf, type WrittenStatus } from './status.ts';
 export { recordedTemplate, templateDigest } from './template.ts';

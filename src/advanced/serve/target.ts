@@ -21,6 +21,13 @@ export interface Blocked {
   message: string;
 }
 
+const emptySelector: PolicyError = {
+  field: 'spec.selector',
+  value: '{}',
+  problem: 'is empty and would take every pod of the namespace',
+  cure: 'delete the DaemonSet with --cascade=orphan and make it anew with a selector that matches its template',
+};
+
 type Needs = Pick<
   Surroundings<AdvancedView, KeptPod>,
   'client' | 'env' | 'pods' | 'ledger' | 'revisions' | 'teller'
@@ -106,6 +113,7 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, telle
 
   return {
     async find(view: AdvancedView, signal: AbortSignal): Promise<Target> {
+      if (view.selectsAll) return held('SelectingAll', emptySelector, Number.POSITIVE_INFINITY);
       obstacle = await (view.deleted ? findKruise(signal) : findObstacle(view, signal));
       if (!obstacle && view.deleted) {
         blocked = undefined;

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { KubeError, leases, toMicroTime } from '../../kube/index.ts';
-import { controllerRevisions, daemonSets, namespaces, nodes, pods as podResource } from '../../resources/index.ts';
+import {
+  controllerRevisions,
+  customResourceDefinitions,
+  daemonSets,
+  namespaces,
+  nodes,
+  pods as podResource,
+} from '../../resources/index.ts';
 import { advancedDaemonSets } from '../resources.ts';
 import { type Fleet, NAMESPACE, withFleet } from '../testing/fleet.ts';
 
@@ -176,6 +183,26 @@ describe('nothing is acted on', () => {
       assert.equal(created(fleet), before);
       await fleet.client.delete(daemonSets, { namespace: NAMESPACE, name: 'twin' });
       await fleet.allRun('app:v1');
+    }),
+  );
+
+  it(
+    'under an empty selector, which a schema of before may have let in: no pod is made, and none is adopted',
+    withFleet(async (fleet) => {
+      const crd = await fleet.client.get(customResourceDefinitions, { name: 'daemonsets.apps.kruise.io' });
+      const lax = JSON.parse(
+        JSON.stringify(crd, (key, value: unknown) => (key === 'x-kubernetes-validations' ? undefined : value)),
+      ) as typeof crd;
+      await fleet.client.replace(customResourceDefinitions, lax);
+      const metadata = { name: 'foreign', namespace: NAMESPACE, labels: { any: 'thing' } };
+      const spec = { nodeName: 'node-1', containers: [{ name: 'app', image: 'app:v1' }] };
+      await fleet.client.create(podResource, { metadata, spec });
+      await fleet.create({ selector: {} });
+      const condition = await fleet.until('it stalls', () => stalled(fleet));
+      assert.equal(condition.reason, 'SelectingAll');
+      await fleet.clock.advance(5_000);
+      assert.ok(fleet.reasons().includes('SelectingAll'));
+      assert.equal((await fleet.pods()).length, 0);
     }),
   );
 
