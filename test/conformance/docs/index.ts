@@ -8,6 +8,7 @@ export { describeReference } from './reference.ts';
 const PAGES = [
   'docs/guide/advanced-daemonset.md',
   'docs/guide/from-native-daemonset.md',
+  'docs/guide/pull-ahead.md',
   'docs/guide/steer-advanced.md',
 ];
 
