@@ -16,6 +16,8 @@ const QUICK = [
   'the strategy may change midway, to a surge and back',
   'the image of a sidecar',
   'a version that crashes is halted, and the next one mends it in place',
+  'one call of the owner is an approval',
+  'going back to an earlier template uses its revision again',
 ];
 
 runSuite('Advanced DaemonSets, on the embedded cluster', startEmbeddedCluster, quick(advancedRules, QUICK));
