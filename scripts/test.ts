@@ -32,7 +32,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
           'scripts/**/*.test.ts',
           'web/**/*.test.ts',
           'test/agent/**/*.test.ts',
-          'test/sim/{advanced,advanced-api,advanced-pods,agent,conformance,determinism,oracle}.test.ts',
+          'test/sim/{advanced,advanced-api,advanced-pods,agent,conformance,determinism,oracle,plugin}.test.ts',
         ],
         concurrency: cores,
       },
