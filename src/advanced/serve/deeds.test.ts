@@ -56,9 +56,9 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
     fence: (pod) => answer('fence', pod),
     claim: (pod) => answer('claim', pod),
   };
-  const view = toAdvancedView({
+  const daemonSet = {
     apiVersion: 'apps.kruise.io/v1beta1',
-    kind: 'DaemonSet',
+    kind: 'DaemonSet' as const,
     metadata: {
       name: 'app',
       namespace: 'edge',
@@ -66,11 +66,16 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
       annotations: { 'apps.kruise.io/inplace-update-grace': String(graceSeconds) },
     },
     spec: { selector: { matchLabels: { app: 'app' } }, template: template('app:v2') },
-  });
-  assert.ok(view);
+  };
+  const asked = { generation: 2 };
+  const view = () => {
+    const seen = toAdvancedView({ ...daemonSet, metadata: { ...daemonSet.metadata, ...asked } });
+    assert.ok(seen);
+    return seen;
+  };
   const deeds = createDeeds({
     env: { clock, random: () => 0.5, log: silentLogger },
-    view: () => view,
+    view,
     ledger,
     pods,
     podActs,
@@ -91,7 +96,7 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
     });
   shown('10');
   const act = { podUid: uid, podName: 'app-n1', podResourceVersion: '10' };
-  return { clock, ledger, pods, deeds, written, bodies, answers, facts, shown, act };
+  return { clock, asked, ledger, pods, deeds, written, bodies, answers, facts, shown, act };
 };
 
 const done = (pod: KeptPod['facts']): Outcome => ({ kind: 'done', pod });
@@ -139,6 +144,17 @@ describe('a change in place', () => {
     assert.equal(written.at(-1), `patch pod ${uid}/11`);
   });
 
+  it('stops half way when something else is asked for', async () => {
+    const { asked, deeds, written, answers, facts, act } = prepare();
+    const shut = facts('11', { changing: true, ready: false });
+    answers.push(() => {
+      asked.generation = 3;
+      return done(shut);
+    });
+    assert.deepEqual(await deeds.acts.change?.('n1', act, signal), { kind: 'changed', pod: shut });
+    assert.equal(written.length, 1);
+  });
+
   it('of a pod that says already what it should is done without a write', async () => {
     const { deeds, written, act, shown } = prepare();
     shown('10', { open: false, revision: 'h2' });
@@ -168,6 +184,18 @@ describe('a surge', () => {
     const { clock, deeds, written, answers, facts, act } = prepare();
     answers.push(() => {
       clock.jump(11_000);
+      return done(facts('11'));
+    });
+    assert.deepEqual(await deeds.acts.surge?.('n1', act, signal), { kind: 'changed', pod: facts('11') });
+    assert.deepEqual(written, [`claim ${uid}/10`]);
+  });
+});
+
+describe('a surge of which something else is asked meanwhile', () => {
+  it('creates nothing, and is decided anew', async () => {
+    const { asked, deeds, written, answers, facts, act } = prepare();
+    answers.push(() => {
+      asked.generation = 3;
       return done(facts('11'));
     });
     assert.deepEqual(await deeds.acts.surge?.('n1', act, signal), { kind: 'changed', pod: facts('11') });

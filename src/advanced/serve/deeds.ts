@@ -43,6 +43,10 @@ export interface DeedsOptions
   creator: Pick<Creator, 'beside'>;
 }
 
+/** Changes with all that a user can ask for. */
+const wishOf = ({ generation, policy }: AdvancedView): string =>
+  `${generation} ${policy.kind === 'on' ? policy.hash : policy.kind}`;
+
 /** Writes to single pods: on their way out past the user's hook, and from one template to another while they run. */
 export const createDeeds = ({ env, view, ledger, pods, podActs, teller, finder, creator }: DeedsOptions) => {
   const { clock } = env;
@@ -162,24 +166,35 @@ export const createDeeds = ({ env, view, ledger, pods, podActs, teller, finder, 
     return there ? { kind: 'done', pod: there } : { kind: 'gone' };
   };
 
+  /**
+   * Of an act of two writes: may the second follow the first? Not when something else is asked for meanwhile, nor when who
+   * is about to send it was asleep.
+   */
+  const inOneGo = (seen: AdvancedView): (() => boolean) => {
+    const begunAt = clock.now();
+    return () => clock.now() - begunAt <= ASLEEP_MS && wishOf(view()) === wishOf(seen);
+  };
+
   const acts: Acts = {
     delete: remove,
     retire: remove,
     async surge(node, pod, signal) {
-      const known = finder.known(view());
+      const seen = view();
+      const known = finder.known(seen);
       if (!known) return behind();
-      const begunAt = clock.now();
+      const mayGoOn = inOneGo(seen);
       const claimed = await podActs.claim(pod, signal);
       if (claimed.kind !== 'done') return claimed;
-      if (clock.now() - begunAt > ASLEEP_MS)
-        return claimed.pod ? { kind: 'changed', pod: claimed.pod } : podActs.read(pod, signal);
-      return creator.beside(view(), known, { node, replaces: pod.podUid }, signal);
+      if (!mayGoOn()) return claimed.pod ? { kind: 'changed', pod: claimed.pod } : podActs.read(pod, signal);
+      return creator.beside(seen, known, { node, replaces: pod.podUid }, signal);
     },
     async change(_node, pod, signal) {
-      const known = finder.known(view());
+      const seen = view();
+      const known = finder.known(seen);
       if (!known) return behind();
       const kept = await keptOf(pod, signal);
       if ('kind' in kept) return kept;
+      const mayGoOn = inOneGo(seen);
       const to: Destination = { revision: known.target.hash, known };
       if (kept.facts.revision === to.revision) return { kind: 'done', pod: kept.facts };
       const first = stepFor(kept, to);
@@ -189,7 +204,7 @@ export const createDeeds = ({ env, view, ledger, pods, podActs, teller, finder, 
       const { pod: facts } = outcome;
       const shut = { ...kept, facts, pod: withGatePatch(kept.pod, first.body, facts.resourceVersion) };
       const second = stepFor(shut, to);
-      return second.kind === 'pod' ? write(shut, second, signal) : { kind: 'changed', pod: facts };
+      return second.kind === 'pod' && mayGoOn() ? write(shut, second, signal) : { kind: 'changed', pod: facts };
     },
     fence: (_node, act, signal) => (act.kind === 'surge' ? fenceSurge(act, signal) : podActs.fence(act, signal)),
   };
