@@ -1,12 +1,19 @@
-// npm run build: writes dist/agent/edgeset-agent.mjs, the agent as devices run it. With --report says what is in it.
+// npm run build: writes dist/agent/edgeset-agent.mjs and dist/manager/edgeset-manager.mjs, the agent and the manager as they
+// are shipped. With --report says what is in them.
 
 import path from 'node:path';
 import { analyzeMetafile } from 'esbuild';
 import { buildAgent } from './build-agent.ts';
+import { buildManager } from './build-manager.ts';
 
 const root = path.join(import.meta.dirname, '..');
 
-const { file, metafile } = await buildAgent(path.join(root, 'dist/agent'));
-const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
-console.log(`${path.relative(root, file)}  ${Math.round(bytes / 1024)} KiB`);
-if (process.argv.includes('--report')) console.log(await analyzeMetafile(metafile));
+const bundles = await Promise.all([
+  buildAgent(path.join(root, 'dist/agent')),
+  buildManager(path.join(root, 'dist/manager')),
+]);
+for (const { file, metafile } of bundles) {
+  const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
+  console.log(`${path.relative(root, file)}  ${Math.round(bytes / 1024)} KiB`);
+  if (process.argv.includes('--report')) console.log(await analyzeMetafile(metafile));
+}

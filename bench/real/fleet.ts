@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { buildManager } from '../../scripts/build-manager.ts';
 import { startCluster, until } from '../../test/cluster/index.ts';
 import type { Manager } from '../../test/conformance/index.ts';
 import { spreadDownTimes } from './down-times.ts';
@@ -19,7 +21,12 @@ export const startRealFleet = async <R extends Release>(nodes: number, workload:
   const cluster = await startCluster({ graceSeconds: 300, delays: { stopMs: STOP_MS } });
   const { api } = cluster.plane;
   try {
-    await Promise.all([spreadDownTimes(api), workload.install(cluster)]);
+    const [{ file }] = await Promise.all([
+      // As it is shipped.
+      buildManager(join(cluster.plane.dir, 'bundle')),
+      spreadDownTimes(api),
+      workload.install(cluster),
+    ]);
     const namespace = await cluster.createNamespace('bench');
     const names = Array.from({ length: nodes }, (_, index) => `edge-${String(index).padStart(4, '0')}`);
     for (let from = 0; from < nodes; from += CHUNK) await cluster.addNodes(names.slice(from, from + CHUNK));
@@ -45,7 +52,11 @@ export const startRealFleet = async <R extends Release>(nodes: number, workload:
         }),
       /** Starts the product's manager; resolves when it is ready. Nothing else may lead. */
       async startManager(): Promise<Manager> {
-        const manager = await cluster.startManager({ namespace, args: ['--leader-elect=false', ...workload.args] });
+        const manager = await cluster.startManager({
+          namespace,
+          file,
+          args: ['--leader-elect=false', ...workload.args],
+        });
         const ended = manager.exit.then(async (how) => {
           throw new Error(`the manager ended with ${how}: ${(await manager.log()).slice(-500)}`);
         });

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import manifest from '../../package.json' with { type: 'json' };
 import { main } from './main.ts';
 import { version } from './version.ts';
 
@@ -56,38 +53,4 @@ test('probes and ports of the Deployment are those of its flags', () => {
   assert.ok(args.includes(`--health-probe-bind-address=${port('health')}`));
   assert.deepEqual(livenessProbe.httpGet, { path: '/healthz', port: 'health' });
   assert.deepEqual(readinessProbe.httpGet, { path: '/readyz', port: 'health' });
-});
-
-test('what Containerfile copies runs with the production packages alone', (t) => {
-  const stage =
-    read('Containerfile')
-      .split(/^FROM /m)
-      .at(-1) ?? '';
-  const copied = [...stage.matchAll(/^COPY (?!--from)(.+) (\S+)$/gm)].flatMap(([, from = '']) => from.split(' '));
-  const app = mkdtempSync(path.join(tmpdir(), 'edgeset-image-'));
-  t.after(() => rmSync(app, { recursive: true }));
-  for (const from of copied) {
-    // As .dockerignore leaves tests and their helpers out.
-    const filter = (file: string): boolean => !file.endsWith('.test.ts') && path.basename(file) !== 'testing';
-    cpSync(path.join(root, from), path.join(app, from), { recursive: true, filter });
-  }
-  for (const name of Object.keys(manifest.dependencies)) {
-    const place = path.join(app, 'node_modules', name);
-    mkdirSync(path.dirname(place), { recursive: true });
-    symlinkSync(path.join(root, 'node_modules', name), place);
-  }
-  const run = (...args: string[]) =>
-    spawnSync(process.execPath, [path.join(app, 'bin', 'edgeset.ts'), ...args], {
-      cwd: '/',
-      encoding: 'utf8',
-      env: {},
-    });
-
-  const crds = run('crds');
-  assert.equal(crds.status, 0, crds.stderr);
-  assert.match(crds.stdout, /^kind: CustomResourceDefinition$/m);
-  // Loads the manager whole, then refuses.
-  const manager = run('manager', '--log-format=none');
-  assert.equal(manager.status, 2, manager.stderr);
-  assert.match(manager.stderr, /^edgeset: --log-format: /);
 });

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
+import { MANAGER_FLAGS } from '../../scripts/manager-flags.ts';
 import type { Manager, ManagerOptions } from '../conformance/index.ts';
 import type { Api, Json } from './api.ts';
 import { type ControlPlane, freePort, kubeconfigText } from './controlplane.ts';
@@ -96,9 +97,8 @@ export type ManagerPlace = Pick<ControlPlane, 'api' | 'access' | 'dir' | 'proces
 
 /** Starts `bin/edgeset.ts manager` as a process of the control plane. */
 export const startManager = async (plane: ManagerPlace, options: ManagerOptions): Promise<Manager> => {
-  const { namespace, link, args = [] } = options;
-  const program = join(root, 'bin', 'edgeset.ts');
-  if (!existsSync(program)) throw new Error(`${program} is missing: there is no manager to start`);
+  const { namespace, link, file = join(root, 'bin', 'edgeset.ts'), args = [] } = options;
+  if (!existsSync(file)) throw new Error(`${file} is missing: there is no manager to start`);
   await installRights(plane.api, namespace);
   const token = await mintToken(plane.api, namespace, 'edgeset-manager');
   const server = link === undefined ? plane.access.server : `https://127.0.0.1:${link.port}`;
@@ -111,14 +111,15 @@ export const startManager = async (plane: ManagerPlace, options: ManagerOptions)
     file: process.execPath,
     args: [
       // As bin/edgeset and the image start it.
-      '--max-semi-space-size=4',
-      program,
+      ...MANAGER_FLAGS,
+      file,
       'manager',
       `--kubeconfig=${kubeconfig}`,
       `--metrics-bind-address=127.0.0.1:${metricsPort}`,
       `--health-probe-bind-address=127.0.0.1:${probePort}`,
       ...args,
     ],
+    env: { ...process.env, MALLOC_ARENA_MAX: '1' },
   });
   return {
     user: `system:serviceaccount:${namespace}:edgeset-manager`,

@@ -60,6 +60,8 @@ export interface ManagerOptions {
   namespace: string;
   /** It speaks through this link. Default: straight to the API server. */
   link?: Link;
+  /** The program, for one that is run as it is shipped. Default: the sources. */
+  file?: string;
 }
 
 export interface Manager {
