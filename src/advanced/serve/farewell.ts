@@ -23,6 +23,14 @@ export interface FarewellOptions
 const NEVER = Number.POSITIVE_INFINITY;
 const TIMEOUT_MS = 10_000;
 const WRITE = 'finalizer';
+const FIRST_PODS = 10;
+
+/** Pods that must go through their hook before their DaemonSet is deleted. */
+export interface AwaitedPods {
+  count: number;
+  /** Names; of many the first alone. */
+  first: readonly string[];
+}
 
 /**
  * How a DaemonSet with a preDelete hook is deleted: a finalizer holds it until its pods have been through the hook. One
@@ -108,6 +116,8 @@ export const createFarewell = ({ client, env, teller, wake, deeds, chores }: Far
         (signal) =>
           stays && step.kind !== 'delete' ? deeds.patch(versionOf(kept), step, signal) : deeds.takeAway(kept, signal),
         (outcome) => {
+          if (outcome.kind === 'done' && step.kind === 'delete')
+            teller.tell('Normal', 'SuccessfulDelete', 'Delete', `Deleted pod ${name} on ${node}: its DaemonSet goes.`);
           if (outcome.kind !== 'refused' || outcome.reason === undefined) return;
           teller.refused('delete', name, node, outcome.reason, outcome.message);
           if (stays) given.add(uid);
@@ -119,8 +129,8 @@ export const createFarewell = ({ client, env, teller, wake, deeds, chores }: Far
       awaited.delete(uid);
       given.delete(uid);
     },
-    /** Names of the pods that the DaemonSet waits for, sorted. */
-    awaited: (): readonly string[] => [...awaited.values()].toSorted(),
+    /** The pods that the DaemonSet waits for: how many, and the names of the first. */
+    awaited: (): AwaitedPods => ({ count: awaited.size, first: [...awaited.values().take(FIRST_PODS)] }),
     /**
      * Sees to it that the finalizer is there while it is wanted, and no longer. `mayGo`: no pod of the DaemonSet may be on
      * its way that was not looked at. When to be called again, epoch ms; Infinity for never.

@@ -6,6 +6,7 @@ import { type Decision, explainHold, formatPolicyError, toTimestamp } from '../.
 import type { AdvancedView } from '../advanced-view.ts';
 import type { AdvancedDaemonSetStatus } from '../api.ts';
 import { advancedDaemonSets } from '../resources.ts';
+import type { AwaitedPods } from './farewell.ts';
 import type { KeptPod } from './kept-pod.ts';
 import type { Obstacle } from './obstacles.ts';
 import type { Sums } from './shares.ts';
@@ -26,17 +27,15 @@ export interface StatusInput {
   blocked: Blocked | undefined;
   /** What the API server says of pods that it refuses. */
   refusal: string | undefined;
-  /** Names of the pods that must go through their hook before the DaemonSet is deleted. */
-  awaited: readonly string[];
+  awaited: AwaitedPods;
   now: number;
 }
 
-const FIRST_PODS = 10;
-
-const farewellOf = ({ length }: readonly string[], names: string): string =>
-  length === 0
-    ? 'The DaemonSet is being deleted.'
-    : `The DaemonSet is deleted once the preDelete hook has let ${length === 1 ? 'this pod' : `these ${length} pods`} go: ${names}.`;
+const farewellOf = ({ count, first }: AwaitedPods): string => {
+  if (count === 0) return 'The DaemonSet is being deleted.';
+  const names = `${first.join(', ')}${count > first.length ? ' and others' : ''}`;
+  return `The DaemonSet is deleted once the preDelete hook has let ${count === 1 ? 'this pod' : `these ${count} pods`} go: ${names}.`;
+};
 
 /** Why nothing can go on before a person does something; undefined when that is not so. */
 const stalledBy = ({ view, decision, blocked, refusal }: StatusInput): Blocked | undefined => {
@@ -63,8 +62,7 @@ const conditionsOf = (input: StatusInput): Condition[] => {
     return { type, status, observedGeneration: view.generation, lastTransitionTime, reason, message };
   };
   if (view.deleted && !blocked) {
-    const first = awaited.slice(0, FIRST_PODS).join(', ');
-    const message = farewellOf(awaited, awaited.length > FIRST_PODS ? `${first} and others` : first);
+    const message = farewellOf(awaited);
     return [
       made('Ready', false, 'Deleted', message),
       made('Reconciling', true, 'Deleted', message),

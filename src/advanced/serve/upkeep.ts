@@ -116,7 +116,8 @@ export const createUpkeep = (options: UpkeepOptions) => {
       const releaseAt = blocked ? NEVER : strays.release(view);
       const finalizerAt = blocked ? NEVER : farewell.keep(pass.view, true);
       const refusal = creator.refusal();
-      const said = statusOf({ view, decision, sums: shares.sums, hash, blocked, refusal, awaited: [], now });
+      const awaited = farewell.awaited();
+      const said = statusOf({ view, decision, sums: shares.sums, hash, blocked, refusal, awaited, now });
       return Math.min(arranged.wakeAt, agenda.nextTurn(now), releaseAt, finalizerAt, status.keep(view, said));
     },
     /** The same of a DaemonSet that is being deleted: its pods go through their hook, and nothing else is begun. */
