@@ -5,7 +5,7 @@ import type { Hold } from './hold.ts';
 import { count } from './int-or-percent.ts';
 import { annotation } from './policy.ts';
 import { policyWith } from './testing/policy.ts';
-import { benchAt, type Workbench } from './testing/workbench.ts';
+import { benchAt, imagesOf, type Workbench } from './testing/workbench.ts';
 
 const breaker = { failures: 1, suspects: 2, threshold: 3, open: true, mustHalt: false };
 const holds: [Hold, what: RegExp, remedy: RegExp][] = [
@@ -85,6 +85,34 @@ describe('explain', () => {
     bench.start('n0', 'b', { ready: false, trouble: 'image-pull', detail: 'no such image: web:2' });
     assert.match(told(bench, 'n0').what, /cannot be pulled: no such image: web:2\.$/);
     assert.match(told(bench, 'n0').remedy, /template/);
+  });
+
+  it('tells how far images are that a node waits for, and with what cause they cannot be pulled', () => {
+    const bench = benchAt(2, { predownload: 'required' });
+    const told0 = () => told(bench, 'n0');
+    assert.match(told0().what, /^n0 is left alone until the images .*, and waits for its turn to pull them\.$/);
+    assert.match(told0().remedy, /image-predownload-parallelism/);
+    bench.change('n0', imagesOf('b', 'pulling', { byAgent: true }));
+    assert.match(told0().what, /: they are being pulled\.$/);
+    bench.change('n0', imagesOf('b', 'failed'));
+    assert.match(told0().what, /which cannot be pulled: no such image\.$/);
+    assert.match(told0().remedy, /set edgeset\.io\/predownload to off to go on without/);
+    bench.policy({ predownload: 'preferred' });
+    assert.match(told0().what, /are on it, though not for long, which/);
+    assert.equal(told0().lookedAtAgain, bench.now() + 300_000);
+  });
+
+  it('tells how far images are that are pulled though nothing waits for them', () => {
+    const bench = benchAt(2, { predownloadParallelism: count(2), maxUnavailable: count(1) });
+    const saying = (state: 'asked' | 'present' | 'failed'): string => {
+      bench.change('n1', imagesOf('b', state));
+      return told(bench, 'n1').what;
+    };
+    assert.match(saying('asked'), /older revision, is pulling the images of the target, and waits for a free slot/);
+    assert.match(saying('present'), /older revision, has the images of the target, and waits/);
+    assert.match(saying('failed'), /cannot pull the images of the target \(no such image\), and waits/);
+    bench.policy({ partition: count(2) });
+    assert.match(told(bench, 'n1').what, /is left on the older revision by \S+, cannot pull the images/);
   });
 
   it('tells what the scheduler says of a pod that it has not placed, beside an old one or alone', () => {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import * as fc from 'fast-check';
 import { count, percent } from './int-or-percent.ts';
 import type { Policy } from './policy.ts';
 import { statusOf } from './status.ts';
+import { runs, seed } from './testing/replay.ts';
 import { benchAt, imagesOf, type Workbench } from './testing/workbench.ts';
 
 const asked = (bench: Workbench): string[] => bench.nodesOf('ask');
@@ -249,6 +251,61 @@ describe('an update waits for images', () => {
     assert.equal(bench.phase('n0'), 'held/image');
     bench.policy({ byApproval: false });
     assert.equal(bench.phase('n0'), 'outdated/available');
+  });
+});
+
+describe('any history of images', () => {
+  const names = ['n0', 'n1', 'n2', 'n3', 'n4'];
+  const node = fc.constantFrom(...names);
+  const steps: fc.Arbitrary<(bench: Workbench) => void>[] = [
+    fc
+      .tuple(node, fc.constantFrom('a', 'b', 'c'), fc.constantFrom('asked', 'pulling', 'present', 'failed'))
+      .map(([name, hash, state]) => (bench) => {
+        if (bench.ledger.get(name)?.pods.length === 1) bench.change(name, imagesOf(hash, state, { at: bench.now() }));
+      }),
+    node.map((name) => (bench) => {
+      if (bench.ledger.get(name)?.pods.length === 1) bench.change(name, { ready: false, readyChangedAt: bench.now() });
+    }),
+    fc.constantFrom('b', 'c').map((hash) => (bench) => bench.target(hash, 'a', 'b', 'c')),
+    fc.constantFrom(100, 40_000, 400_000).map((ms) => (bench) => bench.pass(ms)),
+    node.map((name) => (bench) => bench.node(name, { pulls: true })),
+    node.map((name) => (bench) => bench.ledger.noteAsk(name, bench.ledger.state.target?.hash, bench.now())),
+    fc.constant((bench) => {
+      for (const name of bench.nodesOf('reserve')) bench.reserve(name);
+    }),
+  ];
+  const mayDo: ReadonlySet<string> = new Set(['reserve', 'delete', 'change', 'surge']);
+
+  it('lets nothing be done to a pod whose images are required and not there, nor more nodes pull than may', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(...steps), { minLength: 1, maxLength: 40 }),
+        fc.boolean(),
+        fc.integer({ min: 0, max: 2 }),
+        (history, inPlace, surge) => {
+          const limits = { maxUnavailable: count(surge > 0 ? 0 : 3), maxSurge: count(surge) };
+          const bench = benchAt(5, {
+            predownload: 'required',
+            inPlace: inPlace && surge === 0,
+            ...limits,
+            ...parallel(2),
+          });
+          for (const step of history) {
+            step(bench);
+            const { actions } = bench.decide();
+            for (const action of actions) {
+              if (!('node' in action) || !mayDo.has(action.type)) continue;
+              const images = bench.last(action.node)?.images;
+              assert.deepEqual([images?.revision, images?.state], [bench.ledger.state.target?.hash, 'present']);
+            }
+            const under = names.filter((name) => ['asked', 'pulling'].includes(standOf(bench, name) ?? '')).length;
+            const more = actions.filter(({ type }) => type === 'ask').length;
+            assert.ok(more === 0 || under + more <= 2);
+          }
+        },
+      ),
+      { numRuns: runs, seed },
+    );
   });
 });
 
