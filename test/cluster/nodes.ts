@@ -112,7 +112,7 @@ export const createNodes = ({ api, mustRun }: Pick<ControlPlane, 'api' | 'mustRu
         names.flatMap((name) => settings.map(([word, key]) => [`${name}.${word}`, value(key)])),
       );
       await api.patch('/api/v1/namespaces/kube-system/configmaps/sim-nodes', { data });
-      const wanted = value('behaviour') ?? undefined;
+      const isNothing = settings.every(([, key]) => value(key) === null);
       // The policy reads the map through a cache: wait until a pod made for the last node would get what was asked.
       const last = names.at(-1);
       await until('the admission policy follows', 10_000, 50, async () => {
@@ -128,7 +128,7 @@ export const createNodes = ({ api, mustRun }: Pick<ControlPlane, 'api' | 'mustRu
       await Promise.all(
         names.map(async (name) => {
           for (const { metadata } of await podsOn(name)) {
-            if (wanted === undefined && !metadata.annotations) continue;
+            if (isNothing && !metadata.annotations) continue;
             await orMissing(
               api.patch(`/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}`, {
                 metadata: { annotations },

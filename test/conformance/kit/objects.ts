@@ -77,13 +77,17 @@ export interface PodView {
 export const toPodView = (pod: Pod): PodView => {
   const terms = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
   const pinned = terms?.[0]?.matchFields?.[0]?.values?.[0];
+  const isTrue = (type: string): boolean =>
+    pod.status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
+  // Ready follows the gates with a delay, in which a pod that is changed in place has its new image already.
+  const needed = ['Ready', ...(pod.spec?.readinessGates ?? []).map(({ conditionType }) => conditionType)];
   return {
     name: pod.metadata?.name ?? '',
     uid: pod.metadata?.uid ?? '',
     node: pod.spec?.nodeName ?? pinned ?? '',
     image: pod.spec?.containers[0]?.image ?? '',
     hash: pod.metadata?.labels?.['controller-revision-hash'] ?? '',
-    ready: pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false,
+    ready: needed.every(isTrue),
     terminating: pod.metadata?.deletionTimestamp !== undefined,
     createdAt: Date.parse(String(pod.metadata?.creationTimestamp ?? 0)),
     object: pod,
