@@ -131,7 +131,7 @@ describe('the API of Advanced DaemonSets, on a real API server', { timeout: 120_
     };
     await api.post(path, { apiVersion: 'apps.kruise.io/v1alpha1', kind: 'DaemonSet', metadata: { name: 'old' }, spec });
     const { namespace, running, touch } = await leaveBehind(cluster);
-    const before = await running('app:v1');
+    const left = await running('app:v1');
 
     await kubectlApply(kubeconfig, advancedDaemonSetCrd);
     const definition = await client.get(customResourceDefinitions, { name: foreign.metadata.name });
@@ -145,9 +145,9 @@ describe('the API of Advanced DaemonSets, on a real API server', { timeout: 120_
     const manager = await cluster.startManager({ namespace, args: ['--leader-elect=false'] });
     const settled = ['wait', '--for=condition=Ready', 'ads/app', '--timeout=60s', '-n', namespace];
     await kubectl(kubeconfig, settled);
-    assert.deepEqual(await running('app:v1'), before, 'no pod was made anew');
+    assert.deepEqual(await running('app:v1'), left, 'no pod was made anew');
     await touch('app:v2');
-    assert.notDeepEqual(await running('app:v2'), before);
+    assert.notDeepEqual(await running('app:v2'), left);
     await manager.stop();
   });
 
