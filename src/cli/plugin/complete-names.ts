@@ -33,8 +33,6 @@ const ask = async <T>(
   work: (connection: Connection, signal: AbortSignal) => Promise<T[]>,
 ): Promise<T[]> => {
   const environment = { ...io.environment };
-  const controller = new AbortController();
-  const timer = systemClock.timer(DEADLINE_MS, () => controller.abort());
   try {
     const config = await loadClusterConfig({ kubeconfig: flags.kubeconfig, context: flags.context, env: environment });
     const env = { clock: systemClock, random: io.random, log: silentLogger };
@@ -45,15 +43,17 @@ const ask = async <T>(
       maxRetries: 0,
       terminal: false,
     });
+    // What a busy machine takes to load all this is not the cluster's doing.
+    const controller = new AbortController();
+    const timer = systemClock.timer(DEADLINE_MS, () => controller.abort());
     try {
       return await work({ client, env, namespace: flags.namespace ?? config.namespace }, controller.signal);
     } finally {
+      timer.cancel();
       await client.close();
     }
   } catch {
     return [];
-  } finally {
-    timer.cancel();
   }
 };
 
