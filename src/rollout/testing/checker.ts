@@ -1,23 +1,9 @@
 import type { Decision } from '../decide.ts';
-import type { NodeFacts, PodFacts } from '../facts.ts';
-import { type IntOrPercent, resolve } from '../int-or-percent.ts';
+import type { PodFacts } from '../facts.ts';
 import type { Act } from '../record.ts';
-import type { ModelCluster, Spec } from './model-cluster.ts';
-import type { Driver, RawView, Witness } from './model-driver.ts';
-import type { VirtualTime } from './virtual-time.ts';
-
-interface TrueAct {
-  uid: string;
-  rollout: number;
-  kind: Act['kind'];
-}
-
-export interface CheckerOptions {
-  time: VirtualTime;
-  cluster: ModelCluster;
-  /** The longest that a change was on its way to a process so far, ms. */
-  lagMs: () => number;
-}
+import { followModel, type HappenedOptions, slots } from './happened.ts';
+import type { Driver, Witness } from './model-driver.ts';
+import { holdsSlot, seenAvailable, seenPods, seenSettled, seenSpec } from './seen.ts';
 
 /** What the cluster went through, by the truth. */
 export interface Account {
@@ -29,31 +15,14 @@ export interface Account {
   actsOf: Map<string, number>;
 }
 
-const slots = (share: IntOrPercent, total: number): number =>
-  share.value === 0 ? 0 : Math.max(1, resolve(share, total, 'up'));
-
 /**
  * Holds a run against spec/invariants: what is true of the cluster from the cluster's own state, and what speaks of a
  * process's view from what the watches had delivered to it. It shares no rule with the core. Throws at the first breach.
  */
-export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
-  const acts = new Map<string, TrueAct>();
-  const everActedOn = new Set<string>();
-  /** Nodes whose pod came from a rollout without an act of ours, by when: such a node is a suspect like any other. */
-  const broughtAt = new Map<string, number>();
-  const onlineSince = new Map<string, number>();
-  const budgets: { at: number; budget: number }[] = [];
+export const createChecker = ({ time, cluster, lagMs }: HappenedOptions) => {
+  const happened = followModel({ time, cluster, lagMs });
+  const { acts, changedOn, retired, surging, liveOn, isAvailable } = happened;
   const done = new Map<string, number>();
-  /** By node: the pod that was changed in place last, and in which rollout. */
-  const changedOn = new Map<string, { uid: string; rollout: number; at: number }>();
-  /** Nodes with an old pod that is not available and that nobody tends: since when not any more, 0 while they have it. */
-  const neglected = new Map<string, number>();
-  /** Pods that a process sent away because another one took over from them. */
-  const retired = new Set<string>();
-  /** Pods as they were last, also those that are gone. */
-  const lastSeen = new Map<string, PodFacts>();
-  /** By node: when others took its new pod out of service, and from when on that would have been available. */
-  const disturbed = new Map<string, { at: number; availableAt: number }>();
   /** Reservations that were one too many by the view they were made on, by process: no act begins unless it is written. */
   const excessive = new Map<Driver, { node: string; act: Act | undefined; text: string }[]>();
   /** By pod: from when on what happened may have been unknown to who sent its delete. */
@@ -71,150 +40,20 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
     throw new Error(`${rule} broken at ${time.now()}: ${text}`);
   };
 
-  const surging = (): boolean => cluster.spec.policy.maxSurge.value > 0;
-  const liveOn = (name: string): PodFacts[] => cluster.podsOn(name).filter(({ terminating }) => !terminating);
-  const works = (pod: PodFacts): boolean =>
-    pod.ready && time.now() - pod.readyChangedAt >= cluster.spec.policy.minReadyMs;
-  const isAvailable = (name: string): boolean => {
-    if (surging()) return liveOn(name).some(works);
-    const [pod, ...others] = cluster.podsOn(name);
-    return pod !== undefined && others.length === 0 && !pod.terminating && works(pod);
-  };
-  const heal = (name: string): void => {
-    const act = acts.get(name);
-    if (!act) return;
-    const node = cluster.nodes.get(name);
-    const other =
-      act.kind === 'surge' ? liveOn(name).length === 1 : act.kind || cluster.podsOn(name)[0]?.uid !== act.uid;
-    const healed = node?.facts.ready && isAvailable(name) && other;
-    if (!node?.facts.eligible || healed) acts.delete(name);
-  };
-  const noteBudget = (): void => {
-    let online = 0;
-    for (const { facts } of cluster.nodes.values()) if (facts.ready && facts.eligible) online += 1;
-    const budget = slots(surging() ? cluster.spec.policy.maxSurge : cluster.spec.policy.maxUnavailable, online);
-    if (budgets.at(-1)?.budget !== budget) budgets.push({ at: time.now(), budget });
-  };
-  /** The largest budget that was in force since `from`. */
-  const largestBudget = (from: number): number => {
-    let largest = 0;
-    for (let index = budgets.length - 1; index >= 0; index -= 1) {
-      const each = budgets[index];
-      if (!each) break;
-      largest = Math.max(largest, each.budget);
-      if (each.at <= from) break;
-    }
-    return largest;
-  };
-
-  const noteNeglect = (name: string): void => {
-    const [pod, ...others] = surging() ? liveOn(name) : cluster.podsOn(name);
-    const old =
-      pod !== undefined && others.length === 0 && !pod.terminating && pod.revision !== cluster.spec.target.hash;
-    if (old && !isAvailable(name)) neglected.set(name, 0);
-    else if (neglected.get(name) === 0) neglected.set(name, time.now());
-  };
-  const noteDisturbance = (pod: PodFacts, gone: boolean): void => {
-    const before = lastSeen.get(pod.uid);
-    lastSeen.set(pod.uid, pod);
-    if (!before?.ready || before.terminating || acts.get(pod.node)?.uid === pod.uid) return;
-    if (retired.has(pod.uid)) return;
-    if (pod.ready && !pod.terminating && !gone) return;
-    const availableAt = before.readyChangedAt + cluster.spec.policy.minReadyMs;
-    disturbed.set(pod.node, { at: time.now(), availableAt });
-  };
-  const note = (name: string, facts: NodeFacts | undefined): void => {
-    const brought = broughtAt.get(name) ?? Number.NEGATIVE_INFINITY;
-    if (facts && !facts.ready && onlineSince.has(name))
-      if (time.now() - brought <= cluster.spec.policy.suspectWindowMs + lagMs()) everActedOn.add(name);
-    if (!facts?.ready) onlineSince.delete(name);
-    else if (!onlineSince.has(name)) onlineSince.set(name, time.now());
-    heal(name);
-    noteBudget();
-  };
-  for (const [name, { facts }] of cluster.nodes) note(name, facts);
-  cluster.listen((change) => {
-    if (change.stream === 'nodes') note(change.node.name, change.gone ? undefined : change.node);
-    else if (change.stream === 'spec') {
-      noteBudget();
-      for (const name of cluster.nodes.keys()) noteNeglect(name);
-    } else {
-      const { pod, gone } = change;
-      const { number, hash } = cluster.spec.target;
-      if (number > 1 && !gone && pod.revision === hash && !lastSeen.has(pod.uid)) broughtAt.set(pod.node, time.now());
-      noteDisturbance(pod, gone);
-      noteNeglect(change.pod.node);
-      heal(change.pod.node);
-      if (change.pod.ready) time.after(cluster.spec.policy.minReadyMs, () => heal(change.pod.node));
-    }
-  });
-
-  /** Changed in place, not available for longer than the deadline, and waiting for a new pod in its own slot. */
-  const isStuck = (name: string, from: number): boolean => {
-    const last = changedOn.get(name);
-    const deadlineMs = cluster.spec.policy.progressDeadlineMs;
-    return (
-      acts.get(name)?.kind === 'in-place' && last !== undefined && time.now() - last.at >= deadlineMs && last.at < from
-    );
-  };
-
   /** S1 and S3: how many other nodes were in flight, as far as anybody could know. */
   const checkInFlight = (node: string, rollout: number, from: number): void => {
-    // A healed act is in flight again where the node fell away after it and came back broken.
-    const own = everActedOn.has(node);
-    const others: string[] = [];
-    for (const [name, act] of acts) {
-      const since = onlineSince.get(name);
-      // A suspect that came back unseen may exceed the budget for a while.
-      if (name === node || since === undefined || since > from) continue;
-      // What others do to a new pod just before it is available is told by a watch only.
-      const loss = disturbed.get(name);
-      if (loss && loss.at > from && loss.availableAt <= time.now()) continue;
-      // A node that an older version broke is repaired in its own slot: others that wait for it are not in its way.
-      const tended = neglected.get(name);
-      if (own && act.rollout !== rollout && (tended === 0 || (tended ?? 0) > from)) continue;
-      if (own && isStuck(name, from)) continue;
-      others.push(name);
-    }
+    const others = happened.othersInFlight(node, rollout, from);
     account.mostInFlight = Math.max(account.mostInFlight, others.length + 1);
-    const budget = largestBudget(from);
+    const budget = happened.largestBudget(from);
     if (others.length >= budget) breach('S1', `act on ${node} beside ${others.join(' ')} in flight, budget ${budget}`);
-  };
-
-  const seenPods = (view: RawView, name: string): { facts: PodFacts; readySince: number }[] =>
-    [...view.pods.values()].filter(({ facts }) => facts.node === name);
-  const seenSpec = (view: RawView): Spec => view.spec ?? breach('S8', 'an act before the DaemonSet was seen');
-  const seenAvailable = (view: RawView, name: string, now: number): boolean => {
-    const { policy } = seenSpec(view);
-    const isUp = ({ facts, readySince }: { facts: PodFacts; readySince: number }): boolean =>
-      !facts.terminating && facts.ready && now - readySince >= policy.minReadyMs;
-    if (policy.maxSurge.value > 0) return seenPods(view, name).some(isUp);
-    const [pod, ...others] = seenPods(view, name);
-    if (!pod || others.length > 0 || pod.facts.terminating || !pod.facts.ready) return false;
-    return now - pod.readySince >= seenSpec(view).policy.minReadyMs;
-  };
-  const seenSettled = (view: RawView, name: string, now: number): boolean => {
-    const node = view.nodes.get(name);
-    return node !== undefined && node.facts.ready && now - node.since >= seenSpec(view).policy.settleMs;
-  };
-
-  /** Does a process keep a slot for the node? Not where another pod serves than the one that it deleted, of whatever revision. */
-  const holdsSlot = ({ ledger, view, now }: Driver, name: string): boolean => {
-    const act = ledger.get(name)?.act;
-    if (!act) return false;
-    const [pod] = seenPods(view, name);
-    const replaced = act.stage === 'done' && act.kind === undefined && pod?.facts.uid !== act.podUid;
-    return !(replaced && seenAvailable(view, name, now()));
   };
 
   /** An act takes a pod out of service. */
   const begun = (node: string, act: Act, pod: PodFacts): void => {
     checkInFlight(node, act.rollout, knownUntil.get(act.podUid) ?? 0);
     if (pod.uid !== act.podUid || pod.node !== node) breach('S5', `${pod.name} was not what was reserved`);
-    everActedOn.add(node);
-    acts.set(node, { uid: act.podUid, rollout: act.rollout, kind: act.kind });
-    // That was us.
-    disturbed.delete(node);
+    happened.acted(node, act);
+    happened.undisturbed(node);
   };
   const carriedOut = (node: string, act: Act): void => {
     const key = `${node}/${act.rollout}`;
@@ -296,8 +135,7 @@ export const createChecker = ({ time, cluster, lagMs }: CheckerOptions) => {
       if (live.length > 2) breach('S10', `${live.length} live pods on ${node}`);
       if (again) breach('S6', `two new pods on ${node}`);
       checkInFlight(node, act.rollout, knownUntil.get(act.podUid) ?? 0);
-      everActedOn.add(node);
-      acts.set(node, { uid: act.podUid, rollout: act.rollout, kind: act.kind });
+      happened.acted(node, act);
       account.acts += 1;
       const { hash } = cluster.spec.target;
       account.actsOf.set(hash, (account.actsOf.get(hash) ?? 0) + 1);
