@@ -11,7 +11,7 @@ export const electing = [
 
 /** What one says that lost it. */
 export const lostLead =
-  /leadership lost|renew the lease|release the lease|leading no more|processing failed|watch failed|the answer to a|compete for the lease/;
+  /leadership lost|renew the lease|release the lease|leading no more|processing failed|watch failed|the answer to a|compete for the lease|status could not be written/;
 
 /** Who leads; empty while nobody does. */
 export const leaderOf = async (c: Case): Promise<string> => {
