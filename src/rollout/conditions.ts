@@ -90,6 +90,12 @@ export const conditionsOf = (ledger: Ledger, summary: Summary): Verdict[] => {
   ];
 };
 
+/** Why nothing is left to be done from here though the rollout may not be complete; undefined while something is. */
+export const restsOn = (ledger: Ledger, summary: Summary): string | undefined => {
+  const reconciling = conditionsOf(ledger, summary).find(({ type }) => type === 'Reconciling');
+  return reconciling?.status === false ? reconciling.reason : undefined;
+};
+
 /** A few words for the STATUS column. What stops a rollout is told even when nothing is left to do; a mere rest is not. */
 export const headline = (ledger: Ledger, { hold, complete, breaker }: Summary): string => {
   const { tally } = ledger;

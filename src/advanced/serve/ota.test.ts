@@ -65,6 +65,15 @@ describe('an Advanced DaemonSet whose owners decide', () => {
         assert.match(told, cure);
         assert.equal((await podOn(fleet, 'node-2'))?.spec?.containers[0]?.image, 'app:v1');
 
+        const waits = {
+          Ready: 'False OwnerDecides',
+          Reconciling: 'False OwnerDecides',
+          Stalled: 'False NothingInTheWay',
+        };
+        const conditions = async () =>
+          ((await fleet.get()).status?.conditions ?? []).map((each) => [each.type, `${each.status} ${each.reason}`]);
+        assert.deepEqual(Object.fromEntries(await conditions()), waits);
+
         await approve(fleet, 'node-2');
         await runs(fleet, 'node-2', 'app:v2');
         await untilSaid(fleet, NEW, SAME, NEW);

@@ -21,6 +21,8 @@ export interface StatusInput {
   view: AdvancedView;
   /** Undefined: the DaemonSet is being deleted. */
   decision: Pick<Decision, 'summary'> | undefined;
+  /** Why the rollout has nothing to do from here, such as that owners decide; undefined while it has. */
+  resting?: string | undefined;
   sums: Readonly<Sums>;
   /** Hash of the revision that the DaemonSet asks for as it is now; undefined while that is not on record. */
   hash: string | undefined;
@@ -51,7 +53,7 @@ const stalledBy = ({ view, decision, blocked, refusal }: StatusInput): Blocked |
 };
 
 const conditionsOf = (input: StatusInput): Condition[] => {
-  const { view, decision, sums, blocked, awaited, now } = input;
+  const { view, decision, resting, sums, blocked, awaited, now } = input;
   const stalled = stalledBy(input);
   const complete = decision?.summary.complete === true;
   const numbers = `${sums.updated} of ${sums.desired} nodes have a pod of the current revision, ${sums.available} an available pod.`;
@@ -70,10 +72,13 @@ const conditionsOf = (input: StatusInput): Condition[] => {
     ];
   }
   const ready = complete && !stalled;
-  const going = !complete && !stalled;
+  // Somebody else is to go on, and every node has a pod meanwhile.
+  const idle = !complete && sums.current >= sums.desired ? resting : undefined;
+  const going = !complete && !stalled && idle === undefined;
+  const why = complete ? 'Complete' : (idle ?? 'Incomplete');
   return [
-    made('Ready', ready, ready ? 'Complete' : (stalled?.reason ?? 'Incomplete'), stalled?.message ?? numbers),
-    made('Reconciling', going, going ? 'Incomplete' : (stalled?.reason ?? 'Complete'), numbers),
+    made('Ready', ready, stalled?.reason ?? why, stalled?.message ?? numbers),
+    made('Reconciling', going, stalled?.reason ?? why, numbers),
     made('Stalled', stalled !== undefined, stalled?.reason ?? 'NothingInTheWay', stalled?.message ?? ''),
   ];
 };
