@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Fleet, withFleet } from '../testing/fleet.ts';
+
+const removals = ({ requests }: Fleet): number =>
+  requests.filter(({ verb, plural }) => verb === 'delete' && plural === 'pods').length;
+
+/** When so many pods have been removed, and another one is there. */
+const afterRemoval = (fleet: Fleet, count: number): Promise<number> =>
+  fleet.until(`pod ${count} was removed`, async () => {
+    const [pod] = await fleet.pods();
+    return removals(fleet) === count && pod?.metadata?.deletionTimestamp === undefined && fleet.clock.now();
+  });
+
+describe('a pod that fails again and again', () => {
+  it(
+    'is replaced ever more slowly, and by the next leader no sooner',
+    withFleet(
+      async (fleet) => {
+        await fleet.create({}, {}, { spec: { containers: [{ name: 'app', image: 'app:v1--failed' }] } });
+        const times: number[] = [];
+        for (let count = 1; count <= 4; count += 1) times.push(await afterRemoval(fleet, count));
+        await fleet.restart();
+        times.push(await afterRemoval(fleet, 5));
+        const waits = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+        // What a pod says of those before it is in whole seconds.
+        for (const [index, least] of [1_000, 2_000, 4_000, 7_000].entries())
+          assert.ok((waits[index] ?? 0) >= least, `waits of ${waits.join(', ')} ms`);
+        assert.ok((waits[3] ?? 0) < 11_000);
+      },
+      ['node-1'],
+    ),
+  );
+
+  it(
+    'begins anew where its template is changed',
+    withFleet(
+      async (fleet) => {
+        await fleet.create({}, {}, { spec: { containers: [{ name: 'app', image: 'app:v1--failed' }] } });
+        for (let count = 1; count <= 5; count += 1) await afterRemoval(fleet, count);
+        const since = fleet.clock.now();
+        await fleet.setImage('app:v2--failed');
+        // The old pod goes for the update, and the first new one because it failed, which says nothing of its revision yet.
+        await afterRemoval(fleet, 7);
+        assert.ok(fleet.clock.now() - since < 6_000);
+      },
+      ['node-1'],
+    ),
+  );
+});
