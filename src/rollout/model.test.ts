@@ -3,7 +3,7 @@ import { before, describe, it } from 'node:test';
 import * as fc from 'fast-check';
 import { decide } from './decide.ts';
 import type { Behaviour } from './testing/model-cluster.ts';
-import type { Met } from './testing/model-driver.ts';
+import type { Met } from './testing/model-process.ts';
 import { contentOf, rebuild } from './testing/rebuild.ts';
 import { seed as firstSeed, isFresh, runs } from './testing/replay.ts';
 import { type Happening, type Options, type Plan, play } from './testing/scenario.ts';

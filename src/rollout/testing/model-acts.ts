@@ -1,10 +1,10 @@
 import type { PodFacts } from '../facts.ts';
 import type { Ledger } from '../ledger.ts';
 import { type Act, mayBeUnderWay } from '../record.ts';
-import type { Answer, ModelCluster } from './model-cluster.ts';
+import type { Answer } from './model-api.ts';
+import type { ModelCluster } from './model-cluster.ts';
 import type { Driver, RawView, Witness } from './model-driver.ts';
-
-export type Lost = { ok: false; reason: 'Lost' };
+import type { Lost } from './model-process.ts';
 
 export interface ModelActsOptions {
   cluster: ModelCluster;

@@ -5,20 +5,11 @@ import { createLedger, type Ledger } from '../ledger.ts';
 import { restore, save } from '../persist.ts';
 import { type Act, newAct } from '../record.ts';
 import type { Chance } from './chance.ts';
-import { createModelActs, type Lost } from './model-acts.ts';
-import type { Answer, Change, ModelCluster, Spec } from './model-cluster.ts';
+import { createModelActs } from './model-acts.ts';
+import type { Change, ModelCluster, Spec } from './model-cluster.ts';
+import { createModelProcess, type Met, type Weather } from './model-process.ts';
 import type { VirtualTime } from './virtual-time.ts';
 import { watch } from './watch.ts';
-
-/** How the world treats requests and watches at present; changed while a scenario runs. */
-export interface Weather {
-  /** The longest that a watched change is on its way, ms. */
-  lagMs: number;
-  /** Share of requests whose answer is lost; half of them were carried out. */
-  lost: number;
-  /** Share of requests that the API server refuses. */
-  refused: number;
-}
 
 /** What a driver was told by its watches, and when: what a checker holds its acts against. */
 export interface RawView {
@@ -26,15 +17,6 @@ export interface RawView {
   pods: Map<string, { facts: PodFacts; readySince: number }>;
   spec: Spec | undefined;
 }
-
-/** What a run has met: faults that were injected, and turns that a rollout took. */
-export type Met =
-  | 'lost, not done'
-  | 'lost, done'
-  | 'refused'
-  | 'conflict'
-  | 'took over'
-  | Decision['actions'][number]['type'];
 
 /** Called as a driver goes along. */
 export interface Witness {
@@ -68,18 +50,14 @@ export interface DriverOptions {
   fences?: boolean;
 }
 
-const timeoutMs = 10_000;
-
 /** One process of the controller: its own ledger and view, and the loop that carries decisions out. */
 export const createModelDriver = (options: DriverOptions) => {
   const { time, chance, cluster, weather, witness, claims = true, fences = true } = options;
   const ledger: Ledger = createLedger(cluster.spec.policy);
   const view: RawView = { nodes: new Map(), pods: new Map(), spec: undefined };
-  const waiting: (() => void)[] = [];
+  const process = createModelProcess({ time, chance, weather, met: witness.met });
+  const { run, soon, call } = process;
   let skewMs = 0;
-  let alive = true;
-  let paused = false;
-  let pausedAt = Number.POSITIVE_INFINITY;
   let synced = false;
   let authoritative = false;
   let unwritten = false;
@@ -90,31 +68,6 @@ export const createModelDriver = (options: DriverOptions) => {
   let wakeAt = Number.POSITIVE_INFINITY;
 
   const clock = (): number => time.now() + skewMs;
-
-  /** Everything that this process does goes through here: a paused one does it when it is woken. */
-  const run = (work: () => void): void => {
-    if (!alive) return;
-    if (paused) waiting.push(work);
-    else work();
-  };
-  const soon = (delayMs: number, work: () => void): void => time.after(delayMs, () => run(work));
-
-  const call = <T>(perform: () => Answer<T>, answered: (answer: Answer<T> | Lost) => void): void =>
-    soon(chance.between(0, 20), () =>
-      time.after(chance.between(2, 150), () => {
-        const lost = chance.happens(weather.lost);
-        if (lost && chance.happens(0.5)) {
-          witness.met?.('lost, not done');
-          return soon(timeoutMs, () => answered({ ok: false, reason: 'Lost' }));
-        }
-        const refused = !lost && chance.happens(weather.refused);
-        const answer: Answer<T> = refused ? { ok: false, reason: 'Refused' } : perform();
-        if (lost) witness.met?.('lost, done');
-        else if (!answer.ok && answer.reason !== 'NotFound') witness.met?.(refused ? 'refused' : 'conflict');
-        if (lost) return soon(timeoutMs, () => answered({ ok: false, reason: 'Lost' }));
-        return soon(chance.between(2, 150), () => answered(answer));
-      }),
-    );
 
   const lookSoon = (): void => {
     if (stepDue) return;
@@ -324,8 +277,7 @@ export const createModelDriver = (options: DriverOptions) => {
     view,
     /** The process ends, with all that it knew. */
     crash(): void {
-      alive = false;
-      waiting.length = 0;
+      process.end();
       stopWatching();
     },
     /** Sets this process's clock so far off the API server's. */
@@ -340,19 +292,14 @@ export const createModelDriver = (options: DriverOptions) => {
     },
     now: clock,
     /** Until when it has heard all that its watches had to say, by true time. */
-    heardUntil: (): number => Math.min(pausedAt, time.now()),
-    pause(): void {
-      paused = true;
-      pausedAt = time.now();
-    },
+    heardUntil: process.heardUntil,
+    pause: process.pause,
     wake(): void {
-      paused = false;
-      for (const work of waiting.splice(0)) run(work);
-      pausedAt = Number.POSITIVE_INFINITY;
+      process.wake();
       lookSoon();
     },
     get alive(): boolean {
-      return alive;
+      return process.alive;
     },
   };
   return driver;

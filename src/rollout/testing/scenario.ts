@@ -2,7 +2,8 @@ import { count, type IntOrPercent, percent } from '../int-or-percent.ts';
 import { createChance } from './chance.ts';
 import { createChecker } from './checker.ts';
 import { type Behaviour, createModelCluster, hashOf } from './model-cluster.ts';
-import { createModelDriver, type Driver, type Met, type Weather, type Witness } from './model-driver.ts';
+import { createModelDriver, type Driver, type Witness } from './model-driver.ts';
+import type { Met, Weather } from './model-process.ts';
 import { policyWith } from './policy.ts';
 import { createVirtualTime } from './virtual-time.ts';
 
