@@ -70,7 +70,7 @@ const breaker = object('How near the rollout is to being stopped for its failure
 const owners = object(
   'With the strategy ota: whose decision is awaited.',
   {
-    asked: counter('Nodes whose owners are offered the target revision, offline ones too.'),
+    asked: counter('Nodes whose owners are offered the target revision and have not agreed, offline ones too.'),
     nodes: atomicList('The first of these nodes by name.', limits.asked, nodeName('Name of a node.')),
     deadline: dateTime('When owners can no longer put the update off; absent for never.'),
     deadlineSpreadSeconds: counter('Devices act within so long after the deadline, each at a time of its own.'),

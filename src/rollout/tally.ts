@@ -18,7 +18,7 @@ export interface Tally {
   suspects: number;
   onlineFailures: number;
   lostFailures: number;
-  /** Nodes whose owners are offered the target revision, offline ones too. */
+  /** Nodes whose owners are offered the target revision and have not agreed, offline ones too. */
   asked: number;
   /** Online nodes whose owners have agreed, and that are not at the target. */
   agreed: number;
