@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { openShell } from './shell.ts';
+
+const shellOf = (t: TestContext) => {
+  const shell = openShell({ cwd: '/', env: { PATH: process.env.PATH ?? '', GREETING: 'hello' } });
+  t.after(() => shell.close());
+  return shell;
+};
+
+test('what one block sets the next one has, and each tells what it alone has printed', async (t) => {
+  const shell = shellOf(t);
+  assert.equal(await shell.run('name=world\necho "$GREETING"', 10_000), 'hello\n');
+  assert.equal(await shell.run('cat <<EOF\n$name\nEOF', 10_000), 'world\n');
+});
+
+test('a command that fails ends it, also in a pipe, with its words', async (t) => {
+  await assert.rejects(shellOf(t).run('echo before\nls /nonexistent | cat\necho after', 10_000), (error: Error) => {
+    assert.match(error.message, /a command failed/);
+    assert.match(error.message, /before/);
+    assert.match(error.message, /nonexistent/);
+    assert.doesNotMatch(error.message, /^after$/m);
+    return true;
+  });
+});
+
+test('commands that do not end are given up', async (t) => {
+  await assert.rejects(shellOf(t).run('sleep 100', 200), /not done within 200 ms/);
+});
