@@ -10,6 +10,9 @@ export interface Measure extends Pick<AdvancedView, 'policy' | 'preDelete' | 'pr
   blocked: boolean;
 }
 
+/** `each pass`: nobody can say when. `creation`: when pods may be created again, which all nodes wait for at once. */
+export type Again = 'each pass' | 'creation' | undefined;
+
 const NEVER = Number.POSITIVE_INFINITY;
 
 /** Which nodes to look at: those that an event was about, and those whose turn has come; and what pods they have. */
@@ -19,6 +22,8 @@ export const createAgenda = ({
   view,
 }: Pick<Surroundings<AdvancedView, KeptPod>, 'nodes' | 'pods' | 'view'>) => {
   const open = new Set<string>();
+  /** Nodes that want a pod and nothing else: as many as there are when a DaemonSet is new, so not looked at in vain. */
+  const vacant = new Set<string>();
   /** By node: when time alone changes what it is; epoch ms. */
   const due = new Map<string, number>();
   /** Keys of the pods for each node. */
@@ -48,8 +53,12 @@ export const createAgenda = ({
       if (keys.size === 0) byNode.delete(node);
       return found;
     },
-    /** The nodes to look at now. */
-    turns({ hash, blocked, policy, preDelete, preDeleteTimeoutMs, deleted }: Measure, now: number): readonly string[] {
+    /** The nodes to look at now; those that want a pod only when it may be created. */
+    turns(
+      { hash, blocked, policy, preDelete, preDeleteTimeoutMs, deleted }: Measure,
+      mayCreate: boolean,
+      now: number,
+    ): readonly string[] {
       const next = { hash, blocked, policy, preDelete, preDeleteTimeoutMs, deleted };
       if (!isDeepStrictEqual(measured, next)) {
         measured = next;
@@ -57,14 +66,22 @@ export const createAgenda = ({
         for (const node of byNode.keys()) open.add(node);
       }
       for (const [node, at] of due) if (at <= now) open.add(node);
+      if (mayCreate) {
+        for (const node of vacant) open.add(node);
+        vacant.clear();
+      }
       return [...open];
     },
-    /** The node was looked at: to be so again at a time, epoch ms (Infinity: when something happens), or with each pass. */
-    looked(node: string, at: number, eachPass: boolean): void {
-      if (!eachPass) open.delete(node);
+    /** The node was looked at: to be so again at a time, epoch ms (Infinity: when something happens), or before. */
+    looked(node: string, at: number, again: Again): void {
+      if (again !== 'each pass') open.delete(node);
+      if (again === 'creation') vacant.add(node);
+      else vacant.delete(node);
       if (at === NEVER) due.delete(node);
       else due.set(node, at);
     },
+    /** Nodes wait for a pod to be created. */
+    awaitsCreation: (): boolean => vacant.size > 0,
     /** When the earliest turn comes, epoch ms; Infinity for never. */
     nextTurn(now: number): number {
       let least = NEVER;

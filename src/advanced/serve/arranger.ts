@@ -14,7 +14,7 @@ import {
   place,
   type Removal,
 } from '../placement/index.ts';
-import type { Agenda } from './agenda.ts';
+import type { Again, Agenda } from './agenda.ts';
 import { burstOf } from './burst.ts';
 import type { Chores } from './chores.ts';
 import type { Creator } from './creator.ts';
@@ -165,7 +165,7 @@ export const createArranger = (options: ArrangerOptions) => {
   };
 
   return {
-    /** Would anything be created or removed on the node, limits aside? `lookAt`: when time alone changes that. */
+    /** What would be done on the node, limits aside? `lookAt`: when time alone changes that. */
     wishes(view: AdvancedView, name: string, ours: readonly KeptPod[], hash: string, now: number) {
       recall(name, ours, now);
       const node = placeable(view, name);
@@ -182,8 +182,12 @@ export const createArranger = (options: ArrangerOptions) => {
         mostUpdated: NEVER,
         ...common([name], hash, now),
       });
-      return { any: create.length + removals.length > 0, lookAt: wakeAt };
+      const again: Again = removals.length > 0 ? 'each pass' : create.length > 0 ? 'creation' : undefined;
+      return { again, lookAt: wakeAt };
     },
+    /** Would one more pod be created if a node wanted it? */
+    mayCreate: (view: AdvancedView): boolean =>
+      creator.isIdle() && creator.inFlight() < burstOf(view, shares.sums.desired),
     /** Creates and removes what the limits allow on the nodes that want something. */
     arrange(
       { view, signal }: Pass<AdvancedView>,

@@ -111,6 +111,8 @@ export const createCreator = ({ client, env, view: viewNow, teller, observe, wak
     return { kind: 'refused', reason: error.status > 0 ? error.code : undefined, message };
   };
 
+  const isIdle = (): boolean => !air.has(RUN) && pacing.until(RUN, clock.now()) <= clock.now();
+
   return {
     /** Creates the node's new pod beside the one that it is to take over from. */
     async beside(
@@ -151,8 +153,10 @@ export const createCreator = ({ client, env, view: viewNow, teller, observe, wak
     turn: (): number => pacing.until(RUN, clock.now()),
     /** What the API server says of pods that it refuses; undefined while it takes them. */
     refusal: (): string | undefined => refusal,
+    /** Creations may begin at once. The end of those that are under way wakes us; for `turn` that is up to the caller. */
+    isIdle,
     begin(view: AdvancedView, known: KnownRevision, creations: readonly Creation[], signal: AbortSignal): void {
-      if (creations.length === 0 || air.has(RUN) || pacing.until(RUN, clock.now()) > clock.now()) return;
+      if (creations.length === 0 || !isIdle()) return;
       leading = signal;
       for (const { node } of creations) coming.set(node, { uid: undefined, until: Number.POSITIVE_INFINITY });
       air.launch(RUN, async (ending) => {

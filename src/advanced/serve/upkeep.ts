@@ -1,7 +1,7 @@
 import type { Pass, Surroundings, Touched } from '../../controller/index.ts';
 import { controllerOf, restsOn } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
-import { createAgenda } from './agenda.ts';
+import { type Again, createAgenda } from './agenda.ts';
 import { createArranger } from './arranger.ts';
 import type { Chores } from './chores.ts';
 import type { Creator } from './creator.ts';
@@ -71,25 +71,27 @@ export const createUpkeep = (options: UpkeepOptions) => {
       shares.set(name, undefined);
       arranger.forget(name);
       creator.forget(name);
-      return { name, kept, wants: false, eachPass: false, lookAt: NEVER };
+      return { name, kept, again: undefined, wants: false, lookAt: NEVER };
     }
     shares.set(name, share);
     const orphans = kept.some(({ standing, facts: each }) => standing === 'orphan' && !each.terminating);
     const coming = creator.isComing(name, kept);
     if (!known || orphans || coming) {
       const lookAt = Math.min(changesAt, creator.lookAt(name));
-      return { name, kept, wants: false, eachPass: creator.isBeingCreated(name), lookAt };
+      const again: Again = creator.isBeingCreated(name) ? 'each pass' : undefined;
+      return { name, kept, again, wants: false, lookAt };
     }
     const wish = arranger.wishes(view, name, ours, known.target.hash, now);
-    return { name, kept, wants: wish.any, eachPass: wish.any, lookAt: Math.min(changesAt, wish.lookAt) };
+    const { again } = wish;
+    return { name, kept, again, wants: again !== undefined, lookAt: Math.min(changesAt, wish.lookAt) };
   };
 
   /** `tend`: when to look at a pod again; undefined for at the next pass. */
   const tendAll = (looked: readonly ReturnType<typeof look>[], tend: (kept: KeptPod) => number | undefined): void => {
-    for (const { name, kept, eachPass, lookAt } of looked) {
+    for (const { name, kept, again, lookAt } of looked) {
       const times = kept.map(tend);
       const lookAgainAt = Math.min(lookAt, ...times.map((at) => at ?? NEVER));
-      agenda.looked(name, lookAgainAt, eachPass || times.includes(undefined));
+      agenda.looked(name, lookAgainAt, times.includes(undefined) ? 'each pass' : again);
     }
   };
 
@@ -104,7 +106,8 @@ export const createUpkeep = (options: UpkeepOptions) => {
       const known = blocked ? undefined : finder.known(pass.view);
       const last = finder.last();
       const hash = known?.target.hash;
-      const turns = agenda.turns({ ...pass.view, hash, blocked: blocked !== undefined }, now);
+      const mayCreate = arranger.mayCreate(view);
+      const turns = agenda.turns({ ...pass.view, hash, blocked: blocked !== undefined }, mayCreate, now);
       const looked = turns.map((name) => look(view, name, known, now));
       const wanting = looked.flatMap(({ name, wants }) => (wants ? [name] : []));
       const arranged = known ? arranger.arrange(pass, known, wanting, now) : { removing: noPods, wakeAt: NEVER };
@@ -119,7 +122,10 @@ export const createUpkeep = (options: UpkeepOptions) => {
       const awaited = farewell.awaited();
       const resting = restsOn(ledger, decision.summary);
       const said = statusOf({ view, decision, resting, sums: shares.sums, hash, blocked, refusal, awaited, now });
-      return Math.min(arranged.wakeAt, agenda.nextTurn(now), releaseAt, finalizerAt, status.keep(view, said));
+      // A pod that was seen to be there now has made room for others, which this pass has not looked at.
+      const hasRoom = !mayCreate && arranger.mayCreate(view);
+      const createAt = !agenda.awaitsCreation() ? NEVER : hasRoom ? now : creator.turn() > now ? creator.turn() : NEVER;
+      return Math.min(arranged.wakeAt, createAt, agenda.nextTurn(now), releaseAt, finalizerAt, status.keep(view, said));
     },
     /** The same of a DaemonSet that is being deleted: its pods go through their hook, and nothing else is begun. */
     async depart(current: AdvancedView, signal: AbortSignal): Promise<number | undefined> {
@@ -129,7 +135,7 @@ export const createUpkeep = (options: UpkeepOptions) => {
       const now = clock.now();
       const view = status.seen(current);
       const blocked = finder.blocked();
-      const turns = agenda.turns({ ...current, hash: undefined, blocked: blocked !== undefined }, now);
+      const turns = agenda.turns({ ...current, hash: undefined, blocked: blocked !== undefined }, true, now);
       const looked = turns.map((name) => look(view, name, undefined, now));
       tendAll(looked, (kept) => (blocked ? NEVER : farewell.tend(view, kept)));
       const finalizerAt = blocked ? NEVER : farewell.keep(current, creator.inFlight() === 0);
