@@ -55,7 +55,7 @@ export const createModelDriver = (options: DriverOptions) => {
   const { time, chance, cluster, weather, witness, claims = true, fences = true } = options;
   const ledger: Ledger = createLedger(cluster.spec.policy);
   const view: RawView = { nodes: new Map(), pods: new Map(), spec: undefined };
-  const process = createModelProcess({ time, chance, weather, met: witness.met });
+  const process = createModelProcess({ time, chance, weather, met: (what) => witness.met?.(what) });
   const { run, soon, call } = process;
   let skewMs = 0;
   let synced = false;
@@ -293,7 +293,7 @@ export const createModelDriver = (options: DriverOptions) => {
     now: clock,
     /** Until when it has heard all that its watches had to say, by true time. */
     heardUntil: process.heardUntil,
-    pause: process.pause,
+    pause: () => process.pause(),
     wake(): void {
       process.wake();
       lookSoon();

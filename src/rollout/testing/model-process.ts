@@ -29,7 +29,7 @@ export interface ProcessOptions {
   time: VirtualTime;
   chance: Chance;
   weather: Weather;
-  met: ((what: Met) => void) | undefined;
+  met: (what: Met) => void;
 }
 
 const timeoutMs = 10_000;
@@ -54,13 +54,13 @@ export const createModelProcess = ({ time, chance, weather, met }: ProcessOption
       time.after(chance.between(2, 150), () => {
         const lost = chance.happens(weather.lost);
         if (lost && chance.happens(0.5)) {
-          met?.('lost, not done');
+          met('lost, not done');
           return soon(timeoutMs, () => answered({ ok: false, reason: 'Lost' }));
         }
         const refused = !lost && chance.happens(weather.refused);
         const answer: Answer<T> = refused ? { ok: false, reason: 'Refused' } : perform();
-        if (lost) met?.('lost, done');
-        else if (!answer.ok && answer.reason !== 'NotFound') met?.(refused ? 'refused' : 'conflict');
+        if (lost) met('lost, done');
+        else if (!answer.ok && answer.reason !== 'NotFound') met(refused ? 'refused' : 'conflict');
         if (lost) return soon(timeoutMs, () => answered({ ok: false, reason: 'Lost' }));
         return soon(chance.between(2, 150), () => answered(answer));
       }),

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import type { Manager } from '../cluster.ts';
-import { type Case, electing, leaderOf, lostLead, section } from '../kit/index.ts';
+import { type Case, electing, electingFor, leaderOf, lostLead, section } from '../kit/index.ts';
 import type { Link } from '../link.ts';
 import { countOf, reservation, untilDone, untilOneMore, ways } from './ways.ts';
 
 /** What a leader sends is on its way for so long: time to find out that it was sent. */
-const LATENCY_MS = 300;
+const LATENCY_MS = 800;
+/** The lease is renewed through that, too. */
+const patient = electingFor(8);
 
 /** How often a manager was told that the slots that it reserved are its own. */
 const reservedBy = async ({ metrics }: Manager): Promise<number> => {
@@ -58,14 +60,14 @@ export const leaders = section(
         `what a leader sent in an update ${name} and the network delivers under its successor does no harm`,
         async (c) => {
           const link = await c.cluster.link();
-          await c.startManager({ link, args: electing });
+          await c.startManager({ link, args: patient });
           await c.settled(shape);
           const first = await leaderOf(c);
           link.slow({ latencyMs: LATENCY_MS });
           await c.setImage('app:v2');
           await holdActsBack(c, link);
           const before = (await c.calls()).length;
-          await c.startManager({ args: electing });
+          await c.startManager({ args: patient });
           await c.until('the other leads', async () => (await leaderOf(c)) !== first);
           await c.until('it writes to pods', async () =>
             (await c.calls())

@@ -1,6 +1,6 @@
 export type { Case, CaseOptions, Status } from './case.ts';
 export type { CaseKind } from './kinds.ts';
-export { electing, leaderOf, lostLead } from './leading.ts';
+export { electing, electingFor, leaderOf, lostLead } from './leading.ts';
 export { budgetKey, type PodView, type Shape, strategyKey } from './objects.ts';
 export { type PodRefusal, refusePods } from './refuse.ts';
 export { quick, type Rule, runSuite, section } from './suite.ts';

@@ -1,13 +1,14 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import type { Case } from './case.ts';
 
-/** Arguments of managers that compete for a lease of four seconds. */
-export const electing = [
+/** Arguments of managers that compete for a lease of so many seconds. */
+export const electingFor = (leaseSeconds: number): string[] => [
   '--leader-elect=true',
-  '--leader-election-lease-duration=4s',
-  '--leader-election-renew-deadline=3s',
+  `--leader-election-lease-duration=${leaseSeconds}s`,
+  `--leader-election-renew-deadline=${leaseSeconds - 1}s`,
   '--leader-election-retry-period=500ms',
 ];
+export const electing = electingFor(4);
 
 /** What one says that lost it. */
 export const lostLead =
