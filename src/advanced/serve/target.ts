@@ -111,6 +111,12 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, telle
     return known.watched && !present;
   };
 
+  /** A leader that slept has put its own on record late: what is asked for is to be the newest. */
+  const isOvertaken = (): boolean => {
+    const number = known?.revision.target.number;
+    return number !== undefined && revisions().some((revision) => revision.number > number);
+  };
+
   return {
     async find(view: AdvancedView, signal: AbortSignal): Promise<Target> {
       if (view.selectsAll) return held('SelectingAll', emptySelector, Number.POSITIVE_INFINITY);
@@ -133,7 +139,13 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, telle
       }
       blocked = undefined;
       const { finishedAt } = ledger.state;
-      if (known?.generation !== view.generation || known.finishedAt !== finishedAt || isLost() || isOver()) {
+      if (
+        known?.generation !== view.generation ||
+        known.finishedAt !== finishedAt ||
+        isLost() ||
+        isOvertaken() ||
+        isOver()
+      ) {
         const recorded = await keeper.record(view, proved.template, carried(), signal);
         if (recorded.kind === 'again')
           return { kind: 'held', hold: { kind: 'unobserved' }, lookAgainAt: clock.now() + AGAIN_MS };

@@ -25,6 +25,12 @@ export interface Account {
   lastWriteAt: number;
 }
 
+/**
+ * A creation that was on its way for longer is not an act any more: Kubernetes has no precondition to refuse it by. What it
+ * makes is one pod too many, which whoever leads takes away.
+ */
+const LATE_MS = 5_000;
+
 const HASH = 'controller-revision-hash';
 
 const hashIn = (body: unknown): string | undefined => (body as Pod | undefined)?.metadata?.labels?.[HASH];
@@ -81,6 +87,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs }: Che
 
   /** A pod is created: beside another one, or where there is none. */
   const createPod = (call: Call, leftAt: number): (() => void) | undefined => {
+    if (now() - leftAt > LATE_MS) return undefined;
     const node = nodeOf(call.body as Pod);
     const [old] = truth.podsOn(node).filter(({ terminating, ended }) => !terminating && !ended);
     return old && acts.begin(call, leftAt, old, 'surge', `${call.process} creates a pod beside ${old.name} on ${node}`);
