@@ -10,6 +10,7 @@ const PAGES = [
   'docs/guide/from-native-daemonset.md',
   'docs/guide/pull-ahead.md',
   'docs/guide/steer-advanced.md',
+  'docs/reference/advanced-daemonset.md',
 ];
 
 const NODES = ['node-1', 'node-2', 'node-3'];
