@@ -12,26 +12,27 @@ export interface Ordeal {
   faults: readonly CallFault[];
 }
 
-export const crashes: Ordeal = {
-  name: 'crash',
-  managers: 1,
-  faults: [
-    { kind: 'crash', when: 'before' },
-    { kind: 'crash', when: 'after' },
-  ],
-};
-
 /** Long enough for another to lead, so that two do at once when it goes on. */
 const ASLEEP_MS = 25_000;
 
-export const pauses: Ordeal = {
-  name: 'two leaders',
-  managers: 2,
-  faults: [
-    { kind: 'stop', when: 'before', ms: ASLEEP_MS },
-    { kind: 'stop', when: 'after', ms: ASLEEP_MS },
-  ],
-};
+export const ordeals: readonly Ordeal[] = [
+  {
+    name: 'crash',
+    managers: 1,
+    faults: [
+      { kind: 'crash', when: 'before' },
+      { kind: 'crash', when: 'after' },
+    ],
+  },
+  {
+    name: 'two leaders',
+    managers: 2,
+    faults: [
+      { kind: 'stop', when: 'before', ms: ASLEEP_MS },
+      { kind: 'stop', when: 'after', ms: ASLEEP_MS },
+    ],
+  },
+];
 
 export interface Point {
   scenario: string;

@@ -6,9 +6,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { playBatch } from './batch.ts';
+import { explore, ordeals } from './explore.ts';
 import { makePlan } from './make-plan.ts';
 import { type FaultKind, faultKinds, type Plan } from './plan.ts';
 import { play } from './play.ts';
+import { scenarios } from './scenarios.ts';
 import { shrink } from './shrink.ts';
 import { story } from './story.ts';
 import { add, newTally, type Tally } from './tally.ts';
@@ -19,6 +21,8 @@ const USAGE = `usage: npm run sim -- [options]
   --first S      the first seed
   --faults LIST  of ${faultKinds.join(', ')} (default all)
   --processes N  side by side (default: one a core)
+  --explore      a fault at every write of every scenario instead: the process crashes there, or sleeps while
+                 another leads
   --seed S       tells the story of one plan, made smaller first when it fails
   --plan FILE    the same of a plan as JSON
 `;
@@ -28,6 +32,9 @@ const options = {
   first: { type: 'string', default: '1' },
   faults: { type: 'string' },
   processes: { type: 'string' },
+  explore: { type: 'boolean', default: false },
+  /** Of a child: its number. */
+  part: { type: 'string', default: '0' },
   seed: { type: 'string' },
   plan: { type: 'string' },
   /** Of a child: tells its tally to its parent. */
@@ -76,17 +83,9 @@ const replay = async (plan: Plan): Promise<number> => {
 /** Seeds of a process lie so far apart that none meets those of the next. */
 const STRIDE = 10_000_000;
 
-const inProcess = (index: number, first: number, rollouts: number, faults: string | undefined): Promise<Tally> =>
+const inChild = (args: readonly string[]): Promise<Tally> =>
   new Promise((resolve, reject) => {
-    const args = [
-      '--child',
-      '--first',
-      String(first + index * STRIDE),
-      '--rollouts',
-      String(rollouts),
-      ...(faults ? ['--faults', faults] : []),
-    ];
-    const child = fork(import.meta.filename, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const child = fork(import.meta.filename, ['--child', ...args], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     let tally: Tally | undefined;
     child.on('message', (message) => {
       tally = message as Tally;
@@ -110,12 +109,15 @@ const runMany = async (
   processes: number,
 ): Promise<number> => {
   const startedAt = performance.now();
-  const share = Math.ceil(rollouts / processes);
+  const share = String(Math.ceil(rollouts / processes));
   const sum = newTally();
-  for (const tally of await Promise.all(
-    Array.from({ length: processes }, (_, index) => inProcess(index, first, share, faults)),
-  ))
-    add(sum, tally);
+  const batches = Array.from({ length: processes }, (_, index) =>
+    inChild([
+      ...['--first', String(first + index * STRIDE), '--rollouts', share],
+      ...(faults ? ['--faults', faults] : []),
+    ]),
+  );
+  for (const tally of await Promise.all(batches)) add(sum, tally);
   const seconds = (performance.now() - startedAt) / 1000;
   console.log(
     `rollouts  ${sum.rollouts} in ${sum.plans} plans, ${sum.acts} acts, ${sum.virtualHours.toFixed(0)} hours of virtual time in ${seconds.toFixed(0)} s: ${(sum.rollouts / seconds / processes).toFixed(1)} a second a process`,
@@ -130,6 +132,34 @@ const runMany = async (
   return sum.failures.length > 0 ? 1 : 0;
 };
 
+/** Every so many-th scenario. */
+const explorePart = async (part: number, parts: number): Promise<Tally> => {
+  const tally = newTally();
+  const mine = scenarios.filter((_, index) => index % parts === part);
+  for (const ordeal of ordeals)
+    for await (const { scenario, breaches } of explore(ordeal, mine)) {
+      tally.plans += 1;
+      tally.fired[ordeal.name] = (tally.fired[ordeal.name] ?? 0) + 1;
+      const [first] = breaches;
+      if (first) tally.failures.push({ seed: 0, rule: first.rule, text: `${scenario}: ${first.text}` });
+    }
+  return tally;
+};
+
+const exploreAll = async (processes: number): Promise<number> => {
+  const startedAt = performance.now();
+  const sum = newTally();
+  const parts = Array.from({ length: processes }, (_, part) =>
+    inChild(['--explore', '--part', String(part), '--processes', String(processes)]),
+  );
+  for (const tally of await Promise.all(parts)) add(sum, tally);
+  const seconds = (performance.now() - startedAt) / 1000;
+  console.log(`explored  ${scenarios.length} scenarios, points: ${list(sum.fired)}, in ${seconds.toFixed(0)} s`);
+  for (const { rule, text } of sum.failures) console.log(`BROKEN    ${rule} ${text}`);
+  console.log(`exploration: ${sum.plans - sum.failures.length} passed, ${sum.failures.length} failed`);
+  return sum.failures.length > 0 ? 1 : 0;
+};
+
 const main = async (): Promise<number> => {
   const { values } = parseArgs({ options });
   if (values.help) {
@@ -141,14 +171,11 @@ const main = async (): Promise<number> => {
   if (values.plan !== undefined) return replay(JSON.parse(readFileSync(values.plan, 'utf8')) as Plan);
   const rollouts = numberOf('rollouts', values.rollouts);
   const first = numberOf('first', values.first);
-  if (!values.child)
-    return runMany(
-      first,
-      rollouts,
-      values.faults,
-      values.processes === undefined ? availableParallelism() : numberOf('processes', values.processes),
-    );
-  const tally = await playBatch(first, rollouts, kinds, numberOf('failures', values.failures));
+  const processes = values.processes === undefined ? availableParallelism() : numberOf('processes', values.processes);
+  if (!values.child) return values.explore ? exploreAll(processes) : runMany(first, rollouts, values.faults, processes);
+  const tally = values.explore
+    ? await explorePart(Number(values.part), processes)
+    : await playBatch(first, rollouts, kinds, numberOf('failures', values.failures));
   await new Promise((resolve) => process.send?.(tally, resolve));
   return 0;
 };
