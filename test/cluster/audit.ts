@@ -45,6 +45,9 @@ export const recordOf = (event: AuditEvent): AuditRecord => {
   };
 };
 
+/** Read at a time: a string holds half a GiB at the most, and thousands of pods are told of in no less. */
+const PIECE_BYTES = 64 * 1024 * 1024;
+
 /** Follows an API server's audit log: each `read` takes in what has been appended since the last one. */
 export const followAudit = (file: string): Audit => {
   const records: AuditRecord[] = [];
@@ -55,15 +58,18 @@ export const followAudit = (file: string): Audit => {
     const handle = await open(file, 'r');
     try {
       const { size } = await handle.stat();
-      const fresh = Buffer.alloc(size - offset);
-      const { bytesRead } = await handle.read(fresh, 0, fresh.length, offset);
-      // The last line may be half written: it is taken when it is whole.
-      const whole = fresh.subarray(0, bytesRead).lastIndexOf(0x0a) + 1;
-      offset += whole;
-      for (const line of fresh.subarray(0, whole).toString('utf8').split('\n')) {
-        if (line === '') continue;
-        const event = JSON.parse(line) as AuditEvent;
-        if (event.stage === 'ResponseComplete' || event.stage === 'Panic') records.push(recordOf(event));
+      while (offset < size) {
+        const fresh = Buffer.alloc(Math.min(PIECE_BYTES, size - offset));
+        const { bytesRead } = await handle.read(fresh, 0, fresh.length, offset);
+        // The last line may be half written: it is taken when it is whole.
+        const whole = fresh.subarray(0, bytesRead).lastIndexOf(0x0a) + 1;
+        if (whole === 0) return;
+        offset += whole;
+        for (const line of fresh.subarray(0, whole).toString('utf8').split('\n')) {
+          if (line === '') continue;
+          const event = JSON.parse(line) as AuditEvent;
+          if (event.stage === 'ResponseComplete' || event.stage === 'Panic') records.push(recordOf(event));
+        }
       }
     } finally {
       await handle.close();
