@@ -231,6 +231,9 @@ export const createModelDriver = (options: DriverOptions) => {
             unwritten = true;
           }
           break;
+        case 'ask':
+        case 'unask':
+          throw new Error('nobody pulls images ahead here');
         case 'announce':
           // The model's rollouts are all automatic, and nothing was ever announced to its pods.
           throw new Error('nothing is announced');
