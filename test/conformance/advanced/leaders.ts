@@ -53,7 +53,7 @@ export const leaders = section(
           await untilDone(c);
           assert.notEqual(await leaderOf(c), first);
         },
-        { nodes: 10, manager: electing, expected: lostLead, seconds: 120 },
+        { nodes: 10, manager: electing, expected: lostLead, seconds: 200 },
       );
 
       rule(
@@ -80,7 +80,7 @@ export const leaders = section(
           link.restore();
           await untilDone(c);
         },
-        { nodes: 12, manager: 'none', expected: lostLead, seconds: 150 },
+        { nodes: 12, manager: 'none', expected: lostLead, seconds: 240 },
       );
     }
   },
