@@ -165,4 +165,21 @@ describe('the agent and an Advanced DaemonSet', () => {
     await world.until('it is settled', () => told().some((text) => /^Approved two for pod app-1.*lost$/.test(text)));
     assert.equal(world.deletes(), 0);
   });
+
+  it('asks nobody for a DaemonSet that is not in the OTA mode, whatever its pods still say', async (t) => {
+    const { world, agent } = await open(t);
+    const set = { namespace: 'default', name: 'app' };
+    const strategy = (value: string | null): void => {
+      const body = { metadata: { annotations: { 'apps.openyurt.io/update-strategy': value } } };
+      world.machinery.patch(advanced, set, body, { type: 'merge' });
+    };
+    strategy(null);
+    await world.until('it is told so', () => agent.updates()[0]?.reason === 'NotOffered');
+    assert.equal(agent.updates()[0]?.state, 'current');
+    const choice = { choice: 'approve', when: { type: 'now' } } as const;
+    const answer = await agent.decide({ namespace: 'default', daemonSet: 'app' }, 'two', choice, owner, consented);
+    assert.partialDeepStrictEqual(answer, { kind: 'refused', status: 409, reason: 'NotOffered' });
+    strategy('ota');
+    await world.until('it is asked again', () => agent.updates()[0]?.state === 'available');
+  });
 });

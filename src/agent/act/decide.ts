@@ -47,7 +47,7 @@ export const createDecide = ({ env, book, known, safe, tell }: DecideOptions): A
     const here = known.get({ namespace, daemonSet });
     const name = `${namespace}/${daemonSet}`;
     if (!here) return refused(404, 'NoSuchDaemonSet', `DaemonSet ${name} has no updates to decide on this node`);
-    const { announced, running, episode } = here.known;
+    const { announced, running, episode, terms } = here.known;
     if (announced.revision !== revision)
       return refused(
         409,
@@ -62,6 +62,12 @@ export const createDecide = ({ env, book, known, safe, tell }: DecideOptions): A
     // Whoever has decided may decide otherwise; whoever has not is not asked.
     if (announced.need === 'withheld' && before?.revision !== revision)
       return refused(409, 'NotOffered', `Revision ${revision} of ${name} is not offered for now: ${announced.reason}`);
+    if (terms?.ota === false)
+      return refused(
+        409,
+        'NotOffered',
+        `Revision ${revision} of ${name} is not offered: nobody asks the owner any more`,
+      );
     if (announced.need === 'halted' && choice.choice === 'approve')
       return refused(403, 'Halted', `The rollout of revision ${revision} of ${name} is halted`);
     const invalid = objection(choice);

@@ -90,6 +90,8 @@ const tell = ({ here, decision, step, setback, now }: ViewFacts): Told => {
     return told(choice === 'postpone' ? 'postponed' : 'rejected', wait.reason, wait.message);
   if (announced.need === 'withheld') return told('current', announced.reason, NOT_OFFERED);
   if (step.kind === 'act' && setback) return told('queued', setback.reason, setback.message);
+  // Left over from a DaemonSet that has given its pods away: what is agreed to would be refused.
+  if (known.terms?.ota === false) return told('current', 'NotOffered', NOT_OFFERED);
   return told('available', 'NewRevision', 'There is a new version. Nothing happens until you decide.');
 };
 
