@@ -65,15 +65,17 @@ describe('what is done about requests', () => {
   });
 
   it('no more than so many at a time, counting what is given up until it is seen to be gone', () => {
-    const one = { parallelism: 1 };
-    const first = plan(situation([request(1), request(2)], one));
+    const alone = { parallelism: 1 };
+    const first = plan(situation([request(1), request(2)], alone));
     assert.deepEqual(named(first.actions), ['pull p1']);
     const attempts = attemptsOf(request(1), (attempt) => sent(attempt, 1_000));
-    const unseen = plan(situation([request(2)], { ...one, attempts, now: 2_000 }));
+    const unseen = plan(situation([request(2)], { ...alone, attempts, now: 2_000 }));
     assert.deepEqual([named(unseen.actions), unseen.wakeAt], [[], 31_000]);
-    const seen = plan(situation([request(2)], { ...one, attempts: unseen.attempts, pulls: [pull('p1')], now: 3_000 }));
+    const seen = plan(
+      situation([request(2)], { ...alone, attempts: unseen.attempts, pulls: [pull('p1')], now: 3_000 }),
+    );
     assert.deepEqual(named(seen.actions), ['remove p1']);
-    const gone = plan(situation([request(2)], { ...one, attempts: seen.attempts, now: 4_000 }));
+    const gone = plan(situation([request(2)], { ...alone, attempts: seen.attempts, now: 4_000 }));
     assert.deepEqual(named(gone.actions), ['pull p2']);
   });
 

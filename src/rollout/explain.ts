@@ -142,7 +142,8 @@ const awaited = ({ record, policy }: Telling): [string, string] => {
         `${alone}, which cannot be pulled: ${causeOfPull(record)}`,
         `It is tried again: mend what refuses, or ${UNCHAINED}.`,
       ];
-    default:
+    case 'none':
+    case 'present':
       return [alone, `See condition PodImageReady of its pod, or ${UNCHAINED}.`];
   }
 };
@@ -157,7 +158,8 @@ const imagesWord = ({ record }: Telling): string => {
       return ', is pulling the images of the target';
     case 'failed':
       return `, cannot pull the images of the target (${causeOfPull(record)})`;
-    default:
+    case 'none':
+    case 'wanted':
       return '';
   }
 };

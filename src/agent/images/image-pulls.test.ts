@@ -361,26 +361,6 @@ describe('what happens during a pull', () => {
     await pull.over;
   });
 
-  it('the manager asks where it updates itself: the request is taken up, acknowledged, and ended with it', async () => {
-    holdPulls();
-    const pulls = open();
-    world.createPod();
-    world.ask('a1');
-    pulls.follow([world.pod()], () => Promise.resolve(v1));
-    const pull = await aPull();
-    assert.ok(world.condition('PodImageReady')?.lastProbeTime, 'the manager need not pull');
-    pulls.follow([world.pod()], none);
-    let over = false;
-    void pull.over.then(() => (over = true));
-    await new Promise((resolve) => setImmediate(resolve));
-    assert.equal(over, false);
-    pulls.follow([world.unask()], none);
-    await pull.over;
-    world.runtime.answers.clear();
-    pulls.follow([world.ask('a1')], () => Promise.resolve(v1));
-    await success('a1');
-  });
-
   it('the agent stops: so does the pull, and the next agent takes it up', async () => {
     holdPulls();
     const first = open();
