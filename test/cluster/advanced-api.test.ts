@@ -106,7 +106,7 @@ const leaveBehind = async (cluster: RealCluster) => {
   };
 };
 
-describe('the API of Advanced DaemonSets, on a real API server', { timeout: 120_000 }, () => {
+describe('the API of Advanced DaemonSets, on a real API server', { timeout: 300_000 }, () => {
   let cluster: RealCluster;
   before(async () => {
     cluster = await startCluster();
