@@ -9,6 +9,8 @@ export interface ContainerMark {
   containerID: string;
   /** RFC 3339; empty when it was not running. */
   startedAt: string;
+  /** The image that it was started from, as the spec named it. OpenKruise does not say. */
+  image?: string;
 }
 
 /** Kept on the pod itself, so that whoever leads next goes on from it. */

@@ -1,5 +1,6 @@
 import type { Container, ContainerStatus, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { type ContainerMark, isStatusOfNow } from '../../rollout/index.ts';
+import { exchangeable } from './plan.ts';
 
 const statusesOf = ({ status }: Pod): readonly ContainerStatus[] => [
   ...(status?.initContainerStatuses ?? []),
@@ -28,6 +29,20 @@ export const hasRestarted = (pod: Pod, container: string, before: ContainerMark)
   if (now.startedAt === '' || now.containerID === '') return false;
   if (before.containerID === '' && before.imageID !== '') return now.imageID !== before.imageID;
   return now.containerID !== before.containerID;
+};
+
+/** The kubelet has noticed a change by then, or never will: it was taken back before. */
+const NOTICED_WITHIN_MS = 10_000;
+
+/** When a change is known to have been taken back unnoticed; Infinity where it was not taken back. */
+export const unnoticedAt = (pod: Pod, container: string, before: ContainerMark, changedAt: number): number => {
+  const wanted = exchangeable(pod.spec).find(({ name }) => name === container)?.image;
+  const now = markOf(pod, container);
+  const isSame = now.startedAt !== '' && now.containerID === before.containerID;
+  const seen = isStatusOfNow(pod);
+  if (before.image === undefined || before.image !== wanted || !isSame || seen === false)
+    return Number.POSITIVE_INFINITY;
+  return seen ? 0 : changedAt + NOTICED_WITHIN_MS;
 };
 
 const PRIORITY = 'KRUISE_CONTAINER_PRIORITY';

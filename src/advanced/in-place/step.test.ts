@@ -184,6 +184,59 @@ describe('an update in place', () => {
     assert.equal(ask(pod).kind, 'status');
   });
 
+  describe('that is followed by another before the kubelet came to it', () => {
+    /** Brought to `app:2`, which nothing has been started from yet, and asked for another revision. */
+    const followed = (more: Partial<InPlacePlan>) => {
+      const world = createWorld([
+        { name: 'main', image: 'app:1', env: priority(5) },
+        { name: 'late', image: '1' },
+      ]);
+      const { pod, apply } = world;
+      const first = { plan: plan({ images: { main: 'app:2', late: '2' } }) };
+      apply(bodyOf(ask(pod, first), 'status'));
+      apply(bodyOf(ask(pod, first), 'pod'));
+      apply(bodyOf(ask(pod, { plan: plan(more), revision: 'newer' }), 'pod'));
+      const next = (now = T0) => ask(pod, { revision: 'newer', now });
+      const images = (): (string | undefined)[] => pod.spec.containers.map(({ image }) => image);
+      return { ...world, next, images };
+    };
+    const back = { images: { main: 'app:1', late: '1' } };
+
+    it('takes it back: the container of before runs on, which is known once the kubelet has seen it', () => {
+      const { pod, next, images } = followed(back);
+      assert.deepEqual(images(), ['app:1', '1']);
+      Object.assign(pod.metadata, { generation: 3 });
+      Object.assign(pod.status, { observedGeneration: 2 });
+      waits(next());
+      Object.assign(pod.status, { observedGeneration: 3 });
+      assert.equal(next().kind, 'status');
+    });
+
+    it('takes it back: where the kubelet does not say what it saw, ten seconds are enough', () => {
+      const { next } = followed(back);
+      const step = next();
+      assert.equal(step.kind === 'wait' && step.until, T0 + 10_000);
+      assert.equal(next(T0 + 10_000).kind, 'status');
+    });
+
+    it('takes it back when it was noticed all the same, by a container that starts anew', () => {
+      const { restart, next } = followed(back);
+      restart('main');
+      assert.equal(next().kind, 'status');
+    });
+
+    it('waits on for what the other does not touch, and comes to what is still to be done', () => {
+      const { restart, apply, next, images } = followed({ labels: { fresh: 'y' } });
+      assert.match(waits(next(T0 + 60_000)), /container main has not started anew/);
+      restart('main');
+      apply(bodyOf(next(), 'pod'));
+      assert.deepEqual(images(), ['app:2', '2']);
+      assert.match(waits(next()), /container late/);
+      restart('late');
+      assert.equal(next().kind, 'status');
+    });
+  });
+
   it('of labels and annotations alone leaves the pod ready', () => {
     const { pod, apply } = createWorld([{ name: 'main', image: 'app:1' }]);
     apply(bodyOf(ask(pod, { plan: plan({ labels: { fresh: 'y' }, annotations: { a: '2' } }) }), 'pod'));

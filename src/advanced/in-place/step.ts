@@ -1,5 +1,6 @@
-import type { Pod, ResourceRequirements } from 'kubernetes-types/core/v1.d.ts';
+import type { Container, Pod, ResourceRequirements } from 'kubernetes-types/core/v1.d.ts';
 import {
+  type ContainerMark,
   gateCondition,
   IN_PLACE_STATE,
   type InPlaceState,
@@ -11,7 +12,7 @@ import { type GatePatch, gate, gatePatch, hasGate, precondition } from '../pods/
 import { HASH_LABEL } from '../revisions/index.ts';
 import { exchangeable, type InPlacePlan } from './plan.ts';
 import { effective, grants } from './resources.ts';
-import { hasRestarted, inLaunchOrder, markOf, statusOf } from './state.ts';
+import { hasRestarted, inLaunchOrder, markOf, statusOf, unnoticedAt } from './state.ts';
 
 /** The next write on the way of one pod to a revision, or what is waited for. */
 export type InPlaceStep =
@@ -61,8 +62,58 @@ const inLists = (pod: Pod, containers: Readonly<Record<string, object>>): object
 const imagesIn = (pod: Pod, images: Readonly<Record<string, string>>): object =>
   inLists(pod, Object.fromEntries(Object.entries(images).map(([name, image]) => [name, { image }])));
 
+const specOf = (pod: Pod, container: string): Container | undefined =>
+  exchangeable(pod.spec).find(({ name }) => name === container);
+
+/** As they are before they are changed. */
 const marks = (pod: Pod, names: readonly string[]): InPlaceState['lastContainerStatuses'] =>
-  Object.fromEntries(names.map((name) => [name, markOf(pod, name)]));
+  Object.fromEntries(
+    names.map((name) => {
+      const { image } = specOf(pod, name) ?? {};
+      return [name, { ...markOf(pod, name), ...(image !== undefined && { image }) }];
+    }),
+  );
+
+/** When the container is known to be what it was changed to; a time that is past once it is. */
+const settledAt = (pod: Pod, state: InPlaceState, name: string, mark: ContainerMark): number =>
+  hasRestarted(pod, name, mark) ? 0 : unnoticedAt(pod, name, mark, Date.parse(state.updateTimestamp));
+
+/** What an earlier change has left to do on the pod: its containers that have not started anew, and those it did not come to. */
+const leftOver = (pod: Pod, now: number): Pick<InPlaceState, 'lastContainerStatuses' | 'nextContainerImages'> => {
+  const state = readInPlaceState(pod);
+  if (!state || state.revision !== pod.metadata?.labels?.[HASH_LABEL])
+    return { lastContainerStatuses: {}, nextContainerImages: {} };
+  const { lastContainerStatuses, nextContainerImages } = state;
+  const open = Object.entries(lastContainerStatuses).filter(([name, mark]) => now < settledAt(pod, state, name, mark));
+  return { lastContainerStatuses: Object.fromEntries(open), nextContainerImages };
+};
+
+/** What is exchanged now, what is waited for, and what comes later, an earlier change that did not come to its end included. */
+const exchanges = (pod: Pod, plan: InPlacePlan, now: number) => {
+  const left = leftOver(pod, now);
+  const underWay = left.lastContainerStatuses;
+  const imageOf = (name: string): string => specOf(pod, name)?.image ?? '';
+  const wanted: Readonly<Record<string, string>> = {
+    ...left.nextContainerImages,
+    ...Object.fromEntries(Object.keys(underWay).map((name) => [name, imageOf(name)])),
+    ...plan.images,
+  };
+  const isPatched = (name: string): boolean => wanted[name] === imageOf(name);
+  const needed = Object.entries(wanted).filter(([name]) => name in underWay || !isPatched(name));
+  const [first = {}, ...rest] = inLaunchOrder(exchangeable(pod.spec), Object.fromEntries(needed));
+  const without = (images: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(Object.entries(images).filter(([name]) => !isPatched(name)));
+  const batch = without(first);
+  // The container of before is still there: what it is not to be has not changed.
+  const kept = Object.entries(underWay).filter(
+    ([name, mark]) => isPatched(name) || (name in batch && markOf(pod, name).containerID === mark.containerID),
+  );
+  return {
+    batch,
+    marked: { ...marks(pod, Object.keys(batch)), ...Object.fromEntries(kept) },
+    later: without(Object.assign({}, ...rest) as Record<string, string>),
+  };
+};
 
 const begin = ({ pod, revision, graceMs, now }: InPlaceInput, plan: InPlacePlan): InPlaceStep => {
   const disturbs = !isEmpty(plan.images) || !isEmpty(plan.resources);
@@ -71,12 +122,12 @@ const begin = ({ pod, revision, graceMs, now }: InPlaceInput, plan: InPlacePlan)
     return { kind: 'status', body: gatePatch(pod, [gate.inPlace], false, 'StartInPlaceUpdate', now) };
   const until = Date.parse(condition?.lastTransitionTime ?? '') + graceMs;
   if (disturbs && now < until) return { kind: 'wait', why: 'its grace period is not over', until };
-  const [first = {}, ...later] = inLaunchOrder(exchangeable(pod.spec), plan.images);
+  const { batch, marked, later } = exchanges(pod, plan, now);
   const state: InPlaceState = {
     revision,
     updateTimestamp: toTimestamp(now),
-    lastContainerStatuses: marks(pod, Object.keys(first)),
-    nextContainerImages: Object.assign({}, ...later) as Record<string, string>,
+    lastContainerStatuses: marked,
+    nextContainerImages: later,
   };
   const body = {
     metadata: {
@@ -84,7 +135,7 @@ const begin = ({ pod, revision, graceMs, now }: InPlaceInput, plan: InPlacePlan)
       labels: { ...plan.labels, [HASH_LABEL]: revision },
       annotations: { ...plan.annotations, [IN_PLACE_STATE]: JSON.stringify(state) },
     },
-    ...(!isEmpty(first) && { spec: imagesIn(pod, first) }),
+    ...(!isEmpty(batch) && { spec: imagesIn(pod, batch) }),
   };
   return { kind: 'pod', body };
 };
@@ -101,8 +152,7 @@ const nextBatch = (pod: Pod, state: InPlaceState, now: number): InPlaceStep => {
   return { kind: 'pod', body: { metadata: { ...precondition(pod), annotations }, spec: imagesIn(pod, batch) } };
 };
 
-const resourcesOf = (pod: Pod, container: string): ResourceRequirements =>
-  exchangeable(pod.spec).find(({ name }) => name === container)?.resources ?? {};
+const resourcesOf = (pod: Pod, container: string): ResourceRequirements => specOf(pod, container)?.resources ?? {};
 
 const resizing = (pod: Pod) => pod.status?.conditions?.find(({ type }) => type === 'PodResizePending');
 /**
@@ -151,11 +201,12 @@ export const nextInPlaceStep = (input: InPlaceInput): InPlaceStep => {
     return plan ? begin(input, plan) : { kind: 'stuck', why: 'its revision is not known any more' };
   const state = readInPlaceState(pod);
   if (state?.revision === revision) {
-    const waiting = Object.entries(state.lastContainerStatuses).find(([name, mark]) => !hasRestarted(pod, name, mark));
-    if (waiting) {
-      const reason = statusOf(pod, waiting[0])?.state?.waiting?.reason;
-      const why = `container ${waiting[0]} has not started anew${reason === undefined ? '' : ` (${reason})`}`;
-      return { kind: 'wait', why, until: Number.POSITIVE_INFINITY };
+    for (const [name, mark] of Object.entries(state.lastContainerStatuses)) {
+      const until = settledAt(pod, state, name, mark);
+      if (now >= until) continue;
+      const reason = statusOf(pod, name)?.state?.waiting?.reason;
+      const why = `container ${name} has not started anew${reason === undefined ? '' : ` (${reason})`}`;
+      return { kind: 'wait', why, until };
     }
     if (!isEmpty(state.nextContainerImages)) return nextBatch(pod, state, now);
   }

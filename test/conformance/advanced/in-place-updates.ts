@@ -49,10 +49,10 @@ const starts = (pods: readonly PodView[]): string[] =>
     .map((pod) => `${pod.uid} ${statuses(pod).map(({ name, restartCount }) => `${name}:${restartCount}`)}`)
     .toSorted();
 
-/** Writes of the managers to pods, by what they wrote to. */
+/** Writes of the managers to pods, without those that met a change by somebody else. */
 const writes = async (c: Case): Promise<AuditRecord[]> =>
   (await c.calls()).filter(
-    ({ verb, resource }) => /^pods\b/.test(resource) && !['get', 'list', 'watch'].includes(verb),
+    ({ verb, resource, code }) => /^pods\b/.test(resource) && !['get', 'list', 'watch'].includes(verb) && code !== 409,
   );
 
 /** Every pod is of the target, and available. */
@@ -61,9 +61,10 @@ const untilDone = async (c: Case): Promise<PodView[]> => {
   return c.pods();
 };
 
-const wordOf = ({ verb, resource, request }: AuditRecord): string => {
+const wordOf = ({ verb, resource, request, code }: AuditRecord): string => {
   const { conditions = [] } = (request as Pod | undefined)?.status ?? {};
-  return [verb, resource, ...conditions.map(({ type, status }) => `${type}=${status}`)].join(' ');
+  const set = conditions.map(({ type, status }) => `${type}=${status}`);
+  return [verb, resource, ...set, ...(code < 300 ? [] : [code])].join(' ');
 };
 
 /** What was written to one pod after another, in the order of the writes. */
