@@ -86,16 +86,19 @@ export const readRollout = async <D extends DaemonSetObject, V extends DaemonSet
   ]);
 
   const now = clock.now();
-  const ledger = createLedger(view.policy.policy);
+  const podFacts = ownPods.flatMap((pod) => {
+    const kept = kind.pods.project(pod, view.uid);
+    return (kept !== undefined && kind.pods.facts(kept)) || [];
+  });
+  // The manager's flag and the pods of agents are not to be read here; that images are asked for is.
+  const asked = podFacts.filter(({ images, revision }) => images && images.revision !== revision);
+  const agents = new Set(asked.filter(({ images }) => images?.byAgent).map(({ node }) => node));
+  const ledger = createLedger(view.policy.policy, asked.length > 0);
   for (const node of allNodes) {
-    const facts = nodeFactsOf(view, toNodeView(node));
+    const facts = nodeFactsOf(view, toNodeView(node), agents.has(node.metadata?.name ?? ''));
     if (facts.eligible) ledger.setNode(facts, now);
   }
-  for (const pod of ownPods) {
-    const kept = kind.pods.project(pod, view.uid);
-    const facts = kept === undefined ? undefined : kind.pods.facts(kept);
-    if (facts) ledger.setPod(facts, now);
-  }
+  for (const facts of podFacts) ledger.setPod(facts, now);
   ledger.firstSightOver();
   const saved = restore(status);
   ledger.restore(saved.state, saved.acts, saved.forgiven, now);

@@ -43,6 +43,13 @@ describe('plan', () => {
     ]);
   });
 
+  it('takes nothing back that the manager, or an agent, asked for though no annotation says so', async () => {
+    world.daemonSet();
+    world.fleet('n1', 'n2', 'n3');
+    world.pod('n2', 'old', true, { asks: 'controllerrevision: new' });
+    assert.doesNotMatch(await told(), /take back/);
+  });
+
   it('decides with another budget, partition or selector', async () => {
     world.daemonSet();
     world.fleet('n1', 'n2', 'n3', 'n4');

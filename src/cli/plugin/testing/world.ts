@@ -145,7 +145,7 @@ export const createWorld = () => {
         status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'Unknown', lastTransitionTime: LONG_AGO }] },
       });
     },
-    pod(node: string, hash: string, ready = true, { gated = false } = {}): void {
+    pod(node: string, hash: string, ready = true, { gated = false, asks = '' } = {}): void {
       api.put(PODS, {
         apiVersion: 'v1',
         kind: 'Pod',
@@ -165,6 +165,7 @@ export const createWorld = () => {
         status: {
           conditions: [
             { type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: LONG_AGO },
+            ...(asks ? [{ type: 'PodImageReady', status: 'False', reason: 'PullingImage', message: asks }] : []),
             ...(gated ? [{ type: 'InPlaceUpdateReady', status: 'True', lastTransitionTime: LONG_AGO }] : []),
           ],
         },
