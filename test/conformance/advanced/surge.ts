@@ -59,8 +59,8 @@ export const surge = section(
           await assertNoGap(c, since);
           assert.equal(await mostExtra(c), 1);
           const { rollingUpdate } = (await c.advanced()).spec.updateStrategy ?? {};
-        const { rollingUpdateType, maxSurge, maxUnavailable } = rollingUpdate ?? {};
-        assert.deepEqual([rollingUpdateType, maxSurge, maxUnavailable], ['Surging', undefined, undefined]);
+          const { rollingUpdateType, maxSurge, maxUnavailable } = rollingUpdate ?? {};
+          assert.deepEqual([rollingUpdateType, maxSurge, maxUnavailable], ['Surging', undefined, undefined]);
           assert.equal((await c.steps('surge')).length, 3);
         },
       );

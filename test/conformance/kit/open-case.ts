@@ -34,7 +34,7 @@ export const openCase = async (
 }> => {
   const namespace = await cluster.createNamespace('c');
   const { nodes: wanted = 3, node, kind = 'native' } = options;
-  const { group, path, rolloutName, managerArgs } = kinds[kind];
+  const { group, path: pathOf, rolloutName, managerArgs } = kinds[kind];
   const nodes = (
     typeof wanted === 'number' ? Array.from({ length: wanted }, (_, index) => `${namespace}-${index}`) : [...wanted]
   ).toSorted();
@@ -64,7 +64,7 @@ export const openCase = async (
       : startManager({ args: ['--leader-elect=false', ...(options.manager ?? [])] });
   await Promise.all([addNodes(nodes, node), first]);
 
-  const setsPath = path(namespace);
+  const setsPath = pathOf(namespace);
   const names = options.daemonSets ?? ['app'];
   const [app] = names;
   const user = `system:serviceaccount:${namespace}:edgeset-manager`;

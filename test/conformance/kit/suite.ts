@@ -1,6 +1,4 @@
 import { after, before, describe, it } from 'node:test';
-import { advancedDaemonSetCrd } from '../../../src/advanced/index.ts';
-import { customResourceDefinitions } from '../../../src/resources/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { type Api, openApi } from './api.ts';
 import type { Case, CaseOptions } from './case.ts';
@@ -50,9 +48,6 @@ export const runSuite = (title: string, startCluster: () => Promise<Cluster>, ru
       });
       // The first manager brings the CRDs, and a new kind is refused for a moment.
       const first = await cluster.startManager({ namespace: 'default', args: ['--leader-elect=false'] });
-      const { name = '' } = advancedDaemonSetCrd.metadata ?? {};
-      const present = await api.find(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`);
-      if (!present) await cluster.client.create(customResourceDefinitions, advancedDaemonSetCrd);
       for (const kind of ['edgeset.io/v1alpha1/daemonrollouts', 'apps.kruise.io/v1beta1/daemonsets'])
         await until(`${kind} are served`, () => api.get(`/apis/${kind}`));
       await first.stop();
