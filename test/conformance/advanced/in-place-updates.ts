@@ -46,7 +46,10 @@ const statuses = ({ object }: PodView): ContainerStatus[] => [
 /** Of each pod its UID and which of its containers were started how often. */
 const starts = (pods: readonly PodView[]): string[] =>
   pods
-    .map((pod) => `${pod.uid} ${statuses(pod).map(({ name, restartCount }) => `${name}:${restartCount}`)}`)
+    .map((pod) => {
+      const counts = statuses(pod).map(({ name, restartCount }) => `${name}:${restartCount}`);
+      return `${pod.uid} ${counts.join(',')}`;
+    })
     .toSorted();
 
 /** Writes of the managers to pods, without those that met a change by somebody else. */

@@ -13,7 +13,9 @@ export const rolling = section(
       ['34%', 3, 2],
     ] as const)
       rule(
-        `${maxUnavailable === undefined ? 'one node at a time by default' : `maxUnavailable ${maxUnavailable} of ${nodes} nodes is ${size} at a time`}`,
+        maxUnavailable === undefined
+          ? 'one node at a time by default'
+          : `maxUnavailable ${maxUnavailable} of ${nodes} nodes is ${size} at a time`,
         async (c) => {
           await c.settled({ ...starting(1500), ...(maxUnavailable && { rollingUpdate: { maxUnavailable } }) });
           await c.setImage('app:v2');
