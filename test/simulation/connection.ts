@@ -55,9 +55,7 @@ const refusals = {
 export type RefusalStatus = keyof typeof refusals;
 
 /** A process's connection to the API server: over a link that takes time, through faults, as its machine lets it. */
-export const createConnection = (options: ConnectionOptions): KubeClient => {
-  const { server, time, machine, link, faultOf, witness } = options;
-
+export const createConnection = ({ server, time, machine, link, faultOf, witness }: ConnectionOptions): KubeClient => {
   const call = <R>(facts: Omit<Call, 'process' | 'at'>, { signal, timeoutMs }: CallOptions, act: () => Promise<R>) =>
     new Promise<R>((resolve, reject) => {
       if (signal?.aborted) {
@@ -102,13 +100,16 @@ export const createConnection = (options: ConnectionOptions): KubeClient => {
           case 'stop':
             if (fault.when === 'after') stop(fault.ms);
             return answer(end);
-          default:
-            answer(end);
+          case 'refuse':
+          case 'lose-request':
+          case 'reset-request':
+          case undefined:
+            return answer(end);
         }
       };
       const stop = (ms: number): void => {
         machine.pause();
-        time.timer(ms, machine.resume);
+        time.timer(ms, () => machine.resume());
       };
       const leave = (): void => {
         if (fault?.kind === 'refuse')

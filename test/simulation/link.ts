@@ -125,7 +125,7 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
       if (!up) return;
       up = false;
       death = time.timer(DEAD_AFTER_MS, () => {
-        for (const stream of [...open]) fail(stream, broken('the connection brings nothing'));
+        for (const stream of open) fail(stream, broken('the connection brings nothing'));
       });
     },
     restore() {
@@ -135,7 +135,7 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
       const late = waiting;
       waiting = [];
       for (const work of late) work();
-      for (const stream of [...open]) if (!stream.timer) flush(stream);
+      for (const stream of open) if (!stream.timer) flush(stream);
     },
     stream(plural, sink) {
       const stream: Open = {
@@ -179,7 +179,7 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
     setLag: (plural, ms) => void lags.set(plural, ms),
     disturb(plural, how) {
       let count = 0;
-      for (const stream of [...open]) {
+      for (const stream of open) {
         if (stream.plural !== plural) continue;
         count += 1;
         if (how === 'drop') stream.drops += 1;

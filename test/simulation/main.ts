@@ -112,10 +112,7 @@ const runMany = async (
   const share = String(Math.ceil(rollouts / processes));
   const sum = newTally();
   const batches = Array.from({ length: processes }, (_, index) =>
-    inChild([
-      ...['--first', String(first + index * STRIDE), '--rollouts', share],
-      ...(faults ? ['--faults', faults] : []),
-    ]),
+    inChild(['--first', String(first + index * STRIDE), '--rollouts', share, ...(faults ? ['--faults', faults] : [])]),
   );
   for (const tally of await Promise.all(batches)) add(sum, tally);
   const seconds = (performance.now() - startedAt) / 1000;

@@ -61,7 +61,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
   const nothing: View = createView(daemonSet, () => 0);
   const checker = createChecker({
     daemonSet,
-    now: time.now,
+    now: () => time.now(),
     viewOf: (process) => processes.get(process)?.view ?? nothing,
     clockOf: (process) => processes.get(process)?.machine.clock.now() ?? time.now(),
     settleMs: plan.settleSeconds * 1000,
@@ -109,7 +109,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
       },
     });
     const link = createLink({ time, random, latencyMs: LATENCY_MS });
-    const view = createView(daemonSet, machine.clock.now);
+    const view = createView(daemonSet, () => machine.clock.now());
     const process: Process = { identity, machine, link, view };
     processes.set(identity, process);
     const client = createConnection({
@@ -119,7 +119,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
       link,
       faultOf,
       witness: {
-        leaves: checker.leaves,
+        leaves: (call) => checker.leaves(call),
         arrives(call, leftAt) {
           const carriedOut = checker.arrives(call, leftAt);
           return (error) => {
@@ -134,7 +134,11 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
       },
     });
     const log = words
-      ? createLogger({ write: (line) => say(`${identity} says ${line}`), now: machine.clock.now, format: 'text' })
+      ? createLogger({
+          write: (line) => say(`${identity} says ${line}`),
+          now: () => machine.clock.now(),
+          format: 'text',
+        })
       : silentLogger;
     const env = { clock: machine.clock, random: createChance(plan.seed + started), log };
     runManager({ client, env, identity, controllers: [plan.kind] }, new AbortController().signal).catch(

@@ -66,7 +66,7 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
     works,
     /** What time alone has brought about. */
     look(): void {
-      for (const name of [...inFlight.keys()]) heal(name);
+      for (const name of inFlight.keys()) heal(name);
     },
     commit(change: Parameters<typeof apply>[0]): void {
       apply(change);

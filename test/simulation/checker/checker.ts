@@ -89,7 +89,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs }: Che
   const createPod = (call: Call, leftAt: number): (() => void) | undefined => {
     if (now() - leftAt > LATE_MS) return undefined;
     const node = nodeOf(call.body as Pod);
-    const [old] = truth.podsOn(node).filter(({ terminating, ended }) => !terminating && !ended);
+    const old = truth.podsOn(node).find(({ terminating, ended }) => !terminating && !ended);
     return old && acts.begin(call, leftAt, old, 'surge', `${call.process} creates a pod beside ${old.name} on ${node}`);
   };
 

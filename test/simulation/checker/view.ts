@@ -73,11 +73,11 @@ export const createView = ({ group, name }: { group: string; name: string }, now
       }
       shown.get(watch)?.add(key);
       if (plural === 'nodes') {
-        const ready = isReadyNode(event.object as Node);
+        const ready = isReadyNode(event.object);
         const before = nodes.get(key);
         const since = before ? (before.ready === ready ? before.since : now()) : undefined;
-        nodes.set(key, { ready, since, node: event.object as Node });
-      } else table.set(key, toTruePod(event.object as Pod, table.get(key) as TruePod | undefined, now()));
+        nodes.set(key, { ready, since, node: event.object });
+      } else table.set(key, toTruePod(event.object, table.get(key) as TruePod | undefined, now()));
     },
   };
 };
