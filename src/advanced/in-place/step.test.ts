@@ -207,7 +207,7 @@ describe('an update in place', () => {
       assert.deepEqual(images(), ['app:1', '1']);
       Object.assign(pod.metadata, { generation: 3 });
       Object.assign(pod.status, { observedGeneration: 2 });
-      waits(next());
+      waits(next(T0 + 60_000));
       Object.assign(pod.status, { observedGeneration: 3 });
       assert.equal(next().kind, 'status');
     });

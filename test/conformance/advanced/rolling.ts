@@ -157,7 +157,7 @@ export const rolling = section(
       await c.until('the target is known', async () => (await c.status()).nodes?.outdated === 3);
       await c.noActFor(1.5);
       assert.equal((await deleteByHand(c, c.nodes[1])).image, 'app:v2');
-      assert.equal((await c.advanced()).status?.updatedNumberScheduled, 1);
+      await c.until('it counts as updated', async () => (await c.advanced()).status?.updatedNumberScheduled === 1);
       await c.noActFor(1);
       await c.change({ spec: { updateStrategy: { type: 'RollingUpdate' } } });
       await c.untilRunning('app:v2');
