@@ -1,10 +1,9 @@
-import { Command } from 'commander';
 import { addAgentCommand } from './agent-command.ts';
 import { addClusterCommand } from './cluster-command.ts';
 import type { AddCommand } from './command.ts';
 import { addCrdsCommand } from './crds-command.ts';
 import { addDemoCommand } from './demo-command.ts';
-import { type ExitCode, exitCodes, reportError } from './exit-code.ts';
+import type { ExitCode } from './exit-code.ts';
 import type { Io } from './io.ts';
 import { addManagerCommand } from './manager-command.ts';
 import { addCompletionCommand, COMPLETE } from './plugin/completion-command.ts';
@@ -15,7 +14,7 @@ import { addPlanCommand } from './plugin/plan-command.ts';
 import { addStatusCommand } from './plugin/status-command.ts';
 import { addUndoCommand } from './plugin/undo-command.ts';
 import { addWaitCommand } from './plugin/wait-command.ts';
-import { version } from './version.ts';
+import { runProgram } from './program.ts';
 
 /** How the program was called: kubectl finds its plugins by their name. */
 export type ProgramName = 'edgeset' | 'kubectl edgeset';
@@ -48,34 +47,23 @@ const groups: readonly CommandGroup[] = [
 ];
 
 /** Runs the command line `args` (without node and script) and resolves with the exit code. Never rejects. */
-export const main = async (args: readonly string[], io: Io, name: ProgramName = 'edgeset'): Promise<ExitCode> => {
-  let code: ExitCode = exitCodes.ok;
-  const program = new Command(name)
-    .description('DaemonSet rollouts for machines that come and go')
-    .version(version)
-    .exitOverride()
-    .showHelpAfterError('(add --help to see what there is)')
-    .configureOutput({ writeOut: io.stdout, writeErr: io.stderr });
-  const context = {
+export const main = (args: readonly string[], io: Io, name: ProgramName = 'edgeset'): Promise<ExitCode> =>
+  runProgram(args, {
+    name,
     io,
-    exit: (wanted: ExitCode) => {
-      code = wanted;
+    build(program, context) {
+      for (const { heading, commands, pluginToo } of groups) {
+        if (name !== 'edgeset' && !pluginToo) continue;
+        program.commandsGroup(heading);
+        for (const add of commands) add(program, context);
+      }
     },
-  };
-  for (const { heading, commands, pluginToo } of groups) {
-    if (name !== 'edgeset' && !pluginToo) continue;
-    program.commandsGroup(heading);
-    for (const add of commands) add(program, context);
-  }
-  try {
-    const [first, ...words] = args;
-    // Not for commander: the words are half of a command line, which it would complain of.
-    if (first === COMPLETE) {
-      const { printCompletions } = await import('./plugin/complete.ts');
-      await printCompletions(program, words, io);
-    } else await program.parseAsync(args, { from: 'user' });
-    return code;
-  } catch (error) {
-    return reportError(error, io.stderr, name);
-  }
-};
+    async run(program) {
+      const [first, ...words] = args;
+      // Not for commander: the words are half of a command line, which it would complain of.
+      if (first === COMPLETE) {
+        const { printCompletions } = await import('./plugin/complete.ts');
+        await printCompletions(program, words, io);
+      } else await program.parseAsync(args, { from: 'user' });
+    },
+  });

@@ -92,7 +92,10 @@ export const ownership = section(
           await c.untilRunning('app:v3');
           const path = `/apis/apps/v1/namespaces/${c.namespace}/controllerrevisions`;
           const { items } = await c.api.get<{ items: ControllerRevision[] }>(path);
-          assert.deepEqual(items.map(({ revision }) => revision).toSorted(), [1, 2]);
+          assert.deepEqual(
+            items.map(({ revision }) => revision).toSorted((a, b) => a - b),
+            [1, 2],
+          );
         } finally {
           await c.api.remove(`${LEASES}/kruise-manager`);
         }
