@@ -1,3 +1,4 @@
+import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import { isKubeError, type KubeClient, leases } from '../../kube/index.ts';
 import { daemonSets } from '../../resources/index.ts';
 import { formatSelector, fromLabelSelector, type PolicyError } from '../../rollout/index.ts';
@@ -14,23 +15,49 @@ export interface Obstacle {
 const KRUISE_LEASE = { namespace: 'kruise-system', name: 'kruise-manager' };
 /** As long as its lease lasts; read only when there is something to do. */
 const LEASE_LOOK_MS = 15_000;
+/** The clocks of two machines are seldom further apart. */
+const CLOCKS_APART_MS = 600_000;
 
-/** Reads the lease of OpenKruise's manager, at most once in a while for all DaemonSets together. */
+const readLease = async (client: KubeClient, signal: AbortSignal): Promise<Lease | undefined> => {
+  try {
+    return await client.get(leases, KRUISE_LEASE, { signal });
+  } catch (error) {
+    if (isKubeError(error, 'NotFound')) return undefined;
+    throw error;
+  }
+};
+
+/** Until when the lease holds by the clock of whoever renewed it, epoch ms. */
+const heldUntil = ({ spec }: Lease): number =>
+  Date.parse(spec?.renewTime ?? '') + (spec?.leaseDurationSeconds ?? 0) * 1000;
+
+/** Who holds the lease of OpenKruise's manager, as far as one look can tell. */
+export const kruiseHolder = async (
+  client: KubeClient,
+  clock: Pick<Clock, 'now'>,
+  signal: AbortSignal,
+): Promise<string | undefined> => {
+  const lease = await readLease(client, signal);
+  return lease && heldUntil(lease) > clock.now() ? lease.spec?.holderIdentity || undefined : undefined;
+};
+
+/**
+ * Follows the lease of OpenKruise's manager, with a read once in a while for all DaemonSets together. As in any election the
+ * lease has run out when we saw no change of it for its duration: its times are by another machine's clock. Only where they
+ * are long past by any clock is that not waited for.
+ */
 export const createLeaseWatch = () => {
-  let seen: { at: number; holder: string | undefined } | undefined;
+  let seen: { at: number; version: string | undefined; since: number; holder: string | undefined } | undefined;
   return async (client: KubeClient, clock: Pick<Clock, 'now'>, signal: AbortSignal): Promise<string | undefined> => {
     const now = clock.now();
     if (seen && now >= seen.at && now - seen.at < LEASE_LOOK_MS) return seen.holder;
-    let holder: string | undefined;
-    try {
-      const { spec } = await client.get(leases, KRUISE_LEASE, { signal });
-      const until = Date.parse(spec?.renewTime ?? '') + (spec?.leaseDurationSeconds ?? 0) * 1000;
-      holder = spec?.holderIdentity && until > now ? spec.holderIdentity : undefined;
-    } catch (error) {
-      if (!isKubeError(error, 'NotFound')) throw error;
-    }
-    seen = { at: now, holder };
-    return holder;
+    const lease = await readLease(client, signal);
+    const version = lease?.metadata?.resourceVersion;
+    const since = seen?.version === version && seen ? Math.min(seen.since, now) : now;
+    const lastsMs = (lease?.spec?.leaseDurationSeconds ?? 0) * 1000;
+    const held = lease && now - since < lastsMs && heldUntil(lease) + CLOCKS_APART_MS > now;
+    seen = { at: now, version, since, holder: held ? lease.spec?.holderIdentity || undefined : undefined };
+    return seen.holder;
   };
 };
 export type LeaseWatch = ReturnType<typeof createLeaseWatch>;

@@ -2,7 +2,7 @@ import { isKubeError, type KubeClient } from '../../kube/index.ts';
 import type { OutsideHold } from '../../rollout/index.ts';
 import type { Clock } from '../../runtime/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
-import { createLeaseWatch, kruiseObstacle, nativeObstacle, type Obstacle } from './obstacles.ts';
+import { kruiseHolder, kruiseObstacle, nativeObstacle, type Obstacle } from './obstacles.ts';
 
 /** Who is at work on the same pods, as a leader would find it; what the reader may not look at is taken for nobody. */
 export const readObstacle = async (
@@ -22,7 +22,7 @@ export const readObstacle = async (
   };
   const [kruise, twin] = await Promise.all([
     look(async () => {
-      const holder = await createLeaseWatch()(client, clock, signal);
+      const holder = await kruiseHolder(client, clock, signal);
       return holder === undefined ? undefined : kruiseObstacle(holder);
     }),
     look(() => nativeObstacle(client, view, signal)),

@@ -141,6 +141,29 @@ describe('nothing is acted on', () => {
   );
 
   it(
+    'while that lease is renewed, by whatever clock, and not because of one that was left behind long ago',
+    withFleet(async (fleet) => {
+      const lease = { namespace: 'kruise-system', name: 'kruise-manager' };
+      const renewed = (agoMs: number, holderIdentity: string) => ({
+        holderIdentity,
+        leaseDurationSeconds: 15,
+        renewTime: toMicroTime(fleet.clock.now() - agoMs),
+      });
+      await fleet.client.create(namespaces, { metadata: { name: lease.namespace } });
+      await fleet.client.create(leases, { metadata: lease, spec: renewed(300_000, 'slow-clock') });
+      await fleet.create();
+      for (let look = 0; look < 10; look += 1) {
+        await fleet.client.patch(leases, lease, { spec: renewed(300_000, 'slow-clock') }, { type: 'merge' });
+        await fleet.clock.advance(5_000);
+      }
+      assert.equal(created(fleet), 0);
+      await fleet.client.patch(leases, lease, { spec: renewed(3_600_000, 'long-gone') }, { type: 'merge' });
+      await fleet.clock.advance(16_000);
+      assert.ok(created(fleet) > 0);
+    }),
+  );
+
+  it(
     'while it may not be seen whether that is so, and the right that is missing is named once',
     withFleet(async (fleet) => {
       const forbidden = new KubeError('Forbidden', 'no right to get leases', { status: 403 });

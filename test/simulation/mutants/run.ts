@@ -9,7 +9,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Tally } from '../tally.ts';
 import type { Mutant } from './mutant.ts';
-import { nativeMutants } from './native.ts';
+import { mutants } from './list.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 
@@ -70,7 +70,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { most: { type: 'string', default: '3000' } },
 });
-const chosen = nativeMutants.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const chosen = mutants.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 let survivors = 0;
 const waiting = [...chosen];
 const worker = async (): Promise<void> => {

@@ -2,8 +2,8 @@ import type { Mutant } from './mutant.ts';
 
 const S1 = ['S1', 'S2'];
 
-/** Defects of controllers of native DaemonSets, those of others and our own. */
-export const nativeMutants: readonly Mutant[] = [
+/** Defects of controllers, those of others and our own. */
+export const mutants: readonly Mutant[] = [
   {
     name: 'unavailable-not-counted',
     story: 'kubernetes #123232: old pods that are not available are not counted as down',
@@ -147,7 +147,32 @@ export const nativeMutants: readonly Mutant[] = [
     story: 'kubernetes #75836, #95432: what failed is not tried again until something happens',
     breaks: ['L1'],
     file: 'src/kube/work-queue.ts',
-    find: 'TO BE CHOSEN',
+    find: '      retryLater(key, error, signal);\n',
+    replace: '',
+  },
+  {
+    name: 'no-second-look',
+    story: 'kubernetes #77203: what time alone changes is never looked at again',
+    breaks: ['L1'],
+    file: 'src/kube/work-queue.ts',
+    find: '        deadlines.set(key, outcome.requeueAt);\n',
+    replace: '',
+  },
+  {
+    name: 'placement-retires-too',
+    story: 'our own: of two old pods on a surging node placement took away the one that the rollout kept',
+    breaks: ['S10', 'S1'],
+    file: 'src/advanced/placement/place.ts',
+    find: '  return ours.toSorted(byWorth).slice(1);\n',
+    replace:
+      '  const old = surging ? live.filter((pod) => pod.revision !== revision) : [];\n  return [...ours.toSorted(byWorth).slice(1), ...old.toSorted(byWorth).slice(1)];\n',
+  },
+  {
+    name: 'late-revision-stays-newest',
+    story: 'our own: a leader that slept records its revision late, and it stays the newest',
+    breaks: ['L1'],
+    file: 'src/advanced/serve/target.ts',
+    find: '        isOvertaken() ||\n',
     replace: '',
   },
 ];
