@@ -1,23 +1,18 @@
 // Runs a suite with node's test runner and closes with one line of its totals:
-//   scripts/test.ts unit|cluster|browser [options of node --test] [files instead of the whole suite]
+//   scripts/test.ts unit|cluster|embedded|browser [options of node --test] [files instead of the whole suite]
 
 import { spawn } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { runChecks } from './checks.ts';
 import type { Totals } from './totals.ts';
 
 interface Suite {
-  /** Run side by side, each by a runner of its own. */
-  lanes: readonly Lane[];
-  checks: boolean;
-}
-
-interface Lane {
   files: readonly string[];
   /** Test files that run at the same time. */
   concurrency: number;
+  checks: boolean;
 }
 
 const cores = availableParallelism();
@@ -25,35 +20,34 @@ const half = Math.max(1, Math.floor(cores / 2));
 
 const SUITES: Readonly<Record<string, Suite>> = {
   unit: {
-    lanes: [
-      {
-        files: [
-          'src/**/*.test.ts',
-          'scripts/**/*.test.ts',
-          'web/**/*.test.ts',
-          'test/agent/**/*.test.ts',
-          'test/sim/{advanced,advanced-api,advanced-pods,agent,conformance,determinism,oracle,plugin}.test.ts',
-        ],
-        concurrency: cores,
-      },
+    files: [
+      'src/**/*.test.ts',
+      'scripts/**/*.test.ts',
+      'web/**/*.test.ts',
+      'test/agent/**/*.test.ts',
+      'test/sim/{advanced,advanced-api,advanced-pods,agent,conformance,determinism,oracle,plugin}.test.ts',
+      'test/simulation/**/*.test.ts',
     ],
+    concurrency: cores,
     checks: true,
   },
   cluster: {
-    lanes: [
-      // A file brings its own API server, controller manager and etcd: one at a time on two cores.
-      {
-        files: ['test/cluster/**/*.test.ts', 'test/containerd/**/*.test.ts', 'test/sim/*-parity.test.ts'],
-        concurrency: half,
-      },
-      // The same cases on the embedded cluster wait for most of their time, and fit beside.
-      { files: ['test/sim/full/**/*.test.ts', 'test/conformance/**/*.test.ts'], concurrency: half },
+    files: [
+      'test/cluster/**/*.test.ts',
+      'test/conformance/**/*.test.ts',
+      'test/containerd/**/*.test.ts',
+      'test/sim/*-parity.test.ts',
     ],
+    // A file brings its own API server, controller manager and etcd, which keep about two cores busy.
+    concurrency: half,
     checks: false,
   },
+  // The cases of the cluster tier on the embedded one; the unit suite has a selection of them.
+  embedded: { files: ['test/sim/full/**/*.test.ts'], concurrency: half, checks: false },
   browser: {
+    files: ['test/browser/**/*.test.ts'],
     // A Chromium a file.
-    lanes: [{ files: ['test/browser/**/*.test.ts'], concurrency: half }],
+    concurrency: half,
     checks: false,
   },
 };
@@ -71,63 +65,30 @@ const readTotals = (file: string): Totals | undefined => {
   }
 };
 
-interface LaneEnd {
-  code: number;
-  totals: Totals | undefined;
-  /** What has not been printed yet. */
-  said: string;
-}
-
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** The first lane speaks at once, the others when they have ended: mixed, nobody could read them. */
-const runLane = (lane: Lane, options: readonly string[], scratch: string, number: number): Promise<LaneEnd> =>
+const runTests = (suite: Suite, args: readonly string[], totalsFile: string): Promise<number> =>
   new Promise((resolve, reject) => {
-    const totalsFile = path.join(scratch, `totals-${number}.json`);
-    const outputFile = path.join(scratch, `output-${number}`);
-    const output = number === 0 ? 'inherit' : openSync(outputFile, 'w');
+    const options = args.filter((arg) => arg.startsWith('-'));
+    const files = args.filter((arg) => !arg.startsWith('-'));
     const child = spawn(
       process.execPath,
       [
         '--test',
-        `--test-concurrency=${lane.concurrency}`,
+        `--test-concurrency=${suite.concurrency}`,
         '--test-reporter=spec',
         '--test-reporter-destination=stdout',
         '--test-reporter=./scripts/totals.ts',
         `--test-reporter-destination=${totalsFile}`,
         ...options,
-        ...lane.files,
+        ...(files.length > 0 ? files : suite.files),
       ],
-      { stdio: ['inherit', output, output] },
+      { stdio: 'inherit' },
     );
     for (const signal of STOP_SIGNALS) process.on(signal, () => child.kill(signal));
     child.on('error', reject);
-    child.on('exit', (code) => {
-      const said = number === 0 ? '' : readFileSync(outputFile, 'utf8');
-      if (output !== 'inherit') closeSync(output);
-      resolve({ code: code ?? 1, totals: readTotals(totalsFile), said });
-    });
+    child.on('exit', (code) => resolve(code ?? 1));
   });
-
-const NOTHING: Totals = { passed: 0, failed: 0, skipped: 0 };
-
-/** Undefined when a lane ended without totals. */
-const sumOf = (ends: readonly LaneEnd[]): Totals | undefined =>
-  ends.reduce<Totals | undefined>(
-    (sum, { totals }) =>
-      sum &&
-      totals && {
-        passed: sum.passed + totals.passed,
-        failed: sum.failed + totals.failed,
-        skipped: sum.skipped + totals.skipped,
-      },
-    NOTHING,
-  );
-
-const lanesOf = (suite: Suite, files: readonly string[]): readonly Lane[] => {
-  if (files.length === 0) return suite.lanes;
-  return [{ files, concurrency: suite.lanes[0]?.concurrency ?? 1 }];
-};
 
 const main = async (name: string, args: readonly string[]): Promise<number> => {
   const suite = SUITES[name];
@@ -136,17 +97,11 @@ const main = async (name: string, args: readonly string[]): Promise<number> => {
     return 2;
   }
   const failedChecks = suite.checks ? runChecks() : [];
-  const options = args.filter((arg) => arg.startsWith('-'));
-  const lanes = lanesOf(
-    suite,
-    args.filter((arg) => !arg.startsWith('-')),
-  );
   const scratch = mkdtempSync(path.join(tmpdir(), 'edgeset-test-'));
   try {
-    const ends = await Promise.all(lanes.map((lane, number) => runLane(lane, options, scratch, number)));
-    for (const { said } of ends) process.stdout.write(said);
-    const code = ends.find((end) => end.code !== 0)?.code ?? 0;
-    const totals = sumOf(ends);
+    const totalsFile = path.join(scratch, 'totals.json');
+    const code = await runTests(suite, args, totalsFile);
+    const totals = readTotals(totalsFile);
     const outcome = totals
       ? `${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`
       : 'the runner ended without totals';

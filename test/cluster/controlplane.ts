@@ -1,6 +1,6 @@
-import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/runtime/index.ts';
@@ -56,27 +56,48 @@ const users = {
   scheduler: ['system:kube-scheduler', ''],
 } as const;
 
-// Below the range that the kernel takes the ports of outgoing connections from. By chance, and none twice: two clusters
-// that start at the same time must not find the same port free.
+// Below the range that the kernel takes the ports of outgoing connections from. Two suites that run at the same time must
+// not find the same port free: each process takes a part of the range for itself by holding the part's first port.
 const FIRST_PORT = 12_000;
-const PORTS = 18_000;
-const given = new Set<number>();
+const PARTS = 18;
+const PORTS = 1_000;
+let part: Promise<number> | undefined;
+let next = 0;
 
-const isFree = (port: number): Promise<boolean> =>
+const listen = (port: number): Promise<Server | undefined> =>
   new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    server.once('error', () => resolve(undefined));
+    server.listen(port, '127.0.0.1', () => resolve(server));
   });
 
+const isFree = async (port: number): Promise<boolean> => {
+  const server = await listen(port);
+  if (!server) return false;
+  await new Promise((resolve) => server.close(resolve));
+  return true;
+};
+
+const takePart = async (): Promise<number> => {
+  for (let index = 0; index < PARTS; index += 1) {
+    const first = FIRST_PORT + index * PORTS;
+    const server = await listen(first);
+    if (!server) continue;
+    server.unref();
+    return first;
+  }
+  throw new Error(`${PARTS} processes hold ports of test clusters already`);
+};
+
 export const freePort = async (): Promise<number> => {
-  for (let tries = 0; tries < PORTS; tries++) {
-    const port = FIRST_PORT + randomInt(PORTS);
-    if (given.has(port)) continue;
-    given.add(port);
+  part ??= takePart();
+  const first = await part;
+  for (let tries = 1; tries < PORTS; tries += 1) {
+    const port = first + 1 + (next % (PORTS - 1));
+    next += 1;
     if (await isFree(port)) return port;
   }
-  throw new Error(`no port from ${FIRST_PORT} to ${FIRST_PORT + PORTS - 1} is free on 127.0.0.1`);
+  throw new Error(`no port from ${first} to ${first + PORTS - 1} is free on 127.0.0.1`);
 };
 
 /** A kubeconfig of one cluster and one user. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Manager } from '../cluster.ts';
 import { type Case, electing, electingFor, leaderOf, lostLead, section } from '../kit/index.ts';
 import type { Link } from '../link.ts';
@@ -16,16 +17,23 @@ const reservedBy = async ({ metrics }: Manager): Promise<number> => {
   return Number(line?.[1] ?? 0);
 };
 
+/** Slots whose act has not reached the API server. */
+const heldBack = async (c: Case): Promise<number> => {
+  const acted = new Set((await c.acts()).map(({ response }) => (response as Pod | undefined)?.metadata?.uid));
+  const { reservations = [] } = await c.status();
+  return reservations.filter(({ podUID, carriedOut }) => !carriedOut && !acted.has(podUID)).length;
+};
+
 /** Stalls the link of the case's first manager while acts are on their way through it. */
 const holdActsBack = async (c: Case, link: Link): Promise<void> => {
   for (;;) {
-    const [reserved, acts] = [await reservedBy(c.manager), (await c.acts()).length];
+    const reserved = await reservedBy(c.manager);
     // What slots are for is sent in the turn that learns of them.
     await c.until('it has slots', async () => (await reservedBy(c.manager)) > reserved, 30_000, 10);
     link.stall();
     const stalledAt = performance.now();
     await c.until('what had passed is told', () => performance.now() - stalledAt > LATENCY_MS);
-    if ((await c.acts()).length === acts) return;
+    if ((await heldBack(c)) > 0) return;
     // They had passed: with the next ones.
     link.restore();
     link.slow({ latencyMs: LATENCY_MS });

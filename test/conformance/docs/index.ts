@@ -1,5 +1,7 @@
 import { describe, it } from 'node:test';
+import { nodes } from '../../../src/resources/index.ts';
 import type { Cluster } from '../cluster.ts';
+import { until } from '../kit/until.ts';
 import { leaveOpenKruise } from './openkruise.ts';
 import { playPage } from './play.ts';
 
@@ -12,6 +14,9 @@ const PAGES = [
   'docs/guide/steer-advanced.md',
   'docs/reference/advanced-daemonset.md',
 ];
+
+/** Those that show what would be done at once on nodes that have been there for long. */
+const SETTLED = new Set(['docs/guide/steer-advanced.md']);
 
 const NODES = ['node-1', 'node-2', 'node-3'];
 
@@ -29,13 +34,34 @@ const withCluster = async (start: () => Promise<Cluster>, play: (cluster: Cluste
   }
 };
 
+const SETTLE_MS = 10_000;
+
+const untilSettled = async ({ client }: Cluster): Promise<void> => {
+  const isReady = ({ type, status }: { type: string; status: string }): boolean =>
+    type === 'Ready' && status === 'True';
+  await until(
+    'the nodes are no new ones',
+    async () => {
+      const { items } = await client.list(nodes);
+      const since = items.map(({ status }) => Date.parse(status?.conditions?.find(isReady)?.lastTransitionTime ?? ''));
+      return since.every((at) => Date.now() - at > SETTLE_MS + 1_000);
+    },
+    60_000,
+  );
+};
+
 type Start = () => Promise<Cluster>;
 
 /** Registers a test for each page whose commands are played as they are written; each has a cluster of its own. */
 export const describePages = (where: string, start: Start): void => {
   describe(`pages of the documentation, ${where}`, { timeout: 600_000 }, () => {
     for (const page of PAGES)
-      it(page, () => withCluster(start, (cluster) => playPage({ page, cluster, manager: 'from the beginning' })));
+      it(page, () =>
+        withCluster(start, async (cluster) => {
+          if (SETTLED.has(page)) await untilSettled(cluster);
+          await playPage({ page, cluster, manager: 'from the beginning' });
+        }),
+      );
   });
 };
 

@@ -124,11 +124,12 @@ export const optingIn = section('Opting in', (rule) => {
   rule(
     'DaemonSets without the annotation cost nothing: their pods are not even listed',
     async (c) => {
-      // Pods that pull images are watched by their label, and are nobody's DaemonSet pods.
+      // Pods that pull images, and those of agents, are watched by their label, and are nobody's DaemonSet pods.
+      const known = ['edgeset.io/prefetch', 'edgeset.io/image-agent=true'];
       const podReads = async () =>
         (await c.calls()).filter(
           ({ verb, resource, labelSelector }) =>
-            resource === 'pods' && verb !== 'delete' && labelSelector !== 'edgeset.io/prefetch',
+            resource === 'pods' && verb !== 'delete' && !known.includes(labelSelector ?? ''),
         ).length;
       await c.until('the manager is ready', async () => (await fetch(`${c.manager.probes}/readyz`)).ok);
       await c.create({ annotations: { [strategyKey]: null } });
