@@ -12,6 +12,8 @@ interface Suite {
   files: readonly string[];
   /** Test files that run at the same time. */
   concurrency: number;
+  /** Conformance cases of a file that run at the same time, unless EDGESET_TEST_CASES says so. Default 6. */
+  cases?: number;
   checks: boolean;
 }
 
@@ -40,6 +42,8 @@ const SUITES: Readonly<Record<string, Suite>> = {
     ],
     // A file brings its own API server, controller manager and etcd, which keep about two cores busy.
     concurrency: half,
+    // They wait for most of their time.
+    cases: 9,
     checks: false,
   },
   // The cases of the cluster tier on the embedded one; the unit suite has a selection of them.
@@ -83,7 +87,7 @@ const runTests = (suite: Suite, args: readonly string[], totalsFile: string): Pr
         ...options,
         ...(files.length > 0 ? files : suite.files),
       ],
-      { stdio: 'inherit' },
+      { stdio: 'inherit', env: { EDGESET_TEST_CASES: String(suite.cases ?? 6), ...process.env } },
     );
     for (const signal of STOP_SIGNALS) process.on(signal, () => child.kill(signal));
     child.on('error', reject);
