@@ -8,8 +8,8 @@ import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Tally } from '../tally.ts';
-import type { Mutant } from './mutant.ts';
 import { mutants } from './list.ts';
+import type { Mutant } from './mutant.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 
