@@ -29,6 +29,8 @@ export interface ConnectionWitness {
   leaves(call: Call): void;
   /** A call reaches the server. Returns what is to hear whether it was carried out. */
   arrives(call: Call, leftAt: number): (error: unknown) => void;
+  /** The answer to a call reaches the process. */
+  learns(call: Call, object: unknown): void;
   /** A watch that begins with a snapshot is opened; `watch` says what is selected. */
   begins(watch: string): void;
   /** An event reaches the process. */
@@ -85,7 +87,10 @@ export const createConnection = ({ server, time, machine, link, faultOf, witness
         try {
           const result = await act();
           told(undefined);
-          end = () => resolve(result);
+          end = () => {
+            witness.learns(made, result);
+            resolve(result);
+          };
         } catch (error) {
           told(error);
           end = () => reject(error);

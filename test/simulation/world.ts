@@ -129,6 +129,9 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
             if (!error) carriedOut?.();
           };
         },
+        learns(call, object) {
+          if (call.resource?.plural === 'pods' && call.verb !== 'list' && object) view.learn(object);
+        },
         begins: (watch) => view.begin(watch),
         hears: (watch, plural, event) => view.hear(watch, plural, event),
       },

@@ -16,6 +16,8 @@ export interface View {
   podsOn(node: string): readonly TruePod[];
   podNamed(name: string): TruePod | undefined;
   readonly daemonSet: AnyDaemonSet | undefined;
+  /** An answer to the process's own call: it says more of a pod than a watch that is behind. */
+  learn(pod: Pod): void;
   /** A watch that begins with a snapshot was opened. `watch` names what is selected. */
   begin(watch: string): void;
   /** An event reached the process. */
@@ -29,6 +31,8 @@ export const createView = ({ group, name }: { group: string; name: string }, now
   /** Keys that a snapshot has shown so far. */
   const shown = new Map<string, Set<string>>();
   let daemonSet: AnyDaemonSet | undefined;
+  /** Of pods that were answered with, by UID. */
+  const versions = new Map<string, number>();
 
   const tableOf = (watch: string, plural: string): Map<string, unknown> | undefined => {
     if (plural === 'nodes') return nodes;
@@ -48,6 +52,14 @@ export const createView = ({ group, name }: { group: string; name: string }, now
         .find((pod) => pod.name === podName),
     get daemonSet() {
       return daemonSet;
+    },
+    learn(pod) {
+      const { uid = '', resourceVersion } = pod.metadata ?? {};
+      versions.set(uid, Number(resourceVersion));
+      for (const table of pods.values()) {
+        const known = table.get(uid);
+        if (known) table.set(uid, toTruePod(pod, known, now()));
+      }
     },
     begin: (watch) => void shown.set(watch, new Set()),
     hear(watch, plural, event) {
@@ -77,7 +89,8 @@ export const createView = ({ group, name }: { group: string; name: string }, now
         const before = nodes.get(key);
         const since = before ? (before.ready === ready ? before.since : now()) : undefined;
         nodes.set(key, { ready, since, node: event.object });
-      } else table.set(key, toTruePod(event.object, table.get(key) as TruePod | undefined, now()));
+      } else if (Number(metadata?.resourceVersion) >= (versions.get(key) ?? 0))
+        table.set(key, toTruePod(event.object, table.get(key) as TruePod | undefined, now()));
     },
   };
 };
