@@ -34,7 +34,7 @@ const workPerEvent = async (nodes: number, maxUnavailable: string): Promise<numb
   // The budget is used up, and nobody comes back: what follows are events of a rollout that is busy.
   const [rollout] = [...fleet.controller.snapshot()];
   const end = fleet.clock.now() + 60_000;
-  await fleet.clock.runUntil(() => fleet.clock.now() >= end);
+  await fleet.until(() => fleet.clock.now() >= end);
   const inFlight = rollout?.ledger.tally.inFlight ?? 0;
   if (inFlight === 0) throw new Error('no rollout is under way');
   const chance = createChance(3);

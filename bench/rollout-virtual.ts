@@ -32,7 +32,7 @@ const rollOut = async (nodes: number, k: number, seed: number): Promise<Run> => 
   await fleet.start();
   const startedAt = fleet.clock.now();
   fleet.release();
-  await fleet.clock.runUntil(() => fleet.downs.length >= nodes);
+  await fleet.until(() => fleet.downs.length >= nodes);
   const tookMs = fleet.clock.now() - startedAt;
   await fleet.stop();
   const rolloutWrites = fleet.writes.get('update daemonrollouts') ?? 0;

@@ -34,7 +34,7 @@ export type Deed =
   | { do: 'strategy'; strategy: Strategy }
   | { do: 'pause'; paused: boolean }
   | { do: 'partition'; nodes: number }
-  /** Back to an earlier template. */
+  /** Goes on with a halted revision. */
   | { do: 'resume' }
   | { do: 'recreate-set' }
   | { do: 'offline' | 'online' | 'delete-node' | 'create-node' | 'remake-node'; node: string }

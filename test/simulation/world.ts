@@ -51,7 +51,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
   let restarting = 0;
   /** Of the machines on which processes start. */
   let skewMs = 0;
-  let armed: Armed[] = [];
+  const armed: Armed[] = [];
   /** Of managers, those included that never arrive. */
   let writes = 0;
   const fired = new Map<string, number>();
@@ -281,14 +281,8 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
 
   return {
     time,
-    machinery,
     checker,
     fired: fired as ReadonlyMap<string, number>,
-    /** Faults that still wait for their call. */
-    waiting: (): readonly Armed[] => armed,
-    disarm: () => {
-      armed = [];
-    },
     carryOut,
     count,
     writes: () => writes,

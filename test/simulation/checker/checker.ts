@@ -21,7 +21,6 @@ export interface CheckerOptions {
 /** What came to pass, for the report. */
 export interface Account {
   acts: number;
-  writes: Map<string, number>;
   lastWriteAt: number;
 }
 
@@ -50,7 +49,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs }: Che
   const acts = createActsJudge({ report, daemonSet, now, viewOf, clockOf, settleMs });
   const sent = createSentJudge({ report, viewOf, clockOf, settleMs });
   const { truth } = acts;
-  const account: Account = { acts: 0, writes: new Map(), lastWriteAt: 0 };
+  const account: Account = { acts: 0, lastWriteAt: 0 };
 
   /** What a write to a pod is to a rollout; undefined: none of its business. */
   const kindOf = (call: Call, pod: TruePod): 'delete' | 'in-place' | 'retire' | undefined => {
@@ -124,8 +123,6 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs }: Che
       const isPod = resource.plural === 'pods';
       const carriedOut = isPod ? (verb === 'create' ? createPod(call, leftAt) : writeToPod(call, leftAt)) : undefined;
       return () => {
-        const kind = `${verb} ${resource.plural}`;
-        account.writes.set(kind, (account.writes.get(kind) ?? 0) + 1);
         // A lease is renewed, and a series of Events comes to its end, later.
         if (resource.plural !== 'leases' && resource.plural !== 'events') account.lastWriteAt = now();
         if (carriedOut) account.acts += 1;
