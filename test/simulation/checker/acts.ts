@@ -69,7 +69,10 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
       for (const name of inFlight.keys()) heal(name);
     },
     commit(change: Parameters<typeof apply>[0]): void {
+      const before = truth.daemonSet?.metadata?.uid;
       apply(change);
+      // One that is made again under the same name is another DaemonSet, with a budget of its own.
+      if (truth.daemonSet && truth.daemonSet.metadata?.uid !== before) inFlight.clear();
       const limit = terms()?.limit;
       if (limit !== undefined && limits.at(-1)?.limit !== limit) limits.push({ at: now(), limit });
     },
