@@ -6,7 +6,7 @@ export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'd
 /** One call of a process. */
 export interface Call {
   process: string;
-  /** When it left; where it is told of as carried out, when that was. Epoch ms. */
+  /** When it left, true time, epoch ms. */
   at: number;
   verb: Verb;
   /** Undefined: a raw path. */

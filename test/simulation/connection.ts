@@ -28,7 +28,7 @@ export interface ConnectionWitness {
   /** The process sends a call. */
   leaves(call: Call): void;
   /** A call reaches the server. Returns what is to hear whether it was carried out. */
-  arrives(call: Call, leftAt: number): (error: unknown) => void;
+  arrives(call: Call): (error: unknown) => void;
   /** The answer to a call reaches the process. */
   learns(call: Call, object: unknown): void;
   /** A watch that begins with a snapshot is opened; `watch` says what is selected. */
@@ -82,7 +82,7 @@ export const createConnection = ({ server, time, machine, link, faultOf, witness
         void time.timer(link.travelMs(), () => link.whenUp(() => machine.deliver(() => settle(end))));
 
       const carryOut = async (): Promise<void> => {
-        const told = witness.arrives({ ...made, at: time.now() }, made.at);
+        const told = witness.arrives(made);
         let end: () => void;
         try {
           const result = await act();

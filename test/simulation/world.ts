@@ -120,8 +120,8 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
       faultOf,
       witness: {
         leaves: (call) => checker.leaves(call),
-        arrives(call, leftAt) {
-          const carriedOut = checker.arrives(call, leftAt);
+        arrives(call) {
+          const carriedOut = checker.arrives(call);
           return (error) => {
             say(
               `${call.process} ${call.verb} ${call.resource?.plural ?? ''} ${call.ref?.name ?? ''} ${error ? (error as Error).message : 'ok'}`,

@@ -25,6 +25,8 @@ const LAG_MS = 1_000;
 export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settleMs }: ActsOptions) => {
   const { breach, check } = report;
   const inFlight = new Map<string, TrueAct>();
+  /** Which rollout a call was meant for: what its sender had been told when it left. */
+  const meantFor = new WeakMap<Call, number>();
   /** Acts by node and rollout. */
   const done = new Map<string, { uid: string }>();
   const limits: { at: number; limit: number | string }[] = [];
@@ -76,8 +78,12 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
       const limit = terms()?.limit;
       if (limit !== undefined && limits.at(-1)?.limit !== limit) limits.push({ at: now(), limit });
     },
+    /** A process sends a call. */
+    leaves(call: Call): void {
+      meantFor.set(call, truth.rolloutOf(viewOf(call.process).daemonSet));
+    },
     /** An act begins to be carried out. Returns what to do once it was. */
-    begin(call: Call, leftAt: number, pod: TruePod, kind: TrueAct['kind'], what: string): () => void {
+    begin(call: Call, pod: TruePod, kind: TrueAct['kind'], what: string): () => void {
       const { node: name } = pod;
       const found: [rule: string, text: string][] = [];
       const healthy = works(pod);
@@ -91,12 +97,12 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
         const told = view.nodes.get(other);
         return told?.ready === true && (told.since === undefined || theirNow - told.since > settleMs);
       });
-      const limit = limitSince(leftAt - LAG_MS);
+      const limit = limitSince(call.at - LAG_MS);
       // A node that is in flight already takes no further slot.
       if (!inFlight.has(name) && others.length >= limit)
         found.push(['S1', `${what} while ${others.join(', ')} are in flight, budget ${limit}`]);
       check('S6');
-      const key = `${name}/${truth.rollout}`;
+      const key = `${name}/${meantFor.get(call) ?? 0}`;
       const before = done.get(key);
       // A second write to the same pod is of the same act; one to another needs a reason.
       if (before && healthy && !(kind === 'in-place' && before.uid === pod.uid))
@@ -111,11 +117,17 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
         inFlight.set(name, { kind, uid: pod.uid });
       };
     },
-    /** Of two pods the one is deleted that the other has taken over from: never the last that works. */
-    retire(pod: TruePod, what: string): void {
+    /**
+     * Of two pods the one is to be deleted that the other has taken over from: never the last that works. Returns what to
+     * do once it was.
+     */
+    retire(pod: TruePod, what: string): () => void {
       check('S10');
       const others = live(pod.node).filter(({ uid }) => uid !== pod.uid);
-      if (works(pod) && !others.some(works)) breach('S10', `${what}, while no other works`);
+      const isLast = works(pod) && !others.some(works);
+      return () => {
+        if (isLast) breach('S10', `${what}, while no other works`);
+      };
     },
   };
 };

@@ -67,7 +67,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs }: Che
   const podNamed = (name: string | undefined): TruePod | undefined =>
     truth.pods.values().find((pod) => pod.name === name);
 
-  const writeToPod = (call: Call, leftAt: number): (() => void) | undefined => {
+  const writeToPod = (call: Call): (() => void) | undefined => {
     const pod = podNamed(call.ref?.name);
     if (!pod) return undefined;
     const what = `${call.process} ${call.verb}s ${pod.name} on ${pod.node}`;
@@ -77,19 +77,16 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs }: Che
       const { preconditions } = (call.options ?? {}) as { preconditions?: { uid?: string } };
       if (preconditions?.uid === undefined) report.breach('S5', `${what} without preconditions`);
     }
-    if (kind === 'retire') {
-      acts.retire(pod, what);
-      return undefined;
-    }
-    return kind && acts.begin(call, leftAt, pod, kind, what);
+    if (kind === 'retire') return acts.retire(pod, what);
+    return kind && acts.begin(call, pod, kind, what);
   };
 
   /** A pod is created: beside another one, or where there is none. */
-  const createPod = (call: Call, leftAt: number): (() => void) | undefined => {
-    if (now() - leftAt > LATE_MS) return undefined;
+  const createPod = (call: Call): (() => void) | undefined => {
+    if (now() - call.at > LATE_MS) return undefined;
     const node = nodeOf(call.body as Pod);
     const old = truth.podsOn(node).find(({ terminating, ended }) => !terminating && !ended);
-    return old && acts.begin(call, leftAt, old, 'surge', `${call.process} creates a pod beside ${old.name} on ${node}`);
+    return old && acts.begin(call, old, 'surge', `${call.process} creates a pod beside ${old.name} on ${node}`);
   };
 
   return {
@@ -107,6 +104,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs }: Che
     /** A process sends a call. */
     leaves(call: Call): void {
       const plural = call.resource?.plural;
+      acts.leaves(call);
       if (call.verb === 'update' && plural === 'daemonrollouts') sent.reserve(call);
       if (plural !== 'pods' || (call.verb !== 'delete' && call.verb !== 'patch')) return;
       const seen = viewOf(call.process).podNamed(call.ref?.name ?? '');
@@ -115,13 +113,13 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs }: Che
       if (seen && (kind === 'delete' || kind === 'in-place'))
         sent.act(call, seen, `${call.process} ${call.verb}s ${seen.name} on ${seen.node}`);
     },
-    /** A call reaches the server. Returns what to do when it was carried out. `leftAt`: when it was sent, true time. */
-    arrives(call: Call, leftAt: number): (() => void) | undefined {
+    /** A call reaches the server. Returns what to do when it was carried out. */
+    arrives(call: Call): (() => void) | undefined {
       const { verb, resource } = call;
       if (verb === 'get' || verb === 'list' || verb === 'watch' || !resource) return undefined;
       acts.look();
       const isPod = resource.plural === 'pods';
-      const carriedOut = isPod ? (verb === 'create' ? createPod(call, leftAt) : writeToPod(call, leftAt)) : undefined;
+      const carriedOut = isPod ? (verb === 'create' ? createPod(call) : writeToPod(call)) : undefined;
       return () => {
         // A lease is renewed, and a series of Events comes to its end, later.
         if (resource.plural !== 'leases' && resource.plural !== 'events') account.lastWriteAt = now();

@@ -33,8 +33,8 @@ export interface Truth {
   readonly podsOn: (node: string) => readonly TruePod[];
   /** The hash that the template's revision has; undefined until that is recorded. */
   readonly target: string | undefined;
-  /** Rises with each change of the template: A, B, A are three. */
-  readonly rollout: number;
+  /** The number of the rollout that the DaemonSet, as it was once, asks for; 0 for none. A, B, A are three. */
+  rolloutOf(daemonSet: AnyDaemonSet | undefined): number;
   readonly daemonSet: AnyDaemonSet | undefined;
 }
 
@@ -95,6 +95,9 @@ export const createTruth = (
   const revisions = new Map<string, { number: number; hash: string }>();
   let daemonSet: AnyDaemonSet | undefined;
   let rollout = 0;
+  /** By UID and generation. */
+  const rollouts = new Map<string, number>();
+  const versionOf = ({ metadata }: AnyDaemonSet): string => `${metadata?.uid} ${metadata?.generation}`;
 
   const unfile = (pod: TruePod): void => void byNode.get(pod.node)?.delete(pod);
   const file = (pod: TruePod): void => {
@@ -125,9 +128,7 @@ export const createTruth = (
       const observed = daemonSet?.status?.observedGeneration ?? 0;
       return observed >= (daemonSet?.metadata?.generation ?? 1) ? newest?.hash : undefined;
     },
-    get rollout() {
-      return rollout;
-    },
+    rolloutOf: (seen) => (seen && rollouts.get(versionOf(seen))) ?? 0,
     get daemonSet() {
       return daemonSet;
     },
@@ -169,6 +170,7 @@ export const createTruth = (
         if (other) revisions.clear();
         if (other || JSON.stringify(next.spec?.template) !== JSON.stringify(daemonSet?.spec?.template)) rollout += 1;
         daemonSet = next;
+        rollouts.set(versionOf(next), rollout);
         for (const node of raw.values()) takeNode(node);
         return;
       }
