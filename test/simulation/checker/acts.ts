@@ -27,8 +27,10 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
   const inFlight = new Map<string, TrueAct>();
   /** Which rollout a call was meant for: what its sender had been told when it left. */
   const meantFor = new WeakMap<Call, number>();
-  /** Acts by node and rollout. */
-  const done = new Map<string, { uid: string }>();
+  /** By node and rollout: the pod that was acted on. */
+  const done = new Map<string, Map<number, string>>();
+  /** UIDs of pods that managers delete. */
+  const taken = new Set<string>();
   const limits: { at: number; limit: number | string }[] = [];
 
   const terms = () => (truth.daemonSet ? termsOf(truth.daemonSet) : undefined);
@@ -72,7 +74,12 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
     },
     commit(change: Parameters<typeof apply>[0]): void {
       const before = truth.daemonSet?.metadata?.uid;
+      const { uid, deletionTimestamp } = change.object.metadata;
+      const pod = truth.pods.get(uid);
       apply(change);
+      // Who takes a pod away by hand, or what fails, gives its node another turn.
+      if (pod && !taken.has(uid) && (deletionTimestamp != null || truth.pods.get(uid)?.ended === true))
+        done.delete(pod.node);
       // One that is made again under the same name is another DaemonSet, with a budget of its own.
       if (truth.daemonSet && truth.daemonSet.metadata?.uid !== before) inFlight.clear();
       const limit = terms()?.limit;
@@ -102,18 +109,20 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
       if (!inFlight.has(name) && others.length >= limit)
         found.push(['S1', `${what} while ${others.join(', ')} are in flight, budget ${limit}`]);
       check('S6');
-      const key = `${name}/${meantFor.get(call) ?? 0}`;
-      const before = done.get(key);
+      const rollout = meantFor.get(call) ?? 0;
+      const before = done.get(name)?.get(rollout);
       // A second write to the same pod is of the same act; one to another needs a reason.
-      if (before && healthy && !(kind === 'in-place' && before.uid === pod.uid))
+      if (before && healthy && !(kind === 'in-place' && before === pod.uid))
         found.push(['S6', `${what}, which had its act in this rollout`]);
       if (kind === 'surge') {
         check('S10');
         if (live(name).length > 1) found.push(['S10', `${what} beside ${live(name).length} live pods`]);
       }
+      if (kind === 'delete') taken.add(pod.uid);
       return () => {
         for (const [rule, text] of found) breach(rule, text);
-        done.set(key, { uid: pod.uid });
+        const acts = done.get(name) ?? new Map<number, string>();
+        done.set(name, acts.set(rollout, pod.uid));
         inFlight.set(name, { kind, uid: pod.uid });
       };
     },
@@ -123,6 +132,7 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
      */
     retire(pod: TruePod, what: string): () => void {
       check('S10');
+      taken.add(pod.uid);
       const others = live(pod.node).filter(({ uid }) => uid !== pod.uid);
       const isLast = works(pod) && !others.some(works);
       return () => {
