@@ -17,7 +17,7 @@ import {
 import { actsAt, type Deadline, type DecisionBook, deadlineShare, nextStep, type Step } from './decisions/index.ts';
 import type { SafeCheck } from './device/index.ts';
 import type { ImagePulls } from './images/index.ts';
-import { createPodCache } from './pods/index.ts';
+import { createPodCache, type StateFiles } from './pods/index.ts';
 import type { AgentBackend, Caller } from './types.ts';
 import {
   announcedOf,
@@ -39,6 +39,8 @@ export interface AgentOptions {
   node: string;
   /** Holds what must be known without a network. */
   stateDir: string;
+  /** What the state is kept with. Default: the machine's own file system. */
+  stateFiles?: StateFiles;
   /** Of the device: windows are in its local time. */
   timeZone: string;
   /** By how much this device's clock is ahead of the API server's: a deadline is by that one. Default: not at all. */
@@ -62,9 +64,9 @@ const SELF: Caller = { identity: 'agent', via: 'agent' };
 
 /** Puts the parts of the agent together. It answers at once, from what was kept on the disk. */
 export const createAgent = (options: AgentOptions): Agent => {
-  const { client, env, node, stateDir: dir, timeZone, namespaces, safe, images, book } = options;
-  const cache = createPodCache({ client, env, node, dir, ...(namespaces && { namespaces }) });
-  const known = createKnownUpdates({ client, env, cache, dir });
+  const { client, env, node, stateDir: dir, stateFiles: files, timeZone, namespaces, safe, images, book } = options;
+  const cache = createPodCache({ client, env, node, dir, files, ...(namespaces && { namespaces }) });
+  const known = createKnownUpdates({ client, env, cache, dir, files });
   const tell = createTell(options.events, cache, node);
   const exclusive = createExclusive(env.clock);
   const fresh = createFresh({ client, env, node, link: cache.link, ...(namespaces && { namespaces }) });

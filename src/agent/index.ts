@@ -1,2 +1,3 @@
+export { type Agent, type AgentOptions, createAgent } from './agent.ts';
 export type { AgentFlags } from './options.ts';
 export { type AgentHost, runAgentProcess } from './run.ts';

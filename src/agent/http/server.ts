@@ -2,25 +2,14 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import type { Socket } from 'node:net';
 import { type BindAddress, formatAddress, ListenError } from '../../process/index.ts';
 import { type Env, OptionError } from '../../runtime/index.ts';
-import {
-  type AuthOptions as CallerOptions,
-  createAuthenticate,
-  createPeers,
-  isLoopback,
-  loadPeerCredentials,
-} from '../callers/index.ts';
+import { type AuthOptions as CallerOptions, createPeers, isLoopback, loadPeerCredentials } from '../callers/index.ts';
 import type { Asset } from '../page/index.ts';
 import type { AgentBackend } from '../types.ts';
-import { compatibleRoutes } from './compatible-routes.ts';
+import { createApi } from './api.ts';
 import { type Connections, createConnections } from './connections.ts';
-import { createEventStreams } from './event-streams.ts';
-import { createHandler, type Handler } from './handler.ts';
+import type { Handler } from './handler.ts';
 import { defaultLimits, type Limits } from './limits.ts';
-import { openApi } from './openapi.ts';
 import { type Site, tcpSite, unixSite } from './origin.ts';
-import { ownRoutes } from './own-routes.ts';
-import { createPageAnswers } from './page-answers.ts';
-import { createRateLimiter } from './rate-limiter.ts';
 import type { TlsFiles } from './tls-files.ts';
 import { listenOnUnixSocket } from './unix-socket.ts';
 
@@ -103,17 +92,14 @@ export const createAgentServer = async (options: AgentServerOptions): Promise<Ag
   checkListen(listen, auth.tokens !== undefined);
   const clientCertificates = listen.tls?.clientCaFile !== undefined;
   const credentials = listen.unixSocket === undefined ? undefined : await loadPeerCredentials();
-  const streams = createEventStreams(env, limits);
-  const routes = [...compatibleRoutes, ...ownRoutes(streams, () => env.clock.now())];
-  const handler = createHandler({
-    env,
+  const { page } = options;
+  const { handler, streams } = createApi({
     backend,
+    env,
     limits,
-    rates: createRateLimiter(env.clock),
-    authenticate: createAuthenticate({ ...auth, clientCertificates }, () => env.clock.now()),
-    routes,
-    document: openApi(routes, version),
-    page: createPageAnswers(options.page),
+    auth: { ...auth, clientCertificates },
+    page,
+    version,
     onAnswer,
   });
   const connections = createConnections(createPeers({ log: env.log, credentials }), limits, {

@@ -6,7 +6,7 @@ import type { PodRef } from '../types.ts';
 import { createContact, type SavedContact, TICK_MS } from './contact.ts';
 import { createLinkState, type LinkState } from './link-state.ts';
 import { sanitizePod } from './sanitize.ts';
-import { createStateFile } from './state-file.ts';
+import { createStateFile, type StateFiles } from './state-file.ts';
 
 export interface PodCacheOptions {
   client: Pick<KubeClient, 'list' | 'watch'>;
@@ -17,6 +17,8 @@ export interface PodCacheOptions {
   namespaces?: readonly string[];
   /** Holds the copy that answers after a restart without a network; made when it is not there. */
   dir: string;
+  /** Default: the machine's own. */
+  files?: StateFiles | undefined;
 }
 
 /** The pods of this node, in memory and on disk, as they may be shown (see `sanitizePod`). */
@@ -67,8 +69,9 @@ const parseSnapshot =
   };
 
 /** Reads the copy on disk at once. */
-export const createPodCache = ({ client, env, node, namespaces, dir }: PodCacheOptions): PodCache => {
-  const file = createStateFile<Snapshot>({ dir, name: 'pods.json', env, parse: parseSnapshot(node) });
+export const createPodCache = ({ client, env, node, namespaces, dir, files }: PodCacheOptions): PodCache => {
+  const kind = { dir, name: 'pods.json', env, parse: parseSnapshot(node) };
+  const file = createStateFile<Snapshot>({ ...kind, ...(files && { files }) });
   const kept = file.initial;
   const contact = createContact(env.clock, kept?.contact);
   const listeners = new Set<() => void>();

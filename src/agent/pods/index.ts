@@ -1,3 +1,3 @@
 export { createPodCache, type PodCache, type PodCacheOptions } from './cache.ts';
 export { sanitizePod } from './sanitize.ts';
-export { createStateFile, type StateFile } from './state-file.ts';
+export { createStateFile, type StateFile, type StateFiles } from './state-file.ts';

@@ -14,6 +14,14 @@ export interface StateFile<T> {
   flush(): Promise<void>;
 }
 
+/** What is asked of a file system. */
+export interface StateFiles {
+  /** The text of a file that this process may trust; undefined when there is none. Throws when it cannot be had. */
+  read(file: string): string | undefined;
+  /** The new text takes the place of the old one whole or not at all, and is on the disk once this resolves. */
+  replace(file: string, text: string): Promise<void>;
+}
+
 export interface StateFileOptions<T> {
   dir: string;
   name: string;
@@ -22,6 +30,8 @@ export interface StateFileOptions<T> {
   parse: (value: unknown) => T | undefined;
   /** From a change to its write, at the most. Default 1,500. */
   delayMs?: number;
+  /** Default: the machine's own. */
+  files?: StateFiles;
 }
 
 const RETRY_MS = 30_000;
@@ -57,23 +67,40 @@ const replaceFile = async (file: string, text: string): Promise<void> => {
   await syncDirectory(dir);
 };
 
+const systemFiles: StateFiles = {
+  read(file) {
+    try {
+      const found = lstatSync(file);
+      if (!found.isFile() || found.uid !== process.geteuid?.())
+        throw new Error('it is not a file of the user that runs this process');
+      return readFileSync(file, 'utf8');
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  },
+  replace: replaceFile,
+};
+
 /** Reads at once: an agent that starts without a network answers from this. */
-export const createStateFile = <T>({ dir, name, env, parse, delayMs = 1_500 }: StateFileOptions<T>): StateFile<T> => {
+export const createStateFile = <T>({
+  dir,
+  name,
+  env,
+  parse,
+  delayMs = 1_500,
+  files = systemFiles,
+}: StateFileOptions<T>): StateFile<T> => {
   const file = path.join(dir, name);
 
   const read = (): T | undefined => {
-    let text: string;
+    let text: string | undefined;
     try {
-      const found = lstatSync(file);
-      if (!found.isFile() || found.uid !== process.geteuid?.()) {
-        env.log.warn('a state file is not a file of the user that runs this process, and is left out', { file });
-        return undefined;
-      }
-      text = readFileSync(file, 'utf8');
+      text = files.read(file);
     } catch (error) {
-      if (!isMissing(error)) env.log.warn('a state file cannot be read and is left out', { file, error });
-      return undefined;
+      env.log.warn('a state file cannot be read and is left out', { file, error });
     }
+    if (text === undefined) return undefined;
     const [digest = '', body = ''] = text.split('\n', 2);
     try {
       const value = digest === digestOf(body) ? parse(JSON.parse(body)) : undefined;
@@ -94,7 +121,7 @@ export const createStateFile = <T>({ dir, name, env, parse, delayMs = 1_500 }: S
     const body = JSON.stringify(value());
     const digest = digestOf(body);
     if (digest === written) return;
-    await replaceFile(file, `${digest}\n${body}\n`);
+    await files.replace(file, `${digest}\n${body}\n`);
     written = digest;
   };
 

@@ -3,7 +3,7 @@ import { type BackoffOptions, backoffMs, isKubeError, type KubeClient } from '..
 import { controllerRevisions } from '../../resources/index.ts';
 import { recordedTemplate } from '../../rollout/index.ts';
 import { type Env, sleep, untilAborted } from '../../runtime/index.ts';
-import { createStateFile, type PodCache } from '../pods/index.ts';
+import { createStateFile, type PodCache, type StateFiles } from '../pods/index.ts';
 import type { DaemonSetRef } from '../types.ts';
 import { daemonSetOf, imagesOf, isOffered, type Owner } from './announced.ts';
 import { type Episode, type Known, leadingPod, learn, refKey, type Terms } from './known.ts';
@@ -14,6 +14,8 @@ export interface KnownUpdatesOptions {
   env: Env;
   cache: Pick<PodCache, 'list' | 'connected' | 'onChange'>;
   dir: string;
+  /** Default: the machine's own. */
+  files?: StateFiles | undefined;
 }
 
 /** One DaemonSet of this node with the pod that counts. */
@@ -50,8 +52,9 @@ const parseSaved = (value: unknown): Saved | undefined => {
   return read?.format === FORMAT && Array.isArray(read.known) ? { format: FORMAT, known: read.known } : undefined;
 };
 
-export const createKnownUpdates = ({ client, env, cache, dir }: KnownUpdatesOptions): KnownUpdates => {
-  const file = createStateFile<Saved>({ dir, name: 'updates.json', env, parse: parseSaved });
+export const createKnownUpdates = ({ client, env, cache, dir, files }: KnownUpdatesOptions): KnownUpdates => {
+  const kind = { dir, name: 'updates.json', env, parse: parseSaved };
+  const file = createStateFile<Saved>({ ...kind, ...(files && { files }) });
   let here = new Map<string, Here>();
   const listeners = new Set<() => void>();
   const reading = new Map<string, { revision: string; failures: number; due: number }>();

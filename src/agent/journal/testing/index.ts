@@ -1,0 +1,1 @@
+export { afterPowerCut, createDisk, type Disk, type DiskOp } from './disk.ts';
