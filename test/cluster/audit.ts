@@ -26,12 +26,14 @@ const milliseconds = (stamp: string): number => {
 export const recordOf = (event: AuditEvent): AuditRecord => {
   const ref = event.objectRef ?? {};
   const node = event.user.extra?.['authentication.kubernetes.io/node-name']?.[0];
+  const credential = event.user.extra?.['authentication.kubernetes.io/credential-id']?.[0];
   const created = event.responseObject as { metadata?: { name?: string } } | undefined;
   return {
     receivedAt: milliseconds(event.requestReceivedTimestamp),
     answeredAt: milliseconds(event.stageTimestamp),
     user: event.impersonatedUser?.username ?? event.user.username,
     ...(node !== undefined && { node }),
+    ...(credential !== undefined && { credential }),
     userAgent: event.userAgent ?? '',
     verb: event.verb,
     group: ref.apiGroup ?? '',

@@ -90,6 +90,12 @@ export const mintToken = async (api: Api, namespace: string, name: string): Prom
   return status.token;
 };
 
+/** What the API server calls a token in its audit log. */
+const credentialOf = (token: string): string => {
+  const { jti } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { jti: string };
+  return `JTI=${jti}`;
+};
+
 let started = 0;
 
 /** What a manager needs of the control plane that it works on. */
@@ -123,6 +129,7 @@ export const startManager = async (plane: ManagerPlace, options: ManagerOptions)
   });
   return {
     user: `system:serviceaccount:${namespace}:edgeset-manager`,
+    credential: credentialOf(token),
     pid: child.pid,
     metrics: `http://127.0.0.1:${metricsPort}`,
     probes: `http://127.0.0.1:${probePort}`,

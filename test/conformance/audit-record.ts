@@ -6,6 +6,8 @@ export interface AuditRecord {
   user: string;
   /** The node that the user's token claims: tells agents apart. The embedded cluster does not know it. */
   node?: string;
+  /** Tells processes of one user apart by their tokens. The embedded cluster does not know it. */
+  credential?: string;
   userAgent: string;
   verb: 'create' | 'update' | 'patch' | 'delete' | 'deletecollection' | 'get' | 'list' | 'watch';
   group: string;

@@ -66,6 +66,8 @@ export interface ManagerOptions {
 
 export interface Manager {
   readonly user: string;
+  /** As audit records have it. */
+  readonly credential?: string;
   readonly pid: number;
   /** `http://127.0.0.1:<port>`. */
   readonly metrics: string;

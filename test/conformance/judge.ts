@@ -14,9 +14,11 @@ export interface JudgeOptions {
   /** What `apps.openyurt.io/max-unavailable` was: a number, or a percentage of the eligible online nodes. Default 10%. */
   budget?: number | `${number}%`;
   /** What happened in the cluster so shortly before an act may be unknown to the one who acts. Default 1000. */
-  lagMs?: number;
+  lagMs?: number | ((act: AuditRecord) => number);
   /** A node that came back less than this long ago need not be counted as down, and is not acted on. Default 10 000. */
   settleMs?: number;
+  /** Hears the rule each time that an act is held against one. */
+  checked?: (rule: string) => void;
 }
 
 const isProduct = (user: string): boolean => /^system:serviceaccount:[^:]+:edgeset-/.test(user);
@@ -41,7 +43,7 @@ const did: Readonly<Record<Step['kind'], string>> = {
  */
 export const judge = (records: readonly AuditRecord[], options: JudgeOptions): string[] => {
   const { namespace, daemonSet, kind = 'native', product = isProduct, budget = '10%' } = options;
-  const { lagMs = 1000, settleMs = 10_000 } = options;
+  const { lagMs: lag = 1000, settleMs = 10_000, checked: check = () => undefined } = options;
   const group = kind === 'native' ? 'apps' : 'apps.kruise.io';
   const { truth, apply } = followTruth(namespace, daemonSet, group);
   const reader = createStepReader(truth);
@@ -50,6 +52,8 @@ export const judge = (records: readonly AuditRecord[], options: JudgeOptions): s
   const inFlight = new Map<string, Step['kind']>();
   const acted = new Map<string, number>();
   const policies: SpecPolicy[] = [];
+  /** Of whoever made the step that is looked at. */
+  let lagMs = 0;
 
   const heal = (at: number): void => {
     // A surge ends when one pod is left, and that one works.
@@ -91,6 +95,8 @@ export const judge = (records: readonly AuditRecord[], options: JudgeOptions): s
     const complain = complainOf(step);
     const at = record.receivedAt;
     const node = truth.nodes.get(name);
+    check('S3');
+    check('S4');
     if (node === undefined) complain('S4', `on ${name}, a node that does not exist`);
     else if (!node.ready && at - node.since > lagMs)
       complain('S4', `on ${name}, which had not been ready for ${Math.round(at - node.since)} ms`);
@@ -103,6 +109,7 @@ export const judge = (records: readonly AuditRecord[], options: JudgeOptions): s
     const { node: name, record } = step;
     const complain = complainOf(step);
     const seen = policiesAt(record.receivedAt);
+    check('S9');
     if (seen.every(({ manual }) => manual)) complain('S9', `on ${name}, though somebody else is to update it`);
     const agreed = livePods(truth, name).some(({ approved }) => approved !== undefined && approved === truth.target);
     if (seen.every(({ owners }) => owners) && !agreed) complain('S9', `on ${name}, whose owner has not agreed`);
@@ -122,11 +129,13 @@ export const judge = (records: readonly AuditRecord[], options: JudgeOptions): s
     const complain = complainOf(step);
     const at = record.receivedAt;
     const healthy = isAvailable(truth, pod, at);
+    check('S5');
     if (healthy && pod.hash === truth.target)
       complain('S5', `on ${name}, a healthy one of the target revision ${pod.hash}`);
     judgeNode(step);
     if (kind === 'advanced') judgeObedience(step);
 
+    check(surges ? 'S10' : 'S1');
     const limit = limitAt(at, surges);
     const others = [...inFlight.keys()].filter((other) => other !== name && knownOnline(other, at));
     if (others.length >= limit)
@@ -140,6 +149,7 @@ export const judge = (records: readonly AuditRecord[], options: JudgeOptions): s
       if (inFlight.has(other)) return knownOnline(other, at);
       return at - since > Math.max(settleMs, lagMs) && at - (truth.downSince.get(other) ?? at) > lagMs;
     };
+    if (healthy && !surges) check('S2');
     const down = eligible(truth)
       .filter(isDown)
       .map((one) => one.name);
@@ -149,6 +159,7 @@ export const judge = (records: readonly AuditRecord[], options: JudgeOptions): s
         `on ${name}, a healthy one, while ${down.length} nodes were down (${down.join(', ')}) and the budget is ${limit}`,
       );
 
+    check('S6');
     if (acted.get(name) === truth.rollout && healthy)
       complain('S6', `on ${name}, the second act there for one rollout`);
     acted.set(name, truth.rollout);
@@ -162,8 +173,10 @@ export const judge = (records: readonly AuditRecord[], options: JudgeOptions): s
     const others = livePods(truth, pod.node).filter(({ uid }) => uid !== pod.uid);
     const fresh = others.filter(({ hash }) => hash === truth.target);
     const takesOver = (fresh.length > 0 ? fresh : others).some((one) => isAvailable(truth, one, at));
+    check('S5');
     if (pod.hash === truth.target && isAvailable(truth, pod, at))
       complain('S5', `on ${pod.node}, a healthy one of the target revision ${pod.hash}`);
+    check('S10');
     if (pod.readySince !== undefined && !takesOver)
       complain('S10', `on ${pod.node}, a ready one, before the new one beside it was available`);
     judgeNode(step);
@@ -171,10 +184,12 @@ export const judge = (records: readonly AuditRecord[], options: JudgeOptions): s
 
   const judgeStep = (step: Step): void => {
     const { kind: what, record, brings, pod } = step;
+    lagMs = typeof lag === 'number' ? lag : lag(record);
     const complain = complainOf(step);
     const preconditions = (record.request as { preconditions?: { uid?: string } } | undefined)?.preconditions;
     if (record.verb === 'delete' && preconditions?.uid === undefined) complain('S5', 'without a uid precondition');
     const known = truth.target !== undefined && record.receivedAt - truth.targetSince > lagMs;
+    if (brings !== undefined && known) check('S14');
     if (brings !== undefined && known && brings !== truth.target)
       complain('S14', `on ${step.node}, bringing it to ${brings} while ${truth.target} is the target`);
     // What was brought there has come to nothing, such as a new pod that has no place beside the old one.

@@ -213,12 +213,10 @@ export const openCase = async (
       verdictOf({
         records: await cluster.audit.read(),
         namespace,
-        daemonSets: names,
+        daemonSets: names.map((name) => ({ name, kind, budget: options.budget ?? annotations[budgetKey] })),
         nodes: allNodes,
         user,
         logs,
-        kind,
-        budget: options.budget ?? annotations[budgetKey],
         settleMs: Number(annotations['edgeset.io/settle-seconds'] ?? 10) * 1000,
         expected: options.expected,
         refusals: options.refusals ?? false,

@@ -1,22 +1,26 @@
 import assert from 'node:assert/strict';
 import type { DaemonRollout } from '../../../src/rollout/index.ts';
 import type { AuditRecord } from '../audit-record.ts';
-import { judge } from '../judge.ts';
+import { type JudgeOptions, judge } from '../judge.ts';
 import { judgeAnnouncements } from '../judge-announcements.ts';
 import { isPullCall, judgePulls } from '../judge-pulls.ts';
 import type { CaseKind } from './kinds.ts';
 
-export interface Hearing {
+interface HeardSet {
+  name: string;
+  kind: CaseKind;
+  /** Text of the annotation, or what the case says; of native DaemonSets. */
+  budget: number | string | undefined;
+}
+
+export interface Hearing extends Pick<JudgeOptions, 'lagMs' | 'checked'> {
   records: readonly AuditRecord[];
   namespace: string;
-  daemonSets: readonly string[];
+  daemonSets: readonly HeardSet[];
   nodes: ReadonlySet<string>;
   /** The managers' common user. */
   user: string;
   logs: readonly string[];
-  kind: CaseKind;
-  /** Text of the annotation, or what the case says; of native DaemonSets. */
-  budget: number | string | undefined;
   settleMs: number;
   expected: RegExp | undefined;
   refusals: boolean;
@@ -73,20 +77,23 @@ export const verdictOf = (hearing: Hearing): void => {
   // A pod's name begins with its DaemonSet's: deletes that belong to another one are that one's business.
   const isOf = (one: string, { name, resource, verb }: AuditRecord): boolean =>
     !(resource === 'pods' && verb === 'delete') ||
-    !hearing.daemonSets.some((other) => other !== one && name.startsWith(`${other}-`));
+    !hearing.daemonSets.some((other) => other.name !== one && name.startsWith(`${other.name}-`));
   const product = (name: string): boolean => name === user;
   assert.deepEqual(judgePulls(all, product), [], 'the judge of pulls finds nothing');
-  const violations = hearing.daemonSets.flatMap((daemonSet) => [
+  const { lagMs, checked, settleMs } = hearing;
+  const violations = hearing.daemonSets.flatMap(({ name: daemonSet, kind, budget }) => [
     ...judgeAnnouncements(ours, { namespace, daemonSet, product }),
     ...judge(
       ours.filter((record) => isOf(daemonSet, record)),
       {
         namespace,
         daemonSet,
-        kind: hearing.kind,
-        budget: toBudget(hearing.budget),
-        settleMs: hearing.settleMs,
+        kind,
+        budget: toBudget(budget),
+        settleMs,
         product,
+        ...(lagMs !== undefined && { lagMs }),
+        ...(checked && { checked }),
       },
     ),
   ]);
