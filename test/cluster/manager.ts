@@ -90,9 +90,11 @@ export const mintToken = async (api: Api, namespace: string, name: string): Prom
   return status.token;
 };
 
-/** What the API server calls a token in its audit log. */
-const credentialOf = (token: string): string => {
-  const { jti } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { jti: string };
+/** What a real API server calls a token in its audit log; the embedded one's are no JWTs. */
+const credentialOf = (token: string): string | undefined => {
+  const [, claims] = token.split('.');
+  if (claims === undefined) return undefined;
+  const { jti } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { jti: string };
   return `JTI=${jti}`;
 };
 
@@ -107,6 +109,7 @@ export const startManager = async (plane: ManagerPlace, options: ManagerOptions)
   if (!existsSync(file)) throw new Error(`${file} is missing: there is no manager to start`);
   await installRights(plane.api, namespace);
   const token = await mintToken(plane.api, namespace, 'edgeset-manager');
+  const credential = credentialOf(token);
   const server = link === undefined ? plane.access.server : `https://127.0.0.1:${link.port}`;
   const name = `manager-${++started}`;
   const kubeconfig = join(plane.dir, `${name}.kubeconfig`);
@@ -129,7 +132,7 @@ export const startManager = async (plane: ManagerPlace, options: ManagerOptions)
   });
   return {
     user: `system:serviceaccount:${namespace}:edgeset-manager`,
-    credential: credentialOf(token),
+    ...(credential !== undefined && { credential }),
     pid: child.pid,
     metrics: `http://127.0.0.1:${metricsPort}`,
     probes: `http://127.0.0.1:${probePort}`,
