@@ -1,10 +1,24 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { FIELD_MANAGER, factsAlone, newestRevision, readRevisions, type ServedKind } from '../controller/index.ts';
+import { isKubeError, type KubeClient } from '../kube/index.ts';
 import { daemonSets } from '../resources/index.ts';
 import { annotation, type PodFacts } from '../rollout/index.ts';
 import { type NativeView, toNativeView } from './native-view.ts';
 import { putTemplate } from './put-template.ts';
-import { createTargetFinder } from './target.ts';
+import { createTargetFinder, type TargetOptions } from './target.ts';
+
+const readTarget =
+  (client: KubeClient): TargetOptions['read'] =>
+  async (view, signal) => {
+    const revisions = await readRevisions(client, daemonSets, view, signal);
+    try {
+      const { metadata } = await client.get(daemonSets, view, { signal });
+      return metadata?.uid === view.uid ? { revisions, generation: metadata.generation ?? 0 } : undefined;
+    } catch (error) {
+      if (isKubeError(error, 'NotFound')) return undefined;
+      throw error;
+    }
+  };
 
 /**
  * DaemonSets of apps/v1. Pods and revisions are made by Kubernetes' own controller: all that is done here is to delete
@@ -23,7 +37,7 @@ export const nativeKind: ServedKind<DaemonSet, NativeView, PodFacts> = {
     findTarget: createTargetFinder({
       clock: env.clock,
       cached: revisions,
-      read: (view, signal) => readRevisions(client, daemonSets, view, signal),
+      read: readTarget(client),
     }),
     acts: {
       delete: (_node, act, signal) => podActs.delete(act, signal),

@@ -16,15 +16,16 @@ const view = (generation: number, observedGeneration: number, templateDigest: st
   ({ uid: 'u', generation, observedGeneration, templateDigest }) as NativeView;
 const { signal } = new AbortController();
 
-const createFinder = (cached: RevisionView[], served: RevisionView[]) => {
+/** `generation`: of the DaemonSet as it is read; by default the one that is asked for. */
+const createFinder = (cached: RevisionView[], served: RevisionView[], generation?: number) => {
   const clock = createTestClock();
   let reads = 0;
   const find = createTargetFinder({
     clock,
     cached: () => cached,
-    read: () => {
+    read: (asked) => {
       reads += 1;
-      return Promise.resolve(served);
+      return Promise.resolve({ revisions: served, generation: generation ?? asked.generation });
     },
   });
   return { clock, find: (asked: NativeView) => find(asked, signal), reads: () => reads };
@@ -69,6 +70,15 @@ describe('the target', () => {
       assert.equal(target.kind === 'known' && target.revision.name, 'app-2');
     }
     assert.equal(reads(), 1);
+  });
+
+  it('is not the revision of a later generation: what else changed with it is not known yet', async () => {
+    const served = [revision(1, 'a'), revision(2, 'b')];
+    const { find, clock } = createFinder(served, served, 2);
+    await find(view(1, 1, 'a'));
+    await clock.advance(1_000);
+    assert.equal((await find(view(1, 1, 'a'))).kind, 'held');
+    assert.equal((await find(view(2, 2, 'b'))).kind, 'known');
   });
 
   it('is looked for anew with every generation, where templates never compare equal', async () => {

@@ -10,8 +10,11 @@ export interface TargetOptions {
   clock: Clock;
   /** The revisions that the watch has delivered so far. */
   cached: () => Iterable<RevisionView>;
-  /** A consistent read of the DaemonSet's revisions. */
-  read: (view: NativeView, signal: AbortSignal) => Promise<RevisionView[]>;
+  /** A consistent read of the DaemonSet's revisions, then of its generation; undefined where it is gone. */
+  read: (
+    view: NativeView,
+    signal: AbortSignal,
+  ) => Promise<{ revisions: readonly RevisionView[]; generation: number } | undefined>;
 }
 
 const unobserved = (lookAgainAt: number): Target => ({ kind: 'held', hold: { kind: 'unobserved' }, lookAgainAt });
@@ -19,9 +22,10 @@ const unobserved = (lookAgainAt: number): Target => ({ kind: 'held', hold: { kin
 /**
  * Finds the revision that a DaemonSet asks for: the newest that it owns, once the native controller has observed the
  * present generation. Watches are not ordered among themselves, so the status may arrive before the revision: the
- * template must be the same, or the revisions are listed afresh. What such a list says is final, since the native
- * controller writes the revision before the status; and a revision written by an API server of another version may
- * differ from the template in defaults.
+ * template must be the same, or the revisions are listed afresh. What such a list says is final while the DaemonSet still
+ * is of that generation, since the native controller writes the revision before the status; and a revision written by an
+ * API server of another version may differ from the template in defaults. A later generation has a budget of its own: the
+ * watch has to deliver it first.
  */
 export const createTargetFinder = ({ clock, cached, read }: TargetOptions) => {
   let waitingFor: { generation: number; since: number } | undefined;
@@ -44,7 +48,8 @@ export const createTargetFinder = ({ clock, cached, read }: TargetOptions) => {
     const readAt = Math.max(waitingFor.since + REREAD_AFTER_MS, nextTurn(lastRead, REREAD_EVERY_MS, now));
     if (now < readAt) return unobserved(readAt);
     lastRead = now;
-    const revision = newestRevision(await read(view, signal));
+    const there = await read(view, signal);
+    const revision = there?.generation === generation ? newestRevision(there.revisions) : undefined;
     if (!revision) return unobserved(now + REREAD_EVERY_MS);
     found = { generation, revision };
     return { kind: 'known', revision };
