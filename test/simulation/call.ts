@@ -23,6 +23,8 @@ export type CallFault =
   | { kind: 'lose-request' }
   /** It is carried out, and nobody says so. */
   | { kind: 'lose-answer' }
+  /** It is carried out, and the answer breaks off in its middle. */
+  | { kind: 'truncate' }
   | { kind: 'reset-request' }
   | { kind: 'reset-answer' }
   /** The process is stopped before the call leaves, or when it has been carried out, and goes on so much later. */

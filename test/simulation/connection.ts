@@ -7,10 +7,11 @@ import {
   type WatchEvent,
   type WatchOptions,
 } from '../../src/kube/index.ts';
-import type { Clock } from '../../src/runtime/index.ts';
+import { type Clock, sleep } from '../../src/runtime/index.ts';
 import type { Call, CallFault, Verb } from './call.ts';
 import type { Link } from './link.ts';
 import type { Machine } from './machine.ts';
+import type { Lag, Past } from './past.ts';
 
 export interface ConnectionOptions {
   /** The API server's own client: a call is a function call. */
@@ -18,6 +19,9 @@ export interface ConnectionOptions {
   time: Clock;
   machine: Machine;
   link: Link;
+  past: Past;
+  /** Asked when a watch begins; undefined: the API server does not lag. */
+  lagging: () => Lag | undefined;
   /** Asked once a call, before it leaves. */
   faultOf: (call: Call) => CallFault | undefined;
   witness: ConnectionWitness;
@@ -41,10 +45,13 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 
 const isWrite = (verb: Verb): boolean => verb !== 'get' && verb !== 'list';
 
-const lost = (verb: Verb, code: 'Transport' | 'Timeout'): KubeError =>
-  new KubeError(code, `${verb}: ${code === 'Timeout' ? 'timed out' : 'the connection broke'}`, {
-    happened: isWrite(verb) ? 'unknown' : 'no',
-  });
+const losses = {
+  Timeout: 'timed out',
+  Transport: 'the connection broke',
+  Malformed: 'the answer is not a JSON object',
+} as const;
+const lost = (verb: Verb, code: keyof typeof losses): KubeError =>
+  new KubeError(code, `${verb}: ${losses[code]}`, { happened: isWrite(verb) ? 'unknown' : 'no' });
 
 const refusals = {
   409: () => new KubeError('Conflict', 'injected: the object has been modified', { status: 409 }),
@@ -57,7 +64,16 @@ const refusals = {
 export type RefusalStatus = keyof typeof refusals;
 
 /** A process's connection to the API server: over a link that takes time, through faults, as its machine lets it. */
-export const createConnection = ({ server, time, machine, link, faultOf, witness }: ConnectionOptions): KubeClient => {
+export const createConnection = ({
+  server,
+  time,
+  machine,
+  link,
+  past,
+  lagging,
+  faultOf,
+  witness,
+}: ConnectionOptions): KubeClient => {
   const call = <R>(facts: Omit<Call, 'process' | 'at'>, { signal, timeoutMs }: CallOptions, act: () => Promise<R>) =>
     new Promise<R>((resolve, reject) => {
       if (signal?.aborted) {
@@ -100,6 +116,8 @@ export const createConnection = ({ server, time, machine, link, faultOf, witness
             return;
           case 'reset-answer':
             return answer(() => reject(lost(made.verb, 'Transport')));
+          case 'truncate':
+            return answer(() => reject(lost(made.verb, 'Malformed')));
           case 'crash':
             return machine.kill();
           case 'stop':
@@ -157,7 +175,7 @@ export const createConnection = ({ server, time, machine, link, faultOf, witness
     };
     const onAbort = (): void => finish({ error: signal?.reason });
     signal?.addEventListener('abort', onAbort, { once: true });
-    const stream = link.stream(resource.plural, {
+    const stream = link.stream(resource.plural, !options.sendInitialEvents, {
       push: (event: unknown) =>
         machine.deliver(() => {
           witness.hears(name, resource.plural, event as WatchEvent<object>);
@@ -167,15 +185,31 @@ export const createConnection = ({ server, time, machine, link, faultOf, witness
       fail: (error: KubeError) => machine.deliver(() => finish({ error })),
       close: () => machine.deliver(() => finish('ended')),
     });
+    const fromServer = (place: WatchOptions): AsyncIterable<WatchEvent<T>> =>
+      server.watch(resource, { ...place, signal: over.signal, onOpen: () => machine.deliver(() => onOpen?.()) });
+    /** A server that lags tells what was, and goes on from there once it has caught up. */
+    async function* serve(): AsyncGenerator<WatchEvent<T>> {
+      const lag = lagging();
+      if (!lag) {
+        yield* fromServer(asked);
+        return;
+      }
+      const { sendInitialEvents, ...rest } = asked;
+      let from = asked.resourceVersion;
+      if (sendInitialEvents) {
+        if (past.isOutdated(resource, lag.version)) lag.met();
+        from = String(lag.version);
+        for (const object of past.list(resource, asked, lag.version))
+          yield { type: 'ADDED', object: object as unknown as T };
+        yield { type: 'BOOKMARK', resourceVersion: from, initialEventsEnd: true };
+      } else lag.met();
+      await sleep(time, Math.max(0, lag.until - time.now()), over.signal);
+      yield* fromServer({ ...rest, ...(from !== undefined && { resourceVersion: from }) });
+    }
     // The server's own stream is read at once: what a slow link holds back is the link's to keep.
     const pump = async (): Promise<void> => {
       try {
-        for await (const event of server.watch(resource, {
-          ...asked,
-          signal: over.signal,
-          onOpen: () => machine.deliver(() => onOpen?.()),
-        }))
-          stream.take(event);
+        for await (const event of serve()) stream.take(event);
         stream.end(undefined);
       } catch (error) {
         if (!over.signal.aborted) stream.end(error);

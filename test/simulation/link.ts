@@ -18,19 +18,30 @@ export interface Stream {
   drop(): void;
 }
 
+/** What becomes of a watch from its next event on. */
+export type StreamFault =
+  /** The event is lost; it comes twice; nor does anything come after it; an answer 410, a broken line or connection instead. */
+  | { how: 'drop' | 'duplicate' | 'silence' | 'gone' | 'truncate' | 'reset' }
+  /** It and those of so long after it come so much later, ms. */
+  | { how: 'lag'; ms: number; forMs: number };
+
 /** A process's way to the API server. What is done to streams is done by the plural of their resource. */
 export interface Link {
   /** One way, ms. */
   travelMs(): number;
   /** At once, or when the link is back. */
   whenUp(work: () => void): void;
-  cut(): void;
+  /** `met` is called once something is held back by it. */
+  cut(met: () => void): void;
   restore(): void;
-  stream(plural: string, sink: Sink): Stream;
+  /** `live`: it begins with what is new, and not with what is there. */
+  stream(plural: string, live: boolean, sink: Sink): Stream;
   /** Events of these watches come so much later, ms. */
   setLag(plural: string, ms: number): void;
-  /** Of the watches that are open: the next event is lost; it comes twice; nothing comes any more; an answer 410. */
-  disturb(plural: string, how: 'drop' | 'duplicate' | 'silence' | 'gone' | 'reset'): number;
+  /** Waits for the next event of such a watch, past what it begins with; `met` is called then. */
+  disturb(plural: string, fault: StreamFault, met: () => void): void;
+  /** All watches end, as when the server does. Returns how many. */
+  breakAll(): number;
 }
 
 export interface LinkOptions {
@@ -61,17 +72,18 @@ interface Open {
   timer: Timer | undefined;
   idle: Timer | undefined;
   lastAt: number;
-  drops: number;
-  doubles: number;
+  live: boolean;
   silent: boolean;
 }
 
 export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
   let up = true;
+  let heldBack: (() => void) | undefined;
   let waiting: (() => void)[] = [];
   let death: Timer | undefined;
   const open = new Set<Open>();
   const lags = new Map<string, number>();
+  const waitingFaults = new Map<string, { fault: StreamFault; met: () => void }[]>();
   const travelMs = (): number => latencyMs * (1 + random());
 
   const close = (stream: Open): void => {
@@ -108,20 +120,57 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
       stream.sink.push(head.event);
     }
   };
+  const meetCut = (): void => {
+    heldBack?.();
+    heldBack = undefined;
+  };
   const hold = (stream: Open, event: unknown, end?: () => void): void => {
+    if (!up) meetCut();
     const at = Math.max(stream.lastAt, time.now() + travelMs() + (lags.get(stream.plural) ?? 0));
     stream.lastAt = at;
     stream.queue.push({ at, event, end });
     if (!stream.timer) flush(stream);
   };
 
+  const setLag = (plural: string, ms: number): void => void lags.set(plural, ms);
+  /** What becomes of an event of a stream that is well; undefined: nothing else. */
+  const deliverThrough = (stream: Open, event: unknown, fault: StreamFault | undefined): void => {
+    switch (fault?.how) {
+      case 'drop':
+        return;
+      case 'silence':
+        stream.silent = true;
+        return;
+      case 'gone':
+        return fail(stream, new KubeError('Gone', 'injected: too old resource version', { status: 410 }));
+      case 'truncate':
+        return fail(stream, new KubeError('Malformed', 'injected: a line is not JSON'));
+      case 'reset':
+        return fail(stream, broken('injected: reset'));
+      case 'duplicate':
+        hold(stream, event);
+        return hold(stream, event);
+      case 'lag':
+        setLag(stream.plural, fault.ms);
+        time.timer(fault.forMs, () => setLag(stream.plural, 0));
+        return hold(stream, event);
+      case undefined:
+        return hold(stream, event);
+    }
+  };
+
   return {
     travelMs,
     whenUp(work) {
-      if (up) work();
-      else waiting.push(work);
+      if (up) {
+        work();
+        return;
+      }
+      meetCut();
+      waiting.push(work);
     },
-    cut() {
+    cut(met) {
+      heldBack = met;
       if (!up) return;
       up = false;
       death = time.timer(DEAD_AFTER_MS, () => {
@@ -137,7 +186,7 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
       for (const work of late) work();
       for (const stream of open) if (!stream.timer) flush(stream);
     },
-    stream(plural, sink) {
+    stream(plural, live, sink) {
       const stream: Open = {
         plural,
         sink,
@@ -145,8 +194,7 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
         timer: undefined,
         idle: undefined,
         lastAt: 0,
-        drops: 0,
-        doubles: 0,
+        live,
         silent: false,
       };
       open.add(stream);
@@ -154,17 +202,13 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
       return {
         take(event) {
           if (!open.has(stream) || stream.silent) return;
+          const { type, initialEventsEnd } = event as { type?: string; initialEventsEnd?: boolean };
           // Bookmarks are not what is lost: a reflector could not tell, and need not.
-          const bookmark = (event as { type?: string }).type === 'BOOKMARK';
-          if (!bookmark && stream.drops > 0) {
-            stream.drops -= 1;
-            return;
-          }
-          hold(stream, event);
-          if (!bookmark && stream.doubles > 0) {
-            stream.doubles -= 1;
-            hold(stream, event);
-          }
+          const isNews = stream.live && type !== 'BOOKMARK';
+          if (initialEventsEnd) stream.live = true;
+          const next = isNews ? waitingFaults.get(plural)?.shift() : undefined;
+          next?.met();
+          deliverThrough(stream, event, next?.fault);
         },
         end(error) {
           if (!open.has(stream) || stream.silent) return;
@@ -176,19 +220,16 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
         drop: () => close(stream),
       };
     },
-    setLag: (plural, ms) => void lags.set(plural, ms),
-    disturb(plural, how) {
-      let count = 0;
-      for (const stream of open) {
-        if (stream.plural !== plural) continue;
-        count += 1;
-        if (how === 'drop') stream.drops += 1;
-        if (how === 'duplicate') stream.doubles += 1;
-        if (how === 'silence') stream.silent = true;
-        if (how === 'gone') fail(stream, new KubeError('Gone', 'injected: too old resource version', { status: 410 }));
-        if (how === 'reset') fail(stream, broken('injected: reset'));
-      }
-      return count;
+    setLag,
+    disturb(plural, fault, met) {
+      const faults = waitingFaults.get(plural) ?? [];
+      waitingFaults.set(plural, faults);
+      faults.push({ fault, met });
+    },
+    breakAll() {
+      const streams = [...open];
+      for (const stream of streams) fail(stream, broken('injected: the server ended'));
+      return streams.length;
     },
   };
 };

@@ -102,6 +102,9 @@ const list = (sums: Readonly<Record<string, number>>): string =>
     .map(([name, count]) => `${name} ${count}`)
     .join(', ');
 
+/** In so many rollouts each kind of fault meets something. */
+const LEAST_FOR_ALL_KINDS = 1_000;
+
 const runMany = async (
   first: number,
   rollouts: number,
@@ -119,7 +122,14 @@ const runMany = async (
   console.log(
     `rollouts  ${sum.rollouts} in ${sum.plans} plans, ${sum.acts} acts, ${sum.virtualHours.toFixed(0)} hours of virtual time in ${seconds.toFixed(0)} s: ${(sum.rollouts / seconds / processes).toFixed(1)} a second a process`,
   );
-  console.log(`happened  ${list(sum.fired)}`);
+  const isKind = ([name]: readonly [string, number]): boolean => faultKinds.some((kind) => kind === name);
+  const happened = Object.entries(sum.fired);
+  console.log(`faults    ${list(Object.fromEntries(happened.filter(isKind)))}`);
+  console.log(`happened  ${list(Object.fromEntries(happened.filter((each) => !isKind(each))))}`);
+  for (const kind of kindsOf(faults)) {
+    if ((sum.fired[kind] ?? 0) > 0 || sum.rollouts < LEAST_FOR_ALL_KINDS) continue;
+    sum.failures.push({ seed: first, rule: 'unfired', text: `${kind} was asked for and met nothing in the whole run` });
+  }
   console.log(`checked   ${list(sum.checked)}`);
   for (const { seed, rule, text } of sum.failures)
     console.log(

@@ -1,7 +1,8 @@
 import type { Behaviour } from '../../src/sim/index.ts';
 import { createChance } from '../sim/chance.ts';
 import type { CallFault } from './call.ts';
-import type { Deed, FaultKind, Happening, Plan, Watched } from './plan.ts';
+import type { CallMatch, Deed, FaultKind, Happening, Plan, Watched } from './plan.ts';
+import { withoutIdle } from './thin.ts';
 
 const budgets = ['1', '1', '2', '3', '10%', '34%', '50%', '100%'] as const;
 const badVersions: readonly Behaviour[] = [
@@ -32,40 +33,66 @@ export const makePlan = (seed: number, kinds: readonly FaultKind[]): Plan => {
   const node = (): string => `node-${chance.between(0, nodes - 1)}`;
   const happenings: Happening[] = [];
   let now = chance.between(8_000, 20_000);
-  const put = (at: number, deed: Deed): void => void happenings.push({ at, deed });
+  /** What is put now is this fault. */
+  let fault: FaultKind | undefined;
+  const put = (at: number, deed: Deed): void => void happenings.push({ at, deed, ...(fault && { fault }) });
+  /** Ends a fault, and is none. */
+  const end = (at: number, deed: Deed): void => void happenings.push({ at, deed });
   const soon = (within: number): number => now + chance.between(0, within);
 
+  // Few kinds at a time, and many of each: what they do to each other is then met more often.
+  const focus = Array.from({ length: chance.between(1, 4) }, () => one(kinds));
+  const limit = one(budgets);
+  // Advanced DaemonSets have no other controller that could be late.
+  const kind = focus.includes('F15') ? 'native' : one(['native', 'advanced'] as const);
+  const strategy = kind === 'native' ? 'recreate' : one(['recreate', 'in-place', 'surge'] as const);
+
   /** Calls that every rollout makes. */
-  const callFault = (fault: CallFault): void => {
-    const of = one([{ verb: 'delete', plural: 'pods' }, { verb: 'update', plural: 'daemonrollouts' }, {}] as const);
-    put(soon(6_000), { do: 'call-fault', fault, of });
-  };
+  const calls: readonly CallMatch[] = [
+    { verb: strategy === 'in-place' ? 'patch' : 'delete', plural: 'pods' },
+    ...(strategy === 'surge' ? [{ verb: 'create', plural: 'pods' } as const] : []),
+    { verb: 'update', plural: 'daemonrollouts' },
+    {},
+  ];
+  const callFault = (what: CallFault): void => put(soon(6_000), { do: 'call-fault', fault: what, of: one(calls) });
   const inject: Record<FaultKind, () => void> = {
     F1: () =>
       callFault(
         chance.happens(0.7)
           ? { kind: 'refuse', status: one([409, 410, 422, 429, 500, 503] as const) }
-          : { kind: one(['reset-request', 'lose-request'] as const) },
+          : { kind: one(['reset-request', 'lose-request', 'truncate'] as const) },
       ),
-    F2: () => callFault({ kind: one(['lose-answer', 'reset-answer', 'lose-request'] as const) }),
+    F2: () => {
+      if (chance.happens(0.8))
+        return callFault({ kind: one(['lose-answer', 'reset-answer', 'lose-request'] as const) });
+      return put(soon(6_000), { do: 'cut', who: 'leader', forMs: chance.between(1_000, 60_000) });
+    },
     F3: () => callFault({ kind: 'crash', when: one(['before', 'after'] as const) }),
     F4: () => {
       if (chance.happens(0.8))
         return callFault({ kind: 'stop', when: one(['before', 'after'] as const), ms: chance.between(5_000, 60_000) });
-      const at = soon(6_000);
-      put(at, { do: 'stop', who: 'leader' });
-      return put(at + chance.between(5_000, 60_000), { do: 'continue', who: 'leader' });
+      return put(soon(6_000), { do: 'stop', who: 'leader', forMs: chance.between(5_000, 60_000) });
     },
-    F5: () => {
-      const watch = one(watched);
-      const at = soon(4_000);
-      put(at, { do: 'lag', watch, ms: chance.between(100, 60_000) });
-      put(at + chance.between(2_000, 60_000), { do: 'lag', watch, ms: 0 });
-    },
+    F5: () =>
+      put(soon(4_000), {
+        do: 'lag',
+        watch: one(watched),
+        ms: chance.between(100, 60_000),
+        forMs: chance.between(2_000, 60_000),
+      }),
     F6: () =>
-      put(soon(6_000), { do: 'disturb', watch: one(watched), how: one(['drop', 'silence', 'gone', 'reset'] as const) }),
+      put(soon(6_000), {
+        do: 'disturb',
+        watch: one(watched),
+        how: one(['drop', 'silence', 'gone', 'reset', 'truncate'] as const),
+      }),
     F7: () => put(soon(6_000), { do: 'disturb', watch: one(watched), how: 'duplicate' }),
-    F8: () => put(soon(6_000), { do: 'restart-api' }),
+    F8: () =>
+      put(soon(6_000), {
+        do: 'restart-api',
+        behindMs: chance.between(200, 20_000),
+        forMs: chance.between(100, 15_000),
+      }),
     F9: () => {
       const which = node();
       const at = soon(8_000);
@@ -73,35 +100,35 @@ export const makePlan = (seed: number, kinds: readonly FaultKind[]): Plan => {
       switch (chance.between(0, 5)) {
         case 0:
           put(at, { do: 'delete-node', node: which });
-          put(back, { do: 'create-node', node: which });
+          end(back, { do: 'create-node', node: which });
           return;
         case 1:
           return put(at, { do: 'remake-node', node: which });
         case 2:
           put(at, { do: 'label', node: which, role: 'other' });
-          put(back, { do: 'label', node: which, role: 'edge' });
+          end(back, { do: 'label', node: which, role: 'edge' });
           return;
         case 3:
           put(at, { do: 'taint', node: which, effect: one(['NoSchedule', 'NoExecute'] as const) });
-          put(back, { do: 'taint', node: which, effect: undefined });
+          end(back, { do: 'taint', node: which, effect: undefined });
           return;
         default:
           put(at, { do: 'offline', node: which });
-          put(back, { do: 'online', node: which });
+          end(back, { do: 'online', node: which });
       }
     },
     F10: () => {
       const which = node();
       const at = now + chance.between(200, 4_000);
       put(at, { do: 'offline', node: which });
-      put(at + chance.between(45_000, 400_000), { do: 'online', node: which });
+      end(at + chance.between(45_000, 400_000), { do: 'online', node: which });
     },
     F11: () => {
       const which = node();
       if (chance.happens(0.5)) return put(now - chance.between(-6_000, 3_000), { do: 'delete-pod', node: which });
       const at = soon(5_000);
       put(at, { do: 'behave', node: which, behaviour: one(badNodes) });
-      put(at + chance.between(5_000, 60_000), { do: 'behave', node: which, behaviour: undefined });
+      end(at + chance.between(5_000, 60_000), { do: 'behave', node: which, behaviour: undefined });
     },
     F12: () => {
       put(soon(2_000), { do: 'release', image: `app:bad-${chance.between(1, 9)}--${one(badVersions)}` });
@@ -119,12 +146,12 @@ export const makePlan = (seed: number, kinds: readonly FaultKind[]): Plan => {
         case 1: {
           const at = soon(5_000);
           put(at, { do: 'pause', paused: true });
-          return put(at + chance.between(1_000, 30_000), { do: 'pause', paused: false });
+          return end(at + chance.between(1_000, 30_000), { do: 'pause', paused: false });
         }
         case 2: {
           const at = soon(5_000);
           put(at, { do: 'partition', nodes: chance.between(1, nodes) });
-          return put(at + chance.between(1_000, 30_000), { do: 'partition', nodes: 0 });
+          return end(at + chance.between(1_000, 30_000), { do: 'partition', nodes: 0 });
         }
         case 3:
           return put(soon(6_000), { do: 'recreate-set' });
@@ -140,43 +167,27 @@ export const makePlan = (seed: number, kinds: readonly FaultKind[]): Plan => {
           ? { do: 'native', how: 'pause' }
           : { do: 'native', how: 'lag', ms: chance.between(100, 10_000) },
       );
-      put(at + chance.between(1_000, 40_000), { do: 'native', how: 'resume' });
-      put(at + 41_000, { do: 'native', how: 'lag', ms: 0 });
+      end(at + chance.between(1_000, 40_000), { do: 'native', how: 'resume' });
+      end(at + 41_000, { do: 'native', how: 'lag', ms: 0 });
     },
-    F16: () => put(soon(6_000), { do: 'burst', changes: chance.between(100, 1_000) }),
+    F16: () => put(soon(6_000), { do: 'burst', changes: chance.happens(0.05) ? 10_000 : chance.between(100, 1_000) }),
   };
 
-  // Few kinds at a time, and many of each: what they do to each other is then met more often.
-  const focus = Array.from({ length: chance.between(1, 4) }, () => one(kinds));
-  const limit = one(budgets);
-  const kind = one(['native', 'advanced'] as const);
-  const strategy = kind === 'native' ? 'recreate' : one(['recreate', 'in-place', 'surge'] as const);
   const releases = chance.between(1, 3);
   for (let release = 1; release <= releases; release += 1) {
     put(now, { do: 'release', image: `app:v${release}` });
-    for (let faults = chance.between(0, 6); faults > 0; faults -= 1) inject[one(focus)]();
+    for (let faults = chance.between(0, 6); faults > 0; faults -= 1) {
+      fault = one(focus);
+      inject[fault]();
+      fault = undefined;
+    }
     now += chance.between(3_000, 60_000);
   }
   // Whatever was broken is mended, and a good version set.
-  const end = Math.max(now, ...happenings.map(({ at }) => at)) + 1_000;
-  for (let index = 0; index < nodes; index += 1) {
-    const which = `node-${index}`;
-    put(end, { do: 'create-node', node: which });
-    put(end, { do: 'behave', node: which, behaviour: undefined });
-    put(end, { do: 'taint', node: which, effect: undefined });
-    put(end, { do: 'label', node: which, role: 'edge' });
-    put(end, { do: 'online', node: which });
-  }
-  put(end, { do: 'restore', who: 'leader' });
-  put(end, { do: 'continue', who: 'leader' });
-  put(end, { do: 'native', how: 'resume' });
-  put(end, { do: 'native', how: 'lag', ms: 0 });
-  for (const watch of watched) put(end, { do: 'lag', watch, ms: 0 });
-  put(end, { do: 'pause', paused: false });
-  put(end, { do: 'partition', nodes: 0 });
-  put(end, { do: 'budget', limit });
-  put(end + 1_000, { do: 'release', image: 'app:final' });
-  return {
+  const over = Math.max(now, ...happenings.map(({ at }) => at)) + 1_000;
+  put(over, { do: 'mend' });
+  put(over + 1_000, { do: 'release', image: 'app:final' });
+  return withoutIdle({
     seed,
     nodes,
     managers: focus.includes('F4') || chance.happens(0.5) ? 2 : 1,
@@ -185,6 +196,7 @@ export const makePlan = (seed: number, kinds: readonly FaultKind[]): Plan => {
     limit,
     settleSeconds: one([0, 2, 10]),
     minReadySeconds: one([0, 0, 0, 5]),
+    ...(focus.includes('F4') && chance.happens(0.4) && { clocksApartMs: one([-600_000, 600_000]) }),
     happenings: happenings.toSorted((a, b) => a.at - b.at),
-  };
+  });
 };

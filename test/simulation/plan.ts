@@ -1,5 +1,6 @@
 import type { Behaviour } from '../../src/sim/index.ts';
 import type { CallFault, Verb } from './call.ts';
+import type { StreamFault } from './link.ts';
 
 /** The faults of the specification that a run can be asked to meet. */
 export const faultKinds = [
@@ -45,17 +46,24 @@ export type Deed =
   | { do: 'delete-pod'; node: string }
   | { do: 'call-fault'; fault: CallFault; of: CallMatch }
   /** Of the manager that leads, or of the other one. */
-  | { do: 'crash' | 'stop' | 'continue'; who: 'leader' | 'other' }
-  /** How far the clock is off for processes that start from now on. */
+  | { do: 'crash'; who: 'leader' | 'other' }
+  /** Without a time: until all go on. */
+  | { do: 'stop' | 'cut'; who: 'leader' | 'other'; forMs?: number }
+  | { do: 'continue' | 'restore' }
+  /** How far the clock is off for the next process that starts, and for those after it. */
   | { do: 'skew'; ms: number }
-  | { do: 'cut' | 'restore'; who: 'leader' | 'other' }
-  | { do: 'lag'; watch: Watched; ms: number }
-  | { do: 'disturb'; watch: Watched; how: 'drop' | 'duplicate' | 'silence' | 'gone' | 'reset' }
-  | { do: 'restart-api' }
+  /** From the next event of such a watch on, for so long; without a time from now on. */
+  | { do: 'lag'; watch: Watched; ms: number; forMs?: number }
+  /** The next event of such a watch. */
+  | { do: 'disturb'; watch: Watched; how: Exclude<StreamFault['how'], 'lag'> }
+  /** All watches end, and for so long whoever watches anew is told what was so long before. */
+  | { do: 'restart-api'; behindMs?: number; forMs?: number }
   | { do: 'native'; how: 'pause' | 'resume' | 'lag'; ms?: number }
-  | { do: 'burst'; changes: number };
+  | { do: 'burst'; changes: number }
+  /** Whatever was done to nodes, processes and the way between them is over, and the user's controls are as at first. */
+  | { do: 'mend' };
 
-/** The next call of a leader that fits. */
+/** The next call that fits. */
 export interface CallMatch {
   verb?: Verb;
   plural?: string;
@@ -65,6 +73,8 @@ export interface Happening {
   /** Milliseconds after the start. */
   at: number;
   deed: Deed;
+  /** The fault that it is: it must meet something, or the run is broken. Without: what ends a fault, or a plain rollout. */
+  fault?: FaultKind;
 }
 
 /** How pods are replaced. */
@@ -82,6 +92,8 @@ export interface Plan {
   limit: string;
   settleSeconds: number;
   minReadySeconds: number;
+  /** How far the clocks of every other process are off from those between. */
+  clocksApartMs?: number;
   /** A fault of the so many-th write of the managers, counted from 1 over all of them; leases and Events do not count. */
   atWrite?: { write: number; fault: CallFault };
   /** In the order of their times. */

@@ -11,7 +11,9 @@ import { createConnection } from './connection.ts';
 import { createLink, type Link } from './link.ts';
 import { createMachine, type Machine } from './machine.ts';
 import { runManager } from './manager.ts';
-import type { CallMatch, Deed, Plan } from './plan.ts';
+import { createMeetings } from './meetings.ts';
+import { createPast, type Lag } from './past.ts';
+import type { CallMatch, Happening, Plan, Watched } from './plan.ts';
 import { createWorkload } from './workload.ts';
 
 const core = <T extends KubeObject>(plural: string, kind: string, namespaced: boolean) =>
@@ -36,7 +38,10 @@ interface Process {
 interface Armed {
   fault: CallFault;
   of: CallMatch;
+  happening: Happening;
 }
+
+const WATCHED: readonly Watched[] = ['pods', 'nodes', 'daemonsets', 'controllerrevisions', 'daemonrollouts'];
 
 /** A small cluster with the managers of a plan, on virtual time. `words`: what managers log is recorded too. */
 export const createWorld = (plan: Plan, record: (line: string) => void, words = false) => {
@@ -49,12 +54,20 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
   let slots: Process[] = [];
   let started = 0;
   let restarting = 0;
-  /** Of the machines on which processes start. */
+  /** Of the machines on which processes start; and those that are to come. */
   let skewMs = 0;
+  const skews: { ms: number; happening: Happening }[] = [];
   const armed: Armed[] = [];
+  let lagging: Lag | undefined;
+  /** Nodes whose pods behave in their own way. */
+  const behaving = new Map<string, Happening>();
+  /** Kubernetes' own controller does not do its work, or late. */
+  let hindered: Happening | undefined;
   /** Of managers, those included that never arrive. */
   let writes = 0;
-  const fired = new Map<string, number>();
+  const meetings = createMeetings(time);
+  const { meet, count } = meetings;
+  const past = createPast(machinery, time);
 
   const workload = createWorkload(machinery, plan);
   const daemonSet = { group: workload.resource.group, name: APP.name };
@@ -72,8 +85,22 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
     if (resource.plural !== 'leases' && resource.plural !== 'events')
       say(`${type} ${resource.plural} ${object.metadata.name} ${object.metadata.resourceVersion}`);
     checker.commit(change);
+    noteOthers(change);
+    meetings.commit(change);
   });
-  const count = (what: string): void => void fired.set(what, (fired.get(what) ?? 0) + 1);
+  /** What a node or a controller does in its own way is met when there is something for it to do. */
+  const noteOthers = ({ type, resource, object, previous }: Change): void => {
+    if (resource.plural === 'pods') {
+      const own = behaving.get((object as unknown as Pod).spec?.nodeName ?? '');
+      const begins = type === 'ADDED' || (object.metadata.deletionTimestamp && !previous?.metadata.deletionTimestamp);
+      const isSteady =
+        own?.deed.do === 'behave' && (own.deed.behaviour === 'slow' || own.deed.behaviour === 'stuck-terminating');
+      if (own && (begins || !isSteady)) meet(own);
+      if (hindered && type === 'DELETED') meet(hindered);
+    }
+    if (hindered && resource.plural === 'daemonsets' && object.metadata.generation !== previous?.metadata.generation)
+      meet(hindered);
+  };
 
   const isCounted = ({ verb, resource }: Call): boolean =>
     verb !== 'get' && verb !== 'list' && resource?.plural !== 'leases' && resource?.plural !== 'events';
@@ -84,7 +111,9 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
         (of.verb === undefined || of.verb === call.verb) &&
         (of.plural === undefined || of.plural === call.resource?.plural),
     );
-    return index < 0 ? undefined : armed.splice(index, 1)[0]?.fault;
+    const [taken] = index < 0 ? [] : armed.splice(index, 1);
+    if (taken) meet(taken.happening);
+    return taken?.fault;
   };
   const faultOf = (call: Call): CallFault | undefined => {
     if (!isCounted(call)) return undefined;
@@ -99,10 +128,15 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
   const startProcess = (): Process => {
     started += 1;
     const identity = `manager-${started}`;
+    const skew = skews.shift();
+    if (skew) {
+      skewMs = skew.ms;
+      meet(skew.happening);
+    }
     const machine = createMachine({
       name: identity,
       time,
-      skewMs,
+      skewMs: skewMs + (started % 2 === 0 ? (plan.clocksApartMs ?? 0) : 0),
       killed() {
         say(`${identity} dies`);
         replaceDead();
@@ -117,6 +151,8 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
       time,
       machine,
       link,
+      past,
+      lagging: () => (lagging && lagging.until > time.now() ? lagging : undefined),
       faultOf,
       witness: {
         leaves: (call) => checker.leaves(call),
@@ -168,9 +204,16 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
 
   const chosen = (who: 'leader' | 'other'): Process | undefined => {
     const holder = machinery.find<Lease>(leases, LEASE)?.spec?.holderIdentity;
-    const leader = slots.find(({ identity }) => identity === holder) ?? slots[0];
+    const leader = slots.find(({ identity }) => identity === holder);
     return who === 'leader' ? leader : slots.find((each) => each !== leader);
   };
+  /** Does it to a process, as soon as there is one. */
+  const toProcess = (who: 'leader' | 'other', work: (process: Process) => void): void =>
+    meetings.whenPossible(() => {
+      const process = chosen(who);
+      if (process) work(process);
+      return process !== undefined;
+    });
 
   const patchNode = (name: string, body: object): void => {
     if (machinery.find(nodes, { name }) !== undefined) machinery.patch(nodes, { name }, body, { type: 'merge' });
@@ -185,92 +228,163 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
   };
   const podOn = (node: string): Pod | undefined => machinery.list<Pod>(pods).find((pod) => pod.spec?.nodeName === node);
 
-  const carryOut = (deed: Deed): void => {
+  /** A change counts when it changes something. */
+  const change = (happening: Happening, work: () => void): void => {
+    const before = machinery.resourceVersion;
+    work();
+    if (machinery.resourceVersion !== before) meet(happening);
+  };
+  const mend = (): void => {
+    for (let index = 0; index < plan.nodes; index += 1) {
+      const name = `node-${index}`;
+      addNode(name);
+      patchNode(name, {
+        metadata: {
+          annotations: { 'edgeset.io/sim': null, 'sim.edgeset.io/behaviour': null },
+          labels: { role: 'edge' },
+        },
+        spec: { taints: [] },
+      });
+    }
+    behaving.clear();
+    for (const { machine, link } of slots) {
+      link.restore();
+      machine.resume();
+      for (const watch of WATCHED) link.setLag(watch, 0);
+    }
+    lagging = undefined;
+    hindered = undefined;
+    controllers.daemonSets.resume();
+    controllers.daemonSets.lag(0);
+    workload.pause(false);
+    workload.setPartition(0);
+    workload.setLimit(plan.limit);
+  };
+
+  const carryOut = (happening: Happening): void => {
+    const { deed } = happening;
     say(`- ${JSON.stringify(deed)}`);
     switch (deed.do) {
       case 'release':
+        // A bad version is met by those who get a pod of it.
+        if (happening.fault !== 'F12') return change(happening, () => workload.release(deed.image));
+        meetings.until(({ resource, object }) => {
+          const runs =
+            resource.plural === 'pods' && (object as unknown as Pod).spec?.containers[0]?.image === deed.image;
+          if (runs) meet(happening);
+          return runs;
+        });
         return workload.release(deed.image);
       case 'budget':
-        return workload.setLimit(deed.limit);
+        return change(happening, () => workload.setLimit(deed.limit));
       case 'strategy':
-        return workload.setStrategy(deed.strategy);
+        return change(happening, () => workload.setStrategy(deed.strategy));
       case 'pause':
-        return workload.pause(deed.paused);
+        return change(happening, () => workload.pause(deed.paused));
       case 'partition':
-        return workload.setPartition(deed.nodes);
+        return change(happening, () => workload.setPartition(deed.nodes));
       case 'resume':
         return checker.truth.target === undefined ? undefined : workload.resume(checker.truth.target);
       case 'recreate-set':
-        workload.delete();
+        change(happening, () => workload.delete());
         return later(500, () => {
           if (!workload.exists()) workload.create();
         });
       case 'offline':
-        return annotateNode(deed.node, { 'edgeset.io/sim': 'offline' });
+        return change(happening, () => annotateNode(deed.node, { 'edgeset.io/sim': 'offline' }));
       case 'online':
         return annotateNode(deed.node, { 'edgeset.io/sim': null });
       case 'delete-node':
-        return removeNode(deed.node);
+        return change(happening, () => removeNode(deed.node));
       case 'create-node':
         return addNode(deed.node);
       case 'remake-node':
-        removeNode(deed.node);
-        return addNode(deed.node);
+        return change(happening, () => {
+          removeNode(deed.node);
+          addNode(deed.node);
+        });
       case 'label':
-        return patchNode(deed.node, { metadata: { labels: { role: deed.role } } });
+        return change(happening, () => patchNode(deed.node, { metadata: { labels: { role: deed.role } } }));
       case 'taint':
-        return patchNode(deed.node, { spec: { taints: deed.effect ? [{ key: 'x', effect: deed.effect }] : [] } });
+        return change(happening, () =>
+          patchNode(deed.node, { spec: { taints: deed.effect ? [{ key: 'x', effect: deed.effect }] : [] } }),
+        );
       case 'behave':
+        if (deed.behaviour) behaving.set(deed.node, happening);
+        else behaving.delete(deed.node);
         return annotateNode(deed.node, { 'sim.edgeset.io/behaviour': deed.behaviour ?? null });
-      case 'delete-pod': {
-        const pod = podOn(deed.node);
-        if (pod?.metadata?.name !== undefined)
+      case 'delete-pod':
+        return meetings.whenPossible(() => {
+          const pod = podOn(deed.node);
+          if (pod?.metadata?.name === undefined) return false;
           machinery.delete(pods, { namespace: 'default', name: pod.metadata.name });
-        return;
-      }
+          meet(happening);
+          return true;
+        });
       case 'call-fault':
-        armed.push({ fault: deed.fault, of: deed.of });
+        if (!armed.some((each) => each.happening === happening))
+          armed.push({ fault: deed.fault, of: deed.of, happening });
         return;
       case 'crash':
-        return chosen(deed.who)?.machine.kill();
+        return toProcess(deed.who, ({ machine }) => {
+          meet(happening);
+          machine.kill();
+        });
       case 'stop':
-        return chosen(deed.who)?.machine.pause();
+        return toProcess(deed.who, ({ machine }) => {
+          meet(happening);
+          machine.pause();
+          if (deed.forMs !== undefined) later(deed.forMs, () => machine.resume());
+        });
       case 'continue':
         for (const { machine } of slots) machine.resume();
         return;
       case 'skew':
-        skewMs = deed.ms;
+        skews.push({ ms: deed.ms, happening });
         return;
       case 'cut':
-        return chosen(deed.who)?.link.cut();
+        return toProcess(deed.who, ({ link }) => {
+          link.cut(() => meet(happening));
+          if (deed.forMs !== undefined) later(deed.forMs, () => link.restore());
+        });
       case 'restore':
         for (const { link } of slots) link.restore();
         return;
-      case 'lag':
-        for (const { link } of slots) link.setLag(deed.watch, deed.ms);
-        return;
-      case 'disturb': {
-        let streams = 0;
-        for (const { link } of slots) streams += link.disturb(deed.watch, deed.how);
-        if (streams > 0) count(deed.how);
+      case 'lag': {
+        const { forMs, ms, watch } = deed;
+        for (const { link } of slots)
+          if (forMs === undefined) link.setLag(watch, ms);
+          else link.disturb(watch, { how: 'lag', ms, forMs }, () => meet(happening));
         return;
       }
-      case 'restart-api':
+      case 'disturb':
         for (const { link } of slots)
-          for (const watch of ['pods', 'nodes', 'daemonsets', 'controllerrevisions', 'daemonrollouts'])
-            link.disturb(watch, 'reset');
+          link.disturb(deed.watch, { how: deed.how }, () => {
+            count(deed.how);
+            meet(happening);
+          });
         return;
+      case 'restart-api':
+        return meetings.whenPossible(() => {
+          const version = past.versionAgo(deed.behindMs ?? 0);
+          if (slots.every(({ link }) => link.breakAll() === 0)) return false;
+          if (deed.forMs === undefined) meet(happening);
+          else lagging = { version, until: time.now() + deed.forMs, met: () => meet(happening) };
+          return true;
+        });
       case 'native':
+        hindered = deed.how === 'resume' || deed.ms === 0 ? undefined : happening;
         if (deed.how === 'pause') controllers.daemonSets.pause();
         else if (deed.how === 'resume') controllers.daemonSets.resume();
         else controllers.daemonSets.lag(deed.ms ?? 0);
         return;
       case 'burst':
-        for (let index = 0; index < deed.changes; index += 1) {
-          const name = `node-${index % plan.nodes}`;
-          annotateNode(name, { beat: String(index) });
-        }
+        meet(happening);
+        for (let index = 0; index < deed.changes; index += 1)
+          annotateNode(`node-${index % plan.nodes}`, { beat: String(index) });
         return;
+      case 'mend':
+        return mend();
     }
   };
 
@@ -282,9 +396,13 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
   return {
     time,
     checker,
-    fired: fired as ReadonlyMap<string, number>,
+    fired: meetings.fired,
+    /** Faults that have met nothing. */
+    unmet: (happenings: readonly Happening[]): readonly Happening[] =>
+      happenings.filter(
+        (happening) => (happening.fault || happening.deed.do === 'call-fault') && !meetings.isMet(happening),
+      ),
     carryOut,
-    count,
     writes: () => writes,
   };
 };

@@ -1,0 +1,81 @@
+import type { Deed, Happening, Plan } from './plan.ts';
+
+/** A DaemonSet that is made again is away for so long. */
+const AWAY_MS = 500;
+
+interface NodeState {
+  present: boolean;
+  offline: boolean;
+  role: string;
+  taint: string | undefined;
+}
+
+/** Follows what a user and his nodes are at, as far as a plan alone tells it. */
+const createFollower = ({ limit }: Pick<Plan, 'limit'>) => {
+  const nodes = new Map<string, NodeState>();
+  const stateOf = (name: string): NodeState => {
+    const state = nodes.get(name) ?? { present: true, offline: false, role: 'edge', taint: undefined };
+    nodes.set(name, state);
+    return state;
+  };
+  const fresh = { paused: 'false', partition: '0' };
+  let user: Record<string, string> = { ...fresh, image: 'app:v0', limit };
+  let backAt = 0;
+  const set = (what: string, value: string, at: number): boolean => {
+    if (at < backAt || user[what] === value) return false;
+    user = { ...user, [what]: value };
+    return true;
+  };
+  const toNode = (name: string, change: Partial<NodeState>): boolean => {
+    const state = stateOf(name);
+    const isNew = Object.entries(change).some(([key, value]) => state[key as keyof NodeState] !== value);
+    if (!state.present && change.present === undefined) return false;
+    Object.assign(state, change);
+    return isNew;
+  };
+
+  /** Takes note of a deed. Does it change anything? */
+  return (deed: Deed, at: number): boolean => {
+    switch (deed.do) {
+      case 'release':
+        return set('image', deed.image, at);
+      case 'budget':
+        return set('limit', deed.limit, at);
+      case 'pause':
+        return set('paused', String(deed.paused), at);
+      case 'partition':
+        return set('partition', String(deed.nodes), at);
+      case 'recreate-set':
+        if (at < backAt) return false;
+        backAt = at + AWAY_MS;
+        user = { ...user, ...fresh };
+        return true;
+      case 'offline':
+        return toNode(deed.node, { offline: true });
+      case 'online':
+        return toNode(deed.node, { offline: false });
+      case 'delete-node':
+        return toNode(deed.node, { present: false, offline: false, role: 'edge', taint: undefined });
+      case 'create-node':
+        return toNode(deed.node, { present: true });
+      case 'remake-node':
+        Object.assign(stateOf(deed.node), { present: true, offline: false, role: 'edge', taint: undefined });
+        return true;
+      case 'label':
+        return toNode(deed.node, { role: deed.role });
+      case 'taint':
+        return toNode(deed.node, { taint: deed.effect });
+      case 'behave':
+        return stateOf(deed.node).present;
+      default:
+        return true;
+    }
+  };
+};
+
+/** Leaves out faults that would change nothing because another one has done it already. */
+export const withoutIdle = (plan: Plan): Plan => {
+  const follow = createFollower(plan);
+  const isWorth = ({ at, deed, fault }: Happening): boolean => follow(deed, at) || fault === undefined;
+  return { ...plan, happenings: plan.happenings.filter(isWorth) };
+};
