@@ -11,17 +11,18 @@ export const createMeetings = (time: Clock) => {
   let trying = false;
 
   const count = (what: string): void => void fired.set(what, (fired.get(what) ?? 0) + 1);
+  const meet = (happening: Happening): void => {
+    if (met.has(happening)) return;
+    met.add(happening);
+    count(happening.deed.do);
+    if (happening.fault) count(happening.fault);
+  };
   return {
     /** By kind of fault, and by what was done. */
     fired: fired as ReadonlyMap<string, number>,
     count,
     isMet: (happening: Happening): boolean => met.has(happening),
-    meet(happening: Happening): void {
-      if (met.has(happening)) return;
-      met.add(happening);
-      count(happening.deed.do);
-      if (happening.fault) count(happening.fault);
-    },
+    meet,
     /** Does it now, or after the first commit with which it can be done. */
     whenPossible(attempt: () => boolean): void {
       if (!attempt()) attempts.push(attempt);
