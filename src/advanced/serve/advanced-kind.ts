@@ -28,11 +28,11 @@ export const createAdvancedKind = (): ServedKind<AdvancedDaemonSet, AdvancedView
     pods: keptPods,
     targetOf: readTarget,
     open(surroundings) {
-      const { client, env, wake } = surroundings;
+      const { client } = surroundings;
       const finder = createTargetFinder({ ...surroundings, lease });
       const creator = createCreator(surroundings);
       const deeds = createDeeds({ ...surroundings, finder, creator });
-      const chores = createChores({ env, wake });
+      const chores = createChores(surroundings);
       const care = createPodCare({ ...surroundings, deeds, chores });
       const upkeep = createUpkeep({ ...surroundings, finder, deeds, chores, creator, care });
       return {

@@ -17,7 +17,8 @@ const written = async (on: string, outcome: Outcome) => {
   const clock = createTestClock();
   const env = { clock, random: () => 0.5, log: silentLogger };
   const { promise: ended, resolve: wake } = Promise.withResolvers<void>();
-  const chores = createChores({ env, wake });
+  const ledger = { get: () => undefined, setPod: () => assert.fail('a pod that nobody knows is learned') };
+  const chores = createChores({ env, ledger, wake });
   chores.launch(shown(on), () => Promise.resolve(outcome));
   await ended;
   return { mayWrite: (version: string): boolean => chores.turnOf(shown(version)) <= clock.now(), clock };

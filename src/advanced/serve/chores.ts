@@ -1,5 +1,6 @@
-import { type Air, createAir, createPacing, type Outcome } from '../../controller/index.ts';
+import { type Air, createAir, createPacing, learnPod, type Outcome } from '../../controller/index.ts';
 import { compareVersions } from '../../kube/index.ts';
+import type { Ledger } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import type { KeptPod } from './kept-pod.ts';
 
@@ -10,16 +11,20 @@ const SHOWN_WITHIN_MS = 15_000;
 
 export interface ChoresOptions {
   env: Env;
+  /** Is told what answers say of pods. */
+  ledger: Pick<Ledger, 'get' | 'setPod'>;
   /** Asks for a pass. */
   wake: () => void;
 }
 
 /** Writes to pods that no slot is needed for: one at a time for a pod, and none on what the watch still shows of before. */
-export const createChores = ({ env, wake }: ChoresOptions) => {
+export const createChores = ({ env, ledger, wake }: ChoresOptions) => {
   const { clock, log } = env;
   const pacing = createPacing();
   /** By UID: what the watch has to get past before the pod is written to again; not after `until`. */
   const waits = new Map<string, { isPast: (version: string) => boolean; until: number }>();
+  /** UIDs of pods that the API server has no more, and the watch still shows. */
+  const gone = new Set<string>();
   const air: Air = createAir({
     clock,
     most: MOST_IN_AIR,
@@ -32,6 +37,8 @@ export const createChores = ({ env, wake }: ChoresOptions) => {
 
   const learn = (uid: string, version: string, outcome: Outcome): void => {
     const now = clock.now();
+    if ('pod' in outcome && outcome.pod) learnPod(ledger, outcome.pod, now);
+    if (outcome.kind === 'gone') gone.add(uid);
     if (outcome.kind === 'unsure' || outcome.kind === 'refused') pacing.failed(uid, now);
     else pacing.succeeded(uid);
     // What waits for somebody else is for whoever asked: the pod may need another write meanwhile.
@@ -63,7 +70,10 @@ export const createChores = ({ env, wake }: ChoresOptions) => {
         then?.(outcome);
       });
     },
+    /** The API server has said that the pod is no more. */
+    isGone: (uid: string): boolean => gone.has(uid),
     forget(uid: string): void {
+      gone.delete(uid);
       waits.delete(uid);
       pacing.succeeded(uid);
     },

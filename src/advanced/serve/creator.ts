@@ -9,7 +9,7 @@ import { type Gate, gate, newPod } from '../pods/index.ts';
 import type { KeptPod } from './kept-pod.ts';
 import type { KnownRevision } from './revision-keeper.ts';
 
-/** A pod that was created and that the watch has not shown for so long is looked for anew. */
+/** A pod that was created and that the watch has not shown for so long is read, before the node may get another. */
 const SHOWN_WITHIN_MS = 30_000;
 const TIMEOUT_MS = 10_000;
 const RUN = 'creations';
@@ -38,6 +38,8 @@ export const createCreator = ({ client, env, view: viewNow, teller, observe, wak
   });
   /** By node: the pod that is being created, or was, until the watch shows it. */
   const coming = new Map<string, { uid: string | undefined; until: number }>();
+  /** By node: the pod that was made last, until the watch shows it or the API server has it no more. */
+  const unseen = new Map<string, { name: string; uid: string | undefined }>();
   /** By node: a pod that has the name which the node's next one would get. */
   const besides = new Map<string, string>();
   let refusal: string | undefined;
@@ -65,6 +67,21 @@ export const createCreator = ({ client, env, view: viewNow, teller, observe, wak
     return undefined;
   };
 
+  /** A watch that is late may not have shown the pod that the node has got: there is to be no other beside it. */
+  const isThere = async (
+    namespace: string,
+    { name, uid }: { name: string; uid: string | undefined },
+    signal: AbortSignal,
+  ): Promise<boolean> => {
+    try {
+      const { metadata } = await client.get(podResource, { namespace, name }, { timeoutMs: TIMEOUT_MS, signal });
+      return metadata?.uid === uid;
+    } catch (error) {
+      if (isKubeError(error, 'NotFound')) return false;
+      throw error;
+    }
+  };
+
   const podFor = (view: AdvancedView, { template, target }: KnownRevision, creation: Creation): Pod =>
     newPod({ ...creation, daemonSet: view, template, revision: target.hash, gates: gatesFor(view) });
 
@@ -79,6 +96,12 @@ export const createCreator = ({ client, env, view: viewNow, teller, observe, wak
     // Something else is asked for meanwhile, or nothing any more.
     if (viewNow().generation !== view.generation || viewNow().deleted) return;
     const { node } = creation;
+    const earlier = unseen.get(node);
+    if (earlier && (await isThere(view.namespace, earlier, signal))) {
+      coming.set(node, { uid: earlier.uid, until: clock.now() + SHOWN_WITHIN_MS });
+      return;
+    }
+    unseen.delete(node);
     const pod = podFor(view, known, { ...creation, replaces: creation.replaces ?? besides.get(node) });
     const name = pod.metadata?.name ?? '';
     let uid: string | undefined;
@@ -92,6 +115,7 @@ export const createCreator = ({ client, env, view: viewNow, teller, observe, wak
       uid = await settle(view, name, node, signal);
       if (uid === undefined) return;
     }
+    unseen.set(node, { name, uid });
     coming.set(node, { uid, until: clock.now() + SHOWN_WITHIN_MS });
   };
 
@@ -141,6 +165,8 @@ export const createCreator = ({ client, env, view: viewNow, teller, observe, wak
     /** A pod is on its way to the node, and not one of those that the watch shows there. */
     isComing(node: string, shown: readonly KeptPod[]): boolean {
       const one = coming.get(node);
+      const last = unseen.get(node)?.uid;
+      if (shown.some(({ facts }) => facts.uid === last)) unseen.delete(node);
       if (one && (clock.now() >= one.until || shown.some(({ facts }) => facts.uid === one.uid))) coming.delete(node);
       return coming.has(node);
     },
@@ -175,10 +201,12 @@ export const createCreator = ({ client, env, view: viewNow, teller, observe, wak
     /** The watch shows that the pod is gone. */
     gone({ facts: { node, uid } }: KeptPod): void {
       if (coming.get(node)?.uid === uid) coming.delete(node);
+      if (unseen.get(node)?.uid === uid) unseen.delete(node);
     },
     /** The node is gone. */
     forget(node: string): void {
       besides.delete(node);
+      unseen.delete(node);
     },
     stop: (graceMs: number): Promise<void> => air.stop(graceMs),
   };
