@@ -33,12 +33,16 @@ const keys = Object.keys(none) as (keyof Share)[];
 const first = (pods: readonly PodFacts[]): PodFacts | undefined =>
   pods.toSorted((a, b) => Number(a.terminating) - Number(b.terminating) || a.createdAt - b.createdAt)[0];
 
-/** `changesAt`: when time alone changes it, epoch ms; Infinity for never. */
+/**
+ * `changesAt`: when time alone changes it, epoch ms; Infinity for never. `readySinceOf` tells a pod by its UID, by our own
+ * clock: the pod's own time is another machine's.
+ */
 export const shareOf = (
   view: AdvancedView,
   node: NodeView | undefined,
   pods: readonly PodFacts[],
   hash: string | undefined,
+  readySinceOf: (uid: string) => number | undefined,
   now: number,
 ): { share: Share; changesAt: number } => {
   if (!node) return { share: none, changesAt: Number.POSITIVE_INFINITY };
@@ -46,7 +50,9 @@ export const shareOf = (
   const pod = first(pods);
   const live = pods.filter(({ terminating }) => !terminating);
   const isReady = desired && pod?.ready === true && !pod.terminating;
-  const availableAt = isReady ? pod.readyChangedAt + view.policy.policy.minReadyMs : Number.POSITIVE_INFINITY;
+  const availableAt = isReady
+    ? (readySinceOf(pod.uid) ?? now) + view.policy.policy.minReadyMs
+    : Number.POSITIVE_INFINITY;
   const share: Share = {
     desired: Number(desired),
     current: Number(desired && pods.length > 0),

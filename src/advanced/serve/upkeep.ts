@@ -66,7 +66,9 @@ export const createUpkeep = (options: UpkeepOptions) => {
     const ours = kept.filter(({ standing }) => standing === 'ours');
     const node = nodes.get(name);
     const facts = ours.map((each) => each.facts);
-    const { share, changesAt } = shareOf(view, node, facts, known?.target.hash, now);
+    const readySinceOf = (uid: string): number | undefined =>
+      ledger.get(name)?.pods.find((pod) => pod.facts.uid === uid)?.readySince;
+    const { share, changesAt } = shareOf(view, node, facts, known?.target.hash, readySinceOf, now);
     if (!node && kept.length === 0) {
       shares.set(name, undefined);
       arranger.forget(name);
