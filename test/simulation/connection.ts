@@ -41,6 +41,9 @@ export interface ConnectionWitness {
   hears(watch: string, plural: string, event: WatchEvent<object>): void;
 }
 
+/** What a process is told. */
+export type Told = Pick<ConnectionWitness, 'learns' | 'begins' | 'hears'>;
+
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 const isWrite = (verb: Verb): boolean => verb !== 'get' && verb !== 'list';

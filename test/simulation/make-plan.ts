@@ -1,6 +1,7 @@
 import type { Behaviour } from '../../src/sim/index.ts';
 import { createChance } from '../sim/chance.ts';
 import type { CallFault } from './call.ts';
+import { putOwners } from './make-owners.ts';
 import type { CallMatch, Deed, FaultKind, Happening, Plan, Watched } from './plan.ts';
 import { withoutIdle } from './thin.ts';
 
@@ -171,6 +172,28 @@ export const makePlan = (seed: number, kinds: readonly FaultKind[]): Plan => {
       end(at + 41_000, { do: 'native', how: 'lag', ms: 0 });
     },
     F16: () => put(soon(6_000), { do: 'burst', changes: chance.happens(0.05) ? 10_000 : chance.between(100, 1_000) }),
+    F17: () => {
+      const which = node();
+      const at = soon(8_000);
+      const wait = chance.between(0, 2_000);
+      switch (chance.between(0, 3)) {
+        case 0:
+          return put(at, { do: 'owner', node: which, ask: { ask: 'again' }, times: chance.between(1, 3) });
+        case 1:
+          return put(at, { do: 'owner', node: which, ask: { ask: 'approve-older' } });
+        case 2: {
+          const ask = one(['upgrade', 'approve'] as const);
+          return put(at, { do: 'owner', node: which, ask: { ask }, times: chance.between(2, 4) });
+        }
+        default:
+          end(at, { do: 'agent', node: which, how: 'cut', forMs: chance.between(3_000, 60_000) });
+          return put(at + wait, {
+            do: 'owner',
+            node: which,
+            ask: { ask: one(['queue', 'upgrade', 'approve'] as const) },
+          });
+      }
+    },
   };
 
   const releases = chance.between(1, 3);
@@ -187,7 +210,7 @@ export const makePlan = (seed: number, kinds: readonly FaultKind[]): Plan => {
   const over = Math.max(now, ...happenings.map(({ at }) => at)) + 1_000;
   put(over, { do: 'mend' });
   put(over + 1_000, { do: 'release', image: 'app:final' });
-  return withoutIdle({
+  const terms = {
     seed,
     nodes,
     managers: focus.includes('F4') || chance.happens(0.5) ? 2 : 1,
@@ -197,6 +220,16 @@ export const makePlan = (seed: number, kinds: readonly FaultKind[]): Plan => {
     settleSeconds: one([0, 2, 10]),
     minReadySeconds: one([0, 0, 0, 5]),
     ...(focus.includes('F4') && chance.happens(0.4) && { clocksApartMs: one([-600_000, 600_000]) }),
+  };
+  // Only owners can ask for something twice.
+  const model = focus.includes('F17') || chance.happens(0.2) ? 'ota' : 'auto';
+  if (model === 'ota') {
+    const news = happenings.filter(({ deed }) => deed.do === 'release').map(({ at }) => at);
+    putOwners({ chance, one, nodes, releases: news, put });
+  }
+  return withoutIdle({
+    ...terms,
+    model,
     happenings: happenings.toSorted((a, b) => a.at - b.at),
   });
 };

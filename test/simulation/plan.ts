@@ -1,6 +1,7 @@
 import type { Behaviour } from '../../src/sim/index.ts';
 import type { CallFault, Verb } from './call.ts';
 import type { StreamFault } from './link.ts';
+import type { Ask } from './owner.ts';
 
 /** The faults of the specification that a run can be asked to meet. */
 export const faultKinds = [
@@ -20,6 +21,7 @@ export const faultKinds = [
   'F14',
   'F15',
   'F16',
+  'F17',
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
@@ -60,6 +62,17 @@ export type Deed =
   | { do: 'restart-api'; behindMs?: number; forMs?: number }
   | { do: 'native'; how: 'pause' | 'resume' | 'lag'; ms?: number }
   | { do: 'burst'; changes: number }
+  /** What the owner of a node asks of his device; `times`: so many times at once. */
+  | { do: 'owner'; node: string; ask: Ask; times?: number }
+  /** Whether the owner agrees to whatever he is shown, from now on. At first he does nothing by himself. */
+  | { do: 'will'; node: string; agrees: boolean }
+  /** Owners can put updates off for so long. */
+  | { do: 'deadline'; inMs: number; spreadSeconds: number }
+  /** The agent of a node. `cut-power`: what its disk had not yet been made to keep is lost, or not. */
+  | { do: 'agent'; node: string; how: 'crash' | 'cut-power' }
+  | { do: 'agent'; node: string; how: 'stop' | 'cut'; forMs: number }
+  /** How far the clock is off for the agents that start on the node from now on. */
+  | { do: 'agent'; node: string; how: 'skew'; ms: number }
   /** Whatever was done to nodes, processes and the way between them is over, and the user's controls are as at first. */
   | { do: 'mend' };
 
@@ -86,6 +99,8 @@ export interface Plan {
   nodes: number;
   managers: number;
   kind: 'native' | 'advanced';
+  /** Who says when a pod is replaced: the manager, or the owners of the nodes, by the agents there. Default: auto. */
+  model?: 'auto' | 'ota';
   /** Of native DaemonSets always `recreate`. */
   strategy: Strategy;
   /** The budget: a number, or a percent. */

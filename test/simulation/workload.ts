@@ -68,6 +68,7 @@ export const createWorkload = (machinery: Machinery, plan: Plan) => {
           ...APP,
           annotations: {
             ...(isNative && { 'apps.openyurt.io/update-strategy': 'auto', 'apps.openyurt.io/max-unavailable': limit }),
+            ...(plan.model === 'ota' && { 'apps.openyurt.io/update-strategy': 'ota' }),
             'edgeset.io/settle-seconds': String(plan.settleSeconds),
           },
         },
@@ -101,6 +102,11 @@ export const createWorkload = (machinery: Machinery, plan: Plan) => {
       isNative ? annotate({ 'edgeset.io/paused': paused ? 'true' : null }) : roll({ paused }),
     setPartition: (nodes: number): void =>
       isNative ? annotate({ 'edgeset.io/partition': nodes === 0 ? null : String(nodes) }) : roll({ partition: nodes }),
+    setDeadline: (deadline: { at: string; spreadSeconds: number } | undefined): void =>
+      annotate({
+        'edgeset.io/ota-deadline': deadline?.at ?? null,
+        'edgeset.io/ota-deadline-spread': deadline ? `${deadline.spreadSeconds}s` : null,
+      }),
     resume: (hash: string): void => annotate({ 'edgeset.io/resume': hash }),
   };
 };

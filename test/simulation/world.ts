@@ -1,25 +1,22 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
-import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
-import { defineResource, type KubeObject, leases } from '../../src/kube/index.ts';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { type KubeClient, leases } from '../../src/kube/index.ts';
 import { createLogger, createVirtualClock, silentLogger } from '../../src/runtime/index.ts';
 import { type Change, createEmbeddedCluster, machineryClient } from '../../src/sim/index.ts';
 import { createChance } from '../sim/chance.ts';
-import type { Call, CallFault } from './call.ts';
+import { createAgents } from './agents.ts';
+import { createCallFaults } from './call-faults.ts';
 import { createChecker } from './checker/checker.ts';
 import { createView, type View } from './checker/view.ts';
-import { createConnection } from './connection.ts';
+import { createConnection, type Told } from './connection.ts';
+import { createFleet } from './fleet.ts';
 import { createLink, type Link } from './link.ts';
 import { createMachine, type Machine } from './machine.ts';
 import { runManager } from './manager.ts';
 import { createMeetings } from './meetings.ts';
 import { createPast, type Lag } from './past.ts';
-import type { CallMatch, Happening, Plan, Watched } from './plan.ts';
+import type { Happening, Plan, Watched } from './plan.ts';
 import { createWorkload } from './workload.ts';
-
-const core = <T extends KubeObject>(plural: string, kind: string, namespaced: boolean) =>
-  defineResource<T>({ group: '', version: 'v1', plural, kind, namespaced });
-const nodes = core<Node>('nodes', 'Node', false);
-const pods = core<Pod>('pods', 'Pod', true);
 
 const START = Date.parse('2026-01-01T00:00:00Z');
 const LATENCY_MS = 5;
@@ -32,13 +29,6 @@ interface Process {
   machine: Machine;
   link: Link;
   view: View;
-}
-
-/** A fault that waits for the call that it is for. */
-interface Armed {
-  fault: CallFault;
-  of: CallMatch;
-  happening: Happening;
 }
 
 const WATCHED: readonly Watched[] = ['pods', 'nodes', 'daemonsets', 'controllerrevisions', 'daemonrollouts'];
@@ -57,14 +47,11 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
   /** Of the machines on which processes start; and those that are to come. */
   let skewMs = 0;
   const skews: { ms: number; happening: Happening }[] = [];
-  const armed: Armed[] = [];
   let lagging: Lag | undefined;
   /** Nodes whose pods behave in their own way. */
   const behaving = new Map<string, Happening>();
   /** Kubernetes' own controller does not do its work, or late. */
   let hindered: Happening | undefined;
-  /** Of managers, those included that never arrive. */
-  let writes = 0;
   const meetings = createMeetings(time);
   const { meet, count } = meetings;
   const past = createPast(machinery, time);
@@ -76,7 +63,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
     daemonSet,
     now: () => time.now(),
     viewOf: (process) => processes.get(process)?.view ?? nothing,
-    clockOf: (process) => processes.get(process)?.machine.clock.now() ?? time.now(),
+    clockOf: (process) => (processes.get(process) ?? agents?.processOf(process))?.machine.clock.now() ?? time.now(),
     settleMs: plan.settleSeconds * 1000,
   });
   const say = (line: string): void => record(`${String(time.now() - START).padStart(8)} ${line}`);
@@ -90,6 +77,8 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
   });
   /** What a node or a controller does in its own way is met when there is something for it to do. */
   const noteOthers = ({ type, resource, object, previous }: Change): void => {
+    if (resource.plural === 'nodes' && type !== 'DELETED')
+      agents?.online(object.metadata.name, object.metadata.annotations?.['edgeset.io/sim'] !== 'offline');
     if (resource.plural === 'pods') {
       const own = behaving.get((object as unknown as Pod).spec?.nodeName ?? '');
       const begins = type === 'ADDED' || (object.metadata.deletionTimestamp && !previous?.metadata.deletionTimestamp);
@@ -102,28 +91,30 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
       meet(hindered);
   };
 
-  const isCounted = ({ verb, resource }: Call): boolean =>
-    verb !== 'get' && verb !== 'list' && resource?.plural !== 'leases' && resource?.plural !== 'events';
-  const takeFault = (call: Call): CallFault | undefined => {
-    if (plan.atWrite && writes === plan.atWrite.write) return plan.atWrite.fault;
-    const index = armed.findIndex(
-      ({ of }) =>
-        (of.verb === undefined || of.verb === call.verb) &&
-        (of.plural === undefined || of.plural === call.resource?.plural),
-    );
-    const [taken] = index < 0 ? [] : armed.splice(index, 1);
-    if (taken) meet(taken.happening);
-    return taken?.fault;
-  };
-  const faultOf = (call: Call): CallFault | undefined => {
-    if (!isCounted(call)) return undefined;
-    writes += 1;
-    const fault = takeFault(call);
-    if (!fault) return undefined;
-    count(fault.kind);
-    say(`fault ${JSON.stringify(fault)} at ${call.process} ${call.verb} ${call.resource?.plural ?? ''}`);
-    return fault;
-  };
+  const faults = createCallFaults({ plan, meet, count, say });
+  const connect = ({ machine, link }: { machine: Machine; link: Link }, told: Told): KubeClient =>
+    createConnection({
+      server,
+      time,
+      machine,
+      link,
+      past,
+      lagging: () => (lagging && lagging.until > time.now() ? lagging : undefined),
+      faultOf: (call) => faults.of(call),
+      witness: {
+        ...told,
+        leaves: (call) => checker.leaves(call),
+        arrives(call) {
+          const carriedOut = checker.arrives(call);
+          return (error) => {
+            say(
+              `${call.process} ${call.verb} ${call.resource?.plural ?? ''} ${call.ref?.name ?? ''} ${error ? (error as Error).message : 'ok'}`,
+            );
+            if (!error) carriedOut?.();
+          };
+        },
+      },
+    });
 
   const startProcess = (): Process => {
     started += 1;
@@ -146,31 +137,12 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
     const view = createView(daemonSet, () => machine.clock.now());
     const process: Process = { identity, machine, link, view };
     processes.set(identity, process);
-    const client = createConnection({
-      server,
-      time,
-      machine,
-      link,
-      past,
-      lagging: () => (lagging && lagging.until > time.now() ? lagging : undefined),
-      faultOf,
-      witness: {
-        leaves: (call) => checker.leaves(call),
-        arrives(call) {
-          const carriedOut = checker.arrives(call);
-          return (error) => {
-            say(
-              `${call.process} ${call.verb} ${call.resource?.plural ?? ''} ${call.ref?.name ?? ''} ${error ? (error as Error).message : 'ok'}`,
-            );
-            if (!error) carriedOut?.();
-          };
-        },
-        learns(call, object) {
-          if (call.resource?.plural === 'pods' && call.verb !== 'list' && object) view.learn(object);
-        },
-        begins: (watch) => view.begin(watch),
-        hears: (watch, plural, event) => view.hear(watch, plural, event),
+    const client = connect(process, {
+      learns(call, object) {
+        if (call.resource?.plural === 'pods' && call.verb !== 'list' && object) view.learn(object);
       },
+      begins: (watch) => view.begin(watch),
+      hears: (watch, plural, event) => view.hear(watch, plural, event),
     });
     const log = words
       ? createLogger({
@@ -215,18 +187,26 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
       return process !== undefined;
     });
 
-  const patchNode = (name: string, body: object): void => {
-    if (machinery.find(nodes, { name }) !== undefined) machinery.patch(nodes, { name }, body, { type: 'merge' });
-  };
-  const annotateNode = (name: string, annotations: Record<string, string | null>): void =>
-    patchNode(name, { metadata: { annotations } });
+  const agents =
+    plan.model === 'ota'
+      ? createAgents({
+          time,
+          seed: plan.seed,
+          latencyMs: LATENCY_MS,
+          restartMs: RESTART_MS,
+          connect,
+          diskFault: (process) => faults.ofRecord(process),
+          consent: checker.consent,
+          say,
+          words,
+        })
+      : undefined;
+  const links = (): Link[] => [...slots.map(({ link }) => link), ...(agents?.links() ?? [])];
+  const fleet = createFleet(cluster);
   const addNode = (name: string): void => {
-    if (machinery.find(nodes, { name }) === undefined) cluster.addNode(name, { labels: { role: 'edge' } });
+    fleet.add(name);
+    agents?.add(name);
   };
-  const removeNode = (name: string): void => {
-    if (machinery.find(nodes, { name }) !== undefined) machinery.delete(nodes, { name });
-  };
-  const podOn = (node: string): Pod | undefined => machinery.list<Pod>(pods).find((pod) => pod.spec?.nodeName === node);
 
   /** A change counts when it changes something. */
   const change = (happening: Happening, work: () => void): void => {
@@ -238,7 +218,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
     for (let index = 0; index < plan.nodes; index += 1) {
       const name = `node-${index}`;
       addNode(name);
-      patchNode(name, {
+      fleet.patch(name, {
         metadata: {
           annotations: { 'edgeset.io/sim': null, 'sim.edgeset.io/behaviour': null },
           labels: { role: 'edge' },
@@ -250,8 +230,9 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
     for (const { machine, link } of slots) {
       link.restore();
       machine.resume();
-      for (const watch of WATCHED) link.setLag(watch, 0);
     }
+    agents?.mend();
+    for (const link of links()) for (const watch of WATCHED) link.setLag(watch, 0);
     lagging = undefined;
     hindered = undefined;
     controllers.daemonSets.resume();
@@ -259,6 +240,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
     workload.pause(false);
     workload.setPartition(0);
     workload.setLimit(plan.limit);
+    workload.setDeadline(undefined);
   };
 
   const carryOut = (happening: Happening): void => {
@@ -291,40 +273,36 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
           if (!workload.exists()) workload.create();
         });
       case 'offline':
-        return change(happening, () => annotateNode(deed.node, { 'edgeset.io/sim': 'offline' }));
+        return change(happening, () => fleet.annotate(deed.node, { 'edgeset.io/sim': 'offline' }));
       case 'online':
-        return annotateNode(deed.node, { 'edgeset.io/sim': null });
+        return fleet.annotate(deed.node, { 'edgeset.io/sim': null });
       case 'delete-node':
-        return change(happening, () => removeNode(deed.node));
+        return change(happening, () => fleet.remove(deed.node));
       case 'create-node':
         return addNode(deed.node);
       case 'remake-node':
         return change(happening, () => {
-          removeNode(deed.node);
+          fleet.remove(deed.node);
           addNode(deed.node);
         });
       case 'label':
-        return change(happening, () => patchNode(deed.node, { metadata: { labels: { role: deed.role } } }));
+        return change(happening, () => fleet.patch(deed.node, { metadata: { labels: { role: deed.role } } }));
       case 'taint':
         return change(happening, () =>
-          patchNode(deed.node, { spec: { taints: deed.effect ? [{ key: 'x', effect: deed.effect }] : [] } }),
+          fleet.patch(deed.node, { spec: { taints: deed.effect ? [{ key: 'x', effect: deed.effect }] : [] } }),
         );
       case 'behave':
         if (deed.behaviour) behaving.set(deed.node, happening);
         else behaving.delete(deed.node);
-        return annotateNode(deed.node, { 'sim.edgeset.io/behaviour': deed.behaviour ?? null });
+        return fleet.annotate(deed.node, { 'sim.edgeset.io/behaviour': deed.behaviour ?? null });
       case 'delete-pod':
         return meetings.whenPossible(() => {
-          const pod = podOn(deed.node);
-          if (pod?.metadata?.name === undefined) return false;
-          machinery.delete(pods, { namespace: 'default', name: pod.metadata.name });
-          meet(happening);
-          return true;
+          const isDone = fleet.deletePodOn(deed.node);
+          if (isDone) meet(happening);
+          return isDone;
         });
       case 'call-fault':
-        if (!armed.some((each) => each.happening === happening))
-          armed.push({ fault: deed.fault, of: deed.of, happening });
-        return;
+        return faults.arm(deed.fault, deed.of, happening);
       case 'crash':
         return toProcess(deed.who, ({ machine }) => {
           meet(happening);
@@ -352,13 +330,13 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
         return;
       case 'lag': {
         const { forMs, ms, watch } = deed;
-        for (const { link } of slots)
+        for (const link of links())
           if (forMs === undefined) link.setLag(watch, ms);
           else link.disturb(watch, { how: 'lag', ms, forMs }, () => meet(happening));
         return;
       }
       case 'disturb':
-        for (const { link } of slots)
+        for (const link of links())
           link.disturb(deed.watch, { how: deed.how }, () => {
             count(deed.how);
             meet(happening);
@@ -367,7 +345,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
       case 'restart-api':
         return meetings.whenPossible(() => {
           const version = past.versionAgo(deed.behindMs ?? 0);
-          if (slots.every(({ link }) => link.breakAll() === 0)) return false;
+          if (links().every((link) => link.breakAll() === 0)) return false;
           if (deed.forMs === undefined) meet(happening);
           else lagging = { version, until: time.now() + deed.forMs, met: () => meet(happening) };
           return true;
@@ -381,8 +359,19 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
       case 'burst':
         meet(happening);
         for (let index = 0; index < deed.changes; index += 1)
-          annotateNode(`node-${index % plan.nodes}`, { beat: String(index) });
+          fleet.annotate(`node-${index % plan.nodes}`, { beat: String(index) });
         return;
+      case 'deadline':
+        return change(happening, () =>
+          workload.setDeadline({
+            at: new Date(time.now() + deed.inMs).toISOString(),
+            spreadSeconds: deed.spreadSeconds,
+          }),
+        );
+      case 'agent':
+      case 'owner':
+      case 'will':
+        return agents?.carryOut(deed, () => meet(happening));
       case 'mend':
         return mend();
     }
@@ -403,7 +392,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
         (happening) => (happening.fault || happening.deed.do === 'call-fault') && !meetings.isMet(happening),
       ),
     carryOut,
-    writes: () => writes,
+    writes: () => faults.writes(),
   };
 };
 export type World = ReturnType<typeof createWorld>;

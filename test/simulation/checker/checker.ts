@@ -2,6 +2,7 @@ import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Change } from '../../../src/sim/index.ts';
 import type { Call } from '../call.ts';
 import { createActsJudge } from './acts.ts';
+import { createConsentJudge } from './consent.ts';
 import { createReport } from './report.ts';
 import { createSentJudge } from './sent.ts';
 import { nodeOf, type TruePod } from './truth.ts';
@@ -32,6 +33,9 @@ const LATE_MS = 5_000;
 
 const HASH = 'controller-revision-hash';
 
+/** Agents are judged by what their owners decided; they know nothing of a rollout. */
+const isAgent = ({ process }: Call): boolean => process.startsWith('agent-');
+
 const hashIn = (body: unknown): string | undefined => (body as Pod | undefined)?.metadata?.labels?.[HASH];
 
 /** The gate is shut, for the time in which containers start anew. */
@@ -49,6 +53,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs }: Che
   const acts = createActsJudge({ report, daemonSet, now, viewOf, clockOf, settleMs });
   const sent = createSentJudge({ report, viewOf, clockOf, settleMs });
   const { truth } = acts;
+  const consent = createConsentJudge({ report, truth, now, clockOf });
   const account: Account = { acts: 0, lastWriteAt: 0 };
 
   /** What a write to a pod is to a rollout; undefined: none of its business. */
@@ -67,9 +72,19 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs }: Che
   const podNamed = (name: string | undefined): TruePod | undefined =>
     truth.pods.values().find((pod) => pod.name === name);
 
+  const begin = (call: Call, pod: TruePod, kind: 'delete' | 'in-place' | 'surge', what: string): (() => void) => {
+    const agreed = consent.byManager(call, pod, what);
+    const carriedOut = acts.begin(call, pod, kind, what);
+    return () => {
+      agreed?.();
+      carriedOut();
+    };
+  };
+
   const writeToPod = (call: Call): (() => void) | undefined => {
     const pod = podNamed(call.ref?.name);
     if (!pod) return undefined;
+    if (isAgent(call)) return consent.byAgent(call, pod);
     const what = `${call.process} ${call.verb}s ${pod.name} on ${pod.node}`;
     const kind = kindOf(call, pod);
     if (call.verb === 'delete') {
@@ -78,7 +93,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs }: Che
       if (preconditions?.uid === undefined) report.breach('S5', `${what} without preconditions`);
     }
     if (kind === 'retire') return acts.retire(pod, what);
-    return kind && acts.begin(call, pod, kind, what);
+    return kind && begin(call, pod, kind, what);
   };
 
   /** A pod is created: beside another one, or where there is none. */
@@ -86,7 +101,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs }: Che
     if (now() - call.at > LATE_MS) return undefined;
     const node = nodeOf(call.body as Pod);
     const old = truth.podsOn(node).find(({ terminating, ended }) => !terminating && !ended);
-    return old && acts.begin(call, old, 'surge', `${call.process} creates a pod beside ${old.name} on ${node}`);
+    return old && begin(call, old, 'surge', `${call.process} creates a pod beside ${old.name} on ${node}`);
   };
 
   return {
@@ -94,16 +109,19 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs }: Che
     breaches: report.breaches,
     checked: report.checked,
     account,
+    consent,
     /** To be called with every commit. */
     commit(change: Change): void {
       // What came to be by time alone came before this.
       acts.look();
       acts.commit(change);
+      consent.commit(change);
       if (change.resource.plural === 'daemonrollouts') sent.written({ status: change.object.status });
     },
     /** A process sends a call. */
     leaves(call: Call): void {
       const plural = call.resource?.plural;
+      if (isAgent(call)) return;
       acts.leaves(call);
       if (call.verb === 'update' && plural === 'daemonrollouts') sent.reserve(call);
       if (plural !== 'pods' || (call.verb !== 'delete' && call.verb !== 'patch')) return;
@@ -134,7 +152,10 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs }: Che
         if (!eligible || !ready) continue;
         const pods = truth.podsOn(name);
         const [pod, ...others] = pods;
-        if (pod && others.length === 0 && pod.hash === truth.target && acts.works(pod)) continue;
+        if (pod && others.length === 0) {
+          if (pod.hash === truth.target && acts.works(pod) && consent.isTold(pod)) continue;
+          if (pod.hash !== truth.target && consent.mayStay(pod)) continue;
+        }
         const told = pods.map(
           (each) =>
             `${each.name} ${each.hash}${each.terminating ? ' terminating' : ''}${acts.works(each) ? '' : ' not available'}`,

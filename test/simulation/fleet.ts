@@ -1,0 +1,33 @@
+import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
+import { defineResource, type KubeObject } from '../../src/kube/index.ts';
+import type { EmbeddedCluster } from '../../src/sim/index.ts';
+
+const core = <T extends KubeObject>(plural: string, kind: string, namespaced: boolean) =>
+  defineResource<T>({ group: '', version: 'v1', plural, kind, namespaced });
+const nodes = core<Node>('nodes', 'Node', false);
+const pods = core<Pod>('pods', 'Pod', true);
+
+/** The nodes of a plan, and what is done to them. What is not there is left alone. */
+export const createFleet = ({ machinery, addNode }: Pick<EmbeddedCluster, 'machinery' | 'addNode'>) => {
+  const patch = (name: string, body: object): void => {
+    if (machinery.find(nodes, { name }) !== undefined) machinery.patch(nodes, { name }, body, { type: 'merge' });
+  };
+  return {
+    patch,
+    annotate: (name: string, annotations: Record<string, string | null>): void =>
+      patch(name, { metadata: { annotations } }),
+    add(name: string): void {
+      if (machinery.find(nodes, { name }) === undefined) addNode(name, { labels: { role: 'edge' } });
+    },
+    remove(name: string): void {
+      if (machinery.find(nodes, { name }) !== undefined) machinery.delete(nodes, { name });
+    },
+    /** As a user does it by hand. False: there is no pod. */
+    deletePodOn(node: string): boolean {
+      const name = machinery.list<Pod>(pods).find((pod) => pod.spec?.nodeName === node)?.metadata?.name;
+      if (name === undefined) return false;
+      machinery.delete(pods, { namespace: 'default', name });
+      return true;
+    },
+  };
+};
