@@ -217,14 +217,38 @@ describe('a slow start', () => {
   it('doubles while all goes well', async () => {
     const batches: number[] = [];
     let inAir = 0;
-    const outcome = await slowStart(Array.from({ length: 20 }), async () => {
-      inAir += 1;
-      await Promise.resolve();
-      if (inAir > 0) batches.push(inAir);
-      inAir = 0;
-    });
+    const outcome = await slowStart(
+      Array.from({ length: 20 }),
+      () => 0,
+      async () => {
+        inAir += 1;
+        await Promise.resolve();
+        if (inAir > 0) batches.push(inAir);
+        inAir = 0;
+      },
+    );
     assert.deepEqual(outcome, { done: 20, errors: [] });
     assert.deepEqual(batches, [1, 2, 4, 8, 5]);
+  });
+
+  it('grows no more while calls take long, and shrinks when they take very long', async () => {
+    const batches: number[] = [];
+    const tookMs = [500, 500, 500, 2_000, 2_000, 5_000, 500, 500];
+    let now = 0;
+    let inAir = 0;
+    await slowStart(
+      Array.from({ length: 50 }),
+      () => now,
+      async () => {
+        inAir += 1;
+        await Promise.resolve();
+        if (inAir === 0) return;
+        batches.push(inAir);
+        now += tookMs[batches.length - 1] ?? 0;
+        inAir = 0;
+      },
+    );
+    assert.deepEqual(batches, [1, 2, 4, 8, 8, 8, 4, 8, 7]);
   });
 
   it('ends with the batch that has a failure', async () => {
@@ -232,6 +256,7 @@ describe('a slow start', () => {
     const refused = new Error('quota');
     const outcome = await slowStart(
       Array.from({ length: 100 }, (_, index) => index),
+      () => 0,
       (index) => {
         calls += 1;
         return index === 4 ? Promise.reject(refused) : Promise.resolve();

@@ -12,6 +12,8 @@ import type { KnownRevision } from './revision-keeper.ts';
 /** A pod that was created and that the watch has not shown for so long is read, before the node may get another. */
 const SHOWN_WITHIN_MS = 30_000;
 const TIMEOUT_MS = 10_000;
+/** A creation binds nobody who comes after us: an API server that has much to do is given time. */
+const CREATION_TIMEOUT_MS = 30_000;
 const RUN = 'creations';
 
 const gatesFor = ({ policy, preDelete }: AdvancedView): Gate[] => [
@@ -106,7 +108,7 @@ export const createCreator = ({ client, env, view: viewNow, teller, observe, wak
     const name = pod.metadata?.name ?? '';
     let uid: string | undefined;
     try {
-      const made = await client.create(podResource, pod, { timeoutMs: TIMEOUT_MS, signal });
+      const made = await client.create(podResource, pod, { timeoutMs: CREATION_TIMEOUT_MS, signal });
       uid = made.metadata?.uid;
       observe.acted?.('created');
       teller.tell('Normal', 'SuccessfulCreate', 'Create', `Created pod ${name} on ${node}.`);
@@ -186,11 +188,13 @@ export const createCreator = ({ client, env, view: viewNow, teller, observe, wak
       leading = signal;
       for (const { node } of creations) coming.set(node, { uid: undefined, until: Number.POSITIVE_INFINITY });
       air.launch(RUN, async (ending) => {
-        const { errors } = await slowStart(creations, (creation) => createOne(view, known, creation, ending)).finally(
-          () => {
-            for (const { node } of creations) if (coming.get(node)?.uid === undefined) coming.delete(node);
-          },
-        );
+        const { errors } = await slowStart(
+          creations,
+          () => clock.now(),
+          (creation) => createOne(view, known, creation, ending),
+        ).finally(() => {
+          for (const { node } of creations) if (coming.get(node)?.uid === undefined) coming.delete(node);
+        });
         if (errors.length > 0) failed(errors);
         else {
           refusal = undefined;
