@@ -17,14 +17,16 @@ export const createFleet = ({ machinery, addNode }: Pick<EmbeddedCluster, 'machi
     annotate: (name: string, annotations: Record<string, string | null>): void =>
       patch(name, { metadata: { annotations } }),
     add(name: string): void {
-      if (machinery.find(nodes, { name }) === undefined) addNode(name, { labels: { role: 'edge' } });
+      const wave = String(Number(name.slice('node-'.length)) % 2);
+      if (machinery.find(nodes, { name }) === undefined) addNode(name, { labels: { role: 'edge', wave } });
     },
     remove(name: string): void {
       if (machinery.find(nodes, { name }) !== undefined) machinery.delete(nodes, { name });
     },
-    /** As a user does it by hand. False: there is no pod. */
-    deletePodOn(node: string): boolean {
-      const name = machinery.list<Pod>(pods).find((pod) => pod.spec?.nodeName === node)?.metadata?.name;
+    /** As a user does it by hand, of those with this label `app`. False: there is no pod. */
+    deletePodOn(node: string, app: string): boolean {
+      const name = machinery.list<Pod>(pods, { labelSelector: `app=${app}` }).find((pod) => pod.spec?.nodeName === node)
+        ?.metadata?.name;
       if (name === undefined) return false;
       machinery.delete(pods, { namespace: 'default', name });
       return true;

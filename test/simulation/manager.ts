@@ -1,5 +1,11 @@
 import { createEventRecorder, type KubeClient } from '../../src/kube/index.ts';
-import { controllerDefinitions, electByLease, runControllers } from '../../src/manager/index.ts';
+import {
+  type Controller,
+  controllerDefinitions,
+  createImageService,
+  electByLease,
+  runControllers,
+} from '../../src/manager/index.ts';
 import type { Env } from '../../src/runtime/index.ts';
 
 export interface ManagerParts {
@@ -21,9 +27,10 @@ const LEASE = {
 
 /** The manager as it ships, from the election on: its controllers, caches, queues and Events. Never resolves unless stopped. */
 export const runManager = async (
-  { client, env, identity, controllers }: ManagerParts,
+  { client, env, identity, controllers: wanted }: ManagerParts,
   signal: AbortSignal,
 ): Promise<void> => {
+  const namespaces = undefined;
   const events = createEventRecorder({
     client,
     env,
@@ -31,19 +38,25 @@ export const runManager = async (
     reportingInstance: identity,
   });
   const recording = events.run(signal);
-  const made = controllerDefinitions
-    .filter(({ name }) => controllers.some((wanted) => wanted === name))
-    .map(
-      (definition) =>
-        [
-          definition.name,
-          definition.create({ client, env, events, namespaces: undefined, identity, observe: {} }),
-        ] as const,
-    );
+  const controllers = new Map<string, Controller>();
+  const images = createImageService({
+    client,
+    env,
+    namespaces,
+    pullsByDefault: false,
+    complete: () => [...controllers.values()].every((controller) => controller.synced()),
+  });
+  for (const definition of controllerDefinitions)
+    if (wanted.some((each) => each === definition.name))
+      controllers.set(
+        definition.name,
+        definition.create({ client, env, events, namespaces, identity, observe: {}, images }),
+      );
+  controllers.set('images', images.controller);
   await runControllers(
     {
       env,
-      controllers: new Map(made),
+      controllers,
       elect: electByLease({ client, env, identity, onChange: () => undefined }, LEASE),
       settleWithinMs: LEASE.leaseDurationMs - LEASE.renewDeadlineMs,
     },

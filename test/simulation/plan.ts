@@ -28,24 +28,41 @@ export type FaultKind = (typeof faultKinds)[number];
 /** Resources that managers watch, by their plural. */
 export type Watched = 'pods' | 'nodes' | 'daemonsets' | 'controllerrevisions' | 'daemonrollouts';
 
-/** What is done to the cluster, to a process or to the way between them. */
-export type Deed =
+/** What a user does to a DaemonSet. */
+export type SetDeed =
   /** A new template; what follows `--` in the image is how its pods behave. */
   | { do: 'release'; image: string }
   | { do: 'budget'; limit: string }
   /** Of an Advanced DaemonSet. */
   | { do: 'strategy'; strategy: Strategy }
   | { do: 'pause'; paused: boolean }
-  | { do: 'partition'; nodes: number }
+  /** How many nodes stay on the old revision: a number, or a percent. */
+  | { do: 'partition'; nodes: number | string }
+  /** Only nodes with this value of label `wave` are updated; undefined: all. */
+  | { do: 'select'; wave: string | undefined }
+  /** Nobody but who deletes pods updates it: OnDelete, or, of a native one, not served. */
+  | { do: 'manual'; manual: boolean }
+  | { do: 'predownload'; mode: Predownload | 'off' }
+  /** The hook of an Advanced DaemonSet is taken away, or comes back. */
+  | { do: 'hook'; on: boolean }
+  /** The user's controller needs so long for each pod from now on; undefined: it is not there. */
+  | { do: 'drainer'; ms: number | undefined }
   /** Goes on with a halted revision. */
   | { do: 'resume' }
-  | { do: 'recreate-set' }
+  | { do: 'recreate-set' };
+
+/** What is done to the cluster, to a process or to the way between them. */
+export type Deed =
+  /** `set`: which DaemonSet of the plan; the first by default. */
+  | (SetDeed & { set?: number })
   | { do: 'offline' | 'online' | 'delete-node' | 'create-node' | 'remake-node'; node: string }
   | { do: 'label'; node: string; role: 'edge' | 'other' }
   | { do: 'taint'; node: string; effect: 'NoSchedule' | 'NoExecute' | undefined }
   /** How all pods of the node fare from now on. */
   | { do: 'behave'; node: string; behaviour: Behaviour | undefined }
-  | { do: 'delete-pod'; node: string }
+  | { do: 'delete-pod'; node: string; set?: number }
+  /** Containers start, and images arrive, only so long after a pod came to the node, ms. */
+  | { do: 'slow-pulls'; node: string; ms: number | undefined }
   | { do: 'call-fault'; fault: CallFault; of: CallMatch }
   /** Of the manager that leads, or of the other one. */
   | { do: 'crash'; who: 'leader' | 'other' }
@@ -93,11 +110,21 @@ export interface Happening {
 /** How pods are replaced. */
 export type Strategy = 'recreate' | 'in-place' | 'surge';
 
-/** A whole run as data: the same plan gives the same history, byte by byte. */
-export interface Plan {
-  seed: number;
-  nodes: number;
-  managers: number;
+/** edgeset.io/predownload */
+export type Predownload = 'required' | 'preferred';
+
+/** What holds the pods of an Advanced DaemonSet before they are deleted, and who lets them go. */
+export interface Hook {
+  by: 'label' | 'finalizer';
+  markPodNotReady: boolean;
+  /** What the user's controller needs for each pod. */
+  drainMs: number;
+  /** edgeset.io/predelete-timeout-seconds; none: for as long as it takes. */
+  timeoutSeconds?: number;
+}
+
+/** A DaemonSet as it begins. */
+export interface SetPlan {
   kind: 'native' | 'advanced';
   /** Who says when a pod is replaced: the manager, or the owners of the nodes, by the agents there. Default: auto. */
   model?: 'auto' | 'ota';
@@ -107,6 +134,24 @@ export interface Plan {
   limit: string;
   settleSeconds: number;
   minReadySeconds: number;
+  hook?: Hook;
+  predownload?: Predownload;
+  /** Nodes that pull at a time. */
+  parallelism?: string;
+  /** Of one try. */
+  pullSeconds?: number;
+  /** Pods are created only as far as the partition allows, too. */
+  progressive?: boolean;
+  partition?: number | string;
+}
+
+/** A whole run as data: the same plan gives the same history, byte by byte. */
+export interface Plan extends SetPlan {
+  seed: number;
+  nodes: number;
+  managers: number;
+  /** DaemonSets beside the first, on the same nodes. */
+  others?: readonly SetPlan[];
   /** How far the clocks of every other process are off from those between. */
   clocksApartMs?: number;
   /** A fault of the so many-th write of the managers, counted from 1 over all of them; leases and Events do not count. */

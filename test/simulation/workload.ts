@@ -2,9 +2,7 @@ import { type AdvancedDaemonSet, advancedDaemonSetCrd } from '../../src/advanced
 import { defineResource } from '../../src/kube/index.ts';
 import { daemonRolloutCrd } from '../../src/rollout/index.ts';
 import type { Machinery } from '../../src/sim/index.ts';
-import type { Plan, Strategy } from './plan.ts';
-
-const APP = { namespace: 'default', name: 'app' };
+import type { Hook, Plan, Predownload, SetPlan, Strategy } from './plan.ts';
 
 const crds = defineResource<object>({
   group: 'apiextensions.k8s.io',
@@ -22,10 +20,15 @@ const native = defineResource<object>({
 });
 const advanced = defineResource<object>({ ...native, group: 'apps.kruise.io', version: 'v1beta1' });
 
-/** An integer is written as one. */
-const intOrText = (limit: string): number | string => (/^\d+$/.test(limit) ? Number(limit) : limit);
+/** What a pod is held by before it is deleted. */
+export const HOLD_LABEL = 'hold';
+export const HOLD_FINALIZER = 'example.com/drain';
 
-type RollingUpdate = NonNullable<NonNullable<AdvancedDaemonSet['spec']['updateStrategy']>['rollingUpdate']>;
+/** An integer is written as one. */
+const intOrText = (limit: number | string): number | string => (/^\d+$/.test(String(limit)) ? Number(limit) : limit);
+
+type Spec = AdvancedDaemonSet['spec'];
+type RollingUpdate = NonNullable<NonNullable<Spec['updateStrategy']>['rollingUpdate']>;
 
 const rollingUpdateOf = (strategy: Strategy, limit: string): RollingUpdate =>
   strategy === 'surge'
@@ -36,56 +39,103 @@ const rollingUpdateOf = (strategy: Strategy, limit: string): RollingUpdate =>
         maxSurge: 0,
       };
 
-/** The DaemonSet of a plan, and what its user does to it. What is not there is left alone. */
-export const createWorkload = (machinery: Machinery, plan: Plan) => {
-  const isNative = plan.kind === 'native';
+const preDeleteOf = ({ by, markPodNotReady }: Hook): NonNullable<Spec['lifecycle']> => ({
+  preDelete: {
+    ...(by === 'label' ? { labelsHandler: { [HOLD_LABEL]: 'yes' } } : { finalizersHandler: [HOLD_FINALIZER] }),
+    markPodNotReady,
+  },
+});
+
+const labelOf = (index: number): string => (index === 0 ? 'app' : `app-${index}`);
+
+/** The DaemonSets of a plan in their order. The first of each kind have the same name. */
+export const setsOf = (plan: Plan): { set: SetPlan; name: string; label: string }[] => {
+  const count = { native: 0, advanced: 0 };
+  return [plan, ...(plan.others ?? [])].map((set, index) => {
+    const name = labelOf(count[set.kind]);
+    count[set.kind] += 1;
+    return { set, name, label: labelOf(index) };
+  });
+};
+
+export const installDefinitions = (machinery: Machinery, plan: Plan): void => {
+  machinery.create(crds, daemonRolloutCrd);
+  if (setsOf(plan).some(({ set }) => set.kind === 'advanced')) machinery.create(crds, advancedDaemonSetCrd);
+};
+
+/** One DaemonSet of a plan, and what its user does to it. What is not there is left alone. */
+export const createWorkload = (machinery: Machinery, { set, name, label }: ReturnType<typeof setsOf>[number]) => {
+  const isNative = set.kind === 'native';
   const resource = isNative ? native : advanced;
-  let image = 'app:v0';
-  let { strategy, limit } = plan;
+  const ref = { namespace: 'default', name };
+  const { hook } = set;
+  /** Each DaemonSet has images of its own. */
+  const ownImage = (next: string): string => next.replace(/^app:/, `${label}:`);
+  let image = ownImage('app:v0');
+  let { strategy, limit } = set;
 
   const patch = (body: object): void => {
-    if (machinery.find(resource, APP) === undefined) return;
-    machinery.patch(resource, APP, body, { type: isNative ? 'strategic' : 'merge' });
+    if (machinery.find(resource, ref) === undefined) return;
+    machinery.patch(resource, ref, body, { type: isNative ? 'strategic' : 'merge' });
   };
   const annotate = (annotations: Record<string, string | null>): void => patch({ metadata: { annotations } });
   const roll = (rollingUpdate: object): void => patch({ spec: { updateStrategy: { rollingUpdate } } });
+  const partitionOf = (nodes: number | string): number | string | undefined =>
+    Number.parseInt(String(nodes), 10) === 0 ? undefined : intOrText(nodes);
   const template = () => ({
-    metadata: { labels: { app: 'app' } },
+    metadata: {
+      labels: { app: label, ...(hook?.by === 'label' && { [HOLD_LABEL]: 'yes' }) },
+      ...(hook?.by === 'finalizer' && { finalizers: [HOLD_FINALIZER] }),
+    },
     spec: { nodeSelector: { role: 'edge' }, containers: [{ name: 'app', image }] },
   });
+  const partition = partitionOf(set.partition ?? 0);
+  const annotations = {
+    'edgeset.io/settle-seconds': String(set.settleSeconds),
+    ...(isNative && { 'apps.openyurt.io/max-unavailable': limit }),
+    ...((isNative || set.model === 'ota') && { 'apps.openyurt.io/update-strategy': set.model ?? 'auto' }),
+    ...(isNative && partition !== undefined && { 'edgeset.io/partition': String(partition) }),
+    ...(set.predownload && { 'edgeset.io/predownload': set.predownload }),
+    ...(set.parallelism !== undefined && { 'apps.kruise.io/image-predownload-parallelism': set.parallelism }),
+    ...(set.pullSeconds !== undefined && {
+      'apps.kruise.io/image-predownload-timeout-seconds': String(set.pullSeconds),
+    }),
+    ...(hook?.timeoutSeconds !== undefined && { 'edgeset.io/predelete-timeout-seconds': String(hook.timeoutSeconds) }),
+  };
 
   return {
+    set,
+    name,
+    label,
     resource,
-    install(): void {
-      machinery.create(crds, daemonRolloutCrd);
-      if (!isNative) machinery.create(crds, advancedDaemonSetCrd);
-    },
+    ownImage,
     create: (): void =>
       void machinery.create<object>(resource, {
         apiVersion: isNative ? 'apps/v1' : 'apps.kruise.io/v1beta1',
         kind: 'DaemonSet',
-        metadata: {
-          ...APP,
-          annotations: {
-            ...(isNative && { 'apps.openyurt.io/update-strategy': 'auto', 'apps.openyurt.io/max-unavailable': limit }),
-            ...(plan.model === 'ota' && { 'apps.openyurt.io/update-strategy': 'ota' }),
-            'edgeset.io/settle-seconds': String(plan.settleSeconds),
-          },
-        },
+        metadata: { ...ref, annotations },
         spec: {
-          minReadySeconds: plan.minReadySeconds,
-          selector: { matchLabels: { app: 'app' } },
-          updateStrategy: isNative ? { type: 'OnDelete' } : { rollingUpdate: rollingUpdateOf(strategy, limit) },
+          minReadySeconds: set.minReadySeconds,
+          selector: { matchLabels: { app: label } },
           template: template(),
+          ...(isNative
+            ? { updateStrategy: { type: 'OnDelete' } }
+            : {
+                updateStrategy: {
+                  rollingUpdate: { ...rollingUpdateOf(strategy, limit), ...(partition !== undefined && { partition }) },
+                },
+                ...(hook && { lifecycle: preDeleteOf(hook) }),
+                ...(set.progressive && { scaleStrategy: { partitionedScaling: true } }),
+              }),
         },
       }),
-    exists: (): boolean => machinery.find(resource, APP) !== undefined,
+    exists: (): boolean => machinery.find(resource, ref) !== undefined,
     delete: (): void => {
-      if (machinery.find(resource, APP) !== undefined)
-        machinery.delete(resource, APP, { propagationPolicy: 'Background' });
+      if (machinery.find(resource, ref) !== undefined)
+        machinery.delete(resource, ref, { propagationPolicy: 'Background' });
     },
     release(next: string): void {
-      image = next;
+      image = ownImage(next);
       patch({ spec: { template: { spec: { containers: [{ name: 'app', image }] } } } });
     },
     setStrategy(next: Strategy): void {
@@ -100,8 +150,23 @@ export const createWorkload = (machinery: Machinery, plan: Plan) => {
     },
     pause: (paused: boolean): void =>
       isNative ? annotate({ 'edgeset.io/paused': paused ? 'true' : null }) : roll({ paused }),
-    setPartition: (nodes: number): void =>
-      isNative ? annotate({ 'edgeset.io/partition': nodes === 0 ? null : String(nodes) }) : roll({ partition: nodes }),
+    setPartition(nodes: number | string): void {
+      const next = partitionOf(nodes);
+      if (isNative) annotate({ 'edgeset.io/partition': next === undefined ? null : String(next) });
+      else roll({ partition: next ?? 0 });
+    },
+    select: (wave: string | undefined): void =>
+      isNative
+        ? annotate({ 'edgeset.io/node-selector': wave === undefined ? null : `wave=${wave}` })
+        : roll({ selector: wave === undefined ? null : { matchLabels: { wave } } }),
+    setManual: (manual: boolean): void =>
+      isNative
+        ? annotate({ 'apps.openyurt.io/update-strategy': manual ? null : (set.model ?? 'auto') })
+        : patch({ spec: { updateStrategy: { type: manual ? 'OnDelete' : 'RollingUpdate' } } }),
+    setPredownload: (mode: Predownload | 'off'): void => annotate({ 'edgeset.io/predownload': mode }),
+    setHook(on: boolean): void {
+      if (!isNative && hook) patch({ spec: { lifecycle: on ? preDeleteOf(hook) : null } });
+    },
     setDeadline: (deadline: { at: string; spreadSeconds: number } | undefined): void =>
       annotate({
         'edgeset.io/ota-deadline': deadline?.at ?? null,
@@ -110,3 +175,4 @@ export const createWorkload = (machinery: Machinery, plan: Plan) => {
     resume: (hash: string): void => annotate({ 'edgeset.io/resume': hash }),
   };
 };
+export type Workload = ReturnType<typeof createWorkload>;

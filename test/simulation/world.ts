@@ -7,6 +7,7 @@ import { createChance } from '../sim/chance.ts';
 import { createAgents } from './agents.ts';
 import { createCallFaults } from './call-faults.ts';
 import { createChecker } from './checker/checker.ts';
+import { together } from './checker/checkers.ts';
 import { createView, type View } from './checker/view.ts';
 import { createConnection, type Told } from './connection.ts';
 import { createFleet } from './fleet.ts';
@@ -16,19 +17,20 @@ import { runManager } from './manager.ts';
 import { createMeetings } from './meetings.ts';
 import { createPast, type Lag } from './past.ts';
 import type { Happening, Plan, Watched } from './plan.ts';
-import { createWorkload } from './workload.ts';
+import { createTenant } from './tenant.ts';
+import { createWorkload, installDefinitions, setsOf } from './workload.ts';
 
 const START = Date.parse('2026-01-01T00:00:00Z');
 const LATENCY_MS = 5;
 const RESTART_MS = 2_000;
-const APP = { namespace: 'default', name: 'app' };
 const LEASE = { namespace: 'default', name: 'edgeset-manager' };
 
 interface Process {
   identity: string;
   machine: Machine;
   link: Link;
-  view: View;
+  /** One for each DaemonSet. */
+  views: readonly View[];
 }
 
 const WATCHED: readonly Watched[] = ['pods', 'nodes', 'daemonsets', 'controllerrevisions', 'daemonrollouts'];
@@ -56,16 +58,25 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
   const { meet, count } = meetings;
   const past = createPast(machinery, time);
 
-  const workload = createWorkload(machinery, plan);
-  const daemonSet = { group: workload.resource.group, name: APP.name };
-  const nothing: View = createView(daemonSet, () => 0);
-  const checker = createChecker({
-    daemonSet,
-    now: () => time.now(),
-    viewOf: (process) => processes.get(process)?.view ?? nothing,
-    clockOf: (process) => (processes.get(process) ?? agents?.processOf(process))?.machine.clock.now() ?? time.now(),
-    settleMs: plan.settleSeconds * 1000,
+  const tenants = setsOf(plan).map((each, index) => {
+    const workload = createWorkload(machinery, each);
+    const { set, name } = each;
+    const daemonSet = { group: workload.resource.group, name };
+    const nothing: View = createView(daemonSet, () => 0);
+    const own = createChecker({
+      daemonSet,
+      now: () => time.now(),
+      viewOf: (process) => processes.get(process)?.views[index] ?? nothing,
+      clockOf: (process) => (processes.get(process) ?? agents?.processOf(process))?.machine.clock.now() ?? time.now(),
+      settleMs: set.settleSeconds * 1000,
+      ...(plan.others && { title: `${set.kind} ${name}` }),
+    });
+    return createTenant({ machinery, time, workload, daemonSet, checker: own });
   });
+  /** Owners have a say in the first. */
+  const owned = plan.model === 'ota' ? tenants[0] : undefined;
+  const kinds = new Set(tenants.map(({ workload }) => workload.set.kind));
+  const checker = together(tenants.map((tenant) => tenant.checker));
   const say = (line: string): void => record(`${String(time.now() - START).padStart(8)} ${line}`);
   machinery.subscribe((change: Change) => {
     const { type, resource, object } = change;
@@ -134,15 +145,20 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
       },
     });
     const link = createLink({ time, random, latencyMs: LATENCY_MS });
-    const view = createView(daemonSet, () => machine.clock.now());
-    const process: Process = { identity, machine, link, view };
+    const views = tenants.map(({ daemonSet }) => createView(daemonSet, () => machine.clock.now()));
+    const process: Process = { identity, machine, link, views };
     processes.set(identity, process);
     const client = connect(process, {
       learns(call, object) {
-        if (call.resource?.plural === 'pods' && call.verb !== 'list' && object) view.learn(object);
+        if (call.resource?.plural !== 'pods' || call.verb === 'list' || !object) return;
+        for (const view of views) view.learn(object);
       },
-      begins: (watch) => view.begin(watch),
-      hears: (watch, plural, event) => view.hear(watch, plural, event),
+      begins(watch) {
+        for (const view of views) view.begin(watch);
+      },
+      hears(watch, plural, event) {
+        for (const view of views) view.hear(watch, plural, event);
+      },
     });
     const log = words
       ? createLogger({
@@ -152,7 +168,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
         })
       : silentLogger;
     const env = { clock: machine.clock, random: createChance(plan.seed + started), log };
-    runManager({ client, env, identity, controllers: [plan.kind] }, new AbortController().signal).catch(
+    runManager({ client, env, identity, controllers: [...kinds] }, new AbortController().signal).catch(
       (error: unknown) => {
         // NotSettled is how a manager ends that cannot be sure of its acts: its pod is started anew.
         say(`${identity} ended: ${String(error)}`);
@@ -188,19 +204,18 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
     });
 
   const agents =
-    plan.model === 'ota'
-      ? createAgents({
-          time,
-          seed: plan.seed,
-          latencyMs: LATENCY_MS,
-          restartMs: RESTART_MS,
-          connect,
-          diskFault: (process) => faults.ofRecord(process),
-          consent: checker.consent,
-          say,
-          words,
-        })
-      : undefined;
+    owned &&
+    createAgents({
+      time,
+      seed: plan.seed,
+      latencyMs: LATENCY_MS,
+      restartMs: RESTART_MS,
+      connect,
+      diskFault: (process) => faults.ofRecord(process),
+      consent: owned.checker.consent,
+      say,
+      words,
+    });
   const links = (): Link[] => [...slots.map(({ link }) => link), ...(agents?.links() ?? [])];
   const fleet = createFleet(cluster);
   const addNode = (name: string): void => {
@@ -220,7 +235,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
       addNode(name);
       fleet.patch(name, {
         metadata: {
-          annotations: { 'edgeset.io/sim': null, 'sim.edgeset.io/behaviour': null },
+          annotations: { 'edgeset.io/sim': null, 'sim.edgeset.io/behaviour': null, 'sim.edgeset.io/start-ms': null },
           labels: { role: 'edge' },
         },
         spec: { taints: [] },
@@ -237,41 +252,38 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
     hindered = undefined;
     controllers.daemonSets.resume();
     controllers.daemonSets.lag(0);
-    workload.pause(false);
-    workload.setPartition(0);
-    workload.setLimit(plan.limit);
-    workload.setDeadline(undefined);
+    for (const tenant of tenants) tenant.mend();
   };
 
   const carryOut = (happening: Happening): void => {
     const { deed } = happening;
     say(`- ${JSON.stringify(deed)}`);
     switch (deed.do) {
-      case 'release':
+      case 'release': {
+        const tenant = tenants[deed.set ?? 0];
+        if (!tenant) return;
         // A bad version is met by those who get a pod of it.
-        if (happening.fault !== 'F12') return change(happening, () => workload.release(deed.image));
+        if (happening.fault !== 'F12') return change(happening, () => tenant.carryOut(deed));
+        const bad = tenant.workload.ownImage(deed.image);
         meetings.until(({ resource, object }) => {
-          const runs =
-            resource.plural === 'pods' && (object as unknown as Pod).spec?.containers[0]?.image === deed.image;
+          const runs = resource.plural === 'pods' && (object as unknown as Pod).spec?.containers[0]?.image === bad;
           if (runs) meet(happening);
           return runs;
         });
-        return workload.release(deed.image);
+        return tenant.carryOut(deed);
+      }
       case 'budget':
-        return change(happening, () => workload.setLimit(deed.limit));
       case 'strategy':
-        return change(happening, () => workload.setStrategy(deed.strategy));
       case 'pause':
-        return change(happening, () => workload.pause(deed.paused));
       case 'partition':
-        return change(happening, () => workload.setPartition(deed.nodes));
+      case 'select':
+      case 'manual':
+      case 'predownload':
+      case 'hook':
+      case 'drainer':
       case 'resume':
-        return checker.truth.target === undefined ? undefined : workload.resume(checker.truth.target);
       case 'recreate-set':
-        change(happening, () => workload.delete());
-        return later(500, () => {
-          if (!workload.exists()) workload.create();
-        });
+        return change(happening, () => tenants[deed.set ?? 0]?.carryOut(deed));
       case 'offline':
         return change(happening, () => fleet.annotate(deed.node, { 'edgeset.io/sim': 'offline' }));
       case 'online':
@@ -295,9 +307,11 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
         if (deed.behaviour) behaving.set(deed.node, happening);
         else behaving.delete(deed.node);
         return fleet.annotate(deed.node, { 'sim.edgeset.io/behaviour': deed.behaviour ?? null });
+      case 'slow-pulls':
+        return fleet.annotate(deed.node, { 'sim.edgeset.io/start-ms': deed.ms === undefined ? null : String(deed.ms) });
       case 'delete-pod':
         return meetings.whenPossible(() => {
-          const isDone = fleet.deletePodOn(deed.node);
+          const isDone = fleet.deletePodOn(deed.node, tenants[deed.set ?? 0]?.workload.label ?? '');
           if (isDone) meet(happening);
           return isDone;
         });
@@ -363,7 +377,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
         return;
       case 'deadline':
         return change(happening, () =>
-          workload.setDeadline({
+          owned?.workload.setDeadline({
             at: new Date(time.now() + deed.inMs).toISOString(),
             spreadSeconds: deed.spreadSeconds,
           }),
@@ -377,9 +391,9 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
     }
   };
 
-  workload.install();
+  installDefinitions(machinery, plan);
   for (let index = 0; index < plan.nodes; index += 1) addNode(`node-${index}`);
-  workload.create();
+  for (const { workload } of tenants) workload.create();
   slots = Array.from({ length: plan.managers }, startProcess);
 
   return {

@@ -58,9 +58,11 @@ export const createPodCare = ({ env, ledger, teller, deeds, chores }: PodCareOpt
     };
   };
 
-  const isOfOpenAct = ({ facts }: KeptPod): boolean => {
-    const act = ledger.get(facts.node)?.act;
-    return act?.podUid === facts.uid && act.stage !== 'done';
+  /** The rollout is about to take it away: in an act that is not carried out yet, or as the old one of two. */
+  const isOnItsWayOut = ({ facts }: KeptPod): boolean => {
+    const record = ledger.get(facts.node);
+    const { act } = record ?? {};
+    return (act?.podUid === facts.uid && act.stage !== 'done') || record?.view.retire?.uid === facts.uid;
   };
 
   const needOf = (
@@ -77,7 +79,7 @@ export const createPodCare = ({ env, ledger, teller, deeds, chores }: PodCareOpt
       return { write: (signal) => deeds.patch(versionOf(kept), { kind: 'status', body }, signal) };
     }
     if (removing) return undefined;
-    if (isOfOpenAct(kept)) return 'others';
+    if (isOnItsWayOut(kept)) return 'others';
     const way = known && inPlace(kept, known);
     if (way) return way;
     const back = cancelDelete(pod, clock.now());
@@ -114,7 +116,7 @@ export const createPodCare = ({ env, ledger, teller, deeds, chores }: PodCareOpt
     /** The same while nothing new is begun: a pod that was taken out of service to be changed comes back into it. */
     finish(kept: KeptPod, known: KnownRevision): number | undefined {
       if (kept.standing !== 'ours' || kept.facts.terminating) return NEVER;
-      return attend(kept, isOfOpenAct(kept) ? 'others' : inPlace(kept, known));
+      return attend(kept, isOnItsWayOut(kept) ? 'others' : inPlace(kept, known));
     },
   };
 };

@@ -14,8 +14,10 @@ export interface ActsOptions {
 }
 
 interface TrueAct {
-  kind: 'delete' | 'in-place' | 'surge';
+  /** `prepare`: its user's controller has its turn before it is deleted. */
+  kind: 'delete' | 'in-place' | 'surge' | 'prepare';
   uid: string;
+  rollout: number;
 }
 
 /** How late what a user asks for may reach a process on a link that is well, ms. */
@@ -41,7 +43,7 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
   const isOver = (name: string, { kind, uid }: TrueAct): boolean => {
     const pods = kind === 'surge' ? live(name) : truth.podsOn(name);
     const [pod, ...others] = pods;
-    if (!pod || others.length > 0 || !works(pod)) return false;
+    if (!pod || others.length > 0 || !works(pod) || pod.preparing) return false;
     // A pod that was changed in place stays, one that was deleted goes; a creation beside it may never have been.
     return kind !== 'delete' || pod.uid !== uid;
   };
@@ -68,6 +70,11 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
   return {
     truth,
     works,
+    /** Nodes with an act of the present rollout that has not healed. */
+    *underWay(): Generator<string> {
+      const present = truth.rolloutOf(truth.daemonSet);
+      for (const [name, { rollout }] of inFlight) if (rollout === present) yield name;
+    },
     /** What time alone has brought about. */
     look(): void {
       for (const name of inFlight.keys()) heal(name);
@@ -112,18 +119,18 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
       const rollout = meantFor.get(call) ?? 0;
       const before = done.get(name)?.get(rollout);
       // A second write to the same pod is of the same act; one to another needs a reason.
-      if (before && healthy && !(kind === 'in-place' && before === pod.uid))
-        found.push(['S6', `${what}, which had its act in this rollout`]);
+      const again = before === pod.uid && (kind === 'in-place' || kind === 'prepare' || pod.preparing);
+      if (before && healthy && !again) found.push(['S6', `${what}, which had its act in this rollout`]);
       if (kind === 'surge') {
         check('S10');
         if (live(name).length > 1) found.push(['S10', `${what} beside ${live(name).length} live pods`]);
       }
-      if (kind === 'delete') taken.add(pod.uid);
+      if (kind === 'delete' || kind === 'prepare') taken.add(pod.uid);
       return () => {
         for (const [rule, text] of found) breach(rule, text);
         const acts = done.get(name) ?? new Map<number, string>();
         done.set(name, acts.set(rollout, pod.uid));
-        inFlight.set(name, { kind, uid: pod.uid });
+        inFlight.set(name, { kind, uid: pod.uid, rollout });
       };
     },
     /**

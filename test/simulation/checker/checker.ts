@@ -3,9 +3,11 @@ import type { Change } from '../../../src/sim/index.ts';
 import type { Call } from '../call.ts';
 import { createActsJudge } from './acts.ts';
 import { createConsentJudge } from './consent.ts';
+import { createGatesJudge } from './gates.ts';
 import { createReport } from './report.ts';
+import { createScopeJudge } from './scope.ts';
 import { createSentJudge } from './sent.ts';
-import { nodeOf, type TruePod } from './truth.ts';
+import { isPodOf, nodeOf, type TruePod } from './truth.ts';
 import type { View } from './view.ts';
 
 export interface CheckerOptions {
@@ -17,6 +19,8 @@ export interface CheckerOptions {
   /** A process's own time. */
   clockOf: (process: string) => number;
   settleMs: number;
+  /** What it is called beside others. Default: it is the only one. */
+  title?: string;
 }
 
 /** What came to pass, for the report. */
@@ -38,48 +42,56 @@ const isAgent = ({ process }: Call): boolean => process.startsWith('agent-');
 
 const hashIn = (body: unknown): string | undefined => (body as Pod | undefined)?.metadata?.labels?.[HASH];
 
-/** The gate is shut, for the time in which containers start anew. */
-const shutsGate = (body: unknown): boolean =>
-  (body as Pod | undefined)?.status?.conditions?.some(
-    ({ type, status }) => type === 'InPlaceUpdateReady' && status === 'False',
-  ) ?? false;
+const shuts = (body: unknown, gate: 'InPlaceUpdateReady' | 'KruisePodReady'): boolean =>
+  (body as Pod | undefined)?.status?.conditions?.some(({ type, status }) => type === gate && status === 'False') ??
+  false;
+
+/** The pod is taken out of service, or said to be its user's controller's: it is on its way out. */
+const prepares = (body: unknown): boolean =>
+  (body as Pod | undefined)?.metadata?.labels?.['lifecycle.apps.kruise.io/state'] === 'PreparingDelete' ||
+  shuts(body, 'KruisePodReady');
 
 /**
  * Holds a run of managers against spec/invariants, from the cluster's own state and from what each process had been told.
  * It shares no rule with the code that it judges.
  */
-export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs }: CheckerOptions) => {
-  const report = createReport(now);
+export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, title }: CheckerOptions) => {
+  const report = createReport(now, title);
   const acts = createActsJudge({ report, daemonSet, now, viewOf, clockOf, settleMs });
   const sent = createSentJudge({ report, viewOf, clockOf, settleMs });
   const { truth } = acts;
   const consent = createConsentJudge({ report, truth, now, clockOf });
+  const gates = createGatesJudge({ report, truth, now, viewOf });
+  const scope = createScopeJudge({ report, truth, viewOf, inFlight: () => acts.underWay() });
+  const rolloutName = daemonSet.group === 'apps' ? daemonSet.name : `${daemonSet.name}.${daemonSet.group}`;
   const account: Account = { acts: 0, lastWriteAt: 0 };
 
   /** What a write to a pod is to a rollout; undefined: none of its business. */
-  const kindOf = (call: Call, pod: TruePod): 'delete' | 'in-place' | 'retire' | undefined => {
-    if (call.verb === 'delete') {
-      // A pod that has ended, or that no node wants, is taken away in any case.
-      if (pod.ended || pod.terminating || !truth.nodes.get(pod.node)?.eligible) return undefined;
+  const kindOf = (call: Call, pod: TruePod): 'delete' | 'in-place' | 'prepare' | 'retire' | undefined => {
+    if (call.verb === 'delete' || prepares(call.body)) {
+      // A pod that has ended, or that no node wants, is taken away in any case, and so are those of a DaemonSet that goes.
+      const goes = truth.daemonSet?.metadata?.deletionTimestamp != null;
+      if (goes || pod.ended || pod.terminating || !truth.nodes.get(pod.node)?.eligible) return undefined;
       const beside = truth
         .podsOn(pod.node)
         .some(({ uid, terminating, ended }) => uid !== pod.uid && !terminating && !ended);
-      return beside ? 'retire' : 'delete';
+      return beside ? 'retire' : call.verb === 'delete' ? 'delete' : 'prepare';
     }
     const hash = hashIn(call.body);
-    return shutsGate(call.body) || (hash !== undefined && hash !== pod.hash) ? 'in-place' : undefined;
+    return shuts(call.body, 'InPlaceUpdateReady') || (hash !== undefined && hash !== pod.hash) ? 'in-place' : undefined;
   };
   const podNamed = (name: string | undefined): TruePod | undefined =>
     truth.pods.values().find((pod) => pod.name === name);
 
-  const begin = (call: Call, pod: TruePod, kind: 'delete' | 'in-place' | 'surge', what: string): (() => void) => {
-    const agreed = consent.byManager(call, pod, what);
-    const carriedOut = acts.begin(call, pod, kind, what);
-    return () => {
-      agreed?.();
-      carriedOut();
-    };
+  const countOne = (): void => {
+    account.acts += 1;
   };
+  const begin = (call: Call, pod: TruePod, kind: Parameters<typeof acts.begin>[2], what: string): (() => void)[] => [
+    consent.byManager(call, pod, what) ?? (() => undefined),
+    scope.begins(call, pod, what),
+    gates.begins(call, pod, what),
+    acts.begin(call, pod, kind, what),
+  ];
 
   const writeToPod = (call: Call): (() => void) | undefined => {
     const pod = podNamed(call.ref?.name);
@@ -92,8 +104,10 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs }: Che
       const { preconditions } = (call.options ?? {}) as { preconditions?: { uid?: string } };
       if (preconditions?.uid === undefined) report.breach('S5', `${what} without preconditions`);
     }
-    if (kind === 'retire') return acts.retire(pod, what);
-    return kind && begin(call, pod, kind, what);
+    const done = call.verb === 'delete' ? [gates.deletes(call, pod, what)] : [];
+    if (kind === 'retire') done.push(countOne, acts.retire(pod, what));
+    else if (kind) done.push(countOne, ...begin(call, pod, kind, what));
+    return () => done.forEach((each) => each());
   };
 
   /** A pod is created: beside another one, or where there is none. */
@@ -101,7 +115,10 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs }: Che
     if (now() - call.at > LATE_MS) return undefined;
     const node = nodeOf(call.body as Pod);
     const old = truth.podsOn(node).find(({ terminating, ended }) => !terminating && !ended);
-    return old && begin(call, old, 'surge', `${call.process} creates a pod beside ${old.name} on ${node}`);
+    if (!old) return scope.creates(call, node, `${call.process} creates a pod on ${node}`);
+    const what = `${call.process} creates a pod beside ${old.name} on ${node}`;
+    const done = [countOne, ...begin(call, old, 'surge', what)];
+    return () => done.forEach((each) => each());
   };
 
   return {
@@ -116,19 +133,24 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs }: Che
       acts.look();
       acts.commit(change);
       consent.commit(change);
-      if (change.resource.plural === 'daemonrollouts') sent.written({ status: change.object.status });
+      gates.commit(change);
+      const { resource, object } = change;
+      if (resource.plural === 'daemonrollouts' && object.metadata.name === rolloutName)
+        sent.written({ status: object.status });
     },
     /** A process sends a call. */
     leaves(call: Call): void {
       const plural = call.resource?.plural;
       if (isAgent(call)) return;
       acts.leaves(call);
-      if (call.verb === 'update' && plural === 'daemonrollouts') sent.reserve(call);
-      if (plural !== 'pods' || (call.verb !== 'delete' && call.verb !== 'patch')) return;
+      if (call.verb === 'update' && plural === 'daemonrollouts' && call.ref?.name === rolloutName) sent.reserve(call);
+      if (plural !== 'pods') return;
+      scope.leaves(call);
+      if (call.verb !== 'delete' && call.verb !== 'patch') return;
       const seen = viewOf(call.process).podNamed(call.ref?.name ?? '');
       const pod = podNamed(call.ref?.name);
       const kind = pod && kindOf(call, pod);
-      if (seen && (kind === 'delete' || kind === 'in-place'))
+      if (seen && kind && kind !== 'retire')
         sent.act(call, seen, `${call.process} ${call.verb}s ${seen.name} on ${seen.node}`);
     },
     /** A call reaches the server. Returns what to do when it was carried out. */
@@ -137,32 +159,32 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs }: Che
       if (verb === 'get' || verb === 'list' || verb === 'watch' || !resource) return undefined;
       acts.look();
       const isPod = resource.plural === 'pods';
-      const carriedOut = isPod ? (verb === 'create' ? createPod(call) : writeToPod(call)) : undefined;
+      const ours = verb !== 'create' || isPodOf(call.body as Pod, daemonSet);
+      const carriedOut = isPod && ours ? (verb === 'create' ? createPod(call) : writeToPod(call)) : undefined;
       return () => {
         // A lease is renewed, and a series of Events comes to its end, later.
         if (resource.plural !== 'leases' && resource.plural !== 'events') account.lastWriteAt = now();
-        if (carriedOut) account.acts += 1;
         carriedOut?.();
       };
     },
     /** L1, once nothing is wrong with the cluster any more: what still keeps the rollout from its end. */
     unfinished(): string[] {
-      const left: string[] = [];
+      const left: string[] = truth.daemonSet?.metadata?.deletionTimestamp == null ? [] : ['it is being deleted'];
       for (const { name, eligible, ready } of truth.nodes.values()) {
         if (!eligible || !ready) continue;
         const pods = truth.podsOn(name);
         const [pod, ...others] = pods;
         if (pod && others.length === 0) {
-          if (pod.hash === truth.target && acts.works(pod) && consent.isTold(pod)) continue;
-          if (pod.hash !== truth.target && consent.mayStay(pod)) continue;
+          const isThere = acts.works(pod) && !pod.preparing && consent.isTold(pod);
+          if (pod.hash === truth.target ? isThere : consent.mayStay(pod)) continue;
         }
         const told = pods.map(
           (each) =>
-            `${each.name} ${each.hash}${each.terminating ? ' terminating' : ''}${acts.works(each) ? '' : ' not available'}`,
+            `${each.name} ${each.hash}${each.terminating ? ' terminating' : ''}${each.preparing ? ' preparing' : ''}${acts.works(each) ? '' : ' not available'}`,
         );
         left.push(`${name}: ${told.join(', ') || 'no pod'}`);
       }
-      return left;
+      return [...left, ...gates.left()].map((text) => (title === undefined ? text : `${title}: ${text}`));
     },
   };
 };

@@ -1,5 +1,5 @@
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
+import type { LabelSelector, ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 
 /** What is looked at in a DaemonSet of either kind. */
 export interface AnyDaemonSet {
@@ -9,7 +9,18 @@ export interface AnyDaemonSet {
     minReadySeconds?: number;
     template: PodTemplateSpec;
     updateStrategy?: {
-      rollingUpdate?: { maxUnavailable?: number | string; maxSurge?: number | string; paused?: boolean };
+      type?: string;
+      rollingUpdate?: {
+        maxUnavailable?: number | string;
+        maxSurge?: number | string;
+        paused?: boolean;
+        partition?: number | string;
+        selector?: LabelSelector;
+      };
+    };
+    scaleStrategy?: { partitionedScaling?: boolean };
+    lifecycle?: {
+      preDelete?: { labelsHandler?: Readonly<Record<string, string>>; finalizersHandler?: readonly string[] };
     };
   };
   status?: { observedGeneration?: number };

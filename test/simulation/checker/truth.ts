@@ -10,6 +10,8 @@ export interface TruePod {
   node: string;
   hash: string;
   terminating: boolean;
+  /** Its user's controller has its turn before it is deleted. */
+  preparing: boolean;
   /** Failed or Succeeded. */
   ended: boolean;
   /** Since when it is ready, epoch ms. */
@@ -64,6 +66,7 @@ export const toTruePod = (pod: Pod, before: TruePod | undefined, now: number): T
     node: nodeOf(pod),
     hash: pod.metadata?.labels?.['controller-revision-hash'] ?? '',
     terminating: pod.metadata?.deletionTimestamp != null,
+    preparing: pod.metadata?.labels?.['lifecycle.apps.kruise.io/state'] === 'PreparingDelete',
     ended: pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded',
     readySince: ready ? (before?.readySince ?? now) : undefined,
   };
@@ -81,6 +84,16 @@ export const isEligible = (node: Node, daemonSet: AnyDaemonSet | undefined): boo
 const isControlledBy = (object: StoredObject, uid: string | undefined): boolean =>
   uid !== undefined &&
   (object.metadata.ownerReferences?.some((owner) => owner.controller && owner.uid === uid) ?? false);
+
+/** Made for the DaemonSet of this name, or for one that had it before. */
+export const isPodOf = ({ metadata }: Pod, daemonSet: { group: string; name: string }): boolean =>
+  metadata?.ownerReferences?.some(
+    ({ controller, kind, name, apiVersion }) =>
+      controller === true &&
+      kind === 'DaemonSet' &&
+      name === daemonSet.name &&
+      apiVersion.startsWith(`${daemonSet.group}/`),
+  ) ?? false;
 
 /** Follows the API server's commits. `changed` hears which node each of them was about. */
 export const createTruth = (

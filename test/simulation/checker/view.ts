@@ -1,7 +1,7 @@
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { WatchEvent } from '../../../src/kube/index.ts';
 import type { AnyDaemonSet } from './terms.ts';
-import { isReadyNode, type TruePod, toTruePod } from './truth.ts';
+import { isPodOf, isReadyNode, type TruePod, toTruePod } from './truth.ts';
 
 export interface SeenNode {
   ready: boolean;
@@ -79,7 +79,7 @@ export const createView = ({ group, name }: { group: string; name: string }, now
       }
       const { metadata } = event.object as Pod;
       const key = (plural === 'nodes' ? metadata?.name : metadata?.uid) ?? '';
-      if (event.type === 'DELETED') {
+      if (event.type === 'DELETED' || (plural === 'pods' && !isPodOf(event.object, { group, name }))) {
         table.delete(key);
         return;
       }

@@ -1,0 +1,124 @@
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { Call } from '../call.ts';
+import type { Report } from './report.ts';
+import type { AnyDaemonSet } from './terms.ts';
+import { isEligible, type TruePod, type Truth } from './truth.ts';
+import type { View } from './view.ts';
+
+export interface ScopeOptions {
+  report: Report;
+  truth: Truth;
+  viewOf: (process: string) => View;
+  /** Nodes in flight, by the cluster's own state. */
+  inFlight: () => Iterable<string>;
+}
+
+/** Whom the user lets be updated. */
+interface Scope {
+  manual: boolean;
+  /** At most so many nodes may be at the target, those under way included. */
+  places: number;
+  /** By name: may be updated, so far as the node selector goes. */
+  selected: ReadonlySet<string>;
+  progressive: boolean;
+}
+
+const KRUISE = 'daemonset.kruise.io/progressive-create-pod';
+
+/** Nodes that are left on the old revision; a percent is rounded down. */
+const kept = (partition: number | string, eligible: number): number => {
+  const text = String(partition);
+  return text.endsWith('%') ? Math.floor((Number(text.slice(0, -1)) * eligible) / 100) : Number(text);
+};
+
+/** Of the form that the simulation writes: equality alone. */
+const wantedLabels = ({ apiVersion, metadata, spec }: AnyDaemonSet): [key: string, value: string][] => {
+  if (apiVersion !== 'apps/v1') return Object.entries(spec?.updateStrategy?.rollingUpdate?.selector?.matchLabels ?? {});
+  const text = metadata?.annotations?.['edgeset.io/node-selector'];
+  const [key = '', value = ''] = text?.split('=') ?? [];
+  return text === undefined ? [] : [[key, value]];
+};
+
+const scopeOf = (daemonSet: AnyDaemonSet, view: View): Scope => {
+  const { apiVersion, metadata, spec } = daemonSet;
+  const annotations = metadata?.annotations ?? {};
+  const native = apiVersion === 'apps/v1';
+  const { type, rollingUpdate } = spec?.updateStrategy ?? {};
+  const partition = native ? annotations['edgeset.io/partition'] : rollingUpdate?.partition;
+  const eligible = [...view.nodes].filter(([, { node }]) => isEligible(node, daemonSet));
+  const labels = wantedLabels(daemonSet);
+  return {
+    manual: native ? annotations['apps.openyurt.io/update-strategy'] === undefined : type === 'OnDelete',
+    places: eligible.length - kept(partition ?? 0, eligible.length),
+    selected: new Set(
+      eligible.flatMap(([name, { node }]) =>
+        labels.every(([key, value]) => node.metadata?.labels?.[key] === value) ? [name] : [],
+      ),
+    ),
+    progressive: spec?.scaleStrategy?.partitionedScaling === true || annotations[KRUISE] === 'true',
+  };
+};
+
+/**
+ * S9 for whom an update may reach: nobody outside of the node selector, beyond the partition, or where whoever deletes pods
+ * updates them. Judged by what the process had been told when it sent the call, and by the acts that had begun when it was
+ * carried out.
+ */
+export const createScopeJudge = ({ report, truth, viewOf, inFlight }: ScopeOptions) => {
+  const { breach, check } = report;
+  const scopes = new WeakMap<Call, Scope>();
+
+  /** Nodes that are at this revision, by all that is known; those with a pod that goes do not count. */
+  const at = (view: View, hash: string | undefined): Set<string> => {
+    const names = new Set<string>();
+    for (const [name, { node }] of view.nodes)
+      if (isEligible(node, view.daemonSet) && view.podsOn(name).some((pod) => pod.hash === hash && !pod.terminating))
+        names.add(name);
+    return names;
+  };
+
+  return {
+    /** A process sends a call. */
+    leaves(call: Call): void {
+      const view = viewOf(call.process);
+      if (view.daemonSet) scopes.set(call, scopeOf(view.daemonSet, view));
+    },
+    /** An update of the pod on a node is about to begin. Returns what to do once it has. */
+    begins(call: Call, pod: TruePod, what: string): () => void {
+      const scope = scopes.get(call);
+      const view = viewOf(call.process);
+      const found: string[] = [];
+      if (!scope || pod.hash === truth.target) return () => undefined;
+      check('S9');
+      if (scope.manual) found.push(`${what}, whose updates are made by hand`);
+      if (!scope.selected.has(pod.node)) found.push(`${what}, which the selector leaves out`);
+      const taken = at(view, truth.target);
+      for (const name of inFlight()) taken.add(name);
+      if (!taken.delete(pod.node)) {
+        const before = [...scope.selected].filter((name) => name > pod.node && !taken.has(name)).length;
+        if (taken.size + before >= scope.places)
+          found.push(
+            `${what}, beyond the partition: ${scope.places} may be updated, ${taken.size} are, ${before} come before it`,
+          );
+      }
+      return () => {
+        for (const text of found) breach('S9', text);
+      };
+    },
+    /** A pod is about to be created where there is none. */
+    creates(call: Call, node: string, what: string): () => void {
+      const scope = scopes.get(call);
+      if (!scope?.progressive) return () => undefined;
+      check('S9');
+      const hash = (call.body as Pod).metadata?.labels?.['controller-revision-hash'];
+      const carrying = new Set<string>();
+      for (const pod of truth.pods.values())
+        if (pod.hash === hash && !pod.terminating && pod.node !== node && truth.nodes.get(pod.node)?.eligible)
+          carrying.add(pod.node);
+      return () => {
+        if (carrying.size >= scope.places)
+          breach('S9', `${what} beside ${carrying.size} others, of which the partition lets ${scope.places} be`);
+      };
+    },
+  };
+};
