@@ -193,6 +193,30 @@ describe('upgrade, the compatible route', () => {
     assert.equal(world.deletes(), 0, 'nothing was sent, now or later');
   });
 
+  for (const queue of [false, true])
+    it(`gives way to what was decided while it waited for the network${queue ? ', and waits no further' : ''}`, async (t) => {
+      const world = await newWorld(t);
+      const agent = await offered(world);
+      const revision = target(world, agent);
+      const at = { namespace: 'default', daemonSet: 'app' };
+      const reject = (): void =>
+        void agent.decide(at, revision, { choice: 'reject' }, owner, consented).catch(assert.fail);
+      // A link that died, unnoticed by the watch; and a read that takes its time.
+      if (queue) world.faults.push({ verb: 'get', plural: 'pods', kind: 'hang' });
+      else world.faults.push({ verb: 'get', plural: 'daemonsets', kind: 'first', first: reject });
+      const pressed = agent.upgrade(world.ref(), owner, { queue, consent: consented });
+      await world.advance(1_000);
+      if (queue) reject();
+      const { answer } = await answerOf(world, pressed);
+      assert.equal(answer.status, 403);
+      assert.match(answer.text, /its owner has decided otherwise meanwhile$/);
+      await world.advance(120_000);
+      assert.equal(world.deletes(), 0);
+      assert.equal(agent.updates()[0]?.state, 'rejected');
+      // Pressed after that, it holds.
+      assert.equal((await post(world, agent, { queue })).answer.status, 200);
+    });
+
   it('answers 502 with the reason when the API server refuses', async (t) => {
     const world = await newWorld(t);
     const agent = await offered(world);

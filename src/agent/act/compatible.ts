@@ -51,7 +51,7 @@ export const createCompatible = (options: CompatibleOptions): Pick<AgentBackend,
   const approve = async (
     { owner, announced, pod }: Candidate,
     caller: Caller,
-    once: boolean,
+    { once, asOf }: { once: boolean; asOf: number },
   ): Promise<Decision | Refusal> => {
     const { namespace, daemonSet } = owner;
     const unsettled = (): Refusal => {
@@ -66,6 +66,7 @@ export const createCompatible = (options: CompatibleOptions): Pick<AgentBackend,
         choice: { choice: 'approve', when: { type: 'now' } },
         by: caller,
         fromRevision: revisionOf(pod) || null,
+        asOf,
         ...(once && { once }),
       });
       // The same was asked for before, and what became of that is not known.
@@ -76,11 +77,17 @@ export const createCompatible = (options: CompatibleOptions): Pick<AgentBackend,
     } catch (error) {
       if (error instanceof JournalError) return notDurable(error);
       if (error instanceof DecisionError && error.code === 'Acting') return unsettled();
+      if (error instanceof DecisionError && error.code === 'Newer')
+        return refuse(
+          'Superseded',
+          403,
+          `Pod ${namespace}/${pod.metadata?.name ?? ''} can not be updated: its owner has decided otherwise meanwhile`,
+        );
       throw error;
     }
   };
 
-  const queued = async (ref: PodRef, caller: Caller, consent: Consent): Promise<TextAnswer> => {
+  const queued = async (ref: PodRef, caller: Caller, consent: Consent, asOf: number): Promise<TextAnswer> => {
     const name = `${ref.namespace}/${ref.name}`;
     const pod = cache.get(ref);
     if (!pod) return { status: 404, text: `Pod ${name} is not found` };
@@ -92,7 +99,7 @@ export const createCompatible = (options: CompatibleOptions): Pick<AgentBackend,
     if (isRefusal(cleared)) return answerTo(cleared);
     const why = await consent();
     if (why !== undefined) return { status: 403, text: why };
-    const decision = await approve(candidate, caller, false);
+    const decision = await approve(candidate, caller, { once: false, asOf });
     if (isRefusal(decision)) return answerTo(decision);
     kick();
     return { status: 202, text: `Queued updating pod ${name}` };
@@ -100,13 +107,19 @@ export const createCompatible = (options: CompatibleOptions): Pick<AgentBackend,
 
   const upgrade = async (ref: PodRef, caller: Caller, queue: boolean, consent: Consent): Promise<TextAnswer> => {
     const name = `${ref.namespace}/${ref.name}`;
-    if (queue && !cache.connected()) return queued(ref, caller, consent);
+    // A press that waits for the network gives way to what was decided after it.
+    let asOf = book.lastId;
+    if (queue && !cache.connected()) return queued(ref, caller, consent, asOf);
     const outcome = await carryOut.run(
       {
         pod: ref,
         endsAt: env.clock.now() + READ_MS,
         consent,
-        decide: (candidate) => approve(candidate, caller, true),
+        decide: async (candidate) => {
+          const decided = await approve(candidate, caller, { once: true, asOf });
+          if (!isRefusal(decided)) asOf = Math.max(asOf, decided.id);
+          return decided;
+        },
       },
       options.signal(),
     );
@@ -117,7 +130,7 @@ export const createCompatible = (options: CompatibleOptions): Pick<AgentBackend,
       case 'unknown':
         return { status: 504, text: unsettledText(name) };
       case 'refused':
-        if (queue && outcome.refusal.code === 'Disconnected') return queued(ref, caller, consent);
+        if (queue && outcome.refusal.code === 'Disconnected') return queued(ref, caller, consent, asOf);
         return answerTo(outcome.refusal);
     }
   };

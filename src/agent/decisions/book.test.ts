@@ -116,6 +116,17 @@ describe('decision book', () => {
     await book.close();
   });
 
+  it('does not replace what was decided since it was asked for', async () => {
+    const book = await open();
+    const asOf = book.lastId;
+    await book.decide(input({ daemonSet: 'camera', asOf }));
+    await book.decide(input({ choice: reject }));
+    await assert.rejects(book.decide(input({ asOf })), { code: 'Newer' });
+    assert.equal((await book.decide(input({ choice: reject, asOf }))).id, 2, 'the same is the same');
+    assert.equal((await book.decide(input({ asOf: book.lastId }))).id, 3);
+    await book.close();
+  });
+
   it('begins an act once, and only one that was approved for this revision', async () => {
     const book = await open();
     await book.decide(input({ choice: reject }));

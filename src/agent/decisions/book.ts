@@ -108,12 +108,14 @@ export const openDecisionBook = async ({ dir, env, on }: DecisionBookOptions): P
   };
 
   return {
-    decide: ({ namespace, daemonSet, revision, choice, by, fromRevision, once }) =>
+    decide: ({ namespace, daemonSet, revision, choice, by, fromRevision, once, asOf = Number.POSITIVE_INFINITY }) =>
       inTurn(async () => {
         const before = ledger.of({ namespace, daemonSet });
         if (before && before.revision === revision && isDeepStrictEqual(before.decision, choice)) return before;
         if (before?.state === 'acting')
           throw new DecisionError('Acting', `decision ${before.id} is being carried out; decide once that is over`);
+        if (before && before.id > asOf)
+          throw new DecisionError('Newer', `decision ${before.id} was made since this one was asked for`);
         const id = ledger.lastId + 1;
         const at = timestamp();
         const decision: Decision = {
@@ -135,6 +137,9 @@ export const openDecisionBook = async ({ dir, env, on }: DecisionBookOptions): P
         await save({ decisions: [...replaced, decision], history: [line(decision, what, result, fromRevision)] }, id);
         return decision;
       }),
+    get lastId() {
+      return ledger.lastId;
+    },
     current: (ref) => ledger.of(ref),
     acting: () => ledger.all().filter(({ state }) => state === 'acting'),
     begin: (id, act) =>

@@ -7,10 +7,10 @@ export const notKept = ({ code, message }: JournalError): { status: 503 | 507; t
 });
 
 /**
- * `Acting`: another decision of the DaemonSet is being carried out. `NotFound`: no decision with this id is open or acting.
+ * `Acting`: another decision of the DaemonSet is being carried out. `Newer`: one was made since this one was asked for. `NotFound`: no decision with this id is open or acting.
  * `NotOpen`: it is not in the state that the call needs. `NotApproved`: it does not consent to this act.
  */
-export type DecisionErrorCode = 'Acting' | 'NotFound' | 'NotOpen' | 'NotApproved';
+export type DecisionErrorCode = 'Acting' | 'Newer' | 'NotFound' | 'NotOpen' | 'NotApproved';
 
 /** A call that the state of the decisions does not allow; nothing was changed. */
 export class DecisionError extends Error {

@@ -8,6 +8,8 @@ export interface DecisionInput extends DaemonSetRef {
   fromRevision: string | null;
   /** Kept in the decision: see `Decision.once`. */
   once?: true;
+  /** The book's `lastId` when this was asked for: what was decided since is not replaced. */
+  asOf?: number;
 }
 
 /**
@@ -17,9 +19,11 @@ export interface DecisionInput extends DaemonSetRef {
 export interface DecisionBook {
   /**
    * Replaces the open decision of the same DaemonSet. The same choice for the same revision answers the decision that
-   * there is. Throws a `DecisionError` `Acting` while another one is acting.
+   * there is. Throws a `DecisionError` `Acting` while another one is acting, and `Newer` by `asOf`.
    */
   decide(input: DecisionInput): Promise<Decision>;
+  /** The highest id that was given; 0 before the first decision. */
+  readonly lastId: number;
   /** The decision that is open or acting. */
   current(ref: DaemonSetRef): Decision | undefined;
   /** Decisions whose act was sent or was about to be: after a restart, what must be settled. */

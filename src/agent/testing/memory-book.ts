@@ -61,11 +61,12 @@ export const createMemoryBook = (
     get trouble() {
       return records.failure?.message;
     },
-    async decide({ choice, fromRevision, once, ...input }) {
+    async decide({ choice, fromRevision, once, asOf = Number.POSITIVE_INFINITY, ...input }) {
       const before = of(input);
       const isSame = before?.revision === input.revision && JSON.stringify(before.decision) === JSON.stringify(choice);
       if (before && isSame) return before;
       if (before?.state === 'acting') throw new DecisionError('Acting', 'another one is acting');
+      if (before && before.id > asOf) throw new DecisionError('Newer', 'one was made since');
       check();
       if (before) await change(before.id, ['open'], 'Replaced', (one) => ({ ...one, state: 'replaced' }));
       const { namespace, daemonSet, revision, by } = input;
@@ -92,6 +93,9 @@ export const createMemoryBook = (
         result: '',
       });
       return decision;
+    },
+    get lastId() {
+      return records.decisions.length;
     },
     current: of,
     acting: () => records.decisions.filter(({ state }) => state === 'acting'),

@@ -243,7 +243,9 @@ export const createConsentJudge = ({ report, truth, now, clockOf }: ConsentOptio
     },
     /** L1 where owners decide: a pod that is left as it is waits for its owner, and says so. */
     mayStay(pod: TruePod): boolean {
-      if (!isOta(truth.daemonSet) || willing.has(pod.node) || deadlineOf(truth.daemonSet) <= now()) return false;
+      if (!isOta(truth.daemonSet) || willing.has(pod.node)) return false;
+      // Sooner or later a deadline acts in his place.
+      if (!Number.isNaN(deadlineOf(truth.daemonSet))) return false;
       const { offered = false, revision } = said.get(pod.uid) ?? {};
       return offered && revision === truth.target && !pod.terminating && !pod.ended;
     },
