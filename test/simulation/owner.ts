@@ -9,7 +9,7 @@ export type Ask =
   | { ask: 'postpone'; ms: number }
   /** Of the revision that was shown before this one. */
   | { ask: 'approve-older' }
-  /** What was sent last, byte by byte. */
+  /** What was sent last, byte by byte; before there was anything, what he sends first, and that once more. */
   | { ask: 'again' };
 
 export interface OwnerOptions {
@@ -59,7 +59,11 @@ export const createOwner = ({ time, send, offsetMs }: OwnerOptions): Owner => {
     path: `/edgeset.io/v1/updates/${APP}/decision`,
     body: JSON.stringify(body),
   });
-  const requestFor = (ask: Ask, { pod, target: { revision } }: Shown): Request | undefined => {
+  const requestFor = (ask: Ask, shown: Shown): Request | undefined => {
+    const {
+      pod,
+      target: { revision },
+    } = shown;
     switch (ask.ask) {
       case 'upgrade':
       case 'queue':
@@ -80,7 +84,7 @@ export const createOwner = ({ time, send, offsetMs }: OwnerOptions): Owner => {
         return older === undefined ? undefined : decision({ revision: older, decision: 'approve' });
       }
       case 'again':
-        return last;
+        return last ?? requestFor({ ask: 'approve' }, shown);
     }
   };
   const wait = (ms: number): Promise<void> => new Promise((resolve) => void time.timer(ms, resolve));
@@ -109,6 +113,7 @@ export const createOwner = ({ time, send, offsetMs }: OwnerOptions): Owner => {
         const wanted = shown && requestFor(ask, shown);
         // A page that has nothing to decide has no buttons.
         if (wanted && (ask.ask === 'again' || shown.state !== 'current')) {
+          if (ask.ask === 'again' && !last) await send(wanted);
           last = wanted;
           await Promise.all(Array.from({ length: times }, () => send(wanted)));
           return true;
