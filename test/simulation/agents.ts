@@ -66,7 +66,9 @@ export const createAgents = (options: AgentsOptions) => {
       serverTime.note({ serverTime: Math.floor(time.now() / 1000) * 1000 });
       if (call.resource?.plural === 'daemonsets' && call.verb === 'get') consent.told(identity, object as AnyDaemonSet);
     },
+    fails: () => undefined,
     begins: () => undefined,
+    ends: () => undefined,
     hears(_watch, plural, event) {
       if (plural === 'daemonsets' && event.type !== 'BOOKMARK') consent.told(identity, event.object);
     },

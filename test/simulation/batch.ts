@@ -1,7 +1,7 @@
 import { makePlan } from './make-plan.ts';
 import type { FaultKind, Plan } from './plan.ts';
 import { type Outcome, play } from './play.ts';
-import { newTally, type Tally } from './tally.ts';
+import { addFigures, newTally, type Tally } from './tally.ts';
 
 const rolloutsOf = ({ happenings }: Plan): number => happenings.filter(({ deed }) => deed.do === 'release').length;
 
@@ -12,6 +12,7 @@ const note = (tally: Tally, plan: Plan, outcome: Outcome): void => {
   tally.virtualHours += outcome.tookMs / 3_600_000;
   for (const [what, times] of outcome.fired) tally.fired[what] = (tally.fired[what] ?? 0) + times;
   for (const [rule, times] of outcome.checked) tally.checked[rule] = (tally.checked[rule] ?? 0) + times;
+  addFigures(tally.figures, outcome.figures);
   const [first] = outcome.breaches;
   if (first) tally.failures.push({ seed: plan.seed, rule: first.rule, text: first.text });
 };

@@ -33,16 +33,19 @@ export interface ConnectionWitness {
   leaves(call: Call): void;
   /** A call reaches the server. Returns what is to hear whether it was carried out. */
   arrives(call: Call): (error: unknown) => void;
-  /** The answer to a call reaches the process. */
+  /** The answer to a call reaches the process; an error does, or the process waits no longer. */
   learns(call: Call, object: unknown): void;
-  /** A watch that begins with a snapshot is opened; `watch` says what is selected. */
-  begins(watch: string): void;
+  fails(call: Call): void;
+  /** A watch is opened, with what is there or with what is new; `watch` says what is selected. */
+  begins(watch: string, plural: string, withSnapshot: boolean): void;
+  /** It has ended, or its process has let it go. */
+  ends(watch: string, plural: string): void;
   /** An event reaches the process. */
   hears(watch: string, plural: string, event: WatchEvent<object>): void;
 }
 
 /** What a process is told. */
-export type Told = Pick<ConnectionWitness, 'learns' | 'begins' | 'hears'>;
+export type Told = Pick<ConnectionWitness, 'learns' | 'fails' | 'begins' | 'hears' | 'ends'>;
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
@@ -85,12 +88,16 @@ export const createConnection = ({
       }
       const made: Call = { ...facts, process: machine.name, at: time.now() };
       witness.leaves(made);
+      const fail = (error: unknown): void => {
+        witness.fails(made);
+        reject(error);
+      };
       const fault = faultOf(made);
       // The deadline is the process's own: a paused one does not time out before it is resumed.
       const deadline = machine.clock.timer(timeoutMs ?? DEFAULT_TIMEOUT_MS, () =>
-        settle(() => reject(lost(made.verb, 'Timeout'))),
+        settle(() => fail(lost(made.verb, 'Timeout'))),
       );
-      const onAbort = (): void => settle(() => reject(signal?.reason));
+      const onAbort = (): void => settle(() => fail(signal?.reason));
       const settle = (end: () => void): void => {
         deadline.cancel();
         signal?.removeEventListener('abort', onAbort);
@@ -112,15 +119,15 @@ export const createConnection = ({
           };
         } catch (error) {
           told(error);
-          end = () => reject(error);
+          end = () => fail(error);
         }
         switch (fault?.kind) {
           case 'lose-answer':
             return;
           case 'reset-answer':
-            return answer(() => reject(lost(made.verb, 'Transport')));
+            return answer(() => fail(lost(made.verb, 'Transport')));
           case 'truncate':
-            return answer(() => reject(lost(made.verb, 'Malformed')));
+            return answer(() => fail(lost(made.verb, 'Malformed')));
           case 'crash':
             return machine.kill();
           case 'stop':
@@ -138,9 +145,8 @@ export const createConnection = ({
         time.timer(ms, () => machine.resume());
       };
       const leave = (): void => {
-        if (fault?.kind === 'refuse')
-          answer(() => reject(refusals[fault.status](isWrite(made.verb) ? 'unknown' : 'no')));
-        else if (fault?.kind === 'reset-request') answer(() => reject(lost(made.verb, 'Transport')));
+        if (fault?.kind === 'refuse') answer(() => fail(refusals[fault.status](isWrite(made.verb) ? 'unknown' : 'no')));
+        else if (fault?.kind === 'reset-request') answer(() => fail(lost(made.verb, 'Transport')));
         else if (fault?.kind !== 'lose-request')
           // What a process has sent reaches the server, whether it lives on or not; a cut link keeps it in the socket.
           time.timer(link.travelMs(), () => link.whenUp(() => void carryOut()));
@@ -164,7 +170,7 @@ export const createConnection = ({
     );
     const over = new AbortController();
     const name = `${resource.plural}?${options.labelSelector ?? ''}&${options.namespace ?? ''}`;
-    if (options.sendInitialEvents) witness.begins(name);
+    witness.begins(name, resource.plural, options.sendInitialEvents === true);
     const queue: WatchEvent<T>[] = [];
     let ended: { error: unknown } | 'ended' | undefined;
     let wake: (() => void) | undefined;
@@ -234,6 +240,7 @@ export const createConnection = ({
       }
     } finally {
       signal?.removeEventListener('abort', onAbort);
+      witness.ends(name, resource.plural);
       over.abort(new Error('the watch is over'));
       stream.drop();
     }

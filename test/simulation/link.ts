@@ -29,6 +29,7 @@ export type StreamFault =
 export interface Link {
   /** One way, ms. */
   travelMs(): number;
+  readonly up: boolean;
   /** At once, or when the link is back. */
   whenUp(work: () => void): void;
   /** `met` is called once something is held back by it. */
@@ -161,6 +162,9 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
 
   return {
     travelMs,
+    get up() {
+      return up;
+    },
     whenUp(work) {
       if (up) {
         work();

@@ -131,6 +131,8 @@ const runMany = async (
     sum.failures.push({ seed: first, rule: 'unfired', text: `${kind} was asked for and met nothing in the whole run` });
   }
   console.log(`checked   ${list(sum.checked)}`);
+  const measured = Object.entries(sum.figures).map(([name, value]) => [name, Math.round(value)] as const);
+  console.log(`measured  ${list(Object.fromEntries(measured))}`);
   for (const { seed, rule, text } of sum.failures)
     console.log(
       `BROKEN    seed ${seed}: ${rule} ${text}\n          npm run sim -- --seed ${seed}${faults ? ` --faults ${faults}` : ''}`,

@@ -14,6 +14,8 @@ export interface Outcome {
   /** How often each fault and each deed met something. */
   fired: ReadonlyMap<string, number>;
   checked: ReadonlyMap<string, number>;
+  /** What was measured. */
+  figures: ReadonlyMap<string, number>;
   /** Virtual time, ms. */
   tookMs: number;
 }
@@ -37,6 +39,8 @@ const playAgain = async (
   if (!happenings.some(({ fault }) => fault === 'F12')) now({ do: 'release', image: `app:encore-${encore}` });
   await time.advanceUntil(() => false, 1_000);
   now({ do: 'burst', changes: 30 });
+  // Pods that are changed in place neither start nor end by themselves.
+  for (const { deed } of happenings) if (deed.do === 'behave') now({ do: 'delete-pod', node: deed.node });
   await time.advanceUntil(() => false, ENCORE_MS);
   now({ do: 'mend' });
   now({ do: 'release', image: `app:last-${encore}` });
@@ -76,6 +80,7 @@ export const play = async (plan: Plan, keep = false): Promise<Outcome> => {
     }
     if (!done)
       breaches.push({ rule: 'L1', at: time.now(), text: `not at the target: ${checker.unfinished().join('; ')}` });
+    if (done) checker.over();
     if (done && checker.breaches.length === 0) {
       await time.advanceUntil(() => false, REST_MS);
       const before = checker.account.lastWriteAt;
@@ -107,6 +112,7 @@ export const play = async (plan: Plan, keep = false): Promise<Outcome> => {
     writes: world.writes(),
     fired: world.fired,
     checked: checker.checked,
+    figures: checker.figures,
     tookMs: time.now() - startedAt,
   };
 };

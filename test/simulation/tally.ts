@@ -1,3 +1,5 @@
+import { MOST } from './checker/report.ts';
+
 /** Sums of many runs. */
 export interface Tally {
   plans: number;
@@ -8,6 +10,8 @@ export interface Tally {
   fired: Record<string, number>;
   /** How often each invariant was held against something. */
   checked: Record<string, number>;
+  /** What was measured: sums, or the most that was met. */
+  figures: Record<string, number>;
   failures: { seed: number; rule: string; text: string }[];
 }
 
@@ -18,11 +22,17 @@ export const newTally = (): Tally => ({
   virtualHours: 0,
   fired: {},
   checked: {},
+  figures: {},
   failures: [],
 });
 
 const addTo = (sums: Record<string, number>, others: Readonly<Record<string, number>>): void => {
   for (const [key, value] of Object.entries(others)) sums[key] = (sums[key] ?? 0) + value;
+};
+
+export const addFigures = (sums: Record<string, number>, others: Iterable<readonly [string, number]>): void => {
+  for (const [name, value] of others)
+    sums[name] = name.startsWith(MOST) ? Math.max(sums[name] ?? 0, value) : (sums[name] ?? 0) + value;
 };
 
 export const add = (sum: Tally, other: Tally): void => {
@@ -32,5 +42,6 @@ export const add = (sum: Tally, other: Tally): void => {
   sum.virtualHours += other.virtualHours;
   addTo(sum.fired, other.fired);
   addTo(sum.checked, other.checked);
+  addFigures(sum.figures, Object.entries(other.figures));
   sum.failures.push(...other.failures);
 };

@@ -8,6 +8,7 @@ import { createAgents } from './agents.ts';
 import { createCallFaults } from './call-faults.ts';
 import { createChecker } from './checker/checker.ts';
 import { together } from './checker/checkers.ts';
+import type { ProcessState } from './checker/judge.ts';
 import { createView, type View } from './checker/view.ts';
 import { createConnection, type Told } from './connection.ts';
 import { createFleet } from './fleet.ts';
@@ -69,10 +70,18 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
       viewOf: (process) => processes.get(process)?.views[index] ?? nothing,
       clockOf: (process) => (processes.get(process) ?? agents?.processOf(process))?.machine.clock.now() ?? time.now(),
       settleMs: set.settleSeconds * 1000,
+      processes: () => states(),
       ...(plan.others && { title: `${set.kind} ${name}` }),
     });
     return createTenant({ machinery, time, workload, daemonSet, checker: own });
   });
+  const states = (): ProcessState[] =>
+    [...processes.values()].map(({ identity, machine, link }) => ({
+      name: identity,
+      alive: machine.state !== 'dead',
+      running: machine.state === 'running',
+      up: link.up,
+    }));
   /** Owners have a say in the first. */
   const owned = plan.model === 'ota' ? tenants[0] : undefined;
   const kinds = new Set(tenants.map(({ workload }) => workload.set.kind));
@@ -150,15 +159,21 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
     processes.set(identity, process);
     const client = connect(process, {
       learns(call, object) {
+        checker.learns(call, object);
         if (call.resource?.plural !== 'pods' || call.verb === 'list' || !object) return;
         for (const view of views) view.learn(object);
       },
-      begins(watch) {
+      fails: (call) => checker.fails(call),
+      begins(watch, plural, withSnapshot) {
+        checker.opens(identity, watch, plural, withSnapshot);
+        if (!withSnapshot) return;
         for (const view of views) view.begin(watch);
       },
       hears(watch, plural, event) {
         for (const view of views) view.hear(watch, plural, event);
+        checker.hears(identity, watch, plural, event);
       },
+      ends: (watch, plural) => checker.closes(identity, watch, plural),
     });
     const log = words
       ? createLogger({
@@ -258,6 +273,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
   const carryOut = (happening: Happening): void => {
     const { deed } = happening;
     say(`- ${JSON.stringify(deed)}`);
+    checker.deed(deed);
     switch (deed.do) {
       case 'release': {
         const tenant = tenants[deed.set ?? 0];

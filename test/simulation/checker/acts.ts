@@ -70,6 +70,7 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
   return {
     truth,
     works,
+    isInFlight: (node: string): boolean => inFlight.has(node),
     /** Nodes with an act of the present rollout that has not healed. */
     *underWay(): Generator<string> {
       const present = truth.rolloutOf(truth.daemonSet);

@@ -2,8 +2,10 @@ import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Change } from '../../../src/sim/index.ts';
 import type { Call } from '../call.ts';
 import { createActsJudge } from './acts.ts';
+import { createBench } from './bench.ts';
 import { createConsentJudge } from './consent.ts';
 import { createGatesJudge } from './gates.ts';
+import type { ManagersAct, ProcessState } from './judge.ts';
 import { createReport } from './report.ts';
 import { createScopeJudge } from './scope.ts';
 import { createSentJudge } from './sent.ts';
@@ -19,6 +21,8 @@ export interface CheckerOptions {
   /** A process's own time. */
   clockOf: (process: string) => number;
   settleMs: number;
+  /** The managers. */
+  processes: () => readonly ProcessState[];
   /** What it is called beside others. Default: it is the only one. */
   title?: string;
 }
@@ -55,7 +59,7 @@ const prepares = (body: unknown): boolean =>
  * Holds a run of managers against spec/invariants, from the cluster's own state and from what each process had been told.
  * It shares no rule with the code that it judges.
  */
-export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, title }: CheckerOptions) => {
+export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, processes, title }: CheckerOptions) => {
   const report = createReport(now, title);
   const acts = createActsJudge({ report, daemonSet, now, viewOf, clockOf, settleMs });
   const sent = createSentJudge({ report, viewOf, clockOf, settleMs });
@@ -64,6 +68,8 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, title
   const gates = createGatesJudge({ report, truth, now, viewOf });
   const scope = createScopeJudge({ report, truth, viewOf, inFlight: () => acts.underWay() });
   const rolloutName = daemonSet.group === 'apps' ? daemonSet.name : `${daemonSet.name}.${daemonSet.group}`;
+  const court = { report, truth, daemonSet, now, viewOf, clockOf, settleMs, rolloutName, processes };
+  const bench = createBench(court, acts);
   const account: Account = { acts: 0, lastWriteAt: 0 };
 
   /** What a write to a pod is to a rollout; undefined: none of its business. */
@@ -86,11 +92,19 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, title
   const countOne = (): void => {
     account.acts += 1;
   };
+  const actOf = (call: Call, kind: ManagersAct['kind'], pod: TruePod, what: string): ManagersAct => ({
+    call,
+    kind,
+    node: pod.node,
+    pod,
+    what,
+    rollout: truth.rolloutOf(viewOf(call.process).daemonSet),
+  });
   const begin = (call: Call, pod: TruePod, kind: Parameters<typeof acts.begin>[2], what: string): (() => void)[] => [
     consent.byManager(call, pod, what) ?? (() => undefined),
     scope.begins(call, pod, what),
     gates.begins(call, pod, what),
-    acts.begin(call, pod, kind, what),
+    ...bench.begins(actOf(call, kind, pod, what), acts.begin(call, pod, kind, what)),
   ];
 
   const writeToPod = (call: Call): (() => void) | undefined => {
@@ -125,15 +139,20 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, title
     truth,
     breaches: report.breaches,
     checked: report.checked,
+    figures: report.figures,
     account,
+    /** What else is heard of managers, of their watches, and of what is done to them. */
+    ...bench.hooks,
     consent,
     /** To be called with every commit. */
     commit(change: Change): void {
       // What came to be by time alone came before this.
       acts.look();
+      bench.beforeCommit(change);
       acts.commit(change);
       consent.commit(change);
       gates.commit(change);
+      bench.commit(change);
       const { resource, object } = change;
       if (resource.plural === 'daemonrollouts' && object.metadata.name === rolloutName)
         sent.written({ status: object.status });
@@ -143,15 +162,25 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, title
       const plural = call.resource?.plural;
       if (isAgent(call)) return;
       acts.leaves(call);
+      bench.leaves(call);
       if (call.verb === 'update' && plural === 'daemonrollouts' && call.ref?.name === rolloutName) sent.reserve(call);
       if (plural !== 'pods') return;
       scope.leaves(call);
+      if (call.verb === 'create' && isPodOf(call.body as Pod, daemonSet)) {
+        const node = nodeOf(call.body as Pod);
+        const old = viewOf(call.process)
+          .podsOn(node)
+          .find(({ terminating, ended }) => !terminating && !ended);
+        if (old) bench.sends(actOf(call, 'surge', old, `${call.process} creates a pod beside ${old.name} on ${node}`));
+      }
       if (call.verb !== 'delete' && call.verb !== 'patch') return;
       const seen = viewOf(call.process).podNamed(call.ref?.name ?? '');
       const pod = podNamed(call.ref?.name);
       const kind = pod && kindOf(call, pod);
-      if (seen && kind && kind !== 'retire')
-        sent.act(call, seen, `${call.process} ${call.verb}s ${seen.name} on ${seen.node}`);
+      if (!seen || !kind || kind === 'retire') return;
+      const what = `${call.process} ${call.verb}s ${seen.name} on ${seen.node}`;
+      sent.act(call, seen, what);
+      bench.sends(actOf(call, kind, seen, what));
     },
     /** A call reaches the server. Returns what to do when it was carried out. */
     arrives(call: Call): (() => void) | undefined {
@@ -164,6 +193,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, title
       return () => {
         // A lease is renewed, and a series of Events comes to its end, later.
         if (resource.plural !== 'leases' && resource.plural !== 'events') account.lastWriteAt = now();
+        if (!isAgent(call)) bench.carriedOut(call);
         carriedOut?.();
       };
     },

@@ -16,6 +16,8 @@ export interface TruePod {
   ended: boolean;
   /** Since when it is ready, epoch ms. */
   readySince: number | undefined;
+  /** Since when a container of it crashes again and again, or has no image. */
+  failingSince: number | undefined;
 }
 
 export interface TrueNode {
@@ -53,6 +55,8 @@ export const nodeOf = (pod: Pod): string => {
   return pod.spec?.nodeName ?? field?.values?.[0] ?? '';
 };
 
+const FAILING: ReadonlySet<string | undefined> = new Set(['CrashLoopBackOff', 'ImagePullBackOff']);
+
 export const toTruePod = (pod: Pod, before: TruePod | undefined, now: number): TruePod => {
   const conditions = pod.status?.conditions;
   // The kubelet brings Ready to what a gate says a little later.
@@ -60,6 +64,7 @@ export const toTruePod = (pod: Pod, before: TruePod | undefined, now: number): T
     ({ conditionType }) => conditions?.find(({ type }) => type === conditionType)?.status !== 'True',
   );
   const ready = isTrue(conditions, 'Ready') && !shut;
+  const isFailing = pod.status?.containerStatuses?.some(({ state }) => FAILING.has(state?.waiting?.reason)) ?? false;
   return {
     uid: pod.metadata?.uid ?? '',
     name: pod.metadata?.name ?? '',
@@ -69,6 +74,7 @@ export const toTruePod = (pod: Pod, before: TruePod | undefined, now: number): T
     preparing: pod.metadata?.labels?.['lifecycle.apps.kruise.io/state'] === 'PreparingDelete',
     ended: pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded',
     readySince: ready ? (before?.readySince ?? now) : undefined,
+    failingSince: isFailing ? (before?.failingSince ?? now) : undefined,
   };
 };
 

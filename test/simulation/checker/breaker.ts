@@ -1,0 +1,76 @@
+import type { Court, Judge } from './judge.ts';
+import { nodesOf, termsOf } from './terms.ts';
+import { isEligible } from './truth.ts';
+
+/** As the defaults of the annotations: fewer than 31 nodes were acted on. */
+const THRESHOLD = 3;
+const WINDOW_MS = 300_000;
+/** What a process was told shorter ago may not be in what it has decided already. */
+const SLACK_MS = 1_000;
+
+interface Done {
+  at: number;
+  rollout: number;
+}
+
+/**
+ * S13: no act begins while nodes that the version failed on, and those that went away soon after they got it, make up the
+ * threshold. Both by what the sender was told.
+ */
+export const createBreakerJudge = ({ report, truth, now, viewOf, clockOf }: Court) => {
+  const { check, breach } = report;
+  /** The last act on each node. */
+  const acts = new Map<string, Done>();
+
+  /** Nodes that count against a version, as a process was told of them some time ago. */
+  const against = (
+    process: string,
+    rollout: number,
+    hash: string | undefined,
+  ): { failed: string[]; away: string[] } => {
+    const view = viewOf(process);
+    const at = clockOf(process);
+    const failed: string[] = [];
+    const away: string[] = [];
+    for (const [name, { ready, since, node }] of view.nodes) {
+      if (!isEligible(node, view.daemonSet)) continue;
+      const act = acts.get(name);
+      if (ready) {
+        const bad = view
+          .podsOn(name)
+          .some(
+            (pod) =>
+              !pod.terminating &&
+              pod.hash === hash &&
+              pod.failingSince !== undefined &&
+              at - pod.failingSince > SLACK_MS,
+          );
+        if (bad) failed.push(name);
+      } else if (act && act.rollout === rollout && since !== undefined && at - since > SLACK_MS) {
+        const afterAct = since - (at - now()) - act.at;
+        if (afterAct >= 0 && afterAct <= WINDOW_MS) away.push(name);
+      }
+    }
+    return { failed, away };
+  };
+
+  return {
+    against,
+    sends({ call, what, rollout }) {
+      const view = viewOf(call.process);
+      const { daemonSet } = view;
+      if (!daemonSet || daemonSet.metadata?.annotations?.['edgeset.io/resume'] !== undefined) return;
+      // Which revision it takes for the target is known only once it knows what is asked for.
+      const hash = daemonSet.metadata?.generation === truth.daemonSet?.metadata?.generation ? truth.target : undefined;
+      const { failed, away } = against(call.process, rollout, hash);
+      check('S13');
+      if (failed.length + away.length >= THRESHOLD)
+        breach('S13', `${what}, while it failed on ${[...failed, ...away].join(', ')}`);
+      const budget = nodesOf(termsOf(daemonSet).limit, view.nodes.size);
+      if (budget > 0 && failed.length >= budget) breach('S13', `${what}, while ${failed.join(', ')} hold every slot`);
+    },
+    acted({ node, rollout }) {
+      acts.set(node, { at: now(), rollout });
+    },
+  } satisfies Judge & { against: unknown };
+};

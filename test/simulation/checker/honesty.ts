@@ -1,0 +1,120 @@
+import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
+import type { Call } from '../call.ts';
+import type { Court, Judge } from './judge.ts';
+import { termsOf } from './terms.ts';
+import { isEligible, type TruePod, toTruePod } from './truth.ts';
+import type { View } from './view.ts';
+
+interface SaidStatus {
+  observedGeneration?: number;
+  target?: { hash: string };
+  nodes?: Record<string, number>;
+  causes?: readonly { phase: string; count: number }[];
+  conditions?: readonly Condition[];
+  updatedNumberScheduled?: number;
+  numberReady?: number;
+}
+
+const statusIn = (body: unknown): SaidStatus | undefined => (body as { status?: SaidStatus } | undefined)?.status;
+
+const NOT_PHASES = new Set(['eligible', 'online', 'offlineOutdated']);
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
+
+/** S16: what is said of a rollout is so, by what whoever says it was told; and generations never fall. */
+export const createHonestyJudge = ({ report, truth, daemonSet, rolloutName, viewOf, clockOf }: Court): Judge => {
+  const { check, breach } = report;
+  /** By object's UID. */
+  const generations = new Map<string, number>();
+
+  /** Pods that a process knows by answers, by UID: its watch may not have brought them yet. */
+  const answered = new Map<string, Map<string, TruePod>>();
+
+  const works = (pod: TruePod, view: View, at: number): boolean =>
+    !pod.terminating &&
+    pod.readySince !== undefined &&
+    at - pod.readySince >= (view.daemonSet ? termsOf(view.daemonSet).minReadyMs : 0);
+
+  /** Online nodes that are not at the target, as the process was told of them. */
+  const behind = (view: View, hash: string, at: number): string[] =>
+    [...view.nodes].flatMap(([name, { ready, node }]) => {
+      if (!ready || !isEligible(node, view.daemonSet)) return [];
+      const pods = view.podsOn(name);
+      return pods.some((pod) => pod.hash === hash && works(pod, view, at)) ? [] : [name];
+    });
+
+  const judgeRollout = (call: Call, status: SaidStatus, view: View): void => {
+    const { target, nodes, causes, conditions } = status;
+    const isCurrent = status.observedGeneration === view.daemonSet?.metadata?.generation;
+    if (!nodes || !isCurrent) return;
+    check('S16');
+    const isTrue = (type: string): boolean =>
+      conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
+    const eligible = [...view.nodes.values()].filter(({ node }) => isEligible(node, view.daemonSet));
+    const phases = sum(Object.entries(nodes).flatMap(([name, count]) => (NOT_PHASES.has(name) ? [] : [count])));
+    const told = { eligible: eligible.length, offline: eligible.filter(({ ready }) => !ready).length };
+    if (nodes.eligible !== told.eligible || phases !== told.eligible)
+      breach(
+        'S16',
+        `${call.process} speaks of ${nodes.eligible} nodes, ${phases} by phase, and was told of ${told.eligible}`,
+      );
+    if (nodes.offline !== told.offline)
+      breach('S16', `${call.process} says that ${nodes.offline} nodes are offline, and was told of ${told.offline}`);
+    if (causes && sum(causes.map(({ count }) => count)) !== phases)
+      breach('S16', `${call.process} gives causes of ${sum(causes.map(({ count }) => count))} nodes of ${phases}`);
+    if (!isTrue('Complete') || !target) return;
+    const left = behind(view, target.hash, clockOf(call.process));
+    if (left.length > 0)
+      breach('S16', `${call.process} says complete while ${left.join(', ')} are not at ${target.hash}`);
+    if (isTrue('Reconciling') || isTrue('Stalled')) breach('S16', `${call.process} says complete, and not at rest`);
+  };
+
+  const judgeDaemonSet = (call: Call, status: SaidStatus, view: View): void => {
+    const { updatedNumberScheduled: updated, numberReady } = status;
+    if (updated === undefined || numberReady === undefined) return;
+    check('S16');
+    const known = [...(answered.get(call.process)?.values() ?? [])];
+    const at = (fits: (pod: TruePod) => boolean): number =>
+      [...view.nodes.keys()].filter(
+        (name) => view.podsOn(name).some(fits) || known.some((pod) => pod.node === name && fits(pod)),
+      ).length;
+    const ready = at(({ readySince }) => readySince !== undefined);
+    if (numberReady > ready)
+      breach('S16', `${call.process} says ${numberReady} pods are ready, and was told of ${ready}`);
+    const { target } = truth;
+    if (target === undefined || view.daemonSet?.metadata?.generation !== truth.daemonSet?.metadata?.generation) return;
+    if (status.observedGeneration !== truth.daemonSet?.metadata?.generation) return;
+    const current = at(({ hash }) => hash === target);
+    if (updated > current)
+      breach('S16', `${call.process} says ${updated} pods are updated, and was told of ${current}`);
+  };
+
+  return {
+    learns({ process, verb, resource }, object) {
+      if (resource?.plural !== 'pods' || verb === 'list' || verb === 'delete' || !object) return;
+      const pods = answered.get(process) ?? new Map<string, TruePod>();
+      const pod = toTruePod(object, undefined, clockOf(process));
+      answered.set(process, pods.set(pod.uid, pod));
+    },
+    leaves(call) {
+      const plural = call.resource?.plural;
+      const status = statusIn(call.body);
+      if (!status || (plural !== 'daemonrollouts' && plural !== 'daemonsets')) return;
+      const view = viewOf(call.process);
+      if (plural === 'daemonrollouts' && call.ref?.name === rolloutName) judgeRollout(call, status, view);
+      else if (call.resource?.group === daemonSet.group && call.ref?.name === daemonSet.name)
+        judgeDaemonSet(call, status, view);
+    },
+    commit({ resource, object }) {
+      const { uid, name } = object.metadata;
+      const isDaemonSet =
+        resource.plural === 'daemonsets' && resource.group === daemonSet.group && name === daemonSet.name;
+      if (!isDaemonSet && !(resource.plural === 'daemonrollouts' && name === rolloutName)) return;
+      const generation = statusIn(object)?.observedGeneration;
+      const before = generations.get(uid) ?? 0;
+      if (generation === undefined) return;
+      if (generation < before) breach('S16', `${name} was observed at generation ${before}, and now at ${generation}`);
+      generations.set(uid, generation);
+    },
+  };
+};

@@ -1,0 +1,68 @@
+import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
+import type { Call } from '../call.ts';
+import type { Court, Judge } from './judge.ts';
+
+const NEEDED = ['nodes', 'pods', 'daemonsets'] as const;
+
+interface Versioned {
+  metadata?: ObjectMeta;
+}
+
+/** The version of the object that a write is bound to. */
+const boundTo = ({ body, options }: Call): number => {
+  const { preconditions } = (options ?? {}) as { preconditions?: { resourceVersion?: string } };
+  return Number(
+    preconditions?.resourceVersion ?? (body as Versioned | undefined)?.metadata?.resourceVersion ?? Number.NaN,
+  );
+};
+
+/**
+ * S8: nothing is begun by a process before it has seen everything once, and nothing on an object that it has itself written
+ * since what it goes by.
+ */
+export const createStaleJudge = ({ report, rolloutName }: Court): Judge => {
+  const { check, breach } = report;
+  /** What was seen as a whole, by process. */
+  const seen = new Map<string, Set<string>>();
+  /** Versions that answers to own writes told, by process and object. */
+  const own = new Map<string, number>();
+  const keyOf = ({ process, resource, ref }: Call): string => `${process} ${resource?.plural} ${ref?.name}`;
+
+  const note = (process: string, plural: string): void => {
+    const known = seen.get(process) ?? new Set();
+    seen.set(process, known.add(plural));
+  };
+  const judgeVersion = (call: Call, what: string): void => {
+    const last = own.get(keyOf(call));
+    const version = boundTo(call);
+    if (last === undefined || Number.isNaN(version)) return;
+    check('S8');
+    if (version < last) breach('S8', `${what} by version ${version}, though its own write made it ${last}`);
+  };
+  return {
+    hears(process, _watch, plural, event) {
+      if (event.type === 'BOOKMARK' && event.initialEventsEnd) note(process, plural);
+    },
+    learns(call, object) {
+      const { verb, resource } = call;
+      if (!resource || !object || verb === 'get') return;
+      if (verb === 'list') {
+        note(call.process, resource.plural);
+        return;
+      }
+      const version = Number((object as Versioned).metadata?.resourceVersion);
+      const key = keyOf(call);
+      if (!Number.isNaN(version)) own.set(key, Math.max(version, own.get(key) ?? 0));
+    },
+    leaves(call) {
+      if (call.verb === 'update' && call.ref?.name === rolloutName)
+        judgeVersion(call, `${call.process} writes ${call.ref?.name}`);
+    },
+    sends({ call, what }) {
+      check('S8');
+      const missing = NEEDED.filter((plural) => !seen.get(call.process)?.has(plural));
+      if (missing.length > 0) breach('S8', `${what} before it has seen all ${missing.join(', ')}`);
+      judgeVersion(call, what);
+    },
+  };
+};

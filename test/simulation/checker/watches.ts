@@ -1,0 +1,52 @@
+import type { Court, Judge } from './judge.ts';
+
+/** The longest pause between two tries, its jitter, and what an answer takes. */
+const BACK_WITHIN_MS = 50_000;
+/** Snapshots of one watch within a minute, beside those that something was done for. */
+const STORM = 10;
+const MINUTE = 60_000;
+
+/** L8: a watch that has ended is open again within a bound, and not by a storm of lists. */
+export const createWatchesJudge = ({ report, now, processes }: Court): Judge => {
+  const { check, breach } = report;
+  /** When a watch ended that is not open again; while its process cannot help it, time does not count. */
+  const ended = new Map<string, { process: string; at: number }>();
+  const snapshots = new Map<string, number[]>();
+  let disturbances: number[] = [];
+
+  /** What was not its own doing is not counted. */
+  const look = (): void => {
+    for (const { name, running, up } of processes())
+      if (!running || !up) for (const each of ended.values()) if (each.process === name) each.at = now();
+  };
+  const judgeGap = (key: string): void => {
+    const gap = ended.get(key);
+    ended.delete(key);
+    if (!gap) return;
+    check('L8');
+    const took = now() - gap.at;
+    if (took > BACK_WITHIN_MS) breach('L8', `${key} was not watched for ${Math.round(took / 1000)} s`);
+  };
+  return {
+    beforeCommit: look,
+    deed(deed) {
+      if (deed.do === 'disturb' || deed.do === 'restart-api' || deed.do === 'cut') disturbances.push(now());
+    },
+    opens(process, watch, _plural, withSnapshot) {
+      look();
+      const key = `${process} ${watch}`;
+      judgeGap(key);
+      if (!withSnapshot) return;
+      const recent = (snapshots.get(key) ?? []).filter((at) => now() - at < MINUTE);
+      recent.push(now());
+      snapshots.set(key, recent);
+      disturbances = disturbances.filter((at) => now() - at < MINUTE);
+      check('L8');
+      if (recent.length > STORM + disturbances.length)
+        breach('L8', `${key} was read as a whole ${recent.length} times within a minute`);
+    },
+    closes(process, watch) {
+      ended.set(`${process} ${watch}`, { process, at: now() });
+    },
+  };
+};

@@ -1,0 +1,93 @@
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { Call } from '../call.ts';
+import type { Court, Judge } from './judge.ts';
+import { isPodOf } from './truth.ts';
+
+const WINDOW_MS = 10_000;
+/** Writes to one object within the window: a status a second, and a wave of reservations for each act. */
+const MOST_IN_WINDOW = 40;
+/**
+ * In all: of a pod, that its gate is shut, it is changed, the gate opened, and a fence; of a wave, its reservation and what
+ * it leaves to be said of both objects; of each happening, that it is noticed, said and taken back.
+ */
+const A_POD = 4;
+const A_WAVE = 3;
+const A_HAPPENING = 4;
+
+interface Reserving {
+  status?: { reservations?: readonly { carriedOut?: boolean }[] };
+}
+
+/** S15: how much managers write, by what there was to do. */
+export const createWritesJudge = ({ report, now, truth, daemonSet, rolloutName }: Court): Judge => {
+  const { check, breach, figure } = report;
+  const recent = new Map<string, number[]>();
+  const pods = new Set<string>();
+  let writes = 0;
+  let waves = 0;
+  let events = 0;
+  let happenings = 0;
+  let acts = 0;
+
+  const isOurs = ({ resource, ref, body }: Call): boolean => {
+    switch (resource?.plural) {
+      case 'pods':
+        return truth.pods.values().some(({ name }) => name === ref?.name) || isPodOf(body as Pod, daemonSet);
+      case 'daemonrollouts':
+        return ref?.name === rolloutName;
+      case 'daemonsets':
+        return ref?.name === daemonSet.name && resource.group === daemonSet.group;
+      case undefined:
+      default:
+        return false;
+    }
+  };
+  const isAbout = (body: unknown): boolean => {
+    const { regarding } = (body ?? {}) as { regarding?: { name?: string; apiVersion?: string } };
+    return regarding?.name === daemonSet.name && regarding.apiVersion?.startsWith(`${daemonSet.group}/`) === true;
+  };
+  const keyOf = ({ resource, ref }: Call): string => `${resource?.plural} ${ref?.name}`;
+  return {
+    deed() {
+      happenings += 1;
+    },
+    commit({ resource, object }) {
+      if (resource.plural === 'pods' && truth.pods.has(object.metadata.uid)) pods.add(object.metadata.uid);
+      // Nodes that come and go are told of, too.
+      if (resource.plural === 'nodes') happenings += 1;
+    },
+    acted() {
+      acts += 1;
+    },
+    carriedOut(call) {
+      const plural = call.resource?.plural;
+      if (plural === 'events' && isAbout(call.body)) events += 1;
+      if (!isOurs(call)) return;
+      writes += 1;
+      if (
+        plural === 'daemonrollouts' &&
+        (call.body as Reserving)?.status?.reservations?.some((each) => !each.carriedOut)
+      )
+        waves += 1;
+      const key = keyOf(call);
+      const times = (recent.get(key) ?? []).filter((at) => now() - at < WINDOW_MS);
+      times.push(now());
+      recent.set(key, times);
+      check('S15');
+      if (times.length > MOST_IN_WINDOW)
+        breach('S15', `${key} was written ${times.length} times within ${WINDOW_MS / 1000} s`);
+      figure('most writes to an object in 10 s', times.length, 'most');
+    },
+    over() {
+      const most = A_POD * (pods.size + acts) + A_WAVE * waves + A_HAPPENING * happenings;
+      check('S15');
+      figure('writes', writes);
+      figure('Events', events);
+      figure('writes in percent of the bound', (100 * writes) / most, 'most');
+      if (writes > most) breach('S15', `${writes} writes for ${pods.size} pods, ${acts} acts, ${waves} waves`);
+      const mostEvents = pods.size + acts + 4 * happenings;
+      figure('Events in percent of the bound', (100 * events) / mostEvents, 'most');
+      if (events > mostEvents) breach('S15', `${events} Events for ${pods.size} pods and ${acts} acts`);
+    },
+  };
+};
