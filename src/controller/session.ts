@@ -8,7 +8,7 @@ import {
   type NodeView,
   type OutsideHold,
 } from '../rollout/index.ts';
-import type { Env } from '../runtime/index.ts';
+import { type Env, eitherSignal } from '../runtime/index.ts';
 import { createActor } from './actor.ts';
 import { createAnnouncer } from './announcer.ts';
 import { createAskedImages } from './asked-images.ts';
@@ -120,7 +120,7 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
   const synced = (): boolean => options.sharedSynced() && feed.synced();
 
   const untilClosed = (leading: AbortSignal): AbortSignal => {
-    if (term?.leading !== leading) term = { leading, signal: AbortSignal.any([leading, closed.signal]) };
+    if (term?.leading !== leading) term = { leading, signal: eitherSignal(leading, closed.signal) };
     return term.signal;
   };
 
@@ -179,7 +179,7 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
     removeNode: (node: string): void => feed.removeNode(node),
     synced,
     /** Fills and keeps the cache of pods until the signal aborts or the session is closed. */
-    run: (signal: AbortSignal): Promise<void> => feed.run(AbortSignal.any([signal, closed.signal])),
+    run: (signal: AbortSignal): Promise<void> => feed.run(eitherSignal(signal, closed.signal)),
 
     update(next: V): void {
       const before = view;

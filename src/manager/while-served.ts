@@ -1,5 +1,5 @@
 import type { KubeClient } from '../kube/index.ts';
-import { type Env, sleep, untilAborted } from '../runtime/index.ts';
+import { type Env, eitherSignal, sleep, untilAborted } from '../runtime/index.ts';
 import type { Controller, Requirement } from './controller.ts';
 import { lookFor, nameOf } from './requirements.ts';
 
@@ -54,7 +54,7 @@ export const whileServed = (
   const begin = (signal: AbortSignal, lost: () => void): void => {
     const controller = create();
     const caching = new AbortController();
-    const ran = controller.run(AbortSignal.any([signal, caching.signal]));
+    const ran = controller.run(eitherSignal(signal, caching.signal));
     const told = (): void => {
       if (!caching.signal.aborted) lost();
     };
@@ -95,7 +95,7 @@ export const whileServed = (
         const { promise } = changed;
         if (present) {
           const { controller, acting } = present;
-          present.led = controller.lead(AbortSignal.any([signal, acting.signal]));
+          present.led = controller.lead(eitherSignal(signal, acting.signal));
           await present.led;
           // Whoever runs us must hear of a controller that ends by itself.
           if (!signal.aborted && !acting.signal.aborted) return;

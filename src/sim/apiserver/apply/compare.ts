@@ -1,5 +1,5 @@
-import type { Shape } from '../schema/index.ts';
-import { equal } from '../value/index.ts';
+import { anyShape, type Shape, type StructShape } from '../schema/index.ts';
+import { equal, isRecord, type Json } from '../value/index.ts';
 import { type FieldSet, fieldsOf, parts, SELF, union } from './field-set.ts';
 
 export interface Comparison {
@@ -18,9 +18,34 @@ const thing = (shape: Shape, set: FieldSet): FieldSet =>
       : { [SELF]: LEAF, ...set }
     : set;
 
+/** Most of an object's changes touch a field or two: only those are looked at. */
+const compareStructs = (before: Json, after: Json, shape: StructShape): Comparison => {
+  let changed: Record<string, unknown> | undefined;
+  let removed: Record<string, unknown> | undefined;
+  for (const name in after) {
+    const value = after[name];
+    const old = before[name];
+    if (value === old || value === undefined) continue;
+    const of = shape.fields.get(name)?.shape ?? anyShape;
+    if (old === undefined) {
+      (changed ??= {})[`f:${name}`] = fieldsOf(value, of);
+      continue;
+    }
+    const inner = compare(old, value, of);
+    if (inner.changed) (changed ??= {})[`f:${name}`] = inner.changed;
+    if (inner.removed) (removed ??= {})[`f:${name}`] = inner.removed;
+  }
+  for (const name in before)
+    if (before[name] !== undefined && after[name] === undefined)
+      (removed ??= {})[`f:${name}`] = fieldsOf(before[name], shape.fields.get(name)?.shape ?? anyShape);
+  return { changed, removed };
+};
+
 /** What differs between two values of one shape. Shared parts are not walked. */
 export const compare = (before: unknown, after: unknown, shape: Shape): Comparison => {
   if (before === after) return SAME;
+  if (shape.form === 'struct' && !shape.atomic && isRecord(before) && isRecord(after))
+    return compareStructs(before, after, shape);
   const old = parts(before, shape);
   const now = parts(after, shape);
   if (!old || !now) {

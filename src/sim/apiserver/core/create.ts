@@ -2,7 +2,7 @@ import type { StoredObject } from '../../types.ts';
 import { recordOwner, withManagers } from '../apply/managers.ts';
 import { apiVersionOf, type Kind } from '../kinds/index.ts';
 import { alreadyExists, badRequest, failed, forbidden, invalid, notFound } from '../refusal.ts';
-import { definitionOfKind, definitionShape, normalize } from '../schema/index.ts';
+import { definitionOfKind, definitionShape, normalize, noteStored, shapeOfKind } from '../schema/index.ts';
 import { keyOf } from '../store/index.ts';
 import { generatedName, randomUid } from '../strategy/index.ts';
 import { isRecord, type Json, recordOf, textOf, without } from '../value/index.ts';
@@ -19,6 +19,13 @@ export const decoded = (kind: Kind, object: Json): Json => {
       : object;
   const name = kind.definition === undefined ? undefined : definitionOfKind(kind.definition);
   return name === undefined ? object : (normalize(object, definitionShape(name)) as Json);
+};
+
+/** The object, which is about to be stored, so that whoever sends parts of it again need not be read again. */
+export const noted = (kind: Kind, object: StoredObject): StoredObject => {
+  if (kind.custom) noteStored(object.metadata, definitionShape('meta.v1.ObjectMeta'));
+  else if (kind.toStored === undefined) noteStored(object, shapeOfKind(kind));
+  return object;
 };
 
 const NAMESPACES = { group: '', plural: 'namespaces', kind: 'Namespace' };
@@ -109,10 +116,8 @@ export const createObject = (core: Core, kind: Kind, sent: Json, context: WriteC
 
   const stored = storedOf(kind, object);
   if (context.dryRun) return viewOf(kind, stored as StoredObject);
-  const made = core.store.put(
-    kind.table,
-    key,
-    (resourceVersion) => ({ ...stored, metadata: { ...metaOf(stored), resourceVersion } }) as StoredObject,
+  const made = core.store.put(kind.table, key, (resourceVersion) =>
+    noted(kind, { ...stored, metadata: { ...metaOf(stored), resourceVersion } } as StoredObject),
   );
   core.afterWrite(kind, made);
   return viewOf(kind, made);

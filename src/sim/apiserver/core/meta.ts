@@ -64,15 +64,16 @@ const ownerCauses = (meta: Readonly<ObjectMeta>): Cause[] => {
   return causes;
 };
 
-/** The faults of metadata that any object may have. */
-export const metaCauses = (kind: Kind, object: Json): Cause[] => {
+/** The faults of metadata that any object may have; what it shares with its previous state was looked at then. */
+export const metaCauses = (kind: Kind, object: Json, previous?: Json): Cause[] => {
   const meta = metaOf(object);
+  const before = previous && metaOf(previous);
   const causes: Cause[] = [];
   if (!meta.name) causes.push(required('metadata.name', 'name or generateName is required'));
-  else causes.push(...nameCauses(meta.name, kind.strategy.names ?? 'subdomain'));
-  if (meta.labels) causes.push(...labelCauses(meta.labels, 'metadata.labels'));
-  if (meta.annotations) causes.push(...annotationCauses(meta.annotations));
-  if (meta.ownerReferences) causes.push(...ownerCauses(meta));
+  else if (meta.name !== before?.name) causes.push(...nameCauses(meta.name, kind.strategy.names ?? 'subdomain'));
+  if (meta.labels && meta.labels !== before?.labels) causes.push(...labelCauses(meta.labels, 'metadata.labels'));
+  if (meta.annotations && meta.annotations !== before?.annotations) causes.push(...annotationCauses(meta.annotations));
+  if (meta.ownerReferences && meta.ownerReferences !== before?.ownerReferences) causes.push(...ownerCauses(meta));
   return causes;
 };
 

@@ -7,7 +7,7 @@ import { invalidValue } from '../strategy/index.ts';
 import { arrayOf, at, equal, identical, type Json, recordOf, textOf, without } from '../value/index.ts';
 import { checkPolicies } from './admission-policies.ts';
 import { type Core, type Ref, storedOf, timeText, viewOf, type WriteContext } from './core.ts';
-import { decoded } from './create.ts';
+import { decoded, noted } from './create.ts';
 import { removeObject } from './delete.ts';
 import { checkType, metaCauses, metaOf, metaUpdateCauses } from './meta.ts';
 import { preconditionText } from './precondition.ts';
@@ -29,18 +29,19 @@ const checkIdentity = (kind: Kind, ref: Ref, given: Json, present: StoredObject,
     ]);
 };
 
-/** What the server alone writes into metadata, as it is. */
-const systemMeta = (present: StoredObject): Json => {
-  const { metadata } = present;
-  const kept: Record<string, unknown> = {
-    name: metadata.name,
-    uid: metadata.uid,
-    creationTimestamp: metadata.creationTimestamp,
-    resourceVersion: metadata.resourceVersion,
-  };
-  for (const field of ['namespace', 'generation', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const)
-    if (metadata[field] !== undefined) kept[field] = metadata[field];
-  return kept;
+const KEPT = ['namespace', 'generation', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const;
+const OF_SERVER = [...KEPT, 'name', 'uid', 'creationTimestamp', 'resourceVersion', 'selfLink'];
+
+/** The metadata that is sent, with what the server alone writes into it as it is. */
+const updatedMeta = (sent: Json, { metadata }: StoredObject): Json => {
+  const next: Record<string, unknown> = {};
+  for (const field in sent) if (!OF_SERVER.includes(field)) next[field] = sent[field];
+  next.name = metadata.name;
+  next.uid = metadata.uid;
+  next.creationTimestamp = metadata.creationTimestamp;
+  next.resourceVersion = metadata.resourceVersion;
+  for (const field of KEPT) if (metadata[field] !== undefined) next[field] = metadata[field];
+  return next;
 };
 
 const CONTENT_SUBRESOURCES = ['resize', 'ephemeralcontainers'];
@@ -84,17 +85,15 @@ export const updateObject = (
   const sent = change(present);
   checkType(kind, sent, core.registry.isKnown, options.mode !== undefined);
   const given = decoded(kind, sent);
-  checkIdentity(kind, ref, given, present, options.mode !== undefined);
-
-  let next: Json = { ...given, apiVersion: apiVersionOf(kind), kind: kind.kind };
-  const meta = without(
-    recordOf(given.metadata),
-    'deletionTimestamp',
-    'deletionGracePeriodSeconds',
-    'selfLink',
-    'generation',
-  );
-  next = { ...next, metadata: { ...meta, ...systemMeta(present) } };
+  // Whoever writes a status most often sends the rest as it was.
+  const sameMeta = given.metadata === present.metadata;
+  if (!sameMeta) checkIdentity(kind, ref, given, present, options.mode !== undefined);
+  let next: Json = {
+    ...given,
+    apiVersion: apiVersionOf(kind),
+    kind: kind.kind,
+    metadata: sameMeta ? present.metadata : updatedMeta(recordOf(given.metadata), present),
+  };
   if (strategy.defaults) next = strategy.defaults(next);
   next =
     options.subresource === undefined
@@ -103,8 +102,7 @@ export const updateObject = (
   if (next.status === undefined && 'status' in next) next = without(next, 'status');
 
   const causes: Cause[] = [
-    ...metaCauses(kind, next),
-    ...metaUpdateCauses(next, present, given),
+    ...(sameMeta ? [] : [...metaCauses(kind, next, present), ...metaUpdateCauses(next, present, given)]),
     ...(options.subresource === 'binding' ? [] : (strategy.validateUpdate?.(next, present, options.subresource) ?? [])),
   ];
   if (options.subresource !== 'status' || kind.custom) causes.push(...(strategy.validate?.(next, present) ?? []));
@@ -143,7 +141,7 @@ export const updateObject = (
     }));
     return viewOf(kind, versioned(metadata.resourceVersion));
   }
-  const made = core.store.put(kind.table, key, versioned);
+  const made = core.store.put(kind.table, key, (version) => noted(kind, versioned(version)));
   core.afterWrite(kind, made);
   return viewOf(kind, made);
 };

@@ -74,25 +74,36 @@ const typeShape = (type: string, note: (key: string) => string | undefined): Sha
   return definitionShape(type);
 };
 
+/** A field of a built-in type. A class, since every write asks fields for their shapes: all are of one form. */
+class DefinedField implements Field {
+  readonly required: boolean;
+  readonly strategies: readonly string[];
+  readonly mergeKey: string | undefined;
+  readonly number: string | undefined;
+  readonly #type: string;
+  readonly #note: (key: string) => string | undefined;
+  #shape: Shape | undefined;
+
+  constructor(required: boolean, type: string, note: (key: string) => string | undefined) {
+    this.required = required;
+    this.strategies = splitNote(note('patch'));
+    this.mergeKey = note('key');
+    this.number = note('#');
+    this.#type = type;
+    this.#note = note;
+  }
+
+  // Types refer to themselves: their parts are looked up when they are asked for.
+  get shape(): Shape {
+    this.#shape ??= typeShape(this.#type, this.#note);
+    return this.#shape;
+  }
+}
+
 const readField = (line: string): [string, Field] => {
   const { name, words, note } = readLine(line);
-  const [type = 'any'] = words;
   const required = name.endsWith('!');
-  let shape: Shape | undefined;
-  return [
-    required ? name.slice(0, -1) : name,
-    {
-      required,
-      strategies: splitNote(note('patch')),
-      mergeKey: note('key'),
-      number: note('#'),
-      // Types refer to themselves: their parts are looked up when they are asked for.
-      get shape() {
-        shape ??= typeShape(type, note);
-        return shape;
-      },
-    },
-  ];
+  return [required ? name.slice(0, -1) : name, new DefinedField(required, words[0] ?? 'any', note)];
 };
 
 /** The shape of a built-in type by its name in the table, such as `core.v1.Pod`. */

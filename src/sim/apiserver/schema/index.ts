@@ -1,5 +1,5 @@
 export { definitionNames, definitionOfKind, definitionShape, structShape } from './definitions.ts';
-export { normalize } from './normalize.ts';
+export { normalize, noteStored } from './normalize.ts';
 export { shapeOfKind } from './of-kind.ts';
 export {
   anyShape,

@@ -1,4 +1,4 @@
-import { isRecord } from '../value/index.ts';
+import { isRecord, type Json } from '../value/index.ts';
 import type { Field, Shape } from './shape.ts';
 
 // Go writes these out only when they are not zero; other numbers and booleans are pointers there, or always written.
@@ -47,7 +47,44 @@ const isAbsent = (name: string, value: unknown, field: Field | undefined): boole
 // Most of what is written was read before and is shared: its parts need no second look. Small parts are looked at
 // sooner than they are found in here.
 const known = new WeakMap<object, Shape>();
-const WORTH_KNOWING = 8;
+const WORTH_KNOWING = 5;
+
+/**
+ * Notes that a value is stored as it is: reading it again would take out what the server has just filled in, only for it
+ * to be filled in again.
+ */
+export const noteStored = (value: unknown, shape: Shape): void => {
+  if (typeof value !== 'object' || value === null) return;
+  switch (shape.form) {
+    case 'list':
+      if (Array.isArray(value)) for (const item of value as unknown[]) noteStored(item, shape.of);
+      return;
+    case 'struct': {
+      if (shape.fields.size < WORTH_KNOWING || !isRecord(value) || known.get(value) === shape) return;
+      known.set(value, shape);
+      for (const name in value) {
+        const item = value[name];
+        if (typeof item !== 'object') continue;
+        const field = shape.fields.get(name);
+        if (field) noteStored(item, field.shape);
+      }
+      return;
+    }
+    case 'map':
+    case 'any':
+    case 'scalar':
+  }
+};
+
+/** The fields of a record up to one of them. */
+const before = (value: Json, end: string): Record<string, unknown> => {
+  const copy: Record<string, unknown> = {};
+  for (const name in value) {
+    if (name === end) return copy;
+    copy[name] = value[name];
+  }
+  return copy;
+};
 
 /**
  * The value as a real server would read it and write it again: without nulls, without empty lists and maps, without
@@ -81,22 +118,22 @@ export const normalize = (value: unknown, shape: Shape): unknown => {
     }
     case 'struct': {
       if (!isRecord(value)) return value;
-      if (known.get(value) === shape) return value;
-      let changed = false;
-      const copy: Record<string, unknown> = {};
+      const isWorthKnowing = shape.fields.size >= WORTH_KNOWING;
+      if (isWorthKnowing && known.get(value) === shape) return value;
+      let copy: Record<string, unknown> | undefined;
       for (const name in value) {
         const item = value[name];
         const field = shape.fields.get(name);
         if (isAbsent(name, item, field) || (field === undefined && !shape.open)) {
-          changed = true;
+          copy ??= before(value, name);
           continue;
         }
         const next = typeof item !== 'object' || field === undefined ? item : normalize(item, field.shape);
-        changed ||= next !== item;
-        copy[name] = next;
+        if (next !== item) copy ??= before(value, name);
+        if (copy) copy[name] = next;
       }
-      const result = changed ? copy : value;
-      if (shape.fields.size >= WORTH_KNOWING) known.set(result, shape);
+      const result = copy ?? value;
+      if (isWorthKnowing) known.set(result, shape);
       return result;
     }
   }

@@ -21,12 +21,25 @@ const read = (text: string): { nano: bigint; binary: boolean } | undefined => {
   return { nano: sign === '-' ? -nano : nano, binary };
 };
 
+// Every heartbeat of a node tells the same ones.
+const canonical = new Map<string, string>();
+const MOST_KNOWN = 10_000;
+
 /** The form in which the API server writes a quantity: `1000m` as `1`, `0.5` as `500m`, `1024Ki` as `1Mi`. */
 export const canonicalQuantity = (given: unknown): unknown => {
   const text = typeof given === 'number' ? String(given) : given;
   if (typeof text !== 'string') return given;
+  const found = canonical.get(text);
+  if (found !== undefined) return found;
+  const made = written(text);
+  if (made === undefined) return given;
+  if (canonical.size < MOST_KNOWN) canonical.set(text, made);
+  return made;
+};
+
+const written = (text: string): string | undefined => {
   const parsed = read(text);
-  if (!parsed) return given;
+  if (!parsed) return undefined;
   const { nano, binary } = parsed;
   if (nano === 0n) return '0';
   if (binary && nano % 10n ** 9n === 0n) {
