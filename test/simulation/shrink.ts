@@ -23,9 +23,14 @@ function* smaller(plan: Plan): Generator<Plan> {
   if (plan.managers > 1) yield { ...plan, managers: 1 };
   if (plan.settleSeconds > 0) yield { ...plan, settleSeconds: 0 };
   if (plan.minReadySeconds > 0) yield { ...plan, minReadySeconds: 0 };
-  for (let size = Math.ceil(happenings.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2))
-    for (let from = 0; from < happenings.length; from += size)
-      yield { ...plan, happenings: happenings.filter((_, index) => index < from || index >= from + size) };
+  // What mends everything in the end stays: else a plan would fail for faults that last for ever.
+  const end = happenings.findLastIndex(({ deed }) => deed.do === 'mend');
+  const count = end < 0 ? happenings.length : end;
+  for (let size = Math.ceil(count / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2))
+    for (let from = 0; from < count; from += size) {
+      const to = Math.min(from + size, count);
+      yield { ...plan, happenings: happenings.filter((_, index) => index < from || index >= to) };
+    }
 }
 
 /**
