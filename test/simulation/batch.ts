@@ -17,6 +17,11 @@ const note = (tally: Tally, plan: Plan, outcome: Outcome): void => {
   if (first) tally.failures.push({ seed: plan.seed, rule: first.rule, text: first.text });
 };
 
+const cpuSeconds = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000_000;
+};
+
 /** Plays plans of consecutive seeds until so many rollouts are done, or so many plans failed. */
 export const playBatch = async (
   first: number,
@@ -27,7 +32,13 @@ export const playBatch = async (
   const tally = newTally();
   for (let seed = first; tally.rollouts < rollouts && tally.failures.length < mostFailures; seed += 1) {
     const plan = makePlan(seed, kinds);
+    const before = cpuSeconds();
     note(tally, plan, await play(plan));
+    const took = cpuSeconds() - before;
+    tally.cpuSeconds += took;
+    if (plan.nodes !== 5) continue;
+    tally.ofFive.rollouts += rolloutsOf(plan);
+    tally.ofFive.cpuSeconds += took;
   }
   return tally;
 };

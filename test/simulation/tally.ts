@@ -6,6 +6,10 @@ export interface Tally {
   rollouts: number;
   acts: number;
   virtualHours: number;
+  /** Of processors, all threads together. */
+  cpuSeconds: number;
+  /** The same of those plans alone that have five nodes: what the speed is told by. */
+  ofFive: { rollouts: number; cpuSeconds: number };
   /** Deeds and faults that met something, by kind. */
   fired: Record<string, number>;
   /** How often each invariant was held against something. */
@@ -20,6 +24,8 @@ export const newTally = (): Tally => ({
   rollouts: 0,
   acts: 0,
   virtualHours: 0,
+  cpuSeconds: 0,
+  ofFive: { rollouts: 0, cpuSeconds: 0 },
   fired: {},
   checked: {},
   figures: {},
@@ -40,6 +46,9 @@ export const add = (sum: Tally, other: Tally): void => {
   sum.rollouts += other.rollouts;
   sum.acts += other.acts;
   sum.virtualHours += other.virtualHours;
+  sum.cpuSeconds += other.cpuSeconds;
+  sum.ofFive.rollouts += other.ofFive.rollouts;
+  sum.ofFive.cpuSeconds += other.ofFive.cpuSeconds;
   addTo(sum.fired, other.fired);
   addTo(sum.checked, other.checked);
   addFigures(sum.figures, Object.entries(other.figures));
