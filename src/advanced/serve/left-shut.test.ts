@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { KubeError } from '../../kube/index.ts';
 import { type Fleet, withFleet } from '../testing/fleet.ts';
 
 const GRACE_SECONDS = 5;
@@ -16,6 +17,20 @@ const untilShut = async (fleet: Fleet): Promise<void> => {
   await fleet.allRun('app:v1');
   await fleet.setImage('app:v2');
   await fleet.until('a pod is out of service', async () => (await fleet.pods()).some(isShut));
+};
+
+/** Why the gate was opened and shut, in that order, by pod. */
+const followGates = ({ cluster }: Fleet): ReadonlyMap<string, readonly string[]> => {
+  const reasons = new Map<string, string[]>();
+  cluster.machinery.subscribe(({ resource, object }) => {
+    if (resource.plural !== 'pods') return;
+    const { metadata, status } = object as unknown as Pod;
+    const seen = reasons.get(metadata?.uid ?? '') ?? [];
+    const reason = status?.conditions?.find(({ type }) => type === 'InPlaceUpdateReady')?.reason;
+    if (reason !== undefined && seen.at(-1) !== reason) seen.push(reason);
+    reasons.set(metadata?.uid ?? '', seen);
+  });
+  return reasons;
 };
 
 /** It is back in service as what it was, and nothing more is done to it. */
@@ -72,6 +87,25 @@ describe('a pod that was taken out of service for a change in place', () => {
       await fleet.restart();
       await fleet.allRun('app:v2');
       assert.equal((await fleet.pods()).some(isShut), false);
+    }),
+  );
+
+  it(
+    'is not opened as a new one by the leader that shuts it',
+    withFleet(async (fleet) => {
+      const gates = followGates(fleet);
+      const error = new KubeError('ServiceUnavailable', 'not now', { status: 503, happened: 'no' });
+      fleet.faults.push({ verb: 'patch', plural: 'pods/status', error, left: 3 });
+      await fleet.create(inPlace);
+      await fleet.until('pods run that nobody has opened', async () => {
+        const pods = await fleet.pods();
+        return pods.length === 3 && pods.every(({ status }) => status?.phase === 'Running');
+      });
+      await fleet.setImage('app:v2');
+      await fleet.restart();
+      await fleet.allRun('app:v2');
+      for (const reasons of gates.values())
+        assert.ok(reasons.lastIndexOf('Created') <= 0, `taken for a new one after it was shut: ${reasons.join(', ')}`);
     }),
   );
 });

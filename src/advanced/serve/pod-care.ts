@@ -74,12 +74,14 @@ export const createPodCare = ({ env, ledger, teller, deeds, chores }: PodCareOpt
     const { standing, facts, pod } = kept;
     if (standing === 'native' || facts.terminating) return undefined;
     if (standing === 'orphan') return { write: adopt(view, kept) };
-    if (gatesToOpen(pod).length > 0) {
+    const isActs = !removing && isOnItsWayOut(kept);
+    // An act in place shuts the gate first, and this write would open it again, whatever version the pod has by then.
+    if (!isActs && gatesToOpen(pod).length > 0) {
       const body = firstGatePatch(pod, clock.now());
       return { write: (signal) => deeds.patch(versionOf(kept), { kind: 'status', body }, signal) };
     }
     if (removing) return undefined;
-    if (isOnItsWayOut(kept)) return 'others';
+    if (isActs) return 'others';
     const way = known && inPlace(kept, known);
     if (way) return way;
     const back = cancelDelete(pod, clock.now());
