@@ -39,7 +39,10 @@ export const explainHold = (hold: Hold, words: PolicyWords = annotationWords): {
         remedy: `If this lasts, see whether ${words.makersProgram} is running.`,
       };
     case 'invalid':
-      return { what: 'The rollout policy is not valid', remedy: hold.errors.map(formatPolicyError).join(' ') };
+      return {
+        what: hold.what ?? 'The rollout policy is not valid',
+        remedy: hold.errors.map(formatPolicyError).join(' '),
+      };
     case 'deleted':
       return {
         what: 'The DaemonSet is being deleted',

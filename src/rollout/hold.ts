@@ -8,7 +8,8 @@ export type Hold =
   | { kind: 'unsynced' }
   /** The native controller has not yet recorded the template that the DaemonSet has now. */
   | { kind: 'unobserved' }
-  | { kind: 'invalid'; errors: readonly PolicyError[] }
+  /** `what`: what else than the policy cannot be worked with, as a sentence without its stop. */
+  | { kind: 'invalid'; errors: readonly PolicyError[]; what?: string }
   /** The DaemonSet is being deleted. */
   | { kind: 'deleted' }
   /** In the OTA model the owner of each device decides. */

@@ -11,6 +11,9 @@ export interface Obstacle {
   error: PolicyError;
 }
 
+/** What a rollout is told to wait for. */
+export const IN_THE_WAY = 'Somebody else is at work on the same pods';
+
 /** Where OpenKruise's manager elects its leader. */
 const KRUISE_LEASE = { namespace: 'kruise-system', name: 'kruise-manager' };
 /** As long as its lease lasts; read only when there is something to do. */

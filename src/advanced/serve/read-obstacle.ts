@@ -2,7 +2,7 @@ import { isKubeError, type KubeClient } from '../../kube/index.ts';
 import type { OutsideHold } from '../../rollout/index.ts';
 import type { Clock } from '../../runtime/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
-import { kruiseHolder, kruiseObstacle, nativeObstacle, type Obstacle } from './obstacles.ts';
+import { IN_THE_WAY, kruiseHolder, kruiseObstacle, nativeObstacle, type Obstacle } from './obstacles.ts';
 
 /** Who is at work on the same pods, as a leader would find it; what the reader may not look at is taken for nobody. */
 export const readObstacle = async (
@@ -28,5 +28,5 @@ export const readObstacle = async (
     look(() => nativeObstacle(client, view, signal)),
   ]);
   const obstacle = kruise ?? twin;
-  return obstacle && { kind: 'invalid', errors: [obstacle.error] };
+  return obstacle && { kind: 'invalid', errors: [obstacle.error], what: IN_THE_WAY };
 };

@@ -4,7 +4,14 @@ import { formatPolicyError, type PolicyError } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { type DefaultedTemplate, defaultedTemplate } from '../revisions/index.ts';
 import type { KeptPod } from './kept-pod.ts';
-import { hiddenLease, kruiseObstacle, type LeaseWatch, nativeObstacle, type Obstacle } from './obstacles.ts';
+import {
+  hiddenLease,
+  IN_THE_WAY,
+  kruiseObstacle,
+  type LeaseWatch,
+  nativeObstacle,
+  type Obstacle,
+} from './obstacles.ts';
 import { createRevisionKeeper, type KnownRevision } from './revision-keeper.ts';
 
 /** While somebody is in the way, how often to look whether they still are. */
@@ -20,6 +27,8 @@ export interface Blocked {
   reason: string;
   message: string;
 }
+
+const NOT_VALID = 'The DaemonSet is not valid';
 
 const emptySelector: PolicyError = {
   field: 'spec.selector',
@@ -48,11 +57,11 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, telle
   let looked: { generation: number; at: number } | undefined;
   let blocked: Blocked | undefined;
 
-  const held = (reason: string, error: PolicyError, lookAgainAt: number): Target => {
+  const held = (what: string, reason: string, error: PolicyError, lookAgainAt: number): Target => {
     const message = formatPolicyError(error);
     if (blocked?.message !== message) teller.once(message, reason, 'Validate', message);
     blocked = { reason, message };
-    return { kind: 'held', hold: { kind: 'invalid', errors: [error] }, lookAgainAt };
+    return { kind: 'held', hold: { kind: 'invalid', errors: [error], what }, lookAgainAt };
   };
 
   const findKruise = async (signal: AbortSignal): Promise<Obstacle | undefined> => {
@@ -119,13 +128,13 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, telle
 
   return {
     async find(view: AdvancedView, signal: AbortSignal): Promise<Target> {
-      if (view.selectsAll) return held('SelectingAll', emptySelector, Number.POSITIVE_INFINITY);
+      if (view.selectsAll) return held(NOT_VALID, 'SelectingAll', emptySelector, Number.POSITIVE_INFINITY);
       obstacle = await (view.deleted ? findKruise(signal) : findObstacle(view, signal));
       if (!obstacle && view.deleted) {
         blocked = undefined;
         return { kind: 'held', hold: { kind: 'deleted' }, lookAgainAt: Number.POSITIVE_INFINITY };
       }
-      if (obstacle) return held(obstacle.reason, obstacle.error, clock.now() + OBSTACLE_LOOK_MS);
+      if (obstacle) return held(IN_THE_WAY, obstacle.reason, obstacle.error, clock.now() + OBSTACLE_LOOK_MS);
       const proved = await prove(view, signal);
       if (!proved.ok) {
         known = undefined;
@@ -135,7 +144,7 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, telle
           problem: `is refused by the API server: ${proved.message}`,
           cure: 'set it to a template that is valid for pods',
         };
-        return held('InvalidTemplate', error, clock.now() + REFUSED_LOOK_MS);
+        return held(NOT_VALID, 'InvalidTemplate', error, clock.now() + REFUSED_LOOK_MS);
       }
       blocked = undefined;
       const { finishedAt } = ledger.state;

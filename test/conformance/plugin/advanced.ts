@@ -255,7 +255,7 @@ export const advancedOnes = section(
         for (const command of ['explain', 'plan'])
           assert.match(
             succeeds(await edgeset(c, command, 'ads/app'))[0],
-            /The rollout policy is not valid.*delete daemonset\.apps app --cascade=orphan/,
+            /Somebody else is at work on the same pods.*delete daemonset\.apps app --cascade=orphan/,
           );
       },
       { nodes: 1 },
