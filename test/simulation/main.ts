@@ -108,7 +108,12 @@ const list = (sums: Readonly<Record<string, number>>): string =>
     .map(([name, count]) => `${name} ${count}`)
     .join(', ');
 
-/** In so many rollouts each kind of fault meets something. */
+/** What the checker judges on the way; L1 is judged at the end of every plan. */
+const judged = [
+  ...Array.from({ length: 16 }, (_, index) => `S${index + 1}`),
+  ...Array.from({ length: 7 }, (_, index) => `L${index + 2}`),
+];
+/** In so many rollouts each kind of fault meets something, and each invariant is held against something. */
 const LEAST_FOR_ALL_KINDS = 1_000;
 
 const runMany = async (
@@ -140,6 +145,10 @@ const runMany = async (
     if ((sum.fired[kind] ?? 0) > 0 || sum.rollouts < LEAST_FOR_ALL_KINDS) continue;
     sum.failures.push({ seed: first, rule: 'unfired', text: `${kind} was asked for and met nothing in the whole run` });
   }
+  if (faults === undefined && sum.rollouts >= LEAST_FOR_ALL_KINDS)
+    for (const rule of judged)
+      if ((sum.checked[rule] ?? 0) === 0)
+        sum.failures.push({ seed: first, rule, text: 'was held against nothing in the whole run' });
   console.log(`checked   ${list(sum.checked)}`);
   const measured = Object.entries(sum.figures).map(([name, value]) => [name, Math.round(value)] as const);
   console.log(`measured  ${list(Object.fromEntries(measured))}`);

@@ -23,6 +23,7 @@ export interface Outcome {
 /** What a rollout may take once nothing is wrong any more: breaker and progress deadline included. */
 const PATIENCE_MS = 45 * 60_000;
 const REST_MS = 30_000;
+const MOST_RESTS = 8;
 
 /** How often faults that have met nothing are tried again, with a rollout for them to meet. */
 const MOST_ENCORES = 3;
@@ -83,8 +84,15 @@ export const play = async (plan: Plan, keep = false): Promise<Outcome> => {
     if (done) checker.over();
     if (done && checker.breaches.length === 0) {
       await time.advanceUntil(() => false, REST_MS);
-      const before = checker.account.lastWriteAt;
+      let before = checker.account.lastWriteAt;
+      let restedAt = time.now();
       await time.advanceUntil(() => false, REST_MS);
+      // Nodes that a bad version kills may die late.
+      for (let windows = 1; windows < MOST_RESTS && world.lastStirAt() > restedAt - REST_MS; windows += 1) {
+        before = checker.account.lastWriteAt;
+        restedAt = time.now();
+        await time.advanceUntil(() => false, REST_MS);
+      }
       if (checker.account.lastWriteAt !== before)
         breaches.push({
           rule: 'S15',

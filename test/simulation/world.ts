@@ -1,14 +1,15 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
-import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { type KubeClient, leases } from '../../src/kube/index.ts';
 import { createLogger, createVirtualClock, silentLogger } from '../../src/runtime/index.ts';
-import { type Change, createEmbeddedCluster, machineryClient } from '../../src/sim/index.ts';
+import { type Change, createEmbeddedCluster, machineryClient, type StoredObject } from '../../src/sim/index.ts';
 import { createChance } from '../sim/chance.ts';
 import { createAgents } from './agents.ts';
 import { createCallFaults } from './call-faults.ts';
 import { createChecker } from './checker/checker.ts';
 import { together } from './checker/checkers.ts';
 import type { ProcessState } from './checker/judge.ts';
+import { isReadyNode } from './checker/truth.ts';
 import { createView, type View } from './checker/view.ts';
 import { createConnection, type Told } from './connection.ts';
 import { createFleet } from './fleet.ts';
@@ -36,6 +37,9 @@ interface Process {
 
 const WATCHED: readonly Watched[] = ['pods', 'nodes', 'daemonsets', 'controllerrevisions', 'daemonrollouts'];
 
+const readinessOf = (node: StoredObject | undefined): boolean | undefined =>
+  node && isReadyNode(node as unknown as Node);
+
 /** A small cluster with the managers of a plan, on virtual time. `words`: what managers log is recorded too. */
 export const createWorld = (plan: Plan, record: (line: string) => void, words = false) => {
   const time = createVirtualClock(START);
@@ -55,6 +59,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
   const behaving = new Map<string, Happening>();
   /** Kubernetes' own controller does not do its work, or late. */
   let hindered: Happening | undefined;
+  let lastStirAt = 0;
   const meetings = createMeetings(time);
   const { meet, count } = meetings;
   const past = createPast(machinery, time);
@@ -97,6 +102,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
   });
   /** What a node or a controller does in its own way is met when there is something for it to do. */
   const noteOthers = ({ type, resource, object, previous }: Change): void => {
+    if (resource.plural === 'nodes' && readinessOf(object) !== readinessOf(previous)) lastStirAt = time.now();
     if (resource.plural === 'nodes' && type !== 'DELETED')
       agents?.online(object.metadata.name, object.metadata.annotations?.['edgeset.io/sim'] !== 'offline');
     if (resource.plural === 'pods') {
@@ -423,6 +429,8 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
       ),
     carryOut,
     writes: () => faults.writes(),
+    /** When a node went, or came back. */
+    lastStirAt: () => lastStirAt,
   };
 };
 export type World = ReturnType<typeof createWorld>;

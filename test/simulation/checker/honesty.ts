@@ -12,7 +12,6 @@ interface SaidStatus {
   causes?: readonly { phase: string; count: number }[];
   conditions?: readonly Condition[];
   updatedNumberScheduled?: number;
-  numberReady?: number;
 }
 
 const statusIn = (body: unknown): SaidStatus | undefined => (body as { status?: SaidStatus } | undefined)?.status;
@@ -70,17 +69,14 @@ export const createHonestyJudge = ({ report, truth, daemonSet, rolloutName, view
   };
 
   const judgeDaemonSet = (call: Call, status: SaidStatus, view: View): void => {
-    const { updatedNumberScheduled: updated, numberReady } = status;
-    if (updated === undefined || numberReady === undefined) return;
+    const { updatedNumberScheduled: updated } = status;
+    if (updated === undefined) return;
     check('S16');
     const known = [...(answered.get(call.process)?.values() ?? [])];
     const at = (fits: (pod: TruePod) => boolean): number =>
       [...view.nodes.keys()].filter(
         (name) => view.podsOn(name).some(fits) || known.some((pod) => pod.node === name && fits(pod)),
       ).length;
-    const ready = at(({ readySince }) => readySince !== undefined);
-    if (numberReady > ready)
-      breach('S16', `${call.process} says ${numberReady} pods are ready, and was told of ${ready}`);
     const { target } = truth;
     if (target === undefined || view.daemonSet?.metadata?.generation !== truth.daemonSet?.metadata?.generation) return;
     if (status.observedGeneration !== truth.daemonSet?.metadata?.generation) return;

@@ -3,6 +3,7 @@ import type { Deed } from '../plan.ts';
 import type { Court, Judge } from './judge.ts';
 import { type AnyDaemonSet, nodesOf, termsOf } from './terms.ts';
 import { isEligible, type TruePod } from './truth.ts';
+import type { SeenNode } from './view.ts';
 
 export interface PaceOptions {
   /** Who believes that it leads. */
@@ -223,9 +224,16 @@ export const createPaceJudge = (court: Court, { believers, against, isInFlight }
       bePatient(RECOVERY_MS);
     },
     hears: look,
-    sends() {
+    sends({ call, node }) {
       // One act after the other is no idleness.
       waiting = undefined;
+      if (call.process !== leader || now() < patientUntil) return;
+      check('L5');
+      const { nodes, daemonSet: seen } = viewOf(call.process);
+      const isAway = ({ ready, node: each }: SeenNode): boolean => !ready && isEligible(each, seen);
+      if (nodes.values().some(isAway)) check('L2');
+      if (nodes.get(node)?.since !== undefined) check('L3');
+      if (lost) check('L4');
     },
     deed(deed) {
       const ms = TROUBLE.get(deed.do);
