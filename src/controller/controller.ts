@@ -1,11 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
-import { createReflector, createWorkQueue, type EventRecorder, type KubeClient, splitKey } from '../kube/index.ts';
+import {
+  createReflector,
+  createWorkQueue,
+  type EventRecorder,
+  type KubeClient,
+  splitKey,
+  type WorkQueue,
+} from '../kube/index.ts';
 import { type ImageRequests, type Ledger, type NodeView, toNodeView } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { DaemonSetObject, DaemonSetView } from './kind.ts';
 import type { ServedKind } from './means.ts';
 import type { ControllerObserver } from './observer.ts';
-import { createPacing } from './pacing.ts';
+import { createPacing, nextTurn } from './pacing.ts';
 import { nodes } from './resources.ts';
 import { retire } from './retire.ts';
 import type { RevisionView } from './revision-view.ts';
@@ -51,6 +58,8 @@ const CONCURRENCY = 4;
 const OUT_OF_TOUCH_MS = 120_000;
 /** A clock that is slewed may step back a little. */
 const CLOCK_SLACK_MS = 1_000;
+/** What one node goes through brings some ten events: a pass for each would be most of what a rollout costs. */
+const PASS_EVERY_MS = 50;
 /** A pass that failed is not repeated sooner, however many events ask for it. */
 const PASS_PACE = { firstMs: 250, longestMs: 30_000 };
 
@@ -65,16 +74,22 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
   const { client, events, identity, observe = {} } = options;
   const env: Env = { ...options.env, log: options.env.log.with({ controller: kind.controller }) };
   const { clock } = env;
-  const sessions = new Map<string, { session: Session<V>; running: Promise<void> }>();
+  const sessions = new Map<string, { session: Session<V>; running: Promise<void>; passedAt: number }>();
   const pace = createPacing(PASS_PACE);
   /** Sessions that were closed and whose last acts or cache have not ended. */
   const ending = new Map<Promise<unknown>, string>();
-  let queue: { add(key: string): void } | undefined;
+  let queue: Pick<WorkQueue, 'add' | 'addAt'> | undefined;
   let running: AbortSignal | undefined;
 
   const wakeAll = (): void => {
     for (const key of sessions.keys()) queue?.add(key);
     for (const scope of scopes) for (const key of scope.claiming()) queue?.add(key);
+  };
+
+  /** A pass at once, or as soon as the last one is long enough ago. */
+  const askPass = (key: string): void => {
+    const last = sessions.get(key)?.passedAt ?? Number.NEGATIVE_INFINITY;
+    queue?.addAt(key, nextTurn(last, PASS_EVERY_MS, clock.now()));
   };
 
   const pulls = (node: string): boolean => options.agents?.has(node) ?? false;
@@ -122,14 +137,14 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       sharedSynced,
       inTouch,
       revisionsOf,
-      enqueue: () => queue?.add(key),
+      enqueue: () => askPass(key),
       images: options.images,
       pullsByDefault: options.pullsByDefault ?? false,
       pulls,
       observe,
     });
     for (const node of nodeReflector.store.values()) session.setNode(node);
-    sessions.set(key, { session, running: session.run(signal) });
+    sessions.set(key, { session, running: session.run(signal), passedAt: Number.NEGATIVE_INFINITY });
     queue?.add(key);
   };
 
@@ -184,7 +199,9 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     const now = clock.now();
     const until = pace.until(key, now);
     if (until > now) return { requeueAt: until };
-    const session = sessions.get(key)?.session;
+    const entry = sessions.get(key);
+    const session = entry?.session;
+    if (entry) entry.passedAt = now;
     try {
       const next = await (session ? session.reconcile(signal) : retireUnserved(key, signal));
       pace.succeeded(key);

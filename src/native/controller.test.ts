@@ -120,6 +120,26 @@ describe('the cost', () => {
   );
 
   it(
+    'of many events within a moment is one pass at once and few after it',
+    scene(async ({ settled, clock, world }) => {
+      let passes = 0;
+      const manager = await settled(2, '1');
+      const name = world.podOn('n1')?.metadata?.name ?? '';
+      manager.onPass(() => (passes += 1));
+      world.setPodReady(name, false);
+      await clock.advance(10);
+      assert.equal(passes, 1, 'at once');
+      for (let count = 0; count < 40; count += 1) {
+        world.setPodReady(name, count % 2 === 1);
+        await clock.advance(5);
+      }
+      assert.ok(passes <= 6, `${passes} passes in 210 ms`);
+      await clock.advance(100);
+      assert.ok(passes >= 4, 'the last event is not left without a pass');
+    }),
+  );
+
+  it(
     'of a DaemonSet that did not opt in is nothing',
     scene(async ({ settled, clock, world, requests }) => {
       const manager = await settled(1, '1');

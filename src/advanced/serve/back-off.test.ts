@@ -9,7 +9,7 @@ const removals = ({ requests }: Fleet): number =>
 const afterRemoval = (fleet: Fleet, count: number): Promise<number> =>
   fleet.until(`pod ${count} was removed`, async () => {
     const [pod] = await fleet.pods();
-    return removals(fleet) === count && pod?.metadata?.deletionTimestamp === undefined && fleet.clock.now();
+    return removals(fleet) === count && pod && pod.metadata?.deletionTimestamp === undefined && fleet.clock.now();
   });
 
 describe('a pod that fails again and again', () => {
