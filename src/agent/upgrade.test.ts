@@ -217,6 +217,28 @@ describe('upgrade, the compatible route', () => {
       assert.equal((await post(world, agent, { queue })).answer.status, 200);
     });
 
+  it('is refused while the DaemonSet asks for another version than the one that was announced', async (t) => {
+    const world = await newWorld(t);
+    const agent = await offered(world);
+    const revision = target(world, agent);
+    world.cluster.controllers.daemonSets.pause();
+    world.setImage('app:v3');
+    const { answer } = await post(world, agent);
+    assert.equal(answer.status, 403);
+    assert.match(answer.text, new RegExp(`asks for another version than ${revision}, which was announced$`));
+    const at = { namespace: 'default', daemonSet: 'app' };
+    await agent.decide(at, revision, { choice: 'approve', when: { type: 'now' } }, owner, consented);
+    await world.advance(60_000);
+    assert.equal(world.deletes(), 0);
+    assert.equal(agent.updates()[0]?.reason, 'Superseded');
+
+    world.cluster.controllers.daemonSets.resume();
+    await world.until('the newest is offered', () => agent.updates()[0]?.state === 'available');
+    assert.equal((await post(world, agent)).answer.status, 200);
+    await world.until('it runs', () => world.pods()[0]?.spec?.containers[0]?.image === 'app:v3');
+    assert.equal(world.deletes(), 1);
+  });
+
   it('answers 502 with the reason when the API server refuses', async (t) => {
     const world = await newWorld(t);
     const agent = await offered(world);

@@ -20,9 +20,12 @@ const progress = ({ tally, state }: Ledger): string => {
   return `${tally.phases.updated} of ${tally.online} online nodes run ${state.target?.name ?? 'the target'}${away}${asked}.`;
 };
 
+/** Whether the newest template has a revision is not known yet. */
+export const NOT_OBSERVED = 'TemplateNotObserved';
+
 const reasonOfHold = {
   unsynced: 'NotSynced',
-  unobserved: 'TemplateNotObserved',
+  unobserved: NOT_OBSERVED,
   invalid: 'InvalidPolicy',
   deleted: 'Deleted',
   owner: 'OwnerDecides',

@@ -1,6 +1,6 @@
 export { type DaemonRollout, type DaemonRolloutStatus, daemonRolloutApi } from './api.ts';
 export { approvedRevision, UPGRADE_APPROVED } from './approval.ts';
-export { restsOn } from './conditions.ts';
+export { NOT_OBSERVED, restsOn } from './conditions.ts';
 export { daemonRolloutCrd } from './crd.ts';
 export { type Action, type Decision, decide, type Summary } from './decide.ts';
 export {

@@ -69,9 +69,7 @@ export const createAgents = (options: AgentsOptions) => {
     fails: () => undefined,
     begins: () => undefined,
     ends: () => undefined,
-    hears(_watch, plural, event) {
-      if (plural === 'daemonsets' && event.type !== 'BOOKMARK') consent.told(identity, event.object);
-    },
+    hears: () => undefined,
   });
 
   const start = (device: Device): void => {

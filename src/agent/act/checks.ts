@@ -1,5 +1,6 @@
+import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { controllerOf, type DaemonRollout } from '../../rollout/index.ts';
+import { controllerOf, type DaemonRollout, NOT_OBSERVED } from '../../rollout/index.ts';
 import {
   type Announced,
   announcedOf,
@@ -54,6 +55,14 @@ export const checkPod = (pod: Pod, node: string, { images }: { images: boolean }
     return refuse('OtherOwner', 400, `Not support ota upgrade pod type ${kind}${origin}`);
   }
   return { pod, owner, announced };
+};
+
+/** Does the manager say of the DaemonSet as it is now that this revision is its target? */
+export const isTargetOf = (daemonSet: DaemonSet, rollout: DaemonRollout | undefined, revision: string): boolean => {
+  const { generation = 0 } = daemonSet.metadata ?? {};
+  const { observedGeneration, target, conditions = [] } = rollout?.status ?? {};
+  const isObserved = (daemonSet.status?.observedGeneration ?? 0) >= generation && observedGeneration === generation;
+  return isObserved && target?.hash === revision && !conditions.some(({ reason }) => reason === NOT_OBSERVED);
 };
 
 /** What the pod's DaemonSet and its rollout say; `terms` undefined for a DaemonSet that is gone. */

@@ -1,12 +1,12 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { defineResource, isKubeError, type KubeClient } from '../../kube/index.ts';
-import { pods } from '../../resources/index.ts';
-import { type DaemonRollout, daemonRolloutApi } from '../../rollout/index.ts';
+import { controllerRevisions, pods } from '../../resources/index.ts';
+import { type DaemonRollout, daemonRolloutApi, recordedTemplate, templateDigest } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import type { PodRef } from '../types.ts';
 import { daemonSetsAt, isAdvanced, termsOf } from '../updates/index.ts';
-import { type Cleared, checkOwner, checkPod, isRefusal } from './checks.ts';
+import { type Cleared, checkOwner, checkPod, isRefusal, isTargetOf, nameOf } from './checks.ts';
 import { disconnected, type Refusal, refuse } from './refusal.ts';
 
 const { group, version, plural, kind } = daemonRolloutApi;
@@ -31,6 +31,14 @@ export interface Fresh {
   /** The pod as it is; a refusal when that cannot be known. */
   pod(ref: PodRef, endsAt: number, signal: AbortSignal): Promise<Pod | Refusal>;
 }
+
+/** What is announced may be older than what its DaemonSet asks for: the new pod would be of a version that nobody decided on. */
+const outdated = (pod: Pod, revision: string): Refusal =>
+  refuse(
+    'Superseded',
+    403,
+    `Pod ${nameOf(pod)} can not be updated: its DaemonSet asks for another version than ${revision}, which was announced`,
+  );
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -94,7 +102,20 @@ export const createFresh = ({ client, env, node, link, namespaces }: FreshOption
       if (isUnreadable) return rollout;
       const terms = daemonSet === 'missing' ? undefined : termsOf(daemonSet, owner);
       const told = rollout === 'missing' || isRefusal(rollout) ? undefined : rollout;
-      return checkOwner(candidate, terms, told);
+      const cleared = checkOwner(candidate, terms, told);
+      // Of the other kind the manager acts, and on what is its target alone.
+      if (daemonSet === 'missing' || isRefusal(cleared) || isAdvanced(owner)) return cleared;
+      const { revision } = candidate.announced;
+      if (isTargetOf(daemonSet, told, revision)) return cleared;
+      const revisionAt = { ...at, name: `${owner.daemonSet}-${revision}` };
+      const recorded = await read('the revision', endsAt, signal, (options) =>
+        client.get(controllerRevisions, revisionAt, options),
+      );
+      if (recorded !== 'missing' && isRefusal(recorded)) return recorded;
+      const wanted = templateDigest(daemonSet.spec?.template);
+      return recorded !== 'missing' && templateDigest(recordedTemplate(recorded)) === wanted
+        ? cleared
+        : outdated(pod, revision);
     },
   };
 };

@@ -110,7 +110,16 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
   const writeToPod = (call: Call): (() => void) | undefined => {
     const pod = podNamed(call.ref?.name);
     if (!pod) return undefined;
-    if (isAgent(call)) return consent.byAgent(call, pod);
+    if (isAgent(call)) {
+      const carriedOut = consent.byAgent(call, pod);
+      return (
+        carriedOut &&
+        (() => {
+          countOne();
+          carriedOut();
+        })
+      );
+    }
     const what = `${call.process} ${call.verb}s ${pod.name} on ${pod.node}`;
     const kind = kindOf(call, pod);
     if (call.verb === 'delete') {

@@ -65,6 +65,8 @@ const isOta = (daemonSet: AnyDaemonSet | undefined): boolean =>
 const deadlineOf = (daemonSet: AnyDaemonSet | undefined): number =>
   Date.parse(daemonSet?.metadata?.annotations?.[DEADLINE] ?? '');
 
+const versionOf = ({ metadata }: AnyDaemonSet): string => `${metadata?.uid} ${metadata?.generation}`;
+
 /** What a call says to a pod in its owner's name: the revision that is agreed to. */
 const approvalIn = (body: unknown): string | undefined => {
   const approval = conditionOf(body as Pod, 'UpgradeApproved');
@@ -79,13 +81,15 @@ export const createConsentJudge = ({ report, truth, now, clockOf }: ConsentOptio
   const { breach, check } = report;
   const said = new Map<string, Said>();
   let consents: Consent[] = [];
-  /** What each agent was last told of the DaemonSet. */
+  /** The DaemonSet as each agent read it last. */
   const told = new Map<string, AnyDaemonSet>();
   /** Approvals that no act has been carried out with, by pod. */
   const fresh = new Map<string, string>();
   /** What was begun on a pod with an approval. */
   const begun = new Map<string, string>();
   const willing = new Set<string>();
+  /** The revision that pods get of the DaemonSet as it was at a generation, once that is on record. */
+  const revisions = new Map<string, string>();
 
   const isNative = (): boolean => truth.daemonSet?.apiVersion === 'apps/v1';
 
@@ -104,6 +108,11 @@ export const createConsentJudge = ({ report, truth, now, clockOf }: ConsentOptio
     consents = consents.filter(({ used }) => !used);
   };
 
+  /** What new pods would be of, by what the process was told last. */
+  const wantedBy = (process: string): string | undefined => {
+    const daemonSet = told.get(process);
+    return daemonSet && revisions.get(versionOf(daemonSet));
+  };
   /** The administrator's deadline has passed, by what the process was told of it. */
   const isDue = (process: string): boolean => {
     const apart = Math.min(CLOCKS_MS, Math.abs(clockOf(process) - now()));
@@ -120,9 +129,12 @@ export const createConsentJudge = ({ report, truth, now, clockOf }: ConsentOptio
     };
     if (preconditions.uid === undefined || preconditions.resourceVersion === undefined)
       found.push(['S5', `${what} without preconditions`]);
-    if (pod.hash === truth.target) found.push(['S5', `${what}, one of the target`]);
+    if (pod.hash === wantedBy(call.process)) found.push(['S5', `${what}, one of the target`]);
     const { offered = false, reason = 'nothing', revision = '' } = said.get(pod.uid) ?? {};
     if (!offered) found.push(['S12', `${what}, which is offered nothing: ${reason}`]);
+    const wanted = wantedBy(call.process);
+    if (wanted !== revision)
+      found.push(['S12', `${what} for ${revision}, which it was told is replaced by one of ${wanted ?? 'no record'}`]);
     const valid = consents.filter(
       (each) => allows(each, pod, revision, call.at) && (!each.atOnce || each.process === call.process),
     );
@@ -149,6 +161,7 @@ export const createConsentJudge = ({ report, truth, now, clockOf }: ConsentOptio
   return {
     /** To be called with every commit, after it was applied to the truth. */
     commit({ type, resource, object }: Change): void {
+      if (truth.daemonSet && truth.target !== undefined) revisions.set(versionOf(truth.daemonSet), truth.target);
       if (resource.plural !== 'pods') return;
       const { uid } = object.metadata;
       if (type === 'DELETED') {
@@ -205,7 +218,7 @@ export const createConsentJudge = ({ report, truth, now, clockOf }: ConsentOptio
         for (const each of before) if (each.node === node && each.at <= at) each.voidAt ??= now();
       };
     },
-    /** An agent was told of a DaemonSet: in an answer, or by a watch. */
+    /** An agent has read a DaemonSet. */
     told(process: string, daemonSet: AnyDaemonSet): void {
       told.set(process, daemonSet);
     },
