@@ -1,32 +1,8 @@
-import type { Deed, Happening, Plan, Strategy } from './plan.ts';
+import type { Strategy } from './plan.ts';
+import { at, release, type Scenario, type Shape, scenario } from './scenario.ts';
+import { ownersScenarios } from './scenarios-owners.ts';
 
-/** A small history that goes well if nothing is done to it. */
-export interface Scenario {
-  name: string;
-  plan: Plan;
-}
-
-const happening = (at: number, deed: Deed): Happening => ({ at, deed });
-const at = (seconds: number, deed: Deed): Happening => happening(seconds * 1000, deed);
-const release = (seconds: number, image: string): Happening => at(seconds, { do: 'release', image });
-
-type Shape = Partial<Omit<Plan, 'happenings'>>;
-
-const scenario = (name: string, shape: Shape, ...happenings: Happening[]): Scenario => ({
-  name,
-  plan: {
-    seed: 1,
-    nodes: 3,
-    managers: 1,
-    kind: 'native',
-    strategy: 'recreate',
-    limit: '1',
-    settleSeconds: 1,
-    minReadySeconds: 0,
-    ...shape,
-    happenings,
-  },
-});
+export type { Scenario } from './scenario.ts';
 
 const advanced = (strategy: Strategy): Shape => ({ kind: 'advanced', strategy });
 
@@ -96,4 +72,5 @@ export const scenarios: readonly Scenario[] = [
     release(10, 'app:v1'),
     at(11, { do: 'strategy', strategy: 'recreate' }),
   ),
+  ...ownersScenarios,
 ];
