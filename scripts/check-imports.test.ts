@@ -98,6 +98,14 @@ test('time and chance come from Env everywhere but in the clock itself', () => {
     'setTimeout(f, 1)',
     'globalThis.setTimeout(f, 1)',
     'setInterval(f, 1)',
+    'setImmediate(f)',
+    'const later = setTimeout;',
+    'process.hrtime()',
+    'process.hrtime.bigint()',
+    'Temporal.Now.instant()',
+    "import { performance } from 'node:perf_hooks';",
+    'new WeakRef(object)',
+    'new FinalizationRegistry(f)',
     'AbortSignal.timeout(1)',
     'Math.random()',
     'crypto.randomUUID()',
@@ -107,7 +115,15 @@ test('time and chance come from Env everywhere but in the clock itself', () => {
     assert.equal(messages('src/kube/a.ts', use).length, 1, use);
     assert.deepEqual(messages('src/runtime/clock.ts', use), [], use);
     assert.deepEqual(messages('src/kube/a.test.ts', use), [], use);
+    assert.equal(messages('test/simulation/checker/a.ts', use).length, 1, use);
+    assert.deepEqual(messages('test/simulation/main.ts', use), [], use);
+    assert.deepEqual(messages('test/cluster/a.ts', use), [], use);
   }
+});
+
+test('what tests share may wait for a turn of the event loop', () => {
+  assert.deepEqual(messages('src/kube/testing/a.ts', 'setImmediate(f)'), []);
+  assert.equal(messages('src/kube/testing/a.ts', 'setTimeout(f)').length, 1);
 });
 
 test('what only looks like the machine clock passes', () => {
@@ -115,6 +131,9 @@ test('what only looks like the machine clock passes', () => {
     'new Date(ms)',
     'clock.now()',
     'store.setTimeout(1)',
+    'const own = { setTimeout: f };',
+    'interface Own { setTimeout(): void }',
+    'Temporal.Now.timeZoneId()',
     '// Date.now()',
     'const s = "Math.random()"',
   ]) {

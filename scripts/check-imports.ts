@@ -46,8 +46,12 @@ const PURE: ReadonlyMap<string, readonly string[]> = new Map([
   ['rollout', ['kubernetes-types', 'sorted-btree', 'node:crypto', 'node:assert', 'node:assert/strict', 'node:util']],
 ]);
 
-/** The one file that may ask the machine for the time. */
+/** The one file that may ask the machine for the time, or for a turn of its event loop. */
 const CLOCK = 'src/runtime/clock.ts';
+
+/** What a plan is played with keeps to the same: one seed, one history. The commands around it may look at the clock. */
+const SIMULATION = 'test/simulation/';
+const SIMULATION_COMMANDS = /^test\/simulation\/(main\.ts|mutants\/)/;
 
 const AMBIENT: ReadonlyMap<string, string> = new Map([
   ['Date.now', 'take the time from Env.clock.now()'],
@@ -56,6 +60,16 @@ const AMBIENT: ReadonlyMap<string, string> = new Map([
   ['performance.now', 'take the time from Env.clock.now()'],
   ['setTimeout', 'wait with Env.clock.timer() or sleep()'],
   ['setInterval', 'wait with Env.clock.timer() or sleep()'],
+  ['setImmediate', 'wait with nextTurn()'],
+  ['performance.timeOrigin', 'take the time from Env.clock.now()'],
+  ['process.hrtime', 'take the time from Env.clock.now()'],
+  ['process.uptime', 'take the time from Env.clock.now()'],
+  ['Temporal.Now.instant', 'take the time from Env.clock.now()'],
+  ['Temporal.Now.plainDateISO', 'take the time from Env.clock.now()'],
+  ['Temporal.Now.plainDateTimeISO', 'take the time from Env.clock.now()'],
+  ['Temporal.Now.plainTimeISO', 'take the time from Env.clock.now()'],
+  ['Temporal.Now.zonedDateTimeISO', 'take the time from Env.clock.now()'],
+  ['node:perf_hooks', 'take the time from Env.clock.now()'],
   ['AbortSignal.timeout', 'abort from Env.clock.timer()'],
   ['node:timers', 'wait with Env.clock.timer() or sleep()'],
   ['node:timers/promises', 'wait with Env.clock.timer() or sleep()'],
@@ -64,7 +78,26 @@ const AMBIENT: ReadonlyMap<string, string> = new Map([
   ['crypto.getRandomValues', 'take chance from Env.random()'],
   ['crypto.randomBytes', 'take chance from Env.random()'],
   ['crypto.randomInt', 'take chance from Env.random()'],
+  ['crypto.randomFill', 'take chance from Env.random()'],
+  ['crypto.randomFillSync', 'take chance from Env.random()'],
+  ['crypto.webcrypto', 'take chance from Env.random()'],
+  // When they speak is up to the collector of garbage. Nothing else goes by an object's identity: Maps, Sets and
+  // properties are iterated in the order in which they were filled, and WeakMaps and WeakSets not at all.
+  ['WeakRef', 'keep the object, or a key of it'],
+  ['FinalizationRegistry', 'let go of it where it ends'],
 ]);
+
+/** Globals that may not even be handed on. */
+const NAMES: ReadonlySet<string> = new Set([
+  'setTimeout',
+  'setInterval',
+  'setImmediate',
+  'WeakRef',
+  'FinalizationRegistry',
+]);
+
+/** What tests share may wait for a turn of the event loop, and ask for a fresh seed. */
+const FOR_TESTS: ReadonlySet<string> = new Set(['setImmediate', 'process.hrtime']);
 
 const packageName = (specifier: string): string => {
   if (specifier.startsWith('node:')) return specifier;
@@ -103,14 +136,20 @@ const judgeSibling = (file: string, target: string): string | undefined => {
   return `imports ${to}: ${from} may know ${allowed.length === 0 ? 'no other folder' : `only ${allowed.join(', ')}`}`;
 };
 
+const isPlayed = (file: string): boolean => file.startsWith(SIMULATION) && !SIMULATION_COMMANDS.test(file);
+
+/** It may ask the machine itself. */
+const readsTheMachine = (file: string): boolean =>
+  isTest(file) || file === CLOCK || (folderOf(file) === undefined && !isPlayed(file));
+
 const judgePackage = (file: string, specifier: string): string | undefined => {
   const from = folderOf(file);
-  if (from === undefined || isTest(file)) return undefined;
-  const cure = AMBIENT.get(specifier.startsWith('timers') ? `node:${specifier}` : specifier);
+  if (readsTheMachine(file) && file !== CLOCK) return undefined;
+  const cure = AMBIENT.get(/^(timers|perf_hooks)/.test(specifier) ? `node:${specifier}` : specifier);
   if (cure !== undefined && file !== CLOCK) return `imports ${specifier}: ${cure}`;
-  const pure = PURE.get(from);
+  const pure = from === undefined ? undefined : PURE.get(from);
   const name = packageName(specifier);
-  if (pure === undefined || pure.includes(name)) return undefined;
+  if (from === undefined || pure === undefined || pure.includes(name)) return undefined;
   return `imports ${name}: ${from} is pure and may use only ${pure.join(', ')}`;
 };
 
@@ -134,9 +173,11 @@ export const checkSource = (file: string, source: string): Violation[] => {
   if (folder !== undefined && !MAY_IMPORT.has(folder)) {
     add(0, `src/${folder} has no row in MAY_IMPORT of scripts/check-imports.ts: say there what it may know`);
   }
-  const readsTheMachine = folder === undefined || isTest(file) || file === CLOCK;
+  const mayAsk = readsTheMachine(file);
+  /** Names of properties and parameters are not those of globals. */
+  const own = new Set<number>();
   const ambient = (offset: number, name: string): void => {
-    const cure = readsTheMachine ? undefined : AMBIENT.get(name);
+    const cure = mayAsk || (isForTests(file) && FOR_TESTS.has(name)) ? undefined : AMBIENT.get(name);
     if (cure !== undefined) add(offset, `uses ${name}: ${cure}`);
   };
   const imported = (offset: number, specifier: string): void => add(offset, judgeImport(file, specifier));
@@ -162,14 +203,29 @@ export const checkSource = (file: string, source: string): Violation[] => {
         add(node.start, 'imports a computed path: its direction cannot be checked');
       }
     },
+    Property: (node) => {
+      if (node.key.type === 'Identifier' && !node.computed && !node.shorthand) own.add(node.key.start);
+    },
+    MethodDefinition: (node) => void own.add(node.key.start),
+    PropertyDefinition: (node) => void own.add(node.key.start),
+    TSPropertySignature: (node) => void own.add(node.key.start),
+    TSMethodSignature: (node) => void own.add(node.key.start),
+    ImportSpecifier: (node) => {
+      own.add(node.imported.start);
+      own.add(node.local.start);
+    },
     MemberExpression: (node) => {
-      if (node.object.type !== 'Identifier' || node.property.type !== 'Identifier' || node.computed) return;
+      if (node.property.type !== 'Identifier' || node.computed) return;
       const { name } = node.property;
-      ambient(node.start, node.object.name === 'globalThis' ? name : `${node.object.name}.${name}`);
+      own.add(node.property.start);
+      const owner = source.slice(node.object.start, node.object.end);
+      if (/^[\w.]+$/.test(owner)) ambient(node.start, owner === 'globalThis' ? name : `${owner}.${name}`);
+    },
+    Identifier: (node) => {
+      if (NAMES.has(node.name) && !own.has(node.start)) ambient(node.start, node.name);
     },
     CallExpression: (node) => {
-      if (node.callee.type !== 'Identifier') return;
-      ambient(node.start, node.callee.name === 'Date' ? 'Date()' : node.callee.name);
+      if (node.callee.type === 'Identifier' && node.callee.name === 'Date') ambient(node.start, 'Date()');
     },
     NewExpression: (node) => {
       const isDate = node.callee.type === 'Identifier' && node.callee.name === 'Date';

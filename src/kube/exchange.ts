@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { nextTurn } from '../runtime/index.ts';
 
 export interface HttpRequest {
   method: Dispatcher.HttpMethod;
@@ -77,7 +78,7 @@ export const exchange = (
     let sinceTurn = 0;
     const turn = async (): Promise<void> => {
       controller?.pause();
-      await new Promise<void>((resume) => setImmediate(resume));
+      await nextTurn();
       sinceTurn = 0;
       controller?.resume();
     };

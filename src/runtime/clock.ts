@@ -38,6 +38,12 @@ export const systemClock: Clock = {
 export const steadyClock: Clock = { ...systemClock, now: () => performance.timeOrigin + performance.now() };
 
 /**
+ * Resolves when the event loop has gone once around: promises that were settled have had their say, and sockets their
+ * turn. On virtual time nothing else is waited for.
+ */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+/**
  * Resolves after `delayMs`; rejects with the signal's reason as soon as `signal` aborts.
  */
 export const sleep = (clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> =>

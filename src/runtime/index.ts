@@ -1,4 +1,4 @@
-export { type Clock, sleep, steadyClock, systemClock, type Timer } from './clock.ts';
+export { type Clock, nextTurn, sleep, steadyClock, systemClock, type Timer } from './clock.ts';
 export { parseDuration } from './duration.ts';
 export { eitherSignal } from './either-signal.ts';
 export type { Env } from './env.ts';

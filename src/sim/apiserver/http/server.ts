@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import type { Clock } from '../../../runtime/index.ts';
+import { type Clock, nextTurn } from '../../../runtime/index.ts';
 import type { Machinery } from '../../types.ts';
 import type { Core } from '../core/core.ts';
 import { coreOf } from '../machinery.ts';
@@ -75,8 +75,6 @@ const sendStatus = (response: ServerResponse, error: unknown): void => {
   response.end(JSON.stringify(status));
 };
 
-const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
-
 const sendStream = async (
   response: ServerResponse,
   answer: Answer & { is: 'stream' },
@@ -101,7 +99,7 @@ const sendStream = async (
     pending.push(line);
     if (flushing) return;
     flushing = true;
-    setImmediate(flush);
+    void nextTurn().then(flush);
   });
   // A refusal comes at once or not at all: headers wait for that.
   await Promise.race([done, nextTurn()]);
