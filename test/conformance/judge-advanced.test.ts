@@ -156,4 +156,36 @@ describe('the judge of Advanced DaemonSets', () => {
     const log = advanced(3).remove('old-n0', 'n0', 'old').pod('old-n1', 'n1', 'old', false, { phase: 'Failed' });
     matches(log.remove('old-n1', 'n1', 'old').gone('old-n1', 'n1', 'old').create('new-n1', 'n1', 'new'));
   });
+
+  it('takes what was decided on before the template changed for an act of the rollout before', () => {
+    const log = advanced(2, oneMore).release('app:v3', 'newer', 3).create('new-n0', 'n0', 'new').wait(500);
+    log.pod('new-n0', 'n0', 'new', true).remove('old-n0', 'n0', 'old').gone('old-n0', 'n0', 'old').wait(500);
+    matches(log.create('newer-n0', 'n0', 'newer'));
+    matches(log.create('newest-n0', 'n0', 'newer'), /^S10: /, /^S6: /);
+  });
+
+  it('holds acts against what their own caller can have known', () => {
+    const paused = { rollingUpdate: { paused: true } };
+    const log = advanced(2).strategy(paused).release('app:v2', 'new', 2).wait(5_000).remove('old-n0', 'n0', 'old');
+    matches(log, /^S9: .* paused/);
+    assert.deepEqual(log.judge(undefined, { lagMs: () => 6_000 }), []);
+  });
+
+  it('takes a creation that was held back for no act', () => {
+    const log = advanced(3, oneMore).create('new-n0', 'n0', 'new').wait(5).create('new-n1', 'n1', 'new');
+    matches(log, /^S10: /);
+    const isLate = ({ name }: { name: string }): number => (name === 'pod-new-n1' ? 6_000 : 0);
+    assert.deepEqual(log.judge(undefined, { heldBackMs: isLate }), []);
+    matches(log.wait(5).create('new-n2', 'n2', 'new'), /^S10: /, /^S10: /);
+  });
+
+  it('tells how often it has held acts against each rule', () => {
+    const counts = new Map<string, number>();
+    const checked = (rule: string): void => void counts.set(rule, (counts.get(rule) ?? 0) + 1);
+    advanced(2).remove('old-n0', 'n0', 'old').judge(undefined, { checked });
+    assert.deepEqual(
+      [...counts].toSorted(),
+      ['S1', 'S2', 'S3', 'S4', 'S5', 'S6', 'S9'].map((rule) => [rule, 1]),
+    );
+  });
 });

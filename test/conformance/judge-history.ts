@@ -1,5 +1,5 @@
 import type { AuditRecord } from './audit-record.ts';
-import { judge } from './judge.ts';
+import { type JudgeOptions, judge } from './judge.ts';
 
 const GATE = 'InPlaceUpdateReady';
 export const manager = 'system:serviceaccount:edge:edgeset-manager';
@@ -91,6 +91,11 @@ export const history = (nodes: number, { minReadySeconds = 0, updateStrategy, an
       write({ resource: 'nodes/status', namespace: '', response: { metadata: { name }, status: condition(ready) } });
       return self;
     },
+    /** Its object is deleted. */
+    vanish(name: string) {
+      write({ resource: 'nodes', verb: 'delete', namespace: '', response: { metadata: { name } } });
+      return self;
+    },
     release(image: string, hash: string, revision: number) {
       write({
         group: kind === 'native' ? 'apps' : 'apps.kruise.io',
@@ -167,8 +172,8 @@ export const history = (nodes: number, { minReadySeconds = 0, updateStrategy, an
       });
       return self;
     },
-    judge: (budget?: number | `${number}%`) =>
-      judge(records, { namespace: 'edge', daemonSet: 'app', kind, ...(budget !== undefined && { budget }) }),
+    judge: (budget?: number | `${number}%`, more: Partial<JudgeOptions> = {}) =>
+      judge(records, { namespace: 'edge', daemonSet: 'app', kind, ...(budget !== undefined && { budget }), ...more }),
   };
   const names = Array.from({ length: nodes }, (_, index) => `n${index}`);
   for (const name of names) self.node(name, true);

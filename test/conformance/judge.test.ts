@@ -20,6 +20,11 @@ describe('the judge', () => {
     assert.match(found[1]!, /^S2: /);
   });
 
+  it('S1: knows no act on a node that was made again', () => {
+    const log = history(3).remove('old-n0', 'n0', 'old').vanish('n0').node('n0', true).wait(2000);
+    assert.deepEqual(log.remove('old-n1', 'n1', 'old').judge(1), []);
+  });
+
   it('allows as many at once as the budget, also as a percentage', () => {
     const log = history(4).remove('old-n0', 'n0', 'old').remove('old-n1', 'n1', 'old');
     assert.deepEqual(log.judge(2), []);

@@ -17,9 +17,17 @@ export interface JudgeOptions {
   lagMs?: number | ((act: AuditRecord) => number);
   /** A node that came back less than this long ago need not be counted as down, and is not acted on. Default 10 000. */
   settleMs?: number;
+  /** How long what its caller had decided may not have reached the server. Default: not at all. */
+  heldBackMs?: (act: AuditRecord) => number;
   /** Hears the rule each time that an act is held against one. */
   checked?: (rule: string) => void;
 }
+
+/**
+ * A creation that was held back for longer is no act any more: Kubernetes has no precondition to refuse it by. What it makes
+ * is one pod too many, which whoever leads takes away.
+ */
+const LATE_MS = 5_000;
 
 const isProduct = (user: string): boolean => /^system:serviceaccount:[^:]+:edgeset-/.test(user);
 
@@ -43,7 +51,8 @@ const did: Readonly<Record<Step['kind'], string>> = {
  */
 export const judge = (records: readonly AuditRecord[], options: JudgeOptions): string[] => {
   const { namespace, daemonSet, kind = 'native', product = isProduct, budget = '10%' } = options;
-  const { lagMs: lag = 1000, settleMs = 10_000, checked: check = () => undefined } = options;
+  const { lagMs: lag = 1000, settleMs = 10_000 } = options;
+  const { heldBackMs = () => 0, checked: check = () => undefined } = options;
   const group = kind === 'native' ? 'apps' : 'apps.kruise.io';
   const { truth, apply } = followTruth(namespace, daemonSet, group);
   const reader = createStepReader(truth);
@@ -56,10 +65,12 @@ export const judge = (records: readonly AuditRecord[], options: JudgeOptions): s
   let lagMs = 0;
 
   const heal = (at: number): void => {
-    // A surge ends when one pod is left, and that one works.
-    for (const [node, act] of inFlight)
-      if (availablePod(truth, node, at) && (act !== 'surge' || livePods(truth, node).length === 1))
-        inFlight.delete(node);
+    for (const [node, act] of inFlight) {
+      // A surge ends when one pod is left, and that one works.
+      const heals = availablePod(truth, node, at) && (act !== 'surge' || livePods(truth, node).length === 1);
+      // One that is made again under the name of another is a node that was not acted on.
+      if (heals || !truth.nodes.has(node)) inFlight.delete(node);
+    }
   };
 
   const complainOf =
@@ -196,12 +207,15 @@ export const judge = (records: readonly AuditRecord[], options: JudgeOptions): s
     const isRemoval = what === 'tidy' || what === 'retire';
     if (pod && isRemoval && pod.hash === truth.target && pod.readySince === undefined) acted.delete(step.node);
     if (what === 'surge') {
+      if (heldBackMs(record) > LATE_MS) return;
       const live = livePods(truth, step.node);
       if (live.length > 1) complain('S10', `on ${step.node}, beside ${live.length} live ones`);
       const [old] = live;
       if (old) judgeAct(step, old);
     } else if (pod && what === 'retire') judgeRetirement(step, pod);
     else if (pod && (what === 'delete' || what === 'change')) judgeAct(step, pod);
+    // It was decided on before the template changed: the rollout that is under way still owes the node an act.
+    if (brings !== undefined && brings !== truth.target) acted.set(step.node, truth.rollout - 1);
   };
 
   const judgeStranger = (record: AuditRecord): void => {

@@ -13,7 +13,7 @@ interface HeardSet {
   budget: number | string | undefined;
 }
 
-export interface Hearing extends Pick<JudgeOptions, 'lagMs' | 'checked'> {
+export interface Hearing extends Pick<JudgeOptions, 'lagMs' | 'heldBackMs' | 'checked'> {
   records: readonly AuditRecord[];
   namespace: string;
   daemonSets: readonly HeardSet[];
@@ -80,7 +80,7 @@ export const verdictOf = (hearing: Hearing): void => {
     !hearing.daemonSets.some((other) => other.name !== one && name.startsWith(`${other.name}-`));
   const product = (name: string): boolean => name === user;
   assert.deepEqual(judgePulls(all, product), [], 'the judge of pulls finds nothing');
-  const { lagMs, checked, settleMs } = hearing;
+  const { lagMs, heldBackMs, checked, settleMs } = hearing;
   const violations = hearing.daemonSets.flatMap(({ name: daemonSet, kind, budget }) => [
     ...judgeAnnouncements(ours, { namespace, daemonSet, product }),
     ...judge(
@@ -93,6 +93,7 @@ export const verdictOf = (hearing: Hearing): void => {
         settleMs,
         product,
         ...(lagMs !== undefined && { lagMs }),
+        ...(heldBackMs && { heldBackMs }),
         ...(checked && { checked }),
       },
     ),
