@@ -2,6 +2,7 @@ import type {
   CustomResourceColumnDefinition,
   CustomResourceDefinitionVersion,
 } from 'kubernetes-types/apiextensions/v1.d.ts';
+import { crdMetadata } from '../rollout/index.ts';
 import { advancedDaemonSetApi as api } from './api.ts';
 import { counter, object, type Schema, text } from './crd-parts.ts';
 import { advancedDaemonSetSpecSchema } from './crd-spec.ts';
@@ -95,16 +96,8 @@ const version = (name: (typeof api.versions)[number]): CustomResourceDefinitionV
 export const advancedDaemonSetCrd = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  metadata: {
-    name: `${api.plural}.${api.group}`,
-    labels: {
-      'app.kubernetes.io/name': 'edgeset',
-      'app.kubernetes.io/part-of': 'edgeset',
-      'app.kubernetes.io/component': 'crd',
-    },
-    // With the CRD every Advanced DaemonSet and its pods would go.
-    annotations: { 'helm.sh/resource-policy': 'keep' },
-  },
+  // With the CRD every Advanced DaemonSet and its pods would go.
+  metadata: crdMetadata(api),
   spec: {
     group: api.group,
     scope: 'Namespaced',

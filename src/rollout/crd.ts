@@ -1,5 +1,6 @@
 import type { CustomResourceColumnDefinition, CustomResourceDefinition } from 'kubernetes-types/apiextensions/v1.d.ts';
 import { daemonRolloutApi as api } from './api.ts';
+import { crdMetadata } from './crd-metadata.ts';
 import { daemonRolloutStatusSchema } from './crd-status.ts';
 
 const column = (name: string, jsonPath: string, description: string): CustomResourceColumnDefinition => ({
@@ -42,16 +43,8 @@ const columns: CustomResourceColumnDefinition[] = [
 export const daemonRolloutCrd = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  metadata: {
-    name: `${api.plural}.${api.group}`,
-    labels: {
-      'app.kubernetes.io/name': 'edgeset',
-      'app.kubernetes.io/part-of': 'edgeset',
-      'app.kubernetes.io/component': 'crd',
-    },
-    // With the CRD every rollout's memory would go: its reserved slots, its failures and what it may roll back to.
-    annotations: { 'helm.sh/resource-policy': 'keep' },
-  },
+  // With the CRD every rollout's memory would go: its reserved slots, its failures and what it may roll back to.
+  metadata: crdMetadata(api),
   spec: {
     group: api.group,
     scope: 'Namespaced',

@@ -2,6 +2,7 @@ export { type DaemonRollout, type DaemonRolloutStatus, daemonRolloutApi } from '
 export { approvedRevision, UPGRADE_APPROVED } from './approval.ts';
 export { NOT_OBSERVED, restsOn } from './conditions.ts';
 export { daemonRolloutCrd } from './crd.ts';
+export { crdMetadata } from './crd-metadata.ts';
 export { type Action, type Decision, decide, type Summary } from './decide.ts';
 export {
   type DaemonNeeds,
@@ -55,6 +56,7 @@ export { controllerOf, type Owner } from './owner.ts';
 export { type RestoredRollout, restore, type SavedRollout, save } from './persist.ts';
 export { type Cause, causesOf, type Phase, phases } from './phase.ts';
 export { toPodFacts } from './pod-facts.ts';
+export { imageReasons } from './pod-trouble.ts';
 export {
   annotation,
   formatPolicyError,

@@ -9,7 +9,7 @@ export interface Trouble {
 }
 
 /** The kubelet's reasons (pkg/kubelet/images, cri-api/pkg/errors) to wait because an image cannot be had. */
-const imageReasons: ReadonlySet<string> = new Set([
+export const imageReasons: ReadonlySet<string> = new Set([
   'ErrImagePull',
   'ImagePullBackOff',
   'InvalidImageName',

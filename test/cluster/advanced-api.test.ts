@@ -1,41 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { advancedDaemonSetApi, advancedDaemonSetCrd } from '../../src/advanced/index.ts';
+import { advancedDaemonSetCrd } from '../../src/advanced/index.ts';
 import { defaultedTemplate } from '../../src/advanced/revisions/index.ts';
 import { controllerRevisions, customResourceDefinitions, pods } from '../../src/resources/index.ts';
 import { describeAdvancedApi, describeTemplates } from '../conformance/advanced/index.ts';
-import { describeReference } from '../conformance/docs/index.ts';
+import { describeReference, kruiseDefinition } from '../conformance/docs/index.ts';
 import { kubectl, kubectlApply, type RealCluster, startCluster, until } from './index.ts';
-
-const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-
-/** As OpenKruise leaves its own: a conversion webhook that nobody serves any more, and an open schema. */
-const foreign = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `${advancedDaemonSetApi.plural}.${advancedDaemonSetApi.group}` },
-  spec: {
-    group: advancedDaemonSetApi.group,
-    scope: 'Namespaced',
-    names: advancedDaemonSetCrd.spec.names,
-    conversion: {
-      strategy: 'Webhook',
-      webhook: {
-        clientConfig: { service: { name: 'kruise-webhook-service', namespace: 'kruise-system', path: '/convert' } },
-        conversionReviewVersions: ['v1', 'v1beta1'],
-      },
-    },
-    versions: [
-      {
-        name: 'v1alpha1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: open },
-        subresources: { status: {} },
-      },
-    ],
-  },
-};
 
 /** A DaemonSet of OpenKruise with its revision and a pod on each of two nodes, stored in the version that it works in. */
 const leaveBehind = async (cluster: RealCluster) => {
@@ -115,7 +85,7 @@ describe('the API of Advanced DaemonSets, on a real API server', { timeout: 300_
 
   it('the definition applies over the one of OpenKruise, webhook and all, and takes its objects over', async () => {
     const { client, kubeconfig } = cluster;
-    await kubectlApply(kubeconfig, foreign);
+    await kubectlApply(kubeconfig, kruiseDefinition);
     const path = '/apis/apps.kruise.io/v1alpha1/namespaces/default/daemonsets';
     const { api } = cluster.plane;
     await until('the foreign kind is served', 30_000, 50, () =>
@@ -134,8 +104,8 @@ describe('the API of Advanced DaemonSets, on a real API server', { timeout: 300_
     const left = await running('app:v1');
 
     await kubectlApply(kubeconfig, advancedDaemonSetCrd);
-    const definition = await client.get(customResourceDefinitions, { name: foreign.metadata.name });
-    assert.deepEqual((definition as unknown as typeof foreign).spec.conversion, { strategy: 'None' });
+    const definition = await client.get(customResourceDefinitions, { name: kruiseDefinition.metadata.name });
+    assert.deepEqual((definition as unknown as typeof kruiseDefinition).spec.conversion, { strategy: 'None' });
     const newer = '/apis/apps.kruise.io/v1beta1/namespaces/default/daemonsets/old';
     const taken = await until('the object is served in both versions', 30_000, 50, () =>
       api.get<{ spec: { burstReplicas?: number } }>(newer).catch(() => undefined),

@@ -5,6 +5,7 @@ import { until } from '../kit/until.ts';
 import { leaveOpenKruise } from './openkruise.ts';
 import { playPage } from './play.ts';
 
+export { kruiseDefinition } from './openkruise.ts';
 export { describeReference } from './reference.ts';
 
 const PAGES = [

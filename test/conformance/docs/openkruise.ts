@@ -13,7 +13,7 @@ const service = { name: 'kruise-webhook-service', namespace: NAMESPACE };
 const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 
 /** Its definition: objects are stored in the older version, and converted by a webhook. */
-const definition = {
+export const kruiseDefinition = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
   metadata: { name: 'daemonsets.apps.kruise.io' },
@@ -125,7 +125,7 @@ export const leaveOpenKruise = async (cluster: Cluster, nodes: readonly string[]
       applying.child.stdin?.end(JSON.stringify(object));
       await applying;
     };
-    await apply(definition);
+    await apply(kruiseDefinition);
     await apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
     await apply(manager);
     const sets = '/apis/apps.kruise.io/v1alpha1/namespaces/default/daemonsets';
