@@ -64,7 +64,9 @@ export const createAgents = (options: AgentsOptions) => {
     learns(call, object) {
       // An answer names the time in whole seconds.
       serverTime.note({ serverTime: Math.floor(time.now() / 1000) * 1000 });
-      if (call.resource?.plural === 'daemonsets' && call.verb === 'get') consent.told(identity, object as AnyDaemonSet);
+      // A watch that is opened brings nothing yet.
+      const isRead = call.verb === 'get' && call.ref !== undefined;
+      if (isRead && call.resource?.plural === 'daemonsets') consent.told(identity, object as AnyDaemonSet);
     },
     fails: () => undefined,
     begins: () => undefined,
