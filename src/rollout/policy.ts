@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { annotation } from './annotations.ts';
 import { count, formatIntOrPercent, type IntOrPercent, percent } from './int-or-percent.ts';
 import { readTerms, SPREAD_MS, type Terms } from './policy-terms.ts';
@@ -201,5 +201,5 @@ const hashPolicy = (policy: Policy): string => {
     nodeSelector: policy.nodeSelector && formatSelector(policy.nodeSelector),
     words: undefined,
   };
-  return createHash('sha256').update(JSON.stringify(canonical)).digest('hex').slice(0, 10);
+  return hash('sha256', JSON.stringify(canonical), 'hex').slice(0, 10);
 };

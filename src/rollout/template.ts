@@ -1,26 +1,36 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 
 /** JSON with sorted keys, without nulls and without the patch directive that a ControllerRevision's data carries. */
 const canonical = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(canonical);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([key, inner]) => inner !== null && inner !== undefined && key !== '$patch')
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, inner]) => [key, canonical(inner)]),
-  );
+  const fields = value as Readonly<Record<string, unknown>>;
+  const sorted: Record<string, unknown> = {};
+  for (const key of Object.keys(fields).toSorted()) {
+    const inner = fields[key];
+    if (inner !== null && inner !== undefined && key !== '$patch') sorted[key] = canonical(inner);
+  }
+  return sorted;
 };
+
+// A cache that is not read from the network hands out the same templates again and again.
+const digests = new WeakMap<object, string>();
 
 /**
  * Tells whether a ControllerRevision holds the template that a DaemonSet has now. It is no substitute for Kubernetes'
  * template hash, which is never computed here: pods are compared by their label alone.
  */
-export const templateDigest = (template: unknown): string =>
-  createHash('sha256')
-    .update(JSON.stringify(canonical(template ?? null)))
-    .digest('base64url');
+export const templateDigest = (template: unknown): string => {
+  if (typeof template !== 'object' || template === null) return digestOf(template ?? null);
+  const known = digests.get(template);
+  if (known !== undefined) return known;
+  const digest = digestOf(template);
+  digests.set(template, digest);
+  return digest;
+};
+
+const digestOf = (template: unknown): string => hash('sha256', JSON.stringify(canonical(template)), 'base64url');
 
 /** The pod template that a DaemonSet's ControllerRevision keeps; undefined when there is none. */
 export const recordedTemplate = ({ data }: ControllerRevision): object | undefined => {

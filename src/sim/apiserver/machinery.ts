@@ -74,6 +74,13 @@ export const createMachinery = ({ clock, random, history = 20_000 }: MachineryOp
     world: { clock, random, find: (table, namespace, name) => store.get(table, keyOf(namespace, name)) },
   };
   bootstrap(core);
+  const subscribers = new Set<(change: Change) => void>();
+  store.onCommit(({ type, table, object, previous }) => {
+    const resource = registry.ofTable(table);
+    if (!resource) return;
+    const change: Change = previous ? { type, resource, object, previous } : { type, resource, object };
+    for (const hear of subscribers) hear(change);
+  });
 
   const find = (resource: Resource, ref: { namespace?: string; name: string }): StoredObject | undefined => {
     const kind = registry.resolve(resource);
@@ -100,11 +107,10 @@ export const createMachinery = ({ clock, random, history = 20_000 }: MachineryOp
       const { object, gone } = deleteObject(core, registry.resolve(resource), ref, options);
       return gone ? undefined : (object as never);
     },
-    subscribe: (handler) =>
-      store.onCommit(({ type, table, object, previous }) => {
-        const resource = registry.ofTable(table);
-        if (resource) handler({ type, resource, object, ...(previous ? { previous } : {}) } satisfies Change);
-      }),
+    subscribe(handler) {
+      subscribers.add(handler);
+      return () => void subscribers.delete(handler);
+    },
     get resourceVersion() {
       return store.version;
     },

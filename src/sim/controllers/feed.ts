@@ -40,6 +40,8 @@ interface Held {
 
 const keyOf = ({ group, plural }: Resource): string => `${group}/${plural}`;
 
+const NOBODY: readonly ((change: Change) => void)[] = [];
+
 // Many, short-lived, and of no concern to controllers that look at everything.
 const EVENTS = 'events';
 
@@ -54,9 +56,19 @@ export const createFeed = (machinery: Machinery, clock: Clock): Feed => {
   let slowMs = 0;
   let closed = false;
   let scheduled = false;
+  /** The same by the resources of changes, which are always the same objects. */
+  let known = new WeakMap<Resource, readonly ((change: Change) => void)[]>();
 
+  const handlersOf = (resource: Resource): readonly ((change: Change) => void)[] => {
+    let found = known.get(resource);
+    if (!found) {
+      found = handlers.get(keyOf(resource)) ?? NOBODY;
+      known.set(resource, found);
+    }
+    return found;
+  };
   const deliver = (change: Change): void => {
-    for (const handle of handlers.get(keyOf(change.resource)) ?? []) handle(change);
+    for (const handle of handlersOf(change.resource)) handle(change);
     if (change.resource.plural !== EVENTS) for (const handle of every) handle(change);
   };
   const drain = (): void => {
@@ -80,7 +92,7 @@ export const createFeed = (machinery: Machinery, clock: Clock): Feed => {
 
   const end = machinery.subscribe((change) => {
     const wanted = every.length > 0 && change.resource.plural !== EVENTS;
-    if (!wanted && !handlers.has(keyOf(change.resource))) return;
+    if (!wanted && handlersOf(change.resource).length === 0) return;
     if (!paused && lagMs === 0 && held.length === 0) deliver(change);
     else {
       held.push({ change, dueAt: clock.now() + lagMs });
@@ -101,6 +113,7 @@ export const createFeed = (machinery: Machinery, clock: Clock): Feed => {
         handle({ type, object: object as unknown as K, previous: previous as unknown as K | undefined }),
       );
       handlers.set(keyOf(resource), list);
+      known = new WeakMap();
       for (const object of machinery.list<K>(resource)) handle({ type: 'ADDED', object, previous: undefined });
     },
     onEvery: (handle) => void every.push(handle),

@@ -104,9 +104,24 @@ export const createGarbageCollector = (machinery: Machinery, env: Env): GarbageC
   const objects = createQueue({ env, name: 'garbage-collector', feed, process: collect });
   const ending = createQueue({ env, name: 'namespaces', feed, process: endNamespace });
 
+  /** Most changes are of what an object holds, and of no concern here. */
+  const isOfContent = ({ type, object: { metadata } }: Change, before: GraphNode | undefined): boolean =>
+    type === 'MODIFIED' &&
+    before !== undefined &&
+    !before.deleting &&
+    metadata.deletionTimestamp == null &&
+    (metadata.ownerReferences === before.owners ||
+      (metadata.ownerReferences === undefined && before.owners.length === 0)) &&
+    before.owners.every(({ uid }) => {
+      const owner = graph.get(uid);
+      return owner !== undefined && owner.waitsFor !== 'dependents';
+    }) &&
+    (before.namespace === undefined || !endingNames.has(before.namespace));
+
   const hear = (change: Change): void => {
     const { type, object } = change;
     const before = graph.get(object.metadata.uid);
+    if (isOfContent(change, before)) return;
     const node = graph.take(change);
     if (type === 'DELETED') {
       for (const dependent of graph.dependentsOf(node.uid)) objects.add(dependent.uid);

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash as digestOf } from 'node:crypto';
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const sha256 = (text: string): string => digestOf('sha256', text, 'hex');
 
 const images = new Map<string, string>();
 

@@ -4,6 +4,8 @@ import { compile } from './cel.ts';
 
 const RULES = 'x-kubernetes-validations';
 
+const NONE: readonly Cause[] = [];
+
 /** Whether anything in a schema has rules, so that what has none costs nothing. */
 const withRules = new WeakMap<Json, boolean>();
 
@@ -113,17 +115,45 @@ const oldItem = (item: unknown, old: unknown, schema: Json): unknown => {
   return (old as unknown[]).find((each) => keys.every((key) => recordOf(each)[key] === recordOf(item)[key]));
 };
 
+/** Whether a rule of the schema compares with what was before. */
+const withTransitions = new WeakMap<Json, boolean>();
+
+const hasTransitions = (schema: Json): boolean => {
+  let found = withTransitions.get(schema);
+  if (found === undefined) {
+    found =
+      arrayOf(schema[RULES]).some((rule) => isTransition(recordOf(rule))) ||
+      Object.values(recordOf(schema.properties)).some((part) => hasTransitions(recordOf(part))) ||
+      [schema.items, schema.additionalProperties].some((part) => isRecord(part) && hasTransitions(part));
+    withTransitions.set(schema, found);
+  }
+  return found;
+};
+
+const isTransition = (rule: Json): boolean => /\boldSelf\b/.test(textOf(rule.rule));
+
+// What was found good, and is shared with what it is part of now.
+const good = new WeakMap<object, Json>();
+
 /** The faults that the schema's rules find. Rules that speak of `oldSelf` are asked only when there is one. */
-export const ruleFaults = (value: unknown, old: unknown, schema: Json, path: string): Cause[] => {
-  if (value === undefined || value === null || !hasRules(schema)) return [];
+export const ruleFaults = (value: unknown, old: unknown, schema: Json, path: string): readonly Cause[] => {
+  if (value === undefined || value === null || !hasRules(schema)) return NONE;
+  if (typeof value !== 'object' || hasTransitions(schema)) return faultsOf(value, old, schema, path);
+  if (good.get(value) === schema) return NONE;
+  const faults = faultsOf(value, old, schema, path);
+  if (faults.length === 0) good.set(value, schema);
+  return faults;
+};
+
+const faultsOf = (value: unknown, old: unknown, schema: Json, path: string): Cause[] => {
   const rules = arrayOf(schema[RULES]).map(recordOf);
   const faults: Cause[] = [];
   if (rules.length > 0) {
     const self = celValue(value, schema);
     for (const rule of rules) {
-      const isTransition = /\boldSelf\b/.test(textOf(rule.rule));
-      if (isTransition && (old === undefined || old === null)) continue;
-      const variables = isTransition ? { self, oldSelf: celValue(old, schema) } : { self };
+      const compares = isTransition(rule);
+      if (compares && (old === undefined || old === null)) continue;
+      const variables = compares ? { self, oldSelf: celValue(old, schema) } : { self };
       faults.push(...faultOf(rule, variables, schema, path));
     }
   }

@@ -14,7 +14,7 @@ const NOT_CHECKED: Cause = {
   field: '<nil>',
 };
 
-const faults = (object: Json, previous: Json | undefined, schema: Json): Cause[] => {
+const faults = (object: Json, previous: Json | undefined, schema: Json): readonly Cause[] => {
   const found = schemaFaults(object, schema, '');
   return blocksRules(found) ? [...found, NOT_CHECKED] : [...found, ...ruleFaults(object, previous, schema, '')];
 };
@@ -29,7 +29,7 @@ export const customStrategy = (schema: Json, hasStatus: boolean): Strategy => {
     defaults: (object) => withDefaults(prune(object, schema, true), schema) as Json,
     prepareCreate: (object) => withStatusOf(object, undefined),
     prepareUpdate: (object, previous) => withStatusOf(object, previous),
-    validate: (object, previous) => faults(object, previous, schema),
+    validate: (object, previous) => [...faults(object, previous, schema)],
     subresources: hasStatus
       ? {
           // Only the status is taken: metadata stays, but for what the write itself brings.

@@ -21,7 +21,7 @@ const wrongType = (path: string, wanted: string, value: unknown): Cause => ({
 const inBody = (path: string, value: unknown, why: string): Cause =>
   invalidValue(path, value, `${path} in body ${why}`);
 
-const numberFaults = (value: number, schema: Json, path: string): Cause[] => {
+const numberFaults = (value: number, schema: Json, path: string): readonly Cause[] => {
   const { minimum, maximum, multipleOf } = schema;
   const faults: Cause[] = [];
   if (typeof minimum === 'number' && (value < minimum || (schema.exclusiveMinimum === true && value === minimum)))
@@ -53,19 +53,29 @@ const patternOf = (source: string): RegExp | undefined => {
   return patterns.get(source);
 };
 
-const textFaults = (value: string, schema: Json, path: string): Cause[] => {
-  // Counted in code points, as Go does.
-  const { length } = Array.from(value);
+/** In code points, as Go counts. */
+const lengthOf = (text: string): number => {
+  let length = 0;
+  for (const _ of text) length += 1;
+  return length;
+};
+
+const NONE: readonly Cause[] = [];
+
+const textFaults = (value: string, schema: Json, path: string): readonly Cause[] => {
   const { maxLength, minLength, pattern } = schema;
+  // A text has no more code points than units.
+  const isShort = typeof maxLength !== 'number' || value.length <= maxLength;
+  const length = isShort && typeof minLength !== 'number' ? 0 : lengthOf(value);
   // One fault a text is told, the first.
-  if (typeof maxLength === 'number' && length > maxLength)
+  if (!isShort && length > maxLength)
     return [{ reason: 'FieldValueTooLong', message: `Too long: may not be more than ${maxLength} bytes`, field: path }];
   if (typeof minLength === 'number' && length < minLength)
     return [inBody(path, value, `should be at least ${minLength} chars long`)];
   if (typeof pattern === 'string' && patternOf(pattern)?.test(value) === false)
     return [inBody(path, value, `should match '${pattern}'`)];
   const format = textOf(schema.format);
-  if (format === '' || hasFormat(value, format)) return [];
+  if (format === '' || hasFormat(value, format)) return NONE;
   return [{ ...inBody(path, value, `must be of type ${format}: ${JSON.stringify(value)}`), reason: TYPE_INVALID }];
 };
 
@@ -116,10 +126,13 @@ const objectFaults = (value: Json, schema: Json, path: string): Cause[] => {
   if (typeof minProperties === 'number' && size < minProperties)
     faults.push(inBody(path, size, `should have at least ${minProperties} properties`));
   const properties = recordOf(schema.properties);
-  for (const [name, item] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
+    const item = value[name];
     if (item === undefined) continue;
     const own = properties[name] ?? additionalProperties;
-    if (isRecord(own)) faults.push(...schemaFaults(item, own, join(path, name)));
+    if (!isRecord(own)) continue;
+    const found = schemaFaults(item, own, join(path, name));
+    if (found.length > 0) faults.push(...found);
   }
   return faults;
 };
@@ -129,14 +142,21 @@ const isOfType = (value: unknown, type: string): boolean => {
   return own === type || (type === 'number' && own === 'integer');
 };
 
-const valueFaults = (value: unknown, schema: Json, path: string): Cause[] => {
+const valueFaults = (value: unknown, schema: Json, path: string): readonly Cause[] => {
   if (Array.isArray(value)) return listFaults(value as unknown[], schema, path);
   if (isRecord(value)) return objectFaults(value, schema, path);
   if (typeof value === 'number') return numberFaults(value, schema, path);
-  return typeof value === 'string' ? textFaults(value, schema, path) : [];
+  return typeof value === 'string' ? textFaults(value, schema, path) : NONE;
 };
 
-const combined = (value: unknown, schema: Json, path: string): Cause[] => {
+const combined = (value: unknown, schema: Json, path: string): readonly Cause[] => {
+  if (
+    schema.allOf === undefined &&
+    schema.anyOf === undefined &&
+    schema.oneOf === undefined &&
+    schema.not === undefined
+  )
+    return NONE;
   const fits = (part: unknown): boolean => schemaFaults(value, recordOf(part), path).length === 0;
   const faults = arrayOf(schema.allOf).flatMap((part) => schemaFaults(value, recordOf(part), path));
   if (schema.anyOf !== undefined && schema['x-kubernetes-int-or-string'] !== true && !arrayOf(schema.anyOf).some(fits))
@@ -148,18 +168,30 @@ const combined = (value: unknown, schema: Json, path: string): Cause[] => {
   return faults;
 };
 
+// Most of what is written was found good before and is shared.
+const good = new WeakMap<object, Json>();
+
 /** The faults of a value by its schema, as a real server words them. CEL rules come after these. */
-export const schemaFaults = (value: unknown, schema: Json, path: string): Cause[] => {
-  if (value === null && schema.nullable === true) return [];
+export const schemaFaults = (value: unknown, schema: Json, path: string): readonly Cause[] => {
+  if (typeof value !== 'object' || value === null) return faultsOf(value, schema, path);
+  if (good.get(value) === schema) return NONE;
+  const faults = faultsOf(value, schema, path);
+  if (faults.length === 0) good.set(value, schema);
+  return faults;
+};
+
+const faultsOf = (value: unknown, schema: Json, path: string): readonly Cause[] => {
+  if (value === null && schema.nullable === true) return NONE;
   const type = textOf(schema.type);
   if (schema['x-kubernetes-int-or-string'] === true) {
-    if (!['integer', 'string'].includes(typeOf(value))) return [wrongType(path, 'integer,string', value)];
+    if (typeof value !== 'string' && !Number.isInteger(value)) return [wrongType(path, 'integer,string', value)];
   } else if (type !== '' && !isOfType(value, type)) return [wrongType(path, type, value)];
-  const faults = valueFaults(value, schema, path);
+  const own = valueFaults(value, schema, path);
   const choices = arrayOf(schema.enum);
-  if (choices.length > 0 && !choices.some((choice) => equal(choice, value)))
-    faults.push(notSupported(path, value, choices.map(String)));
-  return [...faults, ...combined(value, schema, path)];
+  const isChosen = choices.length === 0 || choices.some((choice) => equal(choice, value));
+  const faults = isChosen ? own : [...own, notSupported(path, value, choices.map(String))];
+  const others = combined(value, schema, path);
+  return others.length === 0 ? faults : [...faults, ...others];
 };
 
 const BLOCKING = [

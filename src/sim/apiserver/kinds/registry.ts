@@ -25,8 +25,11 @@ export const createRegistry = (): Registry => {
   let byGroupKind = new Map<string, Kind>();
   let tables = new Map<string, Kind>();
   let all: readonly Kind[] = [];
+  /** By those who asked: a caller's resource is always the same object. */
+  let resolved = new WeakMap<Resource, Kind>();
 
   const rebuild = (): void => {
+    resolved = new WeakMap();
     all = [...builtinKinds, ...[...custom.values()].flat()];
     byAddress = new Map(all.map((kind) => [address(kind.group, kind.version, kind.plural), kind]));
     byGroupKind = new Map(all.map((kind) => [address(kind.group, kind.version, kind.kind), kind]));
@@ -43,9 +46,12 @@ export const createRegistry = (): Registry => {
     },
     find,
     resolve(resource) {
+      const known = resolved.get(resource);
+      if (known) return known;
       if (isKind(resource)) return resource;
       const kind = find(resource.group, resource.version, resource.plural);
       if (!kind) throw noResource();
+      resolved.set(resource, kind);
       return kind;
     },
     isKnown(apiVersion, kind) {
