@@ -74,7 +74,8 @@ export const toTruePod = (pod: Pod, before: TruePod | undefined, now: number): T
     preparing: pod.metadata?.labels?.['lifecycle.apps.kruise.io/state'] === 'PreparingDelete',
     ended: pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded',
     readySince: ready ? (before?.readySince ?? now) : undefined,
-    failingSince: isFailing ? (before?.failingSince ?? now) : undefined,
+    // Behind a gate that is shut it is the version before that fails.
+    failingSince: isFailing && !shut ? (before?.failingSince ?? now) : undefined,
   };
 };
 
