@@ -110,17 +110,18 @@ export const createConnection = ({
       const carryOut = async (): Promise<void> => {
         const told = witness.arrives(made);
         let end: () => void;
+        let refused: unknown;
         try {
           const result = await act();
-          told(undefined);
           end = () => {
             witness.learns(made, result);
             resolve(result);
           };
         } catch (error) {
-          told(error);
+          refused = error;
           end = () => fail(error);
         }
+        told(refused);
         switch (fault?.kind) {
           case 'lose-answer':
             return;

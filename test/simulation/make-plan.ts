@@ -1,6 +1,7 @@
 import type { Behaviour } from '../../src/sim/index.ts';
 import { createChance } from '../sim/chance.ts';
 import type { CallFault } from './call.ts';
+import { createLifecycles } from './make-lifecycle.ts';
 import { putOwners } from './make-owners.ts';
 import type { CallMatch, Deed, FaultKind, Happening, Plan, Watched } from './plan.ts';
 import { withoutIdle } from './thin.ts';
@@ -227,9 +228,13 @@ export const makePlan = (seed: number, kinds: readonly FaultKind[]): Plan => {
     const news = happenings.filter(({ deed }) => deed.do === 'release').map(({ at }) => at);
     putOwners({ chance, one, nodes, releases: news, put });
   }
+  const lifecycles = createLifecycles({ chance, one, nodes, budgets, over, put });
+  const first = { ...terms, model, ...lifecycles.traits({ kind, model }) } as const;
+  lifecycles.walk(first, 0);
+  const others = lifecycles.others(model);
   return withoutIdle({
-    ...terms,
-    model,
+    ...first,
+    ...(others.length > 0 && { others }),
     happenings: happenings.toSorted((a, b) => a.at - b.at),
   });
 };

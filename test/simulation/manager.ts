@@ -8,8 +8,11 @@ import {
 } from '../../src/manager/index.ts';
 import type { Env } from '../../src/runtime/index.ts';
 
+/** What of a manager speaks to the API server. */
+export type Part = 'native' | 'advanced' | 'images' | 'process';
+
 export interface ManagerParts {
-  client: KubeClient;
+  clientOf: (part: Part) => KubeClient;
   env: Env;
   /** Unique to this process. */
   identity: string;
@@ -27,10 +30,11 @@ const LEASE = {
 
 /** The manager as it ships, from the election on: its controllers, caches, queues and Events. Never resolves unless stopped. */
 export const runManager = async (
-  { client, env, identity, controllers: wanted }: ManagerParts,
+  { clientOf, env, identity, controllers: wanted }: ManagerParts,
   signal: AbortSignal,
 ): Promise<void> => {
   const namespaces = undefined;
+  const client = clientOf('process');
   const events = createEventRecorder({
     client,
     env,
@@ -40,18 +44,17 @@ export const runManager = async (
   const recording = events.run(signal);
   const controllers = new Map<string, Controller>();
   const images = createImageService({
-    client,
+    client: clientOf('images'),
     env,
     namespaces,
     pullsByDefault: false,
     complete: () => [...controllers.values()].every((controller) => controller.synced()),
   });
-  for (const definition of controllerDefinitions)
-    if (wanted.some((each) => each === definition.name))
-      controllers.set(
-        definition.name,
-        definition.create({ client, env, events, namespaces, identity, observe: {}, images }),
-      );
+  for (const name of wanted) {
+    const parts = { client: clientOf(name), env, events, namespaces, identity, observe: {}, images };
+    for (const definition of controllerDefinitions.filter((each) => each.name === name))
+      controllers.set(name, definition.create(parts));
+  }
   controllers.set('images', images.controller);
   await runControllers(
     {

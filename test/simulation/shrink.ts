@@ -1,4 +1,4 @@
-import type { Happening, Plan } from './plan.ts';
+import type { Deed, Happening, Plan } from './plan.ts';
 import { play } from './play.ts';
 
 /** Nodes that happenings name, and one more at least. */
@@ -20,6 +20,16 @@ const onNodes = (plan: Plan, nodes: number): Plan => ({
 function* smaller(plan: Plan): Generator<Plan> {
   const { happenings, nodes } = plan;
   for (let fewer = nodesNamed([]); fewer < nodes; fewer += 1) yield onNodes(plan, fewer);
+  if (plan.others) {
+    const { others: _, ...alone } = plan;
+    const about = (deed: Deed): number => ('set' in deed ? (deed.set ?? 0) : 0);
+    yield { ...alone, happenings: happenings.filter(({ deed }) => about(deed) === 0) };
+  }
+  for (const trait of ['hook', 'predownload', 'parallelism', 'pullSeconds', 'progressive', 'partition'] as const)
+    if (plan[trait] !== undefined) {
+      const { [trait]: _, ...without } = plan;
+      yield without;
+    }
   if (plan.managers > 1) yield { ...plan, managers: 1 };
   if (plan.settleSeconds > 0) yield { ...plan, settleSeconds: 0 };
   if (plan.minReadySeconds > 0) yield { ...plan, minReadySeconds: 0 };

@@ -36,6 +36,8 @@ const createFollower = ({ limit }: Pick<Plan, 'limit'>) => {
 
   /** Takes note of a deed. Does it change anything? */
   return (deed: Deed, at: number): boolean => {
+    // Faults are about the first DaemonSet alone.
+    if ('set' in deed && deed.set !== undefined) return true;
     // What else there is finds something to do at any time.
     // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     switch (deed.do) {

@@ -15,7 +15,7 @@ import { createConnection, type Told } from './connection.ts';
 import { createFleet } from './fleet.ts';
 import { createLink, type Link } from './link.ts';
 import { createMachine, type Machine } from './machine.ts';
-import { runManager } from './manager.ts';
+import { type Part, runManager } from './manager.ts';
 import { createMeetings } from './meetings.ts';
 import { createPast, type Lag } from './past.ts';
 import type { Happening, Plan, Watched } from './plan.ts';
@@ -58,7 +58,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
   /** Nodes whose pods behave in their own way. */
   const behaving = new Map<string, Happening>();
   /** Kubernetes' own controller does not do its work, or late. */
-  let hindered: Happening | undefined;
+  const hindered = new Set<Happening>();
   let lastStirAt = 0;
   const meetings = createMeetings(time);
   const { meet, count } = meetings;
@@ -111,10 +111,10 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
       const isSteady =
         own?.deed.do === 'behave' && (own.deed.behaviour === 'slow' || own.deed.behaviour === 'stuck-terminating');
       if (own && (begins || !isSteady)) meet(own);
-      if (hindered && type === 'DELETED') meet(hindered);
+      if (type === 'DELETED') for (const each of hindered) meet(each);
     }
-    if (hindered && resource.plural === 'daemonsets' && object.metadata.generation !== previous?.metadata.generation)
-      meet(hindered);
+    if (resource.plural === 'daemonsets' && object.metadata.generation !== previous?.metadata.generation)
+      for (const each of hindered) meet(each);
   };
 
   const faults = createCallFaults({ plan, meet, count, say });
@@ -163,24 +163,29 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
     const views = tenants.map(({ daemonSet }) => createView(daemonSet, () => machine.clock.now()));
     const process: Process = { identity, machine, link, views };
     processes.set(identity, process);
-    const client = connect(process, {
-      learns(call, object) {
-        checker.learns(call, object);
-        if (call.resource?.plural !== 'pods' || call.verb === 'list' || !object) return;
-        for (const view of views) view.learn(object);
-      },
-      fails: (call) => checker.fails(call),
-      begins(watch, plural, withSnapshot) {
-        checker.opens(identity, watch, plural, withSnapshot);
-        if (!withSnapshot) return;
-        for (const view of views) view.begin(watch);
-      },
-      hears(watch, plural, event) {
-        for (const view of views) view.hear(watch, plural, event);
-        checker.hears(identity, watch, plural, event);
-      },
-      ends: (watch, plural) => checker.closes(identity, watch, plural),
-    });
+    /** Each controller keeps caches of its own: what one is told another may not know. */
+    const clientOf = (part: Part): KubeClient => {
+      const told = views.filter((_, index) => tenants[index]?.workload.set.kind === part);
+      const named = (watch: string): string => (kinds.size > 1 ? `${watch} ${part}` : watch);
+      return connect(process, {
+        learns(call, object) {
+          checker.learns(call, object);
+          if (call.resource?.plural !== 'pods' || call.verb === 'list' || !object) return;
+          for (const view of told) view.learn(object);
+        },
+        fails: (call) => checker.fails(call),
+        begins(watch, plural, withSnapshot) {
+          checker.opens(identity, named(watch), plural, withSnapshot);
+          if (!withSnapshot) return;
+          for (const view of told) view.begin(watch);
+        },
+        hears(watch, plural, event) {
+          for (const view of told) view.hear(watch, plural, event);
+          checker.hears(identity, named(watch), plural, event);
+        },
+        ends: (watch, plural) => checker.closes(identity, named(watch), plural),
+      });
+    };
     const log = words
       ? createLogger({
           write: (line) => say(`${identity} says ${line}`),
@@ -189,7 +194,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
         })
       : silentLogger;
     const env = { clock: machine.clock, random: createChance(plan.seed + started), log };
-    runManager({ client, env, identity, controllers: [...kinds] }, new AbortController().signal).catch(
+    runManager({ clientOf, env, identity, controllers: [...kinds] }, new AbortController().signal).catch(
       (error: unknown) => {
         // NotSettled is how a manager ends that cannot be sure of its acts: its pod is started anew.
         say(`${identity} ended: ${String(error)}`);
@@ -270,7 +275,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
     agents?.mend();
     for (const link of links()) for (const watch of WATCHED) link.setLag(watch, 0);
     lagging = undefined;
-    hindered = undefined;
+    hindered.clear();
     controllers.daemonSets.resume();
     controllers.daemonSets.lag(0);
     for (const tenant of tenants) tenant.mend();
@@ -387,7 +392,8 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
           return true;
         });
       case 'native':
-        hindered = deed.how === 'resume' || deed.ms === 0 ? undefined : happening;
+        if (deed.how === 'resume' || deed.ms === 0) hindered.clear();
+        else hindered.add(happening);
         if (deed.how === 'pause') controllers.daemonSets.pause();
         else if (deed.how === 'resume') controllers.daemonSets.resume();
         else controllers.daemonSets.lag(deed.ms ?? 0);

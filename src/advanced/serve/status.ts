@@ -127,11 +127,13 @@ export const createStatusKeeper = ({
   const write = async (view: AdvancedView, status: AdvancedDaemonSetStatus, signal: AbortSignal): Promise<void> => {
     const { namespace, name, uid } = view;
     const { collisionCount: _, ...ours } = status;
+    // Somebody who was asleep on the way here must not say what was true before another leader, or the user, wrote.
+    const { resourceVersion } = last ?? view;
     try {
       const answer = await client.patch(
         advancedDaemonSets,
         { namespace, name },
-        { metadata: { uid }, status: ours },
+        { metadata: { uid, resourceVersion }, status: ours },
         { type: 'merge', subresource: 'status', timeoutMs: TIMEOUT_MS, signal },
       );
       last = { status, resourceVersion: answer.metadata.resourceVersion ?? '' };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pods as podResource } from '../../resources/index.ts';
+import { isPreparing } from '../../rollout/index.ts';
 import { type Fleet, NAMESPACE, withFleet } from '../testing/fleet.ts';
 
 /** Images by node. */
@@ -117,6 +118,34 @@ describe('an Advanced DaemonSet is updated', () => {
         );
       });
       await fleet.allRun('app:v1');
+    }),
+  );
+
+  it(
+    'beside old pods that wait for their hook, each of which is prepared once',
+    withFleet(async (fleet) => {
+      const lifecycle = { preDelete: { labelsHandler: { hold: 'yes' }, markPodNotReady: true } };
+      const metadata = { labels: { app: 'app', hold: 'yes' } };
+      await fleet.create({ updateStrategy: { rollingUpdate: { maxSurge: 3 } }, lifecycle }, {}, { metadata });
+      await fleet.allRun('app:v1');
+      const before = fleet.requests.length;
+      await fleet.setImage('app:v2');
+      const prepared = await fleet.until('all old pods are prepared', async () => {
+        const found = (await fleet.pods()).filter((pod) => isPreparing(pod));
+        return found.length === 3 && found;
+      });
+      await fleet.clock.advance(30_000);
+      for (const pod of prepared) {
+        const name = pod.metadata?.name ?? '';
+        const asked = fleet.requests
+          .slice(before)
+          .filter((request) => request.verb === 'patch' && request.name === name);
+        // The claim before the new pod is made, the gate, and the label.
+        assert.ok(asked.length <= 3, `${asked.length} writes to ${name}`);
+        const body = { metadata: { labels: { hold: null } } };
+        await fleet.client.patch(podResource, { namespace: NAMESPACE, name }, body, { type: 'merge' });
+      }
+      await fleet.allRun('app:v2');
     }),
   );
 

@@ -127,6 +127,24 @@ export const lifecycle = section(
       assert.equal((await c.events('PreDeleteTimeout')).length, c.nodes.length);
     });
 
+    rule('the old pod of a surge goes through the hook, and is asked once', async (c) => {
+      await c.settled({ ...hooked, rollingUpdate: { maxSurge: 1 } });
+      await c.setImage('app:v2');
+      for (const _ of c.nodes) {
+        const [pod] = await untilPreparing(c, 1);
+        assert.ok(pod);
+        const asks = async (): Promise<number> =>
+          (await c.calls()).filter(({ verb, name }) => verb === 'patch' && name === pod.name).length;
+        const before = await asks();
+        await c.noActFor(1.5);
+        assert.equal(await asks(), before, 'nobody writes to it while it waits');
+        await letGo(c, pod);
+        await c.until('it is gone', async () => (await c.pods()).every(({ uid }) => uid !== pod.uid));
+      }
+      await c.untilRunning('app:v2');
+      await c.untilCondition('Complete');
+    });
+
     rule('a user who deletes a pod does not wait for the hook', async (c) => {
       await c.settled(hooked);
       const old = await c.podOn(c.nodes[0]);

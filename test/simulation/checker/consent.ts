@@ -242,7 +242,8 @@ export const createConsentJudge = ({ report, truth, now, clockOf }: ConsentOptio
       const before = begun.get(pod.uid);
       const label = (call.body as Pod | undefined)?.metadata?.labels?.['controller-revision-hash'];
       // What was begun is brought to its end: in the same pod, or with a new one when it did not come to its end.
-      const isSame = before !== undefined && (call.verb === 'patch' ? shut && (label ?? before) === before : true);
+      const isOfTheSame = shut ? (label ?? before) === before : label === undefined && before === revision;
+      const isSame = before !== undefined && (call.verb === 'patch' ? isOfTheSame : true);
       const isAgreedTo = offered && fresh.get(pod.uid) === revision && (label ?? revision) === revision;
       return () => {
         if (isNative()) breach('S12', `${what}, whose owner replaces it`);

@@ -17,8 +17,8 @@ export interface GatesOptions {
 
 /** How late what a user asks for may reach a process on a link that is well, ms. */
 const LAG_MS = 1_000;
-/** The time from which a hook's wait counts is written in whole seconds. */
-const GRAIN_MS = 1_000;
+/** The time from which a hook's wait counts is written in whole seconds, by who sends it before it arrives. */
+const GRAIN_MS = 1_100;
 /** Of one try, where nothing is said of it. */
 const PULL_MS = 300_000;
 

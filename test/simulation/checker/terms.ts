@@ -6,6 +6,7 @@ export interface AnyDaemonSet {
   apiVersion?: string;
   metadata?: ObjectMeta;
   spec?: {
+    selector?: LabelSelector;
     minReadySeconds?: number;
     template: PodTemplateSpec;
     updateStrategy?: {

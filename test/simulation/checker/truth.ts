@@ -93,8 +93,8 @@ const isControlledBy = (object: StoredObject, uid: string | undefined): boolean 
   (object.metadata.ownerReferences?.some((owner) => owner.controller && owner.uid === uid) ?? false);
 
 /** Made for the DaemonSet of this name, or for one that had it before. */
-export const isPodOf = ({ metadata }: Pod, daemonSet: { group: string; name: string }): boolean =>
-  metadata?.ownerReferences?.some(
+export const isPodOf = (pod: Pod | undefined, daemonSet: { group: string; name: string }): boolean =>
+  pod?.metadata?.ownerReferences?.some(
     ({ controller, kind, name, apiVersion }) =>
       controller === true &&
       kind === 'DaemonSet' &&

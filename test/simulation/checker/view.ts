@@ -42,6 +42,12 @@ export const createView = ({ group, name }: { group: string; name: string }, now
     return known;
   };
 
+  /** What was there before anybody looked counts from the time that stands in it, and never from one to come. */
+  const seenAt = (watch: string, pod: Pod): number => {
+    const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime;
+    return shown.has(watch) && ready ? Math.min(now(), Date.parse(ready)) : now();
+  };
+
   return {
     nodes,
     podsOn: (node) => [...pods.values()].flatMap((table) => [...table.values()].filter((pod) => pod.node === node)),
@@ -90,7 +96,7 @@ export const createView = ({ group, name }: { group: string; name: string }, now
         const since = before ? (before.ready === ready ? before.since : now()) : undefined;
         nodes.set(key, { ready, since, node: event.object });
       } else if (Number(metadata?.resourceVersion) >= (versions.get(key) ?? 0))
-        table.set(key, toTruePod(event.object, table.get(key) as TruePod | undefined, now()));
+        table.set(key, toTruePod(event.object, table.get(key) as TruePod | undefined, seenAt(watch, event.object)));
     },
   };
 };

@@ -7,15 +7,29 @@ const STORM = 10;
 const MINUTE = 60_000;
 
 /** L8: a watch that has ended is open again within a bound, and not by a storm of lists. */
-export const createWatchesJudge = ({ report, now, processes }: Court): Judge => {
+export const createWatchesJudge = ({ report, truth, now, processes }: Court): Judge => {
   const { check, breach } = report;
   /** When a watch ended that is not open again; while its process cannot help it, time does not count. */
   const ended = new Map<string, { process: string; at: number }>();
   const snapshots = new Map<string, number[]>();
   let disturbances: number[] = [];
 
+  /** Each DaemonSet's pods are watched by themselves, and by a judge of their own. */
+  const isOfAnother = (watch: string): boolean => {
+    const [, label] = /^pods\?app=([^&]*)&/.exec(watch) ?? [];
+    return label !== undefined && label !== truth.daemonSet?.spec?.selector?.matchLabels?.['app'];
+  };
+  /** One that is opted out, or goes, is nobody's to watch. */
+  const isServed = (): boolean => {
+    const { apiVersion, metadata } = truth.daemonSet ?? {};
+    const isNative = apiVersion === 'apps/v1';
+    const model = metadata?.annotations?.['apps.openyurt.io/update-strategy'];
+    return truth.daemonSet !== undefined && metadata?.deletionTimestamp == null && (!isNative || model !== undefined);
+  };
+
   /** What was not its own doing is not counted. */
   const look = (): void => {
+    if (!isServed()) ended.clear();
     for (const { name, running, up } of processes())
       if (!running || !up) for (const each of ended.values()) if (each.process === name) each.at = now();
   };
@@ -34,6 +48,7 @@ export const createWatchesJudge = ({ report, now, processes }: Court): Judge => 
     },
     opens(process, watch, _plural, withSnapshot) {
       look();
+      if (isOfAnother(watch)) return;
       const key = `${process} ${watch}`;
       judgeGap(key);
       if (!withSnapshot) return;
@@ -46,7 +61,7 @@ export const createWatchesJudge = ({ report, now, processes }: Court): Judge => 
         breach('L8', `${key} was read as a whole ${recent.length} times within a minute`);
     },
     closes(process, watch) {
-      ended.set(`${process} ${watch}`, { process, at: now() });
+      if (!isOfAnother(watch) && isServed()) ended.set(`${process} ${watch}`, { process, at: now() });
     },
   };
 };

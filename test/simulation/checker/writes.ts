@@ -7,10 +7,11 @@ const WINDOW_MS = 10_000;
 /** Writes to one object within the window: a status a second, and a wave of reservations for each act. */
 const MOST_IN_WINDOW = 40;
 /**
- * In all: of a pod, that its gate is shut, it is changed, the gate opened, and a fence; of a wave, its reservation and what
+ * In all: of a pod, that its gate is shut, it is changed, the gate opened, and a fence, or that it goes past its hook, with
+ * its images asked for before, and that both is said; of a wave, its reservation and what
  * it leaves to be said of both objects; of each happening, that it is noticed, said and taken back.
  */
-const A_POD = 4;
+const A_POD = 6;
 const A_WAVE = 3;
 const A_HAPPENING = 4;
 
@@ -32,7 +33,9 @@ export const createWritesJudge = ({ report, now, truth, daemonSet, rolloutName }
   const isOurs = ({ resource, ref, body }: Call): boolean => {
     switch (resource?.plural) {
       case 'pods':
-        return truth.pods.values().some(({ name }) => name === ref?.name) || isPodOf(body as Pod, daemonSet);
+        return (
+          truth.pods.values().some(({ name }) => name === ref?.name) || isPodOf(body as Pod | undefined, daemonSet)
+        );
       case 'daemonrollouts':
         return ref?.name === rolloutName;
       case 'daemonsets':
