@@ -18,15 +18,20 @@ interface TrueAct {
   kind: 'delete' | 'in-place' | 'surge' | 'prepare';
   uid: string;
   rollout: number;
+  at: number;
 }
 
 /** How late what a user asks for may reach a process on a link that is well, ms. */
 const LAG_MS = 1_000;
+/** A node that goes offline so soon after an act is a suspect, ms; the default of edgeset.io/suspect-window-seconds. */
+const SUSPECT_MS = 300_000;
 
 /** Follows which nodes are in flight by the cluster's own state, and judges acts by it: S1, S5, S6, S10. */
 export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settleMs }: ActsOptions) => {
   const { breach, check } = report;
   const inFlight = new Map<string, TrueAct>();
+  /** The last act on each node that has healed. */
+  const healed = new Map<string, TrueAct>();
   /** Which rollout a call was meant for: what its sender had been told when it left. */
   const meantFor = new WeakMap<Call, number>();
   /** By node and rollout: the pod that was acted on. */
@@ -48,11 +53,20 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
     return kind !== 'delete' || pod.uid !== uid;
   };
   const heal = (name: string): void => {
+    const node = truth.nodes.get(name);
+    const late = healed.get(name);
+    // Once it is back it has to heal anew: what made it fall away may be what it was given.
+    if (late && node?.ready === false && node.since > late.at && node.since - late.at <= SUSPECT_MS) {
+      healed.delete(name);
+      inFlight.set(name, late);
+    }
     const act = inFlight.get(name);
     if (!act) return;
-    const node = truth.nodes.get(name);
+    const isHealed = node?.ready === true && isOver(name, act);
     // What is no business of the DaemonSet any more is none of ours.
-    if (!node?.eligible || (node.ready && isOver(name, act))) inFlight.delete(name);
+    if (node?.eligible && !isHealed) return;
+    inFlight.delete(name);
+    if (isHealed) healed.set(name, act);
   };
   const { truth, apply } = createTruth(daemonSet, now, heal);
 
@@ -131,7 +145,7 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
         for (const [rule, text] of found) breach(rule, text);
         const acts = done.get(name) ?? new Map<number, string>();
         done.set(name, acts.set(rollout, pod.uid));
-        inFlight.set(name, { kind, uid: pod.uid, rollout });
+        inFlight.set(name, { kind, uid: pod.uid, rollout, at: now() });
       };
     },
     /**
