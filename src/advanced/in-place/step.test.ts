@@ -257,6 +257,19 @@ describe('an update in place', () => {
     assert.equal(ask(pod, { ...change, now: T0 + 30_000 }).kind, 'pod');
   });
 
+  it('waits by its own clock when another machine, whose clock is ahead, shut the gate', () => {
+    const { pod, apply } = createWorld([{ name: 'main', image: 'app:1' }]);
+    const change = { plan: plan({ images: { main: 'app:2' } }) };
+    apply(bodyOf(ask(pod, { ...change, now: T0 + 600_000 }), 'status'));
+    assert.equal(ask(pod, change).kind, 'pod');
+    apply(bodyOf(ask(pod, { ...change, graceMs: 30_000 }), 'status'));
+    assert.deepEqual(ask(pod, { ...change, graceMs: 30_000, now: T0 + 1_000 }), {
+      kind: 'wait',
+      why: 'its grace period is not over',
+      until: T0 + 30_000,
+    });
+  });
+
   it('goes by launch priority, each batch once the one before has started', () => {
     const { pod, apply, restart } = createWorld([
       { name: 'late', image: '1', env: priority(1) },

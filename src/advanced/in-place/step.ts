@@ -115,13 +115,24 @@ const exchanges = (pod: Pod, plan: InPlacePlan, now: number) => {
   };
 };
 
+const CLOCK_SLACK_MS = 2_000;
+
 const begin = ({ pod, revision, graceMs, now }: InPlaceInput, plan: InPlacePlan): InPlaceStep => {
   const disturbs = !isEmpty(plan.images) || !isEmpty(plan.resources);
   const condition = gateCondition(pod, gate.inPlace);
   if (disturbs && condition?.status !== 'False')
     return { kind: 'status', body: gatePatch(pod, [gate.inPlace], false, 'StartInPlaceUpdate', now) };
-  const until = Date.parse(condition?.lastTransitionTime ?? '') + graceMs;
-  if (disturbs && now < until) return { kind: 'wait', why: 'its grace period is not over', until };
+  const shutAt = Date.parse(condition?.lastTransitionTime ?? '');
+  if (disturbs && graceMs > 0) {
+    // Later than now it is by another machine's clock, which may be off by anything: the time begins anew, by ours.
+    if (shutAt > now + CLOCK_SLACK_MS)
+      return {
+        kind: 'status',
+        body: gatePatch({ ...pod, status: {} }, [gate.inPlace], false, 'StartInPlaceUpdate', now),
+      };
+    const until = shutAt + graceMs;
+    if (now < until) return { kind: 'wait', why: 'its grace period is not over', until };
+  }
   const { batch, marked, later } = exchanges(pod, plan, now);
   const state: InPlaceState = {
     revision,
