@@ -96,10 +96,13 @@ export const play = async (plan: Plan, keep = false): Promise<Outcome> => {
       let before = checker.account.lastWriteAt;
       let restedAt = time.now();
       await time.advanceUntil(() => false, REST_MS);
-      // Nodes that a bad version kills may die late.
-      for (let windows = 1; windows < MOST_RESTS && world.lastStirAt() > restedAt - REST_MS; windows += 1) {
+      // Nodes that a bad version kills may die late, and a process may still be asleep.
+      let atRest = true;
+      const stirred = (): boolean => !atRest || world.lastStirAt() > restedAt - REST_MS || !world.isAtRest();
+      for (let windows = 1; windows < MOST_RESTS && stirred(); windows += 1) {
         before = checker.account.lastWriteAt;
         restedAt = time.now();
+        atRest = world.isAtRest();
         await time.advanceUntil(() => false, REST_MS);
       }
       if (checker.account.lastWriteAt !== before)

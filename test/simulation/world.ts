@@ -435,6 +435,8 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
       ),
     carryOut,
     writes: () => faults.writes(),
+    /** No manager is stopped or cut off. */
+    isAtRest: () => slots.every(({ machine, link }) => machine.state === 'running' && link.up),
     /** When a node went, or came back. */
     lastStirAt: () => lastStirAt,
   };

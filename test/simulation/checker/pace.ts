@@ -79,6 +79,7 @@ export const createPaceJudge = (court: Court, { believers, against, isInFlight }
   /** Before this nothing is expected. */
   let patientUntil = 0;
   let lastLook = 0;
+  let wasWell = false;
   let waiting: Waiting | undefined;
   let since = 0;
   let lost = false;
@@ -174,8 +175,10 @@ export const createPaceJudge = (court: Court, { believers, against, isInFlight }
     if (passed < LOOK_EVERY_MS) return;
     lastLook = now();
     const process = wellLeader();
+    // What went by while nobody could do anything counts for nothing.
+    if (wasWell && process !== undefined) settleReservations(passed);
+    wasWell = process !== undefined;
     if (process === undefined) return;
-    settleReservations(passed);
     const before = waiting;
     waiting = whatWaits(process);
     if (!waiting) return;
