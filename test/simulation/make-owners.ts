@@ -32,7 +32,9 @@ export const putOwners = ({ chance, one, nodes, releases, put }: OwnersOptions):
   const each = (work: (node: string) => void): void => {
     for (let index = 0; index < nodes; index += 1) work(`node-${index}`);
   };
-  each((node) => put(1_000, { do: 'will', node, agrees: chance.happens(0.4) }));
+  /** Somebody has to agree, or faults would wait for acts that never come. */
+  const agrees = (node: string, share: number): boolean => chance.happens(share) || node === 'node-0';
+  each((node) => put(1_000, { do: 'will', node, agrees: agrees(node, 0.4) }));
   for (const release of releases.slice(0, -1)) {
     each((node) => {
       if (chance.happens(0.6)) put(release + chance.between(500, 15_000), { do: 'owner', node, ask: one(asks) });
@@ -47,6 +49,6 @@ export const putOwners = ({ chance, one, nodes, releases, put }: OwnersOptions):
     if (chance.happens(0.1))
       put(release + 1_000, { do: 'deadline', inMs: chance.between(0, 20_000), spreadSeconds: chance.between(0, 30) });
   }
-  each((node) => put(last + 500, { do: 'will', node, agrees: chance.happens(0.75) }));
+  each((node) => put(last + 500, { do: 'will', node, agrees: agrees(node, 0.75) }));
   if (chance.happens(0.15)) put(last + 1_000, { do: 'deadline', inMs: chance.between(0, 60_000), spreadSeconds: 30 });
 };

@@ -227,6 +227,9 @@ export const makePlan = (seed: number, kinds: readonly FaultKind[]): Plan => {
   if (model === 'ota') {
     const news = happenings.filter(({ deed }) => deed.do === 'release').map(({ at }) => at);
     putOwners({ chance, one, nodes, releases: news, put });
+    // Owners may leave such a version where it is, and then it kills nodes for ever: the end would be no end of faults.
+    for (const { deed } of happenings)
+      if (deed.do === 'release') deed.image = deed.image.replace('--kills-node', '--failed');
   }
   const lifecycles = createLifecycles({ chance, one, nodes, budgets, over, put });
   const first = { ...terms, model, ...lifecycles.traits({ kind, model }) } as const;
