@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EventRecorder, KubeClient, Store } from '../kube/index.ts';
+import { compareVersions, type EventRecorder, isKubeError, type KubeClient, type Store } from '../kube/index.ts';
 import {
   createLedger,
   type Decision,
@@ -27,7 +27,7 @@ import { createTeller } from './tell.ts';
 
 /** How long acts in the air may take to be answered when we lead no more: well within what a lease leaves. */
 const LAST_ANSWERS_MS = 500;
-/** While the API server is not heard of, how often to look whether it is again: bookmarks wake nobody. */
+/** While the API server is not heard of, or a watch is behind, how often to look whether it is: bookmarks wake nobody. */
 const LOOK_AGAIN_MS = 1_000;
 /** The garbage collector is given this long before people are told that an object is in the way. */
 const COLLECTED_WITHIN_MS = 30_000;
@@ -114,6 +114,8 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
   let term: { leading: AbortSignal; signal: AbortSignal } | undefined;
   let firstSight = true;
   let inTouch = true;
+  /** In this term: what the DaemonSet was when it began, which the watch has to have delivered. */
+  let asOf: { resourceVersion: string } | undefined;
   /** Since when an object of another DaemonSet is in the way. */
   let inTheWaySince: number | undefined;
 
@@ -151,6 +153,24 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
       if (now - inTheWaySince >= COLLECTED_WITHIN_MS) teller.notOurs();
       return { requeueAt: now + COLLECTED_LOOK_MS };
     }
+  };
+
+  /**
+   * Whoever led before may have gone on from what this process, asleep or cut off, has not heard of: a template, a budget,
+   * a pause. Acts are refused on pods that have changed since; that the DaemonSet has, nobody would say.
+   */
+  const isBehind = async (signal: AbortSignal): Promise<boolean> => {
+    try {
+      if (!asOf) {
+        const { metadata } = await client.get(kind.resource, { namespace, name }, { signal });
+        asOf = { resourceVersion: metadata?.resourceVersion ?? '' };
+      }
+    } catch (error) {
+      // The watch will say so.
+      if (isKubeError(error, 'NotFound')) return true;
+      throw error;
+    }
+    return (compareVersions(view.resourceVersion, asOf.resourceVersion) ?? 0) < 0;
   };
 
   const writeWhenDue = async (decision: Decision, seen: V, signal: AbortSignal): Promise<number> => {
@@ -216,6 +236,7 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
       for (;;) {
         const inTheWay = await takeOver(signal);
         if (inTheWay) return inTheWay;
+        if (await isBehind(signal)) return { requeueAt: clock.now() + LOOK_AGAIN_MS };
         const seen = view;
         const target = await means.findTarget(seen, signal);
         signal.throwIfAborted();
@@ -251,6 +272,7 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
     async standDown(): Promise<void> {
       await stop(LAST_ANSWERS_MS, LAST_ANSWERS_MS);
       keeper.letGo();
+      asOf = undefined;
     },
 
     /**

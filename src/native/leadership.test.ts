@@ -64,7 +64,12 @@ describe('leadership', () => {
       manage('m2').lead();
       await clock.advance(100);
       const made = parts.requests(since);
-      assert.deepEqual(made.slice(0, 3), ['get daemonrollouts', 'replace daemonrollouts', 'delete pods']);
+      assert.deepEqual(made.slice(0, 4), [
+        'get daemonrollouts',
+        'get daemonsets',
+        'replace daemonrollouts',
+        'delete pods',
+      ]);
       assert.equal(world.rollout()?.status?.leader, 'm2');
       const [theirs, ours] = deletes();
       assert.deepEqual(ours?.body, theirs?.body);
@@ -88,7 +93,12 @@ describe('leadership', () => {
       await clock.advance(5_000);
       assert.equal(api.sent('patch', 'pods').length, 1);
       const made = parts.requests(since);
-      assert.deepEqual(made.slice(0, 3), ['get daemonrollouts', 'replace daemonrollouts', 'patch pods']);
+      assert.deepEqual(made.slice(0, 4), [
+        'get daemonrollouts',
+        'get daemonsets',
+        'replace daemonrollouts',
+        'patch pods',
+      ]);
       assert.deepEqual(open(), []);
       release();
       await clock.advance(20_000);
@@ -161,9 +171,31 @@ describe('leadership', () => {
       const since = clock.now();
       first.lead();
       await clock.advance(20_000);
-      assert.deepEqual(requests(since), ['get daemonrollouts'], 'it reads what others wrote before anything else');
+      const read = ['get daemonrollouts', 'get daemonsets'];
+      assert.deepEqual(requests(since), read, 'it reads what others wrote before anything else');
       assert.deepEqual(first.told, []);
       assert.ok(second.reasons().includes('RolloutCompleted'));
+    }),
+  );
+
+  it(
+    'begins once the watch has delivered what the DaemonSet was by then',
+    scene(async ({ settled, clock, world, api, deletes }) => {
+      const leader = await settled(2, '1');
+      await Promise.all([leader.resign(), clock.advance(1_000)]);
+      world.setImage('v2');
+      await clock.advance(2_000);
+      api.silence('daemonsets');
+      world.annotate(PAUSE);
+      leader.lead();
+      await clock.advance(5_000);
+      assert.deepEqual(deletes(), [], 'nothing is known of the pause');
+      api.silence('daemonsets', false);
+      await clock.advance(5_000);
+      assert.deepEqual(deletes(), []);
+      world.annotate({ 'edgeset.io/paused': null });
+      await clock.advance(20_000);
+      assert.deepEqual(world.tags(), { n1: 'v2', n2: 'v2' });
     }),
   );
 });
