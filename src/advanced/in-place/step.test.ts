@@ -143,6 +143,22 @@ describe('an update in place', () => {
     assert.deepEqual(ask(pod), { kind: 'done' });
   });
 
+  it('opens the gate when the kubelet says that containers are ready, and soon without that', () => {
+    const { pod, apply, restart, condition } = createWorld([{ name: 'main', image: 'app:1' }]);
+    const change = { plan: plan({ images: { main: 'app:2' } }) };
+    apply(bodyOf(ask(pod, change), 'status'));
+    apply(bodyOf(ask(pod, change), 'pod'));
+    restart('main');
+    condition({ type: 'ContainersReady', status: 'False' });
+    const startedAt = Date.parse(pod.status.containerStatuses?.[0]?.state?.running?.startedAt ?? '');
+    const step = ask(pod, { now: startedAt });
+    assert.match(waits(step), /not ready yet/);
+    assert.equal(step.kind === 'wait' && step.until, startedAt + 2_000);
+    assert.equal(ask(pod, { now: startedAt + 2_000 }).kind, 'status');
+    condition({ type: 'ContainersReady', status: 'True' });
+    assert.equal(ask(pod, { now: startedAt }).kind, 'status');
+  });
+
   it('recognises the restart although the image has the same ID', () => {
     const { pod, apply, restart } = createWorld([{ name: 'main', image: 'app:1' }]);
     const change = { plan: plan({ images: { main: 'app:2' } }) };

@@ -202,6 +202,19 @@ const resizeStep = (pod: Pod, wanted: InPlaceInput['resources']): InPlaceStep | 
     : undefined;
 };
 
+/** After a start of theirs it takes the kubelet a moment, and a write of its own, to say that containers are ready. */
+const READY_SOON_MS = 2_000;
+
+/** Until when the gate stays shut for that: of two writes at once one is refused, and a pod that is not ready misses nothing. */
+const shutUntil = (pod: Pod, state: InPlaceState | undefined): number => {
+  const isUnready = pod.status?.conditions?.some(
+    ({ type, status }) => type === 'ContainersReady' && status === 'False',
+  );
+  if (!isUnready || !state) return 0;
+  const starts = Object.keys(state.lastContainerStatuses).map((name) => Date.parse(markOf(pod, name).startedAt) || 0);
+  return Math.max(0, ...starts) + READY_SOON_MS;
+};
+
 /**
  * Decides the next step from what the pod shows alone: whoever leads after a crash goes on at the same place, and a step
  * that was carried out already is not taken again.
@@ -223,7 +236,8 @@ export const nextInPlaceStep = (input: InPlaceInput): InPlaceStep => {
   }
   const resize = resizeStep(pod, resources);
   if (resize) return resize;
-  if (hasGate(pod.spec, gate.inPlace) && gateCondition(pod, gate.inPlace)?.status !== 'True')
-    return { kind: 'status', body: gatePatch(pod, [gate.inPlace], true, 'Updated', now) };
-  return { kind: 'done' };
+  if (!hasGate(pod.spec, gate.inPlace) || gateCondition(pod, gate.inPlace)?.status === 'True') return { kind: 'done' };
+  const until = shutUntil(pod, state);
+  if (now < until) return { kind: 'wait', why: 'its containers are not ready yet', until };
+  return { kind: 'status', body: gatePatch(pod, [gate.inPlace], true, 'Updated', now) };
 };

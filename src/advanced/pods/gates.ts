@@ -42,17 +42,6 @@ export const gatePatch = (pod: Pod, gates: readonly Gate[], open: boolean, reaso
 
 export type GatePatch = ReturnType<typeof gatePatch>;
 
-/** The pod as the patch has left it, in this version. */
-export const withGatePatch = (pod: Pod, { status }: GatePatch, resourceVersion: string): Pod => {
-  const written = new Set(status.conditions.map(({ type }) => type));
-  const others = pod.status?.conditions?.filter(({ type }) => !written.has(type)) ?? [];
-  return {
-    ...pod,
-    metadata: { ...pod.metadata, resourceVersion },
-    status: { ...pod.status, conditions: [...others, ...status.conditions] },
-  };
-};
-
 /** The same for the gates of a new pod, however often that is written to by those who bring it to its node. */
 export const firstGatePatch = (pod: Pod, now: number) => ({
   metadata: { uid: pod.metadata?.uid },

@@ -23,10 +23,15 @@ const known: KnownRevision = {
   outstay: new Set(),
 };
 
-const objectOf = (version: string, revision: string, open: boolean): Pod => ({
+const objectOf = (version: string, revision: string, open: boolean, ready: boolean): Pod => ({
   metadata: { uid, name: 'app-n1', resourceVersion: version, labels: { 'controller-revision-hash': revision } },
   spec: { containers: [{ name: 'app', image: 'app:v1' }], readinessGates: [{ conditionType: GATE }] },
-  status: { conditions: [{ type: GATE, status: open ? 'True' : 'False' }] },
+  status: {
+    conditions: [
+      { type: 'Ready', status: ready ? 'True' : 'False' },
+      { type: GATE, status: open ? 'True' : 'False' },
+    ],
+  },
 });
 
 const teller = { tell: () => undefined, once: () => undefined };
@@ -87,13 +92,16 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
   });
   const facts = (version: string, change: Partial<KeptPod['facts']> = {}) =>
     podFacts('n1', 'h1', { resourceVersion: version, ...change });
-  /** The watch shows the pod in a version. */
-  const shown = (version: string, { open = true, revision = 'h1' } = {}): void =>
-    void pods.set('edge/app-n1', {
+  /** The watch shows the pod in a version; `ready` is the kubelet's word. */
+  const shown = (version: string, { open = true, ready = true, revision = 'h1' } = {}): void => {
+    const kept: KeptPod = {
       standing: 'ours',
-      facts: facts(version, { revision, gated: true, ...(!open && { changing: true, ready: false }) }),
-      pod: objectOf(version, revision, open),
-    });
+      facts: facts(version, { revision, gated: true, ready: open && ready, ...(!open && { changing: true }) }),
+      pod: objectOf(version, revision, open, ready),
+    };
+    pods.set('edge/app-n1', kept);
+    deeds.seen(kept);
+  };
   shown('10');
   const act = { podUid: uid, podName: 'app-n1', podResourceVersion: '10' };
   return { clock, asked, ledger, pods, deeds, written, bodies, answers, facts, shown, act };
@@ -101,58 +109,75 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
 
 const done = (pod: KeptPod['facts']): Outcome => ({ kind: 'done', pod });
 
+/** What was begun comes as far as it does without any time. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 describe('a change in place', () => {
-  it('takes the pod out of service and changes it, each on the version that is known, and is done with the second', async () => {
-    const { deeds, written, bodies, answers, facts, act, ledger } = prepare();
-    answers.push(done(facts('11', { changing: true, ready: false })), done(facts('12', { revision: 'h2' })));
-    const outcome = await deeds.acts.change?.('n1', act, signal);
-    assert.equal(outcome?.kind === 'done' && outcome.pod?.revision, 'h2');
-    assert.deepEqual(written, [`patch status ${uid}/10`, `patch pod ${uid}/11`]);
+  it('takes the pod out of service, and changes it once the kubelet has answered that', async () => {
+    const { deeds, written, bodies, answers, facts, act, ledger, shown } = prepare();
+    const shut = facts('11', { changing: true, ready: false });
+    answers.push(done(shut));
+    let outcome: Outcome | undefined;
+    const first = deeds.acts.change?.('n1', act, signal).then((came) => (outcome = came));
+    await settled();
+    shown('11', { open: false });
+    await settled();
+    assert.equal(outcome, undefined, 'the kubelet has said nothing yet');
+    assert.equal(ledger.get('n1')?.pods[0]?.facts.changing, true, 'known to be out of service in between');
+    shown('12', { open: false, ready: false });
+    await first;
+    assert.deepEqual(outcome, { kind: 'changed', pod: shut });
+    answers.push(done(facts('13', { revision: 'h2' })));
+    const second = await deeds.acts.change?.('n1', { ...act, podResourceVersion: '12' }, signal);
+    assert.equal(second?.kind === 'done' && second.pod?.revision, 'h2');
+    assert.deepEqual(written, [`patch status ${uid}/10`, `patch pod ${uid}/12`]);
     const versions = bodies.map((body) => (body as Pod).metadata);
     assert.deepEqual(
       versions.map((metadata) => [metadata?.uid, metadata?.resourceVersion]),
       [
         [uid, '10'],
-        [uid, '11'],
+        [uid, '12'],
       ],
     );
-    assert.equal(ledger.get('n1')?.pods[0]?.facts.changing, true, 'known to be out of service in between');
   });
 
-  it('of which only the first write could be made is known to be out of service', async () => {
-    const { deeds, answers, facts, act, ledger } = prepare();
-    answers.push(done(facts('11', { changing: true, ready: false })), {
-      kind: 'refused',
-      reason: 'Forbidden',
-      message: 'no',
-    });
-    assert.equal((await deeds.acts.change?.('n1', act, signal))?.kind, 'refused');
-    assert.equal(ledger.get('n1')?.pods[0]?.facts.changing, true);
+  it('does not wait for long for a kubelet that does not answer, nor for the end of what is not led any more', async () => {
+    const { clock, deeds, answers, facts, act, shown } = prepare();
+    const shut = facts('11', { changing: true, ready: false });
+    const term = new AbortController();
+    for (const end of [() => clock.advance(1_000), () => term.abort()]) {
+      shown('10');
+      answers.push(done(shut));
+      const outcome = deeds.acts.change?.('n1', act, term.signal);
+      await settled();
+      shown('11', { open: false });
+      await end();
+      assert.deepEqual(await outcome, { kind: 'changed', pod: shut });
+    }
+  });
+
+  it('waits for no answer about a pod that was not ready before', async () => {
+    const { deeds, answers, facts, act, shown } = prepare();
+    const shut = facts('11', { changing: true, ready: false });
+    shown('10', { ready: false });
+    answers.push(done(shut));
+    assert.deepEqual(await deeds.acts.change?.('n1', act, signal), { kind: 'changed', pod: shut });
   });
 
   it('that has to wait between its writes is decided anew, and goes on when its grace period is over', async () => {
     const { clock, deeds, written, answers, facts, act, shown } = prepare({ graceSeconds: 5 });
     const shut = facts('11', { changing: true, ready: false });
     answers.push(done(shut));
-    assert.deepEqual(await deeds.acts.change?.('n1', act, signal), { kind: 'changed', pod: shut });
+    const outcomeOfFirst = deeds.acts.change?.('n1', act, signal);
+    await settled();
+    shown('11', { open: false, ready: false });
+    assert.deepEqual(await outcomeOfFirst, { kind: 'changed', pod: shut });
     assert.equal(written.length, 1);
-    shown('11', { open: false });
     await clock.advance(5_000);
     answers.push(done(facts('12', { revision: 'h2' })));
     const outcome = await deeds.acts.change?.('n1', { ...act, podResourceVersion: '11' }, signal);
     assert.equal(outcome?.kind, 'done');
     assert.equal(written.at(-1), `patch pod ${uid}/11`);
-  });
-
-  it('stops half way when something else is asked for', async () => {
-    const { asked, deeds, written, answers, facts, act } = prepare();
-    const shut = facts('11', { changing: true, ready: false });
-    answers.push(() => {
-      asked.generation = 3;
-      return done(shut);
-    });
-    assert.deepEqual(await deeds.acts.change?.('n1', act, signal), { kind: 'changed', pod: shut });
-    assert.equal(written.length, 1);
   });
 
   it('of a pod that says already what it should is done without a write', async () => {

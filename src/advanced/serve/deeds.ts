@@ -7,10 +7,11 @@ import {
   type Teller,
 } from '../../controller/index.ts';
 import { compareVersions, keyOf } from '../../kube/index.ts';
+import type { PodFacts } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { exchangeable, type InPlaceStep, nextInPlaceStep } from '../in-place/index.ts';
 import { beforeDelete } from '../lifecycle/index.ts';
-import { gate, hasGate, withGatePatch } from '../pods/index.ts';
+import { gate, hasGate } from '../pods/index.ts';
 import type { Creator } from './creator.ts';
 import type { KeptPod } from './kept-pod.ts';
 import type { KnownRevision } from './revision-keeper.ts';
@@ -20,6 +21,8 @@ import type { TargetFinder } from './target.ts';
 const BEHIND_MS = 250;
 /** How often to look whether a hook is still to be waited for; when the pod changes it is looked at anyway. */
 const HOOK_LOOK_MS = 10_000;
+/** How long a kubelet is waited for that is to say that a pod is not ready any more. */
+const KUBELET_ANSWERS_MS = 1_000;
 /** Who needed longer from one write to the next was asleep: others may have taken the act back meanwhile. */
 const ASLEEP_MS = 10_000;
 
@@ -68,6 +71,34 @@ export const createDeeds = ({ env, view, ledger, pods, podActs, teller, finder, 
       { type: 'strategic', ...(step.kind !== 'pod' && { subresource: step.kind }) },
       signal,
     );
+
+  /** By UID: called when the watch shows something new of a pod that is waited for. */
+  const listeners = new Map<string, () => void>();
+
+  /**
+   * The kubelet writes to a pod as soon as its gate is shut, and what was decided before that is refused. So it is waited
+   * for, though not long: it may be gone, or have nothing to say.
+   */
+  const untilKubeletAnswers = (shut: PodFacts, signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      const end = (): void => {
+        timer.cancel();
+        listeners.delete(shut.uid);
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const look = (): void => {
+        const shown = pods.get(keyOf({ metadata: { namespace: view().namespace, name: shut.name } }));
+        const isReady = shown?.pod.status?.conditions?.some(
+          ({ type, status }) => type === 'Ready' && status === 'True',
+        );
+        if (signal.aborted || shown?.facts.uid !== shut.uid || !isReady) end();
+      };
+      const timer = clock.timer(KUBELET_ANSWERS_MS, end);
+      listeners.set(shut.uid, look);
+      signal.addEventListener('abort', end, { once: true });
+      look();
+    });
 
   /** What else is known of just this version of the pod; else what is to be said instead of an act. */
   const keptOf = async (pod: PodVersion, signal: AbortSignal): Promise<KeptPod | Outcome> => {
@@ -194,21 +225,27 @@ export const createDeeds = ({ env, view, ledger, pods, podActs, teller, finder, 
       if (!known) return behind();
       const kept = await keptOf(pod, signal);
       if ('kind' in kept) return kept;
-      const mayGoOn = inOneGo(seen);
       const to: Destination = { revision: known.target.hash, known };
       if (kept.facts.revision === to.revision) return { kind: 'done', pod: kept.facts };
       const first = stepFor(kept, to);
       const outcome = await write(kept, first, signal);
       if (first.kind !== 'status' || outcome.kind !== 'done' || !outcome.pod) return outcome;
       learnPod(ledger, outcome.pod, clock.now());
-      const { pod: facts } = outcome;
-      const shut = { ...kept, facts, pod: withGatePatch(kept.pod, first.body, facts.resourceVersion) };
-      const second = stepFor(shut, to);
-      return second.kind === 'pod' && mayGoOn() ? write(shut, second, signal) : { kind: 'changed', pod: facts };
+      if (kept.facts.ready) await untilKubeletAnswers(outcome.pod, signal);
+      // The change itself is decided, and its slot reserved, on what the pod is then.
+      return { kind: 'changed', pod: outcome.pod };
     },
     fence: (_node, act, signal) => (act.kind === 'surge' ? fenceSurge(act, signal) : podActs.fence(act, signal)),
   };
 
-  return { acts, takeAway, stepFor, write, patch };
+  return {
+    acts,
+    takeAway,
+    stepFor,
+    write,
+    patch,
+    /** The watch shows something new of the pod, or that it is gone. */
+    seen: ({ facts }: KeptPod): void => listeners.get(facts.uid)?.(),
+  };
 };
 export type Deeds = ReturnType<typeof createDeeds>;

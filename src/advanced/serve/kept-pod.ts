@@ -16,6 +16,8 @@ export interface KeptPod {
 
 const KEPT_CONDITIONS: ReadonlySet<string> = new Set([
   ...Object.values(gate),
+  'Ready',
+  'ContainersReady',
   'PodResizePending',
   'PodResizeInProgress',
 ]);

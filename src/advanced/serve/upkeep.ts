@@ -31,7 +31,7 @@ const noPods: ReadonlySet<string> = new Set();
  * nodes that an event was about are looked at, and those whose turn has come; the others count as sums.
  */
 export const createUpkeep = (options: UpkeepOptions) => {
-  const { env, ledger, nodes, finder, chores, creator, care } = options;
+  const { env, ledger, nodes, finder, deeds, chores, creator, care } = options;
   const { clock } = env;
   const agenda = createAgenda(options);
   const shares = createShares();
@@ -45,6 +45,7 @@ export const createUpkeep = (options: UpkeepOptions) => {
     node: agenda.node,
     pod(kept) {
       const { facts, standing, pod } = kept;
+      deeds.seen(kept);
       if (!agenda.pod(kept)) {
         creator.gone(kept);
         chores.forget(facts.uid);
