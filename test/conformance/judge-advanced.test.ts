@@ -164,6 +164,13 @@ describe('the judge of Advanced DaemonSets', () => {
     matches(log.create('newest-n0', 'n0', 'newer'), /^S10: /, /^S6: /);
   });
 
+  it('S6: allows an act where one was taken back before the pod was changed', () => {
+    const log = advanced(2).shut('old-n0', 'n0', 'old').wait(500);
+    matches(log.open('old-n0', 'n0', 'old').wait(500).shut('old-n0', 'n0', 'old'));
+    log.change('old-n0', 'n0', 'new').wait(500).open('old-n0', 'n0', 'new').wait(500);
+    matches(log.shut('old-n0', 'n0', 'new'), /^S5: /, /^S6: /);
+  });
+
   it('holds acts against what their own caller can have known', () => {
     const paused = { rollingUpdate: { paused: true } };
     const log = advanced(2).strategy(paused).release('app:v2', 'new', 2).wait(5_000).remove('old-n0', 'n0', 'old');

@@ -144,6 +144,13 @@ export const history = (nodes: number, { minReadySeconds = 0, updateStrategy, an
       write({ resource: 'pods/status', verb: 'patch', user: manager, request, response });
       return self;
     },
+    /** And opens it again. */
+    open(uid: string, node: string, hash: string) {
+      const request = { status: { conditions: [{ type: GATE, status: 'True' }] } };
+      const response = podObject(uid, node, hash, true, { gate: 'open' });
+      write({ resource: 'pods/status', verb: 'patch', user: manager, request, response });
+      return self;
+    },
     /** The manager changes a pod to another revision. */
     change(uid: string, node: string, hash: string, state: PodState = { gate: 'shut' }) {
       write({ resource: 'pods', verb: 'patch', user: manager, response: podObject(uid, node, hash, true, state) });

@@ -1,7 +1,7 @@
 import type { AuditRecord } from './audit-record.ts';
 import { eligible } from './eligible.ts';
 import { readSpecPolicy, type SpecPolicy, sizeOf } from './judge-policy.ts';
-import { createStepReader, type Step } from './steps.ts';
+import { createStepReader, isBackInService, type Step } from './steps.ts';
 import { availablePod, followTruth, inOrder, isAvailable, livePods, type NodeTruth, type PodTruth } from './truth.ts';
 
 export interface JudgeOptions {
@@ -60,6 +60,8 @@ export const judge = (records: readonly AuditRecord[], options: JudgeOptions): s
   /** Nodes where our last act has not healed, and what it was. */
   const inFlight = new Map<string, Step['kind']>();
   const acted = new Map<string, number>();
+  /** Revisions of pods that were taken out of service for a change in place, by uid. */
+  const prepared = new Map<string, string>();
   const policies: SpecPolicy[] = [];
   /** Of whoever made the step that is looked at. */
   let lagMs = 0;
@@ -214,8 +216,15 @@ export const judge = (records: readonly AuditRecord[], options: JudgeOptions): s
       if (old) judgeAct(step, old);
     } else if (pod && what === 'retire') judgeRetirement(step, pod);
     else if (pod && (what === 'delete' || what === 'change')) judgeAct(step, pod);
+    if (pod && what === 'change' && brings === undefined) prepared.set(pod.uid, pod.hash);
     // It was decided on before the template changed: the rollout that is under way still owes the node an act.
     if (brings !== undefined && brings !== truth.target) acted.set(step.node, truth.rollout - 1);
+  };
+
+  /** A change in place is taken back before the pod was changed, as by a pause: the rollout still owes the node an act. */
+  const noteTakenBack = (record: AuditRecord): void => {
+    const pod = truth.pods.get((record.response as { metadata?: { uid?: string } }).metadata?.uid ?? '');
+    if (pod && isBackInService(record) && prepared.get(pod.uid) === pod.hash) acted.delete(pod.node);
   };
 
   const judgeStranger = (record: AuditRecord): void => {
@@ -236,6 +245,7 @@ export const judge = (records: readonly AuditRecord[], options: JudgeOptions): s
     heal(record.receivedAt);
     if (record.namespace === namespace && product(record.user)) {
       const step = readStep(record);
+      noteTakenBack(record);
       const isDelete = record.verb === 'delete' && record.group === '' && record.resource === 'pods';
       if (step) judgeStep(step);
       else if (isDelete) judgeStranger(record);

@@ -56,6 +56,14 @@ const isShutBy = (record: AuditRecord, gate: string): boolean =>
     ({ type, status }) => type === gate && status === 'False',
   ) ?? false;
 
+/** Whether a write puts a pod back into service that was taken out of it for a change in place. */
+export const isBackInService = ({ resource, request }: AuditRecord): boolean =>
+  resource === 'pods/status' &&
+  ((request as Pod | undefined)?.status?.conditions?.some(
+    ({ type, status }) => type === IN_PLACE_GATE && status === 'True',
+  ) ??
+    false);
+
 /** Tells what each write of a DaemonSet's controller was, from what was the case before it: `read` before `apply`. */
 export const createStepReader = (truth: Truth) => {
   const begun = new Map<string, Begun>();
