@@ -36,6 +36,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
   cluster: {
     files: [
       'test/cluster/**/*.test.ts',
+      'test/chaos/**/*.test.ts',
       'test/conformance/**/*.test.ts',
       'test/containerd/**/*.test.ts',
       'test/sim/*-parity.test.ts',

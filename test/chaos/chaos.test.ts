@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { startCluster } from '../cluster/index.ts';
+import { runChaos } from './run.ts';
+import { readSettings } from './settings.ts';
+
+const settings = readSettings(process.env);
+const MINUTE_MS = 60_000;
+
+describe('native and Advanced DaemonSets in a storm of faults, on a real control plane', () => {
+  it(`keep every invariant, and come to rest at the target (seed ${settings.seed})`, {
+    timeout: (settings.minutes + 8) * MINUTE_MS,
+  }, async (context) => {
+    const { problems, figures } = await runChaos(startCluster, settings, (line) => context.diagnostic(line));
+    for (const line of figures) context.diagnostic(line);
+    assert.deepEqual(problems, []);
+  });
+});

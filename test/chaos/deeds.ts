@@ -1,0 +1,258 @@
+import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { DaemonRollout } from '../../src/rollout/index.ts';
+import type { Cluster } from '../conformance/index.ts';
+import type { Api } from '../conformance/kit/api.ts';
+import { until } from '../conformance/kit/until.ts';
+import { CATCH_UP_MS, type Pair, type Seat } from './pair.ts';
+import type { Deed } from './plan.ts';
+import type { Sets } from './sets.ts';
+import type { Watcher } from './watcher.ts';
+
+export interface Stage {
+  cluster: Cluster;
+  api: Api;
+  /** By the numbers that a plan gives them. */
+  nodes: readonly string[];
+  nodeLabels: Record<string, string>;
+  pair: Pair;
+  sets: Sets;
+  watcher: Watcher;
+}
+
+/** A slot that is reserved in this time is waited for, to strike between the reservation and its act. */
+const MIDWAY_MS = 4_000;
+
+/** Long enough to connect anew, and to have calls under way. */
+const RESET_EVERY_MS = 500;
+
+/** Until the API server, which may be away, has done it. */
+const insist = async (what: string, work: () => Promise<unknown>): Promise<void> => {
+  await until(what, async () => {
+    await work();
+    return true;
+  });
+};
+
+const pass = async (ms: number): Promise<void> => {
+  const end = performance.now() + ms;
+  await until('the time is over', () => performance.now() >= end, ms + 5_000, Math.min(ms, 100));
+};
+
+/** Resolves once this manager has reserved slots whose acts are still to come, or when it does not soon. */
+const untilMidway = async ({ cluster }: Stage, { credentials }: Seat): Promise<void> => {
+  let from = (await cluster.audit.read()).length;
+  const end = performance.now() + MIDWAY_MS;
+  await until(
+    'slots are reserved',
+    async () => {
+      const records = await cluster.audit.read();
+      const fresh = records.slice(from);
+      from = records.length;
+      return (
+        performance.now() > end ||
+        fresh.some(({ credential, resource, response }) => {
+          const { status } = (response ?? {}) as DaemonRollout;
+          const isTheirs = credential === undefined || credentials.has(credential);
+          return (
+            isTheirs &&
+            resource === 'daemonrollouts/status' &&
+            (status?.reservations?.some(({ carriedOut }) => !carriedOut) ?? false)
+          );
+        })
+      );
+    },
+    2 * MIDWAY_MS,
+    10,
+  );
+};
+
+/** The manager of this seat, or every one, may not learn what happens while `work` goes on. */
+const whileBlind = async (
+  pair: Pair,
+  seat: Seat | undefined,
+  catchUpMs: number,
+  work: () => Promise<void>,
+): Promise<void> => {
+  const sees = pair.blind(seat, catchUpMs);
+  try {
+    await work();
+  } finally {
+    sees();
+  }
+};
+
+const disturbLink = async (
+  { pair }: Stage,
+  deed: Extract<Deed, { do: 'cut' | 'stall' | 'slow' | 'reset' }>,
+): Promise<string> => {
+  const seat = await pair.find(deed.who);
+  const { link } = seat;
+  await until(`${seat.name} has connections`, () => link.open > 0);
+  const open = link.open;
+  const work = async (): Promise<void> => {
+    if (deed.do === 'reset') {
+      for (let count = 0; count < deed.times; count += 1) {
+        link.reset();
+        await pass(RESET_EVERY_MS);
+      }
+      return;
+    }
+    if (deed.do === 'slow') link.slow({ latencyMs: deed.latencyMs });
+    else link[deed.do]();
+    try {
+      await pass(deed.forMs);
+    } finally {
+      link.restore();
+    }
+  };
+  await whileBlind(pair, seat, CATCH_UP_MS.wire, work);
+  return `${seat.name}, with ${open} connections`;
+};
+
+const strike = async (stage: Stage, deed: Extract<Deed, { do: 'kill' | 'stop' }>): Promise<string> => {
+  const { pair } = stage;
+  const seat = await pair.find(deed.who);
+  if (deed.midway) await untilMidway(stage, seat);
+  const { manager, identity } = seat;
+  if (deed.do === 'kill') {
+    manager.kill('SIGKILL');
+    await manager.exit;
+    await until('another process takes its place', () => seat.manager !== manager, 60_000);
+    return seat.name;
+  }
+  let succeeded = false;
+  await whileBlind(pair, seat, CATCH_UP_MS.process, async () => {
+    manager.pause();
+    const end = performance.now() + deed.forMs;
+    try {
+      await until(
+        'the time is over',
+        async () => {
+          succeeded ||= (await pair.holder().catch(() => identity)) !== identity;
+          return performance.now() >= end;
+        },
+        deed.forMs + 5_000,
+      );
+    } finally {
+      manager.resume();
+    }
+  });
+  if (!succeeded && deed.forMs > 30_000) throw new Error(`nobody succeeded ${seat.name} in ${deed.forMs} ms`);
+  return `${seat.name}, ${succeeded ? 'succeeded' : 'not succeeded'}`;
+};
+
+const flap = async ({ cluster, nodes }: Stage, numbers: readonly number[], forMs: number): Promise<void> => {
+  const names = numbers.flatMap((number) => nodes[number] ?? []);
+  try {
+    await insist('nodes go offline', () => cluster.offline(names));
+    await pass(forMs);
+  } finally {
+    await insist('nodes come back', () => cluster.online(names));
+  }
+};
+
+const remake = async ({ cluster, api, nodes, nodeLabels }: Stage, number: number): Promise<void> => {
+  const name = nodes[number] ?? '';
+  const find = (): Promise<Node | undefined> => api.find<Node>(`/api/v1/nodes/${name}`);
+  await insist('a node is removed', () => cluster.removeNodes([name]));
+  // A simulated kubelet that has not noticed yet would take the new node for the old one, and then forget it.
+  const lease = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${name}`;
+  await until('it is gone, and its lease with it', async () => (await api.find(lease)) === undefined);
+  await insist('it is made again', async () => {
+    if ((await find()) === undefined) await cluster.addNodes([name], { labels: nodeLabels });
+  });
+  await insist('it is ready', () => cluster.online([name]));
+};
+
+/** Carries a deed out, until it is mended. Resolves with what it met; rejects when it did not come to pass. */
+export const carryOut = async (stage: Stage, deed: Deed): Promise<string> => {
+  const { cluster, api, nodes, pair, sets, watcher } = stage;
+  switch (deed.do) {
+    case 'kill':
+    case 'stop':
+      return strike(stage, deed);
+    case 'cut':
+    case 'stall':
+    case 'slow':
+    case 'reset':
+      return disturbLink(stage, deed);
+    case 'restart-api': {
+      const breaks = watcher.breaks();
+      await whileBlind(pair, undefined, CATCH_UP_MS.process, () => cluster.restartApiServer());
+      await until('watches broke', () => watcher.breaks() > breaks);
+      return '';
+    }
+    case 'hold-native':
+      cluster.nativeController.pause();
+      try {
+        await pass(deed.forMs);
+      } finally {
+        cluster.nativeController.resume();
+      }
+      return '';
+    case 'offline':
+      await flap(stage, deed.nodes, deed.forMs);
+      return '';
+    case 'remake-node':
+      await remake(stage, deed.node);
+      return '';
+    case 'delete-pods': {
+      const names = new Set(deed.nodes.map((number) => nodes[number]));
+      let removed = 0;
+      await until('a pod is deleted by hand', async () => {
+        for (const { name, node, terminating, object } of await sets.pods(deed.set))
+          if (names.has(node) && !terminating)
+            removed += Number(await api.remove(`/api/v1/namespaces/${object.metadata?.namespace}/pods/${name}`));
+        return removed > 0;
+      });
+      return `${removed} pods`;
+    }
+    case 'release':
+      await insist('a version is released', () => sets.release(deed.set, deed.image));
+      return '';
+    case 'bad-version': {
+      const from = watcher.sights.length;
+      await insist('a bad version is released', () => sets.release(deed.set, deed.bad));
+      const isBroken = ({ spec, status }: Pod): boolean =>
+        spec?.containers.some(({ image }) => image === deed.bad) === true &&
+        (status?.phase === 'Failed' ||
+          status?.containerStatuses?.some(({ state }) => state?.waiting?.reason?.match(/BackOff$/)) === true);
+      try {
+        await until(
+          'the bad version has broken a pod',
+          () =>
+            watcher.sights
+              .slice(from)
+              .some(({ resource, response }) => resource === 'pods' && isBroken(response as Pod)),
+          45_000,
+        );
+        await pass(deed.forMs);
+      } finally {
+        await insist('a good version is released', () => sets.release(deed.set, deed.image));
+      }
+      return '';
+    }
+    case 'pause':
+      await insist('a version is released', () => sets.release(deed.set, deed.image));
+      await pass(1_500);
+      try {
+        await insist('updates are paused', () => sets.roll(deed.set, { paused: true }));
+        await pass(deed.forMs);
+      } finally {
+        await insist('updates go on', () => sets.roll(deed.set, { paused: null }));
+      }
+      return '';
+    case 'partition':
+      try {
+        await insist('a partition is set', () => sets.roll(deed.set, { partition: deed.nodes }));
+        await insist('a version is released', () => sets.release(deed.set, deed.image));
+        await pass(deed.forMs);
+      } finally {
+        await insist('the partition is lifted', () => sets.roll(deed.set, { partition: null }));
+      }
+      return '';
+    case 'budget':
+      await insist('the budget is changed', () => sets.roll(deed.set, sets.budgetOf(deed.set, deed.nodes)));
+      return '';
+  }
+};

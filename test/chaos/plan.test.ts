@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { countDeeds, makePlan } from './plan.ts';
+import { readSettings } from './settings.ts';
+
+const kinds = [
+  'kill',
+  'stop',
+  'cut',
+  'stall',
+  'slow',
+  'reset',
+  'restart-api',
+  'hold-native',
+  'offline',
+  'remake-node',
+  'delete-pods',
+  'release',
+  'bad-version',
+  'pause',
+  'partition',
+  'budget',
+];
+
+describe('a plan of chaos', () => {
+  it('is the same for the same seed, and another for another', () => {
+    assert.deepEqual(makePlan(7, 2), makePlan(7, 2));
+    assert.notDeepEqual(makePlan(7, 2), makePlan(8, 2));
+  });
+
+  it('has every kind of deed, and a leader that sleeps for a minute', () => {
+    for (let seed = 0; seed < 50; seed += 1) {
+      const plan = makePlan(seed, 2);
+      assert.deepEqual([...countDeeds(plan).keys()].toSorted(), kinds.toSorted());
+      assert.ok(plan.lanes['processes']?.some(({ deed }) => deed.do === 'stop' && deed.forMs === 60_000));
+    }
+  });
+
+  it('grows with its minutes', () => {
+    const steps = (minutes: number): number => Object.values(makePlan(7, minutes).lanes).flat().length;
+    assert.ok(steps(20) > 5 * steps(2));
+  });
+});
+
+describe('the settings of a run of chaos', () => {
+  it('are read from the environment', () => {
+    assert.deepEqual(readSettings({ EDGESET_SEED: '31', EDGESET_CHAOS_MINUTES: '0.5' }), { seed: 31, minutes: 0.5 });
+    assert.notEqual(readSettings({ EDGESET_SEED: 'random' }).seed, readSettings({ EDGESET_SEED: 'random' }).seed);
+  });
+
+  it('are refused by their names', () => {
+    assert.throws(() => readSettings({ EDGESET_SEED: 'often' }), /EDGESET_SEED must be a whole number/);
+    assert.throws(() => readSettings({ EDGESET_CHAOS_MINUTES: 'long' }), /EDGESET_CHAOS_MINUTES must be a number/);
+  });
+});

@@ -1,0 +1,161 @@
+import { createChance } from '../sim/chance.ts';
+
+/** DaemonSets that are rolled out at the same time, on the same nodes. */
+export const setNames = ['native', 'recreate', 'in-place', 'surge'] as const;
+export type SetName = (typeof setNames)[number];
+
+/** The manager that leads when it is looked for, or the one that stands by. */
+export type Who = 'leader' | 'other';
+
+/** What is done to a part of the cluster. It lasts `forMs`, and is mended then. */
+export type Deed =
+  /** SIGKILL; another process takes the place. `midway`: once slots are reserved whose acts are still to come. */
+  | { do: 'kill'; who: Who; midway: boolean }
+  /** SIGSTOP: the process sleeps with its connections, and wakes. */
+  | { do: 'stop'; who: 'leader'; midway: boolean; forMs: number }
+  | { do: 'cut' | 'stall'; who: Who; forMs: number }
+  | { do: 'slow'; who: Who; latencyMs: number; forMs: number }
+  | { do: 'reset'; who: Who; times: number }
+  | { do: 'restart-api' }
+  /** SIGSTOP of the controller of native DaemonSets. */
+  | { do: 'hold-native'; forMs: number }
+  | { do: 'offline'; nodes: readonly number[]; forMs: number }
+  | { do: 'remake-node'; node: number }
+  | { do: 'delete-pods'; set: SetName; nodes: readonly number[] }
+  | { do: 'release'; set: SetName; image: string }
+  /** `image` is good again. */
+  | { do: 'bad-version'; set: SetName; bad: string; forMs: number; image: string }
+  | { do: 'pause'; set: SetName; image: string; forMs: number }
+  | { do: 'partition'; set: SetName; image: string; nodes: number; forMs: number }
+  | { do: 'budget'; set: SetName; nodes: number };
+
+export interface Step {
+  /** After the step before it has come to its end. */
+  afterMs: number;
+  deed: Deed;
+}
+
+/** What is done, as data. The lanes run side by side, the steps of each one after the other. */
+export interface Plan {
+  seed: number;
+  nodes: number;
+  lanes: Readonly<Record<string, readonly Step[]>>;
+}
+
+/** What finding its place, and being noticed, takes about; where it is more than a moment. */
+const AROUND_MS: Partial<Record<Deed['do'], number>> = {
+  kill: 4_000,
+  cut: 1_000,
+  stall: 1_000,
+  slow: 1_000,
+  reset: 3_000,
+  'restart-api': 5_000,
+  offline: 7_000,
+  'remake-node': 4_000,
+  'bad-version': 5_000,
+  pause: 1_500,
+};
+
+const BAD = ['crash-loop', 'not-pullable', 'dies-after-ready', 'failed'] as const;
+
+const lengthOf = (deed: Deed): number => ('forMs' in deed ? deed.forMs : 0) + (AROUND_MS[deed.do] ?? 0);
+
+/** A plan by its seed: every kind of deed at least once, and more until so many minutes are over. */
+export const makePlan = (seed: number, minutes: number, nodes = 20): Plan => {
+  const next = createChance(seed);
+  /** Both included. */
+  const between = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1));
+  const seconds = (least: number, most: number): number => between(least * 10, most * 10) * 100;
+  const one = <T>(items: readonly [T, ...T[]]): T => items[between(0, items.length - 1)] ?? items[0];
+  const shuffled = <T>(items: readonly T[]): T[] =>
+    items
+      .map((item) => ({ item, order: next() }))
+      .toSorted((a, b) => a.order - b.order)
+      .map(({ item }) => item);
+  const someNodes = (count: number): number[] =>
+    shuffled(Array.from({ length: nodes }, (_, index) => index)).slice(0, count);
+  const who = (): Who => one(['leader', 'leader', 'other']);
+
+  type Maker = () => Deed;
+  /** Each of `first` once, in some order, then `more` until the time is over. */
+  const lane = (
+    first: readonly Maker[],
+    more: readonly [Maker, ...Maker[]],
+    gap: readonly [number, number],
+  ): Step[] => {
+    const steps: Step[] = [];
+    const queue = shuffled(first);
+    for (let spentMs = 0; queue.length > 0 || spentMs < minutes * 60_000; ) {
+      const deed = (queue.shift() ?? one(more))();
+      const afterMs = seconds(...gap);
+      steps.push({ afterMs, deed });
+      spentMs += afterMs + lengthOf(deed);
+    }
+    return steps;
+  };
+
+  const kill = (whom: Who) => (): Deed => ({ do: 'kill', who: whom, midway: whom === 'leader' && next() < 0.7 });
+  const stop = (least: number, most: number) => (): Deed => ({
+    do: 'stop',
+    who: 'leader',
+    midway: next() < 0.7,
+    forMs: seconds(least, most),
+  });
+  const nap = stop(5, 12);
+  const cut: Maker = () => ({ do: 'cut', who: who(), forMs: seconds(4, 12) });
+  const stall: Maker = () => ({ do: 'stall', who: who(), forMs: seconds(5, 15) });
+  const slow: Maker = () => ({ do: 'slow', who: who(), latencyMs: between(100, 500), forMs: seconds(6, 14) });
+  const reset: Maker = () => ({ do: 'reset', who: who(), times: between(3, 6) });
+  const restartApi: Maker = () => ({ do: 'restart-api' });
+  const holdNative: Maker = () => ({ do: 'hold-native', forMs: seconds(4, 10) });
+  const offline: Maker = () => ({ do: 'offline', nodes: someNodes(between(2, 5)), forMs: seconds(6, 20) });
+  const remakeNode: Maker = () => ({ do: 'remake-node', node: between(0, nodes - 1) });
+  const deletePods: Maker = () => ({ do: 'delete-pods', set: one(setNames), nodes: someNodes(between(1, 3)) });
+
+  const releases = (set: SetName): Step[] => {
+    let version = 1;
+    const image = (): string => `app:v${(version += 1)}`;
+    const release: Maker = () => ({ do: 'release', set, image: image() });
+    const badVersion: Maker = () => {
+      const bad = `app:v${(version += 1)}-bad--${one(BAD)}`;
+      return { do: 'bad-version', set, bad, forMs: seconds(5, 10), image: image() };
+    };
+    const pause: Maker = () => ({ do: 'pause', set, image: image(), forMs: seconds(4, 8) });
+    const partition: Maker = () => {
+      const kept = between(4, nodes - 4);
+      return { do: 'partition', set, image: image(), nodes: kept, forMs: seconds(8, 12) };
+    };
+    const budget: Maker = () => ({ do: 'budget', set, nodes: between(2, 6) });
+    const special = set === 'native' ? [badVersion] : [badVersion, pause, partition, budget];
+    return lane([release, release, ...special], [release], [9, 16]);
+  };
+
+  return {
+    seed,
+    nodes,
+    lanes: {
+      processes: lane([kill('leader'), kill('other'), stop(60, 60), nap], [kill('leader'), nap], [3, 7]),
+      links: lane([cut, stall, slow, reset], [cut, stall, slow, reset], [3, 7]),
+      'control plane': lane([restartApi, holdNative], [restartApi, holdNative, holdNative], [15, 30]),
+      nodes: lane([offline, remakeNode, deletePods], [offline, offline, remakeNode, deletePods], [2, 5]),
+      ...Object.fromEntries(setNames.map((set) => [set, releases(set)])),
+    },
+  };
+};
+
+/** How often the plan has each kind of deed. */
+export const countDeeds = ({ lanes }: Plan): Map<Deed['do'], number> => {
+  const counts = new Map<Deed['do'], number>();
+  for (const { deed } of Object.values(lanes).flat()) counts.set(deed.do, (counts.get(deed.do) ?? 0) + 1);
+  return counts;
+};
+
+/** In words, one line a lane. */
+export const tellPlan = ({ lanes }: Plan): string[] =>
+  Object.entries(lanes).map(([name, steps]) => {
+    const told = steps.map(({ afterMs, deed: { do: what, ...rest } }) => {
+      const details = Object.entries(rest).map(([key, value]) => `${key} ${JSON.stringify(value)}`);
+      return `+${afterMs / 1000} s ${what}${details.length > 0 ? ` (${details.join(', ')})` : ''}`;
+    });
+    return `${name}: ${told.join('; ')}`;
+  });

@@ -1,0 +1,20 @@
+export interface Settings {
+  seed: number;
+  /** In which faults come. */
+  minutes: number;
+}
+
+/** As short as a stop of a minute allows. */
+const DEFAULT_MINUTES = 2;
+
+/** `EDGESET_SEED`: a whole number or `random`, as for the model of the core. `EDGESET_CHAOS_MINUTES`: for how long. */
+export const readSettings = (environment: Readonly<Record<string, string | undefined>>): Settings => {
+  const { EDGESET_SEED: chosen = '1', EDGESET_CHAOS_MINUTES: length = String(DEFAULT_MINUTES) } = environment;
+  const seed = chosen === 'random' ? Number(process.hrtime.bigint() % 2n ** 31n) : Number(chosen);
+  if (!Number.isSafeInteger(seed) || seed < 0)
+    throw new Error(`EDGESET_SEED must be a whole number or random, not "${chosen}"`);
+  const minutes = Number(length);
+  if (!Number.isFinite(minutes) || minutes <= 0)
+    throw new Error(`EDGESET_CHAOS_MINUTES must be a number of minutes, such as 2 or 30, not "${length}"`);
+  return { seed, minutes };
+};

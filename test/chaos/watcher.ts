@@ -1,0 +1,106 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
+import type { KubeClient, KubeObject, Resource } from '../../src/kube/index.ts';
+import { controllerRevisions, daemonSets, nodes, pods } from '../../src/resources/index.ts';
+import { advancedDaemonSets } from '../conformance/advanced/api.ts';
+import type { AuditRecord } from '../conformance/index.ts';
+
+/** Whose records they are: nobody's who could be judged. */
+export const WATCHER = 'chaos:watcher';
+
+const RETRY_MS = 100;
+
+/** What a watch says of a pod that is gone is what it was before. */
+const gone = ({ metadata, ...object }: KubeObject, at: number): KubeObject => ({
+  ...object,
+  metadata: {
+    ...metadata,
+    deletionTimestamp: metadata?.deletionTimestamp ?? new Date(at).toISOString(),
+    deletionGracePeriodSeconds: 0,
+    finalizers: [],
+  },
+});
+
+/**
+ * Watches what the invariants are about, straight at the API server, through its restarts. Each sight of an object is
+ * taken down in the form of a record of the audit log, which does not tell of writes whose caller was cut off or killed,
+ * or that a server made in its last moment.
+ */
+export const startWatcher = (client: KubeClient, namespace: string) => {
+  const sights: AuditRecord[] = [];
+  const stop = new AbortController();
+  let breaks = 0;
+
+  const follow = async <T extends KubeObject>(resource: Resource<T>): Promise<void> => {
+    const known = new Map<string, T>();
+    const { group, plural, kind, namespaced } = resource;
+    const note = (verb: 'update' | 'delete', object: T): void => {
+      const at = Date.now();
+      const { name = '', namespace: where = '' } = object.metadata ?? {};
+      const response = { kind, ...(verb === 'delete' ? gone(object, at) : object) };
+      const common = { user: WATCHER, userAgent: '', code: 200, request: undefined };
+      sights.push({
+        ...common,
+        receivedAt: at,
+        answeredAt: at,
+        verb,
+        group,
+        resource: plural,
+        namespace: where,
+        name,
+        response,
+      });
+    };
+    const uidOf = ({ metadata }: T): string => metadata?.uid ?? '';
+    const read = async (): Promise<void> => {
+      const shown = new Set<string>();
+      let isShowing = true;
+      const where = namespaced ? { namespace } : {};
+      for await (const event of client.watch(resource, { ...where, signal: stop.signal, sendInitialEvents: true })) {
+        if (event.type === 'BOOKMARK') {
+          if (!event.initialEventsEnd) continue;
+          isShowing = false;
+          const missed = [...known].filter(([uid]) => !shown.has(uid));
+          const names = new Set([...known].filter(([uid]) => shown.has(uid)).map(([, { metadata }]) => metadata?.name));
+          for (const [uid, object] of missed) {
+            known.delete(uid);
+            // Made again under its name, it is there.
+            if (names.has(object.metadata?.name) && !namespaced) continue;
+            note('delete', { ...object, metadata: { ...object.metadata, resourceVersion: event.resourceVersion } });
+          }
+          continue;
+        }
+        const { object } = event;
+        if (event.type === 'DELETED') {
+          known.delete(uidOf(object));
+          note('delete', object);
+          continue;
+        }
+        if (isShowing) shown.add(uidOf(object));
+        known.set(uidOf(object), object);
+        note('update', object);
+      }
+    };
+    while (!stop.signal.aborted) {
+      await read().catch(() => undefined);
+      breaks += 1;
+      await pause(RETRY_MS, undefined, { signal: stop.signal }).catch(() => undefined);
+    }
+  };
+  const following = [
+    follow(pods),
+    follow(nodes),
+    follow(daemonSets),
+    follow(advancedDaemonSets('v1beta1')),
+    follow<ControllerRevision>(controllerRevisions),
+  ];
+  return {
+    sights: sights as readonly AuditRecord[],
+    breaks: () => breaks,
+    async stop(): Promise<void> {
+      stop.abort();
+      await Promise.all(following);
+    },
+  };
+};
+export type Watcher = ReturnType<typeof startWatcher>;
