@@ -145,7 +145,7 @@ describe('a change in place', () => {
     const { clock, deeds, answers, facts, act, shown } = prepare();
     const shut = facts('11', { changing: true, ready: false });
     const term = new AbortController();
-    for (const end of [() => clock.advance(1_000), () => term.abort()]) {
+    for (const end of [() => clock.advance(1_000), () => Promise.resolve(term.abort())]) {
       shown('10');
       answers.push(done(shut));
       const outcome = deeds.acts.change?.('n1', act, term.signal);
