@@ -19,6 +19,19 @@ const TIDY_AT = 5_000;
 
 const keyOf = ({ metadata }: StoredObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
 
+/** Such as `spec.nodeName=node-1`. */
+const hasFields = (object: StoredObject, selector: string | undefined): boolean =>
+  (selector ?? '')
+    .split(',')
+    .filter((term) => term !== '')
+    .every((term) => {
+      const [path = '', wanted] = term.split('=', 2);
+      const value = path
+        .split('.')
+        .reduce<unknown>((within, key) => (within as Record<string, unknown> | undefined)?.[key], object);
+      return value === wanted;
+    });
+
 /** The API server's state as it was a while ago. */
 export const createPast = (machinery: Machinery, time: Clock) => {
   let changes: { at: number; version: number; change: Change }[] = [];
@@ -52,9 +65,10 @@ export const createPast = (machinery: Machinery, time: Clock) => {
       }
       const parsed = options.labelSelector === undefined ? undefined : parseSelector(options.labelSelector);
       return [...objects.values()].filter(
-        ({ metadata }) =>
-          (!options.namespace || metadata.namespace === options.namespace) &&
-          (!parsed?.ok || matches(parsed.selector, metadata.labels ?? {})),
+        (object) =>
+          (!options.namespace || object.metadata.namespace === options.namespace) &&
+          (!parsed?.ok || matches(parsed.selector, object.metadata.labels ?? {})) &&
+          hasFields(object, options.fieldSelector),
       );
     },
   };
