@@ -1,91 +1,161 @@
-// Puts known defects back one by one and has the simulator find them:
-//   npm run sim:mutants -- [--most ROLLOUTS] [NAMES]
+// Puts known defects back one by one, and has the simulation, or a test where it cannot see them, find each:
+//   npm run sim:mutants -- [--processes N] [--table] [NAMES]
 // A mutant that nothing finds, or whose place in the code is not there any more, fails the run.
 
-import { fork } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { fork, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Tally } from '../tally.ts';
+import { play } from '../play.ts';
+import { killOf } from './hunt.ts';
 import { mutants } from './list.ts';
-import type { Mutant } from './mutant.ts';
+import type { Finding, Verdict } from './messages.ts';
+import type { Hunt, Mutant } from './mutant.ts';
+import { misfit } from './plant.ts';
 
-const ROOT = path.join(import.meta.dirname, '../../..');
+const HERE = import.meta.dirname;
+const ROOT = path.join(HERE, '../../..');
+/** A mutant may make the code run in circles. */
+const LONGEST_MS = 150_000;
 
-interface Verdict {
-  mutant: Mutant;
-  /** Undefined: it survived. */
-  kill: (Tally['failures'][number] & { plans: number; rollouts: number }) | undefined;
-  trouble?: string;
-}
+type Fate =
+  | { kind: 'killed'; by: string; after: string; rule: string; text: string }
+  | { kind: 'by hand'; file: string; why: string }
+  | { kind: 'survived'; why: string };
 
-/** A copy of the code with the defect in it. */
-const plant = (mutant: Mutant): string => {
-  const copy = mkdtempSync(path.join(tmpdir(), `edgeset-mutant-${mutant.name}-`));
-  for (const part of ['src', 'test/simulation', 'test/sim', 'package.json'])
-    cpSync(path.join(ROOT, part), path.join(copy, part), { recursive: true });
-  symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
-  const file = path.join(copy, mutant.file);
-  const text = readFileSync(file, 'utf8');
-  const places = text.split(mutant.find).length - 1;
-  if (places !== 1) throw new Error(`its place is there ${places} times in ${mutant.file}: say anew what it changes`);
-  writeFileSync(
-    file,
-    text.replace(mutant.find, () => mutant.replace),
-  );
-  return copy;
-};
+const survived = (why: string): Fate => ({ kind: 'survived', why });
 
-/** Plays plans on the copy until one breaks an invariant, or so many rollouts are done. */
-const hunt = (copy: string, rollouts: number): Promise<Verdict['kill']> =>
+const environment = (mutant: Mutant, cache: string): NodeJS.ProcessEnv => ({
+  ...process.env,
+  EDGESET_MUTANT: mutant.name,
+  // Each process loads the same modules.
+  NODE_COMPILE_CACHE: cache,
+});
+
+const planted = ['--import', path.join(HERE, 'planted.ts')];
+
+/** Has a process play plans with the mutant in the code, until one breaks what it does not break without. */
+const inSimulation = (mutant: Mutant, cache: string): Promise<Fate> =>
   new Promise((resolve, reject) => {
-    const args = ['--child', '--failures', '1', '--rollouts', String(rollouts)];
-    const child = fork(path.join(copy, 'test/simulation/main.ts'), args, {
+    const child = fork(path.join(HERE, 'child.ts'), {
+      execArgv: planted,
+      env: environment(mutant, cache),
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      timeout: LONGEST_MS,
+      killSignal: 'SIGKILL',
     });
     let complaint = '';
     child.stderr?.on('data', (text: Buffer) => (complaint += text.toString()));
-    child.on('message', (message) => {
-      const { failures, plans, rollouts: done } = message as Tally;
-      resolve(failures[0] && { ...failures[0], plans, rollouts: done });
-    });
+    const hear = async (message: Finding | Verdict): Promise<void> => {
+      if (message.kind === 'survived') {
+        const beside = message.beside.length > 0 ? `, though they broke ${message.beside.join(', ')}` : '';
+        resolve(survived(`${message.plans} plans${beside}`));
+        return;
+      }
+      const { label, plan, rule, text, plans } = message;
+      const without = await play(plan);
+      // The plan finds what is wrong with the code as it is: it says nothing of the mutant.
+      const isOld = killOf(without, mutant.breaks) !== undefined;
+      if (!isOld) resolve({ kind: 'killed', by: label, after: plans === 1 ? '1 plan' : `${plans} plans`, rule, text });
+      child.send(isOld ? 'on' : 'stop');
+    };
+    child.on('message', (message) => void hear(message as Finding | Verdict).catch(reject));
     child.on('error', reject);
-    child.on('exit', () => reject(new Error(`the simulation ended without a word: ${complaint.slice(0, 500)}`)));
+    child.on('exit', (code, signal) =>
+      resolve(survived(`its process ended with ${code ?? signal} and said nothing: ${complaint.slice(0, 500)}`)),
+    );
   });
 
-const judge = async (mutant: Mutant, most: number): Promise<Verdict> => {
-  let copy: string | undefined;
-  try {
-    copy = plant(mutant);
-    return { mutant, kill: await hunt(copy, most) };
-  } catch (error) {
-    return { mutant, kill: undefined, trouble: error instanceof Error ? error.message : String(error) };
-  } finally {
-    if (copy !== undefined) rmSync(copy, { recursive: true, force: true });
+/** Whether a test file passes, with a mutant in the code or without. */
+const passes = (
+  { file, only }: Extract<Hunt, { by: 'test' }>,
+  env: NodeJS.ProcessEnv,
+  imports: readonly string[],
+): Promise<boolean> =>
+  new Promise((resolve, reject) => {
+    const names = only === undefined ? [] : [`--test-name-pattern=${only}`];
+    const child = spawn(process.execPath, [...imports, ...names, path.join(ROOT, file)], {
+      env,
+      stdio: 'ignore',
+      timeout: LONGEST_MS,
+      killSignal: 'SIGKILL',
+    });
+    child.on('error', reject);
+    child.on('exit', (code) => resolve(code === 0));
+  });
+
+const inTest = async (mutant: Mutant, hunt: Extract<Hunt, { by: 'test' }>, cache: string): Promise<Fate> => {
+  if (await passes(hunt, environment(mutant, cache), planted)) return survived(`${hunt.file} passes with it`);
+  // One that fails in any case says nothing of the mutant.
+  if (!(await passes(hunt, environment(mutant, cache), []))) return survived(`${hunt.file} fails without it`);
+  return { kind: 'killed', by: hunt.file, after: '1 run', rule: 'test', text: hunt.only ?? '' };
+};
+
+const judge = async (mutant: Mutant, cache: string): Promise<Fate> => {
+  const trouble = misfit(mutant);
+  if (trouble !== undefined) return survived(trouble);
+  const hunt = mutant.hunt ?? { by: 'seeds' };
+  if (hunt.by === 'hand') return { kind: 'by hand', file: hunt.file, why: hunt.why };
+  return hunt.by === 'test' ? inTest(mutant, hunt, cache) : inSimulation(mutant, cache);
+};
+
+const tell = ({ name, whose, story, breaks }: Mutant, fate: Fate): string => {
+  switch (fate.kind) {
+    case 'killed':
+      return fate.rule === 'test'
+        ? `elsewhere ${name} (${whose}): ${fate.by}`
+        : `killed    ${name} (${whose}): ${fate.rule} by ${fate.by} after ${fate.after}: ${fate.text.slice(0, 160)}`;
+    case 'by hand':
+      return `elsewhere ${name} (${whose}): ${fate.file}, not run here: ${fate.why}`;
+    case 'survived':
+      return `SURVIVED  ${name} (${whose}): ${fate.why}; it is to break ${breaks.join(', ') || 'a test'}: ${story}`;
   }
+};
+
+/** A row of docs/reliability.md. */
+const row = ({ whose, story, breaks }: Mutant, fate: Fate): string => {
+  const cells: Record<Fate['kind'], () => string> = {
+    killed: () =>
+      fate.kind !== 'killed' ? '' : fate.rule === 'test' ? `\`${fate.by}\` | |` : `${fate.rule} | ${fate.by} |`,
+    'by hand': () => (fate.kind === 'by hand' ? `\`${fate.file}\`, by hand | |` : ''),
+    survived: () => `**survives** (${breaks.join(', ')}) | |`,
+  };
+  return `| ${whose} | ${story} | ${cells[fate.kind]()}`;
 };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { most: { type: 'string', default: '3000' } },
+  options: { processes: { type: 'string' }, table: { type: 'boolean', default: false } },
 });
-const chosen = mutants.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
-let survivors = 0;
-const waiting = [...chosen];
+const unknown = positionals.filter((name) => !mutants.some((mutant) => mutant.name === name));
+if (unknown.length > 0) {
+  process.stderr.write(`no mutant has the name ${unknown.join(', ')}; list.ts has their names\n`);
+  process.exit(2);
+}
+const processes = values.processes === undefined ? availableParallelism() : Number(values.processes);
+if (!Number.isInteger(processes) || processes < 1) {
+  process.stderr.write(`--processes must be a whole number above zero, not "${values.processes}"\n`);
+  process.exit(2);
+}
+
+const startedAt = performance.now();
+const cache = mkdtempSync(path.join(tmpdir(), 'edgeset-mutants-'));
+const waiting = mutants.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const fates = new Map<Mutant, Fate>();
 const worker = async (): Promise<void> => {
   for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
-    const { kill, trouble } = await judge(mutant, Number(values.most));
-    if (kill)
-      console.log(
-        `killed   ${mutant.name}: seed ${kill.seed}, after ${kill.rollouts} rollouts: ${kill.rule} ${kill.text.slice(0, 160)}`,
-      );
-    else {
-      survivors += 1;
-      console.log(`SURVIVED ${mutant.name}: ${trouble ?? `${values.most} rollouts`} (${mutant.story})`);
-    }
+    const fate = await judge(mutant, cache);
+    fates.set(mutant, fate);
+    console.log(tell(mutant, fate));
   }
 };
-await Promise.all(Array.from({ length: Math.min(availableParallelism(), chosen.length) }, worker));
-console.log(`mutants: ${chosen.length - survivors} killed, ${survivors} survived`);
-process.exitCode = survivors > 0 ? 1 : 0;
+await Promise.all(Array.from({ length: processes }, worker)).finally(() =>
+  rmSync(cache, { recursive: true, force: true }),
+);
+if (values.table)
+  for (const mutant of mutants) if (fates.has(mutant)) console.log(row(mutant, fates.get(mutant) as Fate));
+const failed = [...fates.values()].filter(({ kind }) => kind === 'survived').length;
+console.log(`took ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
+console.log(`mutants: ${fates.size - failed} passed, ${failed} failed`);
+process.exitCode = failed > 0 ? 1 : 0;

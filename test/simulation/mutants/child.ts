@@ -1,0 +1,30 @@
+// Plays plans with a mutant in the code, one after the other, and tells its parent of each breach that may kill it.
+// The parent says whether to go on.
+
+import { once } from 'node:events';
+import { play } from '../play.ts';
+import { killOf, quarries, writesIn } from './hunt.ts';
+import { mutants } from './list.ts';
+import type { Finding, Verdict } from './messages.ts';
+
+const mutant = mutants.find(({ name }) => name === process.env.EDGESET_MUTANT);
+if (!mutant) throw new Error('EDGESET_MUTANT names no mutant');
+
+const send = (message: Finding | Verdict): Promise<void> =>
+  new Promise((resolve) => process.send?.(message, undefined, undefined, () => resolve()));
+
+let plans = 0;
+const beside = new Set<string>();
+for await (const { label, plan } of quarries(mutant.hunt ?? { by: 'seeds' }, writesIn)) {
+  plans += 1;
+  const outcome = await play(plan);
+  const kill = killOf(outcome, mutant.breaks);
+  for (const { rule } of outcome.breaches) if (!mutant.breaks.includes(rule)) beside.add(rule);
+  if (!kill) continue;
+  const answered = once(process, 'message');
+  await send({ kind: 'finding', label, plan, rule: kill.rule, text: kill.text, plans });
+  const [answer] = (await answered) as ['on' | 'stop'];
+  if (answer === 'stop') process.exit(0);
+}
+await send({ kind: 'survived', plans, beside: [...beside] });
+process.exit(0);

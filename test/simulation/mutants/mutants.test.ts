@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { mutants } from './list.ts';
+import { misfit } from './plant.ts';
+
+const numbered = (letter: string, last: number): string[] =>
+  Array.from({ length: last }, (_, index) => `${letter}${index + 1}`);
+
+describe('the mutants', () => {
+  it('each have their places in the code, once', () => {
+    assert.deepEqual(
+      mutants.flatMap((mutant) => {
+        const why = misfit(mutant);
+        return why === undefined ? [] : [`${mutant.name}: ${why}`];
+      }),
+      [],
+    );
+  });
+
+  it('have names of their own', () => {
+    const names = mutants.map(({ name }) => name);
+    assert.equal(new Set(names).size, names.length);
+  });
+
+  it('say by what they may die', () => {
+    for (const { name, breaks, hunt } of mutants)
+      assert.equal(breaks.length === 0, hunt?.by === 'test' || hunt?.by === 'hand', name);
+  });
+
+  it('break every invariant, and bring back every defect of others that is known', () => {
+    const told = mutants.flatMap(({ whose, breaks }) => [...breaks, ...(whose.match(/#\d+|[SL]\d+/g) ?? [])]);
+    const issues = [
+      123232, 63465, 117204, 73011, 77203, 75836, 95432, 14528, 62519, 56355, 118823, 129795, 117658, 898, 1323, 1012,
+      443, 2520, 2512, 1340, 2409, 2509, 2754,
+    ];
+    const wanted = [...numbered('S', 16), ...numbered('L', 8), ...issues.map((issue) => `#${issue}`)];
+    assert.deepEqual(
+      wanted.filter((each) => !told.includes(each)),
+      [],
+    );
+  });
+});
