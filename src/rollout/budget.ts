@@ -27,9 +27,10 @@ export interface Usage {
 
 /**
  * May an act begin on a node whose pod is down already? One that an older act broke is in flight anyway and uses its own
- * slot: it competes with nodes that are under way only, and not with others that wait for the same repair. Were it to
- * compete with all that are in flight, a mended template could repair nothing once they are more than the budget
- * (lowered, or a percent of fewer nodes, or exceeded by suspects that returned broken).
+ * slot, unless its pod is ready: that one is about to be available, or is so already by what has not been heard yet. It
+ * competes with nodes that are under way only, and not with others that wait for the same repair. Were it to compete with
+ * all that are in flight, a mended template could repair nothing once they are more than the budget (lowered, or a percent
+ * of fewer nodes, or exceeded by suspects that returned broken).
  */
 export const roomForBroken = (budget: number, usage: Usage, ownSlot: boolean): boolean =>
   (ownSlot ? usage.trying : usage.inFlight) < budget;

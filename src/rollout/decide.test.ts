@@ -125,6 +125,19 @@ describe('repair by a newer target', () => {
     assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
   });
 
+  it('leaves a pod that is ready, and about to be available, to the budget that all compete for', () => {
+    const bench = benchAt(4, { maxUnavailable: count(2), minReadyMs: 5_000 });
+    bench.act('n0', 'n1');
+    bench.start('n0', 'b', { readyChangedAt: bench.now() });
+    bench.start('n1', 'b', broken);
+    bench.target('c');
+    assert.deepEqual(bench.nodesOf('reserve'), ['n0', 'n1']);
+    bench.policy({ maxUnavailable: count(1), minReadyMs: 5_000 });
+    assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
+    bench.reserve('n1');
+    assert.deepEqual(bench.nodesOf('delete'), ['n1']);
+  });
+
   it('leaves the older act in its slot when it is taken back', () => {
     const bench = benchAt(2, { maxUnavailable: count(1) });
     bench.act('n0');

@@ -156,7 +156,7 @@ const settleOpenActs = (ledger: Ledger, mayBegin: boolean, budget: number, usage
       occupied: usage.occupied - (inFlight || down ? 1 : 0),
     };
     const room = down
-      ? roomForBroken(budget, others, act.repairs !== undefined)
+      ? roomForBroken(budget, others, act.repairs !== undefined && pod?.ready !== true)
       : roomForHealthy(budget, others, surges(ledger.policy));
     const wanted =
       mayBegin && room && act.rollout === ledger.state.rollout && pod?.uid === act.podUid && mayAct(ledger, record);
@@ -193,6 +193,8 @@ const giveSlots = (ledger: Ledger, budget: number, usage: Usage): Action[] => {
   };
   for (const record of ledger.candidates('repair')) {
     if (actions.length >= LARGEST_WAVE || !roomForBroken(budget, usage, true)) break;
+    const others: Usage = { ...usage, inFlight: usage.inFlight - 1 };
+    if (livePod(record)?.facts.ready && !roomForBroken(budget, others, false)) continue;
     reserve(record);
     usage.trying += 1;
   }
