@@ -249,6 +249,11 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
     agents?.add(name);
   };
 
+  /** What waited for something begins when it meets it. */
+  const begins = (happening: Happening): void => {
+    meet(happening);
+    checker.deed(happening.deed);
+  };
   /** A change counts when it changes something. */
   const change = (happening: Happening, work: () => void): void => {
     const before = machinery.resourceVersion;
@@ -373,14 +378,14 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
         const { forMs, ms, watch } = deed;
         for (const link of links())
           if (forMs === undefined) link.setLag(watch, ms);
-          else link.disturb(watch, { how: 'lag', ms, forMs }, () => meet(happening));
+          else link.disturb(watch, { how: 'lag', ms, forMs }, () => begins(happening));
         return;
       }
       case 'disturb':
         for (const link of links())
           link.disturb(deed.watch, { how: deed.how }, () => {
             count(deed.how);
-            meet(happening);
+            begins(happening);
           });
         return;
       case 'restart-api':

@@ -22,8 +22,10 @@ export interface PaceOptions {
 const PROMPT_MS = 1_000;
 /** What went wrong is tried again after so long at most; a new leader has read everything by then. */
 const RECOVERY_MS = 40_000;
-/** An event that was held back, or lost, is made up for by then. */
+/** An event that was held back is there by then, and a watch that ended is open again. */
 const WATCH_RECOVERY_MS = 130_000;
+/** A watch that brings nothing any more is given up by then. */
+const SILENCE_MS = 420_000;
 /** A reservation is carried out, or given back, within so long of a leader that is well. */
 const SETTLED_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 20;
@@ -227,6 +229,9 @@ export const createPaceJudge = (court: Court, { believers, against, isInFlight }
       bePatient(RECOVERY_MS);
     },
     hears: look,
+    opens: (process) => {
+      if (process === leader) bePatient(RECOVERY_MS);
+    },
     sends({ call, node }) {
       // One act after the other is no idleness.
       waiting = undefined;
@@ -239,7 +244,8 @@ export const createPaceJudge = (court: Court, { believers, against, isInFlight }
       if (lost) check('L4');
     },
     deed(deed) {
-      const ms = TROUBLE.get(deed.do);
+      const isSilence = deed.do === 'disturb' && deed.how === 'silence';
+      const ms = isSilence ? SILENCE_MS : TROUBLE.get(deed.do);
       if (ms !== undefined) bePatient(ms);
       if (deed.do === 'disturb' && deed.how === 'drop') lost = true;
     },
