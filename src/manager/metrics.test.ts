@@ -58,6 +58,7 @@ test('requests, reconciles, queue and acts are counted under their conventional 
     assert.ok(body.split('\n').includes(line), `no line ${line} in\n${body}`);
   assert.match(body, /^process_cpu_seconds_total /m);
   assert.match(body, /^nodejs_eventloop_lag_seconds /m);
+  assert.doesNotMatch(body, /eventloop_lag_(min|max|mean|stddev|p\d+)/, 'what is not sampled is not told');
 });
 
 test('rollouts are read at the scrape, by phase and DaemonSet', async () => {
