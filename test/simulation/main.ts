@@ -23,6 +23,7 @@ const USAGE = `usage: npm run sim -- [options]
   --processes N  side by side (default: one a core)
   --explore      a fault at every write of every scenario instead: the process crashes there, or sleeps while
                  another leads
+  --scenario T   of --explore: only scenarios whose name holds this text
   --seed S       tells the story of one plan, made smaller first when it fails
   --plan FILE    the same of a plan as JSON
 `;
@@ -33,6 +34,7 @@ const options = {
   faults: { type: 'string' },
   processes: { type: 'string' },
   explore: { type: 'boolean', default: false },
+  scenario: { type: 'string', default: '' },
   /** Of a child: its number. */
   part: { type: 'string', default: '0' },
   seed: { type: 'string' },
@@ -160,10 +162,16 @@ const runMany = async (
   return sum.failures.length > 0 ? 1 : 0;
 };
 
+const scenariosNamed = (text: string) => {
+  const chosen = scenarios.filter(({ name }) => name.includes(text));
+  if (chosen.length === 0) throw new UsageError(`--scenario: no scenario is called so, "${text}"`);
+  return chosen;
+};
+
 /** Every so many-th scenario. */
-const explorePart = async (part: number, parts: number): Promise<Tally> => {
+const explorePart = async (text: string, part: number, parts: number): Promise<Tally> => {
   const tally = newTally();
-  const mine = scenarios.filter((_, index) => index % parts === part);
+  const mine = scenariosNamed(text).filter((_, index) => index % parts === part);
   for (const ordeal of ordeals)
     for await (const { scenario, breaches } of explore(ordeal, mine)) {
       tally.plans += 1;
@@ -174,15 +182,16 @@ const explorePart = async (part: number, parts: number): Promise<Tally> => {
   return tally;
 };
 
-const exploreAll = async (processes: number): Promise<number> => {
+const exploreAll = async (wanted: string, processes: number): Promise<number> => {
+  const chosen = scenariosNamed(wanted);
   const startedAt = performance.now();
   const sum = newTally();
   const parts = Array.from({ length: processes }, (_, part) =>
-    inChild(['--explore', '--part', String(part), '--processes', String(processes)]),
+    inChild(['--explore', '--scenario', wanted, '--part', String(part), '--processes', String(processes)]),
   );
   for (const tally of await Promise.all(parts)) add(sum, tally);
   const seconds = (performance.now() - startedAt) / 1000;
-  console.log(`explored  ${scenarios.length} scenarios, points: ${list(sum.fired)}, in ${seconds.toFixed(0)} s`);
+  console.log(`explored  ${chosen.length} scenarios, points: ${list(sum.fired)}, in ${seconds.toFixed(0)} s`);
   for (const { rule, text } of sum.failures) console.log(`BROKEN    ${rule} ${text}`);
   console.log(`exploration: ${sum.plans - sum.failures.length} passed, ${sum.failures.length} failed`);
   return sum.failures.length > 0 ? 1 : 0;
@@ -200,9 +209,10 @@ const main = async (): Promise<number> => {
   const rollouts = numberOf('rollouts', values.rollouts);
   const first = numberOf('first', values.first);
   const processes = values.processes === undefined ? availableParallelism() : numberOf('processes', values.processes);
-  if (!values.child) return values.explore ? exploreAll(processes) : runMany(first, rollouts, values.faults, processes);
+  if (!values.child)
+    return values.explore ? exploreAll(values.scenario, processes) : runMany(first, rollouts, values.faults, processes);
   const tally = values.explore
-    ? await explorePart(Number(values.part), processes)
+    ? await explorePart(values.scenario, Number(values.part), processes)
     : await playBatch(first, rollouts, kinds, numberOf('failures', values.failures));
   await new Promise((resolve) => process.send?.(tally, resolve));
   return 0;

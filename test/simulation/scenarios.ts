@@ -1,5 +1,6 @@
 import type { Strategy } from './plan.ts';
 import { at, release, type Scenario, type Shape, scenario } from './scenario.ts';
+import { lifecycleScenarios } from './scenarios-lifecycle.ts';
 import { ownersScenarios } from './scenarios-owners.ts';
 
 export type { Scenario } from './scenario.ts';
@@ -72,5 +73,6 @@ export const scenarios: readonly Scenario[] = [
     release(10, 'app:v1'),
     at(11, { do: 'strategy', strategy: 'recreate' }),
   ),
+  ...lifecycleScenarios,
   ...ownersScenarios,
 ];
