@@ -193,10 +193,9 @@ export const createPaceJudge = (court: Court, { believers, against, isInFlight }
     const idle = now() - since;
     figure('longest wait for a free slot, ms', idle, 'most');
     if (idle <= PROMPT_MS) return;
-    breach(
-      ruleOf(waiting),
-      `${waiting.free} slots are free for ${Math.round(idle)} ms, and ${waiting.candidates.join(', ')} wait`,
-    );
+    const text = `${waiting.free} slots are free for ${Math.round(idle)} ms, and ${waiting.candidates.join(', ')} wait`;
+    // It is what it is in these circumstances, and idleness in all of them.
+    for (const rule of new Set([ruleOf(waiting), 'L5'])) breach(rule, text);
     bePatient(RECOVERY_MS);
   };
 

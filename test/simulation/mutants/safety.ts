@@ -334,4 +334,23 @@ export const safety: readonly Mutant[] = [
       at(120, { do: 'mend' }),
     ),
   },
+  {
+    name: 'suspects-are-forgotten',
+    whose: 'S13',
+    story: 'nodes that went away soon after their update do not count until they are lost for good',
+    breaks: ['S13'],
+    hunt: { by: 'seeds', faults: ['F12', 'F10'] },
+    file: 'src/rollout/breaker.ts',
+    find: 'open: failures + tally.suspects >= threshold,',
+    replace: 'open: failures >= threshold,',
+  },
+  {
+    name: 'a-status-for-every-pass',
+    whose: 'S15',
+    story: 'the status is written as often as anything changes, and not once a second',
+    breaks: ['S15'],
+    file: 'src/controller/status-writer.ts',
+    find: 'nextTurn(lookedAt, STATUS_EVERY_MS, clock.now())',
+    replace: 'nextTurn(lookedAt, 0, clock.now())',
+  },
 ];
