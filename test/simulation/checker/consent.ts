@@ -54,7 +54,8 @@ const STRATEGY = 'apps.openyurt.io/update-strategy';
 /** By less than this clocks may differ without anybody's noticing: a deadline may pass so much early where they do. Ms. */
 const CLOCKS_MS = 60_000;
 const OUTCOME_UNKNOWN = 504;
-/** What the process that made an announcement, or wrote a deadline, may have been behind. Ms. */
+/** What was asked so long ago and not answered was lost with the process that was asked. Ms. */
+const UNDER_WAY_MS = 60_000;
 const isAgreed = (status: number): boolean => status >= 200 && status < 300;
 
 const conditionOf = (pod: Pod, type: string) => pod.status?.conditions?.find((condition) => condition.type === type);
@@ -260,8 +261,13 @@ export const createConsentJudge = ({ report, truth, now, clockOf }: ConsentOptio
       if (!isOta(truth.daemonSet) || willing.has(pod.node)) return false;
       // Sooner or later a deadline acts in his place.
       if (!Number.isNaN(deadlineOf(truth.daemonSet))) return false;
-      const { offered = false, revision } = said.get(pod.uid) ?? {};
-      return offered && revision === truth.target && !pod.terminating && !pod.ended;
+      const { offered = false, revision = '' } = said.get(pod.uid) ?? {};
+      // What he was told is kept is carried out; what he has only just asked may be.
+      const isKept = consents.some((each) => {
+        const isOpen = each.answeredAt === undefined ? now() - each.at < UNDER_WAY_MS : !each.atOnce;
+        return isOpen && allows(each, pod, revision, now());
+      });
+      return offered && !isKept && revision === truth.target && !pod.terminating && !pod.ended;
     },
     /** A pod of the target says that there is nothing to decide. */
     isTold(pod: TruePod): boolean {

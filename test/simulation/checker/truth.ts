@@ -144,7 +144,8 @@ export const createTruth = (
     podsOn: (node) => [...(byNode.get(node) ?? [])],
     get target() {
       let newest: { number: number; hash: string } | undefined;
-      for (const each of revisions.values()) if (!newest || each.number > newest.number) newest = each;
+      // A controller that has not seen its own last one yet gives a number twice: the later is meant.
+      for (const each of revisions.values()) if (!newest || each.number >= newest.number) newest = each;
       const observed = daemonSet?.status?.observedGeneration ?? 0;
       return observed >= (daemonSet?.metadata?.generation ?? 1) ? newest?.hash : undefined;
     },
