@@ -25,9 +25,16 @@ const MIDWAY_MS = 4_000;
 /** Long enough to connect anew, and to have calls under way. */
 const RESET_EVERY_MS = 500;
 
-/** Until the API server, which may be away, has done it. */
+/** The API server may be away, and a busy machine takes long to bring it back. */
+const PATIENCE_MS = 90_000;
+/** Whoever sleeps for so long is succeeded. */
+const PAST_LEASE_MS = 30_000;
+
+const patiently = <T>(what: string, probe: () => Promise<T> | T) => until(what, probe, PATIENCE_MS);
+
+/** Until the API server has done it. */
 const insist = async (what: string, work: () => Promise<unknown>): Promise<void> => {
-  await until(what, async () => {
+  await patiently(what, async () => {
     await work();
     return true;
   });
@@ -87,7 +94,7 @@ const disturbLink = async (
 ): Promise<string> => {
   const seat = await pair.find(deed.who);
   const { link } = seat;
-  await until(`${seat.name} has connections`, () => link.open > 0);
+  await patiently(`${seat.name} has connections`, () => link.open > 0);
   const open = link.open;
   const work = async (): Promise<void> => {
     if (deed.do === 'reset') {
@@ -117,7 +124,7 @@ const strike = async (stage: Stage, deed: Extract<Deed, { do: 'kill' | 'stop' }>
   if (deed.do === 'kill') {
     manager.kill('SIGKILL');
     await manager.exit;
-    await until('another process takes its place', () => seat.manager !== manager, 60_000);
+    await patiently('another process takes its place', () => seat.manager !== manager);
     return seat.name;
   }
   let succeeded = false;
@@ -129,15 +136,14 @@ const strike = async (stage: Stage, deed: Extract<Deed, { do: 'kill' | 'stop' }>
         'the time is over',
         async () => {
           succeeded ||= (await pair.holder().catch(() => identity)) !== identity;
-          return performance.now() >= end;
+          return performance.now() >= end && (succeeded || deed.forMs < PAST_LEASE_MS);
         },
-        deed.forMs + 5_000,
+        deed.forMs + PATIENCE_MS,
       );
     } finally {
       manager.resume();
     }
   });
-  if (!succeeded && deed.forMs > 30_000) throw new Error(`nobody succeeded ${seat.name} in ${deed.forMs} ms`);
   return `${seat.name}, ${succeeded ? 'succeeded' : 'not succeeded'}`;
 };
 
@@ -157,7 +163,7 @@ const remake = async ({ cluster, api, nodes, nodeLabels }: Stage, number: number
   await insist('a node is removed', () => cluster.removeNodes([name]));
   // A simulated kubelet that has not noticed yet would take the new node for the old one, and then forget it.
   const lease = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${name}`;
-  await until('it is gone, and its lease with it', async () => (await api.find(lease)) === undefined);
+  await patiently('it is gone, and its lease with it', async () => (await api.find(lease)) === undefined);
   await insist('it is made again', async () => {
     if ((await find()) === undefined) await cluster.addNodes([name], { labels: nodeLabels });
   });
@@ -179,7 +185,7 @@ export const carryOut = async (stage: Stage, deed: Deed): Promise<string> => {
     case 'restart-api': {
       const breaks = watcher.breaks();
       await whileBlind(pair, undefined, CATCH_UP_MS.process, () => cluster.restartApiServer());
-      await until('watches broke', () => watcher.breaks() > breaks);
+      await patiently('watches broke', () => watcher.breaks() > breaks);
       return '';
     }
     case 'hold-native':
@@ -199,7 +205,7 @@ export const carryOut = async (stage: Stage, deed: Deed): Promise<string> => {
     case 'delete-pods': {
       const names = new Set(deed.nodes.map((number) => nodes[number]));
       let removed = 0;
-      await until('a pod is deleted by hand', async () => {
+      await patiently('a pod is deleted by hand', async () => {
         for (const { name, node, terminating, object } of await sets.pods(deed.set))
           if (names.has(node) && !terminating)
             removed += Number(await api.remove(`/api/v1/namespaces/${object.metadata?.namespace}/pods/${name}`));
@@ -224,7 +230,7 @@ export const carryOut = async (stage: Stage, deed: Deed): Promise<string> => {
             watcher.sights
               .slice(from)
               .some(({ resource, response }) => resource === 'pods' && isBroken(response as Pod)),
-          45_000,
+          PATIENCE_MS,
         );
         await pass(deed.forMs);
       } finally {

@@ -120,10 +120,14 @@ export const startPair = async (cluster: Cluster, api: Api, namespace: string) =
     absences: () => seats.map(({ name, credentials, spells }) => ({ name, credentials: [...credentials], spells })),
     /** As soon as one of the two leads. */
     async find(who: Who): Promise<Seat> {
-      const leader = await until('one of the two leads', async () => {
-        const name = await holder();
-        return seats.find(({ identity }) => identity === name);
-      });
+      const leader = await until(
+        'one of the two leads',
+        async () => {
+          const name = await holder();
+          return seats.find(({ identity }) => identity === name);
+        },
+        90_000,
+      );
       return seats.find((seat) => (seat === leader) === (who === 'leader')) ?? leader;
     },
     /** Takes down that this manager, or every one, may not learn what happens; call what it gives back when it does again. */

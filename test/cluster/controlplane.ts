@@ -305,7 +305,8 @@ const start = async (
 
   const restart = async (name: ProgramName): Promise<void> => {
     programs[name] = await launch[name]();
-    if (name === 'kube-apiserver') await untilReady(programs[name], ready, 60_000);
+    // Beside all else that runs by then: it takes longer than the first time.
+    if (name === 'kube-apiserver') await untilReady(programs[name], ready, 120_000);
   };
   return {
     dir,
