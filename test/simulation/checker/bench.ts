@@ -1,4 +1,5 @@
 import { createBreakerJudge } from './breaker.ts';
+import { createHaltingJudge } from './halting.ts';
 import { createHonestyJudge } from './honesty.ts';
 import type { Court, Judge, ManagersAct } from './judge.ts';
 import { createLeadersJudge } from './leaders.ts';
@@ -28,6 +29,7 @@ export const createBench = (court: Court, { works, isInFlight }: ActsKnown) => {
   const judges: readonly Judge[] = [
     leaders,
     breaker,
+    createHaltingJudge(court, { believers: leaders.believers, against: breaker.against }),
     createStaleJudge(court),
     createTurningBackJudge(court),
     createTidesJudge(court, isWorking),
