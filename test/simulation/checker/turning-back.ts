@@ -17,7 +17,8 @@ export const createTurningBackJudge = ({ report, truth }: Court): Judge => {
       const live = truth.podsOn(node).filter(({ terminating, ended }) => !terminating && !ended);
       if (live.length === 0) return;
       if (live.some(({ hash }) => hash === target)) {
-        reached.set(node, rollout);
+        // Beside a new pod that dies the old one was never gone.
+        if (live.every(({ hash }) => hash === target)) reached.set(node, rollout);
         return;
       }
       if (reached.get(node) !== rollout) return;
