@@ -32,6 +32,17 @@ describe('virtual clock', () => {
     assert.equal(count, 1);
   });
 
+  it('keeps the order of what is left when most of what was set is cancelled', () => {
+    const clock = createVirtualClock(0);
+    const fired: number[] = [];
+    const timers = Array.from({ length: 1000 }, (_, index) =>
+      clock.timer(500 - (index % 500), () => fired.push(index)),
+    );
+    for (const [index, timer] of timers.entries()) if (index % 100 !== 0) timer.cancel();
+    clock.run(500);
+    assert.deepEqual(fired, [400, 900, 300, 800, 200, 700, 100, 600, 0, 500]);
+  });
+
   it('stands where the wanted state was reached, and says when it was not', () => {
     const clock = createVirtualClock(0);
     let ticks = 0;

@@ -23,16 +23,31 @@ export interface VirtualClock extends Clock {
 /** A turn of the event loop comes when no promise has anything left to do. */
 const settle = nextTurn;
 
+const LEAST_TO_SWEEP = 64;
+
 /** A clock that stands at `startMs` (epoch milliseconds) until it is moved. */
 export const createVirtualClock = (startMs: number): VirtualClock => {
-  const timers = new TinyQueue<Entry>([], (a, b) => a.at - b.at || a.order - b.order);
+  const sooner = (a: Entry, b: Entry): number => a.at - b.at || a.order - b.order;
+  let timers = new TinyQueue<Entry>([], sooner);
   let now = startMs;
   let order = 0;
+  let cancelled = 0;
+
+  /** Most timers are limits that are cancelled long before their time: they are not kept until then. */
+  const sweep = (): void => {
+    if (cancelled < LEAST_TO_SWEEP || cancelled * 2 < timers.length) return;
+    timers = new TinyQueue(
+      timers.data.filter((entry) => entry.fire),
+      sooner,
+    );
+    cancelled = 0;
+  };
 
   const nextWithin = (end: number): Entry | undefined => {
     for (let next = timers.peek(); next && next.at <= end; next = timers.peek()) {
       timers.pop();
       if (next.fire) return next;
+      cancelled -= 1;
     }
     return undefined;
   };
@@ -51,7 +66,10 @@ export const createVirtualClock = (startMs: number): VirtualClock => {
       timers.push(entry);
       return {
         cancel() {
+          if (!entry.fire) return;
           entry.fire = undefined;
+          cancelled += 1;
+          sweep();
         },
       };
     },

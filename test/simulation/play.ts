@@ -80,7 +80,7 @@ export const play = async (plan: Plan, keep = false): Promise<Outcome> => {
       await time.advanceUntil(() => false, startedAt + happening.at - time.now());
       world.carryOut(happening);
     }
-    const isOver = (): boolean => checker.breaches.length > 0 || checker.unfinished().length === 0;
+    const isOver = (): boolean => checker.hasBreaches() || checker.isFinished();
     let done = await time.advanceUntil(isOver, PATIENCE_MS);
     for (let encore = 1; done && checker.breaches.length === 0 && encore <= MOST_ENCORES; encore += 1) {
       const unmet = world.unmet(plan.happenings);

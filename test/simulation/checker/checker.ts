@@ -144,6 +144,15 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
     return () => done.forEach((each) => each());
   };
 
+  /** One node's pods are what they are to be in the end. */
+  const isAtTarget = (pods: readonly TruePod[]): boolean => {
+    const [pod, ...others] = pods;
+    if (!pod || others.length > 0) return false;
+    const isThere = acts.works(pod) && !pod.preparing && consent.isTold(pod);
+    return pod.hash === truth.target ? isThere : consent.mayStay(pod);
+  };
+  const isDeleted = (): boolean => truth.daemonSet?.metadata?.deletionTimestamp != null;
+
   return {
     truth,
     breaches: report.breaches,
@@ -206,17 +215,20 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
         carriedOut?.();
       };
     },
+    /** L1 in a word: asked after every event. */
+    isFinished(): boolean {
+      if (isDeleted()) return false;
+      for (const { name, eligible, ready } of truth.nodes.values())
+        if (eligible && ready && !isAtTarget(truth.podsOn(name))) return false;
+      return gates.left().length === 0;
+    },
     /** L1, once nothing is wrong with the cluster any more: what still keeps the rollout from its end. */
     unfinished(): string[] {
-      const left: string[] = truth.daemonSet?.metadata?.deletionTimestamp == null ? [] : ['it is being deleted'];
+      const left: string[] = isDeleted() ? ['it is being deleted'] : [];
       for (const { name, eligible, ready } of truth.nodes.values()) {
         if (!eligible || !ready) continue;
         const pods = truth.podsOn(name);
-        const [pod, ...others] = pods;
-        if (pod && others.length === 0) {
-          const isThere = acts.works(pod) && !pod.preparing && consent.isTold(pod);
-          if (pod.hash === truth.target ? isThere : consent.mayStay(pod)) continue;
-        }
+        if (isAtTarget(pods)) continue;
         const told = pods.map(
           (each) =>
             `${each.name} ${each.hash}${each.terminating ? ' terminating' : ''}${each.preparing ? ' preparing' : ''}${acts.works(each) ? '' : ' not available'}`,

@@ -63,6 +63,8 @@ export const together = (checkers: readonly Checker[]) => ({
   over(): void {
     for (const checker of checkers) checker.over();
   },
+  hasBreaches: (): boolean => checkers.some(({ breaches }) => breaches.length > 0),
+  isFinished: (): boolean => checkers.every((checker) => checker.isFinished()),
   /** L1, once nothing is wrong with the cluster any more. */
   unfinished: (): string[] => checkers.flatMap((checker) => checker.unfinished()),
 });

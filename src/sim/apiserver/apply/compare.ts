@@ -1,5 +1,5 @@
 import { anyShape, type Shape, type StructShape } from '../schema/index.ts';
-import { equal, isRecord, type Json } from '../value/index.ts';
+import { equal, isRecord, type Json, recordOf } from '../value/index.ts';
 import { type FieldSet, fieldsOf, parts, SELF, union } from './field-set.ts';
 
 export interface Comparison {
@@ -18,14 +18,16 @@ const thing = (shape: Shape, set: FieldSet): FieldSet =>
       : { [SELF]: LEAF, ...set }
     : set;
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** Most of an object's changes touch a field or two: only those are looked at. */
-const compareStructs = (before: Json, after: Json, shape: StructShape): Comparison => {
+const compareStructs = (before: Json, after: Json, shape: StructShape, except = NONE): Comparison => {
   let changed: Record<string, unknown> | undefined;
   let removed: Record<string, unknown> | undefined;
   for (const name in after) {
     const value = after[name];
     const old = before[name];
-    if (value === old || value === undefined) continue;
+    if (value === old || value === undefined || except.has(name)) continue;
     const of = shape.fields.get(name)?.shape ?? anyShape;
     if (old === undefined) {
       (changed ??= {})[`f:${name}`] = fieldsOf(value, of);
@@ -36,9 +38,28 @@ const compareStructs = (before: Json, after: Json, shape: StructShape): Comparis
     if (inner.removed) (removed ??= {})[`f:${name}`] = inner.removed;
   }
   for (const name in before)
-    if (before[name] !== undefined && after[name] === undefined)
+    if (before[name] !== undefined && after[name] === undefined && !except.has(name))
       (removed ??= {})[`f:${name}`] = fieldsOf(before[name], shape.fields.get(name)?.shape ?? anyShape);
   return { changed, removed };
+};
+
+const NOT_CONTENT: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+
+/** What differs between two objects, but for the fields of metadata that nobody owns. */
+export const compareObjects = (
+  before: Json,
+  after: Json,
+  shape: StructShape,
+  ownerless: ReadonlySet<string>,
+): Comparison => {
+  const content = compareStructs(before, after, shape, NOT_CONTENT);
+  const metaShape = shape.fields.get('metadata')?.shape;
+  if (before.metadata === after.metadata || metaShape?.form !== 'struct') return content;
+  const meta = compareStructs(recordOf(before.metadata), recordOf(after.metadata), metaShape, ownerless);
+  return {
+    changed: meta.changed ? { ...content.changed, 'f:metadata': meta.changed } : content.changed,
+    removed: meta.removed ? { ...content.removed, 'f:metadata': meta.removed } : content.removed,
+  };
 };
 
 /** What differs between two values of one shape. Shared parts are not walked. */

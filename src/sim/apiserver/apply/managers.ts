@@ -1,7 +1,7 @@
 import { apiVersionOf, type Kind } from '../kinds/index.ts';
 import { shapeOfKind } from '../schema/index.ts';
 import { arrayOf, at, type Json, recordOf, textOf, without } from '../value/index.ts';
-import { compare } from './compare.ts';
+import { compare, compareObjects } from './compare.ts';
 import { difference, type FieldSet, union } from './field-set.ts';
 
 /** One entry of `metadata.managedFields`. */
@@ -63,6 +63,8 @@ const OF_SERVER = [
   'deletionGracePeriodSeconds',
 ];
 
+const ownerless: ReadonlySet<string> = new Set(OF_SERVER);
+
 /** The part of an object that can be owned. */
 export const ownable = (object: Json | undefined): Json => {
   if (object === undefined) return {};
@@ -85,9 +87,11 @@ const same = (a: Pick<Manager, 'manager' | 'operation' | 'subresource'>, b: type
  * clears `managedFields` (to one empty entry) starts the account anew.
  */
 export const recordOwner = (previous: Json | undefined, next: Json, kind: Kind, writer: Writer): Json => {
-  const before = ownable(previous);
-  const after = ownable(next);
-  const { changed, removed } = compare(before, after, shapeOfKind(kind));
+  const shape = shapeOfKind(kind);
+  const { changed, removed } =
+    shape.form === 'struct'
+      ? compareObjects(previous ?? {}, next, shape, ownerless)
+      : compare(ownable(previous), ownable(next), shape);
   const cleared = arrayOf(at(next, 'metadata', 'managedFields'));
   const reset = previous !== undefined && cleared.length === 1 && Object.keys(recordOf(cleared[0])).length === 0;
   const given = previous === undefined || reset ? [] : edited(previous, next);
