@@ -1,3 +1,4 @@
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import type { Call } from '../call.ts';
 import type { Court, Judge } from './judge.ts';
@@ -15,6 +16,15 @@ const boundTo = ({ body, options }: Call): number => {
     preconditions?.resourceVersion ?? (body as Versioned | undefined)?.metadata?.resourceVersion ?? Number.NaN,
   );
 };
+
+/**
+ * What came of a pull is told by a part of the manager that has no share in acts, and hears of pods by a watch of its own.
+ * An act by what was before cannot be carried out: it is bound to that version.
+ */
+const isReport = ({ body }: Call): boolean =>
+  (body as Pod | undefined)?.status?.conditions?.some(
+    ({ type, reason }) => type === 'PodImageReady' && (reason === 'PullImageSuccess' || reason === 'PullImageFail'),
+  ) ?? false;
 
 /**
  * S8: nothing is begun by a process before it has seen everything once, and nothing on an object that it has itself written
@@ -45,7 +55,7 @@ export const createStaleJudge = ({ report, rolloutName }: Court): Judge => {
     },
     learns(call, object) {
       const { verb, resource } = call;
-      if (!resource || !object || verb === 'get') return;
+      if (!resource || !object || verb === 'get' || isReport(call)) return;
       if (verb === 'list') {
         note(call.process, resource.plural);
         return;
