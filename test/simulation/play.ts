@@ -34,9 +34,12 @@ const ENCORE_MS = 60_000;
 const playAgain = async (
   { time, carryOut }: World,
   happenings: readonly Happening[],
+  { strategy }: Plan,
   encore: number,
 ): Promise<void> => {
   const now = (deed: Deed): void => carryOut({ at: 0, deed });
+  // Calls are those of the strategy that the plan began with.
+  now({ do: 'strategy', strategy });
   for (const happening of happenings) carryOut(happening);
   if (happenings.some(({ fault }) => fault === 'F13')) now({ do: 'crash', who: 'leader' });
   if (!happenings.some(({ fault }) => fault === 'F12')) now({ do: 'release', image: `app:encore-${encore}` });
@@ -85,7 +88,7 @@ export const play = async (plan: Plan, keep = false): Promise<Outcome> => {
     for (let encore = 1; done && checker.breaches.length === 0 && encore <= MOST_ENCORES; encore += 1) {
       const unmet = world.unmet(plan.happenings);
       if (unmet.length === 0) break;
-      await playAgain(world, unmet, encore);
+      await playAgain(world, unmet, plan, encore);
       done = await time.advanceUntil(isOver, PATIENCE_MS);
     }
     if (!done)

@@ -20,8 +20,10 @@ export interface PaceOptions {
 
 /** An act follows so soon where nothing is in its way. */
 const PROMPT_MS = 1_000;
-/** What went wrong is tried again after so long at most; a new leader has read everything by then. */
+/** What went wrong is tried again after so long at most. */
 const RECOVERY_MS = 40_000;
+/** Who has begun to lead, or to watch anew, has read everything by then. */
+const READ_WITHIN_MS = 8_000;
 /** An event that was held back is there by then, and a watch that ended is open again. */
 const WATCH_RECOVERY_MS = 130_000;
 /** A watch that brings nothing any more is given up by then. */
@@ -106,7 +108,7 @@ export const createPaceJudge = (court: Court, { believers, against, isInFlight }
       leader = undefined;
       return undefined;
     }
-    if (only !== leader) bePatient(RECOVERY_MS);
+    if (only !== leader) bePatient(READ_WITHIN_MS);
     leader = only;
     for (const call of inTheAir.get(state.name) ?? []) if (now() - call.at > PROMPT_MS) bePatient(RECOVERY_MS);
     return now() >= patientUntil ? leader : undefined;
@@ -229,7 +231,7 @@ export const createPaceJudge = (court: Court, { believers, against, isInFlight }
     },
     hears: look,
     opens: (process) => {
-      if (process === leader) bePatient(RECOVERY_MS);
+      if (process === leader) bePatient(READ_WITHIN_MS);
     },
     sends({ call, node }) {
       // One act after the other is no idleness.
