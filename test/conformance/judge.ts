@@ -113,7 +113,7 @@ export const judge = (records: readonly AuditRecord[], options: JudgeOptions): s
     if (node === undefined) complain('S4', `on ${name}, a node that does not exist`);
     else if (!node.ready && at - node.since > lagMs)
       complain('S4', `on ${name}, which had not been ready for ${Math.round(at - node.since)} ms`);
-    else if (node.ready && node.returned && at - node.since < settleMs - lagMs)
+    else if (node.ready && node.returned && at >= node.since && at - node.since < settleMs - lagMs)
       complain('S3', `on ${name}, which had been back for ${Math.round(at - node.since)} ms only`);
   };
 
