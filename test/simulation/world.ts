@@ -391,7 +391,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
       case 'restart-api':
         return meetings.whenPossible(() => {
           const version = past.versionAgo(deed.behindMs ?? 0);
-          if (links().every((link) => link.breakAll() === 0)) return false;
+          if (links().reduce((sum, link) => sum + link.breakAll(), 0) === 0) return false;
           if (deed.forMs === undefined) meet(happening);
           else lagging = { version, until: time.now() + deed.forMs, met: () => meet(happening) };
           return true;
