@@ -144,8 +144,11 @@ export const createTruth = (
     podsOn: (node) => [...(byNode.get(node) ?? [])],
     get target() {
       let newest: { number: number; hash: string } | undefined;
-      // A controller that has not seen its own last one yet gives a number twice: the later is meant.
-      for (const each of revisions.values()) if (!newest || each.number >= newest.number) newest = each;
+      // Kubernetes' controller, where it has not seen its own last one yet, gives a number twice, and means the later; of
+      // managers of ours the later is one that slept.
+      const isNative = daemonSet?.apiVersion === 'apps/v1';
+      for (const each of revisions.values())
+        if (!newest || each.number > newest.number || (isNative && each.number === newest.number)) newest = each;
       const observed = daemonSet?.status?.observedGeneration ?? 0;
       return observed >= (daemonSet?.metadata?.generation ?? 1) ? newest?.hash : undefined;
     },
