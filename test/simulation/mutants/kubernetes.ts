@@ -65,7 +65,7 @@ export const kubernetes: readonly Mutant[] = [
     file: 'src/kube/work-queue.ts',
     find: '        deadlines.set(key, outcome.requeueAt);\n',
     replace: '',
-    hunt: history({ minReadySeconds: 5 }, release(10)),
+    hunt: history({ nodes: 6, minReadySeconds: 5 }, release(60)),
   },
   {
     name: 'one-failed-pass-is-the-last',

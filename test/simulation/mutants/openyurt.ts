@@ -41,7 +41,11 @@ export const openyurt: readonly Mutant[] = [
     file: 'deploy/rbac.yaml',
     find: 'pods/status',
     replace: 'pods/nothing',
-    hunt: { by: 'hand', file: 'test/cluster', why: 'roles are enforced by a real API server' },
+    hunt: {
+      by: 'hand',
+      file: 'test/cluster/conformance.test.ts',
+      why: 'roles are enforced by a real API server',
+    },
   },
   {
     name: 'node-without-a-pod-is-not-counted',
