@@ -67,6 +67,17 @@ describe('the trouble of a pod that is changed in place', () => {
     assert.equal(troubleOf(podOf(waiting('InvalidImageName'))), 'image-pull', 'nothing says that it is another');
   });
 
+  it('is told by the image, too, where no container was ever started', () => {
+    const none = { imageID: '', containerID: '', startedAt: '' };
+    const pulling = (image: string): Pod =>
+      podOf(
+        { imageID: '', containerID: '', ...waiting('ImagePullBackOff', `Back-off pulling image "${image}"`) },
+        { lastContainerStatuses: { main: none } },
+      );
+    assert.equal(troubleOf(pulling('app:1')), undefined);
+    assert.equal(troubleOf(pulling('app:2')), 'image-pull');
+  });
+
   it('is no crash when a container that was changed before starts once more', () => {
     const run = (containerID: string): Pod => {
       const pod = podOf({
