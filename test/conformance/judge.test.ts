@@ -20,6 +20,16 @@ describe('the judge', () => {
     assert.match(found[1]!, /^S2: /);
   });
 
+  it('S1: lets a node be repaired in the slot that it has, and no other take it', () => {
+    const broken = history(3).remove('old-n0', 'n0', 'old').remove('old-n1', 'n1', 'old').wait(2000);
+    for (const node of ['n0', 'n1']) broken.pod(`bad-${node}`, node, 'new', false);
+    broken.release('app:v3', 'newer', 3).wait(2000);
+    const rules = (log: typeof broken): string[] => log.judge(2).map((found) => found.slice(0, 2));
+    assert.deepEqual(rules(broken.remove('bad-n0', 'n0', 'new')), []);
+    assert.equal(broken.judge(1).filter((found) => found.includes('bad-n0')).length, 0);
+    assert.deepEqual(rules(broken.remove('old-n2', 'n2', 'old')), ['S1', 'S2']);
+  });
+
   it('S1: knows no act on a node that was made again', () => {
     const log = history(3).remove('old-n0', 'n0', 'old').vanish('n0').node('n0', true).wait(2000);
     assert.deepEqual(log.remove('old-n1', 'n1', 'old').judge(1), []);

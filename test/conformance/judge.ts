@@ -151,7 +151,9 @@ export const judge = (records: readonly AuditRecord[], options: JudgeOptions): s
     check(surges ? 'S10' : 'S1');
     const limit = limitAt(at, surges);
     const others = [...inFlight.keys()].filter((other) => other !== name && knownOnline(other, at));
-    if (others.length >= limit)
+    // One that an act of ours broke is repaired in the slot that it has, also when more were broken than the budget is now.
+    const hasSlot = inFlight.has(name) && !healthy;
+    if (others.length >= limit && !hasSlot)
       complain(
         surges ? 'S10' : 'S1',
         `on ${name} while ${others.length} others were in flight (${others.join(', ')}) and the budget is ${limit}`,
