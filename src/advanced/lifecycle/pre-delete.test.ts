@@ -21,7 +21,7 @@ const preparing = (since?: string): Pod['metadata'] => ({
   ...(since !== undefined && { annotations: { 'lifecycle.apps.kruise.io/timestamp': since } }),
 });
 const step = (of: Pod, hook: PreDelete | undefined, more: Partial<PreDeleteInput> = {}) =>
-  beforeDelete({ pod: of, hook, timeoutMs: Number.POSITIVE_INFINITY, now: T0, ...more });
+  beforeDelete({ pod: of, hook, timeoutMs: Number.POSITIVE_INFINITY, seenSince: T0, now: T0, ...more });
 
 describe('before a pod is deleted', () => {
   it('nothing is asked without a hook, or of a pod that the hook does not concern', () => {
@@ -82,6 +82,18 @@ describe('before a pod is deleted', () => {
     assert.deepEqual(step(asked, byLabel, { ...timed, now: T0 + 60_000 }), { kind: 'delete', overdue: true });
     for (const since of [undefined, 'yesterday'])
       assert.deepEqual(step(pod(preparing(since)), byLabel, timed), { kind: 'delete', overdue: true });
+  });
+
+  it('the wait is not cut short by a clock that is behind or ahead of ours, and lasts ten minutes longer at the most', () => {
+    const asked = pod(preparing('2026-01-01T00:00:00Z'));
+    const until = (seenSince: number) => {
+      const next = step(asked, byLabel, { timeoutMs: 60_000, seenSince, now: seenSince });
+      return next.kind === 'wait' ? next.until - T0 : next.kind;
+    };
+    assert.deepEqual(
+      [-300_000, 5_000, 300_000, 3_600_000].map((ms) => until(T0 + ms)),
+      [-240_000, 65_000, 360_000, 'delete'],
+    );
   });
 
   it('names every label and finalizer that holds it', () => {

@@ -1,6 +1,7 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { gateCondition, isPreparing, LIFECYCLE_STATE, PREPARING, toTimestamp } from '../../rollout/index.ts';
 import type { PreDelete } from '../api.ts';
+import { CLOCKS_APART_MS } from '../clocks-apart.ts';
 import { gate, gatePatch, hasGate, precondition } from '../pods/index.ts';
 
 /** OpenKruise's annotation. */
@@ -27,6 +28,8 @@ export interface PreDeleteInput {
   hook: PreDelete | undefined;
   /** How long the user's controller may take, from annotation edgeset.io/predelete-timeout-seconds; Infinity without. */
   timeoutMs: number;
+  /** Since when this process has seen the pod prepared for its end, epoch ms; `now` for one that is not. */
+  seenSince: number;
   now: number;
 }
 
@@ -56,7 +59,7 @@ const statePatch = (pod: Pod, state: string, now: number): object => ({
 const isShut = (pod: Pod): boolean => gateCondition(pod, gate.lifecycle)?.status === 'False';
 
 /** The next step of a pod's way out; asked again after each write and each change of the pod. */
-export const beforeDelete = ({ pod, hook, timeoutMs, now }: PreDeleteInput): DeleteStep => {
+export const beforeDelete = ({ pod, hook, timeoutMs, seenSince, now }: PreDeleteInput): DeleteStep => {
   const holders = holdersOf(pod, hook);
   if (holders.length === 0) return { kind: 'delete', overdue: false };
   if (hook?.markPodNotReady === true && hasGate(pod.spec, gate.lifecycle) && !isShut(pod))
@@ -65,7 +68,8 @@ export const beforeDelete = ({ pod, hook, timeoutMs, now }: PreDeleteInput): Del
   // Without a time that can be read, the wait is counted from the pod's creation: it ends, rather than lasts for ever.
   const since = Date.parse(pod.metadata?.annotations?.[LIFECYCLE_TIMESTAMP] ?? '');
   const began = Number.isNaN(since) ? Date.parse(pod.metadata?.creationTimestamp ?? '') || 0 : since;
-  const until = began + timeoutMs;
+  // Written by another machine's clock it may be wrong: then the user's controller gets more time rather than less.
+  const until = Math.min(seenSince, began + CLOCKS_APART_MS) + timeoutMs;
   return now >= until ? { kind: 'delete', overdue: true } : { kind: 'wait', holders, until };
 };
 

@@ -100,7 +100,7 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
       pod: objectOf(version, revision, open, ready),
     };
     pods.set('edge/app-n1', kept);
-    deeds.seen(kept);
+    deeds.seen(kept, true);
   };
   shown('10');
   const act = { podUid: uid, podName: 'app-n1', podResourceVersion: '10' };

@@ -7,7 +7,7 @@ import {
   type Teller,
 } from '../../controller/index.ts';
 import { compareVersions, keyOf } from '../../kube/index.ts';
-import type { PodFacts } from '../../rollout/index.ts';
+import { isPreparing, type PodFacts } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { exchangeable, type InPlaceStep, nextInPlaceStep } from '../in-place/index.ts';
 import { beforeDelete } from '../lifecycle/index.ts';
@@ -55,6 +55,8 @@ export const createDeeds = ({ env, view, ledger, pods, podActs, teller, finder, 
   const { clock } = env;
   /** By UID of an old pod: the version that a fence left, and of which version the act was. */
   const fences = new Map<string, { ofAct: string; left: string }>();
+  /** By UID: since when a pod has been seen prepared for its end. */
+  const preparing = new Map<string, number>();
 
   const behind = (): Outcome => ({ kind: 'later', at: clock.now() + BEHIND_MS });
   const keptOn = ({ podName: name }: PodVersion): KeptPod | undefined =>
@@ -107,11 +109,13 @@ export const createDeeds = ({ env, view, ledger, pods, podActs, teller, finder, 
     return kept.facts.resourceVersion === pod.podResourceVersion ? kept : behind();
   };
 
+  const preparingSince = ({ facts: { uid } }: KeptPod): number => preparing.get(uid) ?? clock.now();
+
   /** Deletes the pod, once the hook's controller has let it go. */
   const takeAway = async (kept: KeptPod, signal: AbortSignal): Promise<Outcome> => {
     const { preDelete: hook, preDeleteTimeoutMs: timeoutMs } = view();
     const { pod, facts } = kept;
-    const step = beforeDelete({ pod, hook, timeoutMs, now: clock.now() });
+    const step = beforeDelete({ pod, hook, timeoutMs, seenSince: preparingSince(kept), now: clock.now() });
     switch (step.kind) {
       case 'delete':
         if (step.overdue)
@@ -244,8 +248,13 @@ export const createDeeds = ({ env, view, ledger, pods, podActs, teller, finder, 
     stepFor,
     write,
     patch,
+    preparingSince,
     /** The watch shows something new of the pod, or that it is gone. */
-    seen: ({ facts }: KeptPod): void => listeners.get(facts.uid)?.(),
+    seen({ pod, facts: { uid } }: KeptPod, there: boolean): void {
+      listeners.get(uid)?.();
+      if (!there || !isPreparing(pod)) preparing.delete(uid);
+      else if (!preparing.has(uid)) preparing.set(uid, clock.now());
+    },
   };
 };
 export type Deeds = ReturnType<typeof createDeeds>;

@@ -56,16 +56,18 @@ export const createFarewell = ({ client, env, teller, wake, deeds, chores }: Far
   /** The version that our last write made of the DaemonSet. */
   let written = '';
 
-  const stepOf = (view: AdvancedView, { standing, pod, facts }: KeptPod): DeleteStep | undefined => {
+  const stepOf = (view: AdvancedView, kept: KeptPod): DeleteStep | undefined => {
+    const { standing, pod, facts } = kept;
     const now = clock.now();
     if (standing === 'native') return undefined;
     if (standing === 'orphan' || view.deleted === 'pods-stay')
       return facts.terminating || given.has(facts.uid) ? undefined : cancelDelete(pod, now);
-    const step = beforeDelete({ pod, hook: view.preDelete, timeoutMs: view.preDeleteTimeoutMs, now });
+    const { preDelete: hook, preDeleteTimeoutMs: timeoutMs } = view;
+    const step = beforeDelete({ pod, hook, timeoutMs, seenSince: deeds.preparingSince(kept), now });
     if (!facts.terminating) return step;
     // Deleted by somebody else, such as the garbage collector with --cascade=foreground. Where a finalizer holds it, whoever
     // is to remove that must hear of it all the same, or the pod would stay for ever.
-    const { finalizersHandler = [] } = view.preDelete ?? {};
+    const { finalizersHandler = [] } = hook ?? {};
     const isHeld = holdersOf(pod, { finalizersHandler }).length > 0;
     return isHeld && (step.kind === 'status' || step.kind === 'pod') ? step : undefined;
   };

@@ -4,6 +4,7 @@ import { daemonSets } from '../../resources/index.ts';
 import { formatSelector, fromLabelSelector, type PolicyError } from '../../rollout/index.ts';
 import type { Clock } from '../../runtime/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
+import { CLOCKS_APART_MS } from '../clocks-apart.ts';
 
 /** Somebody else is at work on the same pods. `reason` is for conditions and Events. */
 export interface Obstacle {
@@ -18,8 +19,6 @@ export const IN_THE_WAY = 'Somebody else is at work on the same pods';
 const KRUISE_LEASE = { namespace: 'kruise-system', name: 'kruise-manager' };
 /** As long as its lease lasts; read only when there is something to do. */
 const LEASE_LOOK_MS = 15_000;
-/** The clocks of two machines are seldom further apart. */
-const CLOCKS_APART_MS = 600_000;
 
 const readLease = async (client: KubeClient, signal: AbortSignal): Promise<Lease | undefined> => {
   try {

@@ -45,8 +45,9 @@ export const createUpkeep = (options: UpkeepOptions) => {
     node: agenda.node,
     pod(kept) {
       const { facts, standing, pod } = kept;
-      deeds.seen(kept);
-      if (!agenda.pod(kept)) {
+      const isThere = agenda.pod(kept);
+      deeds.seen(kept, isThere);
+      if (!isThere) {
         creator.gone(kept);
         chores.forget(facts.uid);
         strays.lost(kept);
