@@ -219,9 +219,9 @@ const main = async (): Promise<number> => {
 };
 
 try {
-  process.exit(await main());
+  process.exitCode = await main();
 } catch (error) {
   if (!(error instanceof UsageError) && !(error instanceof TypeError)) throw error;
   process.stderr.write(`${error.message}\n${USAGE}`);
-  process.exit(2);
+  process.exitCode = 2;
 }

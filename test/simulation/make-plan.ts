@@ -93,7 +93,8 @@ export const makePlan = (seed: number, kinds: readonly FaultKind[]): Plan => {
       put(soon(6_000), {
         do: 'restart-api',
         behindMs: chance.between(200, 20_000),
-        forMs: chance.between(100, 15_000),
+        // Long enough for watches to come back meanwhile.
+        forMs: chance.between(3_000, 15_000),
       }),
     F9: () => {
       const which = node();

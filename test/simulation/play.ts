@@ -28,8 +28,20 @@ const REST_MS = 30_000;
 const MOST_RESTS = 8;
 
 /** How often faults that have met nothing are tried again, with a rollout for them to meet. */
-const MOST_ENCORES = 3;
+const MOST_ENCORES = 12;
 const ENCORE_MS = 60_000;
+
+/** Those that can be met at the same time: one release, and one way to fare for each node. */
+const together = (happenings: readonly Happening[]): readonly Happening[] => {
+  const taken = new Set<string>();
+  return happenings.filter(({ deed }) => {
+    const what = deed.do === 'release' ? 'release' : deed.do === 'behave' ? deed.node : undefined;
+    if (what === undefined) return true;
+    if (taken.has(what)) return false;
+    taken.add(what);
+    return true;
+  });
+};
 
 const playAgain = async (
   { time, carryOut }: World,
@@ -88,7 +100,7 @@ export const play = async (plan: Plan, keep = false): Promise<Outcome> => {
     for (let encore = 1; done && checker.breaches.length === 0 && encore <= MOST_ENCORES; encore += 1) {
       const unmet = world.unmet(plan.happenings);
       if (unmet.length === 0) break;
-      await playAgain(world, unmet, plan, encore);
+      await playAgain(world, together(unmet), plan, encore);
       done = await time.advanceUntil(isOver, PATIENCE_MS);
     }
     if (!done)

@@ -18,6 +18,9 @@ const statusIn = (body: unknown): SaidStatus | undefined => (body as { status?: 
 
 const NOT_PHASES = new Set(['eligible', 'online', 'offlineOutdated']);
 
+/** So long may pass between a decision and its write. */
+const FRESH_MS = 1_000;
+
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
 /** S16: what is said of a rollout is so, by what whoever says it was told; and generations never fall. */
@@ -57,7 +60,10 @@ export const createHonestyJudge = ({ report, truth, daemonSet, rolloutName, view
         'S16',
         `${call.process} speaks of ${nodes.eligible} nodes, ${phases} by phase, and was told of ${told.eligible}`,
       );
-    if (nodes.offline !== told.offline)
+    // What was told while the status was on its way to be written is in the next one.
+    const at = clockOf(call.process);
+    const isFresh = eligible.some(({ since }) => since !== undefined && at - since < FRESH_MS);
+    if (nodes.offline !== told.offline && !isFresh)
       breach('S16', `${call.process} says that ${nodes.offline} nodes are offline, and was told of ${told.offline}`);
     if (causes && sum(causes.map(({ count }) => count)) !== phases)
       breach('S16', `${call.process} gives causes of ${sum(causes.map(({ count }) => count))} nodes of ${phases}`);
