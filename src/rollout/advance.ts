@@ -31,12 +31,15 @@ const carriedOut = ({ pods }: NodeRecord, act: Act): Act => {
   return { ...act, stage: 'done', ...(changedAs !== undefined && { podResourceVersion: changedAs }) };
 };
 
-/** A new pod was created beside the old one, says whoever did it, and is not seen. */
+/**
+ * A new pod was created beside the old one, says whoever did it, and is not seen. One that is going is none: it may be of
+ * before, as a late watch still shows it, or the new one itself, whose name is free only once it is gone.
+ */
 export const lacksNewPod = ({ pods }: NodeRecord, act: Act): boolean =>
   act.kind === 'surge' &&
   act.stage === 'done' &&
-  pods.length > 0 &&
-  pods.every(({ facts }) => facts.uid === act.podUid && !facts.terminating);
+  pods.some(({ facts }) => facts.uid === act.podUid && !facts.terminating) &&
+  pods.every(({ facts }) => facts.uid === act.podUid || facts.terminating);
 
 /** Whoever settles it needs the name of the old pod, which an act that was carried out does not keep. */
 const ofUnknownFate = ({ pods }: NodeRecord, act: Act): Act => {

@@ -99,6 +99,34 @@ describe('a surge', () => {
     assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
   });
 
+  it('waits for a new pod that is going, and for one that is not shown yet beside a pod of before that goes', () => {
+    for (const which of ['new', 'before'] as const) {
+      const bench = surgeBench(1);
+      const old = bench.last('n0')!;
+      change(bench, old, down);
+      if (which === 'new') {
+        bench.surge('n0');
+        bench.change('n0', { terminating: true });
+      } else {
+        bench.start('n0', 'a', { ...down, terminating: true });
+        bench.ledger.reserve(
+          'n0',
+          {
+            kind: 'surge',
+            rollout: 2,
+            at: bench.now(),
+            stage: 'done',
+            podUid: old.uid,
+            podName: '',
+            podResourceVersion: '',
+          },
+          bench.now(),
+        );
+      }
+      assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/surging', []], which);
+    }
+  });
+
   it('of another process is waited for until the deadline, then done anew', () => {
     const first = surgeBench(2);
     first.surge('n0');

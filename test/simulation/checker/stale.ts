@@ -65,7 +65,9 @@ export const createStaleJudge = ({ report, rolloutName }: Court): Judge => {
       if (!Number.isNaN(version)) own.set(key, Math.max(version, own.get(key) ?? 0));
     },
     leaves(call) {
-      if (call.verb === 'update' && call.ref?.name === rolloutName)
+      // A word about the rollout alone is refused when it is late, and does nobody harm.
+      const { status } = (call.body ?? {}) as { status?: { reservations?: readonly unknown[] } };
+      if (call.verb === 'update' && call.ref?.name === rolloutName && (status?.reservations?.length ?? 0) > 0)
         judgeVersion(call, `${call.process} writes ${call.ref?.name}`);
     },
     sends({ call, what }) {
