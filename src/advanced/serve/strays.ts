@@ -98,8 +98,13 @@ export const createStrays = ({ client, env, revisions, wake }: Needs) => {
     const turn = pacing.until(key, now);
     if (turn > now) return turn;
     air.launch(key, async (signal) => {
-      await work(signal);
-      pacing.succeeded(key);
+      try {
+        await work(signal);
+        pacing.succeeded(key);
+      } catch (error) {
+        // Given up because we write no more: whoever comes next finds out.
+        if (!signal.aborted) throw error;
+      }
     });
     return NEVER;
   };
