@@ -24,6 +24,11 @@ export interface ReflectorOptions<T extends KubeObject, P> extends Scope<T> {
   healthyMs?: number;
   /** Ask for streamed lists first. Default true. */
   watchList?: boolean;
+  /**
+   * A stream that the server ends so long after the last snapshot is followed by another: what a server or a proxy on the
+   * way has swallowed is not missed for ever. Default 1,800,000 (half an hour).
+   */
+  relistMs?: number;
   /** Silence that makes a streamed list be taken for ignored. Default 30,000. */
   initialSilenceMs?: number;
 }
@@ -68,6 +73,7 @@ class Rollback extends Error {}
 
 export const createReflector = <T extends KubeObject, P>(options: ReflectorOptions<T, P>): Reflector<P> => {
   const { client, resource, env, project, pageSize = 500, healthyMs = 10_000, initialSilenceMs = 30_000 } = options;
+  const { relistMs = 1_800_000 } = options;
   const backoff = options.backoff ?? { baseMs: 500, maxMs: 30_000 };
   const log = env.log.with({ resource: resource.plural });
   const cache = createReflectorCache({
@@ -87,6 +93,7 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
   /** The newest state ever applied: a snapshot below it is no progress. */
   let newest: string | undefined;
   let lastActivityAt = 0;
+  let snapshotAt = 0;
   let synced = false;
   let running = false;
   const waiting = new Set<() => void>();
@@ -115,6 +122,7 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
     rollbackStrikes = 0;
     version = reached;
     newest = reached;
+    snapshotAt = env.clock.now();
     await staged.commit(older, signal);
     log.debug('synced', { objects: cache.store.size, resourceVersion: reached });
     synced = true;
@@ -255,6 +263,7 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
           const healthy = env.clock.now() - startedAt >= healthyMs;
           failures = healthy ? 0 : failures + 1;
           delay = healthy ? 0 : backoffMs(env, failures, backoff);
+          if (env.clock.now() - snapshotAt >= relistMs) version = undefined;
         } catch (error) {
           if (signal.aborted) return;
           if (env.clock.now() - startedAt >= healthyMs) failures = 0;
