@@ -59,6 +59,14 @@ describe('the trouble of a pod that is changed in place', () => {
     assert.equal(troubleOf(podOf(other, {}, 2)), 'crash-loop');
   });
 
+  it('is none of the new revision while the image is of before, however often that has crashed since', () => {
+    const again = { ...crashing, containerID: 'containerd://2' };
+    const from = (image: string) => ({ lastContainerStatuses: { main: { ...mark, image } } });
+    assert.equal(troubleOf(podOf(again, from('app:1'))), undefined);
+    assert.equal(troubleOf(podOf({ ...again, image: 'app:2' }, from('app:1'))), 'crash-loop');
+    assert.equal(troubleOf(podOf({ ...again, image: 'app:2' }, from('app:2'))), 'crash-loop', 'the same image again');
+  });
+
   it('is told by the image that cannot be pulled', () => {
     const pulling = (image: string): Pod =>
       podOf(waiting('ImagePullBackOff', `Back-off pulling image "${image}": ErrImagePull: not found`));

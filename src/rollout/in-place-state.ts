@@ -68,13 +68,16 @@ const IMAGE_IN_WORDS = /\bimage "([^"]+)"/;
 /** Whether what is said of a container whose image was changed is still of the one before. */
 const isOfBefore = (pod: Pod, container: ContainerStatus, before: ContainerMark): boolean => {
   if (isStatusOfNow(pod) === false) return true;
+  const containers = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
+  const wanted = containers.find(({ name }) => name === container.name)?.image;
+  // One that crashes gets another ID with each try, the last of them maybe just before the kubelet hears of the change.
+  if (container.image === before.image && before.image !== wanted) return true;
   if ((container.containerID ?? '') !== before.containerID) return false;
   // While an image is pulled, it is the container of before that has an ID, or there is none; the words say which image is meant.
   const { reason = '', message = '' } = container.state?.waiting ?? {};
   if (reason === '' || reason === 'CrashLoopBackOff') return before.containerID !== '';
   const [, meant] = IMAGE_IN_WORDS.exec(message) ?? [];
-  const wanted = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
-  return meant !== undefined && wanted.find(({ name }) => name === container.name)?.image !== meant;
+  return meant !== undefined && wanted !== meant;
 };
 
 /** The run that the change ended says nothing of the one that it began. */

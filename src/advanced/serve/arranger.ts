@@ -53,17 +53,16 @@ export const createArranger = (options: ArrangerOptions) => {
   /** By UID: the version of a pod that waits for its hook, until when. */
   const resting = new Map<string, { version: string; until: number }>();
 
-  /** By what answers have said of the pod, which a late watch may not have shown yet. */
-  const placed = ({ facts: { uid, node, ...shown } }: KeptPod): PlacedPod => {
-    const facts = ledger.get(node)?.pods.find((pod) => pod.facts.uid === uid)?.facts ?? shown;
+  const placed = ({ facts: shown }: KeptPod): PlacedPod => {
+    const facts = chores.newest(shown);
     return {
       name: facts.name,
-      uid,
-      node,
+      uid: facts.uid,
+      node: facts.node,
       bound: facts.unbound !== true,
       createdAt: facts.createdAt,
-      terminating: facts.terminating || chores.isGone(uid),
-      going: facts.leaving === true || going.has(uid),
+      terminating: facts.terminating,
+      going: facts.leaving === true || going.has(facts.uid),
       finished: facts.finished,
       revision: facts.revision,
     };

@@ -1,6 +1,6 @@
 import { type Air, createAir, createPacing, learnPod, type Outcome } from '../../controller/index.ts';
 import { compareVersions } from '../../kube/index.ts';
-import type { Ledger } from '../../rollout/index.ts';
+import type { Ledger, PodFacts } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import type { KeptPod } from './kept-pod.ts';
 
@@ -70,8 +70,12 @@ export const createChores = ({ env, ledger, wake }: ChoresOptions) => {
         then?.(outcome);
       });
     },
-    /** The API server has said that the pod is no more. */
-    isGone: (uid: string): boolean => gone.has(uid),
+    /** What is known of a pod that the watch shows so: answers may have said more, which it has not shown yet. */
+    newest(shown: PodFacts): PodFacts {
+      const { uid, node } = shown;
+      const facts = ledger.get(node)?.pods.find((pod) => pod.facts.uid === uid)?.facts ?? shown;
+      return gone.has(uid) ? { ...facts, terminating: true } : facts;
+    },
     forget(uid: string): void {
       gone.delete(uid);
       waits.delete(uid);

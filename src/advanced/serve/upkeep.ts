@@ -67,7 +67,7 @@ export const createUpkeep = (options: UpkeepOptions) => {
     const kept = agenda.podsOn(name);
     const ours = kept.filter(({ standing }) => standing === 'ours');
     const node = nodes.get(name);
-    const facts = ours.map((each) => each.facts);
+    const facts = ours.map((each) => chores.newest(each.facts));
     const readySinceOf = (uid: string): number | undefined =>
       ledger.get(name)?.pods.find((pod) => pod.facts.uid === uid)?.readySince;
     const { share, changesAt } = shareOf(view, node, facts, known?.target.hash, readySinceOf, now);
