@@ -244,6 +244,10 @@ export const createPaceJudge = (court: Court, { believers, against, isInFlight }
       if (nodes.get(node)?.since !== undefined) check('L3');
       if (lost) check('L4');
     },
+    /** With what was lost it has come to its end all the same: else that is told as L1. */
+    over() {
+      if (lost) check('L4');
+    },
     deed(deed) {
       const isSilence = deed.do === 'disturb' && deed.how === 'silence';
       const ms = isSilence ? SILENCE_MS : TROUBLE.get(deed.do);
