@@ -24,7 +24,7 @@ const FRESH_MS = 1_000;
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
 /** S16: what is said of a rollout is so, by what whoever says it was told; and generations never fall. */
-export const createHonestyJudge = ({ report, truth, daemonSet, rolloutName, viewOf, clockOf }: Court): Judge => {
+export const createHonestyJudge = ({ report, truth, now, daemonSet, rolloutName, viewOf, clockOf }: Court): Judge => {
   const { check, breach } = report;
   /** By object's UID. */
   const generations = new Map<string, number>();
@@ -32,10 +32,12 @@ export const createHonestyJudge = ({ report, truth, daemonSet, rolloutName, view
   /** Pods that a process knows by answers, by UID: its watch may not have brought them yet. */
   const answered = new Map<string, Map<string, TruePod>>();
 
-  const works = (pod: TruePod, view: View, at: number): boolean =>
-    !pod.terminating &&
-    pod.readySince !== undefined &&
-    at - pod.readySince >= (view.daemonSet ? termsOf(view.daemonSet).minReadyMs : 0);
+  /** Of what was so before it was told, the pod's own time says since when. */
+  const works = ({ uid, terminating, readySince }: TruePod, view: View, at: number): boolean => {
+    const { minReadyMs } = view.daemonSet ? termsOf(view.daemonSet) : { minReadyMs: 0 };
+    const inTruth = truth.pods.get(uid)?.readySince ?? Number.POSITIVE_INFINITY;
+    return !terminating && readySince !== undefined && Math.max(at - readySince, now() - inTruth) >= minReadyMs;
+  };
 
   /** Online nodes that are not at the target, as the process was told of them. */
   const behind = (view: View, hash: string, at: number): string[] =>
