@@ -40,13 +40,21 @@ export interface Point {
   breaches: readonly Breach[];
 }
 
-/** Every write of every scenario, with each of the ordeal's faults at it: yields one point after the other. */
-export async function* explore(ordeal: Ordeal, chosen: readonly Scenario[] = scenarios): AsyncGenerator<Point> {
-  for (const { name, plan } of chosen) {
+/**
+ * Every write of every scenario, or every so many-th, with each of the ordeal's faults at it: yields one point after the
+ * other.
+ */
+export async function* explore(
+  ordeal: Ordeal,
+  chosen: readonly Scenario[] = scenarios,
+  every = 1,
+): AsyncGenerator<Point> {
+  for (const [index, { name, plan }] of chosen.entries()) {
     const calm: Plan = { ...plan, managers: ordeal.managers };
     const { breaches, writes } = await play(calm);
     yield { scenario: name, plan: calm, breaches };
-    for (let write = 1; write <= writes; write += 1)
+    // Each scenario begins with another, so that all kinds of writes have their turn.
+    for (let write = 1 + (index % every); write <= writes; write += every)
       for (const fault of ordeal.faults) {
         const disturbed: Plan = { ...calm, atWrite: { write, fault } };
         yield {

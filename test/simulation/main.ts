@@ -23,6 +23,7 @@ const USAGE = `usage: npm run sim -- [options]
   --processes N  side by side (default: one a core)
   --explore      a fault at every write of every scenario instead: the process crashes there, or sleeps while
                  another leads
+  --every N      of --explore: only every so many-th write (default 1)
   --scenario T   of --explore: only scenarios whose name holds this text
   --seed S       tells the story of one plan, made smaller first when it fails
   --plan FILE    the same of a plan as JSON
@@ -35,6 +36,7 @@ const options = {
   processes: { type: 'string' },
   explore: { type: 'boolean', default: false },
   scenario: { type: 'string', default: '' },
+  every: { type: 'string', default: '1' },
   /** Of a child: its number. */
   part: { type: 'string', default: '0' },
   seed: { type: 'string' },
@@ -169,11 +171,11 @@ const scenariosNamed = (text: string) => {
 };
 
 /** Every so many-th scenario. */
-const explorePart = async (text: string, part: number, parts: number): Promise<Tally> => {
+const explorePart = async (text: string, every: number, part: number, parts: number): Promise<Tally> => {
   const tally = newTally();
   const mine = scenariosNamed(text).filter((_, index) => index % parts === part);
   for (const ordeal of ordeals)
-    for await (const { scenario, breaches } of explore(ordeal, mine)) {
+    for await (const { scenario, breaches } of explore(ordeal, mine, every)) {
       tally.plans += 1;
       tally.fired[ordeal.name] = (tally.fired[ordeal.name] ?? 0) + 1;
       const [first] = breaches;
@@ -182,12 +184,22 @@ const explorePart = async (text: string, part: number, parts: number): Promise<T
   return tally;
 };
 
-const exploreAll = async (wanted: string, processes: number): Promise<number> => {
+const exploreAll = async (wanted: string, every: number, processes: number): Promise<number> => {
   const chosen = scenariosNamed(wanted);
   const startedAt = performance.now();
   const sum = newTally();
   const parts = Array.from({ length: processes }, (_, part) =>
-    inChild(['--explore', '--scenario', wanted, '--part', String(part), '--processes', String(processes)]),
+    inChild([
+      '--explore',
+      '--scenario',
+      wanted,
+      '--every',
+      String(every),
+      '--part',
+      String(part),
+      '--processes',
+      String(processes),
+    ]),
   );
   for (const tally of await Promise.all(parts)) add(sum, tally);
   const seconds = (performance.now() - startedAt) / 1000;
@@ -207,12 +219,15 @@ const main = async (): Promise<number> => {
   if (values.seed !== undefined) return replay(makePlan(numberOf('seed', values.seed), kinds));
   if (values.plan !== undefined) return replay(JSON.parse(readFileSync(values.plan, 'utf8')) as Plan);
   const rollouts = numberOf('rollouts', values.rollouts);
+  const every = numberOf('every', values.every);
   const first = numberOf('first', values.first);
   const processes = values.processes === undefined ? availableParallelism() : numberOf('processes', values.processes);
   if (!values.child)
-    return values.explore ? exploreAll(values.scenario, processes) : runMany(first, rollouts, values.faults, processes);
+    return values.explore
+      ? exploreAll(values.scenario, every, processes)
+      : runMany(first, rollouts, values.faults, processes);
   const tally = values.explore
-    ? await explorePart(values.scenario, Number(values.part), processes)
+    ? await explorePart(values.scenario, every, Number(values.part), processes)
     : await playBatch(first, rollouts, kinds, numberOf('failures', values.failures));
   await new Promise((resolve) => process.send?.(tally, resolve));
   return 0;
