@@ -73,6 +73,7 @@ export const advancedOnes = section(
       const before = await uids(c);
       succeeds(await edgeset(c, 'pause', 'app'));
       await c.setImage('app:v2');
+      await untilRecorded(c);
       await c.untilCondition('Paused');
       assert.match(
         succeeds(await edgeset(c, 'plan', 'app'))[0],
