@@ -1,6 +1,6 @@
 import {
   type CallOptions,
-  isKubeError,
+  ifFound,
   type KubeClient,
   type KubeObject,
   type ListResult,
@@ -117,12 +117,7 @@ export const readRollout = async <D extends DaemonSetObject, V extends DaemonSet
   }
 
   async function readStatus(): Promise<DaemonRolloutStatus | undefined> {
-    try {
-      const rollout = await client.get(daemonRollouts, { namespace, name: kind.rolloutName(name) }, call);
-      return controllerOf(rollout)?.uid === view?.uid ? rollout.status : undefined;
-    } catch (error) {
-      if (isKubeError(error, 'NotFound')) return undefined;
-      throw error;
-    }
+    const rollout = await ifFound(client.get(daemonRollouts, { namespace, name: kind.rolloutName(name) }, call));
+    return rollout && controllerOf(rollout)?.uid === view?.uid ? rollout.status : undefined;
   }
 };

@@ -1,4 +1,4 @@
-import { isKubeError, type KubeClient, type ObjectRef } from '../kube/index.ts';
+import { ifFound, type KubeClient, type ObjectRef } from '../kube/index.ts';
 import { type DaemonRolloutStatus, toTimestamp } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import { type DaemonSetObject, type DaemonSetView, daemonSetOf, type Kind } from './kind.ts';
@@ -48,15 +48,6 @@ export const retiredStatus = (
   };
 };
 
-const find = async <T>(read: () => Promise<T>): Promise<T | undefined> => {
-  try {
-    return await read();
-  } catch (error) {
-    if (isKubeError(error, 'NotFound')) return undefined;
-    throw error;
-  }
-};
-
 /**
  * Takes back what a DaemonRollout says of a DaemonSet that is not served any more, and what its pods were told, also when that was
  * while nobody was running. The object speaks last: until it does, whoever comes next tries again. Writes nothing when
@@ -70,11 +61,9 @@ export const retire = async <D extends DaemonSetObject, V extends DaemonSetView,
   clock: Pick<Clock, 'now'>,
   signal: AbortSignal,
 ): Promise<boolean> => {
-  const rollout = await find(() =>
-    client.get(daemonRollouts, { ...ref, name: kind.rolloutName(ref.name) }, { signal }),
-  );
+  const rollout = await ifFound(client.get(daemonRollouts, { ...ref, name: kind.rolloutName(ref.name) }, { signal }));
   if (!rollout?.status || !makesClaims(rollout.status)) return false;
-  const daemonSet = await find(() => client.get(kind.resource, ref, { signal }));
+  const daemonSet = await ifFound(client.get(kind.resource, ref, { signal }));
   const { uid, deletionTimestamp, generation = 0 } = daemonSet?.metadata ?? {};
   if (!daemonSet || deletionTimestamp || uid !== daemonSetOf(rollout, kind.resource)?.uid) return false;
   if (kind.toView(daemonSet)) return false;

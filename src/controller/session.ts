@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { compareVersions, type EventRecorder, isKubeError, type KubeClient, type Store } from '../kube/index.ts';
+import { compareVersions, type EventRecorder, ifFound, type KubeClient, type Store } from '../kube/index.ts';
 import {
   createLedger,
   type Decision,
@@ -160,15 +160,11 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
    * a pause. Acts are refused on pods that have changed since; that the DaemonSet has, nobody would say.
    */
   const isBehind = async (signal: AbortSignal): Promise<boolean> => {
-    try {
-      if (!asOf) {
-        const { metadata } = await client.get(kind.resource, { namespace, name }, { signal });
-        asOf = { resourceVersion: metadata?.resourceVersion ?? '' };
-      }
-    } catch (error) {
-      // The watch will say so.
-      if (isKubeError(error, 'NotFound')) return true;
-      throw error;
+    if (!asOf) {
+      const daemonSet = await ifFound(client.get(kind.resource, { namespace, name }, { signal }));
+      // That it is gone the watch will say.
+      if (!daemonSet) return true;
+      asOf = { resourceVersion: daemonSet.metadata?.resourceVersion ?? '' };
     }
     return (compareVersions(view.resourceVersion, asOf.resourceVersion) ?? 0) < 0;
   };

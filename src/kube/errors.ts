@@ -66,3 +66,13 @@ export class KubeError extends Error {
 
 export const isKubeError = (error: unknown, ...codes: KubeErrorCode[]): error is KubeError =>
   error instanceof KubeError && (codes.length === 0 || codes.includes(error.code));
+
+/** What a read of one object answers; undefined where there is none. Every other failure is one. */
+export const ifFound = async <T>(reading: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await reading;
+  } catch (error) {
+    if (isKubeError(error, 'NotFound')) return undefined;
+    throw error;
+  }
+};

@@ -10,7 +10,7 @@ export {
   type Source,
 } from './cluster-config.ts';
 export { createDeadlines, type Deadlines } from './deadlines.ts';
-export { type Happened, isKubeError, KubeError, type KubeErrorCode, type RefusalDetails } from './errors.ts';
+export { type Happened, ifFound, isKubeError, KubeError, type KubeErrorCode, type RefusalDetails } from './errors.ts';
 export type { EventInput } from './event-series.ts';
 export { createEventRecorder, type EventRecorder, type EventRecorderOptions, events } from './events.ts';
 export { type LeaderElectionOptions, leases, runLeaderElection } from './leader-election.ts';

@@ -1,6 +1,6 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { FIELD_MANAGER, factsAlone, newestRevision, readRevisions, type ServedKind } from '../controller/index.ts';
-import { isKubeError, type KubeClient } from '../kube/index.ts';
+import { ifFound, type KubeClient } from '../kube/index.ts';
 import { daemonSets } from '../resources/index.ts';
 import { annotation, type PodFacts } from '../rollout/index.ts';
 import { type NativeView, toNativeView } from './native-view.ts';
@@ -11,13 +11,9 @@ const readTarget =
   (client: KubeClient): TargetOptions['read'] =>
   async (view, signal) => {
     const revisions = await readRevisions(client, daemonSets, view, signal);
-    try {
-      const { metadata } = await client.get(daemonSets, view, { signal });
-      return metadata?.uid === view.uid ? { revisions, generation: metadata.generation ?? 0 } : undefined;
-    } catch (error) {
-      if (isKubeError(error, 'NotFound')) return undefined;
-      throw error;
-    }
+    const daemonSet = await ifFound(client.get(daemonSets, view, { signal }));
+    const { uid, generation = 0 } = daemonSet?.metadata ?? {};
+    return uid === view.uid ? { revisions, generation } : undefined;
   };
 
 /**

@@ -20,9 +20,6 @@ export interface VirtualClock extends Clock {
   advanceUntil(done: () => boolean, limitMs: number): Promise<boolean>;
 }
 
-/** A turn of the event loop comes when no promise has anything left to do. */
-const settle = nextTurn;
-
 const LEAST_TO_SWEEP = 64;
 
 /** A clock that stands at `startMs` (epoch milliseconds) until it is moved. */
@@ -92,17 +89,17 @@ export const createVirtualClock = (startMs: number): VirtualClock => {
     },
     async advance(ms) {
       const end = now + ms;
-      await settle();
+      await nextTurn();
       for (let next = nextWithin(end); next; next = nextWithin(end)) {
         fire(next);
-        await settle();
+        await nextTurn();
       }
       now = end;
     },
     async advanceUntil(done, limitMs) {
       const end = now + limitMs;
       for (;;) {
-        await settle();
+        await nextTurn();
         if (done()) return true;
         const next = nextWithin(end);
         if (!next) {

@@ -6,24 +6,27 @@ export interface Scenario {
   plan: Plan;
 }
 
-const happening = (at: number, deed: Deed): Happening => ({ at, deed });
-export const at = (seconds: number, deed: Deed): Happening => happening(seconds * 1000, deed);
-export const release = (seconds: number, image: string): Happening => at(seconds, { do: 'release', image });
+export const at = (seconds: number, deed: Deed): Happening => ({ at: seconds * 1000, deed });
+/** Pods are there and ready at about 2 s; an act follows within 0.1 s, and its new pod works 2 s later. */
+export const release = (seconds: number, image = 'app:v1'): Happening => at(seconds, { do: 'release', image });
 
 export type Shape = Partial<Omit<Plan, 'happenings'>>;
 
+/** A plan of this shape, small where it does not say otherwise. */
+export const planOf = (shape: Shape, happenings: readonly Happening[]): Plan => ({
+  seed: 1,
+  nodes: 3,
+  managers: 1,
+  kind: 'native',
+  strategy: 'recreate',
+  limit: '1',
+  settleSeconds: 1,
+  minReadySeconds: 0,
+  ...shape,
+  happenings,
+});
+
 export const scenario = (name: string, shape: Shape, ...happenings: Happening[]): Scenario => ({
   name,
-  plan: {
-    seed: 1,
-    nodes: 3,
-    managers: 1,
-    kind: 'native',
-    strategy: 'recreate',
-    limit: '1',
-    settleSeconds: 1,
-    minReadySeconds: 0,
-    ...shape,
-    happenings,
-  },
+  plan: planOf(shape, happenings),
 });

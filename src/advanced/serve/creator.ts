@@ -1,6 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createAir, createPacing, type Outcome, type Surroundings } from '../../controller/index.ts';
-import { isKubeError } from '../../kube/index.ts';
+import { ifFound, isKubeError } from '../../kube/index.ts';
 import { pods as podResource } from '../../resources/index.ts';
 import { controllerOf, matches, parseSelector, toPodFacts } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
@@ -75,13 +75,8 @@ export const createCreator = ({ client, env, view: viewNow, teller, observe, wak
     { name, uid }: { name: string; uid: string | undefined },
     signal: AbortSignal,
   ): Promise<boolean> => {
-    try {
-      const { metadata } = await client.get(podResource, { namespace, name }, { timeoutMs: TIMEOUT_MS, signal });
-      return metadata?.uid === uid;
-    } catch (error) {
-      if (isKubeError(error, 'NotFound')) return false;
-      throw error;
-    }
+    const found = await ifFound(client.get(podResource, { namespace, name }, { timeoutMs: TIMEOUT_MS, signal }));
+    return found !== undefined && found.metadata?.uid === uid;
   };
 
   const podFor = (view: AdvancedView, { template, target }: KnownRevision, creation: Creation): Pod =>

@@ -59,7 +59,7 @@ export const createDeeds = ({ env, view, ledger, pods, podActs, teller, finder, 
   const preparing = new Map<string, number>();
 
   const behind = (): Outcome => ({ kind: 'later', at: clock.now() + BEHIND_MS });
-  const keptOn = ({ podName: name }: PodVersion): KeptPod | undefined =>
+  const keptOn = ({ podName: name }: Pick<PodVersion, 'podName'>): KeptPod | undefined =>
     pods.get(keyOf({ metadata: { namespace: view().namespace, name } }));
 
   const patch = (
@@ -90,7 +90,7 @@ export const createDeeds = ({ env, view, ledger, pods, podActs, teller, finder, 
         resolve();
       };
       const look = (): void => {
-        const shown = pods.get(keyOf({ metadata: { namespace: view().namespace, name: shut.name } }));
+        const shown = keptOn({ podName: shut.name });
         const isReady = shown?.pod.status?.conditions?.some(
           ({ type, status }) => type === 'Ready' && status === 'True',
         );

@@ -1,5 +1,5 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
-import { isKubeError, type KubeClient, leases } from '../../kube/index.ts';
+import { ifFound, type KubeClient, leases } from '../../kube/index.ts';
 import { daemonSets } from '../../resources/index.ts';
 import { formatSelector, fromLabelSelector, type PolicyError } from '../../rollout/index.ts';
 import type { Clock } from '../../runtime/index.ts';
@@ -20,14 +20,8 @@ const KRUISE_LEASE = { namespace: 'kruise-system', name: 'kruise-manager' };
 /** As long as its lease lasts; read only when there is something to do. */
 const LEASE_LOOK_MS = 15_000;
 
-const readLease = async (client: KubeClient, signal: AbortSignal): Promise<Lease | undefined> => {
-  try {
-    return await client.get(leases, KRUISE_LEASE, { signal });
-  } catch (error) {
-    if (isKubeError(error, 'NotFound')) return undefined;
-    throw error;
-  }
-};
+const readLease = (client: KubeClient, signal: AbortSignal): Promise<Lease | undefined> =>
+  ifFound(client.get(leases, KRUISE_LEASE, { signal }));
 
 /** Until when the lease holds by the clock of whoever renewed it, epoch ms. */
 const heldUntil = ({ spec }: Lease): number =>

@@ -1,5 +1,5 @@
 import { daemonRollouts } from '../../controller/index.ts';
-import { type CallOptions, isKubeError } from '../../kube/index.ts';
+import { type CallOptions, ifFound, isKubeError } from '../../kube/index.ts';
 import { controllerOf, type DaemonRolloutStatus } from '../../rollout/index.ts';
 import type { Connection } from './connect.ts';
 import { CommandFailure } from './failure.ts';
@@ -48,13 +48,8 @@ export const readStatus = async (
   rolloutName: string,
   daemonSetUid: string | undefined,
 ): Promise<DaemonRolloutStatus | undefined> => {
-  try {
-    const rollout = await client.get(daemonRollouts, { namespace, name: rolloutName });
-    return controllerOf(rollout)?.uid === daemonSetUid ? rollout.status : undefined;
-  } catch (error) {
-    if (isKubeError(error, 'NotFound')) return undefined;
-    throw error;
-  }
+  const rollout = await ifFound(client.get(daemonRollouts, { namespace, name: rolloutName }));
+  return rollout && controllerOf(rollout)?.uid === daemonSetUid ? rollout.status : undefined;
 };
 
 /** What the manager found that cannot be seen from here, such as a template that the API server refuses for pods. */

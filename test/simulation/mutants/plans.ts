@@ -1,26 +1,9 @@
 import type { CallFault } from '../call.ts';
-import type { Deed, FaultKind, Happening, Plan } from '../plan.ts';
+import type { FaultKind, Happening } from '../plan.ts';
+import { planOf, type Shape } from '../scenario.ts';
 import type { Hunt } from './mutant.ts';
 
-type Shape = Partial<Omit<Plan, 'happenings'>>;
-
-export const at = (seconds: number, deed: Deed): Happening => ({ at: seconds * 1000, deed });
-
-/** Pods are there and ready at about 2 s; an act follows within 0.1 s, and its new pod works 2 s later. */
-export const release = (seconds: number, image = 'app:v1'): Happening => at(seconds, { do: 'release', image });
-
-const plan = (shape: Shape, happenings: readonly Happening[]): Plan => ({
-  seed: 1,
-  nodes: 3,
-  managers: 1,
-  kind: 'native',
-  strategy: 'recreate',
-  limit: '1',
-  settleSeconds: 1,
-  minReadySeconds: 0,
-  ...shape,
-  happenings,
-});
+export { at, release } from '../scenario.ts';
 
 export const recreate: Shape = { kind: 'advanced', strategy: 'recreate' };
 export const inPlace: Shape = { kind: 'advanced', strategy: 'in-place' };
@@ -29,13 +12,13 @@ export const surge: Shape = { kind: 'advanced', strategy: 'surge' };
 /** One history shows it. */
 export const history = (shape: Shape, ...happenings: Happening[]): Hunt => ({
   by: 'plan',
-  plan: plan(shape, happenings),
+  plan: planOf(shape, happenings),
 });
 
 /** One history shows it, with one of the faults at one of its writes. */
 export const atEachWrite = (faults: readonly CallFault[], shape: Shape, ...happenings: Happening[]): Hunt => ({
   by: 'points',
-  plan: plan(shape, happenings),
+  plan: planOf(shape, happenings),
   faults,
 });
 
