@@ -20,6 +20,14 @@ describe('virtual clock', () => {
     assert.equal(fired.at(-1), 'late 1020');
   });
 
+  it('shows whole milliseconds, and fires nothing before its time', () => {
+    const clock = createVirtualClock(0);
+    const fired: number[] = [];
+    for (const delay of [0.2, 1, 1.5]) clock.timer(delay, () => void fired.push(clock.now()));
+    clock.run(10);
+    assert.deepEqual(fired, [1, 1, 2]);
+  });
+
   it('does not fire what was cancelled, nor anything twice', () => {
     const clock = createVirtualClock(0);
     let count = 0;

@@ -59,7 +59,8 @@ export const createVirtualClock = (startMs: number): VirtualClock => {
     now: () => now,
     timer(delayMs, run) {
       order += 1;
-      const entry: Entry = { at: now + Math.max(0, delayMs), order, fire: run };
+      // Whole milliseconds, as machines show them: delays have jitter.
+      const entry: Entry = { at: now + Math.max(0, Math.ceil(delayMs)), order, fire: run };
       timers.push(entry);
       return {
         cancel() {

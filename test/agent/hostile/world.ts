@@ -36,6 +36,12 @@ const READS: readonly string[] = ['get', 'list', 'watch'];
 
 const hashOf = ({ metadata }: ControllerRevision): string => metadata?.labels?.['controller-revision-hash'] ?? '';
 
+/** Where it is about noon now: what is decided for the night waits, whenever this runs. */
+const noonZone = (): string => {
+  const offset = 12 - new Date().getUTCHours();
+  return `${offset < 0 ? '-' : '+'}${String(Math.abs(offset)).padStart(2, '0')}:00`;
+};
+
 export const openWorld = async (cluster: Cluster): Promise<World> => {
   const { client } = cluster;
   const [namespace, other] = [await cluster.createNamespace('hostile'), await cluster.createNamespace('foreign')];
@@ -86,7 +92,8 @@ export const openWorld = async (cluster: Cluster): Promise<World> => {
   await Promise.all(NODES.map((node) => podOn(namespace, node)));
   const foreign = await podOn(other, NODES[0]);
   await say(other, foreign, await newRevision(other, 'app:v2'));
-  const agent = await cluster.startAgent({ node: NODES[0], namespace, args: ['--metrics-bind-address=127.0.0.1:0'] });
+  const args = ['--metrics-bind-address=127.0.0.1:0', `--time-zone=${noonZone()}`];
+  const agent = await cluster.startAgent({ node: NODES[0], namespace, args });
   const metrics = await until('the agent says where its metrics are', async () => {
     const [, address] = /"serving metrics","address":"([^"]+)"/.exec(await agent.log()) ?? [];
     return address;
