@@ -21,7 +21,7 @@ export const crash = section(
           }
           await untilDone(c);
         },
-        { nodes: 2 * writes.length + 2, seconds: 200 },
+        { nodes: 2 * writes.length + 2 },
       );
     }
 

@@ -61,7 +61,7 @@ export const leaders = section(
           await untilDone(c);
           assert.notEqual(await leaderOf(c), first);
         },
-        { nodes: 10, manager: electing, expected: lostLead, seconds: 200 },
+        { nodes: 10, manager: electing, expected: lostLead },
       );
 
       rule(
@@ -88,7 +88,7 @@ export const leaders = section(
           link.restore();
           await untilDone(c);
         },
-        { nodes: 12, manager: 'none', expected: lostLead, seconds: 240 },
+        { nodes: 12, manager: 'none', expected: lostLead },
       );
     }
   },

@@ -53,37 +53,33 @@ const runSample = (c: Case, command: readonly string[]): (() => void) => {
 export const lifecycle = section(
   'preDelete hook',
   (rule) => {
-    rule(
-      'the sample controller drains each pod before it is deleted',
-      async (c) => {
-        await c.settled(hooked);
-        const drained = new Set<string>();
-        const stop = runSample(c, [
-          'sh',
-          '-c',
-          `kubectl -n ${c.namespace} annotate --overwrite pod "$1" example.com/drained=yes`,
-          'drain',
-        ]);
-        try {
-          await c.setImage('app:v2');
-          await c.until(
-            'all run v2',
-            async () => {
-              for (const { uid, object } of await c.pods())
-                if (object.metadata?.annotations?.['example.com/drained'] === 'yes') drained.add(uid);
-              return (await c.running('app:v2')).length === c.nodes.length;
-            },
-            DRAINED_WITHIN_MS,
-          );
-          await c.untilCondition('Complete');
-          assert.equal((await c.acts()).length, c.nodes.length);
-          assert.equal(drained.size, c.nodes.length);
-        } finally {
-          stop();
-        }
-      },
-      { seconds: 150 },
-    );
+    rule('the sample controller drains each pod before it is deleted', async (c) => {
+      await c.settled(hooked);
+      const drained = new Set<string>();
+      const stop = runSample(c, [
+        'sh',
+        '-c',
+        `kubectl -n ${c.namespace} annotate --overwrite pod "$1" example.com/drained=yes`,
+        'drain',
+      ]);
+      try {
+        await c.setImage('app:v2');
+        await c.until(
+          'all run v2',
+          async () => {
+            for (const { uid, object } of await c.pods())
+              if (object.metadata?.annotations?.['example.com/drained'] === 'yes') drained.add(uid);
+            return (await c.running('app:v2')).length === c.nodes.length;
+          },
+          DRAINED_WITHIN_MS,
+        );
+        await c.untilCondition('Complete');
+        assert.equal((await c.acts()).length, c.nodes.length);
+        assert.equal(drained.size, c.nodes.length);
+      } finally {
+        stop();
+      }
+    });
 
     rule('a finalizer of the hook holds a pod likewise, and is taken off by whoever it is for', async (c) => {
       const finalizers = ['example.com/drain'];

@@ -100,7 +100,7 @@ export const ownership = section(
           await c.api.remove(`${LEASES}/kruise-manager`);
         }
       },
-      { forAll: true, manager: 'none', seconds: 150, nodes: 2 },
+      { forAll: true, manager: 'none', nodes: 2 },
     );
   },
   { kind: 'advanced' },

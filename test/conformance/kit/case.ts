@@ -20,8 +20,6 @@ export interface CaseOptions {
   node?: NodeSpec;
   /** Further arguments of the manager; `none` starts none. It serves the case's namespace and leads at once. */
   manager?: readonly string[] | 'none';
-  /** Seconds until the case is given up. Default 90. */
-  seconds?: number;
   /** Names of its DaemonSets that the judge looks at; helpers mean the first. Default `app`. */
   daemonSets?: readonly [string, ...string[]];
   /** What the judge holds the acts against, where it is not the DaemonSet's own annotation. */

@@ -165,7 +165,7 @@ export const openCase = async (
         withinMs,
         25,
       ),
-    async untilRunning(image, on = nodes, withinMs = 45_000) {
+    async untilRunning(image, on = nodes, withinMs = 90_000) {
       await until(
         `${on.join(', ')} run ${image}`,
         async () => {
@@ -175,7 +175,7 @@ export const openCase = async (
         withinMs,
       );
     },
-    untilCondition: (type, status = 'True', withinMs = 30_000) =>
+    untilCondition: (type, status = 'True', withinMs) =>
       until(
         `${type} is ${status}`,
         async () => {
@@ -185,7 +185,7 @@ export const openCase = async (
         },
         withinMs,
       ),
-    untilEvent: (reason, withinMs = 15_000) =>
+    untilEvent: (reason, withinMs) =>
       until(`there is an Event ${reason}`, async () => (await self.events(reason))[0], withinMs),
     async noActFor(seconds) {
       const before = (await self.acts()).length;

@@ -58,7 +58,7 @@ export const runSuite = (title: string, startCluster: () => Promise<Cluster>, ru
     });
 
     const add = ({ name, options, test }: Rule): void => {
-      it(name, { timeout: (options.seconds ?? 90) * 1000 }, async (context) => {
+      it(name, { timeout: 240_000 }, async (context) => {
         const opened = await openCase(cluster, api, options);
         try {
           await test(opened.case);

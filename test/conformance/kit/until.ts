@@ -6,7 +6,7 @@ export type Truthy<T> = Exclude<T, false | null | undefined | '' | 0>;
 export const until = async <T>(
   what: string,
   probe: () => Promise<T> | T,
-  withinMs = 30_000,
+  withinMs = 60_000,
   everyMs = 200,
 ): Promise<Truthy<T>> => {
   const end = performance.now() + withinMs;

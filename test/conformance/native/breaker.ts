@@ -245,6 +245,6 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
       const lost = new Set(await c.actedNodes()).size;
       assert.ok(lost <= 2 + 3, `${lost} nodes were lost`);
     },
-    { nodes: 8, seconds: 120 },
+    { nodes: 8 },
   );
 });

@@ -49,7 +49,7 @@ export const faults = section('Faults', (rule) => {
       link.restore();
       await untilDone(c);
     },
-    { nodes: 4, manager: 'none', expected: cutOff, seconds: 150 },
+    { nodes: 4, manager: 'none', expected: cutOff },
   );
 
   rule(
@@ -65,7 +65,7 @@ export const faults = section('Faults', (rule) => {
       link.restore();
       await untilDone(c);
     },
-    { nodes: 4, manager: 'none', expected: cutOff, seconds: 150 },
+    { nodes: 4, manager: 'none', expected: cutOff },
   );
 
   rule(
@@ -116,7 +116,7 @@ export const faults = section('Faults', (rule) => {
       assert.ok(resets >= 3, `${resets} resets`);
       await untilDone(c);
     },
-    { nodes: 9, manager: 'none', expected: cutOff, seconds: 120 },
+    { nodes: 9, manager: 'none', expected: cutOff },
   );
 
   rule(
@@ -142,7 +142,7 @@ export const faults = section('Faults', (rule) => {
       await untilDone(c);
     },
     // An API server that has just started refuses everybody until it has read the roles.
-    { nodes: 5, forAll: true, expected: cutOff, refusals: true, seconds: 150 },
+    { nodes: 5, forAll: true, expected: cutOff, refusals: true },
   );
 
   rule(
@@ -253,6 +253,6 @@ export const faults = section('Faults', (rule) => {
       await c.untilRunning('app:v2', c.nodes, 60_000);
       await c.untilCondition('Complete');
     },
-    { nodes: 4, seconds: 120 },
+    { nodes: 4 },
   );
 });

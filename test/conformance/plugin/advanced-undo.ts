@@ -124,5 +124,5 @@ export const advancedUndoing = section(
       { nodes: 1 },
     );
   },
-  { kind: 'advanced', seconds: 150 },
+  { kind: 'advanced' },
 );

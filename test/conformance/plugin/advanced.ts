@@ -262,5 +262,5 @@ export const advancedOnes = section(
       { nodes: 1 },
     );
   },
-  { kind: 'advanced', seconds: 150 },
+  { kind: 'advanced' },
 );

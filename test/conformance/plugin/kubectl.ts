@@ -70,7 +70,7 @@ export const kubectl = section('As a plugin of kubectl', (rule) => {
       assert.match(await said('wait', 'ads/app', '--timeout', '40s'), /^1 of 1 online nodes run app-/);
       assert.match(await said('history', 'ads/app'), /^1 +\w+ +\w+ +1 +present, last complete +app:v1$/m);
     },
-    { kind: 'advanced', nodes: 1, seconds: 150 },
+    { kind: 'advanced', nodes: 1 },
   );
 
   rule('status -w appends each change where there is no terminal, and ends on SIGINT', async (c) => {
