@@ -6,6 +6,7 @@ import { createBench } from './bench.ts';
 import { createConsentJudge } from './consent.ts';
 import { createGatesJudge } from './gates.ts';
 import type { ManagersAct, ProcessState } from './judge.ts';
+import { besides, createKinds } from './kinds.ts';
 import { createReport } from './report.ts';
 import { createScopeJudge } from './scope.ts';
 import { createSentJudge } from './sent.ts';
@@ -39,21 +40,8 @@ export interface Account {
  */
 const LATE_MS = 5_000;
 
-const HASH = 'controller-revision-hash';
-
 /** Agents are judged by what their owners decided; they know nothing of a rollout. */
 const isAgent = ({ process }: Call): boolean => process.startsWith('agent-');
-
-const hashIn = (body: unknown): string | undefined => (body as Pod | undefined)?.metadata?.labels?.[HASH];
-
-const shuts = (body: unknown, gate: 'InPlaceUpdateReady' | 'KruisePodReady'): boolean =>
-  (body as Pod | undefined)?.status?.conditions?.some(({ type, status }) => type === gate && status === 'False') ??
-  false;
-
-/** The pod is taken out of service, or said to be its user's controller's: it is on its way out. */
-const prepares = (body: unknown): boolean =>
-  (body as Pod | undefined)?.metadata?.labels?.['lifecycle.apps.kruise.io/state'] === 'PreparingDelete' ||
-  shuts(body, 'KruisePodReady');
 
 /**
  * Holds a run of managers against spec/invariants, from the cluster's own state and from what each process had been told.
@@ -65,6 +53,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
   const sent = createSentJudge({ report, viewOf, clockOf, settleMs });
   const { truth } = acts;
   const consent = createConsentJudge({ report, truth, now, clockOf });
+  const kinds = createKinds({ truth, daemonSet, viewOf });
   const gates = createGatesJudge({ report, truth, now, viewOf });
   const scope = createScopeJudge({ report, truth, viewOf, inFlight: () => acts.underWay() });
   const rolloutName = daemonSet.group === 'apps' ? daemonSet.name : `${daemonSet.name}.${daemonSet.group}`;
@@ -72,20 +61,6 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
   const bench = createBench(court, acts);
   const account: Account = { acts: 0, lastWriteAt: 0 };
 
-  /** What a write to a pod is to a rollout; undefined: none of its business. */
-  const kindOf = (call: Call, pod: TruePod): 'delete' | 'in-place' | 'prepare' | 'retire' | undefined => {
-    if (call.verb === 'delete' || prepares(call.body)) {
-      // A pod that has ended, or that no node wants, is taken away in any case, and so are those of a DaemonSet that goes.
-      const goes = truth.daemonSet?.metadata?.deletionTimestamp != null;
-      if (goes || pod.ended || pod.terminating || !truth.nodes.get(pod.node)?.eligible) return undefined;
-      const beside = truth
-        .podsOn(pod.node)
-        .some(({ uid, terminating, ended }) => uid !== pod.uid && !terminating && !ended);
-      return beside ? 'retire' : call.verb === 'delete' ? 'delete' : 'prepare';
-    }
-    const hash = hashIn(call.body);
-    return shuts(call.body, 'InPlaceUpdateReady') || (hash !== undefined && hash !== pod.hash) ? 'in-place' : undefined;
-  };
   const podNamed = (name: string | undefined): TruePod | undefined =>
     truth.pods.values().find((pod) => pod.name === name);
 
@@ -121,7 +96,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
       );
     }
     const what = `${call.process} ${call.verb}s ${pod.name} on ${pod.node}`;
-    const kind = kindOf(call, pod);
+    const kind = kinds.of(call, pod);
     if (call.verb === 'delete') {
       report.check('S5');
       const { preconditions } = (call.options ?? {}) as { preconditions?: { uid?: string } };
@@ -137,7 +112,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
   const createPod = (call: Call): (() => void) | undefined => {
     if (now() - call.at > LATE_MS) return undefined;
     const node = nodeOf(call.body as Pod);
-    const old = truth.podsOn(node).find(({ terminating, ended }) => !terminating && !ended);
+    const old = besides(truth.podsOn(node), call.body);
     if (!old) return scope.creates(call, node, `${call.process} creates a pod on ${node}`);
     const what = `${call.process} creates a pod beside ${old.name} on ${node}`;
     const done = [countOne, ...begin(call, old, 'surge', what)];
@@ -186,15 +161,14 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
       scope.leaves(call);
       if (call.verb === 'create' && isPodOf(call.body as Pod, daemonSet)) {
         const node = nodeOf(call.body as Pod);
-        const old = viewOf(call.process)
-          .podsOn(node)
-          .find(({ terminating, ended }) => !terminating && !ended);
+        const old = besides(viewOf(call.process).podsOn(node), call.body);
         if (old) bench.sends(actOf(call, 'surge', old, `${call.process} creates a pod beside ${old.name} on ${node}`));
       }
       if (call.verb !== 'delete' && call.verb !== 'patch') return;
       const seen = viewOf(call.process).podNamed(call.ref?.name ?? '');
       const pod = podNamed(call.ref?.name);
-      const kind = pod && kindOf(call, pod);
+      if (seen) kinds.sent(call, seen);
+      const kind = pod && kinds.of(call, pod);
       if (!seen || !kind || kind === 'retire') return;
       const what = `${call.process} ${call.verb}s ${seen.name} on ${seen.node}`;
       sent.act(call, seen, what);
