@@ -14,7 +14,9 @@ export const takeOver = (act: Act, known: Act | undefined, now: number): Act => 
   // A reservation that was ours alone may meanwhile have been taken over, and carried out, by another process.
   if (same) {
     const stage = known.stage === 'reserved' ? 'inherited' : known.stage;
-    return { ...act, at, stage, podResourceVersion: (act.stage === 'done' ? act : known).podResourceVersion };
+    const { podResourceVersion } = act.stage === 'done' ? act : known;
+    // One that is on file as carried out is told without the name, which whoever looks what became of it needs.
+    return { ...act, at, stage, podName: known.podName, podResourceVersion };
   }
   return { ...act, at, stage: act.stage === 'done' ? 'done' : 'inherited' };
 };

@@ -155,6 +155,19 @@ describe('a surge', () => {
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.inFlight], ['updating/surging', 1]);
   });
 
+  it('that was found without its new pod is still fenced by name when the same process leads again', () => {
+    const bench = surgeBench(2);
+    bench.surge('n0');
+    const saved = restore(structuredClone(save(bench.ledger)));
+    bench.ledger.restore(saved.state, saved.acts, saved.forgiven, bench.now());
+    bench.gone('n0');
+    bench.ledger.restore(saved.state, saved.acts, saved.forgiven, bench.now());
+    bench.target('c');
+    const { act, pods } = bench.ledger.get('n0')!;
+    assert.equal(act?.podName, pods[0]?.facts.name);
+    assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
+  });
+
   it('of another process is judged when all pods have been listed', () => {
     const first = surgeBench(1);
     const old = first.last('n0')!;
