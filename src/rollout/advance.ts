@@ -99,6 +99,7 @@ export const setBack = (record: NodeRecord, now: number): void => {
     ...pod,
     readySince: Math.min(pod.readySince, now),
     seenAt: Math.min(pod.seenAt, now),
+    metAt: Math.min(pod.metAt, now),
   }));
   if (record.act) record.act = { ...record.act, at: Math.min(record.act.at, now) };
   if (record.healed) record.healed = { ...record.healed, at: Math.min(record.healed.at, now) };

@@ -1,5 +1,6 @@
 import { lacksNewPod } from './advance.ts';
 import { announcementFor } from './announce.ts';
+import { CLOCKS_APART_MS } from './clocks-apart.ts';
 import { askTurnOf, imageNeedOf } from './image-need.ts';
 import { isAnnounced } from './need-upgrade.ts';
 import { phaseOf, type Situation } from './phase.ts';
@@ -43,6 +44,13 @@ const failureOf = (
   return act.kind === 'in-place' || act.podUid !== pod.facts.uid ? 'came-back-old' : undefined;
 };
 
+/**
+ * When a pod is to be available. What began before this process met it is told by the clocks of others, which may be behind
+ * its own: then it gets more time rather than less, as a failure halts the rollout for good.
+ */
+const deadlineFrom = (begunAt: number, chief: SeenPod | undefined, { policy }: Context): number =>
+  Math.max(begunAt, Math.min(chief?.metAt ?? 0, begunAt + CLOCKS_APART_MS)) + policy.progressDeadlineMs;
+
 const actSituation = (act: Act | undefined, context: Context): Situation['act'] => {
   if (!act) return 'none';
   if (act.stage !== 'done') return 'reserved';
@@ -78,7 +86,7 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
 
   const inPlace = isChangedInPlace(record, context);
   const begunAt = Math.max(record.downSince, record.since, chief?.seenAt ?? 0, inPlace ? (act?.at ?? 0) : 0);
-  const deadlineAt = begunAt + policy.progressDeadlineMs;
+  const deadlineAt = deadlineFrom(begunAt, chief, context);
   const failure = node.ready ? failureOf(record, context, chief, deadlineAt, now) : undefined;
 
   const windowEndsAt = act ? act.at + policy.suspectWindowMs : 0;

@@ -1,5 +1,6 @@
 export { type DaemonRollout, type DaemonRolloutStatus, daemonRolloutApi } from './api.ts';
 export { approvedRevision, UPGRADE_APPROVED } from './approval.ts';
+export { CLOCKS_APART_MS } from './clocks-apart.ts';
 export { NOT_OBSERVED, restsOn } from './conditions.ts';
 export { daemonRolloutCrd } from './crd.ts';
 export { crdMetadata } from './crd-metadata.ts';

@@ -187,13 +187,36 @@ describe('the progress deadline', () => {
     bench.pass(1);
     assert.equal(bench.phase('n0'), 'failed/deadline');
   });
-  it('counts from when the pod was ready last, at first sight', () => {
-    const bench = createWorkbench({ progressDeadlineMs: 60_000 });
-    bench.node('n0');
-    bench.pod('n0', 'b', { ready: false, readyChangedAt: START - 10_000 });
-    bench.target('b');
-    assert.equal(bench.phase('n0'), 'updating/not-ready');
-    bench.pass(50_000);
+  it('counts, for a pod of before this process, from when that was ready last, and at least for as long as clocks may be apart', () => {
+    const inherits = (agoMs: number): Workbench => {
+      const bench = createWorkbench({ progressDeadlineMs: 60_000 });
+      bench.node('n0');
+      bench.pod('n0', 'b', { ready: false, readyChangedAt: START - agoMs });
+      bench.target('b');
+      bench.ledger.firstSightOver();
+      return bench;
+    };
+    assert.equal(inherits(660_000).phase('n0'), 'failed/deadline');
+    for (const [agoMs, leftMs] of [
+      [650_000, 10_000],
+      [600_000, 60_000],
+      [10_000, 60_000],
+    ] as const) {
+      const bench = inherits(agoMs);
+      assert.equal(bench.decide().wakeAt, START + leftMs, `${agoMs}`);
+      bench.pass(leftMs - 1);
+      assert.equal(bench.phase('n0'), 'updating/not-ready', `${agoMs}`);
+      bench.pass(1);
+      assert.equal(bench.phase('n0'), 'failed/deadline', `${agoMs}`);
+    }
+  });
+  it('does not begin anew for a pod that this process made, when what is on record is read again', () => {
+    const bench = started();
+    bench.pass(30_000);
+    const { ledger } = bench;
+    const acts = new Map([...ledger.acting()].flatMap(({ name, act }) => (act ? [[name, act] as const] : [])));
+    ledger.restore(ledger.state, acts, new Set(), bench.now());
+    bench.pass(30_000);
     assert.equal(bench.phase('n0'), 'failed/deadline');
   });
 });

@@ -85,8 +85,10 @@ export interface SeenPod {
   facts: PodFacts;
   /** Since when we know it to be ready, epoch ms; 0 when it is not. */
   readySince: number;
-  /** Since when we know of it, epoch ms. */
+  /** Since when it is there, epoch ms: as we saw it come, or as it says itself. */
   seenAt: number;
+  /** When this process met it, epoch ms. */
+  metAt: number;
   /** It was there when we took over: whether an act of another process made it is told by its own times only. */
   inherited: boolean;
 }

@@ -21,6 +21,7 @@ export const seePod = (record: NodeRecord, facts: PodFacts, firstSight: boolean,
   if (inherited && record.pods.length === 0 && !facts.ready)
     record.downSince = Math.min(Math.max(facts.createdAt, facts.readyChangedAt), now);
   const seenAt = known?.seenAt ?? (inherited ? Math.min(facts.createdAt, now) : now);
-  const pod = { facts, readySince, seenAt, inherited: known?.inherited ?? inherited };
+  const metAt = known?.metAt ?? now;
+  const pod = { facts, readySince, seenAt, metAt, inherited: known?.inherited ?? inherited };
   record.pods = known ? record.pods.map((other) => (other === known ? pod : other)) : [...record.pods, pod];
 };

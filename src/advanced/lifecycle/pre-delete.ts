@@ -1,7 +1,13 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { gateCondition, isPreparing, LIFECYCLE_STATE, PREPARING, toTimestamp } from '../../rollout/index.ts';
+import {
+  CLOCKS_APART_MS,
+  gateCondition,
+  isPreparing,
+  LIFECYCLE_STATE,
+  PREPARING,
+  toTimestamp,
+} from '../../rollout/index.ts';
 import type { PreDelete } from '../api.ts';
-import { CLOCKS_APART_MS } from '../clocks-apart.ts';
 import { gate, gatePatch, hasGate, precondition } from '../pods/index.ts';
 
 /** OpenKruise's annotation. */

@@ -1,10 +1,9 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import { ifFound, type KubeClient, leases } from '../../kube/index.ts';
 import { daemonSets } from '../../resources/index.ts';
-import { formatSelector, fromLabelSelector, type PolicyError } from '../../rollout/index.ts';
+import { CLOCKS_APART_MS, formatSelector, fromLabelSelector, type PolicyError } from '../../rollout/index.ts';
 import type { Clock } from '../../runtime/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
-import { CLOCKS_APART_MS } from '../clocks-apart.ts';
 
 /** Somebody else is at work on the same pods. `reason` is for conditions and Events. */
 export interface Obstacle {
