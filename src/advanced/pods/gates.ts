@@ -42,8 +42,9 @@ export const gatePatch = (pod: Pod, gates: readonly Gate[], open: boolean, reaso
 
 export type GatePatch = ReturnType<typeof gatePatch>;
 
-/** The same for the gates of a new pod, however often that is written to by those who bring it to its node. */
-export const firstGatePatch = (pod: Pod, now: number) => ({
-  metadata: { uid: pod.metadata?.uid },
-  status: conditions(pod, gatesToOpen(pod), true, 'Created', now),
-});
+/**
+ * The same for the gates of a new pod. That is refused more often, as others write to the pod to bring it to its node: but
+ * sent late, by a leader that slept, it would bring a pod back into service that its successor has taken out of it.
+ */
+export const firstGatePatch = (pod: Pod, now: number): GatePatch =>
+  gatePatch(pod, gatesToOpen(pod), true, 'Created', now);

@@ -103,14 +103,14 @@ describe('gates', () => {
     ...newPod(input({}, { gates: [gate.inPlace] })),
     status: { conditions: [{ type: 'Ready', status: 'False' }] },
   };
-  const uid = { ...pod, metadata: { ...pod.metadata, uid: 'p-1' } };
+  const uid = { ...pod, metadata: { ...pod.metadata, uid: 'p-1', resourceVersion: '7' } };
 
-  it('of a new pod are shut until they are opened once', () => {
+  it('of a new pod are shut until they are opened once, as it is seen', () => {
     assert.equal(gatesOpen(uid), false);
     assert.deepEqual(gatesToOpen(uid), [gate.inPlace]);
     const patch = firstGatePatch(uid, 1_000_500);
     assert.deepEqual(patch, {
-      metadata: { uid: 'p-1' },
+      metadata: { uid: 'p-1', resourceVersion: '7' },
       status: {
         conditions: [
           { type: gate.inPlace, status: 'True', reason: 'Created', lastTransitionTime: '1970-01-01T00:16:40Z' },

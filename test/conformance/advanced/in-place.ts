@@ -81,8 +81,8 @@ const startPod = async (stage: HandStage, template: PodTemplateSpec): Promise<Po
   });
   const made = await client.create(pods, wanted);
   const ref = { namespace, name: made.metadata?.name ?? '' };
-  const body = firstGatePatch(made, now());
-  await client.patch(pods, ref, body, { type: 'strategic', subresource: 'status' });
+  const { status } = firstGatePatch(made, now());
+  await client.patch(pods, ref, { status }, { type: 'strategic', subresource: 'status' });
   return until('the pod is ready', async () => {
     const pod = await client.get(pods, ref);
     return isReady(pod) ? pod : undefined;

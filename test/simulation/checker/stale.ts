@@ -26,9 +26,16 @@ const isReport = ({ body }: Call): boolean =>
     ({ type, reason }) => type === 'PodImageReady' && (reason === 'PullImageSuccess' || reason === 'PullImageFail'),
   ) ?? false;
 
+const GATES: ReadonlySet<string> = new Set(['InPlaceUpdateReady', 'KruisePodReady']);
+
+const gatesThat = (are: 'True' | 'False', object: unknown): string[] =>
+  ((object as Pod | undefined)?.status?.conditions ?? []).flatMap(({ type, status }) =>
+    GATES.has(type) && status === are ? [type] : [],
+  );
+
 /**
  * S8: nothing is begun by a process before it has seen everything once, and nothing on an object that it has itself written
- * since what it goes by.
+ * since what it goes by. And a pod that somebody has taken out of service comes back into it by who has read that alone.
  */
 export const createStaleJudge = ({ report, rolloutName }: Court): Judge => {
   const { check, breach } = report;
@@ -36,6 +43,8 @@ export const createStaleJudge = ({ report, rolloutName }: Court): Judge => {
   const seen = new Map<string, Set<string>>();
   /** Versions that answers to own writes told, by process and object. */
   const own = new Map<string, number>();
+  /** Names of pods whose gates were shut until their last version. */
+  const opened = new Set<string>();
   const keyOf = ({ process, resource, ref }: Call): string => `${process} ${resource?.plural} ${ref?.name}`;
 
   const note = (process: string, plural: string): void => {
@@ -69,6 +78,18 @@ export const createStaleJudge = ({ report, rolloutName }: Court): Judge => {
       const { status } = (call.body ?? {}) as { status?: { reservations?: readonly unknown[] } };
       if (call.verb === 'update' && call.ref?.name === rolloutName && (status?.reservations?.length ?? 0) > 0)
         judgeVersion(call, `${call.process} writes ${call.ref?.name}`);
+    },
+    commit({ resource, object, previous }) {
+      if (resource.plural !== 'pods') return;
+      const open = gatesThat('True', object);
+      if (gatesThat('False', previous).some((name) => open.includes(name))) opened.add(object.metadata.name);
+    },
+    carriedOut(call) {
+      const { verb, resource, ref, process } = call;
+      if (verb !== 'patch' || resource?.plural !== 'pods' || !opened.delete(ref?.name ?? '')) return;
+      check('S8');
+      if (Number.isNaN(boundTo(call)))
+        breach('S8', `${process} opens a gate of ${ref?.name} that is shut, whatever version the pod is of`);
     },
     sends({ call, what }) {
       check('S8');
