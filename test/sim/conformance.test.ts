@@ -16,7 +16,7 @@ const QUICK = [
   'Budget: 3 of 5 nodes is 3',
   'Budget: 0 freezes',
   'minReadySeconds counts as down',
-  'a free slot is used within a second',
+  'a free slot is used soon',
   'crash-loop is a failure',
   'a fixed template repairs the nodes',
   'puts the template of the last complete revision back',

@@ -87,7 +87,7 @@ export const surge = section(
       'an old pod that is not available gets a new one first, and goes at once',
       async (c) => {
         const [broken = ''] = c.nodes;
-        await c.settled({ ...starting(1500), rollingUpdate: { maxSurge: 1 } });
+        await c.settled({ ...starting(6000), rollingUpdate: { maxSurge: 1 } });
         await c.breakPod(broken);
         await c.setImage('app:v2');
         await c.untilRunning('app:v2');
@@ -96,7 +96,7 @@ export const surge = section(
         const [gone] = await c.steps('retire');
         assert.equal(gone?.node, broken);
         const waited = (gone?.record.receivedAt ?? 0) - (begun?.record.receivedAt ?? 0);
-        assert.ok(waited < 1_400, `it went ${waited} ms after the new one came, when that was ready`);
+        assert.ok(waited < 5_500, `it went ${waited} ms after the new one came, when that was ready`);
       },
       { nodes: 3 },
     );

@@ -51,7 +51,7 @@ export const offline = section('Offline nodes', (rule) => {
       const act = (await c.acts()).at(-1);
       const waited = (act?.receivedAt ?? 0) - (await readySince(c, away));
       assert.ok(waited >= 9_900, `acted ${waited} ms after the return`);
-      assert.ok(waited <= 13_000, `acted only ${waited} ms after the return`);
+      assert.ok(waited <= 20_000, `acted only ${waited} ms after the return`);
     },
     { nodes: 2 },
   );
@@ -76,16 +76,16 @@ export const offline = section('Offline nodes', (rule) => {
   rule(
     'the settle time is not asked of a node that has long been ready when the manager sees it first',
     async (c) => {
-      await c.create({ annotations: { 'edgeset.io/settle-seconds': '8' } });
+      await c.create({ annotations: { 'edgeset.io/settle-seconds': '15' } });
       await c.untilRunning('app:v1');
       await c.setImage('app:v2');
       const [node = ''] = c.nodes;
       const since = await readySince(c, node);
-      await c.until('the node has been ready for long', () => Date.now() > since + 10_000);
+      await c.until('the node has been ready for long', () => Date.now() > since + 17_000);
       const manager = await c.startManager();
       const startedAt = Date.now();
       const act = await c.until('the act', async () => (await c.acts())[0]);
-      assert.ok(act.receivedAt - startedAt < 6_000, `${act.receivedAt - startedAt} ms after its start`);
+      assert.ok(act.receivedAt - startedAt < 14_000, `${act.receivedAt - startedAt} ms after its start`);
       await c.untilRunning('app:v2');
       assert.equal(manager.user, act.user);
     },
