@@ -72,7 +72,7 @@ const readTotals = (file: string): Totals | undefined => {
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-const runTests = (suite: Suite, args: readonly string[], totalsFile: string): Promise<number> =>
+const runTests = (suite: Suite, args: readonly string[], scratch: string, totalsFile: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const options = args.filter((arg) => arg.startsWith('-'));
     const files = args.filter((arg) => !arg.startsWith('-'));
@@ -88,7 +88,15 @@ const runTests = (suite: Suite, args: readonly string[], totalsFile: string): Pr
         ...options,
         ...(files.length > 0 ? files : suite.files),
       ],
-      { stdio: 'inherit', env: { EDGESET_TEST_CASES: String(suite.cases ?? 6), ...process.env } },
+      {
+        stdio: 'inherit',
+        env: {
+          EDGESET_TEST_CASES: String(suite.cases ?? 6),
+          // Hundreds of processes, those under test among them, load the same modules.
+          NODE_COMPILE_CACHE: path.join(scratch, 'compiled'),
+          ...process.env,
+        },
+      },
     );
     for (const signal of STOP_SIGNALS) process.on(signal, () => child.kill(signal));
     child.on('error', reject);
@@ -105,7 +113,7 @@ const main = async (name: string, args: readonly string[]): Promise<number> => {
   const scratch = mkdtempSync(path.join(tmpdir(), 'edgeset-test-'));
   try {
     const totalsFile = path.join(scratch, 'totals.json');
-    const code = await runTests(suite, args, totalsFile);
+    const code = await runTests(suite, args, scratch, totalsFile);
     const totals = readTotals(totalsFile);
     const outcome = totals
       ? `${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`

@@ -101,6 +101,36 @@ describe('state file', () => {
     assert.equal(await readFile(elsewhere, 'utf8'), 'precious');
   });
 
+  it('is flushed when everything is on the disk, whoever else flushes it', async () => {
+    const began: string[] = [];
+    const ends: (() => void)[] = [];
+    const files = {
+      read: () => undefined,
+      replace: (_file: string, text: string): Promise<void> => {
+        began.push(text.split('\n')[1] ?? '');
+        return new Promise((resolve) => void ends.push(resolve));
+      },
+    };
+    const file = createStateFile<Value>({ dir, name: 'state.json', env, parse, files });
+    const words = ['first', 'second'];
+    const [first, second] = words.map((word) => {
+      file.save(() => ({ words: [word] }));
+      return file.flush();
+    });
+    let isFlushed = false;
+    const third = file.flush().then(() => {
+      isFlushed = true;
+    });
+    await clock.advance(0);
+    ends.shift()?.();
+    await first;
+    await clock.advance(0);
+    assert.deepEqual([began.length, isFlushed], [2, false]);
+    ends.shift()?.();
+    await Promise.all([second, third]);
+    assert.match(began.at(-1) ?? '', /second/);
+  });
+
   it('tries again when the disk refuses, and loses nothing', async () => {
     await rm(dir, { recursive: true });
     await writeFile(dir, 'a file is in the way');

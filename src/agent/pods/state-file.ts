@@ -126,7 +126,8 @@ export const createStateFile = <T>({
   };
 
   const flush = async (): Promise<void> => {
-    await writing?.catch(() => undefined);
+    // Another flush may have begun the next write meanwhile.
+    while (writing) await writing.catch(() => undefined);
     timer?.cancel();
     timer = undefined;
     const value = waiting;
