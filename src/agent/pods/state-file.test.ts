@@ -118,7 +118,7 @@ describe('state file', () => {
       return file.flush();
     });
     let isFlushed = false;
-    const third = file.flush().then(() => {
+    const third = file.flush().finally(() => {
       isFlushed = true;
     });
     await clock.advance(0);
