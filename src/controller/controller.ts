@@ -104,7 +104,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
         upsert: (_key: string, node: NodeView, previous: NodeView | undefined) => {
           // A heartbeat says nothing new, and is not worth a look by every DaemonSet.
           if (isDeepStrictEqual(node, previous)) return;
-          for (const { session } of sessions.values()) session.setNode(node);
+          for (const { session } of sessions.values()) session.setNode(node, previous);
         },
         remove: (_key: string, node: NodeView) => {
           for (const { session } of sessions.values()) session.removeNode(node.name);

@@ -53,13 +53,15 @@ export const createFeed = <P>(options: FeedOptions<P>) => {
   const { clock } = env;
   const { namespace, uid, podSelector } = view();
 
-  const setNode = (node: NodeView): void => {
+  /** `previous`: as the node was until now, where it was there. */
+  const setNode = (node: NodeView, previous?: NodeView): void => {
     touched.node(node.name);
     const facts = nodeFactsOf(view(), node, pulls(node.name));
     const known = ledger.get(node.name)?.node;
     // Of a node that the DaemonSet never ran on there is nothing to remember.
     if (known ? sameFacts(known, facts) : !facts.eligible) return;
-    ledger.setNode(facts, clock.now());
+    const wasSo = previous?.ready === node.ready && previous.readyChangedAt === node.readyChangedAt;
+    ledger.setNode(facts, clock.now(), wasSo);
     changed();
   };
 
@@ -98,7 +100,7 @@ export const createFeed = <P>(options: FeedOptions<P>) => {
     },
     /** Looks at every node again: what the DaemonSet asks of nodes has changed. */
     setAllNodes(): void {
-      for (const node of nodes.values()) setNode(node);
+      for (const node of nodes.values()) setNode(node, node);
     },
     /** Fills and keeps the cache of pods. */
     async run(signal: AbortSignal): Promise<void> {

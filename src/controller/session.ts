@@ -191,7 +191,7 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
     key: `${namespace}/${name}`,
     uid,
     ledger,
-    setNode: (node: NodeView): void => feed.setNode(node),
+    setNode: feed.setNode,
     removeNode: (node: string): void => feed.removeNode(node),
     synced,
     /** Fills and keeps the cache of pods until the signal aborts or the session is closed. */

@@ -88,10 +88,13 @@ export const createLedger = (policy: Policy, pullsByDefault = false) => {
       records.setContext({ firstSight: false });
     },
 
-    /** A node appeared or changed. */
-    setNode(facts: NodeFacts, now: number): void {
+    /**
+     * A node appeared or changed. `wasSo`: it was as ready before, and only now has to do with the DaemonSet: it has not come
+     * back, and need not settle.
+     */
+    setNode(facts: NodeFacts, now: number, wasSo = false): void {
       const record = records.of(facts.name);
-      touch(record, now, () => seeNode(record, facts, records.context.firstSight, now));
+      touch(record, now, () => seeNode(record, facts, wasSo || records.context.firstSight, now));
       redraw(now);
     },
 

@@ -36,6 +36,19 @@ describe('the settle time', () => {
     assert.deepEqual(settled(), ['old', 'fresh', 'ahead', 'joined']);
   });
 
+  it('is not asked of a node that was Ready all the time, and only now has to do with the DaemonSet: it is down at once', () => {
+    for (const [readyChangedAt, occupied] of [
+      [START - 60_000, 1],
+      [START - 4_000, 0],
+    ] as const) {
+      const bench = benchAt(1);
+      const facts = { name: 'labelled', ready: true, eligible: true, selected: true, zone: '' };
+      bench.ledger.setNode({ ...facts, readyChangedAt }, bench.now(), true);
+      bench.start('labelled', 'b', { ready: false, readyChangedAt: 0 });
+      assert.equal(bench.decide().summary.usage.occupied, occupied);
+    }
+  });
+
   it('begins anew with every return, also one that was missed', () => {
     const bench = benchAt(1);
     bench.offline('n0');

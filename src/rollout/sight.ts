@@ -5,10 +5,10 @@ import type { NodeRecord } from './record.ts';
  * What is seen of nodes and pods enters a record here: since when a thing is so is told by our own clock where we saw it
  * become so, and at the first sight by the times that it carries.
  */
-export const seeNode = (record: NodeRecord, facts: NodeFacts, firstSight: boolean, now: number): void => {
+export const seeNode = (record: NodeRecord, facts: NodeFacts, wasSo: boolean, now: number): void => {
   const { node: before } = record;
   const changed = before?.ready !== facts.ready || before.readyChangedAt !== facts.readyChangedAt;
-  if (changed) record.since = firstSight && !before ? Math.min(facts.readyChangedAt, now) : now;
+  if (changed) record.since = wasSo && !before ? Math.min(facts.readyChangedAt, now) : now;
   record.node = facts;
 };
 

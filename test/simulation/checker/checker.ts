@@ -55,7 +55,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
   const consent = createConsentJudge({ report, truth, now, clockOf });
   const kinds = createKinds({ truth, daemonSet, viewOf });
   const gates = createGatesJudge({ report, truth, now, viewOf });
-  const scope = createScopeJudge({ report, truth, viewOf, inFlight: () => acts.underWay() });
+  const scope = createScopeJudge({ report, truth, now, viewOf, inFlight: () => acts.underWay() });
   const rolloutName = daemonSet.group === 'apps' ? daemonSet.name : `${daemonSet.name}.${daemonSet.group}`;
   const court = { report, truth, daemonSet, now, viewOf, clockOf, settleMs, rolloutName, processes };
   const bench = createBench(court, acts);
@@ -145,6 +145,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
       acts.commit(change);
       consent.commit(change);
       gates.commit(change);
+      scope.commit(change);
       bench.commit(change);
       const { resource, object } = change;
       if (resource.plural === 'daemonrollouts' && object.metadata.name === rolloutName)

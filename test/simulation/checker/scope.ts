@@ -1,4 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { Change } from '../../../src/sim/index.ts';
 import type { Call } from '../call.ts';
 import type { Report } from './report.ts';
 import type { AnyDaemonSet } from './terms.ts';
@@ -8,6 +9,8 @@ import type { View } from './view.ts';
 export interface ScopeOptions {
   report: Report;
   truth: Truth;
+  /** True time, epoch ms. */
+  now: () => number;
   viewOf: (process: string) => View;
   /** Nodes in flight, by the cluster's own state. */
   inFlight: () => Iterable<string>;
@@ -22,6 +25,9 @@ interface Scope {
   selected: ReadonlySet<string>;
   progressive: boolean;
 }
+
+/** A pod that came to be so short ago may not be in what has been decided already. */
+const SLACK_MS = 1_000;
 
 const KRUISE = 'daemonset.kruise.io/progressive-create-pod';
 
@@ -64,20 +70,28 @@ const scopeOf = (daemonSet: AnyDaemonSet, view: View): Scope => {
  * updates them. Judged by what the process had been told when it sent the call, and by the acts that had begun when it was
  * carried out.
  */
-export const createScopeJudge = ({ report, truth, viewOf, inFlight }: ScopeOptions) => {
+export const createScopeJudge = ({ report, truth, now, viewOf, inFlight }: ScopeOptions) => {
   const { breach, check } = report;
   const scopes = new WeakMap<Call, Scope>();
+  /** When pods were created, by UID. */
+  const born = new Map<string, number>();
 
+  const counts = ({ uid, terminating }: TruePod): boolean => !terminating && now() - (born.get(uid) ?? 0) > SLACK_MS;
   /** Nodes that are at this revision, by all that is known; those with a pod that goes do not count. */
   const at = (view: View, hash: string | undefined): Set<string> => {
     const names = new Set<string>();
     for (const [name, { node }] of view.nodes)
-      if (isEligible(node, view.daemonSet) && view.podsOn(name).some((pod) => pod.hash === hash && !pod.terminating))
+      if (isEligible(node, view.daemonSet) && view.podsOn(name).some((pod) => pod.hash === hash && counts(pod)))
         names.add(name);
     return names;
   };
 
   return {
+    commit({ type, resource, object }: Change): void {
+      if (resource.plural !== 'pods') return;
+      if (type === 'ADDED') born.set(object.metadata.uid, now());
+      else if (type === 'DELETED') born.delete(object.metadata.uid);
+    },
     /** A process sends a call. */
     leaves(call: Call): void {
       const view = viewOf(call.process);
