@@ -35,14 +35,27 @@ describe('a ControllerRevision', () => {
   });
 });
 
-it('the newest revision is the one with the highest number, wherever it stands', () => {
-  const numbered = (number: number) => ({
+describe('the newest revision', () => {
+  const numbered = (number: number, templateDigest = '') => ({
     ownerUid: 'u',
-    name: `r${number}`,
+    name: `r${number}${templateDigest}`,
     hash: `h${number}`,
     number,
-    templateDigest: '',
+    templateDigest,
   });
-  assert.equal(newestRevision([numbered(9), numbered(10), numbered(2)])?.name, 'r10');
-  assert.equal(newestRevision([]), undefined);
+
+  it('is the one with the highest number, wherever it stands', () => {
+    assert.equal(newestRevision([numbered(9), numbered(10), numbered(2)])?.name, 'r10');
+    assert.equal(newestRevision([]), undefined);
+  });
+
+  it('is the one of the template where a number was given twice, and never one with a lower number', () => {
+    const [a, b] = [numbered(2, 'a'), numbered(2, 'b')];
+    for (const revisions of [
+      [a, b],
+      [b, a],
+    ])
+      assert.deepEqual([newestRevision(revisions, 'a')?.name, newestRevision(revisions, 'b')?.name], ['r2a', 'r2b']);
+    assert.equal(newestRevision([numbered(1, 'a'), b], 'a')?.name, 'r2b');
+  });
 });

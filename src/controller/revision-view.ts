@@ -28,10 +28,16 @@ export const toRevisionView = (
   };
 };
 
-/** The revision with the highest number; undefined for none. */
-export const newestRevision = (revisions: Iterable<RevisionView>): RevisionView | undefined => {
+/**
+ * The revision with the highest number; undefined for none. The native controller gives a number twice where its cache
+ * lacks its own last revision, and mends that with its next pass: of such the one that is of this template.
+ */
+export const newestRevision = (revisions: Iterable<RevisionView>, digest?: string): RevisionView | undefined => {
   let newest: RevisionView | undefined;
-  for (const revision of revisions) if (!newest || revision.number > newest.number) newest = revision;
+  for (const revision of revisions) {
+    const ahead = newest ? revision.number - newest.number : 1;
+    if (ahead > 0 || (ahead === 0 && revision.templateDigest === digest)) newest = revision;
+  }
   return newest;
 };
 

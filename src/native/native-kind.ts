@@ -28,7 +28,8 @@ export const nativeKind: ServedKind<DaemonSet, NativeView, PodFacts> = {
   notServed:
     'The DaemonSet is not managed: it lacks the annotation apps.openyurt.io/update-strategy. Nothing is acted on; slots that were reserved stay on record, in case it is set again.',
   pods: factsAlone,
-  targetOf: (view, owned) => (view.observedGeneration >= view.generation ? newestRevision(owned) : undefined),
+  targetOf: (view, owned) =>
+    view.observedGeneration >= view.generation ? newestRevision(owned, view.templateDigest) : undefined,
   open: ({ client, env, revisions, podActs }) => ({
     findTarget: createTargetFinder({
       clock: env.clock,

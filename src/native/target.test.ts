@@ -72,6 +72,17 @@ describe('the target', () => {
     assert.equal(reads(), 1);
   });
 
+  it('is the revision of the present template among two of one number, as watched and as read', async () => {
+    const twice = [revision(1, 'a'), revision(2, 'b'), { ...revision(3, 'c'), number: 2 }];
+    const watched = await createFinder(twice, []).find(view(3, 3, 'c'));
+    assert.equal(watched.kind === 'known' && watched.revision.name, 'app-3');
+    const { find, clock } = createFinder(twice.slice(0, 2), twice);
+    assert.equal((await find(view(3, 3, 'c'))).kind, 'held');
+    await clock.advance(1_000);
+    const read = await find(view(3, 3, 'c'));
+    assert.equal(read.kind === 'known' && read.revision.name, 'app-3');
+  });
+
   it('is not the revision of a later generation: what else changed with it is not known yet', async () => {
     const served = [revision(1, 'a'), revision(2, 'b')];
     const { find, clock } = createFinder(served, served, 2);

@@ -37,7 +37,7 @@ export const createTargetFinder = ({ clock, cached, read }: TargetOptions) => {
     const now = clock.now();
     const { generation } = view;
     if (view.observedGeneration < generation) return unobserved(Number.POSITIVE_INFINITY);
-    const newest = newestRevision(cached());
+    const newest = newestRevision(cached(), view.templateDigest);
     if (newest?.templateDigest === view.templateDigest) {
       waitingFor = undefined;
       return { kind: 'known', revision: newest };
@@ -49,7 +49,8 @@ export const createTargetFinder = ({ clock, cached, read }: TargetOptions) => {
     if (now < readAt) return unobserved(readAt);
     lastRead = now;
     const there = await read(view, signal);
-    const revision = there?.generation === generation ? newestRevision(there.revisions) : undefined;
+    const revision =
+      there?.generation === generation ? newestRevision(there.revisions, view.templateDigest) : undefined;
     if (!revision) return unobserved(now + REREAD_EVERY_MS);
     found = { generation, revision };
     return { kind: 'known', revision };
