@@ -90,7 +90,7 @@ export const createWorkload = (machinery: Machinery, { set, name, label }: Retur
     spec: { nodeSelector: { role: 'edge' }, containers: [{ name: 'app', image }] },
   });
   const partition = partitionOf(set.partition ?? 0);
-  const annotations = {
+  const annotations = () => ({
     'edgeset.io/settle-seconds': String(set.settleSeconds),
     ...(isNative && { 'apps.openyurt.io/max-unavailable': limit }),
     ...((isNative || set.model === 'ota') && { 'apps.openyurt.io/update-strategy': set.model ?? 'auto' }),
@@ -101,7 +101,7 @@ export const createWorkload = (machinery: Machinery, { set, name, label }: Retur
       'apps.kruise.io/image-predownload-timeout-seconds': String(set.pullSeconds),
     }),
     ...(hook?.timeoutSeconds !== undefined && { 'edgeset.io/predelete-timeout-seconds': String(hook.timeoutSeconds) }),
-  };
+  });
 
   return {
     set,
@@ -113,7 +113,7 @@ export const createWorkload = (machinery: Machinery, { set, name, label }: Retur
       void machinery.create<object>(resource, {
         apiVersion: isNative ? 'apps/v1' : 'apps.kruise.io/v1beta1',
         kind: 'DaemonSet',
-        metadata: { ...ref, annotations },
+        metadata: { ...ref, annotations: annotations() },
         spec: {
           minReadySeconds: set.minReadySeconds,
           selector: { matchLabels: { app: label } },

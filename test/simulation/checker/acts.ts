@@ -21,6 +21,9 @@ interface TrueAct {
   at: number;
 }
 
+/** A pod that was acted on, as it was. */
+type Done = Pick<TruePod, 'uid' | 'hash'> & Pick<TrueAct, 'kind'>;
+
 /** How late what a user asks for may reach a process on a link that is well, ms. */
 const LAG_MS = 1_000;
 /** A node that goes offline so soon after an act is a suspect, ms; the default of edgeset.io/suspect-window-seconds. */
@@ -34,8 +37,8 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
   const healed = new Map<string, TrueAct>();
   /** Which rollout a call was meant for: what its sender had been told when it left. */
   const meantFor = new WeakMap<Call, number>();
-  /** By node and rollout: the pod that was acted on. */
-  const done = new Map<string, Map<number, string>>();
+  /** By node and rollout. */
+  const done = new Map<string, Map<number, Done>>();
   /** UIDs of pods that managers delete. */
   const taken = new Set<string>();
   const limits: { at: number; limit: number | string }[] = [];
@@ -54,19 +57,22 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
   };
   const heal = (name: string): void => {
     const node = truth.nodes.get(name);
+    // What is no business of the DaemonSet any more is none of ours, nor is what comes back under its name.
+    if (!node?.eligible) {
+      inFlight.delete(name);
+      healed.delete(name);
+      return;
+    }
     const late = healed.get(name);
     // Once it is back it has to heal anew: what made it fall away may be what it was given.
-    if (late && node?.ready === false && node.since > late.at && node.since - late.at <= SUSPECT_MS) {
+    if (late && !node.ready && node.since > late.at && node.since - late.at <= SUSPECT_MS) {
       healed.delete(name);
       inFlight.set(name, late);
     }
     const act = inFlight.get(name);
-    if (!act) return;
-    const isHealed = node?.ready === true && isOver(name, act);
-    // What is no business of the DaemonSet any more is none of ours.
-    if (node?.eligible && !isHealed) return;
+    if (!act || !node.ready || !isOver(name, act)) return;
     inFlight.delete(name);
-    if (isHealed) healed.set(name, act);
+    healed.set(name, act);
   };
   const { truth, apply } = createTruth(daemonSet, now, heal);
 
@@ -113,7 +119,7 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
     },
     /** An act begins to be carried out. Returns what to do once it was. */
     begin(call: Call, pod: TruePod, kind: TrueAct['kind'], what: string): () => void {
-      const { node: name } = pod;
+      const { node: name, hash } = pod;
       const found: [rule: string, text: string][] = [];
       const healthy = works(pod);
       check('S5');
@@ -133,8 +139,11 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
       check('S6');
       const rollout = meantFor.get(call) ?? 0;
       const before = done.get(name)?.get(rollout);
+      // A pod that is still what it was has had its act begun and taken back: its gate was shut, or its hook had its turn.
+      const isTakenBack = before?.kind !== 'surge' && before?.hash === pod.hash;
       // A second write to the same pod is of the same act; one to another needs a reason.
-      const again = before === pod.uid && (kind === 'in-place' || kind === 'prepare' || pod.preparing);
+      const isSame = kind === 'in-place' || kind === 'prepare' || pod.preparing || isTakenBack;
+      const again = before?.uid === pod.uid && isSame;
       if (before && healthy && !again) found.push(['S6', `${what}, which had its act in this rollout`]);
       if (kind === 'surge') {
         check('S10');
@@ -143,8 +152,8 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
       if (kind === 'delete' || kind === 'prepare') taken.add(pod.uid);
       return () => {
         for (const [rule, text] of found) breach(rule, text);
-        const acts = done.get(name) ?? new Map<number, string>();
-        done.set(name, acts.set(rollout, pod.uid));
+        const acts = done.get(name) ?? new Map<number, Done>();
+        done.set(name, acts.set(rollout, { uid: pod.uid, hash, kind }));
         inFlight.set(name, { kind, uid: pod.uid, rollout, at: now() });
       };
     },
