@@ -46,12 +46,15 @@ const together = (happenings: readonly Happening[]): readonly Happening[] => {
 const playAgain = async (
   { time, carryOut }: World,
   happenings: readonly Happening[],
-  { strategy }: Plan,
+  { strategy, model, nodes }: Plan,
   encore: number,
 ): Promise<void> => {
   const now = (deed: Deed): void => carryOut({ at: 0, deed });
   // Calls are those of the strategy that the plan began with.
   now({ do: 'strategy', strategy });
+  // Nodes that a bad version broke hold every slot until their owners agree to another one.
+  if (model === 'ota')
+    for (let index = 0; index < nodes; index += 1) now({ do: 'will', node: `node-${index}`, agrees: true });
   for (const happening of happenings) carryOut(happening);
   if (happenings.some(({ fault }) => fault === 'F13')) now({ do: 'crash', who: 'leader' });
   if (!happenings.some(({ fault }) => fault === 'F12')) now({ do: 'release', image: `app:encore-${encore}` });

@@ -10,6 +10,7 @@ import { besides, createKinds } from './kinds.ts';
 import { createReport } from './report.ts';
 import { createScopeJudge } from './scope.ts';
 import { createSentJudge } from './sent.ts';
+import { nodesOf, termsOf } from './terms.ts';
 import { isPodOf, nodeOf, type TruePod } from './truth.ts';
 import type { View } from './view.ts';
 
@@ -119,12 +120,25 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
     return () => done.forEach((each) => each());
   };
 
+  /** Nodes that a bad version broke and whose owners do not let them be repaired hold every slot: who agrees waits. */
+  const slotsAreHeld = (): boolean => {
+    if (!truth.daemonSet) return false;
+    const { limit, surging } = termsOf(truth.daemonSet);
+    const eligible = [...truth.nodes.values()].filter((node) => node.eligible);
+    const holding = eligible.filter(({ name, ready }) => {
+      const [pod] = truth.podsOn(name);
+      const isHeld = pod !== undefined && !acts.works(pod) && consent.mayStay(pod);
+      return ready && isHeld && (!surging || acts.isInFlight(name));
+    });
+    return holding.length >= nodesOf(limit, eligible.length);
+  };
   /** One node's pods are what they are to be in the end. */
   const isAtTarget = (pods: readonly TruePod[]): boolean => {
     const [pod, ...others] = pods;
     if (!pod || others.length > 0) return false;
     const isThere = acts.works(pod) && !pod.preparing && consent.isTold(pod);
-    return pod.hash === truth.target ? isThere : consent.mayStay(pod);
+    if (pod.hash === truth.target) return isThere;
+    return consent.mayStay(pod) || (consent.isAgreed(pod) && !acts.isInFlight(pod.node) && slotsAreHeld());
   };
   const isDeleted = (): boolean => truth.daemonSet?.metadata?.deletionTimestamp != null;
 

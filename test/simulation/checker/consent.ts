@@ -256,6 +256,11 @@ export const createConsentJudge = ({ report, truth, now, clockOf }: ConsentOptio
         use(pod, revision, call.at);
       };
     },
+    /** Its owner has agreed to the target, and a manager is to act on it. */
+    isAgreed(pod: TruePod): boolean {
+      const { offered = false, revision, approved } = said.get(pod.uid) ?? {};
+      return isOta(truth.daemonSet) && !isNative() && offered && revision === truth.target && approved === revision;
+    },
     /** L1 where owners decide: a pod that is left as it is waits for its owner, and says so. */
     mayStay(pod: TruePod): boolean {
       if (!isOta(truth.daemonSet) || willing.has(pod.node)) return false;
