@@ -12,7 +12,7 @@ import { createProcesses, type Processes, type Program, untilReady } from './pro
 import { Hopeless } from './wait.ts';
 
 export interface ControlPlaneOptions {
-  /** A node whose lease is this old is not ready. Default 5. */
+  /** A node whose lease is this old is not ready: long enough for a busy machine to renew it in time. Default 8. */
   graceSeconds?: number;
   delays?: Partial<Delays>;
 }
@@ -130,7 +130,7 @@ const controllers = [
 
 /** A real control plane on loopback, in a folder of its own. Up in seconds; ends with `stop` or with this process. */
 export const startControlPlane = async (options: ControlPlaneOptions = {}): Promise<ControlPlane> => {
-  const { graceSeconds = 5 } = options;
+  const { graceSeconds = 8 } = options;
   const files = await findPrograms();
   const dir = await mkdtemp(join(tmpdir(), 'edgeset-cluster-'));
   const processes = createProcesses(dir);

@@ -29,7 +29,7 @@ const holdActsBack = async (c: Case, link: Link): Promise<void> => {
   for (;;) {
     const reserved = await reservedBy(c.manager);
     // What slots are for is sent in the turn that learns of them.
-    await c.until('it has slots', async () => (await reservedBy(c.manager)) > reserved, 30_000, 10);
+    await c.until('it has slots', async () => (await reservedBy(c.manager)) > reserved, 60_000, 10);
     link.stall();
     const stalledAt = performance.now();
     await c.until('what had passed is told', () => performance.now() - stalledAt > LATENCY_MS);

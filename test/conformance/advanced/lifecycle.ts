@@ -131,6 +131,9 @@ export const lifecycle = section(
         assert.ok(pod);
         const asks = async (): Promise<number> =>
           (await c.calls()).filter(({ verb, name }) => verb === 'patch' && name === pod.name).length;
+        await c.until('it is out of service', async () =>
+          (await c.pods()).some((now) => now.uid === pod.uid && inService(now) === 'False'),
+        );
         const before = await asks();
         await c.noActFor(1.5);
         assert.equal(await asks(), before, 'nobody writes to it while it waits');

@@ -91,11 +91,11 @@ export const countOf = async (c: Case, { is }: Write): Promise<number> => (await
 
 /** Resolves as soon as one more has been made than there were. */
 export const untilOneMore = (c: Case, write: Write, than: number): Promise<unknown> =>
-  c.until(write.what, async () => (await countOf(c, write)) > than, 30_000, 10);
+  c.until(write.what, async () => (await countOf(c, write)) > than, 60_000, 10);
 
 /** Every node is updated and in service with one pod, and none was acted on twice. */
 export const untilDone = async (c: Case): Promise<void> => {
-  await c.untilRunning('app:v2', c.nodes, 60_000);
+  await c.untilRunning('app:v2');
   await c.untilCondition('Complete');
   await c.until('every node has one pod', async () => (await c.pods()).length === c.nodes.length);
   // Of a write whose caller was killed the log need not say what became of it.

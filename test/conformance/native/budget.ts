@@ -10,7 +10,7 @@ const untilWaveOf = async (c: Case, size: number): Promise<void> => {
   assert.equal(first.length, size);
   const { budget } = await c.status();
   assert.equal(budget?.nodes, size);
-  const later = await c.until('one more act', async () => (await c.acts())[size], 20_000);
+  const later = await c.until('one more act', async () => (await c.acts())[size]);
   const waited = later.receivedAt - (first[0]?.receivedAt ?? 0);
   assert.ok(waited > 2_500, `the next act came ${waited} ms after the first, before a node was well`);
 };
@@ -148,7 +148,7 @@ export const budget = section('Budget', (rule) => {
       await c.setImage('app:v2');
       await c.until('a wave', async () => (await c.acts()).length === 3);
       await c.annotate({ [budgetKey]: '1' });
-      await c.until('the next act', async () => (await c.acts())[3], 20_000);
+      await c.until('the next act', async () => (await c.acts())[3]);
       await c.untilRunning('app:v2');
       const acts = await c.acts();
       const [fourth, fifth] = [acts[3]?.receivedAt ?? 0, acts[4]?.receivedAt ?? 0];

@@ -56,7 +56,8 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
           await c.settled(budgeted(kind, 1, { [PARALLELISM]: '2' }));
           await c.cluster.behave(c.nodes, SLOW);
           await c.setImage('app:v2');
-          await c.untilActs(1, 2_000);
+          await c.untilActs(1);
+          await assert.rejects(assertAhead(c), /were there before/);
           await c.until('two pull', async () => (await pullPods(c)).length === 2);
           await finished(c, 'app:v2');
           assert.ok((await mostAtOnce(c)) <= 2, `${await mostAtOnce(c)} at a time`);
@@ -73,7 +74,7 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
           const asks = await asksOf(c);
           return asks.length > 0 && asks;
         });
-        const [act] = await c.untilActs(1, 15_000);
+        const [act] = await c.untilActs(1);
         assert.ok(act && act.receivedAt - asked >= 3_500, 'it is waited for');
         await c.cluster.behave(c.nodes, undefined);
         await finished(c, 'app:v2');
@@ -152,7 +153,7 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
           await c.settled(budgeted(kind, 1, required));
           await c.cluster.behave(c.nodes, SLOW);
           await c.setImage('app:v2');
-          await c.until('both are under way', async () => (await pullPods(c)).length === 2, 10_000, 50);
+          await c.until('both are under way', async () => (await pullPods(c)).length === 2, 60_000, 50);
           c.manager.kill('SIGKILL');
           await c.startManager();
           await finished(c, 'app:v2');

@@ -98,7 +98,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
       const hash = await announced(c);
       await c.cluster.behave(c.nodes, SLOW);
       for (const node of c.nodes) await ask(c, node, hash);
-      await c.until('both are under way', async () => (await pullPods(c)).length === 2, 10_000, 50);
+      await c.until('both are under way', async () => (await pullPods(c)).length === 2, 60_000, 50);
       c.manager.kill('SIGKILL');
       await c.startManager();
       for (const node of c.nodes) await untilReady(c, node, hash);
