@@ -1,6 +1,9 @@
 import type { NodeFacts, PodFacts } from './facts.ts';
 import type { NodeRecord } from './record.ts';
 
+/** Kubernetes tells times in whole seconds: a node may have come back up to one later, and is given that to settle. */
+const WHOLE_SECOND_MS = 1_000;
+
 /**
  * What is seen of nodes and pods enters a record here: since when a thing is so is told by our own clock where we saw it
  * become so, and at the first sight by the times that it carries.
@@ -8,7 +11,8 @@ import type { NodeRecord } from './record.ts';
 export const seeNode = (record: NodeRecord, facts: NodeFacts, wasSo: boolean, now: number): void => {
   const { node: before } = record;
   const changed = before?.ready !== facts.ready || before.readyChangedAt !== facts.readyChangedAt;
-  if (changed) record.since = wasSo && !before ? Math.min(facts.readyChangedAt, now) : now;
+  const saidAt = facts.readyChangedAt + (facts.ready ? WHOLE_SECOND_MS : 0);
+  if (changed) record.since = wasSo && !before ? Math.min(saidAt, now) : now;
   record.node = facts;
 };
 
