@@ -17,12 +17,13 @@ interface TrueAct {
   /** `prepare`: its user's controller has its turn before it is deleted. */
   kind: 'delete' | 'in-place' | 'surge' | 'prepare';
   uid: string;
+  hash: string;
   rollout: number;
   at: number;
 }
 
-/** A pod that was acted on, as it was. */
-type Done = Pick<TruePod, 'uid' | 'hash'> & Pick<TrueAct, 'kind'>;
+/** What was done, to a pod as it was. */
+type Done = Pick<TrueAct, 'kind' | 'uid' | 'hash'>;
 
 /** How late what a user asks for may reach a process on a link that is well, ms. */
 const LAG_MS = 1_000;
@@ -55,6 +56,12 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
     // A pod that was changed in place stays, one that was deleted goes; a creation beside it may never have been.
     return kind !== 'delete' || pod.uid !== uid;
   };
+  /** Its pod is again, or still, what it was: the gate was shut, or its hook had its turn, and that was all. */
+  const isTakenBack = (name: string, { kind, uid, hash }: Done): boolean =>
+    kind !== 'surge' &&
+    truth
+      .podsOn(name)
+      .some((pod) => pod.uid === uid && pod.hash === hash && !pod.terminating && !pod.preparing && !pod.shut);
   const heal = (name: string): void => {
     const node = truth.nodes.get(name);
     // What is no business of the DaemonSet any more is none of ours, nor is what comes back under its name.
@@ -91,10 +98,10 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
     truth,
     works,
     isInFlight: (node: string): boolean => inFlight.has(node),
-    /** Nodes with an act of the present rollout that has not healed. */
+    /** Nodes with an act of the present rollout that has not healed, and was not taken back. */
     *underWay(): Generator<string> {
       const present = truth.rolloutOf(truth.daemonSet);
-      for (const [name, { rollout }] of inFlight) if (rollout === present) yield name;
+      for (const [name, act] of inFlight) if (act.rollout === present && !isTakenBack(name, act)) yield name;
     },
     /** What time alone has brought about. */
     look(): void {
@@ -139,11 +146,9 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
       check('S6');
       const rollout = meantFor.get(call) ?? 0;
       const before = done.get(name)?.get(rollout);
-      // A pod that is still what it was has had its act begun and taken back: its gate was shut, or its hook had its turn.
-      const isTakenBack = before?.kind !== 'surge' && before?.hash === pod.hash;
       // A second write to the same pod is of the same act; one to another needs a reason.
-      const isSame = kind === 'in-place' || kind === 'prepare' || pod.preparing || isTakenBack;
-      const again = before?.uid === pod.uid && isSame;
+      const isSame = kind === 'in-place' || kind === 'prepare' || pod.preparing;
+      const again = before?.uid === pod.uid && (isSame || isTakenBack(name, before));
       if (before && healthy && !again) found.push(['S6', `${what}, which had its act in this rollout`]);
       if (kind === 'surge') {
         check('S10');
@@ -154,7 +159,7 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
         for (const [rule, text] of found) breach(rule, text);
         const acts = done.get(name) ?? new Map<number, Done>();
         done.set(name, acts.set(rollout, { uid: pod.uid, hash, kind }));
-        inFlight.set(name, { kind, uid: pod.uid, rollout, at: now() });
+        inFlight.set(name, { kind, uid: pod.uid, hash, rollout, at: now() });
       };
     },
     /**

@@ -16,6 +16,8 @@ export interface TruePod {
   ended: boolean;
   /** Since when it is ready, epoch ms. */
   readySince: number | undefined;
+  /** One of its gates is. */
+  shut: boolean;
   /** Since when a container of it crashes again and again, or has no image. */
   failingSince: number | undefined;
 }
@@ -73,6 +75,7 @@ export const toTruePod = (pod: Pod, before: TruePod | undefined, now: number): T
     terminating: pod.metadata?.deletionTimestamp != null,
     preparing: pod.metadata?.labels?.['lifecycle.apps.kruise.io/state'] === 'PreparingDelete',
     ended: pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded',
+    shut,
     readySince: ready ? (before?.readySince ?? now) : undefined,
     // Behind a gate that is shut it is the version before that fails.
     failingSince: isFailing && !shut ? (before?.failingSince ?? now) : undefined,
@@ -114,6 +117,8 @@ export const createTruth = (
   const byNode = new Map<string, Set<TruePod>>();
   const revisions = new Map<string, { number: number; hash: string }>();
   let daemonSet: AnyDaemonSet | undefined;
+  /** UID of the last one: its pods are still on their nodes when it is gone. */
+  let owner: string | undefined;
   let rollout = 0;
   /** By UID and generation. */
   const rollouts = new Map<string, number>();
@@ -173,8 +178,8 @@ export const createTruth = (
       case 'pods': {
         const before = pods.get(uid);
         if (before) unfile(before);
-        if (gone) pods.delete(uid);
-        else if (isControlledBy(object, daemonSet?.metadata?.uid)) {
+        if (gone || !isControlledBy(object, owner)) pods.delete(uid);
+        else {
           const pod = toTruePod(object as unknown as Pod, before, now());
           pods.set(uid, pod);
           file(pod);
@@ -191,7 +196,8 @@ export const createTruth = (
           if (!other) daemonSet = undefined;
           return;
         }
-        if (other) revisions.clear();
+        if (other) for (const table of [revisions, pods, byNode]) table.clear();
+        owner = next.metadata?.uid;
         if (other || JSON.stringify(next.spec?.template) !== JSON.stringify(daemonSet?.spec?.template)) rollout += 1;
         daemonSet = next;
         rollouts.set(versionOf(next), rollout);
