@@ -47,6 +47,17 @@ describe('queue', () => {
     assert.deepEqual(seen, ['a', 'a']);
   });
 
+  it('looks once for all that is asked for later, at the earliest time of them', () => {
+    const at: number[] = [];
+    const { clock, queue } = setUp(() => at.push(clock.now()));
+    for (const delayMs of [30, 10, 20]) queue.addAfter('a', delayMs);
+    clock.run(100);
+    assert.deepEqual(at, [10]);
+    queue.addAfter('a', 5);
+    clock.run(100);
+    assert.deepEqual(at, [10, 105]);
+  });
+
   it('leaves a key alone for its spacing, and loses nothing', () => {
     const at: number[] = [];
     const { clock, queue } = setUp(() => at.push(clock.now()), 10);

@@ -1,4 +1,4 @@
-import type { Env } from '../../runtime/index.ts';
+import type { Env, Timer } from '../../runtime/index.ts';
 import type { Feed } from './feed.ts';
 
 // As the work queues of Kubernetes' controllers back off.
@@ -7,6 +7,7 @@ const LONGEST_RETRY_MS = 1_000_000;
 
 export interface Queue {
   add(key: string): void;
+  /** The earliest counts of all that are asked for until then. */
   addAfter(key: string, delayMs: number): void;
 }
 
@@ -29,6 +30,7 @@ export const createQueue = ({ env, name, feed, process, spacingMs = () => 0 }: Q
   const failures = new Map<string, number>();
   /** Keys that were looked at within their spacing: when they may be again. */
   const restUntil = new Map<string, number>();
+  const later = new Map<string, { at: number; timer: Timer }>();
   let turning = false;
 
   const turn = (): void => {
@@ -76,7 +78,15 @@ export const createQueue = ({ env, name, feed, process, spacingMs = () => 0 }: Q
       schedule();
     },
     addAfter(key, delayMs) {
-      clock.timer(delayMs, () => queue.add(key));
+      const at = clock.now() + delayMs;
+      const known = later.get(key);
+      if (known && known.at <= at) return;
+      known?.timer.cancel();
+      const timer = clock.timer(delayMs, () => {
+        later.delete(key);
+        queue.add(key);
+      });
+      later.set(key, { at, timer });
     },
   };
   feed.onResume(schedule);
