@@ -33,6 +33,8 @@ export const createView = ({ group, name }: { group: string; name: string }, now
   let daemonSet: AnyDaemonSet | undefined;
   /** Of pods that were answered with, by UID. */
   const versions = new Map<string, number>();
+  /** Its pods by node; undefined: to be made anew. */
+  let byNode: Map<string, TruePod[]> | undefined;
 
   const tableOf = (watch: string, plural: string): Map<string, unknown> | undefined => {
     if (plural === 'nodes') return nodes;
@@ -50,7 +52,18 @@ export const createView = ({ group, name }: { group: string; name: string }, now
 
   return {
     nodes,
-    podsOn: (node) => [...pods.values()].flatMap((table) => [...table.values()].filter((pod) => pod.node === node)),
+    podsOn(node) {
+      if (byNode === undefined) {
+        byNode = new Map();
+        for (const table of pods.values())
+          for (const pod of table.values()) {
+            const there = byNode.get(pod.node);
+            if (there) there.push(pod);
+            else byNode.set(pod.node, [pod]);
+          }
+      }
+      return byNode.get(node) ?? [];
+    },
     podNamed: (podName) =>
       pods
         .values()
@@ -60,6 +73,7 @@ export const createView = ({ group, name }: { group: string; name: string }, now
       return daemonSet;
     },
     learn(pod) {
+      byNode = undefined;
       const { uid = '', resourceVersion } = pod.metadata ?? {};
       versions.set(uid, Number(resourceVersion));
       for (const table of pods.values()) {
@@ -76,6 +90,7 @@ export const createView = ({ group, name }: { group: string; name: string }, now
       }
       const table = tableOf(watch, plural);
       if (!table) return;
+      if (plural === 'pods') byNode = undefined;
       if (event.type === 'BOOKMARK') {
         const keys = shown.get(watch);
         if (!event.initialEventsEnd || !keys) return;
