@@ -72,6 +72,8 @@ interface Open {
   queue: Held[];
   timer: Timer | undefined;
   idle: Timer | undefined;
+  /** When it brought something, or was opened. */
+  heardAt: number;
   lastAt: number;
   live: boolean;
   silent: boolean;
@@ -98,9 +100,11 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
     close(stream);
     stream.sink.fail(error);
   };
+  /** One timer for all that comes. */
   const watchOver = (stream: Open): void => {
-    stream.idle?.cancel();
-    stream.idle = time.timer(IDLE_MS, () => fail(stream, broken('the watch brings nothing')));
+    const leftMs = stream.heardAt + IDLE_MS - time.now();
+    if (leftMs <= 0) fail(stream, broken('the watch brings nothing'));
+    else stream.idle = time.timer(leftMs, () => watchOver(stream));
   };
   const flush = (stream: Open): void => {
     stream.timer = undefined;
@@ -117,7 +121,7 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
         head.end();
         return;
       }
-      watchOver(stream);
+      stream.heardAt = time.now();
       stream.sink.push(head.event);
     }
   };
@@ -197,6 +201,7 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
         queue: [],
         timer: undefined,
         idle: undefined,
+        heardAt: time.now(),
         lastAt: 0,
         live,
         silent: false,
