@@ -37,6 +37,16 @@ interface Process {
 
 const WATCHED: readonly Watched[] = ['pods', 'nodes', 'daemonsets', 'controllerrevisions', 'daemonrollouts'];
 
+const stateOf = ({ identity, machine, link }: Process): ProcessState => ({
+  name: identity,
+  get running() {
+    return machine.state === 'running';
+  },
+  get up() {
+    return link.up;
+  },
+});
+
 const readinessOf = (node: StoredObject | undefined): boolean | undefined =>
   node && isReadyNode(node as unknown as Node);
 
@@ -48,6 +58,8 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
   const { machinery, controllers } = cluster;
   const server = machineryClient(machinery);
   const processes = new Map<string, Process>();
+  /** Of those that live. */
+  let states: readonly ProcessState[] = [];
   let slots: Process[] = [];
   let started = 0;
   let restarting = 0;
@@ -75,18 +87,11 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
       viewOf: (process) => processes.get(process)?.views[index] ?? nothing,
       clockOf: (process) => (processes.get(process) ?? agents?.processOf(process))?.machine.clock.now() ?? time.now(),
       settleMs: set.settleSeconds * 1000,
-      processes: () => states(),
+      processes: () => states,
       ...(plan.others && { title: `${set.kind} ${name}` }),
     });
     return createTenant({ machinery, time, workload, daemonSet, checker: own });
   });
-  const states = (): ProcessState[] =>
-    [...processes.values()].map(({ identity, machine, link }) => ({
-      name: identity,
-      alive: machine.state !== 'dead',
-      running: machine.state === 'running',
-      up: link.up,
-    }));
   /** Owners have a say in the first. */
   const owned = plan.model === 'ota' ? tenants[0] : undefined;
   const kinds = new Set(tenants.map(({ workload }) => workload.set.kind));
@@ -156,6 +161,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
       skewMs: skewMs + (started % 2 === 0 ? (plan.clocksApartMs ?? 0) : 0),
       killed() {
         say(`${identity} dies`);
+        states = states.filter(({ name }) => name !== identity);
         replaceDead();
       },
     });
@@ -163,6 +169,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
     const views = tenants.map(({ daemonSet }) => createView(daemonSet, () => machine.clock.now()));
     const process: Process = { identity, machine, link, views };
     processes.set(identity, process);
+    states = [...states, stateOf(process)];
     /** Each controller keeps caches of its own: what one is told another may not know. */
     const clientOf = (part: Part): KubeClient => {
       const told = views.filter((_, index) => tenants[index]?.workload.set.kind === part);

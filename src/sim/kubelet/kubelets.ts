@@ -31,6 +31,9 @@ const settingsOf = ({ metadata }: KeptNode): string =>
     Object.entries(metadata.annotations ?? {}).filter(([key]) => key === POWER || key.startsWith('sim.edgeset.io/')),
   );
 
+const hasSameSettings = (one: KeptNode, other: KeptNode): boolean =>
+  one.metadata.annotations === other.metadata.annotations || settingsOf(one) === settingsOf(other);
+
 /** A simulated kubelet for every Node object, whoever created it. */
 export const createKubelets = ({ machinery, env, delays, graceMs }: KubeletsOptions): Kubelets => {
   const { clock, random, log } = env;
@@ -103,12 +106,13 @@ export const createKubelets = ({ machinery, env, delays, graceMs }: KubeletsOpti
       return;
     }
     kubelet.node = object;
+    const isSetAnew = previous !== undefined && !hasSameSettings(previous, object);
     if (isCut(object)) {
       if (kubelet.online) kubelet.disconnect();
     } else if (!kubelet.online) {
       if (previous && isCut(previous)) connections.set(name, clock.now() + RECONNECT_MS * (1 + random()));
-    } else if (previous && settingsOf(previous) !== settingsOf(object)) kubelet.lookAround();
-    if (previous && settingsOf(previous) !== settingsOf(object)) warn(object);
+    } else if (isSetAnew) kubelet.lookAround();
+    if (isSetAnew) warn(object);
   });
 
   feed.on(pods, ({ type, object }: Sight<KeptPod>) => {

@@ -33,7 +33,7 @@ export const createBreakerJudge = ({ report, truth, now, viewOf, clockOf }: Cour
     const failed: string[] = [];
     const away: string[] = [];
     for (const [name, { ready, since, node }] of view.nodes) {
-      if (!isEligible(node, view.daemonSet)) continue;
+      const isConcerned = (): boolean => isEligible(node, view.daemonSet);
       const act = acts.get(name);
       if (ready) {
         const bad = view
@@ -45,10 +45,10 @@ export const createBreakerJudge = ({ report, truth, now, viewOf, clockOf }: Cour
               pod.failingSince !== undefined &&
               at - pod.failingSince > SLACK_MS,
           );
-        if (bad) failed.push(name);
+        if (bad && isConcerned()) failed.push(name);
       } else if (act && act.rollout === rollout && since !== undefined && at - since > SLACK_MS) {
         const afterAct = since - (at - now()) - act.at;
-        if (afterAct >= 0 && afterAct <= WINDOW_MS) away.push(name);
+        if (afterAct >= 0 && afterAct <= WINDOW_MS && isConcerned()) away.push(name);
       }
     }
     return { failed, away };

@@ -23,7 +23,7 @@ export interface CheckerOptions {
   /** A process's own time. */
   clockOf: (process: string) => number;
   settleMs: number;
-  /** The managers. */
+  /** The managers that live. */
   processes: () => readonly ProcessState[];
   /** What it is called beside others. Default: it is the only one. */
   title?: string;

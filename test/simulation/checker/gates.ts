@@ -3,7 +3,7 @@ import type { Change } from '../../../src/sim/index.ts';
 import type { Call } from '../call.ts';
 import type { Report } from './report.ts';
 import type { AnyDaemonSet } from './terms.ts';
-import { nodeOf, type TruePod, type Truth } from './truth.ts';
+import { hasSameTemplate, nodeOf, type TruePod, type Truth } from './truth.ts';
 import type { View } from './view.ts';
 
 export interface GatesOptions {
@@ -115,8 +115,8 @@ export const createGatesJudge = ({ report, truth, now, viewOf }: GatesOptions) =
       ) {
         const { daemonSet } = truth;
         const last = versions.at(-1);
-        const same = JSON.stringify(last?.daemonSet.spec?.template) === JSON.stringify(daemonSet.spec?.template);
-        versions.push({ at: now(), daemonSet, templateAt: last && same ? last.templateAt : now() });
+        const since = last && hasSameTemplate(daemonSet, last.daemonSet) ? last.templateAt : now();
+        versions.push({ at: now(), daemonSet, templateAt: since });
       }
       if (resource.plural !== 'pods') return;
       const pod = object as unknown as Pod;

@@ -6,14 +6,13 @@ import type { Report } from './report.ts';
 import type { TruePod, Truth } from './truth.ts';
 import type { View } from './view.ts';
 
-/** A manager's process, as it is. */
+/** A manager's process that lives, as it is. */
 export interface ProcessState {
-  name: string;
-  /** It lives, and is not stopped. */
-  running: boolean;
-  alive: boolean;
+  readonly name: string;
+  /** It is not stopped. */
+  readonly running: boolean;
   /** Its way to the API server is open. */
-  up: boolean;
+  readonly up: boolean;
 }
 
 /** What a judge can look at. */
@@ -30,6 +29,7 @@ export interface Court {
   settleMs: number;
   /** The name of its DaemonRollout. */
   rolloutName: string;
+  /** Those that live. */
   processes: () => readonly ProcessState[];
 }
 

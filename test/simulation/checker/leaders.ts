@@ -14,9 +14,9 @@ export const createLeadersJudge = ({ report, clockOf, processes }: Court) => {
   let holder: string | undefined;
 
   const believers = (): string[] =>
-    processes().flatMap(({ name, alive }) => {
+    processes().flatMap(({ name }) => {
       const since = beliefs.get(name);
-      return alive && since !== undefined && clockOf(name) - since < LEASE_MS ? [name] : [];
+      return since !== undefined && clockOf(name) - since < LEASE_MS ? [name] : [];
     });
   const others = ({ call }: ManagersAct): boolean =>
     (holder !== undefined && holder !== call.process) || believers().some((name) => name !== call.process);

@@ -95,6 +95,11 @@ const isControlledBy = (object: StoredObject, uid: string | undefined): boolean 
   uid !== undefined &&
   (object.metadata.ownerReferences?.some((owner) => owner.controller && owner.uid === uid) ?? false);
 
+/** What did not change between two versions of an object is most often shared by them. */
+export const hasSameTemplate = (one: AnyDaemonSet, other: AnyDaemonSet | undefined): boolean =>
+  one.spec?.template === other?.spec?.template ||
+  JSON.stringify(one.spec?.template) === JSON.stringify(other?.spec?.template);
+
 /** Made for the DaemonSet of this name, or for one that had it before. */
 export const isPodOf = (pod: Pod | undefined, daemonSet: { group: string; name: string }): boolean =>
   pod?.metadata?.ownerReferences?.some(
@@ -198,7 +203,7 @@ export const createTruth = (
         }
         if (other) for (const table of [revisions, pods, byNode]) table.clear();
         owner = next.metadata?.uid;
-        if (other || JSON.stringify(next.spec?.template) !== JSON.stringify(daemonSet?.spec?.template)) rollout += 1;
+        if (other || !hasSameTemplate(next, daemonSet)) rollout += 1;
         daemonSet = next;
         rollouts.set(versionOf(next), rollout);
         for (const node of raw.values()) takeNode(node);
