@@ -94,6 +94,7 @@ export const noteRevision = (record: NodeRecord, context: Context): boolean => {
 /** The clock was set back to `now`: no time that was is later. */
 export const setBack = (record: NodeRecord, now: number): void => {
   record.since = Math.min(record.since, now);
+  record.metAt = Math.min(record.metAt, now);
   record.downSince = Math.min(record.downSince, now);
   record.pods = record.pods.map((pod) => ({
     ...pod,

@@ -45,11 +45,11 @@ const failureOf = (
 };
 
 /**
- * When a pod is to be available. What began before this process met it is told by the clocks of others, which may be behind
- * its own: then it gets more time rather than less, as a failure halts the rollout for good.
+ * From when on a time is counted that ends in a failure. What began before this process met the thing is told by the clocks
+ * of others, which may be behind its own: then there is more time rather than less, as failures halt the rollout for good.
  */
-const deadlineFrom = (begunAt: number, chief: SeenPod | undefined, { policy }: Context): number =>
-  Math.max(begunAt, Math.min(chief?.metAt ?? 0, begunAt + CLOCKS_APART_MS)) + policy.progressDeadlineMs;
+const countedFrom = (begunAt: number, metAt: number): number =>
+  Math.max(begunAt, Math.min(metAt, begunAt + CLOCKS_APART_MS));
 
 const actSituation = (act: Act | undefined, context: Context): Situation['act'] => {
   if (!act) return 'none';
@@ -86,13 +86,14 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
 
   const inPlace = isChangedInPlace(record, context);
   const begunAt = Math.max(record.downSince, record.since, chief?.seenAt ?? 0, inPlace ? (act?.at ?? 0) : 0);
-  const deadlineAt = deadlineFrom(begunAt, chief, context);
+  const deadlineAt = countedFrom(begunAt, chief?.metAt ?? 0) + policy.progressDeadlineMs;
   const failure = node.ready ? failureOf(record, context, chief, deadlineAt, now) : undefined;
 
   const windowEndsAt = act ? act.at + policy.suspectWindowMs : 0;
   const fellAway =
     !node.ready && act?.stage === 'done' && act.rollout === context.rollout && record.since <= windowEndsAt;
-  const lost = fellAway && now >= windowEndsAt;
+  const lostAt = windowEndsAt - record.since + countedFrom(record.since, record.metAt);
+  const lost = fellAway && now >= lostAt;
 
   const livePods = record.pods.filter((each) => !isGoing(record, each)).length;
   const refused = record.refused !== undefined && now < record.refused.until;
@@ -133,7 +134,7 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
     node.ready && !settled ? settledAt : undefined,
     available ? undefined : readyAt,
     waits && now < deadlineAt ? deadlineAt : undefined,
-    fellAway && !lost ? windowEndsAt : undefined,
+    fellAway && !lost ? lostAt : undefined,
     refused ? record.refused?.until : undefined,
     newPodMissing && act ? act.at + policy.progressDeadlineMs : undefined,
     need.dueAt,

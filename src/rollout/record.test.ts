@@ -95,6 +95,23 @@ describe('a suspect', () => {
     const { breaker } = bench.decide().summary;
     assert.deepEqual([breaker.failures, breaker.suspects], [1, 0]);
   });
+  it('of before this process is lost later, by as much as clocks may be apart', () => {
+    for (const [wentAgoMs, leftMs] of [
+      [650_000, 0],
+      [600_000, 50_000],
+      [300_000, 50_000],
+    ] as const) {
+      const bench = createWorkbench({ suspectWindowMs: 60_000 });
+      bench.node('n0', { ready: false, readyChangedAt: START - wentAgoMs });
+      const at = START - wentAgoMs - 10_000;
+      bench.pod('n0', 'b', { createdAt: at });
+      bench.ledger.firstSightOver();
+      restore(bench, {}, [], saved({ startedAt: at }));
+      if (leftMs > 0) assert.equal(bench.phase('n0'), 'offline/suspect', `${wentAgoMs}`);
+      bench.pass(leftMs);
+      assert.equal(bench.phase('n0'), 'offline/lost', `${wentAgoMs}`);
+    }
+  });
   it('is in flight again when it returned broken, and cleared once it works', () => {
     const bench = suspect();
     bench.pass(60_000);

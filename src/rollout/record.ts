@@ -100,6 +100,8 @@ export interface NodeRecord {
   pods: SeenPod[];
   /** Since when the node is in its present readiness. */
   since: number;
+  /** When this process met the node, epoch ms. */
+  metAt: number;
   /** Since when the node has no available pod; 0 while it has one. */
   downSince: number;
   act: Act | undefined;
@@ -208,6 +210,7 @@ export const newRecord = (name: string): NodeRecord => ({
   node: undefined,
   pods: [],
   since: 0,
+  metAt: 0,
   downSince: 0,
   act: undefined,
   ran: undefined,

@@ -13,6 +13,7 @@ export const seeNode = (record: NodeRecord, facts: NodeFacts, wasSo: boolean, no
   const changed = before?.ready !== facts.ready || before.readyChangedAt !== facts.readyChangedAt;
   const saidAt = facts.readyChangedAt + (facts.ready ? WHOLE_SECOND_MS : 0);
   if (changed) record.since = wasSo && !before ? Math.min(saidAt, now) : now;
+  if (!before) record.metAt = now;
   record.node = facts;
 };
 

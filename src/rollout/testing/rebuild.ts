@@ -17,9 +17,10 @@ export const rebuild = (ledger: Ledger, now: number): Ledger => {
     if (node) fresh.setNode(node, now);
   }
   fresh.restore(ledger.state, acts, new Set([...ledger.forgiven()].map(({ name }) => name)), now);
-  for (const { name, since, downSince, pods, act, ran, healed, refused, asking } of records) {
+  for (const { name, since, metAt, downSince, pods, act, ran, healed, refused, asking } of records) {
     const copy = fresh.get(name);
-    if (copy) Object.assign(copy, structuredClone({ since, downSince, pods, act, ran, healed, refused, asking }));
+    if (copy)
+      Object.assign(copy, structuredClone({ since, metAt, downSince, pods, act, ran, healed, refused, asking }));
   }
   fresh.setPolicy(ledger.policy, now);
   return fresh;

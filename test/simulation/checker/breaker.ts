@@ -1,3 +1,4 @@
+import type { Node } from 'kubernetes-types/core/v1.d.ts';
 import type { Court, Judge } from './judge.ts';
 import { nodesOf, termsOf } from './terms.ts';
 import { isEligible } from './truth.ts';
@@ -7,6 +8,11 @@ const THRESHOLD = 3;
 const WINDOW_MS = 300_000;
 /** What a process was told shorter ago may not be in what it has decided already. */
 const SLACK_MS = 1_000;
+
+const GRAIN_MS = 1_000;
+
+const wentAway = ({ status }: Node): number =>
+  Date.parse(status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime ?? '');
 
 interface Done {
   at: number;
@@ -46,9 +52,11 @@ export const createBreakerJudge = ({ report, truth, now, viewOf, clockOf }: Cour
               at - pod.failingSince > SLACK_MS,
           );
         if (bad && isConcerned()) failed.push(name);
-      } else if (act && act.rollout === rollout && since !== undefined && at - since > SLACK_MS) {
-        const afterAct = since - (at - now()) - act.at;
-        if (afterAct >= 0 && afterAct <= WINDOW_MS && isConcerned()) away.push(name);
+      } else if (act && act.rollout === rollout) {
+        // What was so when the process first heard of the node says since when, in whole seconds.
+        const wentAt = since === undefined ? wentAway(node) + GRAIN_MS : since - (at - now());
+        const isNews = since !== undefined && at - since <= SLACK_MS;
+        if (!isNews && wentAt >= act.at && wentAt - act.at <= WINDOW_MS && isConcerned()) away.push(name);
       }
     }
     return { failed, away };
