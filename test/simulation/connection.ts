@@ -195,31 +195,28 @@ export const createConnection = ({
       fail: (error: KubeError) => machine.deliver(() => finish({ error })),
       close: () => machine.deliver(() => finish('ended')),
     });
-    const fromServer = (place: WatchOptions): AsyncIterable<WatchEvent<T>> =>
-      server.watch(resource, { ...place, signal: over.signal, onOpen: () => machine.deliver(() => onOpen?.()) });
+    // The server's own stream is read at once: what a slow link holds back is the link's to keep.
+    const follow = async (place: WatchOptions): Promise<void> => {
+      const opened = { ...place, signal: over.signal, onOpen: () => machine.deliver(() => onOpen?.()) };
+      for await (const event of server.watch(resource, opened)) stream.take(event);
+    };
     /** A server that lags tells what was, and goes on from there once it has caught up. */
-    async function* serve(): AsyncGenerator<WatchEvent<T>> {
-      const lag = lagging();
-      if (!lag) {
-        yield* fromServer(asked);
-        return;
-      }
+    const followLagging = async (lag: Lag): Promise<void> => {
       const { sendInitialEvents, ...rest } = asked;
       let from = asked.resourceVersion;
       if (sendInitialEvents) {
         if (past.isOutdated(resource, lag.version)) lag.met();
         from = String(lag.version);
-        for (const object of past.list(resource, asked, lag.version))
-          yield { type: 'ADDED', object: object as unknown as T };
-        yield { type: 'BOOKMARK', resourceVersion: from, initialEventsEnd: true };
+        for (const object of past.list(resource, asked, lag.version)) stream.take({ type: 'ADDED', object });
+        stream.take({ type: 'BOOKMARK', resourceVersion: from, initialEventsEnd: true });
       } else lag.met();
       await sleep(time, Math.max(0, lag.until - time.now()), over.signal);
-      yield* fromServer({ ...rest, ...(from !== undefined && { resourceVersion: from }) });
-    }
-    // The server's own stream is read at once: what a slow link holds back is the link's to keep.
+      await follow({ ...rest, ...(from !== undefined && { resourceVersion: from }) });
+    };
     const pump = async (): Promise<void> => {
+      const lag = lagging();
       try {
-        for await (const event of serve()) stream.take(event);
+        await (lag ? followLagging(lag) : follow(asked));
         stream.end(undefined);
       } catch (error) {
         if (!over.signal.aborted) stream.end(error);
