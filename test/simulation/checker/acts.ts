@@ -1,7 +1,7 @@
 import type { Call } from '../call.ts';
 import type { Report } from './report.ts';
 import { nodesOf, termsOf } from './terms.ts';
-import { createTruth, type TruePod } from './truth.ts';
+import { createTruth, type TruePod, type Truth } from './truth.ts';
 import type { View } from './view.ts';
 
 export interface ActsOptions {
@@ -23,7 +23,14 @@ interface TrueAct {
 }
 
 /** What was done, to a pod as it was. */
-type Done = Pick<TrueAct, 'kind' | 'uid' | 'hash'>;
+export type Done = Pick<TrueAct, 'kind' | 'uid' | 'hash'>;
+
+/** Its pod is again, or still, what it was: the gate was shut, or its hook had its turn, and that was all. */
+export const isTakenBack = (truth: Truth, node: string, { kind, uid, hash }: Done): boolean =>
+  kind !== 'surge' &&
+  truth
+    .podsOn(node)
+    .some((pod) => pod.uid === uid && pod.hash === hash && !pod.terminating && !pod.preparing && !pod.shut);
 
 /** How late what a user asks for may reach a process on a link that is well, ms. */
 const LAG_MS = 1_000;
@@ -56,12 +63,6 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
     // A pod that was changed in place stays, one that was deleted goes; a creation beside it may never have been.
     return kind !== 'delete' || pod.uid !== uid;
   };
-  /** Its pod is again, or still, what it was: the gate was shut, or its hook had its turn, and that was all. */
-  const isTakenBack = (name: string, { kind, uid, hash }: Done): boolean =>
-    kind !== 'surge' &&
-    truth
-      .podsOn(name)
-      .some((pod) => pod.uid === uid && pod.hash === hash && !pod.terminating && !pod.preparing && !pod.shut);
   const heal = (name: string): void => {
     const node = truth.nodes.get(name);
     // What is no business of the DaemonSet any more is none of ours, nor is what comes back under its name.
@@ -71,8 +72,10 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
       return;
     }
     const late = healed.get(name);
-    // Once it is back it has to heal anew: what made it fall away may be what it was given.
-    if (late && !node.ready && node.since > late.at && node.since - late.at <= SUSPECT_MS) {
+    // Once it is back it has to heal anew: what made it fall away may be what it was given. S1 is about acts that have not
+    // healed: one that had, before something else was asked for, is over.
+    const isPresent = late?.rollout === truth.rolloutOf(truth.daemonSet);
+    if (late && isPresent && !node.ready && node.since > late.at && node.since - late.at <= SUSPECT_MS) {
       healed.delete(name);
       inFlight.set(name, late);
     }
@@ -101,7 +104,7 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
     /** Nodes with an act of the present rollout that has not healed, and was not taken back. */
     *underWay(): Generator<string> {
       const present = truth.rolloutOf(truth.daemonSet);
-      for (const [name, act] of inFlight) if (act.rollout === present && !isTakenBack(name, act)) yield name;
+      for (const [name, act] of inFlight) if (act.rollout === present && !isTakenBack(truth, name, act)) yield name;
     },
     /** What time alone has brought about. */
     look(): void {
@@ -148,7 +151,7 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
       const before = done.get(name)?.get(rollout);
       // A second write to the same pod is of the same act; one to another needs a reason.
       const isSame = kind === 'in-place' || kind === 'prepare' || pod.preparing;
-      const again = before?.uid === pod.uid && (isSame || isTakenBack(name, before));
+      const again = before?.uid === pod.uid && (isSame || isTakenBack(truth, name, before));
       if (before && healthy && !again) found.push(['S6', `${what}, which had its act in this rollout`]);
       if (kind === 'surge') {
         check('S10');

@@ -1,4 +1,5 @@
 import type { Node } from 'kubernetes-types/core/v1.d.ts';
+import { type Done, isTakenBack } from './acts.ts';
 import type { Court, Judge } from './judge.ts';
 import { nodesOf, termsOf } from './terms.ts';
 import { isEligible } from './truth.ts';
@@ -14,7 +15,7 @@ const GRAIN_MS = 1_000;
 const wentAway = ({ status }: Node): number =>
   Date.parse(status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime ?? '');
 
-interface Done {
+interface Last extends Done {
   at: number;
   rollout: number;
 }
@@ -26,7 +27,7 @@ interface Done {
 export const createBreakerJudge = ({ report, truth, now, viewOf, clockOf }: Court) => {
   const { check, breach } = report;
   /** The last act on each node. */
-  const acts = new Map<string, Done>();
+  const acts = new Map<string, Last>();
 
   /** Nodes that count against a version, as a process was told of them some time ago. */
   const against = (
@@ -56,7 +57,9 @@ export const createBreakerJudge = ({ report, truth, now, viewOf, clockOf }: Cour
         // What was so when the process first heard of the node says since when, in whole seconds.
         const wentAt = since === undefined ? wentAway(node) + GRAIN_MS : since - (at - now());
         const isNews = since !== undefined && at - since <= SLACK_MS;
-        if (!isNews && wentAt >= act.at && wentAt - act.at <= WINDOW_MS && isConcerned()) away.push(name);
+        const isSoon = !isNews && wentAt >= act.at && wentAt - act.at <= WINDOW_MS;
+        // Where the act was taken back, it never got the version.
+        if (isSoon && isConcerned() && !isTakenBack(truth, name, act)) away.push(name);
       }
     }
     return { failed, away };
@@ -77,8 +80,8 @@ export const createBreakerJudge = ({ report, truth, now, viewOf, clockOf }: Cour
       const budget = nodesOf(termsOf(daemonSet).limit, view.nodes.size);
       if (budget > 0 && failed.length >= budget) breach('S13', `${what}, while ${failed.join(', ')} hold every slot`);
     },
-    acted({ node, rollout }) {
-      acts.set(node, { at: now(), rollout });
+    acted({ node, kind, pod: { uid, hash }, rollout }) {
+      acts.set(node, { kind, uid, hash, at: now(), rollout });
     },
   } satisfies Judge & { against: unknown };
 };

@@ -111,8 +111,9 @@ export const createHonestyJudge = ({ report, truth, now, daemonSet, rolloutName,
     },
     commit({ resource, object }) {
       const { uid, name } = object.metadata;
-      const isDaemonSet =
-        resource.plural === 'daemonsets' && resource.group === daemonSet.group && name === daemonSet.name;
+      // Kubernetes' own controller may write what it saw of one DaemonSet to the next of the same name.
+      const isOurs = daemonSet.group !== 'apps' && resource.group === daemonSet.group;
+      const isDaemonSet = isOurs && resource.plural === 'daemonsets' && name === daemonSet.name;
       if (!isDaemonSet && !(resource.plural === 'daemonrollouts' && name === rolloutName)) return;
       const generation = statusIn(object)?.observedGeneration;
       const before = generations.get(uid) ?? 0;
