@@ -22,6 +22,8 @@ export interface PaceOptions {
 const PROMPT_MS = 1_000;
 /** What went wrong is tried again after so long at most. */
 const RECOVERY_MS = 40_000;
+/** A template that was refused is tried again by then: what refuses it seldom changes. */
+const REFUSED_MS = 310_000;
 /** Who has begun to lead, or to watch anew, has read everything by then. */
 const READ_WITHIN_MS = 8_000;
 /** An event that was held back is there by then, and a watch that ended is open again. */
@@ -227,7 +229,7 @@ export const createPaceJudge = (court: Court, { believers, against, isInFlight }
     fails(call) {
       inTheAir.get(call.process)?.delete(call);
       // What was refused, or whose fate is not known, is tried again later.
-      bePatient(RECOVERY_MS);
+      bePatient(call.resource?.plural === 'podtemplates' ? REFUSED_MS : RECOVERY_MS);
     },
     hears: look,
     opens: (process) => {
