@@ -16,8 +16,6 @@ const badVersions: readonly Behaviour[] = [
   'kills-node',
 ];
 const badNodes: readonly Behaviour[] = ['slow', 'stuck-terminating', 'never-ready', 'crash-loop'];
-/** So long after everything was mended a rollout that was halted meanwhile is gone on with. */
-const RESUMED_MS = 20 * 60_000;
 const watched: readonly Watched[] = ['pods', 'nodes', 'daemonsets', 'controllerrevisions', 'daemonrollouts'];
 
 /** A plan by its seed: some rollouts, and while they go on, faults of the given kinds. */
@@ -238,9 +236,6 @@ export const makePlan = (seed: number, kinds: readonly FaultKind[]): Plan => {
   const first = { ...terms, model, ...lifecycles.traits({ kind, model }) } as const;
   lifecycles.walk(first, 0);
   const others = lifecycles.others(model);
-  // Nodes that it kills once they are mended count against whatever else was brought there: someone looks, and goes on.
-  if (happenings.some(({ deed }) => deed.do === 'release' && deed.image.endsWith('--kills-node')))
-    for (const index of others.keys()) put(over + RESUMED_MS, { do: 'resume', set: index + 1 });
   return withoutIdle({
     ...first,
     ...(others.length > 0 && { others }),
