@@ -70,7 +70,7 @@ const measure = async (fleet: RealFleet<AdvancedRelease>, manager: Manager, step
 /** Rollouts of an Advanced DaemonSet by the manager's process on a real control plane, judged by the audit log. */
 export const advancedReal: Benchmark = {
   name: 'advanced-real',
-  async run({ quick }) {
+  async *run({ quick }) {
     const fleet = await startRealFleet(quick ? 100 : 1000, advanced);
     try {
       const manager = await fleet.startManager();
@@ -78,23 +78,20 @@ export const advancedReal: Benchmark = {
       await bringTo(fleet, { ...prepare, mode: 'recreate', version: 1 });
       const [many, few] = quick ? [10, 5] : [100, 10];
       const slow = { k: many, meanStartMs: 4_500 };
-      const figures = [
-        await measure(fleet, manager, { ...slow, mode: 'recreate', version: 2 }),
-        await measure(fleet, manager, { mode: 'recreate', k: few, meanStartMs: 1_700, version: 3 }),
-        await measure(fleet, manager, { ...slow, mode: 'surge', version: 4 }),
-      ];
+      yield* await measure(fleet, manager, { ...slow, mode: 'recreate', version: 2 });
+      yield* await measure(fleet, manager, { mode: 'recreate', k: few, meanStartMs: 1_700, version: 3 });
+      yield* await measure(fleet, manager, { ...slow, mode: 'surge', version: 4 });
       // Pods have the gate from their creation on.
       await bringTo(fleet, { ...prepare, mode: 'in place', version: 5 });
-      figures.push(await measure(fleet, manager, { ...slow, mode: 'in place', version: 6 }));
+      yield* await measure(fleet, manager, { ...slow, mode: 'in place', version: 6 });
       const resident = residentOf(manager.pid);
-      const memory: Figure = {
+      yield {
         name: `advanced memory N=${fleet.nodes}`,
         measured: `${mib(resident)} resident after six rollouts, ${mib(peakResidentOf(manager.pid))} at the most`,
         goal: `<= ${RESIDENT_MIB} MiB at 1,000 nodes; OpenKruise 158 MB`,
         met: resident <= RESIDENT_MIB * 1024 * 1024,
       };
       await manager.stop();
-      return [...figures.flat(), memory];
     } finally {
       await fleet.stop();
     }

@@ -50,23 +50,22 @@ const measure = async (fleet: RealFleet<NativeRelease>, manager: Manager, step: 
 /** The manager's process on a real control plane, judged by the API server's audit log. */
 export const rolloutReal: Benchmark = {
   name: 'rollout-real',
-  async run({ quick }) {
+  async *run({ quick }) {
     const fleet = await startRealFleet(quick ? 300 : 1000, native);
     try {
       await bringTo(fleet, { version: 1, maxUnavailable: '10', meanStartMs: 300 });
       const manager = await fleet.startManager();
       // Down times are as long as four minutes a rollout allow: the shorter, the more the time to decide and act shows.
-      const many = await measure(fleet, manager, { k: quick ? 30 : 100, meanStartMs: 4_500, version: 2 });
-      const few = await measure(fleet, manager, { k: 10, meanStartMs: 1_700, version: 3 });
+      yield* await measure(fleet, manager, { k: quick ? 30 : 100, meanStartMs: 4_500, version: 2 });
+      yield* await measure(fleet, manager, { k: 10, meanStartMs: 1_700, version: 3 });
       const resident = residentOf(manager.pid);
-      const memory: Figure = {
+      yield {
         name: `memory-real N=${fleet.nodes}`,
         measured: `${mib(resident)} resident after two rollouts, ${mib(peakResidentOf(manager.pid))} at the most`,
         goal: '< 119 MiB at 1,000 nodes (OpenYurt)',
         met: resident < PEER_RESIDENT,
       };
       await manager.stop();
-      return [...few, ...many, memory];
     } finally {
       await fleet.stop();
     }

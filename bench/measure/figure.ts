@@ -16,7 +16,8 @@ export interface RunOptions {
 
 export interface Benchmark {
   name: string;
-  run(options: RunOptions): Promise<Figure[]>;
+  /** Those of minutes give each figure as soon as they have it. */
+  run(options: RunOptions): Promise<Figure[]> | AsyncIterable<Figure>;
 }
 
 export const formatFigure = ({ name, measured, goal, met }: Figure): string => {
