@@ -1,6 +1,6 @@
 import { lacksNewPod } from './advance.ts';
 import { announcementFor } from './announce.ts';
-import { CLOCKS_APART_MS } from './clocks-apart.ts';
+import { countedFrom } from './clocks-apart.ts';
 import { askTurnOf, imageNeedOf } from './image-need.ts';
 import { isAnnounced } from './need-upgrade.ts';
 import { phaseOf, type Situation } from './phase.ts';
@@ -43,13 +43,6 @@ const failureOf = (
   if (act?.stage !== 'done' || act.rollout !== context.rollout || isOutOfDate(record, pod)) return undefined;
   return act.kind === 'in-place' || act.podUid !== pod.facts.uid ? 'came-back-old' : undefined;
 };
-
-/**
- * From when on a time is counted that ends in a failure. What began before this process met the thing is told by the clocks
- * of others, which may be behind its own: then there is more time rather than less, as failures halt the rollout for good.
- */
-const countedFrom = (begunAt: number, metAt: number): number =>
-  Math.max(begunAt, Math.min(metAt, begunAt + CLOCKS_APART_MS));
 
 const actSituation = (act: Act | undefined, context: Context): Situation['act'] => {
   if (!act) return 'none';

@@ -1,2 +1,9 @@
 /** The clocks of two machines are seldom further apart, ms. */
 export const CLOCKS_APART_MS = 600_000;
+
+/**
+ * From when on a time is counted that ends in a failure. What began before this process met the thing is told by the clocks
+ * of others, which may be behind its own: then there is more time rather than less, as failures halt the rollout for good.
+ */
+export const countedFrom = (begunAt: number, metAt: number): number =>
+  Math.max(begunAt, Math.min(metAt, begunAt + CLOCKS_APART_MS));

@@ -187,6 +187,17 @@ describe('an update waits for images', () => {
     assert.equal(bench.phase('n1'), 'outdated/available');
   });
 
+  it('for that time once more by a clock that is ahead of the one that set the target', () => {
+    const bench = benchAt(2, { ...one, predownload: 'preferred' });
+    const { state } = bench.ledger;
+    const earlier = { ...state, rollout: state.rollout + 1, startedAt: bench.now() - 300_000 };
+    bench.ledger.restore(earlier, new Map(), new Set(), bench.now());
+    bench.pass(59_999);
+    assert.deepEqual([bench.phase('n0'), reserved(bench)], ['held/image', []]);
+    bench.pass(1);
+    assert.deepEqual(reserved(bench), ['n0']);
+  });
+
   it('no longer than until they are there, without a slot of the budget', () => {
     const bench = benchAt(2, { ...one, predownload: 'preferred' });
     ask(bench, 'n0', 'n1');

@@ -1,3 +1,4 @@
+import { countedFrom } from './clocks-apart.ts';
 import type { NodeFacts } from './facts.ts';
 import type { ImageFacts } from './image-facts.ts';
 import { resolve } from './int-or-percent.ts';
@@ -79,12 +80,13 @@ const standOf = (
 
 /** Until when `preferred` waits for images that are not there. */
 const patienceOf = (record: NodeRecord, pod: SeenPod, context: Context): number => {
-  const { policy, startedAt, targetHash } = context;
+  const { policy, startedAt, heardAt, targetHash } = context;
   const images = pod.facts.images?.revision === targetHash ? pod.facts.images : undefined;
   // Of a target that was found, and not seen to be set, nobody knows since when it is one.
   const begunAt = startedAt ?? images?.at;
   if (begunAt === undefined) return Number.POSITIVE_INFINITY;
-  const patience = Math.max(begunAt, record.since, pod.seenAt) + policy.predownloadTimeoutMs;
+  const countsFrom = countedFrom(Math.max(begunAt, record.since, pod.seenAt), Math.max(pod.metAt, heardAt));
+  const patience = countsFrom + policy.predownloadTimeoutMs;
   const unheard = record.node?.pulls === true && images?.state === 'asked';
   return unheard ? Math.min(patience, images.at + ACKNOWLEDGED_WITHIN_MS) : patience;
 };

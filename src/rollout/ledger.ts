@@ -27,6 +27,12 @@ export const createLedger = (policy: Policy, pullsByDefault = false) => {
   const nodeOfPod = new Map<string, string>();
   let sweepDue = false;
 
+  const aimAt = ({ target, rollout, startedAt }: RolloutState, now: number): void => {
+    const { context } = records;
+    const isKnown = context.rollout === rollout && context.targetHash === target?.hash;
+    records.setContext({ targetHash: target?.hash, rollout, startedAt, heardAt: isKnown ? context.heardAt : now });
+  };
+
   const retain = (next: RolloutState, now: number): void => {
     const { rollout, targetHash, startedAt } = records.context;
     records.setState(next);
@@ -36,7 +42,7 @@ export const createLedger = (policy: Policy, pullsByDefault = false) => {
     }
     // What was forgiven is what the revision of before did.
     if (next.rollout !== rollout) for (const record of files.forgiven) record.forgiven = false;
-    records.setContext({ targetHash: next.target?.hash, rollout: next.rollout, startedAt: next.startedAt });
+    aimAt(next, now);
     reassessAll(now);
   };
 
@@ -49,6 +55,10 @@ export const createLedger = (policy: Policy, pullsByDefault = false) => {
     },
     get policy(): Policy {
       return records.context.policy;
+    },
+    /** When this process heard of the target, by its own clock. */
+    get heardAt(): number {
+      return records.context.heardAt;
     },
     /** Mean time from a reservation to the node's new pod being available, ms; undefined before the first. */
     get meanDownMs(): number | undefined {
@@ -164,7 +174,7 @@ export const createLedger = (policy: Policy, pullsByDefault = false) => {
         record.pods = record.pods.map((pod) => ({ ...pod, inherited: true }));
       }
       records.setState(saved);
-      records.setContext({ targetHash: saved.target?.hash, rollout: saved.rollout, startedAt: saved.startedAt });
+      aimAt(saved, now);
       reassessAll(now);
     },
 

@@ -169,6 +169,8 @@ export interface Context {
   rollout: number;
   /** When the present rollout began, epoch ms; undefined when the target is the first that we know. */
   startedAt: number | undefined;
+  /** When this process heard of the target, by its own clock. */
+  heardAt: number;
   /** With the strategy ota: the breaker keeps owners from updating. */
   withheld: boolean;
   /** Nodes and pods are still being listed: one that is absent may yet come. */

@@ -23,6 +23,7 @@ export const createRecords = (policy: Policy, pullsByDefault: boolean) => {
     targetHash: undefined,
     rollout: 0,
     startedAt: undefined,
+    heardAt: 0,
     withheld: false,
     firstSight: true,
     pullsByDefault,

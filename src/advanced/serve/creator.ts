@@ -6,6 +6,7 @@ import { controllerOf, matches, parseSelector, toPodFacts } from '../../rollout/
 import type { AdvancedView } from '../advanced-view.ts';
 import { type Creation, slowStart } from '../placement/index.ts';
 import { type Gate, gate, newPod } from '../pods/index.ts';
+import { createStandstill, type Standstill } from './asleep.ts';
 import type { KeptPod } from './kept-pod.ts';
 import type { KnownRevision } from './revision-keeper.ts';
 
@@ -86,12 +87,13 @@ export const createCreator = ({ client, env, view: viewNow, teller, observe, wak
     view: AdvancedView,
     known: KnownRevision,
     creation: Creation,
+    standstill: Standstill,
     signal: AbortSignal,
   ): Promise<void> => {
     signal.throwIfAborted();
     leading?.throwIfAborted();
-    // Something else is asked for meanwhile, or nothing any more.
-    if (viewNow().generation !== view.generation || viewNow().deleted) return;
+    // Something else is asked for meanwhile, or nothing any more; or what this goes by is of before a sleep.
+    if (viewNow().generation !== view.generation || viewNow().deleted || standstill.step()) return;
     const { node } = creation;
     const earlier = unseen.get(node);
     if (earlier && (await isThere(view.namespace, earlier, signal))) {
@@ -182,11 +184,12 @@ export const createCreator = ({ client, env, view: viewNow, teller, observe, wak
       if (creations.length === 0 || !isIdle()) return;
       leading = signal;
       for (const { node } of creations) coming.set(node, { uid: undefined, until: Number.POSITIVE_INFINITY });
+      const standstill = createStandstill(() => clock.now());
       air.launch(RUN, async (ending) => {
         const { errors } = await slowStart(
           creations,
           () => clock.now(),
-          (creation) => createOne(view, known, creation, ending),
+          (creation) => createOne(view, known, creation, standstill, ending).finally(() => void standstill.step()),
         ).finally(() => {
           for (const { node } of creations) if (coming.get(node)?.uid === undefined) coming.delete(node);
         });

@@ -12,6 +12,7 @@ import type { AdvancedView } from '../advanced-view.ts';
 import { exchangeable, type InPlaceStep, nextInPlaceStep } from '../in-place/index.ts';
 import { beforeDelete } from '../lifecycle/index.ts';
 import { gate, hasGate } from '../pods/index.ts';
+import { ASLEEP_MS } from './asleep.ts';
 import type { Creator } from './creator.ts';
 import type { KeptPod } from './kept-pod.ts';
 import type { KnownRevision } from './revision-keeper.ts';
@@ -23,8 +24,6 @@ const BEHIND_MS = 250;
 const HOOK_LOOK_MS = 10_000;
 /** How long a kubelet is waited for that is to say that a pod is not ready any more. */
 const KUBELET_ANSWERS_MS = 1_000;
-/** Who needed longer from one write to the next was asleep: others may have taken the act back meanwhile. */
-const ASLEEP_MS = 10_000;
 
 export const versionOf = ({ facts }: KeptPod): PodVersion => ({
   podName: facts.name,

@@ -16,7 +16,7 @@ export const rebuild = (ledger: Ledger, now: number): Ledger => {
     for (const { facts } of pods) fresh.setPod(facts, now);
     if (node) fresh.setNode(node, now);
   }
-  fresh.restore(ledger.state, acts, new Set([...ledger.forgiven()].map(({ name }) => name)), now);
+  fresh.restore(ledger.state, acts, new Set([...ledger.forgiven()].map(({ name }) => name)), ledger.heardAt);
   for (const { name, since, metAt, downSince, pods, act, ran, healed, refused, asking } of records) {
     const copy = fresh.get(name);
     if (copy)
