@@ -136,6 +136,10 @@ export const createArranger = (options: ArrangerOptions) => {
         'Delete',
         `Pod ${name} on ${node} has failed, and is replaced.`,
       );
+    const before = endings.get(node);
+    const hasEnded = why === 'failed' || why === 'succeeded';
+    // The watch may show that the pod is gone, and its place be filled, before the answer comes.
+    if (hasEnded) endings.set(node, oneMore(before, revision, clock.now()));
     chores.launch(
       kept,
       (signal) => takeAway(kept, signal),
@@ -145,9 +149,11 @@ export const createArranger = (options: ArrangerOptions) => {
         else resting.delete(uid);
         if (outcome.kind === 'refused' && outcome.reason !== undefined)
           teller.refused('delete', name, node, outcome.reason, outcome.message);
+        if (hasEnded && (outcome.kind === 'refused' || outcome.kind === 'later')) {
+          if (before) endings.set(node, before);
+          else endings.delete(node);
+        }
         if (outcome.kind !== 'done') return;
-        if (why === 'failed' || why === 'succeeded')
-          endings.set(node, oneMore(endings.get(node), revision, clock.now()));
         teller.tell('Normal', 'SuccessfulDelete', 'Delete', `Deleted pod ${name} on ${node}: ${reasons[why]}.`);
       },
     );

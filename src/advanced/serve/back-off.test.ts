@@ -33,6 +33,20 @@ describe('a pod that fails again and again', () => {
   );
 
   it(
+    'is counted though its end is seen before the delete is answered',
+    withFleet(
+      async (fleet) => {
+        fleet.faults.push({ verb: 'delete', plural: 'pods', delayMs: 700, left: 3 });
+        await fleet.create({}, {}, { spec: { containers: [{ name: 'app', image: 'app:v1--failed' }] } });
+        await afterRemoval(fleet, 3);
+        const [pod] = await fleet.pods();
+        assert.match(pod?.metadata?.annotations?.['edgeset.io/endings'] ?? '', /^3 /);
+      },
+      ['node-1'],
+    ),
+  );
+
+  it(
     'begins anew where its template is changed',
     withFleet(
       async (fleet) => {

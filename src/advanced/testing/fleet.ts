@@ -33,7 +33,8 @@ export interface Request {
 export interface Fault {
   verb: string;
   plural: string;
-  error: KubeError;
+  /** Without one it is carried out, and its answer late. */
+  error?: KubeError;
   /** It is carried out all the same: its answer is lost. */
   happened?: boolean;
   /** How long its answer takes. */
@@ -53,10 +54,12 @@ const recording = (
     const fault = faults.find((each) => each.left > 0 && each.verb === verb && each.plural === plural);
     if (!fault) return perform();
     fault.left -= 1;
+    const { delayMs = 0, error } = fault;
+    const onItsWay = (): Promise<void> => new Promise((resolve) => void clock.timer(delayMs, resolve));
+    if (!error) return perform().finally(onItsWay);
     if (fault.happened) await perform();
-    const { delayMs = 0 } = fault;
-    if (delayMs > 0) await new Promise<void>((resolve) => void clock.timer(delayMs, resolve));
-    throw fault.error;
+    if (delayMs > 0) await onItsWay();
+    throw error;
   };
   return {
     ...client,
