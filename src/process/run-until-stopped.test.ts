@@ -77,6 +77,16 @@ test('a stop that takes too long ends the process before Kubernetes kills it', (
   assert.deepEqual(exits, [1]);
 });
 
+test('what a client that was closed says late is no defect, once the process was asked to stop', () => {
+  for (const asked of [true, false]) {
+    const { env, host, exits } = world();
+    void runUntilStopped(env, host, () => new Promise(() => undefined));
+    if (asked) host.emit('SIGTERM');
+    host.emit('uncaughtException', Object.assign(new Error('The client is destroyed'), { code: 'UND_ERR_DESTROYED' }));
+    assert.deepEqual(exits, asked ? [] : [1]);
+  }
+});
+
 for (const event of ['unhandledRejection', 'uncaughtException']) {
   test(`an ${event} is logged with its stack and ends the process`, () => {
     const { env, host, exits, lines } = world();

@@ -12,6 +12,13 @@ export interface HostProcess {
 const GRACE_MS = 28_000;
 
 /**
+ * undici destroys HTTP/2 streams that it tracks no more together with their client, and none of them has a listener then:
+ * by the end that we asked for, no request is left that this could be news of.
+ */
+const isOurOwnEnd = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'UND_ERR_DESTROYED';
+
+/**
  * Runs `work` until it ends or SIGTERM or SIGINT asks it to by aborting its signal. Resolves with the exit code: 0 when
  * it resolved, 1 when it rejected (logged); rejects with an `OptionError` of `work`, which names a flag. A second signal ends the process at once, a stop that takes longer than
  * 28 s and an error that nobody handles end it with code 1.
@@ -37,6 +44,10 @@ export const runUntilStopped = async (
     stop.abort();
   };
   const onLost = (what: string) => (error: unknown) => {
+    if (stop.signal.aborted && isOurOwnEnd(error)) {
+      log.debug('a stream was still there when its client was closed', { error });
+      return;
+    }
     log.error(what, { error, ...(error instanceof Error ? { stack: error.stack } : {}) });
     host.exit(1);
   };
