@@ -56,7 +56,11 @@ const recording = (
     fault.left -= 1;
     const { delayMs = 0, error } = fault;
     const onItsWay = (): Promise<void> => new Promise((resolve) => void clock.timer(delayMs, resolve));
-    if (!error) return perform().finally(onItsWay);
+    if (!error) {
+      const answer = await perform();
+      await onItsWay();
+      return answer;
+    }
     if (fault.happened) await perform();
     if (delayMs > 0) await onItsWay();
     throw error;
