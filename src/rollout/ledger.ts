@@ -19,18 +19,26 @@ const CLOCK_SLACK_MS = 1_000;
 /**
  * The one structure of a DaemonSet that decision, status, metrics and explanation read: a small record a node, filed
  * under exactly one phase. An event touches one record. `pullsByDefault`: images are pulled ahead though only the manager's
- * flag asks for it.
+ * flag asks for it. `onlooks`: nothing is done by what this process concludes, and it takes the times that others tell as
+ * they are, as it meets everything at its only look.
  */
-export const createLedger = (policy: Policy, pullsByDefault = false) => {
+export const createLedger = (policy: Policy, pullsByDefault = false, onlooks = false) => {
   const records = createRecords(policy, pullsByDefault);
   const { files, touch, redraw, reassessAll } = records;
   const nodeOfPod = new Map<string, string>();
   let sweepDue = false;
 
+  const metAt = (now: number): number => (onlooks ? 0 : now);
+
   const aimAt = ({ target, rollout, startedAt }: RolloutState, now: number): void => {
     const { context } = records;
     const isKnown = context.rollout === rollout && context.targetHash === target?.hash;
-    records.setContext({ targetHash: target?.hash, rollout, startedAt, heardAt: isKnown ? context.heardAt : now });
+    records.setContext({
+      targetHash: target?.hash,
+      rollout,
+      startedAt,
+      heardAt: isKnown ? context.heardAt : metAt(now),
+    });
   };
 
   const retain = (next: RolloutState, now: number): void => {
@@ -104,7 +112,7 @@ export const createLedger = (policy: Policy, pullsByDefault = false) => {
      */
     setNode(facts: NodeFacts, now: number, wasSo = false): void {
       const record = records.of(facts.name);
-      touch(record, now, () => seeNode(record, facts, wasSo || records.context.firstSight, now));
+      touch(record, now, () => seeNode(record, facts, wasSo || records.context.firstSight, now, metAt(now)));
       redraw(now);
     },
 
@@ -127,7 +135,7 @@ export const createLedger = (policy: Policy, pullsByDefault = false) => {
       const known = record.pods.find((pod) => pod.facts.uid === facts.uid);
       if (known && olderThan(facts.resourceVersion, known.facts.resourceVersion)) return;
       nodeOfPod.set(facts.uid, facts.node);
-      touch(record, now, () => seePod(record, facts, records.context.firstSight, now));
+      touch(record, now, () => seePod(record, facts, records.context.firstSight, now, metAt(now)));
       redraw(now);
     },
 

@@ -219,8 +219,8 @@ describe('the progress deadline', () => {
     assert.equal(bench.phase('n0'), 'failed/deadline');
   });
   it('counts, for a pod of before this process, from when that was ready last, and at least for as long as clocks may be apart', () => {
-    const inherits = (agoMs: number): Workbench => {
-      const bench = createWorkbench({ progressDeadlineMs: 60_000 });
+    const inherits = (agoMs: number, onlooks = false): Workbench => {
+      const bench = createWorkbench({ progressDeadlineMs: 60_000 }, { onlooks });
       bench.node('n0');
       bench.pod('n0', 'b', { ready: false, readyChangedAt: START - agoMs });
       bench.target('b');
@@ -228,6 +228,8 @@ describe('the progress deadline', () => {
       return bench;
     };
     assert.equal(inherits(660_000).phase('n0'), 'failed/deadline');
+    // Whoever looks on says what the manager has long concluded.
+    assert.equal(inherits(60_000, true).phase('n0'), 'failed/deadline');
     for (const [agoMs, leftMs] of [
       [650_000, 10_000],
       [600_000, 60_000],

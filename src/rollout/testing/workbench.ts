@@ -24,9 +24,9 @@ const LONG_AGO = START - 86_400_000;
  * A ledger on a bench: facts go in by a word each, time stands still until it is moved, and acts are carried out at
  * once. Versions are named `a`, `b`, `c`; nodes have long been Ready and pods long been available unless said otherwise.
  */
-export const createWorkbench = (initial: Partial<Policy> = {}) => {
+export const createWorkbench = (initial: Partial<Policy> = {}, { onlooks = false } = {}) => {
   let policy = policyWith(initial);
-  const ledger = createLedger(policy);
+  const ledger = createLedger(policy, false, onlooks);
   let now = START;
   let uids = 0;
   let versions = 0;
