@@ -48,6 +48,8 @@ export const createArranger = (options: ArrangerOptions) => {
   const { clock } = env;
   /** By node: pods that ended by themselves there. */
   const endings = new Map<string, Endings>();
+  /** By UID: pods that have ended and are being removed. */
+  const ended = new Map<string, { node: string; revision: string }>();
   /** UIDs of pods whose removal is on its way to the API server. */
   const going = new Set<string>();
   /** By UID: the version of a pod that waits for its hook, until when. */
@@ -127,6 +129,14 @@ export const createArranger = (options: ArrangerOptions) => {
     }
   };
 
+  /** By the answer to its delete or by the watch, whichever is first: its place may be filled before the other comes. */
+  const countEnding = (uid: string): void => {
+    const { node, revision } = ended.get(uid) ?? {};
+    if (node === undefined || revision === undefined) return;
+    ended.delete(uid);
+    endings.set(node, oneMore(endings.get(node), revision, clock.now()));
+  };
+
   const remove = ({ pod: { name, node, revision }, why }: Removal, kept: KeptPod): void => {
     if (turnOf(kept) > clock.now()) return;
     if (why === 'failed')
@@ -136,10 +146,7 @@ export const createArranger = (options: ArrangerOptions) => {
         'Delete',
         `Pod ${name} on ${node} has failed, and is replaced.`,
       );
-    const before = endings.get(node);
-    const hasEnded = why === 'failed' || why === 'succeeded';
-    // The watch may show that the pod is gone, and its place be filled, before the answer comes.
-    if (hasEnded) endings.set(node, oneMore(before, revision, clock.now()));
+    if (why === 'failed' || why === 'succeeded') ended.set(kept.facts.uid, { node, revision });
     chores.launch(
       kept,
       (signal) => takeAway(kept, signal),
@@ -149,10 +156,8 @@ export const createArranger = (options: ArrangerOptions) => {
         else resting.delete(uid);
         if (outcome.kind === 'refused' && outcome.reason !== undefined)
           teller.refused('delete', name, node, outcome.reason, outcome.message);
-        if (hasEnded && (outcome.kind === 'refused' || outcome.kind === 'later')) {
-          if (before) endings.set(node, before);
-          else endings.delete(node);
-        }
+        if (outcome.kind === 'done') countEnding(uid);
+        else if (outcome.kind !== 'unsure') ended.delete(uid);
         if (outcome.kind !== 'done') return;
         teller.tell('Normal', 'SuccessfulDelete', 'Delete', `Deleted pod ${name} on ${node}: ${reasons[why]}.`);
       },
@@ -234,6 +239,7 @@ export const createArranger = (options: ArrangerOptions) => {
     },
     gone({ facts: { uid } }: KeptPod): void {
       resting.delete(uid);
+      countEnding(uid);
     },
     /** The node is gone. */
     forget(node: string): void {
