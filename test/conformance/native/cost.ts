@@ -66,6 +66,9 @@ export const cost = section('Cost', (rule) => {
     'one DELETE per updated pod, and the slots of a wave are reserved with one write',
     async (c) => {
       await c.settled({ annotations: { 'apps.openyurt.io/max-unavailable': '4' } });
+      // Times of nodes are whole seconds: one that has just become Ready settles for up to a second.
+      const ready = Date.now();
+      await c.until('the nodes have settled', () => Date.now() > ready + 2_000);
       const since = (await c.cluster.audit.read()).at(-1)?.answeredAt ?? 0;
       await c.setImage('app:v2');
       await c.untilRunning('app:v2');
