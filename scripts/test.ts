@@ -1,4 +1,4 @@
-// Runs a suite with node's test runner and closes with one line of its totals:
+// Runs a suite with node's test runner and closes with what failed, and one line of its totals:
 //   scripts/test.ts unit|cluster|embedded|browser [options of node --test] [files instead of the whole suite]
 
 import { spawn } from 'node:child_process';
@@ -58,7 +58,12 @@ const SUITES: Readonly<Record<string, Suite>> = {
 };
 
 const isTotals = (value: unknown): value is Totals =>
-  typeof value === 'object' && value !== null && 'passed' in value && 'failed' in value && 'skipped' in value;
+  typeof value === 'object' &&
+  value !== null &&
+  'passed' in value &&
+  'failed' in value &&
+  'skipped' in value &&
+  'failures' in value;
 
 /** The runner's totals, or none when it ended before it had any. */
 const readTotals = (file: string): Totals | undefined => {
@@ -118,6 +123,7 @@ const main = async (name: string, args: readonly string[]): Promise<number> => {
     const outcome = totals
       ? `${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`
       : 'the runner ended without totals';
+    for (const failure of totals?.failures ?? []) console.log(`failed: ${failure}`);
     const checks = failedChecks.length > 0 ? `; checks failed: ${failedChecks.join(' ')}` : '';
     console.log(`${name}: ${outcome}${checks}`);
     const ran = totals !== undefined && totals.passed + totals.failed > 0;
