@@ -1,5 +1,6 @@
 import { type buildConnector, Client } from 'undici';
 import type { Sender } from './exchange.ts';
+import { withSafeAbort } from './http2-abort.ts';
 
 export interface Http2Clients extends Sender {
   close(): Promise<void>;
@@ -57,7 +58,7 @@ export const createHttp2Clients = (origin: string, { pingInterval, ...options }:
           break;
         }
       }
-      return (chosen ?? create()).dispatch(request, handler);
+      return (chosen ?? create()).dispatch(request, withSafeAbort(handler));
     },
     async close() {
       await Promise.all([...usable, ...retiring].map((client) => client.close().catch(() => undefined)));

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
+import path from 'node:path';
 import { test } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { isKubeError } from './errors.ts';
@@ -73,6 +75,26 @@ test('more calls than the server allows streams wait or take another connection,
     assert.equal(answers.length, 100);
   } finally {
     await client.close();
+    await server.close();
+  }
+});
+
+test('writes that are given up before their bodies have left do not block the process', async () => {
+  const server = await startServer({ protocol: 'h2', identity }, (request, response) => {
+    // Bodies fill the connection's window.
+    if (request.method === 'GET') sendJson(response, pod('x'));
+  });
+  const child = path.join(import.meta.dirname, 'testing', 'give-up-writes.ts');
+  const running = spawn(process.execPath, [child, server.url], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let said = '';
+  running.stdout.on('data', (data: Buffer) => {
+    said += data.toString();
+  });
+  try {
+    await eventually('the process reads again, and ends', () => running.exitCode !== null);
+    assert.equal(said, 'rejected rejected rejected rejected\nread again\n');
+  } finally {
+    running.kill('SIGKILL');
     await server.close();
   }
 });
