@@ -24,10 +24,13 @@ const gatesFor = ({ policy, preDelete }: AdvancedView): Gate[] => [
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-type Needs = Pick<Surroundings<AdvancedView, KeptPod>, 'client' | 'env' | 'view' | 'teller' | 'observe' | 'wake'>;
+type Needs = Pick<
+  Surroundings<AdvancedView, KeptPod>,
+  'client' | 'env' | 'view' | 'pods' | 'teller' | 'observe' | 'wake'
+>;
 
 /** Creates pods in the background: slowly at first, and ever more rarely while the API server refuses them. */
-export const createCreator = ({ client, env, view: viewNow, teller, observe, wake }: Needs) => {
+export const createCreator = ({ client, env, view: viewNow, pods, teller, observe, wake }: Needs) => {
   const { clock, log } = env;
   const pacing = createPacing();
   const air = createAir({
@@ -47,6 +50,8 @@ export const createCreator = ({ client, env, view: viewNow, teller, observe, wak
   const besides = new Map<string, string>();
   let refusal: string | undefined;
   let leading: AbortSignal | undefined;
+  /** The term in which it is known what others created before. */
+  let learnedIn: AbortSignal | undefined;
 
   /** The name is taken: by our own pod of an earlier try, or by one that is none of ours any more. */
   const settle = async (
@@ -78,6 +83,31 @@ export const createCreator = ({ client, env, view: viewNow, teller, observe, wak
   ): Promise<boolean> => {
     const found = await ifFound(client.get(podResource, { namespace, name }, { timeoutMs: TIMEOUT_MS, signal }));
     return found !== undefined && found.metadata?.uid === uid;
+  };
+
+  /**
+   * Whoever led before may have created pods that a watch which is behind has not shown. Of deletes and changes the API
+   * server says so, of a second pod for a node nobody would.
+   */
+  const learn = async (
+    { namespace, podSelector, uid: owner }: AdvancedView,
+    term: AbortSignal,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    if (learnedIn === term) return;
+    const { items } = await client.list(podResource, {
+      namespace,
+      labelSelector: podSelector,
+      timeoutMs: CREATION_TIMEOUT_MS,
+      signal,
+    });
+    for (const pod of items) {
+      const facts = controllerOf(pod)?.uid === owner ? toPodFacts(pod) : undefined;
+      if (!facts || pods.get(`${namespace}/${facts.name}`)?.facts.uid === facts.uid) continue;
+      if (facts.terminating && unseen.has(facts.node)) continue;
+      unseen.set(facts.node, { name: facts.name, uid: facts.uid });
+    }
+    learnedIn = term;
   };
 
   const podFor = (view: AdvancedView, { template, target }: KnownRevision, creation: Creation): Pod =>
@@ -186,13 +216,17 @@ export const createCreator = ({ client, env, view: viewNow, teller, observe, wak
       for (const { node } of creations) coming.set(node, { uid: undefined, until: Number.POSITIVE_INFINITY });
       const standstill = createStandstill(() => clock.now());
       air.launch(RUN, async (ending) => {
-        const { errors } = await slowStart(
-          creations,
-          () => clock.now(),
-          (creation) => createOne(view, known, creation, standstill, ending).finally(() => void standstill.step()),
-        ).finally(() => {
-          for (const { node } of creations) if (coming.get(node)?.uid === undefined) coming.delete(node);
-        });
+        const createAll = () =>
+          slowStart(
+            creations,
+            () => clock.now(),
+            (creation) => createOne(view, known, creation, standstill, ending).finally(() => void standstill.step()),
+          );
+        const { errors } = await learn(view, signal, ending)
+          .then(createAll, (error: unknown) => ({ errors: [error] }))
+          .finally(() => {
+            for (const { node } of creations) if (coming.get(node)?.uid === undefined) coming.delete(node);
+          });
         if (errors.length > 0) failed(errors);
         else {
           refusal = undefined;

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { KubeError } from '../../kube/index.ts';
 import { pods as podResource } from '../../resources/index.ts';
 import { controllerOf, formatSelector, fromLabelSelector } from '../../rollout/index.ts';
+import { HASH_LABEL } from '../revisions/index.ts';
 import { type Fleet, NAMESPACE, withFleet } from '../testing/fleet.ts';
 import { straySelectors } from './strays.ts';
 
@@ -10,7 +11,8 @@ const patch = ({ client }: Fleet, name: string, metadata: object) =>
   client.patch(podResource, { namespace: NAMESPACE, name }, { metadata }, { type: 'merge' });
 
 const searches = ({ requests }: Fleet): number =>
-  requests.filter(({ verb, plural }) => verb === 'list' && plural === 'pods').length;
+  requests.filter(({ verb, plural, name }) => verb === 'list' && plural === 'pods' && name.startsWith(HASH_LABEL))
+    .length;
 
 it('pods that a selector does not match, of these revisions, are what these selectors match', () => {
   const of = (selector: Parameters<typeof fromLabelSelector>[0], hashes: readonly string[]): string[] => {
@@ -57,7 +59,7 @@ describe('a pod that was relabelled while nobody ran', () => {
     'is looked for once, and again only when that failed',
     withFleet(async (fleet) => {
       const unavailable = new KubeError('ServiceUnavailable', 'not now', { status: 503 });
-      fleet.faults.push({ verb: 'list', plural: 'pods', error: unavailable, left: 1 });
+      fleet.faults.push({ verb: 'list', plural: 'pods', name: HASH_LABEL, error: unavailable, left: 1 });
       await fleet.create();
       await fleet.allRun('app:v1');
       await fleet.clock.advance(10_000);

@@ -27,12 +27,15 @@ export const NAMESPACE = 'default';
 export interface Request {
   verb: string;
   plural: string;
+  /** Of a list: its label selector. */
   name: string;
 }
 
 export interface Fault {
   verb: string;
   plural: string;
+  /** A part of the name, or of a list's label selector. Default: any. */
+  name?: string;
   /** Without one it is carried out, and its answer late. */
   error?: KubeError;
   /** It is carried out all the same: its answer is lost. */
@@ -51,7 +54,9 @@ const recording = (
 ): KubeClient => {
   const asked = async <T>(verb: string, plural: string, name: string, perform: () => Promise<T>): Promise<T> => {
     requests.push({ verb, plural, name });
-    const fault = faults.find((each) => each.left > 0 && each.verb === verb && each.plural === plural);
+    const meets = (fault: Fault): boolean =>
+      fault.verb === verb && fault.plural === plural && name.includes(fault.name ?? '');
+    const fault = faults.find((each) => each.left > 0 && meets(each));
     if (!fault) return perform();
     fault.left -= 1;
     const { delayMs = 0, error } = fault;
@@ -68,7 +73,8 @@ const recording = (
   return {
     ...client,
     get: (resource, ref, options) => asked('get', resource.plural, ref.name, () => client.get(resource, ref, options)),
-    list: (resource, options) => asked('list', resource.plural, '', () => client.list(resource, options)),
+    list: (resource, options) =>
+      asked('list', resource.plural, options?.labelSelector ?? '', () => client.list(resource, options)),
     create: (resource, object, options) =>
       asked('create', resource.plural, object.metadata?.name ?? '', () => client.create(resource, object, options)),
     replace: (resource, object, options) =>

@@ -109,6 +109,9 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
     return () => done.forEach((each) => each());
   };
 
+  /** They create a pod where one lived when they were sent, and their sender was not told to surge. */
+  const seconds = new WeakSet<Call>();
+
   /** A pod is created: beside another one, or where there is none. */
   const createPod = (call: Call): (() => void) | undefined => {
     if (now() - call.at > LATE_MS) return undefined;
@@ -117,7 +120,10 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
     if (!old) return scope.creates(call, node, `${call.process} creates a pod on ${node}`);
     const what = `${call.process} creates a pod beside ${old.name} on ${node}`;
     const done = [countOne, ...begin(call, old, 'surge', what)];
-    return () => done.forEach((each) => each());
+    return () => {
+      done.forEach((each) => each());
+      if (seconds.has(call)) report.breach('S10', `${what}, though no pods are to be beside each other`);
+    };
   };
 
   /** Nodes that a bad version broke and whose owners do not let them be repaired hold every slot: who agrees waits. */
@@ -178,6 +184,10 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
         const node = nodeOf(call.body as Pod);
         const old = besides(viewOf(call.process).podsOn(node), call.body);
         if (old) bench.sends(actOf(call, 'surge', old, `${call.process} creates a pod beside ${old.name} on ${node}`));
+        const told = viewOf(call.process).daemonSet;
+        report.check('S10');
+        const lives = truth.podsOn(node).some(({ terminating, ended }) => !terminating && !ended);
+        if (lives && told && !termsOf(told).surging) seconds.add(call);
       }
       if (call.verb !== 'delete' && call.verb !== 'patch') return;
       const seen = viewOf(call.process).podNamed(call.ref?.name ?? '');
