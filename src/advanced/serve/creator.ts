@@ -1,6 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createAir, createPacing, type Outcome, type Surroundings } from '../../controller/index.ts';
-import { ifFound, isKubeError } from '../../kube/index.ts';
+import { ifFound, isKubeError, keyOf } from '../../kube/index.ts';
 import { pods as podResource } from '../../resources/index.ts';
 import { controllerOf, matches, parseSelector, toPodFacts } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
@@ -53,6 +53,9 @@ export const createCreator = ({ client, env, view: viewNow, pods, teller, observ
   /** The term in which it is known what others created before. */
   let learnedIn: AbortSignal | undefined;
 
+  const isShown = ({ namespace }: AdvancedView, name: string, uid: string | undefined): boolean =>
+    uid !== undefined && pods.get(keyOf({ metadata: { namespace, name } }))?.facts.uid === uid;
+
   /** The name is taken: by our own pod of an earlier try, or by one that is none of ours any more. */
   const settle = async (
     view: AdvancedView,
@@ -89,21 +92,18 @@ export const createCreator = ({ client, env, view: viewNow, pods, teller, observ
    * Whoever led before may have created pods that a watch which is behind has not shown. Of deletes and changes the API
    * server says so, of a second pod for a node nobody would.
    */
-  const learn = async (
-    { namespace, podSelector, uid: owner }: AdvancedView,
-    term: AbortSignal,
-    signal: AbortSignal,
-  ): Promise<void> => {
+  const learn = async (view: AdvancedView, term: AbortSignal, signal: AbortSignal): Promise<void> => {
     if (learnedIn === term) return;
+    const { namespace, podSelector: labelSelector } = view;
     const { items } = await client.list(podResource, {
       namespace,
-      labelSelector: podSelector,
+      labelSelector,
       timeoutMs: CREATION_TIMEOUT_MS,
       signal,
     });
     for (const pod of items) {
-      const facts = controllerOf(pod)?.uid === owner ? toPodFacts(pod) : undefined;
-      if (!facts || pods.get(`${namespace}/${facts.name}`)?.facts.uid === facts.uid) continue;
+      const facts = controllerOf(pod)?.uid === view.uid ? toPodFacts(pod) : undefined;
+      if (!facts || isShown(view, facts.name, facts.uid)) continue;
       if (facts.terminating && unseen.has(facts.node)) continue;
       unseen.set(facts.node, { name: facts.name, uid: facts.uid });
     }
@@ -122,9 +122,10 @@ export const createCreator = ({ client, env, view: viewNow, pods, teller, observ
   ): Promise<void> => {
     signal.throwIfAborted();
     leading?.throwIfAborted();
-    // Something else is asked for meanwhile, or nothing any more; or what this goes by is of before a sleep.
-    if (viewNow().generation !== view.generation || viewNow().deleted || standstill.step()) return;
     const { node } = creation;
+    // The watch has shown that the node has one; something else is asked for meanwhile, or nothing any more; or what this
+    // goes by is of before a sleep.
+    if (!coming.has(node) || viewNow().generation !== view.generation || viewNow().deleted || standstill.step()) return;
     const earlier = unseen.get(node);
     if (earlier && (await isThere(view.namespace, earlier, signal))) {
       coming.set(node, { uid: earlier.uid, until: clock.now() + SHOWN_WITHIN_MS });
@@ -143,6 +144,10 @@ export const createCreator = ({ client, env, view: viewNow, pods, teller, observ
       if (!isKubeError(error, 'AlreadyExists')) throw error;
       uid = await settle(view, name, node, signal);
       if (uid === undefined) return;
+    }
+    if (isShown(view, name, uid)) {
+      coming.delete(node);
+      return;
     }
     unseen.set(node, { name, uid });
     coming.set(node, { uid, until: clock.now() + SHOWN_WITHIN_MS });
@@ -192,11 +197,9 @@ export const createCreator = ({ client, env, view: viewNow, pods, teller, observ
       }
     },
     /** A pod is on its way to the node, and not one of those that the watch shows there. */
-    isComing(node: string, shown: readonly KeptPod[]): boolean {
+    isComing(node: string): boolean {
       const one = coming.get(node);
-      const last = unseen.get(node)?.uid;
-      if (shown.some(({ facts }) => facts.uid === last)) unseen.delete(node);
-      if (one && (clock.now() >= one.until || shown.some(({ facts }) => facts.uid === one.uid))) coming.delete(node);
+      if (one && clock.now() >= one.until) coming.delete(node);
       return coming.has(node);
     },
     /** Whether the pod will be there is not known yet: no event may ever tell. */
@@ -233,6 +236,12 @@ export const createCreator = ({ client, env, view: viewNow, pods, teller, observ
           pacing.succeeded(RUN);
         }
       });
+    },
+    /** The watch shows the pod. Where none was known, none is to be created beside it. */
+    shown({ facts: { node, uid, terminating } }: KeptPod): void {
+      if (unseen.get(node)?.uid === uid) unseen.delete(node);
+      const one = coming.get(node);
+      if (one && (one.uid === uid || (one.uid === undefined && !terminating))) coming.delete(node);
     },
     /** The watch shows that the pod is gone. */
     gone({ facts: { node, uid } }: KeptPod): void {

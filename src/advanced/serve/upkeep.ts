@@ -47,7 +47,9 @@ export const createUpkeep = (options: UpkeepOptions) => {
       const { facts, standing, pod } = kept;
       const isThere = agenda.pod(kept);
       deeds.seen(kept, isThere);
-      if (!isThere) {
+      if (isThere) {
+        if (standing === 'ours') creator.shown(kept);
+      } else {
         creator.gone(kept);
         chores.forget(facts.uid);
         strays.lost(kept);
@@ -79,7 +81,7 @@ export const createUpkeep = (options: UpkeepOptions) => {
     }
     shares.set(name, share);
     const orphans = kept.some(({ standing, facts: each }) => standing === 'orphan' && !each.terminating);
-    const coming = creator.isComing(name, kept);
+    const coming = creator.isComing(name);
     if (!known || orphans || coming) {
       const lookAt = Math.min(changesAt, creator.lookAt(name));
       const again: Again = creator.isBeingCreated(name) ? 'each pass' : undefined;
