@@ -316,6 +316,20 @@ describe('the prefetch on a cluster', () => {
     assert.equal(stage.pulls().length, 1);
   });
 
+  it('deletes a pull pod once more whose deletion met a conflict', async (t) => {
+    const stage = await createStage(t);
+    let asked = 0;
+    const conflict = new KubeError('Conflict', 'changed meanwhile', { status: 409 });
+    const remove: KubeClient['delete'] = (...args) =>
+      (asked += 1) > 1 ? stage.api.delete(...args) : Promise.reject(conflict);
+    const manager = stage.start({ client: { delete: remove } });
+    stage.announce('n1');
+    stage.ask('n1');
+    manager.tell();
+    await stage.run(5_000);
+    assert.deepEqual([asked, stage.outcome('n1')?.status, stage.pulls().length], [2, 'True', 0]);
+  });
+
   it('meets a lost answer in AlreadyExists', async (t) => {
     const stage = await createStage(t);
     let lost = 0;

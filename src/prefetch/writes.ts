@@ -122,7 +122,8 @@ export const createWrites = (client: KubeClient) => {
         const how = { preconditions: { uid }, gracePeriodSeconds: 0, timeoutMs: WRITE_TIMEOUT_MS, signal };
         await client.delete(pods, { namespace, name }, how);
       } catch (error) {
-        if (!isKubeError(error, 'NotFound', 'Conflict')) throw error;
+        // A conflict need not mean that another pod has the name by now: where it does, the watch says so.
+        if (!isKubeError(error, 'NotFound')) throw error;
       }
     },
 
