@@ -1,4 +1,5 @@
 import type { Deed, Happening, Plan } from './plan.ts';
+import { limitOf } from './workload.ts';
 
 /** A DaemonSet that is made again is away for so long. */
 const AWAY_MS = 500;
@@ -11,7 +12,7 @@ interface NodeState {
 }
 
 /** Follows what a user and his nodes are at, as far as a plan alone tells it. */
-const createFollower = ({ limit }: Pick<Plan, 'limit'>) => {
+const createFollower = ({ kind, limit }: Pick<Plan, 'kind' | 'limit'>) => {
   const nodes = new Map<string, NodeState>();
   const stateOf = (name: string): NodeState => {
     const state = nodes.get(name) ?? { present: true, offline: false, role: 'edge', taint: undefined };
@@ -44,7 +45,7 @@ const createFollower = ({ limit }: Pick<Plan, 'limit'>) => {
       case 'release':
         return set('image', deed.image, at);
       case 'budget':
-        return set('limit', deed.limit, at);
+        return set('limit', limitOf(kind, deed.limit), at);
       case 'pause':
         return set('paused', String(deed.paused), at);
       case 'partition':

@@ -27,6 +27,10 @@ export const HOLD_FINALIZER = 'example.com/drain';
 /** An integer is written as one. */
 const intOrText = (limit: number | string): number | string => (/^\d+$/.test(String(limit)) ? Number(limit) : limit);
 
+/** The budget that a user's wish comes to: an Advanced DaemonSet has none of zero. */
+export const limitOf = (kind: SetPlan['kind'], wished: string): string =>
+  kind === 'advanced' && wished === '0' ? '1' : wished;
+
 type Spec = AdvancedDaemonSet['spec'];
 type RollingUpdate = NonNullable<NonNullable<Spec['updateStrategy']>['rollingUpdate']>;
 
@@ -143,8 +147,7 @@ export const createWorkload = (machinery: Machinery, { set, name, label }: Retur
       if (!isNative) roll(rollingUpdateOf(strategy, limit));
     },
     setLimit(next: string): void {
-      // An Advanced DaemonSet has no budget of zero.
-      limit = !isNative && next === '0' ? '1' : next;
+      limit = limitOf(set.kind, next);
       if (isNative) annotate({ 'apps.openyurt.io/max-unavailable': limit });
       else roll(rollingUpdateOf(strategy, limit));
     },

@@ -219,7 +219,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
       if (isDeleted()) return false;
       for (const { name, eligible, ready } of truth.nodes.values())
         if (eligible && ready && !isAtTarget(truth.podsOn(name))) return false;
-      return gates.left().length === 0;
+      return !gates.isPulling();
     },
     /** L1, once nothing is wrong with the cluster any more: what still keeps the rollout from its end. */
     unfinished(): string[] {

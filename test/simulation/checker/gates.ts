@@ -27,6 +27,10 @@ const PULL_REVISION = 'edgeset.io/prefetch-revision';
 const seconds = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Number(text) * 1000;
 
+/** How long a try to pull may take. */
+const patienceOf = ({ metadata }: AnyDaemonSet): number =>
+  seconds(metadata?.annotations?.['apps.kruise.io/image-predownload-timeout-seconds']) ?? PULL_MS;
+
 /** What a hook holds the pod by. */
 const holdersOf = ({ metadata }: Pod, daemonSet: AnyDaemonSet): string[] => {
   const { labelsHandler = {}, finalizersHandler = [] } = daemonSet.spec?.lifecycle?.preDelete ?? {};
@@ -60,7 +64,10 @@ export const createGatesJudge = ({ report, truth, now, viewOf }: GatesOptions) =
   /** By node: images that a container there was made of. */
   const present = new Map<string, Set<string>>();
   /** Pull pods by UID: what each is for. */
-  const pulls = new Map<string, { name: string; purpose: string; terminating: boolean }>();
+  const pulls = new Map<
+    string,
+    { name: string; purpose: string; terminating: boolean; node: string; daemonSet: string; at: number }
+  >();
 
   /** What the user may have asked for as far as the sender of a call knew; of several, the mildest counts. */
   const askedOf = (call: Call): Version[] => {
@@ -84,14 +91,13 @@ export const createGatesJudge = ({ report, truth, now, viewOf }: GatesOptions) =
     const annotations = daemonSet.metadata?.annotations ?? {};
     const mode = annotations['edgeset.io/predownload'];
     if (mode !== 'required' && mode !== 'preferred') return false;
-    const patience = seconds(annotations['apps.kruise.io/image-predownload-timeout-seconds']) ?? PULL_MS;
-    if (mode === 'preferred' && now() - templateAt >= patience - LAG_MS) return false;
+    if (mode === 'preferred' && now() - templateAt >= patienceOf(daemonSet) - LAG_MS) return false;
     const there = present.get(node);
     return daemonSet.spec?.template.spec?.containers.some(({ image = '' }) => there?.has(image) !== true) ?? false;
   };
 
   const takePull = (pod: Pod, gone: boolean): void => {
-    const { uid = '', name = '', annotations, ownerReferences, deletionTimestamp } = pod.metadata ?? {};
+    const { uid = '', name = '', labels, annotations, ownerReferences, deletionTimestamp } = pod.metadata ?? {};
     if (gone) {
       pulls.delete(uid);
       return;
@@ -102,7 +108,20 @@ export const createGatesJudge = ({ report, truth, now, viewOf }: GatesOptions) =
       .entries()
       .find(([other, pull]) => other !== uid && pull.purpose === purpose && !pull.terminating);
     if (twin && !pulls.has(uid)) breach('S11', `${name} pulls the same as ${twin[1].name}`);
-    pulls.set(uid, { name, purpose, terminating: deletionTimestamp != null });
+    pulls.set(uid, {
+      name,
+      purpose,
+      terminating: deletionTimestamp != null,
+      node: nodeOf(pod),
+      daemonSet: labels?.[PULL_LABEL] ?? '',
+      at: pulls.get(uid)?.at ?? now(),
+    });
+  };
+
+  /** A node that went away has the time of a try to come back in: L1 is about those that are online. */
+  const isWaiting = ({ node, daemonSet, at }: { node: string; daemonSet: string; at: number }): boolean => {
+    const own = truth.daemonSet?.metadata?.uid === daemonSet ? truth.daemonSet : undefined;
+    return truth.nodes.get(node)?.ready === false && now() - at < (own ? patienceOf(own) : PULL_MS) + LAG_MS;
   };
 
   return {
@@ -156,7 +175,10 @@ export const createGatesJudge = ({ report, truth, now, viewOf }: GatesOptions) =
         if (lacks) breach('S11', `${what}, where the images are not there`);
       };
     },
+    /** Images are being pulled, or wait for their nodes. */
+    isPulling: (): boolean => pulls.size > 0,
     /** What is left of what was to be cleaned up. */
-    left: (): string[] => [...pulls.values()].map(({ name }) => `pull pod ${name} is left`),
+    left: (): string[] =>
+      [...pulls.values()].filter((pull) => !isWaiting(pull)).map(({ name }) => `pull pod ${name} is left`),
   };
 };
