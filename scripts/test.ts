@@ -41,8 +41,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
       'test/containerd/**/*.test.ts',
       'test/sim/*-parity.test.ts',
     ],
-    // A file brings its own API server, controller manager and etcd, which keep about two cores busy.
-    concurrency: half,
+    concurrency: cores,
     // They wait for most of their time.
     cases: 9,
     checks: false,
@@ -99,6 +98,8 @@ const runTests = (suite: Suite, args: readonly string[], scratch: string, totals
           EDGESET_TEST_CASES: String(suite.cases ?? 6),
           // Hundreds of processes, those under test among them, load the same modules.
           NODE_COMPILE_CACHE: path.join(scratch, 'compiled'),
+          // The programs of the control plane, and kubectl: memory is there, cores are not.
+          GOGC: '400',
           ...process.env,
         },
       },
