@@ -12,7 +12,7 @@ import type { Env } from '../runtime/index.ts';
 import type { DaemonSetObject, DaemonSetView } from './kind.ts';
 import type { ServedKind } from './means.ts';
 import type { ControllerObserver } from './observer.ts';
-import { createPacing, nextTurn } from './pacing.ts';
+import { createPacing, turnAfter } from './pacing.ts';
 import { nodes } from './resources.ts';
 import { retire } from './retire.ts';
 import type { RevisionView } from './revision-view.ts';
@@ -89,7 +89,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
   /** A pass at once, or as soon as the last one is long enough ago. */
   const askPass = (key: string): void => {
     const last = sessions.get(key)?.passedAt ?? Number.NEGATIVE_INFINITY;
-    queue?.addAt(key, nextTurn(last, PASS_EVERY_MS, clock.now()));
+    queue?.addAt(key, turnAfter(last, PASS_EVERY_MS, clock.now()));
   };
 
   const pulls = (node: string): boolean => options.agents?.has(node) ?? false;

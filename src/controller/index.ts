@@ -11,7 +11,7 @@ export {
 export { learnPod } from './learn-pod.ts';
 export type { Acts, CarryOut, Means, Pass, ServedKind, Surroundings, Target, Touched } from './means.ts';
 export type { ControllerObserver } from './observer.ts';
-export { createPacing, nextTurn } from './pacing.ts';
+export { createPacing, turnAfter } from './pacing.ts';
 export { FENCE_ANNOTATION, type Outcome, type PodActs, type PodVersion } from './pod-acts.ts';
 export { type ReadOptions, type RolloutReading, readRollout } from './read-rollout.ts';
 export { daemonRollouts } from './resources.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createPacing, nextTurn } from './pacing.ts';
+import { createPacing, turnAfter } from './pacing.ts';
 
 describe('pacing', () => {
   it('doubles the wait of one key, up to a bound, and leaves the others alone', () => {
@@ -38,7 +38,7 @@ describe('pacing', () => {
 });
 
 it('a turn comes after its interval, and at once when the last one lies in the future', () => {
-  assert.equal(nextTurn(1_000, 100, 1_050), 1_100);
-  assert.equal(nextTurn(Number.NEGATIVE_INFINITY, 100, 5), Number.NEGATIVE_INFINITY);
-  assert.equal(nextTurn(2_000, 100, 1_000), 1_000);
+  assert.equal(turnAfter(1_000, 100, 1_050), 1_100);
+  assert.equal(turnAfter(Number.NEGATIVE_INFINITY, 100, 5), Number.NEGATIVE_INFINITY);
+  assert.equal(turnAfter(2_000, 100, 1_000), 1_000);
 });

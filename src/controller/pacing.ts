@@ -2,7 +2,7 @@
  * When what was done at `last` may be done again. A `last` that lies in the future was read off a clock that has been set
  * back since: nothing is to be learnt from it.
  */
-export const nextTurn = (last: number, everyMs: number, now: number): number => (last > now ? now : last + everyMs);
+export const turnAfter = (last: number, everyMs: number, now: number): number => (last > now ? now : last + everyMs);
 
 /** Spaces out what is tried again without a clear answer: `firstMs` (default 1 s), doubling to `longestMs` (30 s). */
 export const createPacing = ({ firstMs = 1_000, longestMs = 30_000 } = {}) => {
@@ -11,7 +11,7 @@ export const createPacing = ({ firstMs = 1_000, longestMs = 30_000 } = {}) => {
     /** When `key` may be tried again; a time that is past for at once. */
     until(key: string, now: number): number {
       const wait = waits.get(key);
-      return wait ? nextTurn(wait.since, wait.forMs, now) : 0;
+      return wait ? turnAfter(wait.since, wait.forMs, now) : 0;
     },
     failed(key: string, now: number): void {
       // What was given up is never told to have succeeded.

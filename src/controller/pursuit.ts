@@ -7,7 +7,7 @@ import type { ImageAsker } from './image-asker.ts';
 import type { Keeper } from './keeper.ts';
 import type { DaemonSetView } from './kind.ts';
 import type { Means } from './means.ts';
-import { createPacing, nextTurn } from './pacing.ts';
+import { createPacing, turnAfter } from './pacing.ts';
 import { rollBack } from './rollback.ts';
 import type { Teller } from './tell.ts';
 
@@ -68,7 +68,7 @@ export const createPursuit = <V extends DaemonSetView>(options: PursuitOptions<V
     /** Carries out one decision; true when it changed what the next one is made from. */
     async carryOut({ actions }: Decision, view: V, signal: AbortSignal): Promise<boolean> {
       const now = clock.now();
-      const mayReserve = now >= nextTurn(waveAt, WAVE_EVERY_MS, now);
+      const mayReserve = now >= turnAfter(waveAt, WAVE_EVERY_MS, now);
       let changed = false;
       let rollbackTo: { name: string; hash: string } | undefined;
       for (const action of actions) {
@@ -134,7 +134,7 @@ export const createPursuit = <V extends DaemonSetView>(options: PursuitOptions<V
       const times = actions.map((action) => {
         if (action.type === 'announce') return announcer.nextTryAt();
         if (action.type === 'ask' || action.type === 'unask') return asker.nextTryAt(action.node);
-        if (action.type === 'reserve') return nextTurn(waveAt, WAVE_EVERY_MS, now);
+        if (action.type === 'reserve') return turnAfter(waveAt, WAVE_EVERY_MS, now);
         const until =
           action.type === 'rollback'
             ? rollbackPacing.until(action.to.hash, now)

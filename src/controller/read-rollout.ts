@@ -93,7 +93,7 @@ export const readRollout = async <D extends DaemonSetObject, V extends DaemonSet
   // The manager's flag and the pods of agents are not to be read here; that images are asked for is.
   const asked = podFacts.filter(({ images, revision }) => images && images.revision !== revision);
   const agents = new Set(asked.filter(({ images }) => images?.byAgent).map(({ node }) => node));
-  const ledger = createLedger(view.policy.policy, asked.length > 0, true);
+  const ledger = createLedger(view.policy.policy, { pullsByDefault: asked.length > 0, onlooks: true });
   for (const node of allNodes) {
     const facts = nodeFactsOf(view, toNodeView(node), agents.has(node.metadata?.name ?? ''));
     if (facts.eligible) ledger.setNode(facts, now);

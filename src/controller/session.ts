@@ -68,7 +68,7 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
   const { clock, log } = env;
   let view = options.view;
 
-  const ledger = createLedger(view.policy.policy, options.pullsByDefault);
+  const ledger = createLedger(view.policy.policy, { pullsByDefault: options.pullsByDefault });
   const ref = refOf(kind, view);
   const object = createRolloutObject(client, ref);
   const teller = createTeller(options.events, ref);

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DaemonRolloutStatus, WrittenStatus } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import type { ControllerObserver } from './observer.ts';
-import { nextTurn } from './pacing.ts';
+import { turnAfter } from './pacing.ts';
 import type { RolloutObject } from './rollout-object.ts';
 import type { Teller } from './tell.ts';
 
@@ -25,7 +25,7 @@ export const createStatusWriter = ({ object, teller, clock, observe }: StatusWri
   let told: DaemonRolloutStatus | undefined;
   return {
     /** When it is time to see whether a status that only informs has news. */
-    dueAt: (): number => nextTurn(lookedAt, STATUS_EVERY_MS, clock.now()),
+    dueAt: (): number => turnAfter(lookedAt, STATUS_EVERY_MS, clock.now()),
     /** `reserves`: slots are reserved by this write, which is made in any case. */
     async write(status: WrittenStatus, reserves: boolean, signal: AbortSignal): Promise<void> {
       const before = sent && sent.version === object.version ? sent.status : object.status;

@@ -1,4 +1,4 @@
-import { newestRevision, nextTurn, type RevisionView, type Target } from '../controller/index.ts';
+import { newestRevision, type RevisionView, type Target, turnAfter } from '../controller/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import type { NativeView } from './native-view.ts';
 
@@ -45,7 +45,7 @@ export const createTargetFinder = ({ clock, cached, read }: TargetOptions) => {
     if (found?.generation === generation && (newest?.number ?? 0) <= found.revision.number)
       return { kind: 'known', revision: found.revision };
     if (waitingFor?.generation !== generation || waitingFor.since > now) waitingFor = { generation, since: now };
-    const readAt = Math.max(waitingFor.since + REREAD_AFTER_MS, nextTurn(lastRead, REREAD_EVERY_MS, now));
+    const readAt = Math.max(waitingFor.since + REREAD_AFTER_MS, turnAfter(lastRead, REREAD_EVERY_MS, now));
     if (now < readAt) return unobserved(readAt);
     lastRead = now;
     const there = await read(view, signal);

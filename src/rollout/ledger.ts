@@ -16,13 +16,21 @@ export type { Tally } from './tally.ts';
 /** A clock that is slewed may step back a little; a jump makes every time that we remember one in the future. */
 const CLOCK_SLACK_MS = 1_000;
 
+export interface LedgerOptions {
+  /** Images are pulled ahead though only the manager's flag asks for it. Default false. */
+  pullsByDefault?: boolean;
+  /**
+   * Nothing is done by what this process concludes, and it takes the times that others tell as they are, as it meets
+   * everything at its only look. Default false.
+   */
+  onlooks?: boolean;
+}
+
 /**
  * The one structure of a DaemonSet that decision, status, metrics and explanation read: a small record a node, filed
- * under exactly one phase. An event touches one record. `pullsByDefault`: images are pulled ahead though only the manager's
- * flag asks for it. `onlooks`: nothing is done by what this process concludes, and it takes the times that others tell as
- * they are, as it meets everything at its only look.
+ * under exactly one phase. An event touches one record.
  */
-export const createLedger = (policy: Policy, pullsByDefault = false, onlooks = false) => {
+export const createLedger = (policy: Policy, { pullsByDefault = false, onlooks = false }: LedgerOptions = {}) => {
   const records = createRecords(policy, pullsByDefault);
   const { files, touch, redraw, reassessAll } = records;
   const nodeOfPod = new Map<string, string>();

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
-import { createAir, nextTurn, type Surroundings } from '../../controller/index.ts';
+import { createAir, type Surroundings, turnAfter } from '../../controller/index.ts';
 import { compareVersions, isKubeError } from '../../kube/index.ts';
 import { type Decision, explainHold, formatPolicyError, toTimestamp } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
@@ -154,7 +154,7 @@ export const createStatusKeeper = ({
     keep(view: AdvancedView, status: AdvancedDaemonSetStatus): number {
       if (isDeepStrictEqual(view.status, status)) return Number.POSITIVE_INFINITY;
       const now = clock.now();
-      const turn = nextTurn(writtenAt, WRITE_EVERY_MS, now);
+      const turn = turnAfter(writtenAt, WRITE_EVERY_MS, now);
       if (now < turn) return turn;
       if (air.has(WRITE)) return Number.POSITIVE_INFINITY;
       writtenAt = now;

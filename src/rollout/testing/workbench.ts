@@ -26,7 +26,7 @@ const LONG_AGO = START - 86_400_000;
  */
 export const createWorkbench = (initial: Partial<Policy> = {}, { onlooks = false } = {}) => {
   let policy = policyWith(initial);
-  const ledger = createLedger(policy, false, onlooks);
+  const ledger = createLedger(policy, { onlooks });
   let now = START;
   let uids = 0;
   let versions = 0;
