@@ -24,10 +24,10 @@ const gatesFor = ({ policy, preDelete }: AdvancedView): Gate[] => [
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-type Needs = Pick<
-  Surroundings<AdvancedView, KeptPod>,
-  'client' | 'env' | 'view' | 'pods' | 'teller' | 'observe' | 'wake'
->;
+type Around = Surroundings<AdvancedView, KeptPod>;
+type Needs = Pick<Around, 'client' | 'env' | 'view' | 'pods' | 'observe' | 'wake'> & {
+  teller: Pick<Around['teller'], 'tell' | 'once'>;
+};
 
 /** Creates pods in the background: slowly at first, and ever more rarely while the API server refuses them. */
 export const createCreator = ({ client, env, view: viewNow, pods, teller, observe, wake }: Needs) => {
@@ -44,7 +44,10 @@ export const createCreator = ({ client, env, view: viewNow, pods, teller, observ
   });
   /** By node: the pod that is being created, or was, until the watch shows it. */
   const coming = new Map<string, { uid: string | undefined; until: number }>();
-  /** By node: the pod that was made last, until the watch shows it or the API server has it no more. */
+  /**
+   * By node: the pod that was made last, until the watch shows it or the API server has it no more. Without a UID it may
+   * have been made: no answer came.
+   */
   const unseen = new Map<string, { name: string; uid: string | undefined }>();
   /** By node: a pod that has the name which the node's next one would get. */
   const besides = new Map<string, string>();
@@ -79,13 +82,15 @@ export const createCreator = ({ client, env, view: viewNow, pods, teller, observ
   };
 
   /** A watch that is late may not have shown the pod that the node has got: there is to be no other beside it. */
-  const isThere = async (
-    namespace: string,
+  const stillThere = async (
+    { namespace, uid: owner }: AdvancedView,
     { name, uid }: { name: string; uid: string | undefined },
     signal: AbortSignal,
-  ): Promise<boolean> => {
+  ): Promise<string | undefined> => {
     const found = await ifFound(client.get(podResource, { namespace, name }, { timeoutMs: TIMEOUT_MS, signal }));
-    return found !== undefined && found.metadata?.uid === uid;
+    if (!found) return undefined;
+    const isIt = uid === undefined ? controllerOf(found)?.uid === owner : found.metadata?.uid === uid;
+    return isIt ? found.metadata?.uid : undefined;
   };
 
   /**
@@ -127,11 +132,16 @@ export const createCreator = ({ client, env, view: viewNow, pods, teller, observ
     // goes by is of before a sleep.
     if (!coming.has(node) || viewNow().generation !== view.generation || viewNow().deleted || standstill.step()) return;
     const earlier = unseen.get(node);
-    if (earlier && (await isThere(view.namespace, earlier, signal))) {
-      coming.set(node, { uid: earlier.uid, until: clock.now() + SHOWN_WITHIN_MS });
-      return;
+    if (earlier) {
+      const there = await stillThere(view, earlier, signal);
+      if (!coming.has(node)) return;
+      if (there !== undefined) {
+        unseen.set(node, { name: earlier.name, uid: there });
+        coming.set(node, { uid: there, until: clock.now() + SHOWN_WITHIN_MS });
+        return;
+      }
+      unseen.delete(node);
     }
-    unseen.delete(node);
     const pod = podFor(view, known, { ...creation, replaces: creation.replaces ?? besides.get(node) });
     const name = pod.metadata?.name ?? '';
     let uid: string | undefined;
@@ -141,9 +151,15 @@ export const createCreator = ({ client, env, view: viewNow, pods, teller, observ
       observe.acted?.('created');
       teller.tell('Normal', 'SuccessfulCreate', 'Create', `Created pod ${name} on ${node}.`);
     } catch (error) {
-      if (!isKubeError(error, 'AlreadyExists')) throw error;
+      const isTaken = isKubeError(error, 'AlreadyExists');
+      // By the next try something else may be asked for: that has another name, and would not meet this one.
+      if (isTaken || !isKubeError(error) || error.happened === 'unknown') unseen.set(node, { name, uid: undefined });
+      if (!isTaken) throw error;
       uid = await settle(view, name, node, signal);
-      if (uid === undefined) return;
+      if (uid === undefined) {
+        unseen.delete(node);
+        return;
+      }
     }
     if (isShown(view, name, uid)) {
       coming.delete(node);
