@@ -16,6 +16,7 @@ export { createEventRecorder, type EventRecorder, type EventRecorderOptions, eve
 export { type LeaderElectionOptions, leases, runLeaderElection } from './leader-election.ts';
 export { type LoadOptions, loadClusterConfig } from './load-cluster-config.ts';
 export { toMicroTime } from './micro-time.ts';
+export { pagesOf } from './pages.ts';
 export { createReflector, type Reflector, type ReflectorOptions } from './reflector.ts';
 export { defineResource, keyOf, splitKey } from './resource.ts';
 export { compareVersions } from './resource-version.ts';

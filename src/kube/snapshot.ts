@@ -1,5 +1,5 @@
 import type { Env } from '../runtime/index.ts';
-import { KubeError } from './errors.ts';
+import { pagesOf } from './pages.ts';
 import type { Staging } from './reflector-cache.ts';
 import type { KubeClient, KubeObject, Resource, WatchEvent } from './types.ts';
 
@@ -25,20 +25,13 @@ export const listPages = async <T extends KubeObject>(
   signal: AbortSignal,
   onActivity: () => void,
 ): Promise<string> => {
-  let next: string | undefined;
-  for (;;) {
-    const page = await scope.client.list(scope.resource, {
-      ...selection(scope),
-      signal,
-      limit: pageSize,
-      ...(next === undefined ? {} : { continue: next }),
-    });
+  let resourceVersion = '';
+  for await (const page of pagesOf(scope.client, scope.resource, { ...selection(scope), signal }, pageSize)) {
     onActivity();
     for (const item of page.items) staging.put(item);
-    if (page.continue === undefined) return page.resourceVersion;
-    if (page.continue === next) throw new KubeError('Malformed', 'the list goes on with the page that it just gave');
-    next = page.continue;
+    resourceVersion = page.resourceVersion;
   }
+  return resourceVersion;
 };
 
 /** The server does not stream initial events although it did not say so. */

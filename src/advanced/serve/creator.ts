@@ -1,6 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createAir, createPacing, type Outcome, type Surroundings } from '../../controller/index.ts';
-import { ifFound, isKubeError, keyOf } from '../../kube/index.ts';
+import { ifFound, isKubeError, keyOf, pagesOf } from '../../kube/index.ts';
 import { pods as podResource } from '../../resources/index.ts';
 import { controllerOf, matches, parseSelector, toPodFacts } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
@@ -100,18 +100,14 @@ export const createCreator = ({ client, env, view: viewNow, pods, teller, observ
   const learn = async (view: AdvancedView, term: AbortSignal, signal: AbortSignal): Promise<void> => {
     if (learnedIn === term) return;
     const { namespace, podSelector: labelSelector } = view;
-    const { items } = await client.list(podResource, {
-      namespace,
-      labelSelector,
-      timeoutMs: CREATION_TIMEOUT_MS,
-      signal,
-    });
-    for (const pod of items) {
-      const facts = controllerOf(pod)?.uid === view.uid ? toPodFacts(pod) : undefined;
-      if (!facts || isShown(view, facts.name, facts.uid)) continue;
-      if (facts.terminating && unseen.has(facts.node)) continue;
-      unseen.set(facts.node, { name: facts.name, uid: facts.uid });
-    }
+    const call = { namespace, labelSelector, timeoutMs: CREATION_TIMEOUT_MS, signal };
+    for await (const { items } of pagesOf(client, podResource, call))
+      for (const pod of items) {
+        const facts = controllerOf(pod)?.uid === view.uid ? toPodFacts(pod) : undefined;
+        if (!facts || isShown(view, facts.name, facts.uid)) continue;
+        if (facts.terminating && unseen.has(facts.node)) continue;
+        unseen.set(facts.node, { name: facts.name, uid: facts.uid });
+      }
     learnedIn = term;
   };
 
