@@ -1,5 +1,5 @@
 import type { Mutant } from './mutant.ts';
-import { test } from './plans.ts';
+import { at, history, recreate, release, test } from './plans.ts';
 
 /** Defects that this product had, or that only its own parts can have. */
 export const own: readonly Mutant[] = [
@@ -22,5 +22,32 @@ export const own: readonly Mutant[] = [
     find: 'if (row.established && row.inode !== 0) question.uid = row.uid;',
     replace: 'question.uid = row.uid;',
     hunt: test('src/agent/callers/peer-owner.test.ts'),
+  },
+  {
+    name: 'creates-beside-a-shown-pod',
+    whose: 'our own, S10',
+    story: 'a run of creations goes on to nodes where the watch has meanwhile shown a pod',
+    breaks: [],
+    file: 'src/advanced/serve/creator.ts',
+    find: '!coming.has(node) || viewNow()',
+    replace: 'viewNow()',
+    hunt: test('src/advanced/serve/creator.test.ts'),
+  },
+  {
+    name: 'forgets-an-unanswered-creation',
+    whose: 'our own, S10',
+    story:
+      'a creation that was not answered is forgotten, and the node gets a second pod once something else is asked for',
+    breaks: ['S10'],
+    file: 'src/advanced/serve/creator.ts',
+    find: 'unseen.set(node, { name, uid: undefined });',
+    replace: 'unseen.delete(node);',
+    hunt: history(
+      { ...recreate, nodes: 1 },
+      release(20, 'app:v2'),
+      at(20, { do: 'call-fault', fault: { kind: 'reset-answer' }, of: { verb: 'create', plural: 'pods' } }),
+      at(20.739, { do: 'lag', watch: 'pods', ms: 20_000 }),
+      release(20.75, 'app:v3'),
+    ),
   },
 ];

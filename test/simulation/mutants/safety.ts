@@ -344,7 +344,7 @@ export const safety: readonly Mutant[] = [
     story: 'the status is written as often as anything changes, and not once a second',
     breaks: ['S15'],
     file: 'src/controller/status-writer.ts',
-    find: 'nextTurn(lookedAt, STATUS_EVERY_MS, clock.now())',
-    replace: 'nextTurn(lookedAt, 0, clock.now())',
+    find: 'turnAfter(lookedAt, STATUS_EVERY_MS, clock.now())',
+    replace: 'turnAfter(lookedAt, 0, clock.now())',
   },
 ];
