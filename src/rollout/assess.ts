@@ -144,7 +144,8 @@ export const assess = (record: NodeRecord, context: Context, now: number): View 
     inFlight,
     // An act whose answer was lost may have been carried out: waiting for its next try, it is under way all the same.
     trying: inFlight && ((phase !== 'broken' && phase !== 'held') || (act !== undefined && act.stage !== 'done')),
-    taken: isCurrent(chief, context) || (act?.stage === 'done' && act.rollout === context.rollout),
+    // Whatever comes after a pod that goes is of the target, whoever took it away.
+    taken: isCurrent(chief, context) || livePods === 0 || (act?.stage === 'done' && act.rollout === context.rollout),
     suspect: fellAway && !lost && !record.forgiven,
     failure: record.forgiven ? undefined : lost ? 'lost' : failure ? 'online' : undefined,
     overdue,

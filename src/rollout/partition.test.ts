@@ -41,6 +41,17 @@ describe('membership under a partition', () => {
     assert.deepEqual(roll(bench), ['n4']);
   });
 
+  it('counts nodes first whose pod goes or is gone, offline ones too: what comes next is of the target', () => {
+    const bench = benchAt(6, { partition: count(3) });
+    bench.change('n0', { terminating: true });
+    bench.offline('n0');
+    assert.deepEqual(members(bench), ['n4', 'n5']);
+    bench.gone('n1');
+    assert.deepEqual(members(bench), ['n5']);
+    bench.start('n1', 'b');
+    assert.deepEqual(roll(bench), ['n5']);
+  });
+
   it('is kept for members that are offline', () => {
     const bench = benchAt(5, { partition: count(3) });
     bench.offline('n4');

@@ -131,7 +131,7 @@ export interface View {
   inFlight: boolean;
   /** In flight, and not with an old broken pod that nobody tends yet. */
   trying: boolean;
-  /** At the target, or on its way there without return: counts first towards what a partition permits. */
+  /** At the target, or on its way there without return, as is any node without a live pod: counts first under a partition. */
   taken: boolean;
   suspect: boolean;
   /** Counts towards the breaker as a failure of a node that is online or that was lost. */

@@ -3,7 +3,7 @@ import type { Change } from '../../../src/sim/index.ts';
 import type { Call } from '../call.ts';
 import type { Report } from './report.ts';
 import type { AnyDaemonSet } from './terms.ts';
-import { isEligible, type TruePod, type Truth } from './truth.ts';
+import { isEligible, nodeOf, type TruePod, type Truth } from './truth.ts';
 import type { View } from './view.ts';
 
 export interface ScopeOptions {
@@ -75,6 +75,8 @@ export const createScopeJudge = ({ report, truth, now, viewOf, inFlight }: Scope
   const scopes = new WeakMap<Call, Scope>();
   /** When pods were created, by UID. */
   const born = new Map<string, number>();
+  /** By node: when a pod there began to go, or was gone. */
+  const left = new Map<string, number>();
 
   const counts = ({ uid, terminating }: TruePod): boolean => !terminating && now() - (born.get(uid) ?? 0) > SLACK_MS;
   /** Nodes that are at this revision, by all that is known; those with a pod that goes do not count. */
@@ -86,11 +88,23 @@ export const createScopeJudge = ({ report, truth, now, viewOf, inFlight }: Scope
     return names;
   };
 
+  /** Nodes that have no pod any more, by all that is known: what comes there next is of the target. */
+  const vacant = (view: View): string[] =>
+    [...view.nodes].flatMap(([name, { node }]) => {
+      const since = left.get(name);
+      const isVacant = since !== undefined && now() - since > SLACK_MS && isEligible(node, view.daemonSet);
+      const lives = (pod: TruePod): boolean => !pod.terminating;
+      return isVacant && !view.podsOn(name).some(lives) && !truth.podsOn(name).some(lives) ? [name] : [];
+    });
+
   return {
-    commit({ type, resource, object }: Change): void {
+    commit({ type, resource, object, previous }: Change): void {
       if (resource.plural !== 'pods') return;
-      if (type === 'ADDED') born.set(object.metadata.uid, now());
-      else if (type === 'DELETED') born.delete(object.metadata.uid);
+      const { uid, deletionTimestamp } = object.metadata;
+      const beginsToGo = deletionTimestamp != null && previous?.metadata.deletionTimestamp == null;
+      if (type === 'DELETED' || beginsToGo) left.set(nodeOf(object as unknown as Pod), now());
+      if (type === 'ADDED') born.set(uid, now());
+      else if (type === 'DELETED') born.delete(uid);
     },
     /** A process sends a call. */
     leaves(call: Call): void {
@@ -107,7 +121,7 @@ export const createScopeJudge = ({ report, truth, now, viewOf, inFlight }: Scope
       if (scope.manual) found.push(`${what}, whose updates are made by hand`);
       if (!scope.selected.has(pod.node)) found.push(`${what}, which the selector leaves out`);
       const taken = at(view, truth.target);
-      for (const name of inFlight()) taken.add(name);
+      for (const name of [...inFlight(), ...vacant(view)]) taken.add(name);
       if (!taken.delete(pod.node)) {
         const before = [...scope.selected].filter((name) => name > pod.node && !taken.has(name)).length;
         if (taken.size + before >= scope.places)
