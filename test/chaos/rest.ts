@@ -10,7 +10,7 @@ const WITHIN_MS = 120_000;
 /** What is still to be told when the last pod is well. */
 const LAST_WORDS_MS = 3_000;
 
-const MOST_RESTS = 5;
+const MOST_RESTS = 8;
 
 export interface Rest {
   problems: string[];
