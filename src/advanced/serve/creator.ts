@@ -158,6 +158,7 @@ export const createCreator = ({ client, env, view: viewNow, pods, teller, observ
       }
     }
     if (isShown(view, name, uid)) {
+      unseen.delete(node);
       coming.delete(node);
       return;
     }
