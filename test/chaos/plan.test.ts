@@ -40,16 +40,30 @@ describe('a plan of chaos', () => {
     const steps = (minutes: number): number => Object.values(makePlan(7, minutes).lanes).flat().length;
     assert.ok(steps(20) > 5 * steps(2));
   });
+
+  it('of leaders has nothing but what befalls them, and versions', () => {
+    const kindsOf = [...countDeeds(makePlan(1, 2, 'leaders')).keys()].toSorted();
+    assert.deepEqual(kindsOf, ['cut', 'release', 'restart-api', 'stop']);
+  });
 });
 
 describe('the settings of a run of chaos', () => {
   it('are read from the environment', () => {
-    assert.deepEqual(readSettings({ EDGESET_SEED: '31', EDGESET_CHAOS_MINUTES: '0.5' }), { seed: 31, minutes: 0.5 });
+    assert.deepEqual(readSettings({ EDGESET_SEED: '31', EDGESET_CHAOS_MINUTES: '0.5' }), {
+      seed: 31,
+      minutes: 0.5,
+      storm: 'everything',
+    });
+    assert.equal(readSettings({ EDGESET_CHAOS_STORM: 'leaders' }).storm, 'leaders');
     assert.notEqual(readSettings({ EDGESET_SEED: 'random' }).seed, readSettings({ EDGESET_SEED: 'random' }).seed);
   });
 
   it('are refused by their names', () => {
     assert.throws(() => readSettings({ EDGESET_SEED: 'often' }), /EDGESET_SEED must be a whole number/);
     assert.throws(() => readSettings({ EDGESET_CHAOS_MINUTES: 'long' }), /EDGESET_CHAOS_MINUTES must be a number/);
+    assert.throws(
+      () => readSettings({ EDGESET_CHAOS_STORM: 'snow' }),
+      /EDGESET_CHAOS_STORM must be everything or leaders/,
+    );
   });
 });

@@ -60,8 +60,12 @@ const BAD = ['crash-loop', 'not-pullable', 'dies-after-ready', 'failed'] as cons
 
 const lengthOf = (deed: Deed): number => ('forMs' in deed ? deed.forMs : 0) + (AROUND_MS[deed.do] ?? 0);
 
-/** A plan by its seed: every kind of deed at least once, and more until so many minutes are over. */
-export const makePlan = (seed: number, minutes: number, nodes = 20): Plan => {
+/** `leaders`: whoever leads is asleep or cut off time and again, and versions follow each other meanwhile. */
+export const storms = ['everything', 'leaders'] as const;
+export type Storm = (typeof storms)[number];
+
+/** A plan by its seed: every kind of deed of its storm at least once, and more until so many minutes are over. */
+export const makePlan = (seed: number, minutes: number, storm: Storm = 'everything', nodes = 20): Plan => {
   const next = createChance(seed);
   /** Both included. */
   const between = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1));
@@ -116,6 +120,7 @@ export const makePlan = (seed: number, minutes: number, nodes = 20): Plan => {
     let version = 1;
     const image = (): string => `app:v${(version += 1)}`;
     const release: Maker = () => ({ do: 'release', set, image: image() });
+    if (storm === 'leaders') return lane([], [release], [7, 9]);
     const badVersion: Maker = () => {
       const bad = `app:v${(version += 1)}-bad--${one(BAD)}`;
       return { do: 'bad-version', set, bad, forMs: seconds(5, 10), image: image() };
@@ -130,6 +135,17 @@ export const makePlan = (seed: number, minutes: number, nodes = 20): Plan => {
     return lane([release, release, ...special], [release], [9, 16]);
   };
 
+  const released = () => Object.fromEntries(setNames.map((set) => [set, releases(set)]));
+  if (storm === 'leaders') {
+    const cutLeader: Maker = () => ({ do: 'cut', who: 'leader', forMs: seconds(4, 12) });
+    const processes = lane([], [nap], [2, 4]);
+    const links = lane([], [cutLeader], [1, 3]);
+    return {
+      seed,
+      nodes,
+      lanes: { processes, links, 'control plane': lane([restartApi], [restartApi], [15, 25]), ...released() },
+    };
+  }
   return {
     seed,
     nodes,
@@ -138,7 +154,7 @@ export const makePlan = (seed: number, minutes: number, nodes = 20): Plan => {
       links: lane([cut, stall, slow, reset], [cut, stall, slow, reset], [3, 7]),
       'control plane': lane([restartApi, holdNative], [restartApi, holdNative, holdNative], [15, 30]),
       nodes: lane([offline, remakeNode, deletePods], [offline, offline, remakeNode, deletePods], [2, 5]),
-      ...Object.fromEntries(setNames.map((set) => [set, releases(set)])),
+      ...released(),
     },
   };
 };

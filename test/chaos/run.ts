@@ -50,10 +50,10 @@ const play = async (stage: Stage, plan: Plan, say: Say) => {
 /** Plays a plan on a cluster of its own, and holds what came of it against the invariants. */
 export const runChaos = async (
   startCluster: () => Promise<Cluster>,
-  { seed, minutes }: Settings,
+  { seed, minutes, storm }: Settings,
   say: Say,
 ): Promise<Outcome> => {
-  const plan = makePlan(seed, minutes);
+  const plan = makePlan(seed, minutes, storm);
   for (const line of tellPlan(plan)) say(line);
   const cluster = await startCluster();
   const api = await openApi(cluster.kubeconfig);

@@ -1,13 +1,19 @@
+import { type Storm, storms } from './plan.ts';
+
 export interface Settings {
   seed: number;
   /** In which faults come. */
   minutes: number;
+  storm: Storm;
 }
 
 /** As short as a stop of a minute allows. */
 const DEFAULT_MINUTES = 2;
 
-/** `EDGESET_SEED`: a whole number or `random`, as for the model of the core. `EDGESET_CHAOS_MINUTES`: for how long. */
+/**
+ * `EDGESET_SEED`: a whole number or `random`, as for the model of the core. `EDGESET_CHAOS_MINUTES`: for how long.
+ * `EDGESET_CHAOS_STORM`: what is done, `everything` (default) or `leaders`.
+ */
 export const readSettings = (environment: Readonly<Record<string, string | undefined>>): Settings => {
   const { EDGESET_SEED: chosen = '1', EDGESET_CHAOS_MINUTES: length = String(DEFAULT_MINUTES) } = environment;
   const seed = chosen === 'random' ? Number(process.hrtime.bigint() % 2n ** 31n) : Number(chosen);
@@ -16,5 +22,8 @@ export const readSettings = (environment: Readonly<Record<string, string | undef
   const minutes = Number(length);
   if (!Number.isFinite(minutes) || minutes <= 0)
     throw new Error(`EDGESET_CHAOS_MINUTES must be a number of minutes, such as 2 or 30, not "${length}"`);
-  return { seed, minutes };
+  const named = environment['EDGESET_CHAOS_STORM'] ?? 'everything';
+  const storm = storms.find((each) => each === named);
+  if (!storm) throw new Error(`EDGESET_CHAOS_STORM must be ${storms.join(' or ')}, not "${named}"`);
+  return { seed, minutes, storm };
 };
