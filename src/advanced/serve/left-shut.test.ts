@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { KubeError } from '../../kube/index.ts';
-import { type Fleet, withFleet } from '../testing/fleet.ts';
+import { pods as podResource } from '../../resources/index.ts';
+import { isPreparing } from '../../rollout/index.ts';
+import { type Fleet, NAMESPACE, withFleet } from '../testing/fleet.ts';
 
 const GRACE_SECONDS = 5;
 const inPlace = { updateStrategy: { rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible' } } } as const;
@@ -106,6 +108,60 @@ describe('a pod that was taken out of service for a change in place', () => {
       await fleet.allRun('app:v2');
       for (const reasons of gates.values())
         assert.ok(reasons.lastIndexOf('Created') <= 0, `taken for a new one after it was shut: ${reasons.join(', ')}`);
+    }),
+  );
+
+  it(
+    'and crash-loops in it is taken back from its hook when the template changes, and made anew',
+    withFleet(async (fleet) => {
+      const lifecycle = { preDelete: { labelsHandler: { hold: 'yes' }, markPodNotReady: true } };
+      const metadata = { labels: { app: 'app', hold: 'yes' } };
+      await fleet.create({ ...inPlace, lifecycle }, {}, { metadata });
+      await fleet.allRun('app:v1');
+      await fleet.setImage('app:v2--crash-loop');
+      await fleet.until('a pod crashes in its change', async () =>
+        (await fleet.pods()).some(
+          ({ status }) => status?.containerStatuses?.[0]?.state?.waiting?.reason === 'CrashLoopBackOff',
+        ),
+      );
+      await fleet.patch({ spec: { updateStrategy: { rollingUpdate: { rollingUpdateType: 'Standard' } } } });
+      await fleet.setImage('app:v3');
+      const [held] = await fleet.until('it is prepared to be deleted', async () => {
+        const found = (await fleet.pods()).filter((pod) => isPreparing(pod));
+        return found.length > 0 && found;
+      });
+      assert.ok(held && isShut(held));
+      const name = held.metadata?.name ?? '';
+      const states: string[] = [];
+      fleet.cluster.machinery.subscribe(({ resource, object }) => {
+        const pod = object as unknown as Pod;
+        if (resource.plural !== 'pods' || pod.metadata?.name !== name) return;
+        const { labels, deletionTimestamp } = pod.metadata;
+        const served = pod.status?.conditions?.find(({ type }) => type === 'KruisePodReady')?.status;
+        const state = deletionTimestamp
+          ? `deleted, ${labels?.hold === 'yes' ? 'held' : 'let go'}`
+          : `${isPreparing(pod) ? 'prepared' : 'put back'}, ${served}`;
+        if (states.at(-1) !== state) states.push(state);
+      });
+      await fleet.setImage('app:v4');
+      await fleet.until('it is put back', async () => states.some((state) => state.startsWith('put back')));
+      await fleet.until('all are let go, and run the last version', async () => {
+        const all = await fleet.pods();
+        for (const pod of all.filter((each) => isPreparing(each) && each.metadata?.labels?.hold === 'yes')) {
+          const ref = { namespace: NAMESPACE, name: pod.metadata?.name ?? '' };
+          await fleet.client.patch(podResource, ref, { metadata: { labels: { hold: null } } }, { type: 'merge' });
+        }
+        return all.length === 3 && all.every(({ spec }) => spec?.containers[0]?.image === 'app:v4');
+      });
+      await fleet.allRun('app:v4');
+      // Its service is closed again before its user's controller is asked again, and nothing takes it away meanwhile.
+      assert.deepEqual(states, [
+        'put back, False',
+        'put back, True',
+        'put back, False',
+        'prepared, False',
+        'deleted, let go',
+      ]);
     }),
   );
 });

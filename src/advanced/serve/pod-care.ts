@@ -82,10 +82,10 @@ export const createPodCare = ({ env, ledger, teller, deeds, chores }: PodCareOpt
     }
     if (removing) return undefined;
     if (isActs) return 'others';
-    const way = known && inPlace(kept, known);
-    if (way) return way;
+    // Back from its hook first: a change in place that never ends would keep it there, and while it is there nobody acts on it.
     const back = cancelDelete(pod, clock.now());
-    return back && { write: (signal) => deeds.patch(versionOf(kept), back, signal) };
+    if (back) return { write: (signal) => deeds.patch(versionOf(kept), back, signal) };
+    return known && inPlace(kept, known);
   };
 
   /** When to look at the pod again; undefined: at the next pass. */
