@@ -20,6 +20,8 @@ interface TrueAct {
   hash: string;
   rollout: number;
   at: number;
+  /** Of `prepare`: what had not healed on its node before. */
+  before?: TrueAct | undefined;
 }
 
 /** What was done, to a pod as it was. */
@@ -78,6 +80,13 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
     if (late && isPresent && !node.ready && node.since > late.at && node.since - late.at <= SUSPECT_MS) {
       healed.delete(name);
       inFlight.set(name, late);
+    }
+    const prepared = inFlight.get(name);
+    // An act is a deletion, an eviction, a change in place or a surge's creation: its hook's turn, taken back, was none. The
+    // pod is what it was, also where that did not work, and what had not healed before has not healed.
+    if (prepared?.kind === 'prepare' && isTakenBack(truth, name, prepared)) {
+      if (prepared.before) inFlight.set(name, prepared.before);
+      else inFlight.delete(name);
     }
     const act = inFlight.get(name);
     if (!act || !node.ready || !isOver(name, act)) return;
@@ -162,7 +171,16 @@ export const createActsJudge = ({ report, daemonSet, now, viewOf, clockOf, settl
         for (const [rule, text] of found) breach(rule, text);
         const acts = done.get(name) ?? new Map<number, Done>();
         done.set(name, acts.set(rollout, { uid: pod.uid, hash, kind }));
-        inFlight.set(name, { kind, uid: pod.uid, hash, rollout, at: now() });
+        const last = inFlight.get(name);
+        const unhealed = last?.kind === 'prepare' ? last.before : last;
+        inFlight.set(name, {
+          kind,
+          uid: pod.uid,
+          hash,
+          rollout,
+          at: now(),
+          before: kind === 'prepare' ? unhealed : undefined,
+        });
       };
     },
     /**
