@@ -34,7 +34,10 @@ const ENCORE_MS = 60_000;
 /** Those that can be met at the same time: one release, and one way to fare for each node. */
 const together = (happenings: readonly Happening[]): readonly Happening[] => {
   const taken = new Set<string>();
+  const releases = happenings.some(({ deed }) => deed.do === 'release');
   return happenings.filter(({ deed }) => {
+    // Kubernetes' own controller, hindered, would bring no node to the bad version.
+    if (deed.do === 'native' && releases) return false;
     const what = deed.do === 'release' ? 'release' : deed.do === 'behave' ? deed.node : undefined;
     if (what === undefined) return true;
     if (taken.has(what)) return false;
