@@ -98,7 +98,11 @@ export const createConnection = ({
         settle(() => fail(lost(made.verb, 'Timeout'))),
       );
       const onAbort = (): void => settle(() => fail(signal?.reason));
+      let isOver = false;
       const settle = (end: () => void): void => {
+        // Who has given a call up does not hear its answer.
+        if (isOver) return;
+        isOver = true;
         deadline.cancel();
         signal?.removeEventListener('abort', onAbort);
         end();
