@@ -83,7 +83,8 @@ export const createSentJudge = ({ report, viewOf, clockOf, settleMs }: SentOptio
       let total = 0;
       for (const [name, { ready, since, node }] of view.nodes) {
         if (!isEligible(node, view.daemonSet)) continue;
-        const settled = ready && (since === undefined || at - since >= settleMs);
+        // What is heard at the very moment when slots leave came after they were decided on: the act is decided on anew.
+        const settled = ready && (since === undefined || (at > since && at - since >= settleMs));
         if (settled || view.daemonSet.apiVersion !== 'apps/v1') total += 1;
         // New pods beside old ones take nothing down.
         const down = !surging && !isAvailable(view, name, minReadyMs, surging, at);
