@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deadline, until } from './wait.ts';
@@ -20,7 +20,7 @@ export interface Program {
   /** Settles with the exit code or signal; never rejects. */
   readonly exit: Promise<number | NodeJS.Signals>;
   kill(signal?: NodeJS.Signals): void;
-  /** SIGSTOP: it stays, and does nothing until `resume`. */
+  /** SIGSTOP: it stays, and does nothing from this call's return until `resume`. */
   pause(): void;
   resume(): void;
   log(): Promise<string>;
@@ -39,6 +39,30 @@ const exitOf = (child: ChildProcess): Promise<number | NodeJS.Signals> =>
   new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ?? code ?? 0));
   });
+
+const MOST_WAITS = 10_000;
+const clock = new Int32Array(new SharedArrayBuffer(4));
+/** Nothing of ours happens meanwhile. */
+const standStill = (ms: number): void => void Atomics.wait(clock, 0, 0, ms);
+
+const stateOf = (file: string): string => {
+  try {
+    const stat = readFileSync(file, 'utf8');
+    return stat.charAt(stat.lastIndexOf(')') + 2);
+  } catch {
+    return 'X';
+  }
+};
+/** A signal is for one thread, to which a busy machine may not turn for long; the others go on until then. */
+const isStopped = (pid: number): boolean => {
+  const tasks = `/proc/${pid}/task`;
+  try {
+    return readdirSync(tasks).every((task) => 'TtZX'.includes(stateOf(`${tasks}/${task}/stat`)));
+  } catch {
+    // It is gone, or there is no such folder on this system.
+    return true;
+  }
+};
 
 /**
  * Starts programs in `dir` that end with `close`, or with this process whatever ends it: a watchdog outside of it holds
@@ -93,7 +117,10 @@ export const createProcesses = (dir: string): Processes => {
           child.ref();
           child.kill(signal);
         },
-        pause: () => void child.kill('SIGSTOP'),
+        pause() {
+          child.kill('SIGSTOP');
+          for (let waits = 0; waits < MOST_WAITS && ended === undefined && !isStopped(pid); waits += 1) standStill(1);
+        },
         resume: () => void child.kill('SIGCONT'),
         log: () => readFile(logFile, 'utf8'),
         async stop(graceMs = 5000) {

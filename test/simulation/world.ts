@@ -47,8 +47,9 @@ const stateOf = ({ identity, machine, link }: Process): ProcessState => ({
   },
 });
 
-const readinessOf = (node: StoredObject | undefined): boolean | undefined =>
-  node && isReadyNode(node as unknown as Node);
+/** Of a node or a pod. */
+const readinessOf = (object: StoredObject | undefined): boolean | undefined =>
+  object && isReadyNode(object as unknown as Node);
 
 /** A small cluster with the managers of a plan, on virtual time. `words`: what managers log is recorded too. */
 export const createWorld = (plan: Plan, record: (line: string) => void, words = false) => {
@@ -107,7 +108,8 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
   });
   /** What a node or a controller does in its own way is met when there is something for it to do. */
   const noteOthers = ({ type, resource, object, previous }: Change): void => {
-    if (resource.plural === 'nodes' && readinessOf(object) !== readinessOf(previous)) lastStirAt = time.now();
+    const stirs = resource.plural === 'nodes' || resource.plural === 'pods';
+    if (stirs && readinessOf(object) !== readinessOf(previous)) lastStirAt = time.now();
     if (resource.plural === 'nodes' && type !== 'DELETED')
       agents?.online(object.metadata.name, object.metadata.annotations?.['edgeset.io/sim'] !== 'offline');
     if (resource.plural === 'pods') {

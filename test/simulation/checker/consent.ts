@@ -212,8 +212,12 @@ export const createConsentJudge = ({ report, truth, now, clockOf }: ConsentOptio
       if (isApproval) consents.push(consent);
       return ({ status }) => {
         consent.answeredAt = now();
-        // Asked at once and answered, it is over; what was refused never was.
-        if (consent.atOnce ? status !== OUTCOME_UNKNOWN || isNative() : !isAgreed(status)) consent.voidAt = now();
+        // Asked at once and answered, it is over; what was refused never was. What waits was agreed to, whatever came of the
+        // first try.
+        const isOver = consent.atOnce
+          ? status !== OUTCOME_UNKNOWN || isNative()
+          : !isAgreed(status) && status !== OUTCOME_UNKNOWN;
+        if (isOver) consent.voidAt = now();
         if (isApproval || !isAgreed(status)) return;
         // He wants something else now.
         for (const each of before) if (each.node === node && each.at <= at) each.voidAt ??= now();
