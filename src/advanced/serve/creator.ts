@@ -59,6 +59,12 @@ export const createCreator = ({ client, env, view: viewNow, pods, teller, observ
   const isShown = ({ namespace }: AdvancedView, name: string, uid: string | undefined): boolean =>
     uid !== undefined && pods.get(keyOf({ metadata: { namespace, name } }))?.facts.uid === uid;
 
+  /** The node has this pod, and the watch has yet to show it. */
+  const expect = (node: string, name: string, uid: string | undefined): void => {
+    unseen.set(node, { name, uid });
+    coming.set(node, { uid, until: clock.now() + SHOWN_WITHIN_MS });
+  };
+
   /** The name is taken: by our own pod of an earlier try, or by one that is none of ours any more. */
   const settle = async (
     view: AdvancedView,
@@ -132,8 +138,7 @@ export const createCreator = ({ client, env, view: viewNow, pods, teller, observ
       const there = await stillThere(view, earlier, signal);
       if (!coming.has(node)) return;
       if (there !== undefined) {
-        unseen.set(node, { name: earlier.name, uid: there });
-        coming.set(node, { uid: there, until: clock.now() + SHOWN_WITHIN_MS });
+        expect(node, earlier.name, there);
         return;
       }
       unseen.delete(node);
@@ -162,8 +167,7 @@ export const createCreator = ({ client, env, view: viewNow, pods, teller, observ
       coming.delete(node);
       return;
     }
-    unseen.set(node, { name, uid });
-    coming.set(node, { uid, until: clock.now() + SHOWN_WITHIN_MS });
+    expect(node, name, uid);
   };
 
   const failed = (errors: readonly unknown[]): void => {
