@@ -144,3 +144,11 @@ test('what only looks like the machine clock passes', () => {
 test('a file that does not parse is a violation, not a pass', () => {
   assert.match(messages('src/kube/a.ts', 'const = ;')[0] ?? '', /cannot be parsed/);
 });
+
+test('the test kit is open to tests only, and at its doors', () => {
+  const door = "import { eventually } from '../../test/support/index.ts';";
+  assert.deepEqual(messages('src/kube/a.test.ts', door), []);
+  assert.deepEqual(messages('src/kube/testing/a.ts', door.replace("'../", "'../../")), []);
+  assert.equal(messages('src/kube/a.test.ts', door.replace('index', 'eventually')).length, 1);
+  assert.deepEqual(messages('src/kube/a.test.ts', door.replace('index', 'api/index')), []);
+});

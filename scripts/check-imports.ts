@@ -41,6 +41,9 @@ export const MAY_IMPORT: ReadonlyMap<string, readonly string[]> = new Map([
 /** Tests may also build their world from these, whatever the folder that they test. */
 const TESTS_MAY_IMPORT: ReadonlySet<string> = new Set(['runtime', 'sim']);
 
+/** The test kit is open to every test, at its doors. */
+const TEST_KIT = /^test\/support\/(\w+\/)?index\.ts$/;
+
 /** Folders that hold no I/O, with the packages and builtins that they may use because those do none either. */
 const PURE: ReadonlyMap<string, readonly string[]> = new Map([
   ['rollout', ['kubernetes-types', 'sorted-btree', 'node:crypto', 'node:assert', 'node:assert/strict', 'node:util']],
@@ -116,6 +119,7 @@ const folderOf = (file: string): string | undefined => /^src\/([^/]+)\//.exec(fi
 const judgeSibling = (file: string, target: string): string | undefined => {
   const from = folderOf(file);
   const to = folderOf(target);
+  if (isForTests(file) && TEST_KIT.test(target)) return undefined;
   if (to === undefined || to === from) {
     return target.startsWith('src/') && to === undefined
       ? `imports ${target}: code in src/ lives in a folder`

@@ -8,29 +8,37 @@ interface Entry {
   fire: (() => void) | undefined;
 }
 
-/** Time that passes by firing timers, at the speed of what happens in them: in their order, equal times as they were set. */
+/** Time that passes by firing timers in the order of their due times; equal times fire in the order they were set. */
 export interface VirtualClock extends Clock {
-  /** Fires what is due within `ms`, and stands there. Nothing that waits for a promise moves meanwhile. */
+  /** Timers that have neither fired nor been cancelled. */
+  readonly pending: number;
+  /** Fires all timers due within `ms`, then stops there. Promises do not settle in between. */
   run(ms: number): void;
-  /** Fires timers until `done` says so, tested before each; false when there are none left within `limitMs`. */
+  /** Fires timers until `done` holds, checked before each; false when no timer is left within `limitMs`. */
   runUntil(done: () => boolean, limitMs: number): boolean;
-  /** The same as `run`, with promises settled before each timer: for code that awaits. */
+  /** Like `run`, but promises settle before each timer: for code that awaits. */
   advance(ms: number): Promise<void>;
-  /** The same as `runUntil`, likewise. */
+  /** Like `runUntil`, but promises settle before each timer. */
   advanceUntil(done: () => boolean, limitMs: number): Promise<boolean>;
 }
 
+export interface VirtualClockOptions {
+  /** Turns of the event loop that promises get before each timer. Default 1. */
+  turns?: number;
+}
+
+/** Cancelled timers are swept out once there are this many of them and they are the majority. */
 const LEAST_TO_SWEEP = 64;
 
 /** A clock that stands at `startMs` (epoch milliseconds) until it is moved. */
-export const createVirtualClock = (startMs: number): VirtualClock => {
+export const createVirtualClock = (startMs: number, { turns = 1 }: VirtualClockOptions = {}): VirtualClock => {
   const sooner = (a: Entry, b: Entry): number => a.at - b.at || a.order - b.order;
   let timers = new TinyQueue<Entry>([], sooner);
   let now = startMs;
   let order = 0;
   let cancelled = 0;
 
-  /** Most timers are limits that are cancelled long before their time: they are not kept until then. */
+  /** Most timers are timeouts that are cancelled long before they are due; sweeping frees them early. */
   const sweep = (): void => {
     if (cancelled < LEAST_TO_SWEEP || cancelled * 2 < timers.length) return;
     timers = new TinyQueue(
@@ -55,11 +63,18 @@ export const createVirtualClock = (startMs: number): VirtualClock => {
     run?.();
   };
 
+  const settle = async (): Promise<void> => {
+    for (let turn = 0; turn < turns; turn += 1) await nextTurn();
+  };
+
   return {
     now: () => now,
+    get pending() {
+      return timers.length - cancelled;
+    },
     timer(delayMs, run) {
       order += 1;
-      // Whole milliseconds, as machines show them: delays have jitter.
+      // Whole milliseconds, as machines show them: jittered delays are fractional.
       const entry: Entry = { at: now + Math.max(0, Math.ceil(delayMs)), order, fire: run };
       timers.push(entry);
       return {
@@ -90,17 +105,17 @@ export const createVirtualClock = (startMs: number): VirtualClock => {
     },
     async advance(ms) {
       const end = now + ms;
-      await nextTurn();
+      await settle();
       for (let next = nextWithin(end); next; next = nextWithin(end)) {
         fire(next);
-        await nextTurn();
+        await settle();
       }
       now = end;
     },
     async advanceUntil(done, limitMs) {
       const end = now + limitMs;
       for (;;) {
-        await nextTurn();
+        await settle();
         if (done()) return true;
         const next = nextWithin(end);
         if (!next) {
