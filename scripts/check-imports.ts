@@ -120,6 +120,8 @@ const judgeSibling = (file: string, target: string): string | undefined => {
   const from = folderOf(file);
   const to = folderOf(target);
   if (isForTests(file) && TEST_KIT.test(target)) return undefined;
+  if (from !== undefined && target.startsWith('test/support/'))
+    return `imports ${target}: the test kit is for tests only, at its door test/support/index.ts`;
   if (to === undefined || to === from) {
     return target.startsWith('src/') && to === undefined
       ? `imports ${target}: code in src/ lives in a folder`

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { createTestClock, settle } from '../../test/support/index.ts';
 import { silentLogger } from '../runtime/index.ts';
 import { createActor } from './actor.ts';
 import type { Outcome, PodVersion } from './pod-acts.ts';
 import { createTeller } from './tell.ts';
-import { createTestClock, settle } from './testing/clock.ts';
 import { testRef } from './testing/kind.ts';
 import { createTestLedger, podFacts, reserve } from './testing/ledger.ts';
 import { createTestRecorder } from './testing/recorder.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { createTestClock, settle } from '../../test/support/index.ts';
 import { createAir } from './air.ts';
-import { createTestClock, settle } from './testing/clock.ts';
 
 const prepare = (most = 2) => {
   const clock = createTestClock();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { createTestClock, type TestClock } from '../../test/support/index.ts';
 import { decide } from '../rollout/index.ts';
 import { createKeeper } from './keeper.ts';
 import type { DaemonSetView } from './kind.ts';
@@ -8,7 +9,6 @@ import { createRolloutObject } from './rollout-object.ts';
 import { createStatusWriter } from './status-writer.ts';
 import { createTeller } from './tell.ts';
 import { createTestApi, type TestApi } from './testing/api.ts';
-import { createTestClock, type TestClock } from './testing/clock.ts';
 import { testRef } from './testing/kind.ts';
 import { createTestLedger, reserve } from './testing/ledger.ts';
 import { createTestRecorder } from './testing/recorder.ts';

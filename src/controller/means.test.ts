@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
+import { createTestClock, settle } from '../../test/support/index.ts';
 import { daemonSets, nodes, pods } from '../resources/index.ts';
 import { type DaemonRollout, type PodFacts, toPodFacts } from '../rollout/index.ts';
 import { silentLogger } from '../runtime/index.ts';
@@ -10,7 +11,6 @@ import type { DaemonSetView } from './kind.ts';
 import type { Means, Pass, ServedKind, Surroundings, Target } from './means.ts';
 import { daemonRollouts } from './resources.ts';
 import { createTestApi } from './testing/api.ts';
-import { createTestClock, settle } from './testing/clock.ts';
 import { testKind } from './testing/kind.ts';
 import { createTestRecorder } from './testing/recorder.ts';
 

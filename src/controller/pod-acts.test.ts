@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { createTestClock } from '../../test/support/index.ts';
 import type { Act } from '../rollout/index.ts';
 import { createPodActs, FENCE_ANNOTATION } from './pod-acts.ts';
 import { pods } from './resources.ts';
 import { createTestApi } from './testing/api.ts';
-import { createTestClock } from './testing/clock.ts';
 
 const { signal } = new AbortController();
 const ref = { namespace: 'edge', name: 'app-1' };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import { createTestClock } from '../../test/support/index.ts';
 import type { KubeObject } from '../kube/index.ts';
 import { daemonSets } from '../resources/index.ts';
 import type { DaemonRollout, DaemonRolloutStatus } from '../rollout/index.ts';
@@ -8,7 +9,6 @@ import { daemonRollouts } from './resources.ts';
 import { retire, retiredStatus } from './retire.ts';
 import { makesClaims, toRolloutView } from './rollout-view.ts';
 import { createTestApi } from './testing/api.ts';
-import { createTestClock } from './testing/clock.ts';
 import { testKind } from './testing/kind.ts';
 
 const status: DaemonRolloutStatus = {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import { createTestClock } from '../../test/support/index.ts';
 import { controllerRevisions, daemonSets } from '../resources/index.ts';
 import type { DaemonSetView } from './kind.ts';
 import type { Means } from './means.ts';
 import { rollBack } from './rollback.ts';
 import { createTestApi } from './testing/api.ts';
-import { createTestClock } from './testing/clock.ts';
 import { testKind } from './testing/kind.ts';
 
 const { signal } = new AbortController();

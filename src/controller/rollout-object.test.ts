@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { createTestClock } from '../../test/support/index.ts';
 import { isKubeError } from '../kube/index.ts';
 import { daemonRollouts } from './resources.ts';
 import { createRolloutObject, RolloutObjectError } from './rollout-object.ts';
 import { createTestApi } from './testing/api.ts';
-import { createTestClock } from './testing/clock.ts';
 import { testRef } from './testing/kind.ts';
 
 const owner = { ...testRef, uid: 'set-1' };

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { createTestClock } from '../../test/support/index.ts';
 import { decide, statusOf, type WrittenStatus } from '../rollout/index.ts';
 import { createRolloutObject } from './rollout-object.ts';
 import { createStatusWriter } from './status-writer.ts';
 import { createTeller } from './tell.ts';
 import { createTestApi } from './testing/api.ts';
-import { createTestClock } from './testing/clock.ts';
 import { testRef } from './testing/kind.ts';
 import { createTestLedger } from './testing/ledger.ts';
 import { createTestRecorder } from './testing/recorder.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { createTestAuthority } from '../../test/support/index.ts';
 import type { ClientOptions, RequestReport } from './client-options.ts';
 import { isKubeError, type KubeError, type KubeErrorCode } from './errors.ts';
 import {
-  createAuthority,
   createTestClient,
   type HostileServerOptions,
   onBody,
@@ -16,7 +16,7 @@ import {
   writeText,
 } from './testing/index.ts';
 
-const authority = createAuthority();
+const authority = createTestAuthority();
 const identity = authority.issue('server');
 const ref = { namespace: 'a', name: 'x' };
 const pod = { metadata: { name: 'x', namespace: 'a', resourceVersion: '7', uid: 'u' } };
@@ -336,7 +336,7 @@ test('an authority without a certificate is an error of the kubeconfig, and nobo
 
 test('a server whose certificate another authority signed is not talked to', async (t) => {
   const server = await startServer({ protocol: 'h2', identity }, (_request, response) => sendJson(response, pod));
-  const stranger = createAuthority('stranger');
+  const stranger = createTestAuthority('stranger');
   const client = createTestClient(
     server.url,
     { certificateAuthority: { from: 'text', text: stranger.cert } },

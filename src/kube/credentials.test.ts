@@ -3,18 +3,11 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { createTestAuthority, createTestClock } from '../../test/support/index.ts';
 import { type Auth, ConfigError, type ExecPlugin } from './cluster-config.ts';
 import { createCredentials } from './credentials.ts';
 import { runExecPlugin } from './exec-plugin.ts';
-import {
-  createAuthority,
-  createManualClock,
-  createTestClient,
-  sendJson,
-  startServer,
-  testEnv,
-  testPods,
-} from './testing/index.ts';
+import { createTestClient, sendJson, startServer, testEnv, testPods } from './testing/index.ts';
 
 const cluster = { server: 'https://c:6443', certificateAuthority: 'CA', insecureSkipTlsVerify: false };
 const setUp = async (t: TestContext) => {
@@ -35,7 +28,7 @@ const setUp = async (t: TestContext) => {
 const print = (status: object, apiVersion = 'client.authentication.k8s.io/v1'): string =>
   `cat <<'END'\n${JSON.stringify({ apiVersion, kind: 'ExecCredential', status })}\nEND`;
 const environment = { PATH: process.env.PATH };
-const make = (auth: Auth, clock = createManualClock()) => ({
+const make = (auth: Auth, clock = createTestClock()) => ({
   clock,
   credentials: createCredentials(testEnv(clock), auth, { cluster, environment, terminal: false }),
 });
@@ -67,7 +60,7 @@ test('a token file is read again after ten seconds, and at once after a refusal'
 
 test('a plugin is told of the cluster, gets its arguments as they are, and its result is kept until shortly before it ends', async (t) => {
   const { runs, plugin } = await setUp(t);
-  const clock = createManualClock();
+  const clock = createTestClock();
   const expirationTimestamp = new Date(clock.now() + 60_000).toISOString();
   const exec = await plugin(print({ token: 'tok', expirationTimestamp }), {
     provideClusterInfo: true,
@@ -161,7 +154,7 @@ test('after a 401 a call goes again with the renewed token, writes too; with non
 
 test('a rotated client certificate is presented on new connections, while old streams go on', async (t) => {
   const { dir } = await setUp(t);
-  const authority = createAuthority();
+  const authority = createTestAuthority();
   const paths = { cert: join(dir, 'c.pem'), key: join(dir, 'k.pem') };
   const install = async (name: string): Promise<void> => {
     const identity = authority.issue(name);

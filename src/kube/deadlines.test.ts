@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { createTestClock } from '../../test/support/index.ts';
 import { createDeadlines } from './deadlines.ts';
-import { createManualClock } from './testing/index.ts';
 
 test('each key fires once, at the earliest of its times, and one timer serves all', async () => {
   const times = fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c'), inMs: fc.integer({ min: -5, max: 100 }) }), {
@@ -10,7 +10,7 @@ test('each key fires once, at the earliest of its times, and one timer serves al
   });
   await fc.assert(
     fc.asyncProperty(times, async (sets) => {
-      const clock = createManualClock();
+      const clock = createTestClock();
       const fired = new Map<string, number>();
       const deadlines = createDeadlines(clock, (key) => {
         assert.ok(!fired.has(key), 'fired twice');
@@ -34,7 +34,7 @@ test('each key fires once, at the earliest of its times, and one timer serves al
 });
 
 test('after a stop nothing fires and nothing is taken', async () => {
-  const clock = createManualClock();
+  const clock = createTestClock();
   const deadlines = createDeadlines(clock, () => assert.fail('fired'));
   deadlines.set('a', clock.now() + 1);
   deadlines.stop();
@@ -48,7 +48,7 @@ for (const [when, seen] of [
   ['and another time is set by the new clock', true],
 ] as const)
   test(`a key fires no later than it would have when the clock is set back, ${when}`, async () => {
-    const clock = createManualClock();
+    const clock = createTestClock();
     let offset = 0;
     const fired: string[] = [];
     const deadlines = createDeadlines({ ...clock, now: () => clock.now() + offset }, (key) => void fired.push(key));

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Event } from 'kubernetes-types/events/v1.d.ts';
+import { createTestClock, settle } from '../../test/support/index.ts';
 import { KubeError } from './errors.ts';
 import { cutNote, type EventInput } from './event-series.ts';
 import { createEventRecorder, type EventRecorderOptions } from './events.ts';
-import { createManualClock, settle, testEnv } from './testing/index.ts';
+import { testEnv } from './testing/index.ts';
 import type { KubeClient, KubeObject } from './types.ts';
 
 const input: EventInput = {
@@ -17,7 +18,7 @@ const input: EventInput = {
 };
 
 const begin = (t: TestContext, options: Partial<EventRecorderOptions> = {}) => {
-  const clock = createManualClock();
+  const clock = createTestClock();
   const written: Event[] = [];
   const patched: [string, unknown][] = [];
   let fault: () => Error | undefined = () => undefined;

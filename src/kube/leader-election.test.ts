@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
+import { createTestClock, settle } from '../../test/support/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import { KubeError } from './errors.ts';
 import { type LeaderElectionOptions, runLeaderElection } from './leader-election.ts';
-import { createManualClock, settle, testEnv } from './testing/index.ts';
+import { testEnv } from './testing/index.ts';
 import type { KubeClient, KubeObject, Resource } from './types.ts';
 
 /** One lease on a server, with faults for each candidate. */
@@ -78,7 +79,7 @@ const createServer = () => {
 
 const candidate = (
   server: ReturnType<typeof createServer>,
-  clock: ReturnType<typeof createManualClock>,
+  clock: ReturnType<typeof createTestClock>,
   identity: string,
   skewMs = 0,
 ) => {
@@ -118,7 +119,7 @@ const candidate = (
 };
 
 test('the first candidate leads; its lease has microseconds, its duration, and is renewed every two seconds', async () => {
-  const [server, clock] = [createServer(), createManualClock()];
+  const [server, clock] = [createServer(), createTestClock()];
   const one = candidate(server, clock, 'one');
   await settle();
   assert.equal(one.state.leading, true);
@@ -146,7 +147,7 @@ test('the first candidate leads; its lease has microseconds, its duration, and i
 
 test('a dead leader is replaced when its lease was seen unchanged for its duration, whatever the clocks say', async () => {
   for (const skew of [-3_600_000, 0, 3_600_000]) {
-    const [server, clock] = [createServer(), createManualClock()];
+    const [server, clock] = [createServer(), createTestClock()];
     const one = candidate(server, clock, 'one');
     const two = candidate(server, clock, 'two', skew);
     await settle();
@@ -171,7 +172,7 @@ test('a dead leader is replaced when its lease was seen unchanged for its durati
 });
 
 test('a released lease is taken at once by the next attempt', async () => {
-  const [server, clock] = [createServer(), createManualClock()];
+  const [server, clock] = [createServer(), createTestClock()];
   const one = candidate(server, clock, 'one');
   await settle();
   const two = candidate(server, clock, 'two');
@@ -189,7 +190,7 @@ test('a released lease is taken at once by the next attempt', async () => {
 });
 
 test('a lease is released although the last renewal was broken off after it had reached the server', async () => {
-  const [server, clock] = [createServer(), createManualClock()];
+  const [server, clock] = [createServer(), createTestClock()];
   const one = candidate(server, clock, 'one');
   await settle();
   const before = server.writes.length;
@@ -205,7 +206,7 @@ test('a lease is released although the last renewal was broken off after it had 
 });
 
 test('one lost renewal, or one whose answer was lost, does not end a term; a taken lease does', async () => {
-  const [server, clock] = [createServer(), createManualClock()];
+  const [server, clock] = [createServer(), createTestClock()];
   const one = candidate(server, clock, 'one');
   await settle();
   for (const fault of [new KubeError('InternalError', 'no', { status: 500 }), 'lost answer'] as const) {
@@ -226,7 +227,7 @@ test('one lost renewal, or one whose answer was lost, does not end a term; a tak
 });
 
 test('a renewal that hangs ends the term at the deadline, before others may start', async () => {
-  const [server, clock] = [createServer(), createManualClock()];
+  const [server, clock] = [createServer(), createTestClock()];
   const one = candidate(server, clock, 'one');
   await settle();
   one.state.fault = 'hang';

@@ -4,9 +4,9 @@ import { connect, createServer as createTcpServer, type Socket } from 'node:net'
 import path from 'node:path';
 import { test } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { createTestAuthority } from '../../test/support/index.ts';
 import { isKubeError } from './errors.ts';
 import {
-  createAuthority,
   createTestClient,
   eventually,
   onBody,
@@ -18,7 +18,7 @@ import {
 } from './testing/index.ts';
 import type { WatchEvent } from './types.ts';
 
-const authority = createAuthority();
+const authority = createTestAuthority();
 const identity = authority.issue('server');
 const pod = (name: string, resourceVersion = '1') => ({
   metadata: { name, namespace: 'a', resourceVersion, uid: name },

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage } from 'node:http';
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { createTestAuthority } from '../../test/support/index.ts';
 import { isKubeError } from './errors.ts';
 import {
-  createAuthority,
   createTestClient,
   type HostileServer,
   sendJson,
@@ -14,7 +14,7 @@ import {
   writeText,
 } from './testing/index.ts';
 
-const authority = createAuthority();
+const authority = createTestAuthority();
 const identity = authority.issue('server');
 const pod = { metadata: { name: 'x', namespace: 'a', uid: 'x', resourceVersion: '1' } };
 const ref = { namespace: 'a', name: 'x' };

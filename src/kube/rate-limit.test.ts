@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createTestClock, settle } from '../../test/support/index.ts';
 import { createRateLimiter } from './rate-limit.ts';
-import { createManualClock, settle } from './testing/index.ts';
 
 const setUp = (qps: number, burst: number) => {
-  const clock = createManualClock();
+  const clock = createTestClock();
   const limiter = createRateLimiter(clock, qps, burst);
   const granted: number[] = [];
   const take = (id: number, signal?: AbortSignal): Promise<unknown> =>

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { createTestClock, settle } from '../../test/support/index.ts';
 import { KubeError } from './errors.ts';
-import { createManualClock, settle, testEnv } from './testing/index.ts';
+import { testEnv } from './testing/index.ts';
 import { createWorkQueue, type WorkQueueOptions } from './work-queue.ts';
 
 /** A queue whose work ends when the test says so. */
 const setUp = (options: Partial<WorkQueueOptions> = {}) => {
-  const clock = createManualClock();
+  const clock = createTestClock();
   const started: string[] = [];
   const open = new Map<string, { end: (outcome?: { requeueAt?: number }) => void; fail: (error: Error) => void }>();
   const queue = createWorkQueue({

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import { createTestApi, createTestClock } from '../controller/testing/index.ts';
+import { createTestClock } from '../../test/support/index.ts';
+import { createTestApi } from '../controller/testing/index.ts';
 import { isKubeError } from '../kube/index.ts';
 import { daemonSets } from '../resources/index.ts';
 import { toNativeView } from './native-view.ts';

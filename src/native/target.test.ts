@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { createTestClock } from '../../test/support/index.ts';
 import type { RevisionView } from '../controller/index.ts';
-import { createTestClock } from '../controller/testing/index.ts';
 import type { NativeView } from './native-view.ts';
 import { createTargetFinder } from './target.ts';
 

@@ -2,11 +2,9 @@ export {
   type ApiServer,
   type ApiServerOptions,
   type AuditedCall,
-  type Certificate,
   createMachinery,
   type MachineryOptions,
   machineryClient,
-  selfSigned,
   startApiServer,
 } from './apiserver/index.ts';
 export {

@@ -3,8 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../src/runtime/index.ts';
-import { selfSigned } from '../../src/sim/index.ts';
+import { createTestAuthority } from '../support/index.ts';
 import { type Access, type Api, createApi } from './api.ts';
 import { findPrograms } from './controlplane/build.ts';
 import { type Delays, kwokConfig } from './kwok.ts';
@@ -159,7 +158,7 @@ const start = async (
     .map(([name, [user, group]]) => `${tokens[name as keyof typeof users]},${user},${user}${group ? `,${group}` : ''}`)
     .join('\n');
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const clientAuthority = selfSigned(systemClock.now(), Math.random);
+  const clientAuthority = createTestAuthority();
   await Promise.all([
     writeFile(path('client-ca.crt'), clientAuthority.cert),
     writeFile(path('client-ca.key'), clientAuthority.key, { mode: 0o600 }),

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { createTestClock } from '../../../test/support/index.ts';
 import type { Outcome } from '../../controller/index.ts';
-import { createTestClock, podFacts } from '../../controller/testing/index.ts';
+import { podFacts } from '../../controller/testing/index.ts';
 import { silentLogger } from '../../runtime/index.ts';
 import { createChores } from './chores.ts';
 import type { KeptPod } from './kept-pod.ts';

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { createTestClock } from '../../../test/support/index.ts';
 import type { Outcome, PodActs, PodVersion } from '../../controller/index.ts';
-import { createTestClock, createTestLedger, podFacts } from '../../controller/testing/index.ts';
+import { createTestLedger, podFacts } from '../../controller/testing/index.ts';
 import { createStore } from '../../kube/index.ts';
 import { silentLogger } from '../../runtime/index.ts';
 import { toAdvancedView } from '../advanced-view.ts';

@@ -1,5 +1,4 @@
 export { type Call, createTestApi, type TestApi } from './api.ts';
-export { createTestClock, settle, type TestClock } from './clock.ts';
 export { testKind, testRef } from './kind.ts';
 export { createTestLedger, podFacts, reserve } from './ledger.ts';
 export { createTestRecorder } from './recorder.ts';

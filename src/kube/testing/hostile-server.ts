@@ -7,7 +7,7 @@ import {
 } from 'node:http2';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Identity } from './certificates.ts';
+import type { Identity } from '../../runtime/index.ts';
 
 export type Request = IncomingMessage | Http2ServerRequest;
 export type Response = ServerResponse | Http2ServerResponse;

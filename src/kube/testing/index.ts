@@ -1,4 +1,3 @@
-export { type Authority, createAuthority, type Identity } from './certificates.ts';
 export { configMaps, createFakeApi, type FakeApi } from './fake-api.ts';
 export {
   type HostileServer,
@@ -7,7 +6,6 @@ export {
   type Response,
   startServer,
 } from './hostile-server.ts';
-export { createManualClock, type ManualClock, settle } from './manual-clock.ts';
 export {
   createTestClient,
   eventually,

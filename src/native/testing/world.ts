@@ -1,7 +1,8 @@
 import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Node, Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
+import { createTestClock } from '../../../test/support/index.ts';
 import { daemonRollouts } from '../../controller/index.ts';
-import { createTestApi, createTestClock } from '../../controller/testing/index.ts';
+import { createTestApi } from '../../controller/testing/index.ts';
 import { isKubeError, type KubeObject, type Resource } from '../../kube/index.ts';
 import { controllerRevisions, daemonSets, nodes, pods } from '../../resources/index.ts';
 import { annotation, controllerOf, type DaemonRollout } from '../../rollout/index.ts';

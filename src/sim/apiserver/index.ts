@@ -1,5 +1,4 @@
 export { machineryClient } from './client.ts';
 export type { AuditedCall } from './http/audit.ts';
-export { type Certificate, selfSigned } from './http/certificate.ts';
 export { type ApiServer, type ApiServerOptions, startApiServer } from './http/server.ts';
 export { createMachinery, type MachineryOptions } from './machinery.ts';

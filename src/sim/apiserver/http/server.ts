@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import { type Clock, nextTurn } from '../../../runtime/index.ts';
+import { type Clock, createCertificateAuthority, type Identity, nextTurn } from '../../../runtime/index.ts';
 import type { Machinery } from '../../types.ts';
 import type { Core } from '../core/core.ts';
 import { coreOf } from '../machinery.ts';
 import { Refusal, statusOf } from '../refusal.ts';
 import type { Answer, Call } from './answer.ts';
 import { type AuditedCall, bodyOf, type Listener, listenTo } from './audit.ts';
-import { type Certificate, selfSigned } from './certificate.ts';
 import { kubeconfigText } from './kubeconfig.ts';
 import { serve } from './serve.ts';
 
@@ -22,7 +21,7 @@ export interface ApiServerOptions {
   /** Told of each call about resources, right before its answer is sent; of a watch when it has ended. */
   audit?: (call: AuditedCall) => void;
   /** Of an earlier server that this one takes the place of. Default: a new one. */
-  certificate?: Certificate;
+  certificate?: Identity;
   /** Of the administrator. Default: a new one for each start. */
   token?: string;
 }
@@ -34,7 +33,7 @@ export interface ApiServer {
   readonly certificateAuthority: string;
   readonly token: string;
   /** For the server that takes this one's place. */
-  readonly certificate: Certificate;
+  readonly certificate: Identity;
   /** For `KUBECONFIG`; with credentials. */
   readonly kubeconfig: (namespace?: string) => string;
   /** Ends open watches and resolves when no connection is left. */
@@ -153,7 +152,9 @@ const callOf = (core: Core, request: IncomingMessage, signal: AbortSignal): Call
 export const startApiServer = async (options: ApiServerOptions): Promise<ApiServer> => {
   const { machinery, wallClock, port = 0, audit } = options;
   const core = coreOf(machinery);
-  const certificate = options.certificate ?? selfSigned(wallClock.now(), core.random);
+  const certificate =
+    options.certificate ??
+    createCertificateAuthority('edgeset embedded cluster', { now: wallClock.now(), random: core.random });
   const token = options.token ?? tokenOf(certificate.key);
   core.tokens.add(token, { name: 'edgeset-admin', groups: ['system:masters', 'system:authenticated'] });
   const stopping = new AbortController();
