@@ -3,31 +3,31 @@ import type { EventRecorder, KubeClient } from '../kube/index.ts';
 import { controllerRevisions } from '../resources/index.ts';
 import { imageReadyOf, recordedTemplate, toTimestamp } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
+import { actsAt, type Deadline, type DecisionStore, deadlineShare, nextStep, type Step } from './decisions/index.ts';
 import {
-  createActs,
-  createCarryOut,
-  createCompatible,
+  createAgentEvents,
   createDecide,
-  createEngine,
-  createExclusive,
-  createFresh,
-  createTell,
+  createExecutor,
+  createLiveReads,
+  createMutex,
+  createPodControl,
+  createReconciler,
+  createYurtHubApi,
   updateOf,
-} from './act/index.ts';
-import { actsAt, type Deadline, type DecisionBook, deadlineShare, nextStep, type Step } from './decisions/index.ts';
-import type { SafeCheck } from './device/index.ts';
+} from './executor/index.ts';
 import type { ImagePulls } from './images/index.ts';
 import { createPodCache, type StateFiles } from './pods/index.ts';
+import type { SafeCheck } from './safe-check/index.ts';
 import type { AgentBackend, Caller } from './types.ts';
 import {
-  announcedOf,
-  createKnownUpdates,
+  announcementOf,
+  createUpdateTracker,
   daemonSetOf,
-  type Here,
   imageBlockOf,
   isOffered,
   isTerminating,
   type Terms,
+  type TrackedUpdate,
 } from './updates/index.ts';
 
 export interface AgentOptions {
@@ -51,7 +51,7 @@ export interface AgentOptions {
   /** Its `run` is the caller's. */
   images: ImagePulls;
   /** Its `close` is the caller's. */
-  book: DecisionBook;
+  decisions: DecisionStore;
 }
 
 export type Agent = AgentBackend & {
@@ -64,14 +64,31 @@ const SELF: Caller = { identity: 'agent', via: 'agent' };
 
 /** Puts the parts of the agent together. It answers at once, from what was kept on the disk. */
 export const createAgent = (options: AgentOptions): Agent => {
-  const { client, env, node, stateDir: dir, stateFiles: files, timeZone, namespaces, safe, images, book } = options;
+  const {
+    client,
+    env,
+    node,
+    stateDir: dir,
+    stateFiles: files,
+    timeZone,
+    namespaces,
+    safe,
+    images,
+    decisions,
+  } = options;
   const cache = createPodCache({ client, env, node, dir, files, ...(namespaces && { namespaces }) });
-  const known = createKnownUpdates({ client, env, cache, dir, files });
-  const tell = createTell(options.events, cache, node);
-  const exclusive = createExclusive(env.clock);
-  const fresh = createFresh({ client, env, node, link: cache.link, ...(namespaces && { namespaces }) });
-  const acts = createActs({ client, env, link: cache.link });
-  const carryOut = createCarryOut({ env, book, known, fresh, acts, safe, exclusive, tell });
+  const tracker = createUpdateTracker({ client, env, cache, dir, files });
+  const events = createAgentEvents(options.events, cache, node);
+  const mutex = createMutex(env.clock);
+  const liveReads = createLiveReads({
+    client,
+    env,
+    node,
+    connection: cache.connection,
+    ...(namespaces && { namespaces }),
+  });
+  const podControl = createPodControl({ client, env, connection: cache.connection });
+  const executor = createExecutor({ env, decisions, tracker, liveReads, podControl, safe, mutex, events });
 
   const listeners = new Set<() => void>();
   let telling = false;
@@ -85,72 +102,72 @@ export const createAgent = (options: AgentOptions): Agent => {
     });
   };
 
-  const deadlineOf = ({ known: about }: Here, terms = about.terms): Deadline | undefined => {
-    const { announced } = about;
+  const deadlineOf = ({ record }: TrackedUpdate, terms = record.terms): Deadline | undefined => {
+    const { announced } = record;
     if (!terms?.deadline || !isOffered(announced)) return undefined;
-    return { ...terms.deadline, share: deadlineShare({ ...about, node, revision: announced.revision }) };
+    return { ...terms.deadline, share: deadlineShare({ ...record, node, revision: announced.revision }) };
   };
 
-  const stepOf = (here: Here): Step => {
-    const { pod, known: about } = here;
-    const announced = pod && !isTerminating(pod) ? announcedOf(pod) : undefined;
-    if (!pod || !announced || about.episode) return { kind: 'none' };
+  const stepOf = (tracked: TrackedUpdate): Step => {
+    const { pod, record } = tracked;
+    const announced = pod && !isTerminating(pod) ? announcementOf(pod) : undefined;
+    if (!pod || !announced || record.episode) return { kind: 'none' };
     return nextStep({
       now: env.clock.now(),
       timeZone,
       connected: cache.connected(),
       announced,
       imageBlocks: imageBlockOf(pod, announced.revision),
-      decision: book.current(about),
-      deadline: dueHere(here),
+      decision: decisions.current(record),
+      deadline: dueHere(tracked),
       safeConfigured: safe.configured,
     });
   };
 
   /** By this device's clock, which may be wrong: the deadline is the administrator's. */
-  const dueHere = (here: Here, terms?: Terms): Deadline | undefined => {
-    const deadline = deadlineOf(here, terms);
+  const dueHere = (tracked: TrackedUpdate, terms?: Terms): Deadline | undefined => {
+    const deadline = deadlineOf(tracked, terms);
     return deadline && { ...deadline, at: deadline.at + (options.aheadMs?.() ?? 0) };
   };
 
-  const isDue = (here: Here, terms: Terms): boolean => {
-    const deadline = dueHere(here, terms);
+  const isDue = (tracked: TrackedUpdate, terms: Terms): boolean => {
+    const deadline = dueHere(tracked, terms);
     return deadline !== undefined && env.clock.now() >= actsAt(deadline);
   };
 
   const stopped = new AbortController();
-  const engine = createEngine({
+  const engine = createReconciler({
     env,
     cache,
-    known,
-    book,
-    carryOut,
-    fresh,
-    exclusive,
-    tell,
+    tracker,
+    decisions,
+    executor,
+    liveReads,
+    mutex,
+    events,
     stepOf,
     isDue,
     changed,
-    pullStale: (here) => pullStale(here),
+    refreshImages: (tracked) => pullStale(tracked),
   });
-  const compatible = createCompatible({
+  const compatible = createYurtHubApi({
     client,
     env,
     node,
     cache,
-    book,
-    known,
-    fresh,
-    carryOut,
+    decisions,
+    tracker,
+    liveReads,
+    executor,
     images,
-    tell,
-    kick: () => engine.kick(),
+    events,
+    triggerReconcile: () => engine.trigger(),
     signal: () => stopped.signal,
   });
 
   const asked = new Set<string>();
   /** Images that were asked for stand for another revision: the owner wants the new one's, and nobody else asks again. */
-  const pullStale = ({ pod, known: { announced } }: Here): void => {
+  const pullStale = ({ pod, record: { announced } }: TrackedUpdate): void => {
     const key = `${pod?.metadata?.uid}/${announced.revision}`;
     if (!pod || asked.has(key) || imageReadyOf(pod)?.revision === announced.revision) return;
     asked.add(key);
@@ -178,22 +195,22 @@ export const createAgent = (options: AgentOptions): Agent => {
 
   return {
     ...compatible,
-    decide: createDecide({ env, book, known, safe, tell }),
+    decide: createDecide({ env, decisions, tracker, safe, events }),
     pods: () => ({ items: cache.list(), resourceVersion: cache.resourceVersion, ageSeconds: cache.ageSeconds() }),
     updates: () =>
-      known.all().map((here) => {
-        const deadline = deadlineOf(here);
+      tracker.all().map((tracked) => {
+        const deadline = deadlineOf(tracked);
         return updateOf({
-          here,
-          decision: book.current(here.known),
-          step: stepOf(here),
-          setback: engine.setbackOf(here),
+          tracked,
+          decision: decisions.current(tracked.record),
+          step: stepOf(tracked),
+          lastRefusal: engine.lastRefusalOf(tracked),
           deadline: deadline && { at: deadline.at, actsAt: actsAt(deadline) },
           images,
           now: env.clock.now(),
         });
       }),
-    history: () => book.history(),
+    history: () => decisions.history(),
     device() {
       const lastContact = cache.lastContact();
       return {
@@ -204,7 +221,7 @@ export const createAgent = (options: AgentOptions): Agent => {
         since: toTimestamp(cache.since()),
         lastContact: lastContact === undefined ? null : toTimestamp(lastContact),
         safe: { configured: safe.configured, ...safe.last },
-        disk: { trouble: book.trouble ?? null, damage: book.damage ?? null },
+        disk: { trouble: decisions.trouble ?? null, damage: decisions.damage ?? null },
       };
     },
     onChange(listener) {
@@ -216,10 +233,15 @@ export const createAgent = (options: AgentOptions): Agent => {
       if (signal.aborted) onAbort();
       else signal.addEventListener('abort', onAbort, { once: true });
       const follow = (): void => images.follow(cache.list(), targetOf);
-      const offs = [cache.onChange(follow), cache.onChange(changed), known.onChange(changed), book.onChange(changed)];
-      await Promise.all([cache.run(signal), known.run(signal), engine.run(signal)]);
+      const offs = [
+        cache.onChange(follow),
+        cache.onChange(changed),
+        tracker.onChange(changed),
+        decisions.onChange(changed),
+      ];
+      await Promise.all([cache.run(signal), tracker.run(signal), engine.run(signal)]);
       for (const off of offs) off();
-      tell.stop();
+      events.stop();
       signal.removeEventListener('abort', onAbort);
     },
   };

@@ -5,9 +5,9 @@ import { createAgentMetrics } from './metrics.ts';
 
 test('the page has numbers of the agent, its callers and the API server, and names nothing that runs here', async () => {
   const metrics = createAgentMetrics('1.2.3');
-  metrics.answer(200, undefined);
-  metrics.answer(403, 'WrongUser');
-  metrics.answer(403, 'WrongUser');
+  metrics.response(200, undefined);
+  metrics.response(403, 'WrongUser');
+  metrics.response(403, 'WrongUser');
   metrics.request({ verb: 'get', method: 'GET', host: 'a"b\\', code: '200', resource: 'pods', seconds: 0.1 });
   const before = await metrics.render();
   assert.equal(before.contentType, 'text/plain; version=0.0.4; charset=utf-8');

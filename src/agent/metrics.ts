@@ -5,7 +5,7 @@ import type { AgentBackend, UpdateState } from './types.ts';
 /** What the agent publishes on /metrics: a few numbers, no names of pods, images or revisions. */
 export interface AgentMetrics extends MetricsPage {
   request(report: RequestReport): void;
-  answer(status: number, refusal: string | undefined): void;
+  response(status: number, refusal: string | undefined): void;
   /** Asked at each scrape from now on. */
   show(sources: MetricsSources): void;
 }
@@ -95,7 +95,7 @@ export const createAgentMetrics = (version: string): AgentMetrics => {
 
   return {
     request: ({ code, method, host }) => requests.add({ code, method, host }),
-    answer(status, refusal) {
+    response(status, refusal) {
       answers.add({ code: String(status) });
       if (refusal !== undefined) refusals.add({ reason: refusal });
     },

@@ -10,7 +10,7 @@ import {
   resolveLog,
 } from '../process/index.ts';
 import { OptionError } from '../runtime/index.ts';
-import { resolveUsers } from './callers/index.ts';
+import { resolveUsers } from './auth/index.ts';
 import { parseTimeZone } from './decisions/index.ts';
 import { checkListen, type ListenOptions } from './http/index.ts';
 

@@ -2,15 +2,15 @@ import { createClient, createEventRecorder, loadClusterConfig } from '../kube/in
 import { createHealth, createHostLogger, type HostProcess, runUntilStopped, startEndpoints } from '../process/index.ts';
 import { type Clock, type Env, systemClock, untilAborted } from '../runtime/index.ts';
 import { createAgent } from './agent.ts';
-import { openTokenFile, type TokenFile } from './callers/index.ts';
-import { openDecisionBook } from './decisions/index.ts';
-import { createSafeCheck } from './device/index.ts';
+import { openTokenFile, type TokenFile } from './auth/index.ts';
+import { createClockSkew } from './clock-skew.ts';
+import { openDecisionStore } from './decisions/index.ts';
 import { createAgentServer } from './http/index.ts';
 import { createImagePulls } from './images/index.ts';
 import { createAgentMetrics } from './metrics.ts';
 import { type AgentFlags, type AgentOptions, resolveAgentOptions } from './options.ts';
 import { loadOwnerPage } from './page/index.ts';
-import { createServerTime } from './server-time.ts';
+import { createSafeCheck } from './safe-check/index.ts';
 
 /** The process that the agent is run by. */
 export interface AgentHost {
@@ -42,7 +42,7 @@ const runAgent = async (
   const { node, stateDir, timeZone, namespaces, criSocket, allowedUids } = options;
   const metrics = createAgentMetrics(host.version);
   const health = createHealth();
-  const serverTime = createServerTime(env.clock);
+  const serverTime = createClockSkew(env.clock);
   // Files alone are read here: an agent must start without an API server.
   const config = await loadClusterConfig({
     kubeconfig: options.kubeconfig,
@@ -57,7 +57,7 @@ const runAgent = async (
     burst: BURST,
     onRequest(report) {
       metrics.request(report);
-      serverTime.note(report);
+      serverTime.observe(report);
     },
     environment: host.environment,
   });
@@ -67,8 +67,8 @@ const runAgent = async (
     reportingController: 'edgeset.io/agent',
     reportingInstance: node.slice(0, 128),
   });
-  const book = await openDecisionBook({ dir: stateDir, env });
-  if (book.damage !== undefined) log.error('the decisions on the disk were damaged', { damage: book.damage });
+  const decisions = await openDecisionStore({ dir: stateDir, env });
+  if (decisions.damage !== undefined) log.error('the decisions on the disk were damaged', { damage: decisions.damage });
   const images = createImagePulls({ client, env, criSocket });
   const safe = createSafeCheck({ check: options.safeCheck, env });
   const agent = createAgent({
@@ -80,7 +80,7 @@ const runAgent = async (
     timeZone,
     safe,
     images,
-    book,
+    decisions,
     aheadMs: () => serverTime.aheadMs(),
     ...(namespaces && { namespaces }),
   });
@@ -98,7 +98,7 @@ const runAgent = async (
       auth: { allowedUids, tokens },
       page: loadOwnerPage,
       version: host.version,
-      onAnswer: (status, refusal) => metrics.answer(status, refusal),
+      onResponse: (status, refusal) => metrics.response(status, refusal),
     });
     closers.push(() => server.close());
     metrics.show({ backend: agent, server });
@@ -121,7 +121,7 @@ const runAgent = async (
     recording.abort();
     await recorded;
     await client.close();
-    await book.close();
+    await decisions.close();
   }
 };
 

@@ -167,7 +167,7 @@ export interface DeviceStatus {
 }
 
 /** An answer of the compatible routes: HTTP status and the text of the body. */
-export interface TextAnswer {
+export interface TextResponse {
   status: 200 | 202 | 400 | 403 | 404 | 502 | 503 | 504 | 507;
   text: string;
 }
@@ -177,16 +177,16 @@ export interface AgentBackend {
   /** All pods of this node as they may be shown: without literal env values and managedFields. */
   pods(): { items: readonly object[]; resourceVersion: string; ageSeconds: number };
   /** `consent` is asked right before the act; an answer other than undefined refuses it. */
-  upgrade(pod: PodRef, caller: Caller, options: { queue: boolean; consent: Consent }): Promise<TextAnswer>;
-  imagePull(pod: PodRef, caller: Caller): Promise<TextAnswer>;
+  upgrade(pod: PodRef, caller: Caller, options: { queue: boolean; reauthorize: Reauthorize }): Promise<TextResponse>;
+  imagePull(pod: PodRef, caller: Caller): Promise<TextResponse>;
   updates(): readonly Update[];
   decide(
     target: DaemonSetRef,
     revision: string,
     choice: Choice,
     caller: Caller,
-    consent: Consent,
-  ): Promise<DecideAnswer>;
+    reauthorize: Reauthorize,
+  ): Promise<DecideResult>;
   /** Newest first. */
   history(): readonly HistoryEntry[];
   device(): DeviceStatus;
@@ -195,9 +195,9 @@ export interface AgentBackend {
 }
 
 /** Looks at the caller once more; the text says why it may not, undefined that it may. */
-export type Consent = () => Promise<string | undefined>;
+export type Reauthorize = () => Promise<string | undefined>;
 
-export type DecideAnswer =
+export type DecideResult =
   /** 201 when there is nothing to carry out, 202 when it waits or is under way: durable in both cases. */
   | { kind: 'accepted'; status: 201 | 202; decision: Decision }
   /** `reason` is the rule that refused it, for programs. */

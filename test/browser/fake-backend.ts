@@ -1,4 +1,4 @@
-import type { AgentBackend, Choice, DecideAnswer, HistoryEntry, PodRef, TextAnswer } from '../../web/owner/types.ts';
+import type { AgentBackend, Choice, DecideResult, HistoryEntry, PodRef, TextResponse } from '../../web/owner/types.ts';
 import { decision, history, type Scene } from './fixtures.ts';
 
 export interface Decided {
@@ -13,16 +13,16 @@ export interface FakeBackend extends AgentBackend {
   readonly pulled: readonly PodRef[];
   show(scene: Scene): void;
   /** How the next decisions are answered; 202 for ever, without. */
-  answer(decide: (decided: Decided) => DecideAnswer | Promise<DecideAnswer>): void;
-  answerPull(answer: TextAnswer): void;
+  answer(decide: (decided: Decided) => DecideResult | Promise<DecideResult>): void;
+  answerPull(answer: TextResponse): void;
   remember(entries: readonly HistoryEntry[]): void;
 }
 
 export const createFakeBackend = (first: Scene): FakeBackend => {
   let scene = first;
   let entries = history;
-  let pullAnswer: TextAnswer = { status: 200, text: 'Image pre-pull requested' };
-  let decide: (decided: Decided) => DecideAnswer | Promise<DecideAnswer> = () => ({
+  let pullAnswer: TextResponse = { status: 200, text: 'Image pre-pull requested' };
+  let decide: (decided: Decided) => DecideResult | Promise<DecideResult> = () => ({
     kind: 'accepted',
     status: 202,
     decision: decision(),

@@ -1,10 +1,10 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { openDecisionBook } from '../../src/agent/decisions/index.ts';
-import { createSafeCheck } from '../../src/agent/device/index.ts';
+import { openDecisionStore } from '../../src/agent/decisions/index.ts';
 import { type Connection, createApi, defaultLimits, type Handler, tcpSite } from '../../src/agent/http/index.ts';
 import { createImagePulls } from '../../src/agent/images/index.ts';
-import { createAgent, type ServerTime } from '../../src/agent/index.ts';
+import { type ClockSkew, createAgent } from '../../src/agent/index.ts';
+import { createSafeCheck } from '../../src/agent/safe-check/index.ts';
 import { createEventRecorder, type KubeClient } from '../../src/kube/index.ts';
 import type { Env } from '../../src/runtime/index.ts';
 import type { Mount } from './disk.ts';
@@ -14,7 +14,7 @@ export interface AgentParts {
   env: Env;
   node: string;
   disk: Mount;
-  serverTime: ServerTime;
+  serverTime: ClockSkew;
   /** Called when requests are taken. */
   serves: (handler: Handler) => void;
 }
@@ -36,10 +36,10 @@ export const runAgent = async (
     reportingInstance: node,
   });
   const alone = { held: () => Promise.resolve(true), release: () => Promise.resolve() };
-  const book = await openDecisionBook({
+  const decisions = await openDecisionStore({
     dir: STATE,
     env,
-    on: { files: disk.journal, lock: () => Promise.resolve(alone) },
+    disk: { files: disk.journal, lock: () => Promise.resolve(alone) },
   });
   const images = createImagePulls({ client, env, criSocket: undefined });
   const agent = createAgent({
@@ -52,7 +52,7 @@ export const runAgent = async (
     timeZone: 'UTC',
     safe: createSafeCheck({ check: undefined, env }),
     images,
-    book,
+    decisions,
     aheadMs: () => serverTime.aheadMs(),
   });
   const { handler } = createApi({
@@ -62,7 +62,7 @@ export const runAgent = async (
     auth: { allowedUids: new Set([0]), tokens: undefined, clientCertificates: false },
     page: () => Promise.resolve([]),
     version: 'simulation',
-    onAnswer: () => undefined,
+    onResponse: () => undefined,
   });
   serves(handler);
   await Promise.all([events.run(signal), agent.run(signal), images.run(signal)]);
@@ -102,9 +102,9 @@ export const request = (handler: Handler, { method, path, body }: Request, waits
       },
     });
     const uid = (): Promise<number | undefined> => Promise.resolve(waits() ? 0 : undefined);
-    const { rateOfOne: rate, connectionsOfOne: connections } = defaultLimits;
+    const { ratePerCaller: rate, connectionsPerCaller: connections } = defaultLimits;
     const connection: Connection = {
-      peer: { via: 'loopback', address: '', uid: uid(), look: uid },
+      peer: { via: 'loopback', address: '', uid: uid(), recheck: uid },
       pending: 0,
       account: () => Promise.resolve({ key: 'uid:0', pool: 'allowed', rate, connections }),
     };

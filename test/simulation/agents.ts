@@ -1,5 +1,5 @@
 import type { Handler } from '../../src/agent/http/index.ts';
-import { createServerTime, type ServerTime } from '../../src/agent/index.ts';
+import { type ClockSkew, createClockSkew } from '../../src/agent/index.ts';
 import type { KubeClient } from '../../src/kube/index.ts';
 import { type Clock, createLogger, type Logger, silentLogger } from '../../src/runtime/index.ts';
 import { createChance } from '../sim/chance.ts';
@@ -21,7 +21,7 @@ export interface AgentProcess {
   node: string;
   machine: Machine;
   link: Link;
-  serverTime: ServerTime;
+  serverTime: ClockSkew;
 }
 
 export interface AgentsOptions {
@@ -63,7 +63,7 @@ export const createAgents = (options: AgentsOptions) => {
   const toldTo = ({ identity, serverTime }: AgentProcess): Told => ({
     learns(call, object) {
       // An answer names the time in whole seconds.
-      serverTime.note({ serverTime: Math.floor(time.now() / 1000) * 1000 });
+      serverTime.observe({ serverTime: Math.floor(time.now() / 1000) * 1000 });
       // A watch that is opened brings nothing yet.
       const isRead = call.verb === 'get' && call.ref !== undefined;
       if (isRead && call.resource?.plural === 'daemonsets') consent.told(identity, object as AnyDaemonSet);
@@ -92,7 +92,7 @@ export const createAgents = (options: AgentsOptions) => {
     const { random } = device;
     const link = createLink({ time, random, latencyMs: options.latencyMs });
     if (device.offline) link.cut(() => undefined);
-    const process: AgentProcess = { identity, node, machine, link, serverTime: createServerTime(machine.clock) };
+    const process: AgentProcess = { identity, node, machine, link, serverTime: createClockSkew(machine.clock) };
     device.process = process;
     const log: Logger = options.words
       ? createLogger({

@@ -1,6 +1,6 @@
-import type { JournalFile, JournalFiles } from '../../src/agent/journal/index.ts';
-import { afterPowerCut, createDisk, type Disk, type DiskOp } from '../../src/agent/journal/testing/index.ts';
 import type { StateFiles } from '../../src/agent/pods/index.ts';
+import type { JournalFile, JournalFiles } from '../../src/agent/storage/index.ts';
+import { afterPowerCut, createDisk, type Disk, type DiskOp } from '../../src/agent/storage/testing/index.ts';
 import type { Clock } from '../../src/runtime/index.ts';
 import type { CallFault } from './call.ts';
 import type { Machine } from './machine.ts';

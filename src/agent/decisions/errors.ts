@@ -1,7 +1,7 @@
-import type { JournalError } from '../journal/index.ts';
+import type { JournalError } from '../storage/index.ts';
 
 /** How both APIs answer that a decision could not be put on the disk. The sentence ends with the cure. */
-export const notKept = ({ code, message }: JournalError): { status: 503 | 507; text: string } => ({
+export const saveFailureOf = ({ code, message }: JournalError): { status: 503 | 507; text: string } => ({
   status: code === 'NoSpace' ? 507 : 503,
   text: `The decision could not be kept on this device, and nothing was sent: ${message}`,
 });

@@ -1,8 +1,8 @@
-export { JournalError, type JournalErrorCode } from '../journal/index.ts';
-export { type DecisionBookOptions, openDecisionBook } from './book.ts';
+export { JournalError, type JournalErrorCode } from '../storage/index.ts';
 export { actsAt, deadlineShare } from './deadline.ts';
-export { DecisionError, type DecisionErrorCode, notKept } from './errors.ts';
+export { DecisionError, type DecisionErrorCode, saveFailureOf } from './errors.ts';
 export { nextStep } from './next-step.ts';
 export { type ParseChoiceOptions, type ParsedChoice, parseChoice } from './parse-choice.ts';
+export { type DecisionStoreOptions, openDecisionStore } from './store.ts';
 export { parseTimeZone } from './time-zone.ts';
-export type { Deadline, DecisionBook, DecisionInput, Step, StepFacts, WaitReason } from './types.ts';
+export type { Deadline, DecisionInput, DecisionStore, Step, StepFacts, WaitReason } from './types.ts';

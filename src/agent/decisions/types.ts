@@ -16,7 +16,7 @@ export interface DecisionInput extends DaemonSetRef {
  * The decisions of this device. Each call resolves once its change is on the disk, and rejects with a `JournalError`
  * (such as `NoSpace`) without any change when it could not be put there.
  */
-export interface DecisionBook {
+export interface DecisionStore {
   /**
    * Replaces the open decision of the same DaemonSet. The same choice for the same revision answers the decision that
    * there is. Throws a `DecisionError` `Acting` while another one is acting, and `Newer` by `asOf`.

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { failure, type HttpAnswer } from './answer.ts';
+import { failure, type HttpResponse } from './response.ts';
 
-export type Body = { kind: 'text'; text: string } | { kind: 'refused'; answer: HttpAnswer };
+export type Body = { kind: 'text'; text: string } | { kind: 'refused'; answer: HttpResponse };
 
 // What an impatient client may still send after it was refused: enough for it to read why.
 const DISCARDED_BYTES = 256 * 1024;
@@ -41,7 +41,7 @@ export const readBody = async (request: IncomingMessage, most: number): Promise<
 const isJson = (contentType: string | undefined): boolean =>
   /^application\/json *(; *charset="?utf-8"? *)?$/i.test(contentType ?? '');
 
-export type JsonBody = { kind: 'object'; value: Record<string, unknown> } | { kind: 'refused'; answer: HttpAnswer };
+export type JsonBody = { kind: 'object'; value: Record<string, unknown> } | { kind: 'refused'; answer: HttpResponse };
 
 /** A JSON object. Its content type must say so: a form of a web page cannot send that without asking first. */
 export const readJson = async (request: IncomingMessage, most: number): Promise<JsonBody> => {

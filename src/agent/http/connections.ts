@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Peer, Peers } from '../callers/index.ts';
+import type { Peer, Peers } from '../auth/index.ts';
 import type { Limits, Rate } from './limits.ts';
 
 /** One accepted connection. */
@@ -46,13 +46,13 @@ export const createConnections = (
   let size = 0;
 
   const accountOf = async (peer: Peer): Promise<Account> => {
-    const one = { rate: limits.rateOfOne, connections: limits.connectionsOfOne };
+    const one = { rate: limits.ratePerCaller, connections: limits.connectionsPerCaller };
     if (peer.via === 'remote') return { key: `address:${peer.address}`, pool: 'others', ...one };
     const uid = await peer.uid;
     if (uid !== undefined && auth.allowedUids.has(uid)) return { key: `uid:${uid}`, pool: 'allowed', ...one };
     if (uid !== undefined && auth.withCredentials) return { key: `uid:${uid}`, pool: 'others', ...one };
-    const { rateOfStrangers: rate, connectionsOfStrangers } = limits;
-    return { key: 'strangers', pool: 'others', rate, connections: connectionsOfStrangers };
+    const { rateOfAnonymous: rate, connectionsOfAnonymous } = limits;
+    return { key: 'strangers', pool: 'others', rate, connections: connectionsOfAnonymous };
   };
 
   /** Counts the socket while it is open. */

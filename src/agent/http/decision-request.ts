@@ -1,10 +1,10 @@
 import { type ParseChoiceOptions, parseChoice } from '../decisions/index.ts';
 import type { Choice } from '../types.ts';
-import { failure, type HttpAnswer } from './answer.ts';
+import { failure, type HttpResponse } from './response.ts';
 
 export type DecisionRequest =
   | { kind: 'ok'; revision: string; choice: Choice }
-  | { kind: 'refused'; answer: HttpAnswer };
+  | { kind: 'refused'; answer: HttpResponse };
 
 const LONGEST_REVISION = 253;
 

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { Env } from '../../runtime/index.ts';
 import type { AgentBackend } from '../types.ts';
-import { failure, type HttpAnswer } from './answer.ts';
 import type { Limits } from './limits.ts';
-import type { StreamAnswer } from './route.ts';
+import { failure, type HttpResponse } from './response.ts';
+import type { StreamResponse } from './route.ts';
 
 export interface EventStreams {
-  open(backend: AgentBackend): HttpAnswer | StreamAnswer;
+  open(backend: AgentBackend): HttpResponse | StreamResponse;
   readonly size: number;
   /** Ends all of them. */
   close(): void;

@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Env } from '../../runtime/index.ts';
-import type { Authenticate, Verdict } from '../callers/index.ts';
-import { JournalError, notKept } from '../decisions/index.ts';
+import type { Authenticator, AuthResult } from '../auth/index.ts';
+import { JournalError, saveFailureOf } from '../decisions/index.ts';
 import type { AgentBackend } from '../types.ts';
-import { failure, type HttpAnswer, json } from './answer.ts';
 import { discard, readJson } from './body.ts';
 import type { Connection } from './connections.ts';
 import type { Limits } from './limits.ts';
 import { checkOrigin, type Site } from './origin.ts';
-import type { PageAnswers } from './page-answers.ts';
+import type { PageRoutes } from './page-routes.ts';
 import type { RateLimiter } from './rate-limiter.ts';
-import { findRoute, type Match, type Route, type StreamAnswer } from './route.ts';
+import { failure, type HttpResponse, json } from './response.ts';
+import { findRoute, type Match, type Route, type StreamResponse } from './route.ts';
 import { isNamespace, isObjectName, parseTarget, type Target } from './target.ts';
 
 export interface HandlerParts {
@@ -18,13 +18,13 @@ export interface HandlerParts {
   backend: AgentBackend;
   limits: Limits;
   rates: RateLimiter;
-  authenticate: Authenticate;
+  authenticate: Authenticator;
   routes: readonly Route[];
   /** Of the routes. */
   document: object;
-  page: PageAnswers;
+  page: PageRoutes;
   /** Hears of every answer. */
-  onAnswer: (status: number, refusal: string | undefined) => void;
+  onResponse: (status: number, refusal: string | undefined) => void;
 }
 
 /** Answers one request that came in on `connection`, at a listener that is reached as `site`. Never rejects. */
@@ -48,12 +48,12 @@ const ALWAYS: Readonly<Record<string, string>> = {
   'x-frame-options': 'DENY',
 };
 
-const methodNotAllowed = (method: string, allow: readonly string[]): HttpAnswer =>
+const methodNotAllowed = (method: string, allow: readonly string[]): HttpResponse =>
   method === 'OPTIONS'
     ? { status: 204, headers: { allow: allow.join(', ') } }
     : failure(405, `the method here is ${allow.join(' or ')}`, { headers: { allow: allow.join(', ') } });
 
-const badName = ({ params }: Match): HttpAnswer | undefined => {
+const badName = ({ params }: Match): HttpResponse | undefined => {
   for (const [name, value] of params) {
     const good = name === 'namespace' ? isNamespace(value) : isObjectName(value);
     if (!good) return failure(400, `"${value.slice(0, 80)}" is no name of a ${name}`, { cause: 'BadName' });
@@ -61,7 +61,7 @@ const badName = ({ params }: Match): HttpAnswer | undefined => {
   return undefined;
 };
 
-const refuse = ({ status, message, reason }: Extract<Verdict, { kind: 'refused' }>): HttpAnswer =>
+const refuse = ({ status, message, reason }: Extract<AuthResult, { kind: 'refused' }>): HttpResponse =>
   failure(status, message, {
     cause: reason,
     headers: status === 401 ? { 'www-authenticate': 'Bearer realm="edgeset-agent"' } : {},
@@ -69,8 +69,8 @@ const refuse = ({ status, message, reason }: Extract<Verdict, { kind: 'refused' 
   });
 
 /** Nothing that is not on the disk is ever done. */
-const unkept = (error: JournalError): HttpAnswer => {
-  const { status, text } = notKept(error);
+const notSaved = (error: JournalError): HttpResponse => {
+  const { status, text } = saveFailureOf(error);
   return failure(status, text, { cause: error.code, retryAfterSeconds: 10 });
 };
 
@@ -81,17 +81,20 @@ const unkept = (error: JournalError): HttpAnswer => {
 export const createHandler = (parts: HandlerParts): Handler => {
   const { env, backend, limits, rates, authenticate, routes, document, page } = parts;
 
-  const overRate = async (connection: Connection): Promise<HttpAnswer | undefined> => {
+  const overRate = async (connection: Connection): Promise<HttpResponse | undefined> => {
     const { key, pool, rate } = await connection.account();
     // One caller's share first: whoever has used that up takes nothing from the others.
-    const seconds = rates.take(key, rate) || rates.take(pool, limits.rateOfAll);
+    const seconds = rates.take(key, rate) || rates.take(pool, limits.ratePerPool);
     return seconds === 0
       ? undefined
       : failure(429, 'too many requests', { cause: 'RateLimited', retryAfterSeconds: seconds, close: true });
   };
 
   /** What needs no caller: the page's files and the description of this API hold nothing of this device. */
-  const open = async ({ method = '', headers }: IncomingMessage, { path }: Target): Promise<HttpAnswer | undefined> => {
+  const open = async (
+    { method = '', headers }: IncomingMessage,
+    { path }: Target,
+  ): Promise<HttpResponse | undefined> => {
     const found = path === '/openapi.json' ? json(200, document) : await page.find(path, headers['if-none-match']);
     if (found === undefined) return undefined;
     return READING.includes(method) ? found : methodNotAllowed(method, ['GET', 'HEAD', 'OPTIONS']);
@@ -100,8 +103,8 @@ export const createHandler = (parts: HandlerParts): Handler => {
   const call = async (
     request: IncomingMessage,
     target: Target,
-    verdict: Extract<Verdict, { kind: 'caller' }>,
-  ): Promise<HttpAnswer | StreamAnswer> => {
+    verdict: Extract<AuthResult, { kind: 'caller' }>,
+  ): Promise<HttpResponse | StreamResponse> => {
     const { method = '' } = request;
     const routed = findRoute(routes, method, target.segments);
     if (routed.kind === 'none') return failure(404, 'there is nothing here: see /openapi.json');
@@ -117,7 +120,7 @@ export const createHandler = (parts: HandlerParts): Handler => {
       backend,
       request,
       caller: verdict.caller,
-      consent: verdict.consent,
+      reauthorize: verdict.reauthorize,
       param: (name) => match.params.get(name) ?? '',
       query: target.query,
       body: body?.value ?? {},
@@ -128,7 +131,7 @@ export const createHandler = (parts: HandlerParts): Handler => {
     request: IncomingMessage,
     connection: Connection,
     site: Site,
-  ): Promise<HttpAnswer | StreamAnswer> => {
+  ): Promise<HttpResponse | StreamResponse> => {
     const target = parseTarget(request.url ?? '', limits.targetChars);
     if (target === undefined)
       return failure(400, 'the path is not one that this API knows', { cause: 'BadTarget', close: true });
@@ -148,7 +151,7 @@ export const createHandler = (parts: HandlerParts): Handler => {
     return verdict.kind === 'refused' ? refuse(verdict) : call(request, target, verdict);
   };
 
-  const send = (request: IncomingMessage, response: ServerResponse, { close, ...sent }: HttpAnswer): void => {
+  const send = (request: IncomingMessage, response: ServerResponse, { close, ...sent }: HttpResponse): void => {
     const { status, contentType, body = '', headers = {} } = sent;
     if (!request.complete) discard(request);
     const unread = !request.complete && Number(request.headers['content-length'] ?? 1) > 0;
@@ -161,26 +164,26 @@ export const createHandler = (parts: HandlerParts): Handler => {
   };
 
   return async (request, response, connection, site) => {
-    let result: HttpAnswer | StreamAnswer;
+    let result: HttpResponse | StreamResponse;
     connection.pending += 1;
     try {
       result = await answer(request, connection, site);
     } catch (error) {
       if (request.destroyed && !request.complete) return;
       env.log.error('a request failed', { method: request.method, error });
-      result = error instanceof JournalError ? unkept(error) : failure(500, 'the agent failed: its log says more');
+      result = error instanceof JournalError ? notSaved(error) : failure(500, 'the agent failed: its log says more');
     } finally {
       connection.pending -= 1;
     }
     if ('stream' in result) {
       for (const [name, value] of Object.entries(ALWAYS)) response.setHeader(name, value);
       result.stream(response, request.method === 'HEAD');
-      parts.onAnswer(200, undefined);
+      parts.onResponse(200, undefined);
       return;
     }
     if (result.refusal !== undefined && result.status < 500)
       env.log.debug('refused', { status: result.status, cause: result.refusal, via: connection.peer.via });
-    parts.onAnswer(result.status, result.refusal);
+    parts.onResponse(result.status, result.refusal);
     send(request, response, result);
   };
 };

@@ -19,16 +19,16 @@ export interface Limits {
   /** Of the allowed local users together, and of all others together: neither can take the other's. */
   connections: number;
   /** Of one local user or remote address. */
-  connectionsOfOne: number;
+  connectionsPerCaller: number;
   /** Of all who may not call, or cannot be told apart, together. */
-  connectionsOfStrangers: number;
+  connectionsOfAnonymous: number;
   /** Requests of one connection that wait for their answer. */
   pipelined: number;
   /** Requests a second: on average, and at once. */
-  rateOfOne: Rate;
-  rateOfStrangers: Rate;
+  ratePerCaller: Rate;
+  rateOfAnonymous: Rate;
   /** Of the allowed local users together, and of all others together. */
-  rateOfAll: Rate;
+  ratePerPool: Rate;
   /** Event streams. */
   streams: number;
   /** Of one event stream: its reader comes back, and is asked again who it is. */
@@ -55,12 +55,12 @@ export const defaultLimits: Limits = {
   idleMs: 45_000,
   sockets: 2048,
   connections: 128,
-  connectionsOfOne: 64,
-  connectionsOfStrangers: 16,
+  connectionsPerCaller: 64,
+  connectionsOfAnonymous: 16,
   pipelined: 8,
-  rateOfOne: { perSecond: 20, burst: 80 },
-  rateOfStrangers: { perSecond: 5, burst: 20 },
-  rateOfAll: { perSecond: 60, burst: 240 },
+  ratePerCaller: { perSecond: 20, burst: 80 },
+  rateOfAnonymous: { perSecond: 5, burst: 20 },
+  ratePerPool: { perSecond: 60, burst: 240 },
   streams: 16,
   streamMs: 15 * 60_000,
   heartbeatMs: 15_000,

@@ -5,9 +5,9 @@ import path from 'node:path';
 import { after, describe, it, type TestContext } from 'node:test';
 import { fromJSONSchema, type ZodType } from 'zod';
 import { silentLogger } from '../../runtime/index.ts';
-import { openTokenFile } from '../callers/index.ts';
+import { openTokenFile } from '../auth/index.ts';
 import { JournalError, type JournalErrorCode } from '../decisions/index.ts';
-import type { TextAnswer, Update } from '../types.ts';
+import type { TextResponse, Update } from '../types.ts';
 import type { FakeBackend } from './testing/fake-backend.ts';
 import { shopUpdate } from './testing/fake-backend.ts';
 import { type RawAnswer, sendRaw } from './testing/raw-http.ts';
@@ -81,7 +81,8 @@ const guardCases: Record<number, (t: TestContext, request: Request) => Promise<R
       body: 'x'.repeat(5000),
     }),
   421: async (t, request) => send(await startServer(t), { ...request, headers: ['Host: evil.example'] }),
-  429: async (t, request) => send(await startServer(t, { limits: { rateOfAll: { perSecond: 1, burst: 0 } } }), request),
+  429: async (t, request) =>
+    send(await startServer(t, { limits: { ratePerPool: { perSecond: 1, burst: 0 } } }), request),
   500: async (t, request) => {
     const started = await startServer(t);
     started.backend.next.fail = new Error('broken');
@@ -104,7 +105,7 @@ interface Case {
   request: Request;
   prepare?: (backend: FakeBackend) => void;
 }
-const answering = (status: TextAnswer['status']) => (backend: FakeBackend) => {
+const answering = (status: TextResponse['status']) => (backend: FakeBackend) => {
   backend.next.upgrade = { status, text: 'because' };
 };
 const refusing = (status: 403 | 404 | 409 | 422) => (backend: FakeBackend) => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { failure, type HttpAnswer } from './answer.ts';
+import { failure, type HttpResponse } from './response.ts';
 
 /** Where one listener is reached: the `Host` headers that it answers to, in lower case. */
 export interface Site {
@@ -39,7 +39,7 @@ const count = (request: IncomingMessage, name: string): number => {
  * Refuses what a web page of somebody else could send: by a name that it made point here (`Host`), or from its own
  * origin. `same-site` is foreign as well: another port of localhost is another program.
  */
-export const checkOrigin = (request: IncomingMessage, site: Site): HttpAnswer | undefined => {
+export const checkOrigin = (request: IncomingMessage, site: Site): HttpResponse | undefined => {
   const { host = '', origin, 'sec-fetch-site': fetchSite } = request.headers;
   for (const name of ['host', 'origin', 'authorization', 'sec-fetch-site'])
     if (count(request, name) > 1)

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AgentBackend, Caller, Consent } from '../types.ts';
-import type { HttpAnswer } from './answer.ts';
+import type { AgentBackend, Caller, Reauthorize } from '../types.ts';
+import type { HttpResponse } from './response.ts';
 import type { Schema } from './schemas.ts';
 
 /** What a route is given: the caller is known and the path's names are well-formed. */
@@ -8,7 +8,7 @@ export interface Call {
   backend: AgentBackend;
   request: IncomingMessage;
   caller: Caller;
-  consent: Consent;
+  reauthorize: Reauthorize;
   param(name: 'namespace' | 'podName' | 'daemonSet'): string;
   query: URLSearchParams;
   /** The JSON object of a route that has a body. */
@@ -16,7 +16,7 @@ export interface Call {
 }
 
 /** Takes the response over, to write for longer than one answer. */
-export interface StreamAnswer {
+export interface StreamResponse {
   stream(response: ServerResponse, head: boolean): void;
 }
 
@@ -37,7 +37,7 @@ export interface Route {
       { description: string; contentType: string; schema: Schema; headers?: Readonly<Record<string, string>> }
     >
   >;
-  handle(call: Call): HttpAnswer | StreamAnswer | Promise<HttpAnswer | StreamAnswer>;
+  handle(call: Call): HttpResponse | StreamResponse | Promise<HttpResponse | StreamResponse>;
 }
 
 export interface Match {

@@ -318,7 +318,7 @@ describe('time and size', () => {
     }
   });
   it('callers that ask too often are told when to come again', async (t) => {
-    const { url, answers } = await startServer(t, { limits: { rateOfOne: { perSecond: 1, burst: 3 } } });
+    const { url, answers } = await startServer(t, { limits: { ratePerCaller: { perSecond: 1, burst: 3 } } });
     const statuses: number[] = [];
     let last: Response | undefined;
     for (let at = 0; at < 5; at += 1) {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import type { Socket } from 'node:net';
 import { type BindAddress, formatAddress, ListenError } from '../../process/index.ts';
 import { type Env, OptionError } from '../../runtime/index.ts';
-import { type AuthOptions as CallerOptions, createPeers, isLoopback, loadPeerCredentials } from '../callers/index.ts';
+import { type AuthOptions as CallerOptions, createPeers, isLoopback, loadPeerCredentials } from '../auth/index.ts';
 import type { Asset } from '../page/index.ts';
 import type { AgentBackend } from '../types.ts';
 import { createApi } from './api.ts';
@@ -36,7 +36,7 @@ export interface AgentServerOptions {
   version: string;
   limits?: Partial<Limits>;
   /** Hears of every answer, and why a request was refused. */
-  onAnswer?: (status: number, refusal: string | undefined) => void;
+  onResponse?: (status: number, refusal: string | undefined) => void;
 }
 
 export interface AgentServer {
@@ -87,7 +87,7 @@ const listenOnTcp = (server: Server, address: BindAddress): Promise<number> =>
  * serves nothing.
  */
 export const createAgentServer = async (options: AgentServerOptions): Promise<AgentServer> => {
-  const { backend, env, listen, auth, version, onAnswer = () => undefined } = options;
+  const { backend, env, listen, auth, version, onResponse = () => undefined } = options;
   const limits: Limits = { ...defaultLimits, ...options.limits };
   checkListen(listen, auth.tokens !== undefined);
   const clientCertificates = listen.tls?.clientCaFile !== undefined;
@@ -100,7 +100,7 @@ export const createAgentServer = async (options: AgentServerOptions): Promise<Ag
     auth: { ...auth, clientCertificates },
     page,
     version,
-    onAnswer,
+    onResponse,
   });
   const connections = createConnections(createPeers({ log: env.log, credentials }), limits, {
     allowedUids: auth.allowedUids,

@@ -3,11 +3,11 @@ import { backoffMs, compareVersions, type KubeClient } from '../../kube/index.ts
 import { announcedRevision, type ImageReady, imageReadyOf, needUpgradeOf } from '../../rollout/index.ts';
 import { type Env, sleep, untilAborted } from '../../runtime/index.ts';
 import type { ImageState } from '../types.ts';
-import type { CriClient } from './cri.ts';
+import { createConditionWriter, isRefused, type PullRequest } from './condition-writer.ts';
+import type { CriClient } from './cri/client.ts';
 import { DEFAULT_LIMITS, type PullLimits } from './limits.ts';
 import { readPullLogins } from './pull-secrets.ts';
 import { hasAllImages, pullImages } from './puller.ts';
-import { type Asked, createReporter, isRefused } from './report.ts';
 
 /** A revision whose images are wanted ahead of time. */
 export interface PullTarget {
@@ -47,7 +47,7 @@ export interface ImagePulls {
   run(signal: AbortSignal): Promise<void>;
 }
 
-interface Job extends Asked {
+interface Job extends PullRequest {
   /** Of the pod as it was when asked: older views of it say nothing about this request. */
   resourceVersion: string;
   cancel: AbortController;
@@ -128,7 +128,7 @@ const until = async (signal: AbortSignal, work: Promise<void>): Promise<void> =>
 export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
   const { client, env, criSocket } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const report = createReporter(client, env, limits, criSocket !== undefined);
+  const report = createConditionWriter(client, env, limits, criSocket !== undefined);
   const stopped = new AbortController();
   const jobs = new Map<string, Job>();
   const seen = new Map<string, Seen>();
@@ -139,7 +139,7 @@ export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
 
   let loaded: Promise<CriClient> | undefined;
   const runtime = (socket: string): Promise<CriClient> => {
-    loaded ??= import('./cri.ts').then(({ createCriClient }) => createCriClient(socket, env.clock));
+    loaded ??= import('./cri/client.ts').then(({ createCriClient }) => createCriClient(socket, env.clock));
     return loaded;
   };
 
@@ -152,14 +152,14 @@ export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
       env,
       limits,
       logins: (within: AbortSignal) => readPullLogins(client, job.namespace, spec, within),
-      onSetback: (cause: string) => {
+      onRetry: (cause: string) => {
         job.message = `trying again: ${cause}`;
         env.log.warn('an image could not be pulled yet', { pod: `${job.namespace}/${job.name}`, cause });
       },
     };
     let result = await pullImages(puller, spec, signal);
     // Without a link to the API server there was likely none to the registry: that is no failure of the image.
-    while (result.kind === 'failed' && (await report.wasOutOfTouch(job, signal)))
+    while (result.kind === 'failed' && (await report.wasDisconnected(job, signal)))
       result = await pullImages(puller, spec, signal);
     const told =
       result.kind === 'ready'

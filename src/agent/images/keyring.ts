@@ -1,5 +1,5 @@
 import type { Secret } from 'kubernetes-types/core/v1.d.ts';
-import type { RegistryLogin } from './cri.ts';
+import type { RegistryLogin } from './cri/client.ts';
 
 /** Docker's own registry, as `docker login` files it. */
 const DEFAULT_REGISTRY = 'index.docker.io';

@@ -1,18 +1,18 @@
 import type { PodSpec } from 'kubernetes-types/core/v1.d.ts';
 import { backoffMs } from '../../kube/index.ts';
 import { type Env, sleep } from '../../runtime/index.ts';
-import type { CriClient } from './cri.ts';
-import { CriError } from './cri-error.ts';
+import type { CriClient } from './cri/client.ts';
+import { CriError } from './cri/errors.ts';
 import { whyNoRoom } from './disk-space.ts';
+import { imagesOf, type WantedImage } from './image-references.ts';
 import type { PullLimits } from './limits.ts';
 import type { PullLogins } from './pull-secrets.ts';
 import { repositoryOf } from './reference.ts';
-import { imagesOf, type WantedImage } from './template-images.ts';
 
 export type PullResult = { kind: 'ready' } | { kind: 'failed'; cause: string };
 
 /** Why one attempt came to nothing; `final` where another one would end the same. */
-interface Setback {
+interface AttemptFailure {
   cause: string;
   final: boolean;
 }
@@ -34,7 +34,7 @@ export interface PullerOptions {
   /** Read anew for each attempt: a secret may have been mended meanwhile. */
   logins: (signal: AbortSignal) => Promise<PullLogins>;
   /** Told of each attempt that failed and is followed by another. */
-  onSetback: (cause: string) => void;
+  onRetry: (cause: string) => void;
 }
 
 /** Whether the node has every image of `spec` that a pod could start with; with policy Always, the runtime decides. */
@@ -47,7 +47,7 @@ export const hasAllImages = async (cri: CriClient, spec: PodSpec, signal: AbortS
 export const pullImages = async (options: PullerOptions, spec: PodSpec, signal: AbortSignal): Promise<PullResult> => {
   const { cri, env, limits, logins } = options;
 
-  const pull = async (image: string, attempt: number): Promise<Setback | undefined> => {
+  const pull = async (image: string, attempt: number): Promise<AttemptFailure | undefined> => {
     const { keyring, problems } = await logins(signal);
     const known = keyring.lookUp(repositoryOf(image));
     const allowedMs = Math.min(limits.longestPullMs, limits.pullMs * 2 ** (attempt - 1));
@@ -71,7 +71,7 @@ export const pullImages = async (options: PullerOptions, spec: PodSpec, signal: 
     return { cause: [cause, ...problems].join('; '), final: isFinal(last) };
   };
 
-  const obtain = async ({ image, policy }: WantedImage, attempt: number): Promise<Setback | undefined> => {
+  const obtain = async ({ image, policy }: WantedImage, attempt: number): Promise<AttemptFailure | undefined> => {
     const present = await cri.hasImage(image, signal);
     if (present && policy !== 'Always') return undefined;
     if (policy === 'Never')
@@ -88,7 +88,7 @@ export const pullImages = async (options: PullerOptions, spec: PodSpec, signal: 
   };
 
   const obtained = new Set<string>();
-  const attemptAll = async (attempt: number): Promise<Setback | undefined> => {
+  const attemptAll = async (attempt: number): Promise<AttemptFailure | undefined> => {
     for (const wanted of imagesOf(spec)) {
       if (obtained.has(wanted.image)) continue;
       try {
@@ -108,7 +108,7 @@ export const pullImages = async (options: PullerOptions, spec: PodSpec, signal: 
     const setback = await attemptAll(attempt);
     if (!setback) return { kind: 'ready' };
     if (setback.final || attempt >= limits.attempts) return { kind: 'failed', cause: setback.cause };
-    options.onSetback(setback.cause);
+    options.onRetry(setback.cause);
     await sleep(env.clock, backoffMs(env, attempt, limits.backoff), signal);
   }
 };

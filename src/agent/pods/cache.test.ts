@@ -223,7 +223,7 @@ describe('pod cache', () => {
     const { clock, start } = world();
     const { cache } = start();
     await clock.advance(10);
-    cache.link.unanswered();
+    cache.connection.unanswered();
     assert.equal(cache.connected(), false);
     await clock.advance(1_100);
     assert.equal(cache.connected(), true);

@@ -2,11 +2,11 @@ import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { compareVersions, createReflector, type KubeClient, keyOf, type Reflector } from '../../kube/index.ts';
 import { pods } from '../../resources/index.ts';
 import { type Env, sleep } from '../../runtime/index.ts';
+import { createStateFile, type StateFiles } from '../storage/state-file.ts';
 import type { PodRef } from '../types.ts';
-import { createContact, type SavedContact, TICK_MS } from './contact.ts';
-import { createLinkState, type LinkState } from './link-state.ts';
+import { type ApiConnection, createApiConnection } from './api-connection.ts';
+import { createCacheAge, type SavedCacheAge, TICK_MS } from './cache-age.ts';
 import { sanitizePod } from './sanitize.ts';
-import { createStateFile, type StateFiles } from './state-file.ts';
 
 export interface PodCacheOptions {
   client: Pick<KubeClient, 'list' | 'watch'>;
@@ -36,7 +36,7 @@ export interface PodCache {
   since(): number;
   lastContact(): number | undefined;
   /** What other calls of this agent find out of the link. */
-  readonly link: Pick<LinkState, 'answered' | 'unanswered'>;
+  readonly connection: Pick<ApiConnection, 'answered' | 'unanswered'>;
   /** Told of every change of a pod and of `connected`. Returns how to end it. */
   onChange(listener: () => void): () => void;
 }
@@ -52,7 +52,7 @@ interface Snapshot {
   format: typeof FORMAT;
   node: string;
   resourceVersion: string;
-  contact: SavedContact;
+  contact: SavedCacheAge;
   items: Pod[];
 }
 
@@ -73,20 +73,24 @@ export const createPodCache = ({ client, env, node, namespaces, dir, files }: Po
   const kind = { dir, name: 'pods.json', env, parse: parseSnapshot(node) };
   const file = createStateFile<Snapshot>({ ...kind, ...(files && { files }) });
   const kept = file.initial;
-  const contact = createContact(env.clock, kept?.contact);
+  const contact = createCacheAge(env.clock, kept?.contact);
   const listeners = new Set<() => void>();
   const changed = (): void => {
     for (const listener of listeners) listener();
   };
-  const link = createLinkState(env.clock, changed, () => contact.heard());
+  const connection = createApiConnection(env.clock, changed, () => contact.reset());
   let running: AbortSignal | undefined;
   let probing = false;
 
   /** A link that was silent once may have healed long before its watches have anything to tell. */
   const probe = async (signal: AbortSignal): Promise<void> => {
-    for (let delay = FIRST_PROBE_MS; link.silent && !signal.aborted; delay = Math.min(LONGEST_PROBE_MS, 2 * delay)) {
+    for (
+      let delay = FIRST_PROBE_MS;
+      connection.unresponsive && !signal.aborted;
+      delay = Math.min(LONGEST_PROBE_MS, 2 * delay)
+    ) {
       await sleep(env.clock, delay, signal);
-      if (!link.silent) return;
+      if (!connection.unresponsive) return;
       const one = {
         fieldSelector: `spec.nodeName=${node}`,
         limit: 1,
@@ -95,13 +99,13 @@ export const createPodCache = ({ client, env, node, namespaces, dir, files }: Po
       };
       const scope = namespaces?.[0];
       await client.list(pods, { ...one, signal, ...(scope === undefined ? {} : { namespace: scope }) }).then(
-        () => link.answered(),
+        () => connection.answered(),
         (error: unknown) => env.log.debug('the API server does not answer', { error }),
       );
     }
   };
   const onSilence = (): void => {
-    link.unanswered();
+    connection.unanswered();
     if (probing || !running) return;
     probing = true;
     probe(running)
@@ -138,7 +142,7 @@ export const createPodCache = ({ client, env, node, namespaces, dir, files }: Po
   const unsynced = new Set(scopes);
   const reflectors: Reflector<Pod>[] = scopes.map((namespace) =>
     createReflector<Pod, Pod>({
-      client: link.observe(namespace, client),
+      client: connection.observe(namespace, client),
       env,
       resource: pods,
       ...(namespace === '' ? {} : { namespace }),
@@ -185,10 +189,10 @@ export const createPodCache = ({ client, env, node, namespaces, dir, files }: Po
       return newest();
     },
     ageSeconds: () => contact.ageSeconds(),
-    connected: () => !stale && link.connected,
-    since: () => link.since,
-    lastContact: () => contact.lastAt(),
-    link: { answered: () => link.answered(), unanswered: onSilence },
+    connected: () => !stale && connection.connected,
+    since: () => connection.since,
+    lastContact: () => contact.lastContactAt(),
+    connection: { answered: () => connection.answered(), unanswered: onSilence },
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -1,4 +1,4 @@
-import { type DecisionBook, DecisionError, type JournalError } from '../decisions/index.ts';
+import { DecisionError, type DecisionStore, type JournalError } from '../decisions/index.ts';
 import type { DaemonSetRef, Decision, HistoryEntry } from '../types.ts';
 
 /** What a journal would have on its disk. */
@@ -13,7 +13,7 @@ export interface Records {
 export const createMemoryBook = (
   now: () => number,
   records: Records = { decisions: [], history: [] },
-): DecisionBook & { records: Records } => {
+): DecisionStore & { records: Records } => {
   const listeners = new Set<() => void>();
   const stamp = (): string => new Date(now()).toISOString();
   const of = (ref: DaemonSetRef): Decision | undefined =>

@@ -9,9 +9,9 @@ import { announcementPatch, type NeedUpgradeReason, needUpgradeOf } from '../../
 import { createLogger, createVirtualClock, silentLogger, systemClock } from '../../runtime/index.ts';
 import { createEmbeddedCluster, machineryClient } from '../../sim/index.ts';
 import { type Agent, createAgent } from '../agent.ts';
-import type { SafeCheck } from '../device/index.ts';
 import type { ImagePulls } from '../images/index.ts';
-import type { Caller, Consent } from '../types.ts';
+import type { SafeCheck } from '../safe-check/index.ts';
+import type { Caller, Reauthorize } from '../types.ts';
 import { createMemoryBook, type Records } from './memory-book.ts';
 
 export type Verb = 'get' | 'delete' | 'patch';
@@ -30,7 +30,7 @@ export interface Fault {
 }
 
 export const owner: Caller = { identity: 'uid:0', via: 'loopback' };
-export const consented: Consent = () => Promise.resolve(undefined);
+export const authorized: Reauthorize = () => Promise.resolve(undefined);
 
 /** A device in a cluster that lives in virtual time, with a link that can be made bad. */
 export const createWorld = async (options: { node?: string } = {}) => {
@@ -193,7 +193,7 @@ export const createWorld = async (options: { node?: string } = {}) => {
       lives.delete(before);
     }
     const end = new AbortController();
-    const book = createMemoryBook(() => clock.now(), own);
+    const decisions = createMemoryBook(() => clock.now(), own);
     const agent: Agent = createAgent({
       client: clientOf(end.signal),
       env,
@@ -203,7 +203,7 @@ export const createWorld = async (options: { node?: string } = {}) => {
       timeZone: 'UTC',
       safe,
       images: pulls,
-      book,
+      decisions,
       aheadMs: () => device.aheadMs,
     });
     const life = { end, running: agent.run(end.signal), dir, records: own };
@@ -213,7 +213,7 @@ export const createWorld = async (options: { node?: string } = {}) => {
       await life.running;
       lives.delete(life);
     };
-    return { agent, book, stop };
+    return { agent, decisions, stop };
   };
 
   let halted = false;

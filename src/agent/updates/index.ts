@@ -1,6 +1,6 @@
 export {
-  type Announced,
-  announcedOf,
+  type Announcement,
+  announcementOf,
   daemonSetOf,
   imageBlockOf,
   imagesOf,
@@ -9,7 +9,7 @@ export {
   isTerminating,
   type Owner,
   revisionOf,
-} from './announced.ts';
-export { type Episode, type Known, refKey, type Terms } from './known.ts';
-export { createKnownUpdates, type Here, type KnownUpdates } from './known-updates.ts';
+} from './announcement.ts';
+export { type Episode, refKey, type Terms, type UpdateRecord } from './record.ts';
 export { daemonSetsAt, termsOf } from './terms-watch.ts';
+export { createUpdateTracker, type TrackedUpdate, type UpdateTracker } from './tracker.ts';

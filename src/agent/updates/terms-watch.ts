@@ -2,8 +2,8 @@ import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { createReflector, defineResource, type KubeClient, type Resource } from '../../kube/index.ts';
 import { readOtaTerms } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
-import { groupOf, isAdvanced, type Owner } from './announced.ts';
-import { refKey, type Terms } from './known.ts';
+import { groupOf, isAdvanced, type Owner } from './announcement.ts';
+import { refKey, type Terms } from './record.ts';
 
 /** Where the DaemonSets of this version are served: of both kinds, the annotations and the strategy stand in one place. */
 export const daemonSetsAt = (apiVersion: string): Resource<DaemonSet> => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ContainerStatus, Pod, PodSpec } from 'kubernetes-types/core/v1.d.ts';
-import type { AuditRecord } from '../../conformance/index.ts';
+import type { AuditRecord } from '../index.ts';
 import { type Case, type PodView, type Shape, section } from '../kit/index.ts';
 import { setRolling, starting } from './strategy.ts';
 

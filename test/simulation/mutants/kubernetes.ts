@@ -177,7 +177,7 @@ export const kubernetes: readonly Mutant[] = [
     story: 'a deletion that was missed while a watch was down is never noticed',
     breaks: ['L1', 'L2', 'S16'],
     file: 'src/kube/reflector-cache.ts',
-    find: '          tell(audience, (handler) => handler.remove?.(key, value));\n',
+    find: '          events(audience, (handler) => handler.remove?.(key, value));\n',
     replace: '',
     hunt: history(
       {},

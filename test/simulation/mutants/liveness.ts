@@ -88,8 +88,8 @@ export const liveness: readonly Mutant[] = [
     story: 'of an old and a new pod the new one is taken away again, and made again',
     breaks: ['S6', 'L6'],
     file: 'src/rollout/surge.ts',
-    find: 'if (fresh) return isAvailable(fresh) ? old[0]',
-    replace: 'if (fresh) return isAvailable(fresh) ? fresh',
+    find: 'if (liveReads) return isAvailable(liveReads) ? old[0]',
+    replace: 'if (liveReads) return isAvailable(liveReads) ? liveReads',
     hunt: history(surge, release(10)),
   },
   {
@@ -98,8 +98,8 @@ export const liveness: readonly Mutant[] = [
     story: 'an act whose answer was lost waits for it for ever',
     breaks: ['L1', 'L7'],
     file: 'src/controller/actor.ts',
-    find: "          case 'unsure':\n            ledger.setStage(node, 'unsure', now);",
-    replace: "          case 'unsure':\n            ledger.setStage(node, 'sending', now);",
+    find: "          case 'unsure':\n            records.setStage(node, 'unsure', now);",
+    replace: "          case 'unsure':\n            records.setStage(node, 'sending', now);",
     hunt: history(
       {},
       at(9, { do: 'call-fault', fault: { kind: 'lose-request' }, of: { verb: 'delete', plural: 'pods' } }),

@@ -9,7 +9,7 @@ export const openyurt: readonly Mutant[] = [
     story: 'a revision that an API server of another version has written is never recognised',
     breaks: [],
     file: 'src/native/target.ts',
-    find: "    found = { generation, revision };\n    return { kind: 'known', revision };",
+    find: "    found = { generation, revision };\n    return { kind: 'tracker', revision };",
     replace: '    return unobserved(now + REREAD_EVERY_MS);',
     hunt: test('src/native/target.test.ts'),
   },
@@ -18,10 +18,10 @@ export const openyurt: readonly Mutant[] = [
     whose: 'OpenYurt #2509',
     story: 'a pod without an owner is not refused by the agent',
     breaks: [],
-    file: 'src/agent/act/checks.ts',
+    file: 'src/agent/executor/preconditions.ts',
     find: 'if (references.length === 0) return refuse(',
     replace: 'if (references.length < 0) return refuse(',
-    hunt: test('src/agent/upgrade.test.ts'),
+    hunt: test('src/agent/executor/yurthub-api.test.ts'),
   },
   {
     name: 'all-conditions-overwritten',
@@ -80,7 +80,7 @@ export const openyurt: readonly Mutant[] = [
     file: 'src/controller/session.ts',
     find: '      noteTouch();\n      const departAt',
     replace:
-      '      for (const each of ledger.records()) if (!each.node && each.pods.length > 0) throw new Error(`no Node ${each.name}`);\n      noteTouch();\n      const departAt',
+      '      for (const each of records.records()) if (!each.node && each.pods.length > 0) throw new Error(`no Node ${each.name}`);\n      noteTouch();\n      const departAt',
     hunt: history({}, at(9, { do: 'delete-node', node: 'node-0' }), release(10)),
   },
   {

@@ -18,10 +18,10 @@ export const own: readonly Mutant[] = [
     whose: 'our own: the TIME_WAIT caller',
     story: 'a caller that closes at once leaves a row that says root, and is taken for root',
     breaks: [],
-    file: 'src/agent/callers/peer-owner.ts',
+    file: 'src/agent/auth/peer-owner.ts',
     find: 'if (row.established && row.inode !== 0) question.uid = row.uid;',
     replace: 'question.uid = row.uid;',
-    hunt: test('src/agent/callers/peer-owner.test.ts'),
+    hunt: test('src/agent/auth/peer-owner.test.ts'),
   },
   {
     name: 'creates-beside-a-shown-pod',

@@ -63,7 +63,7 @@ export const safety: readonly Mutant[] = [
     story: 'an act that was reserved for another target is carried out, on a pod that has the present one',
     breaks: ['S5'],
     file: 'src/rollout/decide.ts',
-    find: 'mayBegin && room && act.rollout === ledger.state.rollout && pod?.uid',
+    find: 'mayBegin && room && act.rollout === records.state.rollout && pod?.uid',
     replace: 'mayBegin && room && pod?.uid',
     also: [
       {
@@ -140,7 +140,7 @@ export const safety: readonly Mutant[] = [
     story: 'an event from before our own write takes the place of its answer',
     breaks: ['S8'],
     file: 'src/rollout/ledger.ts',
-    find: '      if (known && olderThan(facts.resourceVersion, known.facts.resourceVersion)) return;\n',
+    find: '      if (tracker && olderThan(facts.resourceVersion, tracker.facts.resourceVersion)) return;\n',
     replace: '',
     hunt: history(
       {},
@@ -198,8 +198,8 @@ export const safety: readonly Mutant[] = [
     story: 'the old one of two pods goes before the new one is available',
     breaks: ['S10'],
     file: 'src/rollout/surge.ts',
-    find: 'if (fresh) return isAvailable(fresh) ? old[0] : old.find(({ facts }) => !facts.ready);',
-    replace: 'if (fresh) return old[0];',
+    find: 'if (liveReads) return isAvailable(liveReads) ? old[0] : old.find(({ facts }) => !facts.ready);',
+    replace: 'if (liveReads) return old[0];',
     hunt: history(surge, release(10)),
   },
   {
@@ -288,7 +288,7 @@ export const safety: readonly Mutant[] = [
     breaks: ['S14'],
     file: 'src/advanced/serve/creator.ts',
     find: '      leading = signal;\n',
-    replace: '      leading = signal;\n      known = (coming as { first?: KnownRevision }).first ??= known;\n',
+    replace: '      leading = signal;\n      tracker = (coming as { first?: KnownRevision }).first ??= tracker;\n',
     hunt: history(inPlace, release(10), at(60, { do: 'delete-pod', node: 'node-0' })),
   },
   {

@@ -73,10 +73,10 @@ export const createFakeBackend = (): FakeBackend => {
       check();
       return { items: backend.items, resourceVersion: '42', ageSeconds: 1.2 };
     },
-    async upgrade({ namespace, name }: PodRef, caller, { queue, consent }) {
+    async upgrade({ namespace, name }: PodRef, caller, { queue, reauthorize }) {
       check();
       await backend.beforeConsent();
-      const refusal = await consent();
+      const refusal = await reauthorize();
       if (refusal !== undefined) return { status: 403, text: refusal };
       if (backend.next.upgrade !== undefined) return backend.next.upgrade;
       backend.acts.push(`upgrade ${namespace}/${name} by ${caller.identity}`);
@@ -94,10 +94,10 @@ export const createFakeBackend = (): FakeBackend => {
       check();
       return [shopUpdate, { ...shopUpdate, daemonSet: 'idle', state: 'current', pod: null, deadline: null }];
     },
-    async decide(target, revision, choice, caller, consent) {
+    async decide(target, revision, choice, caller, reauthorize) {
       check();
       await backend.beforeConsent();
-      const refusal = await consent();
+      const refusal = await reauthorize();
       if (refusal !== undefined) return { kind: 'refused', status: 403, reason: 'CallerGone', message: refusal };
       if (backend.next.decide !== undefined) return backend.next.decide;
       backend.acts.push(`${choice.choice} ${target.namespace}/${target.daemonSet} by ${caller.identity}`);

@@ -36,7 +36,7 @@ export const startServer = async (t: TestContext, changes: Partial<AgentServerOp
     auth: { allowedUids: new Set([process.getuid?.() ?? -1]), tokens: undefined },
     page: () => Promise.resolve(page),
     version: '0',
-    onAnswer: (status, refusal) => answers.push([status, refusal]),
+    onResponse: (status, refusal) => answers.push([status, refusal]),
     ...changes,
   });
   t.after(() => server.close());

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Message, messageField, readMessage, textField } from '../wire.ts';
+import { type Message, messageField, readMessage, textField } from '../cri/protobuf.ts';
 
 /** A call as the runtime saw it. */
 export interface Seen {

@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { openLink } from '../../test/conformance/link.ts';
+import { createClient, loadClusterConfig } from '../kube/index.ts';
+import { controllerRevisions, daemonSets, pods } from '../resources/index.ts';
+import { announcementPatch } from '../rollout/index.ts';
+import { type Env, silentLogger, systemClock } from '../runtime/index.ts';
+import { createEmbeddedCluster, startApiServer } from '../sim/index.ts';
+import { createAgent } from './agent.ts';
+import { type DecisionStore, openDecisionStore } from './decisions/index.ts';
+import { authorized, owner } from './testing/world.ts';
+
+const until = async (what: string, done: () => boolean, limitMs = 60_000): Promise<void> => {
+  const endsAt = Date.now() + limitMs;
+  while (!done()) {
+    if (Date.now() > endsAt) throw new Error(`not within ${limitMs} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+};
+
+const template = (image: string): object => ({
+  metadata: { labels: { app: 'app' } },
+  spec: { containers: [{ name: 'app', image }] },
+});
+
+/** The agent on real sockets, with its own journal, behind a link that can be made bad. */
+const open = async (t: TestContext) => {
+  const env: Env = { clock: systemClock, random: Math.random, log: silentLogger };
+  const dir = await mkdtemp(path.join(tmpdir(), 'edgeset-link-'));
+  const cluster = createEmbeddedCluster({ env, delays: { startMs: 50, stopMs: 50 } });
+  const { machinery } = cluster;
+  const hooks: { onDelete?: (() => void) | undefined; afterBegin?: (() => void) | undefined } = {};
+  const deletes: number[] = [];
+  const server = await startApiServer({
+    machinery,
+    wallClock: systemClock,
+    audit: ({ method, plural, status }) => {
+      if (method !== 'DELETE' || plural !== 'pods') return;
+      deletes.push(status);
+      hooks.onDelete?.();
+      hooks.onDelete = undefined;
+    },
+  });
+  const link = await openLink({ host: '127.0.0.1', port: Number(new URL(server.server).port) });
+  const kubeconfig = path.join(dir, 'kubeconfig');
+  await writeFile(kubeconfig, server.kubeconfig().replaceAll(new URL(server.server).host, `127.0.0.1:${link.port}`), {
+    mode: 0o600,
+  });
+  const client = createClient(await loadClusterConfig({ kubeconfig, env: {} }), {
+    env,
+    userAgent: 'edgeset-agent/test',
+  });
+  const journal = await openDecisionStore({ dir, env });
+  const decisions: DecisionStore = {
+    ...journal,
+    get damage() {
+      return journal.damage;
+    },
+    get trouble() {
+      return journal.trouble;
+    },
+    async begin(id, act) {
+      const decision = await journal.begin(id, act);
+      hooks.afterBegin?.();
+      hooks.afterBegin = undefined;
+      return decision;
+    },
+  };
+  const agent = createAgent({
+    client,
+    env,
+    events: { event: () => undefined },
+    node: 'node-1',
+    stateDir: dir,
+    timeZone: 'UTC',
+    safe: {
+      configured: false,
+      last: { safe: null, message: '' },
+      ask: () => Promise.resolve({ safe: true, message: '' }),
+    },
+    images: {
+      request: () => Promise.resolve(),
+      follow: () => undefined,
+      state: () => undefined,
+      run: () => Promise.resolve(),
+    },
+    decisions,
+  });
+  const ended = new AbortController();
+  const running = agent.run(ended.signal);
+  t.after(async () => {
+    ended.abort(new Error('over'));
+    await running;
+    await client.close();
+    await journal.close();
+    await link.close();
+    cluster.close();
+    await server.stop();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  cluster.addNode('node-1');
+  const daemonSet = {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name: 'app', namespace: 'default', annotations: { 'apps.openyurt.io/update-strategy': 'ota' } },
+    spec: {
+      selector: { matchLabels: { app: 'app' } },
+      updateStrategy: { type: 'OnDelete' },
+      template: template('app:v1'),
+    },
+  };
+  machinery.create<object>(daemonSets, daemonSet);
+  const pod = (): Pod | undefined => machinery.list<Pod>(pods, { fieldSelector: 'spec.nodeName=node-1' })[0];
+  await until('the pod runs', () => pod()?.status?.phase === 'Running');
+  machinery.patch(
+    daemonSets,
+    { namespace: 'default', name: 'app' },
+    { spec: { template: template('app:v2') } },
+    { type: 'merge' },
+  );
+  const newest = (): ControllerRevision | undefined =>
+    machinery.list<ControllerRevision>(controllerRevisions).toSorted((a, b) => b.revision - a.revision)[0];
+  await until('the revision', () => newest()?.revision === 2);
+  const revision = newest()?.metadata?.labels?.['controller-revision-hash'] ?? '';
+  const ref = { namespace: 'default', name: pod()?.metadata?.name ?? '' };
+  const body = announcementPatch(
+    { uid: pod()?.metadata?.uid ?? '', announced: undefined },
+    { reason: 'NewRevision', revision },
+    Date.now(),
+  );
+  machinery.patch(pods, ref, body, { type: 'strategic', subresource: 'status' });
+  await until('the update is there', () => agent.updates()[0]?.state === 'available' && agent.device().connected);
+  return {
+    agent,
+    link,
+    hooks,
+    deletes,
+    ref,
+    image: (): string | undefined => pod()?.spec?.containers[0]?.image,
+    approve: () =>
+      agent.decide(
+        { namespace: 'default', daemonSet: 'app' },
+        revision,
+        { choice: 'approve', when: { type: 'now' } },
+        owner,
+        authorized,
+      ),
+    told: () => agent.history().map(({ what }) => what),
+  };
+};
+
+describe('the agent on a link that fails', () => {
+  for (const how of ['cut', 'reset'] as const)
+    it(`carries a decision out once when the link is ${how} between the decision and the delete`, async (t) => {
+      const { agent, link, hooks, deletes, approve, image } = await open(t);
+      hooks.afterBegin = () => link[how]();
+      await approve();
+      await until('begun', () => hooks.afterBegin === undefined);
+      if (how === 'cut') await until('noticed', () => !agent.device().connected);
+      link.restore();
+      await until('the new version runs', () => image() === 'app:v2', 90_000);
+      await until('it is told', () => agent.history().some(({ what }) => what === 'Deleted'));
+      assert.equal(deletes.filter((status) => status === 200).length, 1);
+    });
+
+  for (const how of ['cut', 'reset'] as const)
+    it(`finds out that the pod was deleted when the link is ${how} before the answer`, async (t) => {
+      const { agent, link, hooks, deletes, approve, image, told } = await open(t);
+      hooks.onDelete = () => link[how]();
+      await approve();
+      await until('deleted', () => deletes.length === 1);
+      link.restore();
+      await until('it is told', () => told().includes('Deleted'), 90_000);
+      await until('the new version runs', () => image() === 'app:v2');
+      assert.deepEqual(deletes, [200]);
+      assert.ok(agent.updates().length > 0);
+    });
+
+  it('answers 503 within 5 s on a link that went silent, sends nothing, and is connected again when it heals', async (t) => {
+    const { agent, link, ref, deletes } = await open(t);
+    link.stall();
+    const began = Date.now();
+    const answer = await agent.upgrade(ref, owner, { queue: false, reauthorize: authorized });
+    assert.equal(answer.status, 503);
+    assert.ok(Date.now() - began < 5_000, `${Date.now() - began} ms`);
+    assert.equal(agent.device().connected, false);
+    link.restore();
+    await until('connected', () => agent.device().connected, 30_000);
+    assert.deepEqual(deletes, []);
+    assert.equal((await agent.upgrade(ref, owner, { queue: false, reauthorize: authorized })).status, 200);
+  });
+
+  it('answers 504 after 10 s when the answer to the delete never comes, and tells later what became of it', async (t) => {
+    const { agent, link, hooks, ref, deletes, told, image } = await open(t);
+    hooks.onDelete = () => link.stall();
+    const began = Date.now();
+    const answer = await agent.upgrade(ref, owner, { queue: false, reauthorize: authorized });
+    const took = Date.now() - began;
+    assert.equal(answer.status, 504, answer.text);
+    assert.ok(took > 9_000 && took < 12_000, `${took} ms`);
+    assert.ok(told().includes('OutcomeUnknown'));
+    link.restore();
+    await until('it is told', () => told().includes('Deleted'), 90_000);
+    await until('the new version runs', () => image() === 'app:v2');
+    assert.deepEqual(deletes, [200]);
+  });
+});

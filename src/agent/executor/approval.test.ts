@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { defineResource, type KubeObject } from '../../kube/index.ts';
+import { controllerRevisions, customResourceDefinitions, pods } from '../../resources/index.ts';
+import { answerOf, newWorld } from '../testing/drive.ts';
+import { authorized, owner, type World } from '../testing/world.ts';
+
+const advanced = defineResource<KubeObject>({
+  group: 'apps.kruise.io',
+  version: 'v1alpha1',
+  plural: 'daemonsets',
+  kind: 'DaemonSet',
+  namespaced: true,
+});
+const ref = { namespace: 'default', name: 'app-1' };
+const status = { type: 'strategic' as const, subresource: 'status' };
+
+const open = async (t: TestContext) => {
+  const world = await newWorld(t);
+  const { machinery } = world;
+  machinery.create<object>(customResourceDefinitions, {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'daemonsets.apps.kruise.io' },
+    spec: {
+      group: 'apps.kruise.io',
+      scope: 'Namespaced',
+      names: { plural: 'daemonsets', singular: 'daemonset', kind: 'DaemonSet', listKind: 'DaemonSetList' },
+      versions: [
+        {
+          name: 'v1alpha1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+        },
+      ],
+    },
+  });
+  machinery.create<object>(advanced, {
+    apiVersion: 'apps.kruise.io/v1alpha1',
+    kind: 'DaemonSet',
+    metadata: { name: 'app', namespace: 'default', annotations: { 'apps.openyurt.io/update-strategy': 'ota' } },
+    spec: { updateStrategy: { type: 'RollingUpdate' } },
+  });
+  const uid = machinery.get<KubeObject>(advanced, { namespace: 'default', name: 'app' }).metadata?.uid ?? '';
+  const owners = [{ apiVersion: 'apps.kruise.io/v1alpha1', kind: 'DaemonSet', name: 'app', uid, controller: true }];
+  machinery.create<object>(controllerRevisions, {
+    apiVersion: 'apps/v1',
+    kind: 'ControllerRevision',
+    metadata: { name: 'app-two', namespace: 'default', ownerReferences: owners },
+    revision: 2,
+    data: { spec: { template: { spec: { containers: [{ name: 'app', image: 'app:v2' }] } } } },
+  });
+  const make = (hash: string, image: string): void => {
+    machinery.create<object>(pods, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { ...ref, ownerReferences: owners, labels: { 'controller-revision-hash': hash } },
+      spec: { nodeName: 'node-1', containers: [{ name: 'app', image }] },
+    });
+  };
+  make('one', 'app:v1');
+  const announce = (to: string, reason: string): void => {
+    const condition = { type: 'PodNeedUpgrade', status: to, reason, message: 'controllerrevision: two' };
+    machinery.patch(pods, ref, { status: { conditions: [condition] } }, status);
+  };
+  announce('True', 'NewRevision');
+  const { agent } = await world.start();
+  await world.until('the update is there', () => agent.updates()[0]?.state === 'available');
+  await world.advance(2_000);
+  return { world, agent, announce };
+};
+
+/** Another write to the pod's status, of somebody else. */
+const report = (world: World, conditions: object[], more: object = {}): void => {
+  world.machinery.patch(pods, ref, { status: { conditions }, ...more }, status);
+};
+
+const approval = (world: World): object | undefined =>
+  world.machinery.get<Pod>(pods, ref).status?.conditions?.find(({ type }) => type === 'UpgradeApproved');
+
+describe('the agent and an Advanced DaemonSet', () => {
+  it('records the approval for the revision and deletes nothing', async (t) => {
+    const { world, agent, announce } = await open(t);
+    assert.deepEqual(agent.updates()[0]?.target.images, [{ container: 'app', image: 'app:v2' }]);
+    const post = () => agent.upgrade(ref, owner, { queue: false, reauthorize: authorized });
+    const { answer } = await answerOf(world, post());
+    assert.deepEqual(answer, { status: 200, text: 'Start updating pod default/app-1' });
+    assert.partialDeepStrictEqual(approval(world), {
+      status: 'True',
+      reason: 'OwnerApproved',
+      message: 'controllerrevision: two',
+    });
+    assert.equal(agent.updates()[0]?.state, 'updating');
+    const patches = (): number => world.calls.filter(({ verb }) => verb === 'patch').length;
+    assert.equal(patches(), 1);
+    assert.equal((await answerOf(world, post())).answer.status, 200);
+    assert.equal(patches(), 1, 'what was approved is not approved again');
+    await world.advance(3_600_000);
+    assert.equal(agent.updates()[0]?.state, 'updating', 'the manager takes the time that it needs');
+    world.machinery.patch(
+      pods,
+      ref,
+      { metadata: { labels: { 'controller-revision-hash': 'two' } } },
+      { type: 'merge' },
+    );
+    announce('False', 'UpToDate');
+    await world.until('it runs', () => agent.updates()[0]?.state === 'current');
+    assert.equal(world.deletes(), 0);
+  });
+
+  for (const happened of [true, false])
+    it(`approves once when the answer is lost (${happened ? 'written' : 'not written'})`, async (t) => {
+      const { world, agent } = await open(t);
+      world.faults.push({ verb: 'patch', plural: 'pods', kind: 'lose', happened });
+      const choice = { choice: 'approve', when: { type: 'now' } } as const;
+      await agent.decide({ namespace: 'default', daemonSet: 'app' }, 'two', choice, owner, authorized);
+      await world.until('it is settled', () => agent.history().some(({ what }) => what === 'Approved'));
+      assert.partialDeepStrictEqual(approval(world), { status: 'True', message: 'controllerrevision: two' });
+      assert.equal(world.deletes(), 0);
+    });
+
+  it('says what an approved update waits for, in words for its owner', async (t) => {
+    const { world, agent, announce } = await open(t);
+    const now = () => {
+      const { state, reason } = agent.updates()[0] ?? {};
+      return `${state} ${reason}`;
+    };
+    await answerOf(world, agent.upgrade(ref, owner, { queue: false, reauthorize: authorized }));
+    await world.until('it waits for its turn', () => now() === 'updating WaitingForManager');
+    announce('False', 'Paused');
+    await world.until('it is held back', () => now() === 'updating Paused');
+    announce('True', 'Halted');
+    await world.until('it is stopped', () => now() === 'halted Halted');
+    announce('True', 'NewRevision');
+    await world.until('it goes on, and nobody is asked again', () => now() === 'updating WaitingForManager');
+    const preparing = { metadata: { labels: { 'lifecycle.apps.kruise.io/state': 'PreparingDelete' } } };
+    world.machinery.patch(pods, ref, preparing, { type: 'merge' });
+    await world.until('it is prepared for its end', () => now() === 'updating Preparing');
+  });
+
+  it('asks again when the manager has taken the approval off the pod, for what was agreed to is over', async (t) => {
+    const { world, agent } = await open(t);
+    await answerOf(world, agent.upgrade(ref, owner, { queue: false, reauthorize: authorized }));
+    report(world, [{ type: 'example.org/Other', status: 'True' }]);
+    await world.advance(2_000);
+    assert.equal(agent.updates()[0]?.state, 'updating', 'any other write changes nothing');
+    report(world, [{ type: 'UpgradeApproved', $patch: 'delete' }]);
+    await world.until('it is asked again', () => agent.updates()[0]?.state === 'available');
+    await answerOf(world, agent.upgrade(ref, owner, { queue: false, reauthorize: authorized }));
+    assert.partialDeepStrictEqual(approval(world), { status: 'True', message: 'controllerrevision: two' });
+  });
+
+  it('takes an approval for carried out that is off the pod again, for the pod runs what was approved', async (t) => {
+    const { world, agent } = await open(t);
+    world.faults.push({ verb: 'patch', plural: 'pods', kind: 'hang', happened: true });
+    const choice = { choice: 'approve', when: { type: 'now' } } as const;
+    await agent.decide({ namespace: 'default', daemonSet: 'app' }, 'two', choice, owner, authorized);
+    await world.until('it is sent', () => approval(world) !== undefined);
+    report(world, [{ type: 'UpgradeApproved', $patch: 'delete' }]);
+    const inPlace = { metadata: { labels: { 'controller-revision-hash': 'two' } } };
+    world.machinery.patch(pods, ref, inPlace, { type: 'merge' });
+    const told = () => agent.history().map(({ result }) => result);
+    await world.until('it is settled', () => told().some((text) => /^Approved two for pod app-1.*lost$/.test(text)));
+    assert.equal(world.deletes(), 0);
+  });
+
+  it('asks nobody for a DaemonSet that is not in the OTA mode, whatever its pods still say', async (t) => {
+    const { world, agent } = await open(t);
+    const set = { namespace: 'default', name: 'app' };
+    const strategy = (value: string | null): void => {
+      const body = { metadata: { annotations: { 'apps.openyurt.io/update-strategy': value } } };
+      world.machinery.patch(advanced, set, body, { type: 'merge' });
+    };
+    strategy(null);
+    await world.until('it is told so', () => agent.updates()[0]?.reason === 'NotOffered');
+    assert.equal(agent.updates()[0]?.state, 'current');
+    const choice = { choice: 'approve', when: { type: 'now' } } as const;
+    const answer = await agent.decide({ namespace: 'default', daemonSet: 'app' }, 'two', choice, owner, authorized);
+    assert.partialDeepStrictEqual(answer, { kind: 'refused', status: 409, reason: 'NotOffered' });
+    strategy('ota');
+    await world.until('it is asked again', () => agent.updates()[0]?.state === 'available');
+  });
+});

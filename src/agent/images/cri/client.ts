@@ -1,0 +1,73 @@
+import type { Clock } from '../../../runtime/index.ts';
+import { CriError } from './errors.ts';
+import { callOnce } from './grpc.ts';
+import { type Message, messageField, readMessage, textField, WireError } from './protobuf.ts';
+
+/** Calls that only look something up. */
+const LOOK_UP_MS = 10_000;
+
+/** As in the CRI's AuthConfig: what the registry is told. */
+export interface RegistryLogin {
+  username: string;
+  password: string;
+}
+
+/** The container runtime, through `runtime.v1` of the CRI (field numbers: cri-api's api.proto). */
+export interface CriClient {
+  /** Name, version, and what it says it is not ready for. */
+  check(signal: AbortSignal): Promise<{ runtime: string; problems: readonly string[] }>;
+  hasImage(image: string, signal: AbortSignal): Promise<boolean>;
+  /** Ends after `timeoutMs` at the latest: the runtime itself waits without bound for a registry that says nothing. */
+  pull(image: string, login: RegistryLogin | undefined, timeoutMs: number, signal: AbortSignal): Promise<void>;
+  /** Folder on whose file system the images lie; undefined when the runtime does not say. */
+  imageFolder(signal: AbortSignal): Promise<string | undefined>;
+}
+
+const imageSpec = (image: string): Uint8Array => messageField(1, textField(1, image));
+
+export const createCriClient = (socketPath: string, clock: Clock): CriClient => {
+  const call = async (
+    path: string,
+    message: Uint8Array,
+    signal: AbortSignal,
+    timeoutMs = LOOK_UP_MS,
+  ): Promise<Message> => {
+    const answer = await callOnce(socketPath, clock, { path: `/runtime.v1.${path}`, message, timeoutMs, signal });
+    try {
+      return readMessage(answer);
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error;
+      throw new CriError('Internal', `the container runtime's answer cannot be read: ${error.message}`, error);
+    }
+  };
+
+  return {
+    async check(signal) {
+      const version = await call('RuntimeService/Version', textField(1, 'v1'), signal);
+      const status = await call('RuntimeService/Status', new Uint8Array(0), signal);
+      const conditions = status.message(1)?.messages(1) ?? [];
+      return {
+        runtime: `${version.text(2)} ${version.text(3)}`.trim(),
+        problems: conditions
+          .filter((condition) => condition.number(2) === 0)
+          .map((condition) => `${condition.text(1)}: ${condition.text(4) || condition.text(3)}`),
+      };
+    },
+
+    async hasImage(image, signal) {
+      const status = await call('ImageService/ImageStatus', imageSpec(image), signal);
+      return status.message(1) !== undefined;
+    },
+
+    async pull(image, login, timeoutMs, signal) {
+      const auth = login && messageField(2, textField(1, login.username), textField(2, login.password));
+      const request = Buffer.concat([imageSpec(image), auth ?? new Uint8Array(0)]);
+      await call('ImageService/PullImage', request, signal, timeoutMs);
+    },
+
+    async imageFolder(signal) {
+      const info = await call('ImageService/ImageFsInfo', new Uint8Array(0), signal);
+      return info.messages(1)[0]?.message(2)?.text(1) || undefined;
+    },
+  };
+};

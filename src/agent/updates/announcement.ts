@@ -1,0 +1,71 @@
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { announcedRevision, controllerOf, imageReadyOf, needUpgradeOf } from '../../rollout/index.ts';
+import { type ContainerImage, type DaemonSetRef, type WithheldReason, withheldReasons } from '../types.ts';
+
+const GROUPS: ReadonlySet<string> = new Set(['apps', 'apps.kruise.io']);
+const REVISION_LABEL = 'controller-revision-hash';
+
+/** The DaemonSet that a pod belongs to. */
+export interface Owner extends DaemonSetRef {
+  apiVersion: string;
+  uid: string;
+}
+
+export const groupOf = (apiVersion: string): string => apiVersion.split('/', 1)[0] ?? '';
+
+/** Does OpenKruise's API serve it? Then its manager acts, and the agent only says that the owner agreed. */
+export const isAdvanced = ({ apiVersion }: Pick<Owner, 'apiVersion'>): boolean => groupOf(apiVersion) !== 'apps';
+
+/** Undefined for a pod of anything else than a DaemonSet of `apps` or `apps.kruise.io`. */
+export const daemonSetOf = (pod: Pod): Owner | undefined => {
+  const owner = controllerOf(pod);
+  if (owner?.kind !== 'DaemonSet' || !GROUPS.has(groupOf(owner.apiVersion))) return undefined;
+  const { apiVersion, uid, name } = owner;
+  return { namespace: pod.metadata?.namespace ?? '', daemonSet: name, apiVersion, uid };
+};
+
+/** What the manager says to the owner of a pod. */
+export type Announcement = {
+  /** Hash label of the target. */
+  revision: string;
+} & (
+  | {
+      need: 'yes' | 'no' | 'halted';
+      /** The manager's own word for it, such as `UpToDate`. */
+      reason: string;
+    }
+  /** There is a target that the pod does not run, and it is not offered for now. */
+  | { need: 'withheld'; reason: WithheldReason }
+);
+
+/** The owner is told of a new version: to be decided on, or halted. */
+export const isOffered = ({ need }: Announcement): boolean => need === 'yes' || need === 'halted';
+
+export const revisionOf = (pod: Pod): string => pod.metadata?.labels?.[REVISION_LABEL] ?? '';
+
+/** Undefined while nothing was announced, and for an announcement that names no revision. */
+export const announcementOf = (pod: Pod): Announcement | undefined => {
+  const told = needUpgradeOf(pod);
+  const revision = told ? announcedRevision(told) : '';
+  if (!told || revision === '') return undefined;
+  const { status, reason } = told;
+  if (status !== 'True') {
+    if (reason === 'UpToDate' || revisionOf(pod) === revision) return { revision, need: 'no', reason };
+    return { revision, need: 'withheld', reason: withheldReasons.find((known) => known === reason) ?? 'NotOffered' };
+  }
+  return { revision, need: reason === 'Halted' ? 'halted' : 'yes', reason };
+};
+
+export const imagesOf = (spec: { containers?: readonly { name: string; image?: string }[] } | undefined) =>
+  (spec?.containers ?? []).map(({ name, image = '' }): ContainerImage => ({ container: name, image }));
+
+/** Why the images keep an update of this pod to `revision` back; undefined when they do not, or nobody asked for them. */
+export const imageBlockOf = (pod: Pod, revision: string): string | undefined => {
+  const image = imageReadyOf(pod);
+  if (!image || (image.status === 'True' && image.revision === revision)) return undefined;
+  const record = image.revision === revision || image.revision === '' ? '' : `, for revision ${image.revision}`;
+  const cause = image.message === '' ? '' : `: ${image.message}`;
+  return `reason: ${image.reason}${record}${cause}`;
+};
+
+export const isTerminating = (pod: Pod): boolean => pod.metadata?.deletionTimestamp != null;

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { Decision } from '../types.ts';
+import { currentPod, nextRecord, type UpdateRecord } from './record.ts';
+
+const owner = { namespace: 'default', daemonSet: 'app', apiVersion: 'apps/v1', uid: 'ds' };
+
+interface Shape {
+  uid: string;
+  revision: string;
+  told?: string;
+  status?: 'True' | 'False';
+  terminating?: boolean;
+  at?: string;
+}
+
+const pod = ({ uid, revision, told, status = 'True', terminating, at = '2026-01-01T00:00:00Z' }: Shape): Pod => ({
+  metadata: {
+    uid,
+    name: uid,
+    creationTimestamp: at,
+    labels: { 'controller-revision-hash': revision },
+    ...(terminating && { deletionTimestamp: at }),
+  },
+  spec: { containers: [{ name: 'app', image: `app:${revision}` }] },
+  status: {
+    conditions: told
+      ? [
+          {
+            type: 'PodNeedUpgrade',
+            status,
+            reason: status === 'True' ? 'NewRevision' : 'UpToDate',
+            message: `controllerrevision: ${told}`,
+          },
+        ]
+      : [],
+  },
+});
+
+const decision: Decision = {
+  namespace: 'default',
+  daemonSet: 'app',
+  id: 1,
+  revision: 'two',
+  decision: { choice: 'approve', when: { type: 'now' } },
+  by: { identity: 'uid:0', via: 'loopback' },
+  at: '2026-01-01T00:00:00Z',
+  state: 'done',
+};
+const episode = { decision, fromRevision: 'one', toRevision: 'two', startedAt: 0 };
+const waiting = (): UpdateRecord => {
+  const known = nextRecord(owner, [pod({ uid: 'a', revision: 'one', told: 'two' })], undefined);
+  assert.ok(known);
+  return {
+    ...known,
+    details: { images: [{ container: 'app', image: 'app:two' }], publishedAt: '2026-01-02T00:00:00Z' },
+  };
+};
+
+describe('what is known of a DaemonSet here', () => {
+  it('is nothing where nothing was announced', () => {
+    assert.equal(nextRecord(owner, [pod({ uid: 'a', revision: 'one' })], undefined), undefined);
+    assert.equal(nextRecord(owner, [], undefined), undefined);
+  });
+
+  it('ends when the announcement is taken from the pod, or the pod goes without an act', () => {
+    assert.equal(nextRecord(owner, [pod({ uid: 'a', revision: 'one' })], waiting()), undefined);
+    assert.equal(nextRecord(owner, [], waiting()), undefined);
+  });
+
+  it('goes on through an act: no pod, a pod that was not told yet, and then its own word', () => {
+    const gone = nextRecord(owner, [], { ...waiting(), episode });
+    assert.partialDeepStrictEqual(gone, { running: { revision: 'one' }, announced: { need: 'yes' }, episode });
+    const fresh = nextRecord(owner, [pod({ uid: 'b', revision: 'two' })], gone);
+    assert.partialDeepStrictEqual(fresh, {
+      running: { revision: 'two' },
+      announced: { need: 'no', revision: 'two' },
+      episode,
+    });
+    const told = nextRecord(owner, [pod({ uid: 'b', revision: 'two', told: 'two', status: 'False' })], fresh);
+    assert.partialDeepStrictEqual(told, {
+      announced: { need: 'no' },
+      details: { publishedAt: '2026-01-02T00:00:00Z' },
+    });
+  });
+
+  it('keeps details only of the target that they are of, and waits for no act of an older one', () => {
+    const newer = nextRecord(owner, [pod({ uid: 'a', revision: 'one', told: 'three' })], { ...waiting(), episode });
+    assert.partialDeepStrictEqual(newer, { announced: { revision: 'three' }, details: null, episode: null });
+  });
+
+  it('forgets a DaemonSet that was made anew under the same name', () => {
+    const again = nextRecord({ ...owner, uid: 'other' }, [pod({ uid: 'c', revision: 'one' })], waiting());
+    assert.equal(again, undefined);
+  });
+
+  it('goes by the newest pod that stays', () => {
+    const old = pod({ uid: 'a', revision: 'one', terminating: true, at: '2026-01-03T00:00:00Z' });
+    const first = pod({ uid: 'b', revision: 'two', at: '2026-01-01T00:00:00Z' });
+    const second = pod({ uid: 'c', revision: 'two', at: '2026-01-02T00:00:00Z' });
+    assert.equal(currentPod([old, first, second])?.metadata?.uid, 'c');
+    assert.equal(currentPod([old])?.metadata?.uid, 'a');
+  });
+});
