@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
 import { parse } from 'yaml';
-import { daemonRolloutCrd } from '../src/rollout/crd.ts';
+import { daemonRolloutCrd } from '../src/rollout/api/crd.ts';
 import { crdFiles } from './write-crds.ts';
 
 const folder = path.join(import.meta.dirname, '..', 'deploy', 'crds');

@@ -1,24 +1,11 @@
-export { type DaemonRollout, type DaemonRolloutStatus, daemonRolloutApi } from './api.ts';
-export { approvedRevision, UPGRADE_APPROVED } from './approval.ts';
-export { CLOCKS_APART_MS } from './clocks-apart.ts';
-export { NOT_OBSERVED, restsOn } from './conditions.ts';
-export { daemonRolloutCrd } from './crd.ts';
-export { crdMetadata } from './crd-metadata.ts';
-export { type Action, type Decision, decide, type Summary } from './decide.ts';
-export {
-  type DaemonNeeds,
-  daemonNeeds,
-  daemonTolerations,
-  isEligible,
-  placement,
-  whyNotEligible,
-} from './eligibility.ts';
-export { type Explanation, explain, explainHold, hazards } from './explain.ts';
-export type { NodeFacts, NodeView, PodFacts, Taint } from './facts.ts';
-export { type Gate, gate, gateCondition, gatesOf, gatesOpen, hasGate } from './gates.ts';
-export type { Hold, OutsideHold } from './hold.ts';
-export { type ImageFacts, imageFactsOf } from './image-facts.ts';
-export { ACKNOWLEDGED_WITHIN_MS, type ImageStand } from './image-need.ts';
+export { daemonRolloutCrd } from './api/crd.ts';
+export { crdMetadata } from './api/crd-metadata.ts';
+export { type DaemonRollout, type DaemonRolloutStatus, daemonRolloutApi } from './api/types.ts';
+export { type Action, type Decision, decide, type Summary } from './decision/decide.ts';
+export type { Hold, OutsideHold } from './decision/hold.ts';
+export { approvedRevision, UPGRADE_APPROVED } from './facts/approval.ts';
+export { type Gate, gate, gateCondition, gatesOf, gatesOpen, hasGate } from './facts/gates.ts';
+export { type ImageFacts, imageFactsOf } from './facts/image-facts.ts';
 export {
   IMAGE_READY,
   type ImageReady,
@@ -26,23 +13,21 @@ export {
   imageReadyOf,
   imageReadyPatch,
   imageReadyRemoval,
-} from './image-ready.ts';
+} from './facts/image-ready.ts';
 export {
   type ImageRequest,
   type ImageRequests,
   isOwnersWish,
   openRequest,
   type RequestingDaemonSet,
-} from './image-request.ts';
+} from './facts/image-request.ts';
 export {
   type ContainerMark,
   IN_PLACE_STATE,
   type InPlaceState,
   isStatusOfNow,
   readInPlaceState,
-} from './in-place-state.ts';
-export { count, formatIntOrPercent, type IntOrPercent, parseIntOrPercent, percent, resolve } from './int-or-percent.ts';
-export { createLedger, type Ledger, type Tally } from './ledger.ts';
+} from './facts/in-place-state.ts';
 export {
   type Announcement,
   announcedRevision,
@@ -51,13 +36,26 @@ export {
   type NeedUpgrade,
   type NeedUpgradeReason,
   needUpgradeOf,
-} from './need-upgrade.ts';
-export { IMAGE_AGENT, toNodeView } from './node-view.ts';
-export { controllerOf, type Owner } from './owner.ts';
-export { type RestoredRollout, restore, type SavedRollout, save } from './persist.ts';
-export { type Cause, causesOf, type Phase, phases } from './phase.ts';
-export { toPodFacts } from './pod-facts.ts';
-export { imageReasons } from './pod-trouble.ts';
+} from './facts/need-upgrade.ts';
+export { IMAGE_AGENT, toNodeView } from './facts/node.ts';
+export { controllerOf, type Owner } from './facts/owner.ts';
+export { toPodFacts } from './facts/pod.ts';
+export { imageReasons } from './facts/pod-trouble.ts';
+export { isPreparing, LIFECYCLE_STATE, PREPARING } from './facts/preparing.ts';
+export { recordedTemplate, templateDigest } from './facts/template.ts';
+export { toTimestamp } from './facts/timestamps.ts';
+export type { NodeFacts, NodeView, PodFacts, Taint } from './facts/types.ts';
+export { createLedger, type Ledger, type Tally } from './ledger/ledger.ts';
+export { type RestoredRollout, restore, type SavedRollout, save } from './ledger/persist.ts';
+export { newState, type RolloutState, type TargetRevision } from './ledger/state.ts';
+export {
+  count,
+  formatIntOrPercent,
+  type IntOrPercent,
+  parseIntOrPercent,
+  percent,
+  resolve,
+} from './policy/int-or-percent.ts';
 export {
   annotation,
   formatPolicyError,
@@ -72,12 +70,36 @@ export {
   readOtaTerms,
   readStrategy,
   surges,
-} from './policy.ts';
-export { readTerms, type Terms } from './policy-terms.ts';
-export { isPreparing, LIFECYCLE_STATE, PREPARING } from './preparing.ts';
-export { type Act, type ActKind, isOutOfDate, livePod, mayBeUnderWay, type NodeRecord, newAct } from './record.ts';
-export { formatSelector, fromLabelSelector, matches, nothing, parseSelector, type Selector } from './selector.ts';
-export { newState, type RolloutState, type TargetRevision } from './state.ts';
-export { statusOf, type WrittenStatus } from './status.ts';
-export { recordedTemplate, templateDigest } from './template.ts';
-export { toTimestamp } from './timestamps.ts';
+} from './policy/policy.ts';
+export { readTerms, type Terms } from './policy/terms.ts';
+export { CLOCKS_APART_MS } from './record/clock-skew.ts';
+export { ACKNOWLEDGED_WITHIN_MS, type ImageStand } from './record/images.ts';
+export { type Cause, causesOf, type Phase, phases } from './record/phase.ts';
+export {
+  type Act,
+  type ActKind,
+  isOutOfDate,
+  livePod,
+  mayBeUnderWay,
+  type NodeRecord,
+  newAct,
+} from './record/record.ts';
+export { NOT_OBSERVED, restsOn } from './report/conditions.ts';
+export { type Explanation, explain, explainHold, hazards } from './report/explain.ts';
+export { statusOf, type WrittenStatus } from './report/status.ts';
+export {
+  type DaemonNeeds,
+  daemonNeeds,
+  daemonTolerations,
+  isEligible,
+  placement,
+  whyNotEligible,
+} from './selectors/eligibility.ts';
+export {
+  formatSelector,
+  fromLabelSelector,
+  matches,
+  nothing,
+  parseSelector,
+  type Selector,
+} from './selectors/selector.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import * as fc from 'fast-check';
-import { decide } from './decide.ts';
+import { decide } from './decision/decide.ts';
 import type { Behaviour } from './testing/model-cluster.ts';
 import type { Met } from './testing/model-process.ts';
 import { contentOf, rebuild } from './testing/rebuild.ts';

@@ -1,6 +1,6 @@
-import type { Decision } from '../decide.ts';
-import type { PodFacts } from '../facts.ts';
-import type { Act } from '../record.ts';
+import type { Decision } from '../decision/decide.ts';
+import type { PodFacts } from '../facts/types.ts';
+import type { Act } from '../record/record.ts';
 import { followModel, type HappenedOptions, slots } from './happened.ts';
 import type { Driver, Witness } from './model-driver.ts';
 import { holdsSlot, seenAvailable, seenPods, seenSettled, seenSpec } from './seen.ts';

@@ -1,6 +1,6 @@
-import type { NodeFacts, PodFacts } from '../facts.ts';
-import { type IntOrPercent, resolve } from '../int-or-percent.ts';
-import type { Act } from '../record.ts';
+import type { NodeFacts, PodFacts } from '../facts/types.ts';
+import { type IntOrPercent, resolve } from '../policy/int-or-percent.ts';
+import type { Act } from '../record/record.ts';
 import type { ModelCluster } from './model-cluster.ts';
 import type { VirtualTime } from './virtual-time.ts';
 

@@ -1,6 +1,6 @@
-import type { PodFacts } from '../facts.ts';
-import type { Ledger } from '../ledger.ts';
-import { type Act, mayBeUnderWay } from '../record.ts';
+import type { PodFacts } from '../facts/types.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { type Act, mayBeUnderWay } from '../record/record.ts';
 import type { Answer } from './model-api.ts';
 import type { ModelCluster } from './model-cluster.ts';
 import type { Driver, RawView, Witness } from './model-driver.ts';

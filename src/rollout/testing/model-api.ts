@@ -1,5 +1,5 @@
-import type { PodFacts } from '../facts.ts';
-import type { SavedRollout } from '../persist.ts';
+import type { PodFacts } from '../facts/types.ts';
+import type { SavedRollout } from '../ledger/persist.ts';
 import type { Chance } from './chance.ts';
 import type { TrueNode } from './model-cluster.ts';
 import type { VirtualTime } from './virtual-time.ts';

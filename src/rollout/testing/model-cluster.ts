@@ -1,6 +1,6 @@
-import type { NodeFacts, PodFacts } from '../facts.ts';
-import type { Policy } from '../policy.ts';
-import type { TargetRevision } from '../state.ts';
+import type { NodeFacts, PodFacts } from '../facts/types.ts';
+import type { TargetRevision } from '../ledger/state.ts';
+import type { Policy } from '../policy/policy.ts';
 import type { Chance } from './chance.ts';
 import { createModelApi } from './model-api.ts';
 import type { VirtualTime } from './virtual-time.ts';

@@ -1,9 +1,9 @@
-import { type Decision, decide } from '../decide.ts';
-import type { PodFacts } from '../facts.ts';
-import type { OutsideHold } from '../hold.ts';
-import { createLedger, type Ledger } from '../ledger.ts';
-import { restore, save } from '../persist.ts';
-import { type Act, newAct } from '../record.ts';
+import { type Decision, decide } from '../decision/decide.ts';
+import type { OutsideHold } from '../decision/hold.ts';
+import type { PodFacts } from '../facts/types.ts';
+import { createLedger, type Ledger } from '../ledger/ledger.ts';
+import { restore, save } from '../ledger/persist.ts';
+import { type Act, newAct } from '../record/record.ts';
 import type { Chance } from './chance.ts';
 import { createModelActs } from './model-acts.ts';
 import type { Change, ModelCluster, Spec } from './model-cluster.ts';

@@ -1,4 +1,4 @@
-import type { Decision } from '../decide.ts';
+import type { Decision } from '../decision/decide.ts';
 import type { Chance } from './chance.ts';
 import type { Answer } from './model-api.ts';
 

@@ -1,4 +1,4 @@
-import { type Policy, parsePolicy } from '../policy.ts';
+import { type Policy, parsePolicy } from '../policy/policy.ts';
 
 /** The policy that an annotation `auto` alone gives, changed where a test needs it. */
 export const policyWith = (change: Partial<Policy> = {}): Policy => {

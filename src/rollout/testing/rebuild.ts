@@ -1,6 +1,6 @@
-import { askTurns } from '../image-need.ts';
-import { createLedger, type Ledger } from '../ledger.ts';
-import type { Act } from '../record.ts';
+import { createLedger, type Ledger } from '../ledger/ledger.ts';
+import { askTurns } from '../record/images.ts';
+import type { Act } from '../record/record.ts';
 
 /**
  * A ledger made from scratch out of what another one remembers of each node: everything that is counted, filed, sorted

@@ -1,4 +1,4 @@
-import { count, type IntOrPercent, percent } from '../int-or-percent.ts';
+import { count, type IntOrPercent, percent } from '../policy/int-or-percent.ts';
 import { createChance } from './chance.ts';
 import { createChecker } from './checker.ts';
 import { type Behaviour, createModelCluster, hashOf } from './model-cluster.ts';

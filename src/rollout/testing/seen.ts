@@ -1,4 +1,4 @@
-import type { PodFacts } from '../facts.ts';
+import type { PodFacts } from '../facts/types.ts';
 import type { Spec } from './model-cluster.ts';
 import type { Driver, RawView } from './model-driver.ts';
 

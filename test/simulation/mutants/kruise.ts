@@ -8,7 +8,7 @@ export const kruise: readonly Mutant[] = [
     whose: 'OpenKruise #898, #1323',
     story: 'pods that are down already are replaced all at once',
     breaks: ['S1', 'S2', 'S3'],
-    file: 'src/rollout/budget.ts',
+    file: 'src/rollout/decision/budget.ts',
     find: '(ownSlot ? usage.trying : usage.inFlight) < budget;',
     replace: 'budget > 0 && usage.trying >= 0 && (ownSlot || !ownSlot);',
     hunt: history(
@@ -33,7 +33,7 @@ export const kruise: readonly Mutant[] = [
     whose: 'OpenKruise #1012',
     story: 'a surge waits for ever where the old pod does not work',
     breaks: ['L1', 'L5'],
-    file: 'src/rollout/surge.ts',
+    file: 'src/rollout/record/surge.ts',
     find: 'if (liveReads) return isAvailable(liveReads) ? old[0] : old.find(({ facts }) => !facts.ready);',
     replace: 'if (liveReads) return isAvailable(liveReads) ? old.find(({ facts }) => facts.ready) : undefined;',
     hunt: history(surge, release(10, 'app:v1--dies-after-ready'), release(120, 'app:v2')),

@@ -73,7 +73,7 @@ export const own: readonly Mutant[] = [
     story:
       'a node whose pod is going does not count as updated under a partition, though its next pod is of the new version',
     breaks: ['S9'],
-    file: 'src/rollout/assess.ts',
+    file: 'src/rollout/record/assess.ts',
     find: ' || livePods === 0',
     replace: '',
     hunt: history(

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { daemonRolloutLimits } from '../api/types.ts';
+import { newTally } from '../ledger/tally.ts';
+import { count, percent } from '../policy/int-or-percent.ts';
+import { policyWith } from '../testing/policy.ts';
+import { benchAt } from '../testing/workbench.ts';
+import { budgetOf, roomForBroken, roomForHealthy } from './budget.ts';
+
+describe('budgetOf', () => {
+  for (const [value, settled, budget] of [
+    [count(0), 50, 0],
+    [percent(0), 50, 0],
+    [count(1), 0, 1],
+    [count(7), 3, 7],
+    [percent(10), 0, 1],
+    [percent(10), 1, 1],
+    [percent(10), 10, 1],
+    [percent(10), 11, 2],
+    [percent(10), 1000, 100],
+    [percent(100), 9, 9],
+    [percent(1), 1, 1],
+    [percent(100), 100_000, daemonRolloutLimits.reservations],
+    [count(100_000), 9, daemonRolloutLimits.reservations],
+  ] as const)
+    it(`is ${budget} for ${value.value}${value.kind === 'percent' ? ' %' : ''} of ${settled}`, () => {
+      assert.equal(budgetOf(policyWith({ maxUnavailable: value }), { ...newTally(), settled }), budget);
+    });
+
+  it('is a share of the eligible nodes that are online and settled', () => {
+    const bench = benchAt(40, { maxUnavailable: percent(10) });
+    assert.equal(bench.decide().summary.budget, 4);
+    bench.offline('n0', 'n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7', 'n8', 'n9');
+    assert.equal(bench.decide().summary.budget, 3);
+    bench.online('n0');
+    assert.equal(bench.decide().summary.budget, 3, 'not settled yet');
+    bench.pass(10_000);
+    assert.equal(bench.decide().summary.budget, 4);
+    bench.node('n0', { eligible: false });
+    assert.equal(bench.decide().summary.budget, 3);
+  });
+});
+
+describe('a budget in percent of what is desired', () => {
+  it('counts offline nodes too', () => {
+    const bench = benchAt(40, { maxUnavailable: percent(10), percentOf: 'desired' });
+    bench.offline('n0', 'n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7', 'n8', 'n9');
+    assert.equal(bench.decide().summary.budget, 4);
+    bench.node('n0', { eligible: false });
+    bench.node('n1', { eligible: false });
+    assert.equal(bench.decide().summary.budget, 4, '3.8 nodes');
+  });
+});
+
+describe('room', () => {
+  for (const [inFlight, occupied, healthy, broken] of [
+    [0, 0, true, true],
+    [1, 1, true, true],
+    [1, 2, false, true],
+    [0, 2, false, true],
+    [0, 9, false, true],
+    [2, 2, false, false],
+    [3, 3, false, false],
+  ] as const)
+    it(`with ${inFlight} in flight and ${occupied} occupied of 2: healthy ${healthy}, broken ${broken}`, () => {
+      const usage = { inFlight, trying: inFlight, occupied };
+      assert.equal(roomForHealthy(2, usage), healthy);
+      assert.equal(roomForBroken(2, usage, false), broken);
+    });
+
+  it('in its own slot is taken by what is under way, not by what waits for the same', () => {
+    assert.equal(roomForBroken(2, { inFlight: 9, trying: 1, occupied: 9 }, true), true);
+    assert.equal(roomForBroken(2, { inFlight: 9, trying: 2, occupied: 9 }, true), false);
+    assert.equal(roomForBroken(0, { inFlight: 0, trying: 0, occupied: 0 }, true), false);
+  });
+});

@@ -1,0 +1,364 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { count, percent } from '../policy/int-or-percent.ts';
+import { benchAt, imagesOf, type Workbench } from '../testing/workbench.ts';
+import type { Action } from './decide.ts';
+
+const types = (bench: Workbench): Action['type'][] => bench.decide().actions.map(({ type }) => type);
+const holdOf = (bench: Workbench): string | undefined => bench.decide().summary.hold?.kind;
+const broken = { ready: false, readyChangedAt: 0 };
+
+describe('slots', () => {
+  it('are given up to the budget, and again the moment one is free', () => {
+    const bench = benchAt(5, { maxUnavailable: count(2) });
+    assert.deepEqual(bench.nodesOf('reserve'), ['n0', 'n1']);
+    bench.act('n0', 'n1');
+    assert.deepEqual(types(bench), []);
+    bench.start('n0', 'b', broken);
+    assert.deepEqual(types(bench), []);
+    bench.change('n0', { ready: true, readyChangedAt: bench.now() });
+    assert.deepEqual(bench.nodesOf('reserve'), ['n2']);
+  });
+
+  it('are held until the new pod has been ready for minReadySeconds', () => {
+    const bench = benchAt(3, { maxUnavailable: count(1), minReadyMs: 5_000 });
+    bench.update('b', 'n0');
+    assert.deepEqual(types(bench), []);
+    assert.equal(bench.decide().wakeAt, bench.now() + 5_000);
+    bench.pass(4_999);
+    assert.deepEqual(types(bench), []);
+    bench.pass(1);
+    assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
+  });
+
+  it('count nodes that are down though nobody acted on them', () => {
+    for (const harm of ['no pod', 'not ready', 'terminating', 'two pods', 'new and not ready'] as const) {
+      const bench = benchAt(4, { maxUnavailable: count(1) });
+      if (harm === 'no pod') bench.gone('n3');
+      if (harm === 'not ready') bench.change('n3', broken);
+      if (harm === 'terminating') bench.change('n3', { terminating: true });
+      if (harm === 'two pods') bench.pod('n3', 'a');
+      if (harm === 'new and not ready') {
+        bench.gone('n3');
+        bench.start('n3', 'b', broken);
+      }
+      assert.deepEqual(bench.nodesOf('reserve'), harm === 'not ready' ? ['n3'] : [], harm);
+    }
+  });
+
+  it('go to broken nodes first, as many as may be in flight', () => {
+    const bench = benchAt(6, { maxUnavailable: count(2) });
+    for (const node of ['n3', 'n4', 'n5']) bench.change(node, broken);
+    assert.deepEqual(bench.nodesOf('reserve'), ['n3', 'n4']);
+    bench.update('b', 'n3', 'n4');
+    assert.deepEqual(bench.nodesOf('reserve'), ['n5', 'n0']);
+  });
+
+  it('are not given for nodes that are offline, settling, held, or in their back-off', () => {
+    const bench = benchAt(5, { maxUnavailable: percent(100) });
+    bench.offline('n0');
+    bench.offline('n1');
+    bench.online('n1');
+    bench.node('n2', { selected: false });
+    bench.ledger.refuse('n3', 'no', bench.now());
+    assert.deepEqual(bench.nodesOf('reserve'), ['n4']);
+    bench.pass(999);
+    assert.deepEqual(bench.nodesOf('reserve'), ['n4']);
+    bench.pass(1);
+    assert.deepEqual(bench.nodesOf('reserve'), ['n3', 'n4']);
+    bench.pass(9_000);
+    assert.deepEqual(bench.nodesOf('reserve'), ['n3', 'n4', 'n1']);
+  });
+
+  it('are free at once when the node goes offline, also at a budget of one', () => {
+    const bench = benchAt(3, { maxUnavailable: count(1) });
+    bench.act('n0');
+    bench.offline('n0');
+    assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
+    bench.act('n1');
+    bench.online('n0');
+    assert.equal(bench.ledger.tally.inFlight, 2, 'a returned suspect may exceed the budget');
+    bench.start('n1', 'b');
+    assert.deepEqual(bench.nodesOf('reserve'), [], 'and nothing begins meanwhile');
+    bench.start('n0', 'b');
+    assert.deepEqual(bench.nodesOf('reserve'), ['n2']);
+  });
+
+  it('of one decision are bounded, and the next follows', () => {
+    const bench = benchAt(1_200, { maxUnavailable: percent(100) });
+    const first = bench.nodesOf('reserve');
+    assert.equal(first.length, 500);
+    for (const node of first) bench.reserve(node);
+    assert.equal(bench.nodesOf('reserve').length, 500);
+  });
+});
+
+describe('repair by a newer target', () => {
+  it('uses the slots that the broken nodes hold, also when they are all of the budget', () => {
+    const bench = benchAt(4, { maxUnavailable: count(2) });
+    bench.act('n0', 'n1');
+    bench.start('n0', 'b', broken);
+    bench.start('n1', 'b', broken);
+    assert.deepEqual(bench.nodesOf('reserve'), []);
+    bench.target('c');
+    assert.deepEqual(bench.nodesOf('reserve'), ['n0', 'n1']);
+    bench.act('n0');
+    assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
+    bench.act('n1');
+    assert.deepEqual(bench.nodesOf('reserve'), []);
+    bench.start('n0', 'c');
+    assert.deepEqual(bench.nodesOf('reserve'), ['n2']);
+  });
+
+  it('goes on within the budget when more nodes are broken than the budget allows now', () => {
+    const bench = benchAt(4, { maxUnavailable: count(3) });
+    for (const node of ['n0', 'n1', 'n2']) {
+      bench.act(node);
+      bench.start(node, 'b', broken);
+    }
+    bench.policy({ maxUnavailable: count(1) });
+    bench.target('c');
+    assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
+    bench.act('n0');
+    assert.deepEqual(bench.nodesOf('reserve'), []);
+    bench.start('n0', 'c');
+    assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
+  });
+
+  it('leaves a pod that is ready, and about to be available, to the budget that all compete for', () => {
+    const bench = benchAt(4, { maxUnavailable: count(2), minReadyMs: 5_000 });
+    bench.act('n0', 'n1');
+    bench.start('n0', 'b', { readyChangedAt: bench.now() });
+    bench.start('n1', 'b', broken);
+    bench.target('c');
+    assert.deepEqual(bench.nodesOf('reserve'), ['n0', 'n1']);
+    bench.policy({ maxUnavailable: count(1), minReadyMs: 5_000 });
+    assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
+    bench.reserve('n1');
+    assert.deepEqual(bench.nodesOf('delete'), ['n1']);
+  });
+
+  it('leaves the older act in its slot when it is taken back', () => {
+    const bench = benchAt(2, { maxUnavailable: count(1) });
+    bench.act('n0');
+    bench.start('n0', 'b', broken);
+    bench.target('c');
+    bench.reserve('n0');
+    bench.policy({ paused: true });
+    assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: false }]);
+    bench.ledger.release('n0', bench.now());
+    assert.equal(bench.ledger.tally.inFlight, 1);
+    assert.equal(bench.phase('n0'), 'broken/broken-by-older-update');
+    bench.policy({ paused: false });
+    assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
+  });
+
+  it('goes back from b to a as a rollout of its own', () => {
+    const bench = benchAt(3, { maxUnavailable: count(1) });
+    bench.update('b', 'n0');
+    bench.act('n1');
+    bench.target('a');
+    assert.equal(bench.ledger.state.rollout, 3);
+    assert.equal(bench.phase('n2'), 'updated/current');
+    bench.start('n1', 'b');
+    assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
+    bench.update('a', 'n0');
+    assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
+    bench.update('a', 'n1');
+    assert.deepEqual(types(bench), ['complete']);
+  });
+});
+
+describe('holds', () => {
+  const holds: [string, (bench: Workbench) => void][] = [
+    ['paused', (bench) => bench.policy({ paused: true })],
+    ['frozen', (bench) => bench.policy({ maxUnavailable: percent(0) })],
+    ['owner', (bench) => bench.policy({ strategy: 'ota' })],
+    ['unobserved', (bench) => bench.hold({ kind: 'unobserved' })],
+    ['invalid', (bench) => bench.hold({ kind: 'invalid', errors: [] })],
+    ['halted', (bench) => bench.ledger.amend({ halted: { at: 0, reason: 'Failures', nodes: ['x'] } }, bench.now())],
+    [
+      'waiting',
+      (bench) => {
+        bench.policy({ failureThreshold: count(1) });
+        bench.act('n3');
+        bench.offline('n3');
+      },
+    ],
+  ];
+  for (const [kind, begin] of holds)
+    it(`${kind}: begins nothing, on broken nodes neither, and takes back what was not sent`, () => {
+      const bench = benchAt(4, { maxUnavailable: count(2) });
+      bench.change('n1', broken);
+      bench.reserve('n0');
+      begin(bench);
+      assert.equal(holdOf(bench), kind);
+      const { actions } = bench.decide();
+      assert.deepEqual(
+        actions.filter(({ type }) => type !== 'announce'),
+        [{ type: 'release', node: 'n0', fence: false }],
+      );
+    });
+
+  it('unsynced: neither begins nor takes back', () => {
+    const bench = benchAt(3, { maxUnavailable: count(2) });
+    bench.reserve('n0');
+    bench.hold({ kind: 'unsynced' });
+    assert.deepEqual(bench.decide().actions, []);
+  });
+});
+
+describe('an act whose fate is open', () => {
+  const settle = (stage: 'inherited' | 'unsure' | 'reserved' | 'sending') => {
+    const bench = benchAt(3, { maxUnavailable: count(1) });
+    bench.reserve('n0', { stage });
+    return bench;
+  };
+
+  for (const stage of ['inherited', 'unsure', 'reserved'] as const) {
+    it(`${stage}: is carried out while it is wanted`, () => {
+      assert.deepEqual(settle(stage).decide().actions, [{ type: 'delete', node: 'n0' }]);
+    });
+    it(`${stage}: is reserved anew when its pod has changed`, () => {
+      const bench = settle(stage);
+      const pod = bench.change('n0', { detail: 'x' });
+      assert.deepEqual(bench.decide().actions, [{ type: 'reserve', node: 'n0', pod }]);
+    });
+    it(`${stage}: is taken back, ${stage === 'reserved' ? 'and its slot used' : 'with a fence that holds the slot'}`, () => {
+      const bench = settle(stage);
+      bench.offline('n0');
+      bench.online('n0');
+      const release = { type: 'release', node: 'n0', fence: stage !== 'reserved' };
+      const [first, second] = bench.decide().actions;
+      assert.deepEqual(first, release);
+      assert.equal(second?.type, stage === 'reserved' ? 'reserve' : undefined);
+    });
+    it(`${stage}: waits for the end of its back-off`, () => {
+      const bench = settle(stage);
+      bench.ledger.refuse('n0', 'no answer', bench.now());
+      assert.deepEqual(bench.decide().actions, []);
+      assert.equal(bench.decide().wakeAt, bench.now() + 1_000);
+      bench.pass(1_000);
+      assert.deepEqual(bench.nodesOf('delete'), ['n0']);
+    });
+  }
+
+  it('sending: is left alone', () => assert.deepEqual(settle('sending').decide().actions, []));
+
+  it('is done once its pod is gone, and holds its slot until the new one is available', () => {
+    const bench = settle('unsure');
+    bench.gone('n0');
+    assert.equal(bench.ledger.get('n0')?.act?.stage, 'done');
+    assert.deepEqual(bench.decide().actions, []);
+    bench.start('n0', 'b');
+    assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
+  });
+
+  it('is taken back when another pod of its own accord used the room', () => {
+    const bench = settle('reserved');
+    bench.gone('n2');
+    assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: false }]);
+  });
+
+  it('is taken back while another pod ends beside the one it is for', () => {
+    const bench = settle('reserved');
+    const pod = bench.last('n0')!;
+    bench.ledger.setPod({ ...pod, uid: 'other', terminating: true }, bench.now());
+    assert.deepEqual(bench.decide().actions[0], { type: 'release', node: 'n0', fence: false });
+  });
+
+  it('of an older target is taken back', () => {
+    const bench = settle('reserved');
+    bench.target('c');
+    assert.equal(bench.decide().actions[0]?.type, 'release');
+  });
+
+  it('on a node that is gone is taken back', () => {
+    const bench = settle('inherited');
+    bench.ledger.removeNode('n0', bench.now());
+    assert.deepEqual(bench.decide().actions[0], { type: 'release', node: 'n0', fence: true });
+    bench.ledger.release('n0', bench.now());
+    bench.gone('n0');
+    assert.equal(bench.ledger.get('n0'), undefined);
+  });
+});
+
+describe('a decision', () => {
+  it('is the same when asked twice, and changes nothing', () => {
+    const bench = benchAt(6, { maxUnavailable: count(2) });
+    bench.change('n4', broken);
+    bench.act('n0');
+    const before = structuredClone([...bench.ledger.records()]);
+    const first = structuredClone(bench.decide());
+    assert.deepEqual(bench.decide(), first);
+    assert.deepEqual([...bench.ledger.records()], before);
+  });
+});
+
+describe('the strategy manual', () => {
+  it('begins nothing, whatever is outdated or failing, and is complete all the same when a user has deleted the pods', () => {
+    const bench = benchAt(3, { strategy: 'manual', maxUnavailable: count(3), failureThreshold: count(1) });
+    assert.deepEqual([holdOf(bench), types(bench)], ['manual', []]);
+    bench.gone('n0');
+    assert.equal(bench.phase('n0'), 'updating/no-pod-yet');
+    bench.start('n0', 'b', { ready: false, trouble: 'crash-loop' });
+    assert.deepEqual([bench.phase('n0'), types(bench)], ['failed/crash-loop', []]);
+    bench.change('n0', { ready: true, readyChangedAt: bench.now(), trouble: undefined });
+    for (const node of ['n1', 'n2']) {
+      bench.gone(node);
+      bench.start(node, 'b');
+    }
+    assert.deepEqual([holdOf(bench), types(bench)], ['manual', ['complete']]);
+  });
+});
+
+describe('a pod that is prepared for its end', () => {
+  const prepared = (): Workbench => {
+    const bench = benchAt(3, { maxUnavailable: count(1) });
+    bench.reserve('n0');
+    bench.change('n0', { leaving: true });
+    return bench;
+  };
+  it('is down, in its slot, and reserved anew and deleted when that is possible', () => {
+    const bench = prepared();
+    assert.deepEqual([bench.ledger.tally.down, bench.ledger.tally.occupied], [1, 1]);
+    assert.deepEqual(types(bench), ['reserve']);
+    bench.reserve('n0');
+    assert.deepEqual(bench.nodesOf('delete'), ['n0']);
+    bench.change('n0', { terminating: true });
+    assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/terminating', []]);
+  });
+  it('gives its slot back when its end is not wanted any more, and is a candidate again once that is taken back', () => {
+    const bench = prepared();
+    bench.policy({ paused: true });
+    assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: false }]);
+    bench.ledger.release('n0', bench.now());
+    assert.equal(bench.phase('n0'), 'updating/preparing');
+    bench.policy({ paused: false });
+    assert.deepEqual(types(bench), [], 'it counts as down, and is none to be acted on');
+    bench.change('n0', { leaving: false });
+    assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
+  });
+  it('is no failure of a revision, however long it takes', () => {
+    const bench = benchAt(1, { progressDeadlineMs: 1_000 });
+    bench.update('b', 'n0');
+    bench.change('n0', { leaving: true });
+    bench.pass(60_000);
+    assert.deepEqual([bench.phase('n0'), bench.ledger.tally.onlineFailures], ['updating/preparing', 0]);
+  });
+});
+
+describe('images that must be there first', () => {
+  it('hold every act on their node, on broken pods too, and no other node', () => {
+    const bench = benchAt(3, { maxUnavailable: count(3), predownload: 'required' });
+    bench.change('n0', broken);
+    assert.deepEqual([bench.phase('n0'), bench.nodesOf('reserve')], ['held/image', []]);
+    bench.change('n1', imagesOf('a', 'present'));
+    assert.deepEqual(bench.nodesOf('reserve'), []);
+    bench.change('n1', imagesOf('b', 'present'));
+    assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
+    bench.reserve('n1');
+    bench.target('c');
+    assert.deepEqual(bench.nodesOf('release'), ['n1']);
+  });
+});

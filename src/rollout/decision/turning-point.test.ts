@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { count } from '../policy/int-or-percent.ts';
+import { benchAt, type Workbench } from '../testing/workbench.ts';
+import type { Action } from './decide.ts';
+
+const types = (bench: Workbench): Action['type'][] => bench.decide().actions.map(({ type }) => type);
+const holdOf = (bench: Workbench): string | undefined => bench.decide().summary.hold?.kind;
+const broken = { ready: false, readyChangedAt: 0 };
+
+describe('turning points', () => {
+  const failing = (nodes: number, change = {}) => {
+    const bench = benchAt(8, { maxUnavailable: count(4), ...change });
+    for (let index = 0; index < nodes; index += 1) {
+      bench.act(`n${index}`);
+      bench.start(`n${index}`, 'b', { ...broken, trouble: 'crash-loop' });
+    }
+    return bench;
+  };
+  const carryOut = (bench: Workbench): void => {
+    const [turn] = bench.decide().actions;
+    if (turn?.type === 'halt') bench.ledger.amend({ halted: turn.halt }, bench.now());
+    else if (turn?.type === 'resume') {
+      bench.ledger.forgive(bench.now());
+      bench.ledger.amend({ halted: undefined, resumed: turn.value }, bench.now());
+    } else assert.fail(`no turn in ${JSON.stringify(turn)}`);
+  };
+
+  it('halts at the threshold, names the nodes, and stays so until the template changes', () => {
+    const bench = failing(2);
+    assert.equal(types(bench).includes('halt'), false);
+    bench.act('n2');
+    bench.start('n2', 'b', { ...broken, trouble: 'image-pull' });
+    const [turn] = bench.decide().actions;
+    assert.deepEqual(turn, { type: 'halt', halt: { at: bench.now(), reason: 'Failures', nodes: ['n0', 'n1', 'n2'] } });
+    carryOut(bench);
+    for (const node of ['n0', 'n1', 'n2'])
+      bench.change(node, { ready: true, trouble: undefined, readyChangedAt: bench.now() });
+    assert.equal(bench.decide().summary.breaker.failures, 0);
+    assert.equal(holdOf(bench), 'halted');
+    bench.target('c');
+    assert.equal(holdOf(bench), undefined);
+  });
+
+  it('halts when failures hold every slot of a small budget', () => {
+    const bench = failing(1, { maxUnavailable: count(1) });
+    assert.deepEqual(types(bench), ['halt']);
+  });
+
+  it('halts by the threshold alone where the owners decide: there is no budget to be used up', () => {
+    const bench = failing(2);
+    bench.policy({ strategy: 'ota', maxUnavailable: count(1) });
+    assert.ok(!types(bench).includes('halt'));
+    const more = failing(3);
+    more.policy({ strategy: 'ota', maxUnavailable: count(0) });
+    assert.equal(types(more)[0], 'halt');
+  });
+
+  it('names the first ten', () => {
+    const bench = benchAt(20, { maxUnavailable: count(15), failureThreshold: count(12) });
+    for (let index = 0; index < 12; index += 1) {
+      bench.act(`n${index}`);
+      bench.start(`n${index}`, 'b', { ...broken, trouble: 'crash-loop' });
+    }
+    const [turn] = bench.decide().actions;
+    assert.equal(turn?.type === 'halt' && turn.halt.nodes.length, 10);
+  });
+
+  it('resumes once for each value of the annotation that names the target', () => {
+    const bench = failing(3);
+    carryOut(bench);
+    bench.policy({ resume: { hash: 'a', value: 'a' } });
+    assert.deepEqual(types(bench), [], 'another revision');
+    bench.policy({ resume: { hash: 'b', value: 'b' } });
+    assert.deepEqual(types(bench), ['resume']);
+    carryOut(bench);
+    assert.equal(bench.decide().summary.breaker.failures, 0);
+    assert.deepEqual(bench.nodesOf('reserve'), ['n3']);
+    for (const node of ['n3', 'n4', 'n5']) {
+      bench.act(node);
+      bench.start(node, 'b', { ...broken, trouble: 'crash-loop' });
+    }
+    carryOut(bench);
+    assert.equal(holdOf(bench), 'halted', 'new failures count');
+    assert.deepEqual(types(bench), [], 'the same value counts once');
+    bench.policy({ resume: { hash: 'b', value: 'b/2' } });
+    assert.deepEqual(types(bench), ['resume']);
+  });
+
+  it('rolls back to the last complete revision, if asked to, and repairs within the budget', () => {
+    const bench = benchAt(8, { maxUnavailable: count(4), onFailure: 'rollback' });
+    bench.ledger.amend({ lastComplete: { name: 'set-a', hash: 'a' } }, bench.now());
+    for (const node of ['n0', 'n1', 'n2', 'n3']) {
+      bench.act(node);
+      bench.start(node, 'b', { ...broken, trouble: 'crash-loop' });
+    }
+    carryOut(bench);
+    assert.deepEqual(bench.decide().actions, [{ type: 'rollback', to: { name: 'set-a', hash: 'a' } }]);
+    bench.policy({ paused: true });
+    assert.deepEqual(types(bench), [], 'not under the hands of who paused it');
+    bench.policy({ paused: false, rolledBackFrom: 'b', maxUnavailable: count(2) });
+    bench.target('a');
+    assert.deepEqual(bench.nodesOf('reserve'), ['n0', 'n1']);
+    bench.update('a', 'n0', 'n1');
+    assert.deepEqual(bench.nodesOf('reserve'), ['n2', 'n3']);
+    bench.update('a', 'n2', 'n3');
+    assert.deepEqual(types(bench), ['complete']);
+  });
+
+  it('halts instead where nothing was complete, or the target itself was', () => {
+    for (const lastComplete of [undefined, { name: 'set-b', hash: 'b' }]) {
+      const bench = failing(3, { onFailure: 'rollback' });
+      bench.ledger.amend({ lastComplete }, bench.now());
+      carryOut(bench);
+      assert.deepEqual(types(bench), []);
+    }
+  });
+
+  it('stays halted when a revision that was rolled back is set again, until it is resumed anew', () => {
+    const bench = benchAt(3, { rolledBackFrom: 'b' });
+    assert.deepEqual(bench.ledger.state.halted?.reason, 'RolledBack');
+    assert.deepEqual(types(bench), []);
+    bench.policy({ resume: { hash: 'b', value: 'b/1' } });
+    carryOut(bench);
+    assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
+    // Rolled back once more, and set again by whoever does not know of it: an old consent is none.
+    bench.target('a');
+    bench.target('b');
+    assert.equal(holdOf(bench), 'halted');
+    assert.deepEqual(types(bench), []);
+  });
+
+  it('tells completion once, and only with every online node updated and none in flight', () => {
+    const bench = benchAt(3, { maxUnavailable: count(3) });
+    bench.update('b', 'n0', 'n1');
+    assert.equal(bench.decide().summary.complete, false);
+    bench.offline('n2');
+    assert.deepEqual(types(bench), ['complete']);
+    const target = { name: 'set-b', hash: 'b' };
+    bench.ledger.amend({ finishedAt: bench.now(), lastComplete: target }, bench.now());
+    assert.deepEqual(types(bench), []);
+    bench.online('n2');
+    assert.equal(bench.decide().summary.complete, false);
+    bench.pass(10_000);
+    bench.update('b', 'n2');
+    assert.deepEqual(types(bench), []);
+    assert.equal(bench.decide().summary.complete, true);
+  });
+
+  it('is not complete with a node that waits under a partition or that came back older', () => {
+    const bench = benchAt(2, { maxUnavailable: count(2), partition: count(1) });
+    bench.update('b', 'n1');
+    assert.equal(bench.decide().summary.complete, false);
+    bench.policy({ partition: count(0) });
+    bench.update('a', 'n0');
+    assert.equal(bench.decide().summary.complete, false);
+  });
+
+  it('is not complete while a slot is reserved that nobody has taken back', () => {
+    const bench = benchAt(1);
+    bench.reserve('n0', { stage: 'unsure' });
+    bench.target('a');
+    assert.equal(bench.phase('n0'), 'updated/current');
+    assert.equal(bench.decide().summary.complete, false);
+    assert.deepEqual(types(bench), ['release']);
+    bench.ledger.release('n0', bench.now());
+    assert.deepEqual(types(bench), ['complete']);
+  });
+
+  it('is not complete without any node that runs the target', () => {
+    const bench = benchAt(1);
+    bench.offline('n0');
+    assert.deepEqual(types(bench), []);
+  });
+});

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { Node } from 'kubernetes-types/core/v1.d.ts';
+import { toNodeView } from './node.ts';
+import type { NodeView } from './types.ts';
+
+const withReady = (status: string): Node => ({
+  metadata: { name: 'n1' },
+  status: {
+    conditions: [
+      { type: 'MemoryPressure', status: 'True', lastTransitionTime: '2026-03-01T09:00:00Z' },
+      { type: 'Ready', status, lastTransitionTime: '2026-03-01T10:00:00Z' },
+    ],
+  },
+});
+
+it('reads name, labels, taints and readiness', () =>
+  assert.deepEqual(
+    toNodeView({
+      ...withReady('True'),
+      metadata: { name: 'n1', labels: { zone: 'north' } },
+      spec: {
+        unschedulable: true,
+        taints: [
+          { key: 'edge', effect: 'NoSchedule' },
+          { key: 'gpu', value: 'yes', effect: 'NoExecute', timeAdded: '2026-03-01T10:00:00Z' },
+        ],
+      },
+    }),
+    {
+      name: 'n1',
+      labels: { zone: 'north' },
+      taints: [
+        { key: 'edge', value: '', effect: 'NoSchedule' },
+        { key: 'gpu', value: 'yes', effect: 'NoExecute' },
+      ],
+      ready: true,
+      readyChangedAt: Date.UTC(2026, 2, 1, 10),
+    } satisfies NodeView,
+  ));
+
+for (const status of ['False', 'Unknown'])
+  it(`is not ready while Ready is ${status}`, () => {
+    const view = toNodeView(withReady(status));
+    assert.equal(view.ready, false);
+    assert.equal(view.readyChangedAt, Date.UTC(2026, 2, 1, 10));
+  });
+
+it('is not ready before the node reported', () =>
+  assert.deepEqual(toNodeView({ metadata: { name: 'n1' } }), {
+    name: 'n1',
+    labels: {},
+    taints: [],
+    ready: false,
+    readyChangedAt: 0,
+  } satisfies NodeView));

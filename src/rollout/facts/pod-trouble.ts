@@ -1,0 +1,99 @@
+import type { ContainerStateTerminated, ContainerStatus, Pod } from 'kubernetes-types/core/v1.d.ts';
+import { toEpochMs } from './timestamps.ts';
+import type { PodTrouble } from './types.ts';
+
+export interface Trouble {
+  trouble: PodTrouble;
+  /** Which container, what the kubelet calls it, how often, and the last words; at most a few hundred characters. */
+  detail: string;
+}
+
+/** The kubelet's reasons (pkg/kubelet/images, cri-api/pkg/errors) to wait because an image cannot be had. */
+export const imageReasons: ReadonlySet<string> = new Set([
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'InvalidImageName',
+  'ErrImageNeverPull',
+  'ImageInspectError',
+  'RegistryUnavailable',
+  'SignatureValidationFailed',
+]);
+
+const CRASH_LOOP = 'CrashLoopBackOff';
+
+// One restart is what a reboot leaves behind, and a program that ran for minutes did not fail at its start.
+const LOOP_RESTARTS = 2;
+const SHORT_RUN_MS = 600_000;
+
+// The runtime lost the container, as after a power cut: this says nothing about the program in it.
+const unknownEnds: ReadonlySet<string> = new Set(['Unknown', 'ContainerStatusUnknown']);
+
+const wasShort = (run: ContainerStateTerminated | undefined): boolean => {
+  if (!run || unknownEnds.has(run.reason ?? '')) return false;
+  const startedAt = toEpochMs(run.startedAt);
+  const finishedAt = toEpochMs(run.finishedAt);
+  return startedAt > 0 && finishedAt >= startedAt && finishedAt - startedAt < SHORT_RUN_MS;
+};
+
+/**
+ * Between two tries no container waits in CrashLoopBackOff: it runs without being ready, or has just ended. That the pod
+ * was not ready even before this run began tells such a try from the blip that a restart of the kubelet causes.
+ */
+const isBetweenTries = (container: ContainerStatus, initial: boolean, unreadySince: number): boolean => {
+  const { running, terminated } = container.state ?? {};
+  const hasSucceeded = initial && terminated?.exitCode === 0;
+  if (container.restartCount < LOOP_RESTARTS || container.ready || hasSucceeded || unreadySince === 0) return false;
+  const thisRunBeganAt = toEpochMs((running ?? terminated)?.startedAt);
+  return wasShort(terminated ?? container.lastState?.terminated) && unreadySince < thisRunBeganAt;
+};
+
+const MESSAGE_LIMIT = 200;
+
+/** On one line, cut to 200 characters. */
+const tidy = (text: string): string => {
+  const characters = Array.from(text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim());
+  return characters.length <= MESSAGE_LIMIT
+    ? characters.join('')
+    : `${characters.slice(0, MESSAGE_LIMIT - 1).join('')}…`;
+};
+
+const plainEnds: ReadonlySet<string> = new Set(['', 'Error', 'Completed']);
+
+const describe = (container: ContainerStatus, initial: boolean, reason: string): string => {
+  const end = container.state?.terminated ?? container.lastState?.terminated;
+  const { restartCount } = container;
+  const facts = [
+    end && !plainEnds.has(end.reason ?? '') ? end.reason : undefined,
+    end ? `exit code ${end.exitCode}` : undefined,
+    restartCount > 0 ? `${restartCount} restart${restartCount === 1 ? '' : 's'}` : undefined,
+  ].filter((fact) => fact !== undefined);
+  // For a crash loop the kubelet's own message is the length of its back-off; the program's last words tell more.
+  const message = tidy((reason === CRASH_LOOP ? end?.message : container.state?.waiting?.message) ?? '');
+  const where = `${initial ? 'init container' : 'container'} ${container.name}`;
+  return `${where}: ${reason}${facts.length > 0 ? ` (${facts.join(', ')})` : ''}${message === '' ? '' : `: ${message}`}`;
+};
+
+/** What the scheduler says of a pod that it has found no place for; empty where it has, or has not tried. */
+export const notPlaced = ({ status }: Pod): string => {
+  const condition = status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  if (condition?.status !== 'False' || condition.reason !== 'Unschedulable') return '';
+  return `not scheduled (${tidy(condition.message ?? '')})`;
+};
+
+/** Why a pod that is not ready will not become so by waiting a little; undefined where waiting may help. */
+export const troubleOf = (pod: Pod, unreadySince: number): Trouble | undefined => {
+  const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
+  const containers = [
+    ...initContainerStatuses.map((container) => ({ container, initial: true })),
+    ...containerStatuses.map((container) => ({ container, initial: false })),
+  ];
+  for (const { container, initial } of containers) {
+    const reason = container.state?.waiting?.reason ?? '';
+    if (imageReasons.has(reason)) return { trouble: 'image-pull', detail: describe(container, initial, reason) };
+  }
+  for (const { container, initial } of containers) {
+    if (container.state?.waiting?.reason === CRASH_LOOP || isBetweenTries(container, initial, unreadySince))
+      return { trouble: 'crash-loop', detail: describe(container, initial, CRASH_LOOP) };
+  }
+  return undefined;
+};

@@ -1,0 +1,34 @@
+import { resolve } from '../policy/int-or-percent.ts';
+import type { Policy } from '../policy/policy.ts';
+import type { Tally } from './tally.ts';
+
+const LEAST_THRESHOLD = 3;
+
+export interface Breaker {
+  /** Nodes that the target revision failed on: online ones, and those lost after our act. */
+  failures: number;
+  /** Nodes that went offline soon after our act; each will be cleared or become a failure. */
+  suspects: number;
+  /** No act begins while failures and suspects together reach it. */
+  threshold: number;
+  open: boolean;
+  /** Failures alone have reached the threshold, or hold every slot of the budget: nothing will change by waiting. */
+  mustHalt: boolean;
+}
+
+export const breakerOf = (policy: Policy, tally: Readonly<Tally>, acted: number, budget: number): Breaker => {
+  const { failureThreshold } = policy;
+  const threshold =
+    failureThreshold.kind === 'int'
+      ? failureThreshold.value
+      : Math.max(LEAST_THRESHOLD, resolve(failureThreshold, acted, 'up'));
+  const failures = tally.onlineFailures + tally.lostFailures;
+  return {
+    failures,
+    suspects: tally.suspects,
+    threshold,
+    open: failures + tally.suspects >= threshold,
+    // A lost node holds no slot: with a budget of 1 it must not stop the others before the threshold does.
+    mustHalt: failures >= threshold || (budget > 0 && tally.onlineFailures >= budget),
+  };
+};

@@ -1,0 +1,295 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { count } from '../policy/int-or-percent.ts';
+import { type Act, pastAct } from '../record/record.ts';
+import { benchAt, createWorkbench, START, type Workbench } from '../testing/workbench.ts';
+import type { RolloutState } from './state.ts';
+
+const down = { ready: false, readyChangedAt: 0 };
+const inherited = (podUid: string, change: Partial<Act> = {}): Act => ({
+  podUid,
+  podName: podUid,
+  podResourceVersion: '1',
+  rollout: 2,
+  at: START,
+  stage: 'inherited',
+  ...change,
+});
+const saved = (change: Partial<RolloutState> = {}): RolloutState => ({
+  rollout: 2,
+  target: { name: 'set-b', hash: 'b', number: 2 },
+  startedAt: START - 60_000,
+  finishedAt: undefined,
+  acted: 1,
+  halted: undefined,
+  resumed: undefined,
+  lastComplete: undefined,
+  ...change,
+});
+const restore = (bench: Workbench, acts: Record<string, Act>, forgiven: string[] = [], state = saved()): void =>
+  bench.ledger.restore(state, new Map(Object.entries(acts)), new Set(forgiven), bench.now());
+
+describe('restore', () => {
+  it('comes before or after the first sight: a slot is not lost because its pod or node is not listed yet', () => {
+    const orders: ((bench: Workbench, steps: (() => void)[]) => void)[] = [
+      (_, [a, b, c]) => [a, b, c].forEach((step) => step?.()),
+      (_, [a, b, c]) => [c, b, a].forEach((step) => step?.()),
+      (_, [a, b, c]) => [b, c, a].forEach((step) => step?.()),
+      (_, [a, b, c]) => [a, c, b].forEach((step) => step?.()),
+    ];
+    for (const order of orders) {
+      const bench = createWorkbench({ maxUnavailable: count(1) });
+      bench.node('n1');
+      bench.pod('n1', 'a');
+      order(bench, [
+        () => bench.node('n0'),
+        () => bench.pod('n0', 'a', { uid: 'old', resourceVersion: '1' }),
+        () => restore(bench, { n0: inherited('old'), n2: inherited('gone', { stage: 'done' }) }),
+      ]);
+      bench.node('n2');
+      bench.ledger.firstSightOver();
+      assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
+      assert.equal(bench.ledger.tally.inFlight, 2);
+      assert.equal(bench.phase('n2'), 'updating/no-pod-yet');
+    }
+  });
+
+  it('takes an act for carried out whose pod is not there once everything is', () => {
+    const bench = createWorkbench();
+    bench.node('n0');
+    restore(bench, { n0: inherited('gone'), vanished: inherited('other') });
+    assert.equal(bench.cause('n0'), 'reserved');
+    bench.ledger.firstSightOver();
+    bench.pass(0);
+    assert.equal(bench.cause('n0'), 'no-pod-yet');
+    assert.equal(bench.ledger.get('vanished'), undefined);
+    bench.start('n0', 'b');
+    assert.equal(bench.ledger.get('n0')?.act, undefined);
+  });
+
+  it('keeps the stage that only this process knows, and no claim to be alone with a reservation', () => {
+    for (const [before, after] of [
+      ['reserved', 'inherited'],
+      ['sending', 'sending'],
+      ['unsure', 'unsure'],
+      ['done', 'done'],
+    ] as const) {
+      const bench = benchAt(1);
+      const pod = bench.pod('n0', 'a');
+      bench.reserve('n0', { stage: before });
+      const theirs = inherited(pod.uid, { podResourceVersion: pod.resourceVersion });
+      restore(bench, { n0: theirs });
+      assert.equal(bench.ledger.get('n0')?.act?.stage, after);
+      if (before === 'done') continue;
+      restore(bench, { n0: { ...theirs, podResourceVersion: '999' } });
+      assert.equal(bench.ledger.get('n0')?.act?.stage, 'inherited');
+      assert.equal(bench.ledger.get('n0')?.act?.podResourceVersion, '999');
+    }
+  });
+
+  it('drops what another process has settled', () => {
+    const bench = benchAt(1);
+    bench.reserve('n0', { stage: 'unsure' });
+    restore(bench, {});
+    assert.equal(bench.ledger.tally.inFlight, 0);
+  });
+
+  it('takes no time from the future', () => {
+    const bench = benchAt(1);
+    restore(bench, { n0: inherited('x', { stage: 'done', at: START + 600_000 }) });
+    assert.equal(bench.ledger.get('n0')?.act?.at, START);
+  });
+
+  it('takes over who was forgiven', () => {
+    const bench = benchAt(1);
+    bench.act('n0');
+    bench.start('n0', 'b', { ...down, trouble: 'crash-loop' });
+    assert.equal(bench.ledger.tally.onlineFailures, 1);
+    restore(bench, { n0: { ...pastAct({ rollout: 2, at: START }), podUid: 'u1' } }, ['n0']);
+    assert.equal(bench.ledger.tally.onlineFailures, 0);
+    assert.deepEqual(
+      [...bench.ledger.forgiven()].map(({ name }) => name),
+      ['n0'],
+    );
+  });
+});
+
+describe('forgiveness', () => {
+  const crash = { ...down, trouble: 'crash-loop' } as const;
+  const forgiven = () => {
+    const bench = benchAt(2);
+    bench.act('n0');
+    bench.start('n0', 'b', crash);
+    assert.deepEqual(bench.ledger.forgive(bench.now()), ['n0']);
+    assert.equal(bench.ledger.tally.onlineFailures, 0);
+    assert.equal(bench.ledger.tally.inFlight, 1, 'its slot is still in use');
+    return bench;
+  };
+  it('ends when the node has worked again', () => {
+    const bench = forgiven();
+    bench.change('n0', { ready: true, trouble: undefined, readyChangedAt: bench.now() });
+    bench.change('n0', crash);
+    assert.equal(bench.ledger.tally.onlineFailures, 1);
+  });
+  it('ends with the next target', () => {
+    const bench = forgiven();
+    bench.target('c');
+    bench.act('n0');
+    bench.start('n0', 'c', crash);
+    assert.equal(bench.ledger.tally.onlineFailures, 1);
+  });
+  it('ends with the node', () => {
+    const bench = forgiven();
+    bench.ledger.removeNode('n0', bench.now());
+    bench.node('n0');
+    assert.equal(bench.ledger.tally.onlineFailures, 1);
+  });
+  it('lets a node that came back old be tried once more, in its own slot while it is down', () => {
+    for (const ready of [true, false]) {
+      const bench = benchAt(2, { maxUnavailable: count(1) });
+      bench.act('n0');
+      bench.start('n0', 'a', { ready });
+      assert.equal(bench.phase('n0'), 'failed/came-back-old');
+      assert.equal(bench.ledger.tally.inFlight, ready ? 0 : 1);
+      bench.ledger.forgive(bench.now());
+      assert.equal(bench.phase('n0'), ready ? 'outdated/available' : 'broken/broken-by-older-update');
+      assert.equal(bench.ledger.tally.inFlight, ready ? 0 : 1);
+      assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
+    }
+  });
+});
+
+describe('a refused act', () => {
+  it('backs off by node from 1 s, doubling to 5 min, and begins anew once one was carried out', () => {
+    const bench = benchAt(2);
+    const waits: number[] = [];
+    for (let tries = 0; tries < 11; tries += 1) {
+      bench.reserve('n0');
+      bench.ledger.release('n0', bench.now());
+      bench.ledger.refuse('n0', 'forbidden', bench.now());
+      const until = bench.ledger.get('n0')?.refused?.until ?? 0;
+      waits.push((until - bench.now()) / 1_000);
+      assert.equal(bench.phase('n0'), 'held/refused');
+      assert.equal(bench.phase('n1'), 'outdated/available');
+      bench.pass(until - bench.now());
+      assert.equal(bench.phase('n0'), 'outdated/available');
+    }
+    assert.deepEqual(waits, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
+    bench.update('a', 'n0');
+    assert.equal(bench.ledger.get('n0')?.refused, undefined);
+  });
+});
+
+describe('views that are behind', () => {
+  it('do not make a candidate of a pod that was deleted', () => {
+    const bench = benchAt(1, { maxUnavailable: count(2) });
+    bench.reserve('n0');
+    bench.ledger.setStage('n0', 'done', bench.now());
+    assert.equal(bench.phase('n0'), 'updating/terminating');
+    assert.deepEqual(bench.decide().actions, []);
+    assert.equal(bench.ledger.tally.down, 1);
+  });
+  it('do not bring back an older state of a pod', () => {
+    const bench = benchAt(1);
+    const old = bench.change('n0', { ready: true });
+    bench.change('n0', { terminating: true });
+    bench.ledger.setPod(old, bench.now());
+    assert.equal(bench.phase('n0'), 'updating/terminating');
+  });
+  it('file a pod under the node that it is on now', () => {
+    const bench = benchAt(2);
+    bench.node('n2');
+    bench.change('n0', { node: 'n2' });
+    assert.equal(bench.phase('n0'), 'missing/no-pod');
+    assert.equal(bench.phase('n2'), 'settling/returned');
+  });
+  it('keep a pod whose Node object is not known, and forget what has neither', () => {
+    const bench = benchAt(0);
+    bench.pod('late', 'a');
+    assert.equal(bench.ledger.size, 1);
+    assert.equal(bench.ledger.tally.eligible, 0);
+    bench.node('late');
+    assert.equal(bench.ledger.tally.eligible, 1);
+    bench.ledger.removeNode('late', bench.now());
+    bench.gone('late');
+    bench.ledger.removePod('nobody', bench.now());
+    bench.ledger.removeNode('nowhere', bench.now());
+    assert.equal(bench.ledger.size, 0);
+  });
+});
+
+describe('a node that leaves and returns', () => {
+  const cases: [string, (bench: Workbench) => void, (bench: Workbench) => void][] = [
+    ['its Node object', (b) => b.ledger.removeNode('n0', b.now()), (b) => b.node('n0')],
+    ['its eligibility', (b) => b.node('n0', { eligible: false }), (b) => b.node('n0', { eligible: true })],
+  ];
+  for (const [what, leave, comeBack] of cases)
+    it(`leaks no slot by ${what}`, () => {
+      const bench = benchAt(2, { maxUnavailable: count(1) });
+      bench.act('n0');
+      leave(bench);
+      assert.equal(bench.ledger.tally.inFlight, 0);
+      comeBack(bench);
+      bench.pass(10_000);
+      assert.equal(bench.ledger.tally.inFlight, 0);
+      assert.equal(bench.phase('n0'), 'missing/no-pod');
+      assert.deepEqual(bench.nodesOf('reserve'), []);
+      bench.start('n0', 'b');
+      assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
+    });
+
+  it('leaks no slot when the pod that was reserved is deleted by hand and comes up at the target', () => {
+    const bench = benchAt(2, { maxUnavailable: count(1) });
+    bench.reserve('n0');
+    bench.gone('n0');
+    bench.start('n0', 'b');
+    assert.equal(bench.ledger.get('n0')?.act, undefined);
+    assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
+  });
+});
+
+describe('a clock that jumps', () => {
+  it('back by 10 minutes: nothing waits longer for it', () => {
+    const bench = benchAt(3, { maxUnavailable: count(3), minReadyMs: 5_000 });
+    bench.offline('n0');
+    bench.online('n0');
+    bench.update('b', 'n1');
+    bench.ledger.refuse('n2', 'no', bench.now());
+    bench.pass(0);
+    bench.pass(-600_000);
+    assert.equal(bench.decide().wakeAt, bench.now() + 5_000);
+    assert.equal(bench.phase('n2'), 'outdated/available');
+    bench.pass(5_000);
+    assert.equal(bench.phase('n1'), 'updated/current');
+    bench.pass(5_000);
+    assert.equal(bench.phase('n0'), 'outdated/available');
+  });
+  it('forward by 10 minutes: acts are judged early at worst, and clear themselves', () => {
+    const bench = benchAt(2);
+    bench.act('n0');
+    bench.start('n0', 'b', down);
+    bench.pass(600_000);
+    assert.equal(bench.phase('n0'), 'failed/deadline');
+    bench.change('n0', { ready: true, readyChangedAt: bench.now() });
+    assert.equal(bench.phase('n0'), 'updated/current');
+  });
+});
+
+describe('the mean time that a node is down', () => {
+  it('is taken from acts that healed, and not from suspects that came back', () => {
+    const bench = benchAt(2);
+    assert.equal(bench.ledger.meanDownMs, undefined);
+    bench.act('n0');
+    bench.pass(8_000);
+    bench.start('n0', 'b');
+    assert.equal(bench.ledger.meanDownMs, 8_000);
+    bench.offline('n0');
+    bench.pass(100_000);
+    bench.online('n0');
+    assert.equal(bench.ledger.meanDownMs, 8_000);
+    bench.act('n1');
+    bench.pass(24_000);
+    bench.start('n1', 'b');
+    assert.equal(bench.ledger.meanDownMs, 9_000);
+  });
+});

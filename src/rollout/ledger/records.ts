@@ -1,0 +1,128 @@
+import type { Policy } from '../policy/policy.ts';
+import { advance, noteRevision } from '../record/advance.ts';
+import { assess } from '../record/assess.ts';
+import { type Context, type NodeRecord, newRecord } from '../record/record.ts';
+import { breakerOf } from './breaker.ts';
+import { createFiles } from './indexes.ts';
+import { newState, type RolloutState } from './state.ts';
+
+/** One step of an exponential average: the first sample stands for all before it. */
+const blend = (mean: number | undefined, sample: number): number =>
+  mean === undefined ? sample : mean + (sample - mean) / 16;
+
+const nothing = (): void => undefined;
+
+/** The records of all nodes, and what they are assessed against: each is assessed and filed anew with every change. */
+export const createRecords = (policy: Policy, pullsByDefault: boolean) => {
+  const all = new Map<string, NodeRecord>();
+  const files = createFiles();
+  const { tally, membership } = files;
+  let state = newState();
+  let context: Context = {
+    policy,
+    targetHash: undefined,
+    rollout: 0,
+    startedAt: undefined,
+    heardAt: 0,
+    withheld: false,
+    firstSight: true,
+    pullsByDefault,
+    halted: false,
+  };
+  let latest = Number.NEGATIVE_INFINITY;
+  let meanDownMs: number | undefined;
+
+  const countActs = (by: number): void => {
+    state = { ...state, acted: Math.max(0, state.acted + by) };
+  };
+
+  /** Changes a record and files it anew: the only way in. */
+  const touch = (record: NodeRecord, now: number, change: (record: NodeRecord) => void): void => {
+    latest = Math.max(latest, now);
+    files.leave(record);
+    change(record);
+    if (noteRevision(record, context)) countActs(1);
+    const healed = advance(record, context, now);
+    if (healed && healed.podUid !== '') meanDownMs = blend(meanDownMs, now - healed.at);
+    record.view = assess(record, context, now);
+    if (!record.node && record.pods.length === 0 && !record.act) all.delete(record.name);
+    else files.enter(record);
+  };
+
+  const reassessAll = (now: number): void => {
+    for (const record of all.values()) touch(record, now, nothing);
+    redraw(now);
+  };
+
+  /** Brings what follows from the sums of all records back to every record. */
+  const redraw = (now: number): void => {
+    for (;;) {
+      const change = membership.next(context.policy, tally);
+      if (!change) break;
+      const [record, member] = change;
+      touch(record, now, () => {
+        record.member = member;
+      });
+    }
+    const stopped = state.halted !== undefined || breakerOf(context.policy, tally, state.acted, 0).open;
+    const withheld = context.policy.strategy === 'ota' && stopped;
+    const halted = state.halted !== undefined;
+    if (withheld === context.withheld && halted === context.halted) return;
+    context = { ...context, withheld, halted };
+    reassessAll(now);
+  };
+
+  return {
+    files,
+    all: all as ReadonlyMap<string, NodeRecord>,
+    get state(): Readonly<RolloutState> {
+      return state;
+    },
+    get context(): Readonly<Context> {
+      return context;
+    },
+    /** When a record changed last, epoch ms. */
+    get latest(): number {
+      return latest;
+    },
+    /** Mean time from a reservation to the node's new pod being available, ms; undefined before the first. */
+    get meanDownMs(): number | undefined {
+      return meanDownMs;
+    },
+    /** The node's record, made where there is none. */
+    of(name: string): NodeRecord {
+      const known = all.get(name);
+      if (known) return known;
+      const record = newRecord(name);
+      record.member = membership.isMember(name);
+      all.set(name, record);
+      return record;
+    },
+    touch,
+    redraw,
+    reassessAll,
+    /** Looks again at those whose time has come. */
+    reassessDue(now: number): void {
+      while (files.timers.firstTime() <= now) {
+        const [record] = files.timers.inOrder();
+        if (!record) break;
+        touch(record, now, nothing);
+      }
+      redraw(now);
+    },
+    countActs,
+    /** Nobody is assessed by it yet. */
+    setContext(change: Partial<Context>): void {
+      context = { ...context, ...change };
+    },
+    /** The same of what the rollout remembers. */
+    setState(next: RolloutState): void {
+      state = next;
+    },
+    /** The clock was set back to `now`. */
+    forgetLatest(now: number): void {
+      latest = now;
+    },
+  };
+};
+export type Records = ReturnType<typeof createRecords>;

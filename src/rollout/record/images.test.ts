@@ -1,0 +1,344 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import * as fc from 'fast-check';
+import { count, percent } from '../policy/int-or-percent.ts';
+import type { Policy } from '../policy/policy.ts';
+import { statusOf } from '../report/status.ts';
+import { runs, seed } from '../testing/replay.ts';
+import { benchAt, imagesOf, type Workbench } from '../testing/workbench.ts';
+
+const asked = (bench: Workbench): string[] => bench.nodesOf('ask');
+const ask = (bench: Workbench, ...nodes: string[]): void => {
+  for (const node of nodes) bench.change(node, imagesOf('b', 'asked', { at: bench.now() }));
+};
+const say = (bench: Workbench, state: 'pulling' | 'present' | 'failed', ...nodes: string[]): void => {
+  for (const node of nodes) bench.change(node, imagesOf('b', state, { at: bench.now() }));
+};
+const standOf = (bench: Workbench, node = 'n0') => bench.ledger.get(node)?.view.images;
+const parallel = (value: number): Partial<Policy> => ({ predownloadParallelism: count(value) });
+const agent = (bench: Workbench, ...nodes: string[]): void => {
+  for (const node of nodes) bench.node(node, { pulls: true });
+};
+
+describe('images are asked for', () => {
+  it('nowhere unless somebody wants it', () => {
+    assert.deepEqual(asked(benchAt(3)), []);
+    assert.deepEqual(asked(benchAt(3, { predownload: 'off', ...parallel(3) })), []);
+    assert.deepEqual(asked(benchAt(3, { strategy: 'ota', ...parallel(3) })), []);
+  });
+
+  it('on so many nodes at a time as the annotation says, whether they wait for them or not', () => {
+    for (const predownload of ['required', 'preferred', undefined] as const) {
+      const bench = benchAt(6, { predownload, ...parallel(2), maxUnavailable: count(1) });
+      bench.act('n0');
+      assert.deepEqual(asked(bench), ['n1', 'n2']);
+      ask(bench, 'n1');
+      assert.deepEqual(asked(bench), ['n2']);
+      say(bench, 'pulling', 'n2');
+      assert.deepEqual(asked(bench), []);
+      say(bench, 'present', 'n1');
+      assert.deepEqual(asked(bench), ['n3']);
+    }
+    assert.deepEqual(asked(benchAt(5, { predownloadParallelism: percent(21) })).length, 2);
+    assert.deepEqual(asked(benchAt(15, { predownload: 'required' })).length, 10);
+  });
+
+  it('anew only once the answer can have been seen', () => {
+    const bench = benchAt(1, { predownload: 'required' });
+    bench.ledger.noteAsk('n0', 'b', bench.now());
+    assert.deepEqual([standOf(bench), asked(bench)], ['asked', []]);
+    bench.pass(30_000);
+    assert.deepEqual(asked(bench), ['n0']);
+    bench.ledger.noteAsk('n0', 'b', bench.now());
+    bench.ledger.noteAsk('n0', undefined, bench.now());
+    assert.deepEqual(asked(bench), ['n0']);
+  });
+
+  it('also where the update is paused or left to the user, and not where the revision is halted or nothing is touched', () => {
+    assert.deepEqual(asked(benchAt(1, { ...parallel(1), paused: true })), ['n0']);
+    assert.deepEqual(asked(benchAt(1, { ...parallel(1), strategy: 'manual' })), ['n0']);
+    assert.deepEqual(asked(benchAt(1, { ...parallel(1), maxUnavailable: count(0) })), []);
+    const bench = benchAt(3, { ...parallel(1), failureThreshold: count(1), maxUnavailable: count(1) });
+    bench.act('n0');
+    bench.start('n0', 'b', { ready: false, trouble: 'crash-loop' });
+    bench.ledger.amend({ halted: { at: bench.now(), reason: 'Failures', nodes: ['n0'] } }, bench.now());
+    assert.deepEqual(asked(bench), []);
+  });
+
+  it('on nodes with an old pod only: online, and matching the selector', () => {
+    const bench = benchAt(4, parallel(4));
+    bench.gone('n0');
+    bench.offline('n1');
+    bench.node('n2', { selected: false });
+    assert.deepEqual(asked(bench), ['n3']);
+  });
+
+  it('not where all nodes are updated at once anyway, unless they wait for them', () => {
+    assert.deepEqual(asked(benchAt(2, { ...parallel(1), maxUnavailable: count(2) })), []);
+    const held = benchAt(2, { ...parallel(1), maxUnavailable: count(2), partition: count(1) });
+    assert.deepEqual(asked(held), ['n0']);
+    assert.deepEqual(asked(benchAt(2, { ...parallel(1), predownload: 'preferred', maxUnavailable: count(2) })), ['n0']);
+    const some = benchAt(3, { ...parallel(3), maxUnavailable: count(3) });
+    agent(some, 'n1');
+    assert.deepEqual(asked(some), ['n1'], 'where an agent pulls, the update waits for it');
+  });
+
+  it('not on those nodes that the update reaches now', () => {
+    const bench = benchAt(4, { ...parallel(2), maxUnavailable: count(1) });
+    assert.deepEqual([bench.nodesOf('reserve'), asked(bench)], [['n0'], ['n1', 'n2']]);
+  });
+
+  it('first on nodes that may be updated, then on those that a partition leaves', () => {
+    const bench = benchAt(4, { ...parallel(3), partition: count(2), maxUnavailable: count(1) });
+    bench.act('n3');
+    assert.deepEqual(asked(bench), ['n2', 'n0', 'n1']);
+  });
+
+  it('on the others once so many nodes are updated', () => {
+    const bench = benchAt(4, { ...parallel(4), predownloadMinUpdated: count(1), maxUnavailable: count(1) });
+    assert.deepEqual(asked(bench), []);
+    bench.update('b', 'n0');
+    assert.deepEqual(asked(bench), ['n2', 'n3'], 'but for the one that the update reaches now');
+    const share = benchAt(4, { ...parallel(4), predownloadMinUpdated: percent(26) });
+    share.update('b', 'n0');
+    assert.deepEqual(asked(share), []);
+  });
+
+  it('on no more than those first nodes where they wait for them, and on another where one cannot pull', () => {
+    const bench = benchAt(4, { predownload: 'required', predownloadMinUpdated: count(1) });
+    assert.deepEqual(asked(bench), ['n0']);
+    ask(bench, 'n0');
+    assert.deepEqual(asked(bench), []);
+    say(bench, 'failed', 'n0');
+    assert.deepEqual(asked(bench), ['n1']);
+    say(bench, 'present', 'n1');
+    assert.deepEqual([asked(bench), bench.nodesOf('reserve')], [[], ['n1']]);
+    bench.update('b', 'n1');
+    assert.deepEqual(asked(bench), ['n2', 'n3']);
+  });
+
+  it('again of an agent that has given up, or that is not heard of, after those that were never asked', () => {
+    const bench = benchAt(2, { predownload: 'required', ...parallel(1), predownloadTimeoutMs: 60_000 });
+    agent(bench, 'n0', 'n1');
+    bench.change('n0', imagesOf('b', 'failed', { byAgent: true, at: bench.now() }));
+    say(bench, 'pulling', 'n1');
+    bench.pass(60_000);
+    assert.deepEqual(asked(bench), ['n1'], 'a pull that lasts for too long');
+    say(bench, 'present', 'n1');
+    bench.pass(240_000);
+    assert.deepEqual(asked(bench), ['n0']);
+  });
+
+  it('by default where an agent pulls, and where the manager is told to, one at a time', () => {
+    const bench = benchAt(3);
+    agent(bench, 'n1');
+    assert.deepEqual(asked(bench), ['n1']);
+  });
+});
+
+describe('what is asked for in vain', () => {
+  const unasked = (bench: Workbench): string[] => bench.nodesOf('unask');
+  it('is taken back: another revision, a pod that runs it by now, the annotation gone, the revision halted', () => {
+    const bench = benchAt(3, { predownload: 'required' });
+    bench.change('n0', imagesOf('a', 'asked'));
+    assert.deepEqual(unasked(bench), ['n0']);
+    ask(bench, 'n0', 'n1');
+    assert.deepEqual(unasked(bench), []);
+    bench.change('n1', { revision: 'b' });
+    assert.deepEqual(unasked(bench), ['n1']);
+    bench.policy({ predownload: 'off' });
+    assert.deepEqual(unasked(bench), ['n0', 'n1']);
+    bench.policy({ predownload: 'required' });
+    bench.ledger.amend({ halted: { at: bench.now(), reason: 'Failures', nodes: [] } }, bench.now());
+    assert.deepEqual(unasked(bench), ['n0', 'n1']);
+  });
+  it('stays where it has been answered, and where owners ask', () => {
+    const bench = benchAt(1);
+    bench.change('n0', imagesOf('a', 'present'));
+    assert.deepEqual(unasked(bench), []);
+    bench.change('n0', imagesOf('b', 'asked'));
+    bench.policy({ strategy: 'ota' });
+    assert.deepEqual(unasked(bench), []);
+  });
+});
+
+describe('an update waits for images', () => {
+  const reserved = (bench: Workbench): string[] => bench.nodesOf('reserve');
+  const one = { maxUnavailable: count(1), predownloadTimeoutMs: 60_000 };
+
+  it('for ever where they are required', () => {
+    const bench = benchAt(1, { ...one, predownload: 'required' });
+    say(bench, 'failed', 'n0');
+    bench.pass(24 * 3_600_000);
+    assert.deepEqual([bench.phase('n0'), reserved(bench)], ['held/image', []]);
+  });
+
+  it('for the time of one pull where they are preferred, counted from when the target was set or the node came back', () => {
+    const bench = benchAt(2, { ...one, predownload: 'preferred' });
+    bench.offline('n1');
+    bench.pass(59_999);
+    assert.deepEqual([bench.phase('n0'), reserved(bench)], ['held/image', []]);
+    bench.online('n1');
+    bench.pass(1);
+    assert.deepEqual(reserved(bench), ['n0']);
+    bench.pass(59_998);
+    assert.equal(bench.phase('n1'), 'held/image');
+    bench.pass(1);
+    assert.equal(bench.phase('n1'), 'outdated/available');
+  });
+
+  it('for that time once more by a clock that is ahead of the one that set the target', () => {
+    const bench = benchAt(2, { ...one, predownload: 'preferred' });
+    const { state } = bench.ledger;
+    const earlier = { ...state, rollout: state.rollout + 1, startedAt: bench.now() - 300_000 };
+    bench.ledger.restore(earlier, new Map(), new Set(), bench.now());
+    bench.pass(59_999);
+    assert.deepEqual([bench.phase('n0'), reserved(bench)], ['held/image', []]);
+    bench.pass(1);
+    assert.deepEqual(reserved(bench), ['n0']);
+  });
+
+  it('no longer than until they are there, without a slot of the budget', () => {
+    const bench = benchAt(2, { ...one, predownload: 'preferred' });
+    ask(bench, 'n0', 'n1');
+    say(bench, 'present', 'n1');
+    assert.deepEqual([reserved(bench), bench.decide().summary.usage.occupied], [['n1'], 0]);
+  });
+
+  it('nowhere by default, but where an agent pulls; one that does not begin is not waited for', () => {
+    const bench = benchAt(2, { ...one, maxUnavailable: count(2) });
+    agent(bench, 'n1');
+    assert.deepEqual(reserved(bench), ['n0']);
+    ask(bench, 'n1');
+    bench.pass(29_999);
+    assert.equal(bench.phase('n1'), 'held/image');
+    bench.pass(1);
+    assert.equal(bench.phase('n1'), 'outdated/available');
+    assert.deepEqual([standOf(bench, 'n1'), asked(bench)], ['none', []]);
+    assert.deepEqual(bench.nodesOf('unask'), []);
+    say(bench, 'pulling', 'n1');
+    assert.equal(bench.phase('n1'), 'held/image');
+  });
+
+  it('where an agent is asked by nobody’s word alone for that agent, and no pull pod', () => {
+    const bench = benchAt(2, { ...one, maxUnavailable: count(2) });
+    agent(bench, 'n1');
+    ask(bench, 'n1');
+    assert.equal(bench.ledger.get('n1')?.view.pullsByPod, false);
+    bench.policy({ predownload: 'preferred' });
+    assert.equal(bench.ledger.get('n1')?.view.pullsByPod, true);
+  });
+
+  it('for broken pods and changes in place alike', () => {
+    const bench = benchAt(2, { ...one, predownload: 'required', inPlace: true });
+    bench.target('c', 'a');
+    bench.change('n0', { ready: false, gated: true });
+    bench.change('n1', { gated: true });
+    assert.deepEqual(reserved(bench), []);
+    bench.change('n0', imagesOf('c', 'present'));
+    assert.deepEqual(reserved(bench), ['n0']);
+  });
+
+  it('where the user set no target that we saw, from when they are asked for', () => {
+    const bench = benchAt(1, { ...one, predownload: 'preferred' });
+    bench.ledger.restore({ ...bench.ledger.state, startedAt: undefined }, new Map(), new Set(), bench.now());
+    bench.pass(3_600_000);
+    assert.deepEqual([asked(bench), reserved(bench)], [['n0'], []]);
+    ask(bench, 'n0');
+    bench.pass(60_000);
+    assert.deepEqual(reserved(bench), ['n0']);
+  });
+
+  it('takes a reservation back that nobody has carried out when they are required meanwhile', () => {
+    const bench = benchAt(1, one);
+    bench.reserve('n0');
+    bench.policy({ predownload: 'required' });
+    assert.deepEqual(bench.nodesOf('release'), ['n0']);
+  });
+
+  it('with the strategy ota as far as owners asked and we act on their word', () => {
+    const bench = benchAt(1, { ...one, strategy: 'ota', byApproval: true });
+    ask(bench, 'n0');
+    assert.equal(bench.phase('n0'), 'held/image');
+    bench.policy({ byApproval: false });
+    assert.equal(bench.phase('n0'), 'outdated/available');
+  });
+});
+
+describe('any history of images', () => {
+  const names = ['n0', 'n1', 'n2', 'n3', 'n4'];
+  const node = fc.constantFrom(...names);
+  const steps: fc.Arbitrary<(bench: Workbench) => void>[] = [
+    fc
+      .tuple(node, fc.constantFrom('a', 'b', 'c'), fc.constantFrom('asked', 'pulling', 'present', 'failed'))
+      .map(([name, hash, state]) => (bench) => {
+        if (bench.ledger.get(name)?.pods.length === 1) bench.change(name, imagesOf(hash, state, { at: bench.now() }));
+      }),
+    node.map((name) => (bench) => {
+      if (bench.ledger.get(name)?.pods.length === 1) bench.change(name, { ready: false, readyChangedAt: bench.now() });
+    }),
+    fc.constantFrom('b', 'c').map((hash) => (bench) => bench.target(hash, 'a', 'b', 'c')),
+    fc.constantFrom(100, 40_000, 400_000).map((ms) => (bench) => bench.pass(ms)),
+    node.map((name) => (bench) => bench.node(name, { pulls: true })),
+    node.map((name) => (bench) => bench.ledger.noteAsk(name, bench.ledger.state.target?.hash, bench.now())),
+    fc.constant((bench) => {
+      for (const name of bench.nodesOf('reserve')) bench.reserve(name);
+    }),
+  ];
+  const mayDo: ReadonlySet<string> = new Set(['reserve', 'delete', 'change', 'surge']);
+
+  it('lets nothing be done to a pod whose images are required and not there, nor more nodes pull than may', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(...steps), { minLength: 1, maxLength: 40 }),
+        fc.boolean(),
+        fc.integer({ min: 0, max: 2 }),
+        (history, inPlace, surge) => {
+          const limits = { maxUnavailable: count(surge > 0 ? 0 : 3), maxSurge: count(surge) };
+          const bench = benchAt(5, {
+            predownload: 'required',
+            inPlace: inPlace && surge === 0,
+            ...limits,
+            ...parallel(2),
+          });
+          for (const step of history) {
+            step(bench);
+            const { actions } = bench.decide();
+            for (const action of actions) {
+              if (!('node' in action) || !mayDo.has(action.type)) continue;
+              const images = bench.last(action.node)?.images;
+              assert.deepEqual([images?.revision, images?.state], [bench.ledger.state.target?.hash, 'present']);
+            }
+            const under = names.filter((name) => ['asked', 'pulling'].includes(standOf(bench, name) ?? '')).length;
+            const more = actions.filter(({ type }) => type === 'ask').length;
+            assert.ok(more === 0 || under + more <= 2);
+          }
+        },
+      ),
+      { numRuns: runs, seed },
+    );
+  });
+});
+
+describe('the status of images', () => {
+  const statusIn = (bench: Workbench) => {
+    const decision = bench.decide();
+    const input = { ledger: bench.ledger, decision, generation: 1, policyHash: '', previous: undefined };
+    return statusOf({ ...input, now: bench.now() }).images;
+  };
+  it('counts nodes by how far they are, and names those that failed with the reason', () => {
+    const bench = benchAt(5, { predownload: 'required' });
+    ask(bench, 'n0');
+    say(bench, 'pulling', 'n1');
+    say(bench, 'present', 'n2');
+    say(bench, 'failed', 'n3');
+    const failing = [{ node: 'n3', message: 'no such image' }];
+    assert.deepEqual(statusIn(bench), { pulled: 1, pulling: 2, waiting: 1, failed: 1, failing });
+  });
+  it('is absent where nothing is pulled, and once all nodes are updated', () => {
+    assert.equal(statusIn(benchAt(1)), undefined);
+    const bench = benchAt(1, { predownload: 'required' });
+    bench.update('b', 'n0');
+    assert.equal(statusIn(bench), undefined);
+  });
+});

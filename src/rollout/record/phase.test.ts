@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { count } from '../policy/int-or-percent.ts';
+import type { Policy } from '../policy/policy.ts';
+import { explain } from '../report/explain.ts';
+import { benchAt, type Workbench } from '../testing/workbench.ts';
+import { type Cause, causesOf, phases } from './phase.ts';
+
+/** For every cause, how the node n0 of two (n1 stays a bystander) gets there. */
+const ways: Record<Cause, { policy?: Partial<Policy>; to: (bench: Workbench) => void }> = {
+  current: { to: (bench) => bench.update('b', 'n0') },
+  reserved: { to: (bench) => bench.reserve('n0') },
+  preparing: {
+    to: (bench) => {
+      bench.reserve('n0');
+      bench.change('n0', { leaving: true });
+    },
+  },
+  terminating: { to: (bench) => bench.change('n0', { terminating: true }) },
+  'no-pod-yet': { to: (bench) => bench.act('n0') },
+  starting: {
+    to: (bench) => {
+      bench.act('n0');
+      bench.start('n0', 'b', { ready: false });
+    },
+  },
+  'ready-too-short': { policy: { minReadyMs: 5_000 }, to: (bench) => bench.update('b', 'n0') },
+  'not-ready': {
+    to: (bench) => {
+      bench.update('b', 'n0');
+      bench.change('n0', { ready: false, readyChangedAt: bench.now() });
+    },
+  },
+  surging: { policy: { maxSurge: count(1) }, to: (bench) => bench.surge('n0') },
+  changing: { policy: { inPlace: true }, to: (bench) => bench.changeInPlace('n0') },
+  'not-changed-in-time': {
+    policy: { inPlace: true, progressDeadlineMs: 1_000 },
+    to: (bench) => {
+      bench.changeInPlace('n0');
+      bench.pass(1_000);
+    },
+  },
+  image: { policy: { predownload: 'required' }, to: () => undefined },
+  available: { to: () => undefined },
+  'not-available': { to: (bench) => bench.change('n0', { ready: false, readyChangedAt: bench.now() }) },
+  'broken-by-older-update': {
+    to: (bench) => {
+      bench.act('n0');
+      bench.start('n0', 'b', { ready: false });
+      bench.target('c');
+    },
+  },
+  'offline-current': {
+    to: (bench) => {
+      bench.update('b', 'n0');
+      bench.pass(3_600_000);
+      bench.offline('n0');
+    },
+  },
+  'offline-outdated': { to: (bench) => bench.offline('n0') },
+  suspect: {
+    to: (bench) => {
+      bench.act('n0');
+      bench.offline('n0');
+    },
+  },
+  lost: {
+    to: (bench) => {
+      bench.act('n0');
+      bench.offline('n0');
+      bench.pass(300_000);
+    },
+  },
+  returned: {
+    to: (bench) => {
+      bench.offline('n0');
+      bench.online('n0');
+    },
+  },
+  'duplicate-pods': { to: (bench) => bench.pod('n0', 'a') },
+  refused: { to: (bench) => bench.ledger.refuse('n0', 'admission webhook denied the request', bench.now()) },
+  'node-selector': { to: (bench) => bench.node('n0', { selected: false }) },
+  partition: { to: (bench) => bench.policy({ partition: { kind: 'int', value: 1 } }) },
+  'crash-loop': {
+    to: (bench) => {
+      bench.act('n0');
+      bench.start('n0', 'b', { ready: false, trouble: 'crash-loop', detail: 'exit code 1' });
+    },
+  },
+  'image-pull': {
+    to: (bench) => {
+      bench.act('n0');
+      bench.start('n0', 'b', { ready: false, trouble: 'image-pull', detail: 'no such image' });
+    },
+  },
+  deadline: {
+    to: (bench) => {
+      bench.act('n0');
+      bench.start('n0', 'b', { ready: false });
+      bench.pass(600_000);
+    },
+  },
+  'came-back-old': { to: (bench) => bench.update('a', 'n0') },
+  'no-pod': { to: (bench) => bench.gone('n0') },
+};
+
+describe('the phase of a node', () => {
+  for (const phase of phases)
+    for (const cause of causesOf[phase])
+      it(`is ${phase} for ${cause}, told in a true sentence, and counted once`, () => {
+        const { policy, to } = ways[cause];
+        const bench = benchAt(2, policy);
+        to(bench);
+        bench.pass(0);
+        assert.equal(bench.phase('n0'), `${phase}/${cause}`);
+        const { tally } = bench.ledger;
+        assert.equal(tally.eligible, 2);
+        assert.equal(
+          phases.reduce((sum, each) => sum + tally.phases[each], 0),
+          2,
+        );
+        assert.ok((tally.causes.get(cause) ?? 0) >= 1);
+        const record = bench.ledger.get('n0')!;
+        const told = explain(record, bench.ledger.policy, undefined, bench.now());
+        assert.equal(told.phase, phase);
+        assert.ok(told.what.startsWith('n0 ') && told.what.endsWith('.') && told.what.length > 15, told.what);
+        assert.doesNotMatch(told.what + told.remedy, /undefined|NaN|\[object|: ;| {2}|\.\./);
+      });
+
+  it('is none for a node that the DaemonSet does not run on, nor for one without a Node object', () => {
+    const bench = benchAt(2);
+    bench.node('n0', { eligible: false });
+    bench.ledger.removeNode('n1', bench.now());
+    assert.equal(bench.ledger.tally.eligible, 0);
+    for (const name of ['n0', 'n1']) {
+      const told = explain(bench.ledger.get(name)!, bench.ledger.policy, undefined, bench.now());
+      assert.equal(told.phase, 'not-eligible');
+      assert.match(told.what, name === 'n0' ? /does not run on/ : /no Node object/);
+    }
+  });
+
+  it('prefers what weighs more', () => {
+    const bench = benchAt(2);
+    bench.update('b', 'n0');
+    bench.ledger.refuse('n0', 'no', bench.now());
+    assert.equal(bench.cause('n0'), 'current');
+    bench.node('n1', { selected: false });
+    bench.offline('n1');
+    assert.equal(bench.cause('n1'), 'offline-outdated');
+    bench.online('n1');
+    assert.equal(bench.cause('n1'), 'returned');
+  });
+
+  it('of a live old pod beside a terminating one is held: the native controller would create no other', () => {
+    const bench = benchAt(1);
+    bench.change('n0', { terminating: true });
+    bench.pod('n0', 'a');
+    assert.equal(bench.cause('n0'), 'duplicate-pods');
+    assert.deepEqual(bench.nodesOf('reserve'), []);
+  });
+});
+
+it('tells of a refusal also while the slot of the act is kept', () => {
+  const bench = benchAt(2);
+  bench.target('b');
+  bench.reserve('n0');
+  bench.ledger.refuse('n0', 'admission webhook denied the request', bench.now());
+  assert.equal(bench.ledger.get('n0')?.view.cause, 'refused');
+  assert.equal(bench.ledger.tally.inFlight, 1);
+});

@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { RolloutState } from '../ledger/state.ts';
+import { benchAt, createWorkbench, START, type Workbench } from '../testing/workbench.ts';
+
+const down = { ready: false, readyChangedAt: 0 };
+const saved = (change: Partial<RolloutState> = {}): RolloutState => ({
+  rollout: 2,
+  target: { name: 'set-b', hash: 'b', number: 2 },
+  startedAt: START - 60_000,
+  finishedAt: undefined,
+  acted: 1,
+  halted: undefined,
+  resumed: undefined,
+  lastComplete: undefined,
+  ...change,
+});
+const restore = (bench: Workbench, acts: Record<string, never>, forgiven: string[] = [], state = saved()): void =>
+  bench.ledger.restore(state, new Map(Object.entries(acts)), new Set(forgiven), bench.now());
+
+describe('the settle time', () => {
+  it('is not asked of nodes that have long been Ready at first sight', () => {
+    const bench = createWorkbench();
+    bench.node('old', { readyChangedAt: START - 60_000 });
+    bench.node('fresh', { readyChangedAt: START - 4_000 });
+    bench.node('ahead', { readyChangedAt: START + 600_000 });
+    bench.ledger.firstSightOver();
+    bench.node('joined', { readyChangedAt: START - 60_000 });
+    const settled = (): string[] =>
+      [...bench.ledger.records()].flatMap(({ name, view }) => (view.settled ? [name] : []));
+    assert.deepEqual(settled(), ['old']);
+    // 10 s from when it may have come back: its time tells whole seconds.
+    assert.equal(bench.ledger.nextDueAt(), START + 7_000);
+    bench.pass(7_000);
+    assert.deepEqual(settled(), ['old', 'fresh']);
+    bench.pass(3_000);
+    assert.deepEqual(settled(), ['old', 'fresh', 'ahead', 'joined']);
+  });
+
+  it('is not asked of a node that was Ready all the time, and only now has to do with the DaemonSet: it is down at once', () => {
+    for (const [readyChangedAt, occupied] of [
+      [START - 60_000, 1],
+      [START - 4_000, 0],
+    ] as const) {
+      const bench = benchAt(1);
+      const facts = { name: 'labelled', ready: true, eligible: true, selected: true, zone: '' };
+      bench.ledger.setNode({ ...facts, readyChangedAt }, bench.now(), true);
+      bench.start('labelled', 'b', { ready: false, readyChangedAt: 0 });
+      assert.equal(bench.decide().summary.usage.occupied, occupied);
+    }
+  });
+
+  it('begins anew with every return, also one that was missed', () => {
+    const bench = benchAt(1);
+    bench.offline('n0');
+    bench.pass(1_000);
+    bench.online('n0');
+    bench.pass(9_000);
+    assert.equal(bench.phase('n0'), 'settling/returned');
+    bench.node('n0', { readyChangedAt: bench.now() });
+    bench.pass(9_999);
+    assert.equal(bench.phase('n0'), 'settling/returned');
+    bench.pass(1);
+    assert.equal(bench.phase('n0'), 'outdated/available');
+  });
+});
+
+describe('a suspect', () => {
+  const suspect = (change = {}) => {
+    const bench = benchAt(3, { suspectWindowMs: 60_000, ...change });
+    bench.update('b', 'n0');
+    bench.pass(10_000);
+    bench.offline('n0');
+    return bench;
+  };
+
+  it('is a node that fell away after its act had healed, too', () => {
+    const bench = suspect();
+    assert.equal(bench.phase('n0'), 'offline/suspect');
+    assert.equal(bench.decide().summary.breaker.suspects, 1);
+    assert.equal(bench.ledger.tally.inFlight, 0);
+  });
+  it('is cleared when it is back and available', () => {
+    const bench = suspect();
+    bench.online('n0');
+    assert.equal(bench.phase('n0'), 'updated/current');
+    assert.equal(bench.ledger.get('n0')?.act, undefined);
+    assert.equal(bench.decide().summary.breaker.suspects, 0);
+  });
+  it('is a failure when its window ends without it', () => {
+    const bench = suspect();
+    assert.equal(bench.decide().wakeAt, START + 60_000);
+    bench.pass(50_000);
+    assert.equal(bench.phase('n0'), 'offline/lost');
+    const { breaker } = bench.decide().summary;
+    assert.deepEqual([breaker.failures, breaker.suspects], [1, 0]);
+  });
+  it('of before this process is lost later, by as much as clocks may be apart', () => {
+    for (const [wentAgoMs, leftMs] of [
+      [650_000, 0],
+      [600_000, 50_000],
+      [300_000, 50_000],
+    ] as const) {
+      const bench = createWorkbench({ suspectWindowMs: 60_000 });
+      bench.node('n0', { ready: false, readyChangedAt: START - wentAgoMs });
+      const at = START - wentAgoMs - 10_000;
+      bench.pod('n0', 'b', { createdAt: at });
+      bench.ledger.firstSightOver();
+      restore(bench, {}, [], saved({ startedAt: at }));
+      if (leftMs > 0) assert.equal(bench.phase('n0'), 'offline/suspect', `${wentAgoMs}`);
+      bench.pass(leftMs);
+      assert.equal(bench.phase('n0'), 'offline/lost', `${wentAgoMs}`);
+    }
+  });
+  it('is in flight again when it returned broken, and cleared once it works', () => {
+    const bench = suspect();
+    bench.pass(60_000);
+    bench.change('n0', down);
+    bench.online('n0');
+    assert.equal(bench.phase('n0'), 'updating/starting');
+    assert.equal(bench.ledger.tally.inFlight, 1);
+    bench.change('n0', { ready: true, readyChangedAt: bench.now() });
+    assert.equal(bench.ledger.tally.inFlight, 0);
+    assert.equal(bench.decide().summary.breaker.failures, 0);
+  });
+  it('is none when it fell away later than the window, or without an act of ours', () => {
+    const bench = benchAt(3, { suspectWindowMs: 60_000 });
+    bench.update('b', 'n0');
+    bench.pass(60_001);
+    bench.offline('n0');
+    bench.node('n9');
+    bench.start('n9', 'b');
+    bench.offline('n1', 'n9');
+    bench.gone('n2');
+    bench.start('n2', 'b');
+    bench.offline('n2');
+    assert.equal(bench.decide().summary.breaker.suspects, 0);
+    assert.equal(bench.phase('n0'), 'offline/offline-current');
+    assert.equal(bench.phase('n9'), 'offline/offline-current');
+  });
+  it('is none when an act that never healed is older than the window', () => {
+    const bench = benchAt(2, { suspectWindowMs: 60_000 });
+    bench.act('n0');
+    bench.start('n0', 'b', down);
+    bench.pass(60_001);
+    bench.offline('n0');
+    assert.equal(bench.phase('n0'), 'offline/offline-current');
+    bench.online('n0');
+    assert.equal(bench.ledger.tally.inFlight, 1);
+  });
+  it('of an older version does not speak against the new one', () => {
+    const bench = suspect();
+    bench.target('c');
+    assert.equal(bench.decide().summary.breaker.suspects, 0);
+  });
+  it('is told by the age of its pod after a restart', () => {
+    for (const [createdAt, startedAt, cause] of [
+      [START - 20_000, START - 60_000, 'suspect'],
+      [START - 20_000, START - 18_500, 'suspect'],
+      [START - 20_000, START - 10_000, 'offline-current'],
+      [START - 20_000, undefined, 'offline-current'],
+      [START - 400_000, START - 500_000, 'offline-current'],
+    ] as const) {
+      const bench = createWorkbench();
+      bench.node('n0');
+      bench.pod('n0', 'b', { createdAt });
+      bench.ledger.firstSightOver();
+      restore(bench, {}, [], saved({ startedAt }));
+      bench.offline('n0');
+      assert.equal(bench.cause('n0'), cause, `${createdAt - START} ${startedAt}`);
+    }
+  });
+});
+
+describe('the progress deadline', () => {
+  const started = (change = {}) => {
+    const bench = benchAt(2, { progressDeadlineMs: 60_000, ...change });
+    bench.act('n0');
+    bench.pass(50_000);
+    bench.start('n0', 'b', down);
+    return bench;
+  };
+  it('counts from the new pod, however long the old one took to end', () => {
+    const bench = started();
+    bench.pass(59_999);
+    assert.equal(bench.phase('n0'), 'updating/starting');
+    bench.pass(1);
+    assert.equal(bench.phase('n0'), 'failed/deadline');
+    assert.equal(bench.ledger.tally.inFlight, 1, 'a failure keeps its slot');
+  });
+  it('is fresh after the node was away', () => {
+    const bench = started();
+    bench.offline('n0');
+    bench.pass(600_000);
+    bench.online('n0');
+    bench.pass(59_999);
+    assert.equal(bench.phase('n0'), 'updating/starting');
+    bench.pass(1);
+    assert.equal(bench.phase('n0'), 'failed/deadline');
+  });
+  it('holds for a pod that is ready but never for long enough', () => {
+    const bench = started({ minReadyMs: 10_000 });
+    for (let round = 0; round < 10; round += 1) {
+      bench.change('n0', { ready: true, readyChangedAt: bench.now() });
+      bench.pass(5_000);
+      bench.change('n0', down);
+      bench.pass(1_000);
+    }
+    assert.equal(bench.phase('n0'), 'failed/deadline');
+  });
+  it('counts anew for a current pod that worked and then did not', () => {
+    const bench = benchAt(1, { progressDeadlineMs: 60_000 });
+    bench.update('b', 'n0');
+    bench.pass(3_600_000);
+    bench.change('n0', down);
+    bench.pass(59_999);
+    assert.equal(bench.phase('n0'), 'updating/not-ready');
+    bench.pass(1);
+    assert.equal(bench.phase('n0'), 'failed/deadline');
+  });
+  it('counts, for a pod of before this process, from when that was ready last, and at least for as long as clocks may be apart', () => {
+    const inherits = (agoMs: number, onlooks = false): Workbench => {
+      const bench = createWorkbench({ progressDeadlineMs: 60_000 }, { onlooks });
+      bench.node('n0');
+      bench.pod('n0', 'b', { ready: false, readyChangedAt: START - agoMs });
+      bench.target('b');
+      bench.ledger.firstSightOver();
+      return bench;
+    };
+    assert.equal(inherits(660_000).phase('n0'), 'failed/deadline');
+    // Whoever looks on says what the manager has long concluded.
+    assert.equal(inherits(60_000, true).phase('n0'), 'failed/deadline');
+    for (const [agoMs, leftMs] of [
+      [650_000, 10_000],
+      [600_000, 60_000],
+      [10_000, 60_000],
+    ] as const) {
+      const bench = inherits(agoMs);
+      assert.equal(bench.decide().wakeAt, START + leftMs, `${agoMs}`);
+      bench.pass(leftMs - 1);
+      assert.equal(bench.phase('n0'), 'updating/not-ready', `${agoMs}`);
+      bench.pass(1);
+      assert.equal(bench.phase('n0'), 'failed/deadline', `${agoMs}`);
+    }
+  });
+  it('does not begin anew for a pod that this process made, when what is on record is read again', () => {
+    const bench = started();
+    bench.pass(30_000);
+    const { ledger } = bench;
+    const acts = new Map([...ledger.acting()].flatMap(({ name, act }) => (act ? [[name, act] as const] : [])));
+    ledger.restore(ledger.state, acts, new Set(), bench.now());
+    bench.pass(30_000);
+    assert.equal(bench.phase('n0'), 'failed/deadline');
+  });
+});

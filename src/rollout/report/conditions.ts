@@ -1,0 +1,131 @@
+import type { Summary } from '../decision/decide.ts';
+import type { Hold } from '../decision/hold.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { explainHold } from './explain.ts';
+
+/** A condition before it is given times: lastTransitionTime moves only with the status. */
+export interface Verdict {
+  type: 'Ready' | 'Reconciling' | 'Stalled' | 'Complete' | 'Paused' | 'Halted';
+  status: boolean;
+  reason: string;
+  message: string;
+}
+
+const owners = (count: number): string => `${count} owner${count === 1 ? ' is' : 's are'}`;
+
+/** `12 of 15 online nodes run web-6d8c (3 offline)`. */
+const progress = ({ tally, state }: Ledger): string => {
+  const away = tally.phases.offline > 0 ? `, ${tally.phases.offline} offline` : '';
+  const asked = tally.asked > 0 ? `; ${owners(tally.asked)} asked` : '';
+  return `${tally.phases.updated} of ${tally.online} online nodes run ${state.target?.name ?? 'the target'}${away}${asked}.`;
+};
+
+/** Whether the newest template has a revision is not known yet. */
+export const NOT_OBSERVED = 'TemplateNotObserved';
+
+const reasonOfHold = {
+  unsynced: 'NotSynced',
+  unobserved: NOT_OBSERVED,
+  invalid: 'InvalidPolicy',
+  deleted: 'Deleted',
+  owner: 'OwnerDecides',
+  manual: 'OnDelete',
+  paused: 'Paused',
+  frozen: 'ZeroBudget',
+  halted: 'Halted',
+  waiting: 'WaitingForSuspects',
+} as const;
+
+/**
+ * Online nodes that are left on an older revision because a person wants it so (of what is held, no other), once nothing
+ * but them is left; 0 before.
+ */
+const leftBehind = ({ tally }: Ledger): number => {
+  const left = (tally.causes.get('node-selector') ?? 0) + (tally.causes.get('partition') ?? 0);
+  return tally.phases.updated + left === tally.online ? left : 0;
+};
+
+/** Not we, but people update the nodes. */
+const isForOthers = (hold: Hold | undefined): boolean => hold?.kind === 'owner' || hold?.kind === 'manual';
+
+/** Where a rollout stands, in a word for conditions. */
+const standing = (ledger: Ledger, { complete, hold }: Summary): string => {
+  if (hold?.kind === 'invalid') return reasonOfHold.invalid;
+  if (complete) return 'AllOnlineNodesUpdated';
+  if (hold && !isForOthers(hold)) return reasonOfHold[hold.kind];
+  if (leftBehind(ledger) > 0) return 'LeftOnOldRevision';
+  return hold ? reasonOfHold[hold.kind] : 'InProgress';
+};
+
+/** The conditions of native.md, kstatus' three among them. */
+export const conditionsOf = (ledger: Ledger, summary: Summary): Verdict[] => {
+  const { hold, complete } = summary;
+  const reason = standing(ledger, summary);
+  const told = hold ? explainHold(hold, ledger.policy.words) : undefined;
+  // Stays the same while nodes come and go: Events follow it.
+  const why = told ? `${told.what}. ${told.remedy}`.trim() : '';
+  const message = told ? `${why} ${progress(ledger)}` : progress(ledger);
+  const stalled = hold?.kind === 'invalid' || hold?.kind === 'halted';
+  // Pods that are still to be told, and new ones that are starting, are work of this side.
+  const { tally } = ledger;
+  const ours = ledger.unannounced().size + tally.phases.updating + tally.agreed;
+  const othersOnly = isForOthers(hold) && ours === 0;
+  const resting = complete || stalled || reason === 'LeftOnOldRevision' || othersOnly;
+  const stopped = hold?.kind === 'paused' || hold?.kind === 'frozen';
+  const halted = hold?.kind === 'halted' ? hold.halt : undefined;
+  return [
+    { type: 'Ready', status: complete && !stalled, reason, message },
+    { type: 'Reconciling', status: !resting, reason, message },
+    { type: 'Stalled', status: stalled, reason: stalled ? reason : 'NotStalled', message: stalled ? why : '' },
+    { type: 'Complete', status: complete, reason, message: progress(ledger) },
+    {
+      type: 'Paused',
+      status: stopped,
+      reason: stopped ? reason : 'NotPaused',
+      message: stopped ? why : '',
+    },
+    {
+      type: 'Halted',
+      status: halted !== undefined,
+      reason: halted ? halted.reason : hold?.kind === 'waiting' ? reason : 'NotHalted',
+      message: halted || hold?.kind === 'waiting' ? why : '',
+    },
+  ];
+};
+
+/** Why nothing is left to be done from here though the rollout may not be complete; undefined while something is. */
+export const restsOn = (ledger: Ledger, summary: Summary): string | undefined => {
+  const reconciling = conditionsOf(ledger, summary).find(({ type }) => type === 'Reconciling');
+  return reconciling?.status === false ? reconciling.reason : undefined;
+};
+
+/** A few words for the STATUS column. What stops a rollout is told even when nothing is left to do; a mere rest is not. */
+export const headline = (ledger: Ledger, { hold, complete, breaker }: Summary): string => {
+  const { tally } = ledger;
+  const done = tally.phases.offline > 0 ? `Complete (${tally.phases.offline} offline)` : 'Complete';
+  if (!hold || hold.kind === 'owner' || hold.kind === 'manual') {
+    if (complete) return done;
+    const left = leftBehind(ledger);
+    if (left > 0) return `${left} left on old revision`;
+    if (hold?.kind === 'manual') return `On delete: ${tally.phases.outdated + tally.phases.broken} outdated`;
+    return hold && tally.asked > 0 ? `Waiting for ${tally.asked} owner${tally.asked === 1 ? '' : 's'}` : 'Rolling out';
+  }
+  switch (hold.kind) {
+    case 'invalid':
+      return 'Invalid policy';
+    case 'deleted':
+      return 'Being deleted';
+    case 'halted':
+      return hold.halt.reason === 'RolledBack' ? 'Halted: rolled back before' : `Halted: ${breaker.failures} failed`;
+    case 'unsynced':
+      return 'Waiting for a fresh view';
+    case 'unobserved':
+      return 'Waiting for the DaemonSet controller';
+    case 'waiting':
+      return `Waiting: ${breaker.suspects} suspect, ${breaker.failures} failed`;
+    case 'paused':
+      return complete ? done : 'Paused';
+    case 'frozen':
+      return complete ? done : 'Frozen: budget is zero';
+  }
+};

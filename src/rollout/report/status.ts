@@ -1,0 +1,148 @@
+import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
+import { type DaemonRolloutStatus, daemonRolloutLimits as limits } from '../api/types.ts';
+import type { Decision } from '../decision/decide.ts';
+import { toTimestamp } from '../facts/timestamps.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { save } from '../ledger/persist.ts';
+import { formatIntOrPercent } from '../policy/int-or-percent.ts';
+import { surges } from '../policy/policy.ts';
+import { type Cause, causesOf, phases } from '../record/phase.ts';
+import { livePod, type NodeRecord } from '../record/record.ts';
+import { conditionsOf, headline } from './conditions.ts';
+
+// The estimate moves with every act: coarse steps keep it from being news by itself.
+const ESTIMATE_STEP_MS = 10_000;
+
+/** What is said of a failing node here must not change by itself: `explain` has the details. */
+const failureText: Partial<Record<Cause, string>> = {
+  'crash-loop': 'The new pod crashes again and again.',
+  'image-pull': 'The image of the new pod cannot be pulled.',
+  deadline: 'The new pod was not available within the progress deadline.',
+  'came-back-old': 'After our act the pod was created at an older revision again.',
+  lost: 'The node went offline soon after its update and did not come back in time.',
+};
+
+// The API server refuses the whole status for one text that is too long.
+const cut = (text: string): string =>
+  text.length <= limits.message ? text : `${text.slice(0, limits.message - 1)}\u2026`;
+
+const toFailing = (record: NodeRecord) => {
+  const { cause } = record.view;
+  return {
+    node: record.name,
+    cause: cause ?? '',
+    message: (cause && failureText[cause]) ?? '',
+    since: toTimestamp(record.view.online ? record.downSince || record.since : record.since),
+  };
+};
+
+const estimatedFinish = (ledger: Ledger, { summary }: Decision, now: number): number | undefined => {
+  const { outdated, broken, updating } = ledger.tally.phases;
+  const left = outdated + broken + updating;
+  if (summary.hold || summary.budget === 0 || left === 0 || ledger.meanDownMs === undefined) return undefined;
+  const finish = now + (left / summary.budget) * ledger.meanDownMs;
+  return Math.ceil(finish / ESTIMATE_STEP_MS) * ESTIMATE_STEP_MS;
+};
+
+/** The first so many names by the alphabet. */
+const firstNames = (records: Iterable<NodeRecord>, most: number): string[] => {
+  let first: string[] = [];
+  for (const { name } of records) {
+    first.push(name);
+    // Sorting now and then costs less than sorting a whole fleet once.
+    if (first.length >= 100 * most) first = first.toSorted().slice(0, most);
+  }
+  return first.toSorted().slice(0, most);
+};
+
+const ownersOf = ({ policy, tally, records }: Ledger): Required<DaemonRolloutStatus>['owners'] => ({
+  asked: tally.asked,
+  nodes: firstNames(
+    records().filter(({ view }) => view.asked),
+    limits.asked,
+  ),
+  ...(policy.otaDeadline !== undefined && {
+    deadline: toTimestamp(policy.otaDeadline),
+    deadlineSpreadSeconds: Math.ceil(policy.otaDeadlineSpreadMs / 1000),
+  }),
+});
+
+/** How far pulls ahead of the update are; undefined where there are none. */
+const imagesOf = (ledger: Ledger): DaemonRolloutStatus['images'] => {
+  const { wanted, asked, pulling, present, failed } = ledger.tally.images;
+  if (wanted + asked + pulling + present + failed === 0) return undefined;
+  const failures = [...ledger.images.failing()].toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(0, limits.failing);
+  return {
+    pulled: present,
+    pulling: asked + pulling,
+    waiting: wanted,
+    failed,
+    failing: failures.map((record) => ({
+      node: record.name,
+      message: cut(livePod(record)?.facts.images?.cause ?? ''),
+    })),
+  };
+};
+
+/** A status as we write it: nothing that speaks of the present is left out. */
+export type WrittenStatus = DaemonRolloutStatus &
+  Required<Pick<DaemonRolloutStatus, 'nodes' | 'budget' | 'breaker' | 'conditions' | 'rollout' | 'summary'>>;
+
+export interface StatusInput {
+  ledger: Ledger;
+  decision: Decision;
+  /** The DaemonSet's. */
+  generation: number;
+  /** Empty while the policy is not valid. */
+  policyHash: string;
+  previous: DaemonRolloutStatus | undefined;
+  now: number;
+}
+
+/** The whole status of a DaemonRollout. Equal inputs give equal texts, so that nothing is written while nothing changes. */
+export const statusOf = ({ ledger, decision, generation, policyHash, previous, now }: StatusInput): WrittenStatus => {
+  const { tally, policy } = ledger;
+  const { budget, usage, breaker } = decision.summary;
+  const observedGeneration = Math.max(generation, previous?.observedGeneration ?? 0);
+  const images = imagesOf(ledger);
+  const finish = estimatedFinish(ledger, decision, now);
+  const conditions = conditionsOf(ledger, decision.summary).map(({ type, status, reason, message }): Condition => {
+    const text = status ? 'True' : 'False';
+    const before = previous?.conditions?.find((condition) => condition.type === type);
+    const lastTransitionTime = before?.status === text ? before.lastTransitionTime : toTimestamp(now);
+    return { type, status: text, reason, message: cut(message), observedGeneration, lastTransitionTime };
+  });
+  const causes = phases.flatMap((phase) =>
+    causesOf[phase].map((cause) => ({ phase, cause, count: tally.causes.get(cause) ?? 0 })),
+  );
+  return {
+    observedGeneration,
+    policyHash,
+    strategy: policy.strategy,
+    summary: headline(ledger, decision.summary),
+    nodes: {
+      eligible: tally.eligible,
+      online: tally.online,
+      ...tally.phases,
+      offlineOutdated: tally.causes.get('offline-outdated') ?? 0,
+    },
+    causes: causes.filter(({ count }) => count > 0),
+    budget: {
+      maxUnavailable: formatIntOrPercent(policy.maxUnavailable),
+      ...(surges(policy) && { maxSurge: formatIntOrPercent(policy.maxSurge) }),
+      nodes: budget,
+      inUse: usage.occupied,
+      inFlight: usage.inFlight,
+    },
+    breaker: { failures: breaker.failures, suspects: breaker.suspects, threshold: breaker.threshold },
+    ...(policy.strategy === 'ota' && { owners: ownersOf(ledger) }),
+    ...(images && { images }),
+    failing: [...ledger.failing()]
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      .slice(0, limits.failing)
+      .map(toFailing),
+    conditions,
+    ...(finish !== undefined && { estimatedFinishAt: toTimestamp(finish) }),
+    ...save(ledger),
+  };
+};
