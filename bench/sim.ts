@@ -39,14 +39,14 @@ const bringUp = (nodes: number): Up => {
   const startedAt = performance.now();
   const cluster = createEmbeddedCluster({ env: { clock, random: createChance(1), log: silentLogger } });
   for (let index = 0; index < nodes; index += 1) cluster.addNode(`node-${index}`);
-  cluster.machinery.create<DaemonSet>(daemonSets, {
+  cluster.apiServer.create<DaemonSet>(daemonSets, {
     metadata: ref,
     spec: {
       selector: { matchLabels: { app: 'app' } },
       template: { metadata: { labels: { app: 'app' } }, spec: { containers: [{ name: 'app', image: 'app:v1' }] } },
     },
   });
-  const isUp = (): boolean => cluster.machinery.get<DaemonSet>(daemonSets, ref).status?.numberAvailable === nodes;
+  const isUp = (): boolean => cluster.apiServer.get<DaemonSet>(daemonSets, ref).status?.numberAvailable === nodes;
   if (!clock.runUntil(isUp, 600_000)) throw new Error(`${nodes} pods did not come up in ten minutes of virtual time`);
   const tookMs = performance.now() - startedAt;
   const restedAt = performance.now();

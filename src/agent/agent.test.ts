@@ -10,7 +10,7 @@ import { createClient, loadClusterConfig } from '../kube/index.ts';
 import { controllerRevisions, daemonSets, pods } from '../resources/index.ts';
 import { announcementPatch } from '../rollout/index.ts';
 import { type Env, silentLogger, systemClock } from '../runtime/index.ts';
-import { createEmbeddedCluster, startApiServer } from '../sim/index.ts';
+import { createEmbeddedCluster, startHttpsServer } from '../sim/index.ts';
 import { createAgent } from './agent.ts';
 import { type DecisionStore, openDecisionStore } from './decisions/index.ts';
 import { authorized, owner } from './testing/world.ts';
@@ -33,11 +33,11 @@ const open = async (t: TestContext) => {
   const env: Env = { clock: systemClock, random: Math.random, log: silentLogger };
   const dir = await mkdtemp(path.join(tmpdir(), 'edgeset-link-'));
   const cluster = createEmbeddedCluster({ env, delays: { startMs: 50, stopMs: 50 } });
-  const { machinery } = cluster;
+  const { apiServer } = cluster;
   const hooks: { onDelete?: (() => void) | undefined; afterBegin?: (() => void) | undefined } = {};
   const deletes: number[] = [];
-  const server = await startApiServer({
-    machinery,
+  const server = await startHttpsServer({
+    apiServer,
     wallClock: systemClock,
     audit: ({ method, plural, status }) => {
       if (method !== 'DELETE' || plural !== 'pods') return;
@@ -115,17 +115,17 @@ const open = async (t: TestContext) => {
       template: template('app:v1'),
     },
   };
-  machinery.create<object>(daemonSets, daemonSet);
-  const pod = (): Pod | undefined => machinery.list<Pod>(pods, { fieldSelector: 'spec.nodeName=node-1' })[0];
+  apiServer.create<object>(daemonSets, daemonSet);
+  const pod = (): Pod | undefined => apiServer.list<Pod>(pods, { fieldSelector: 'spec.nodeName=node-1' })[0];
   await until('the pod runs', () => pod()?.status?.phase === 'Running');
-  machinery.patch(
+  apiServer.patch(
     daemonSets,
     { namespace: 'default', name: 'app' },
     { spec: { template: template('app:v2') } },
     { type: 'merge' },
   );
   const newest = (): ControllerRevision | undefined =>
-    machinery.list<ControllerRevision>(controllerRevisions).toSorted((a, b) => b.revision - a.revision)[0];
+    apiServer.list<ControllerRevision>(controllerRevisions).toSorted((a, b) => b.revision - a.revision)[0];
   await until('the revision', () => newest()?.revision === 2);
   const revision = newest()?.metadata?.labels?.['controller-revision-hash'] ?? '';
   const ref = { namespace: 'default', name: pod()?.metadata?.name ?? '' };
@@ -134,7 +134,7 @@ const open = async (t: TestContext) => {
     { reason: 'NewRevision', revision },
     Date.now(),
   );
-  machinery.patch(pods, ref, body, { type: 'strategic', subresource: 'status' });
+  apiServer.patch(pods, ref, body, { type: 'strategic', subresource: 'status' });
   await until('the update is there', () => agent.updates()[0]?.state === 'available' && agent.device().connected);
   return {
     agent,

@@ -7,7 +7,7 @@ import { type KubeClient, KubeError } from '../kube/index.ts';
 import { controllerRevisions, daemonSets, nodes, pods } from '../resources/index.ts';
 import { imageReadyOf, isOwnersWish, openRequest, toPodFacts } from '../rollout/index.ts';
 import { createVirtualClock, silentLogger } from '../runtime/index.ts';
-import { createEmbeddedCluster, machineryClient } from '../sim/index.ts';
+import { createEmbeddedCluster, createInProcessClient } from '../sim/index.ts';
 import { createPrefetch } from './prefetch.ts';
 import { PULL_LABEL } from './pull-pod.ts';
 
@@ -23,10 +23,10 @@ const createStage = async (t: TestContext, image = 'app:v2') => {
   const random = (): number => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647;
   const env = { clock, random, log: silentLogger };
   const cluster = createEmbeddedCluster({ env, graceMs: 5_000, delays: { startMs: 300, stopMs: 200 } });
-  const { machinery } = cluster;
-  const api = machineryClient(machinery);
+  const { apiServer } = cluster;
+  const api = createInProcessClient(apiServer);
   for (const name of ['n1', 'n2']) cluster.addNode(name);
-  machinery.create<object>(daemonSets, {
+  apiServer.create<object>(daemonSets, {
     metadata: { name: 'app', namespace: NAMESPACE },
     spec: {
       selector: { matchLabels: { app: 'app' } },
@@ -42,7 +42,7 @@ const createStage = async (t: TestContext, image = 'app:v2') => {
       for (let turn = 0; turn < 3; turn++) await setImmediate();
     }
   };
-  const all = (): Stored<Pod>[] => [...machinery.list<Stored<Pod>>(pods, inNamespace)];
+  const all = (): Stored<Pod>[] => [...apiServer.list<Stored<Pod>>(pods, inNamespace)];
   const isPull = ({ metadata }: Stored<Pod>): boolean => metadata.labels?.[PULL_LABEL] !== undefined;
   const find = (node: string): Stored<Pod> => {
     const found = all().find((pod) => !isPull(pod) && pod.spec?.nodeName === node);
@@ -50,19 +50,19 @@ const createStage = async (t: TestContext, image = 'app:v2') => {
     return found;
   };
   const setImage = (to: string): void =>
-    void machinery.patch<Stored<object>>(
+    void apiServer.patch<Stored<object>>(
       daemonSets,
       { ...inNamespace, name: 'app' },
       { spec: { template: { spec: { containers: [{ name: 'app', image: to }] } } } },
       { type: 'strategic' },
     );
   const hash = (): string => {
-    const revisions = machinery.list<Stored<ControllerRevision>>(controllerRevisions, inNamespace);
+    const revisions = apiServer.list<Stored<ControllerRevision>>(controllerRevisions, inNamespace);
     const [newest] = revisions.toSorted((a, b) => b.revision - a.revision);
     return newest?.metadata.labels?.['controller-revision-hash'] ?? '';
   };
   const condition = (node: string, type: string, status: string, reason: string, message: string): void =>
-    void machinery.patch<Stored<object>>(
+    void apiServer.patch<Stored<object>>(
       pods,
       { ...inNamespace, name: find(node).metadata.name },
       { status: { conditions: [{ type, status, reason, message }] } },
@@ -73,7 +73,7 @@ const createStage = async (t: TestContext, image = 'app:v2') => {
   setImage(image);
   await run(1_000);
 
-  const daemonSetUid = machinery.get<Stored<object>>(daemonSets, { ...inNamespace, name: 'app' }).metadata.uid;
+  const daemonSetUid = apiServer.get<Stored<object>>(daemonSets, { ...inNamespace, name: 'app' }).metadata.uid;
   const start = (
     how: {
       client?: Partial<KubeClient>;
@@ -84,7 +84,7 @@ const createStage = async (t: TestContext, image = 'app:v2') => {
     } = {},
   ) => {
     const ready = (name: string): boolean =>
-      machinery
+      apiServer
         .get<Stored<{ status?: { conditions?: { type: string; status: string }[] } }>>(nodes, { name })
         .status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false;
     const prefetch = createPrefetch({
@@ -124,7 +124,7 @@ const createStage = async (t: TestContext, image = 'app:v2') => {
   };
   return {
     cluster,
-    machinery,
+    apiServer,
     run,
     setImage,
     hash,
@@ -355,7 +355,7 @@ describe('the prefetch on a cluster', () => {
     manager.tell();
     await stage.run(100);
     const power = { metadata: { annotations: { 'edgeset.io/sim': 'offline' } } };
-    stage.machinery.patch<Stored<object>>(nodes, { name: 'n1' }, power, { type: 'merge' });
+    stage.apiServer.patch<Stored<object>>(nodes, { name: 'n1' }, power, { type: 'merge' });
     await stage.run(50_000);
     assert.equal(stage.pulls().length, 1);
     // Its node's loss has changed the pod.
@@ -393,7 +393,7 @@ describe('the prefetch on a cluster', () => {
     await manager.end();
     assert.equal(stage.pulls().length, 1);
     const { name } = stage.find('n1').metadata;
-    stage.machinery.delete(pods, { ...inNamespace, name });
+    stage.apiServer.delete(pods, { ...inNamespace, name });
     await stage.run(5_000);
     assert.deepEqual(stage.pulls(), []);
   });

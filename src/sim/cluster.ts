@@ -1,19 +1,19 @@
 import type { Env } from '../runtime/index.ts';
-import { createMachinery } from './apiserver/index.ts';
+import { createApiServer } from './apiserver/index.ts';
 import {
   type Controls,
   createDaemonSetController,
-  createEventExpiry,
+  createEventTtlController,
   createGarbageCollector,
   createNodeLifecycleController,
   createPodGarbageCollector,
   createScheduler,
-  silenceEvents,
+  disableEvents,
 } from './controllers/index.ts';
-import { createKubelets, type Delays, ownLabels } from './kubelet/index.ts';
+import { createKubelets, type Delays, kubeletLabels } from './kubelet/index.ts';
 import { nodes } from './resources.ts';
 import { createScopedClock } from './scoped-clock.ts';
-import type { Machinery } from './types.ts';
+import type { ApiServer } from './types.ts';
 
 export interface EmbeddedClusterOptions {
   /** Its clock is the cluster's time; its chance makes names, UIDs and jitter. */
@@ -43,7 +43,7 @@ export interface EmbeddedControllers {
 
 /** A Kubernetes cluster in this process. */
 export interface EmbeddedCluster {
-  readonly machinery: Machinery;
+  readonly apiServer: ApiServer;
   readonly controllers: EmbeddedControllers;
   /** Creates the Node object; its kubelet comes with it, as with any Node that is created. */
   readonly addNode: (name: string, node?: EmbeddedNode) => void;
@@ -60,24 +60,24 @@ export const createEmbeddedCluster = (options: EmbeddedClusterOptions): Embedded
   const scope = createScopedClock(options.env.clock);
   const env = { ...options.env, clock: scope.clock };
   const delays = { ...DEFAULT_DELAYS, ...options.delays };
-  const machinery = createMachinery({ clock: env.clock, random: env.random });
-  if (options.events === false) silenceEvents(machinery);
+  const apiServer = createApiServer({ clock: env.clock, random: env.random });
+  if (options.events === false) disableEvents(apiServer);
   const controllers = {
-    garbageCollector: createGarbageCollector(machinery, env),
-    nodeLifecycle: createNodeLifecycleController({ machinery, env, graceMs }),
-    daemonSets: createDaemonSetController(machinery, env),
-    scheduler: createScheduler(machinery, env),
-    podGc: createPodGarbageCollector(machinery, env),
+    garbageCollector: createGarbageCollector(apiServer, env),
+    nodeLifecycle: createNodeLifecycleController({ apiServer, env, graceMs }),
+    daemonSets: createDaemonSetController(apiServer, env),
+    scheduler: createScheduler(apiServer, env),
+    podGc: createPodGarbageCollector(apiServer, env),
   };
-  const others = [createKubelets({ machinery, env, delays, graceMs }), createEventExpiry(machinery, env.clock)];
+  const others = [createKubelets({ apiServer, env, delays, graceMs }), createEventTtlController(apiServer, env.clock)];
   return {
-    machinery,
+    apiServer,
     controllers,
     addNode(name, { labels, annotations, taints = [] } = {}) {
-      machinery.create<object>(nodes, {
+      apiServer.create<object>(nodes, {
         apiVersion: 'v1',
         kind: 'Node',
-        metadata: { name, labels: { ...ownLabels(name), ...labels }, ...(annotations && { annotations }) },
+        metadata: { name, labels: { ...kubeletLabels(name), ...labels }, ...(annotations && { annotations }) },
         spec: { taints },
       });
     },

@@ -1,11 +1,11 @@
 export {
-  type ApiServer,
   type ApiServerOptions,
-  type AuditedCall,
-  createMachinery,
-  type MachineryOptions,
-  machineryClient,
-  startApiServer,
+  type AuditEvent,
+  createApiServer,
+  createInProcessClient,
+  type HttpsServer,
+  type HttpsServerOptions,
+  startHttpsServer,
 } from './apiserver/index.ts';
 export {
   createEmbeddedCluster,
@@ -15,4 +15,4 @@ export {
 } from './cluster.ts';
 export type { Controls } from './controllers/index.ts';
 export type { Behaviour, Delays } from './kubelet/index.ts';
-export type { Change, Machinery, StoredObject } from './types.ts';
+export type { ApiServer, Change, StoredObject } from './types.ts';

@@ -4,7 +4,7 @@ import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import { defineResource, type KubeObject } from '../kube/index.ts';
 
 /** An object as the API server keeps it: what the types leave open is there. */
-export type Kept<T extends KubeObject> = Omit<T, 'metadata'> & {
+export type Stored<T extends KubeObject> = Omit<T, 'metadata'> & {
   metadata: ObjectMeta & { name: string; uid: string; resourceVersion: string; namespace: string };
 };
 
@@ -20,10 +20,10 @@ export const events = defineResource<Event>({
   namespaced: true,
 });
 
-export type KeptPod = Kept<Pod>;
-export type KeptNode = Kept<Node>;
-export type KeptDaemonSet = Kept<DaemonSet>;
-export type KeptRevision = Kept<ControllerRevision>;
+export type StoredPod = Stored<Pod>;
+export type StoredNode = Stored<Node>;
+export type StoredDaemonSet = Stored<DaemonSet>;
+export type StoredRevision = Stored<ControllerRevision>;
 
 /** Times in the API are strings of whole seconds; the type package says `Date` for some of them. */
 export const toTime = (ms: number): string =>

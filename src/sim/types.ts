@@ -28,7 +28,7 @@ export interface Change {
  * defaults, validation, preconditions, generation, finalizers), synchronous, without copies. Refusals are thrown as
  * `KubeError` with the code, status and message that a real API server would answer with.
  */
-export interface Machinery {
+export interface ApiServer {
   get<T>(resource: Resource, ref: { namespace?: string; name: string }): T;
   /** Undefined instead of NotFound. */
   find<T>(resource: Resource, ref: { namespace?: string; name: string }): T | undefined;

@@ -6,7 +6,7 @@ import { createImagePulls, type ImagePullsOptions, imageReadyOf } from '../../sr
 import type { KubeClient } from '../../src/kube/index.ts';
 import { pods, secrets } from '../../src/resources/index.ts';
 import { type Env, silentLogger, systemClock } from '../../src/runtime/index.ts';
-import { createMachinery, machineryClient } from '../../src/sim/index.ts';
+import { createApiServer, createInProcessClient } from '../../src/sim/index.ts';
 import { until } from '../cluster/index.ts';
 import {
   type Containerd,
@@ -88,9 +88,9 @@ describe('images through a real containerd', { skip: whyNoContainerd() }, () => 
     registry = await startRegistry();
     end = new AbortController();
     runs = [];
-    const machinery = createMachinery(env);
-    client = machineryClient(machinery);
-    machinery.create<Pod>(pods, {
+    const apiServer = createApiServer(env);
+    client = createInProcessClient(apiServer);
+    apiServer.create<Pod>(pods, {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: ref,

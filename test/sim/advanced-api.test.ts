@@ -3,7 +3,7 @@ import { advancedDaemonSetCrd } from '../../src/advanced/index.ts';
 import { type KubeClient } from '../../src/kube/index.ts';
 import { customResourceDefinitions } from '../../src/resources/index.ts';
 import { createVirtualClock, silentLogger } from '../../src/runtime/index.ts';
-import { createEmbeddedCluster, machineryClient } from '../../src/sim/index.ts';
+import { createEmbeddedCluster, createInProcessClient } from '../../src/sim/index.ts';
 import { describeAdvancedApi, describeTemplates } from '../conformance/advanced/index.ts';
 import { describeReference } from '../conformance/docs/index.ts';
 
@@ -11,7 +11,7 @@ describe('the API of Advanced DaemonSets, on the embedded cluster', () => {
   let client: KubeClient;
   before(async () => {
     const env = { clock: createVirtualClock(0), random: Math.random, log: silentLogger };
-    client = machineryClient(createEmbeddedCluster({ env }).machinery);
+    client = createInProcessClient(createEmbeddedCluster({ env }).apiServer);
     await client.create(customResourceDefinitions, advancedDaemonSetCrd);
   });
   describeAdvancedApi(() => ({ client, namespace: 'default' }));
@@ -20,8 +20,8 @@ describe('the API of Advanced DaemonSets, on the embedded cluster', () => {
 
 describe('pod templates are proved on the embedded cluster', () => {
   const clock = createVirtualClock(0);
-  const client = machineryClient(
-    createEmbeddedCluster({ env: { clock, random: Math.random, log: silentLogger } }).machinery,
+  const client = createInProcessClient(
+    createEmbeddedCluster({ env: { clock, random: Math.random, log: silentLogger } }).apiServer,
   );
   describeTemplates(() => ({
     client,

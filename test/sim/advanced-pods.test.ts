@@ -2,7 +2,7 @@ import { describe } from 'node:test';
 import { advancedDaemonSetCrd } from '../../src/advanced/index.ts';
 import { customResourceDefinitions } from '../../src/resources/index.ts';
 import { createVirtualClock, silentLogger } from '../../src/runtime/index.ts';
-import { createEmbeddedCluster, machineryClient } from '../../src/sim/index.ts';
+import { createEmbeddedCluster, createInProcessClient } from '../../src/sim/index.ts';
 import { describeInPlace, describeOwners, type HandStage } from '../conformance/advanced/index.ts';
 
 const STEP_MS = 50;
@@ -11,11 +11,11 @@ const LIMIT_MS = 120_000;
 /** An embedded cluster of its own for each test, in virtual time. */
 const open = async (): Promise<HandStage> => {
   const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
-  const { machinery, addNode } = createEmbeddedCluster({
+  const { apiServer, addNode } = createEmbeddedCluster({
     env: { clock, random: Math.random, log: silentLogger },
     delays: { startMs: 300, stopMs: 200, dieMs: 1500, backOffMs: 1000 },
   });
-  const client = machineryClient(machinery);
+  const client = createInProcessClient(apiServer);
   await client.create(customResourceDefinitions, advancedDaemonSetCrd);
   const nodes = ['node-1', 'node-2'];
   for (const name of nodes) addNode(name, { labels: { case: 'default' } });

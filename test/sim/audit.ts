@@ -1,11 +1,11 @@
-import type { AuditedCall, Machinery, StoredObject } from '../../src/sim/index.ts';
+import type { ApiServer, AuditEvent, StoredObject } from '../../src/sim/index.ts';
 import type { Audit, AuditRecord } from '../conformance/index.ts';
 
 type Verb = AuditRecord['verb'];
 
 const verbs: Record<string, Verb> = { POST: 'create', PUT: 'update', PATCH: 'patch' };
 
-const verbOf = ({ method, name, watch }: AuditedCall): Verb => {
+const verbOf = ({ method, name, watch }: AuditEvent): Verb => {
   if (watch) return 'watch';
   if (method === 'DELETE') return name === undefined ? 'deletecollection' : 'delete';
   return verbs[method] ?? (name === undefined ? 'list' : 'get');
@@ -38,12 +38,12 @@ const isOnItsWay = ({ metadata }: StoredObject): boolean =>
   (metadata.finalizers ?? []).length === 0;
 
 /** The account of everything that was written: calls over HTTP as they were, and what the cluster's own parts did. */
-export const keepAudit = (machinery: Machinery, now: () => number): Audit & { hear: (call: AuditedCall) => void } => {
+export const keepAudit = (apiServer: ApiServer, now: () => number): Audit & { hear: (call: AuditEvent) => void } => {
   const records: AuditRecord[] = [];
   /** Where the change with this resourceVersion is told of, so far without who made it. */
   const unclaimed = new Map<number, number>();
 
-  machinery.subscribe(({ type, resource, object, previous }) => {
+  apiServer.subscribe(({ type, resource, object, previous }) => {
     if (!kept.has(resource.plural) || (type === 'MODIFIED' && isOnItsWay(object))) return;
     const at = now();
     unclaimed.set(versionOf(object), records.length);

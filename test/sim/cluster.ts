@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, loadClusterConfig } from '../../src/kube/index.ts';
 import { createLogger, systemClock } from '../../src/runtime/index.ts';
-import { type ApiServer, createEmbeddedCluster, startApiServer } from '../../src/sim/index.ts';
+import { createEmbeddedCluster, type HttpsServer, startHttpsServer } from '../../src/sim/index.ts';
 import { noAgentRights, startAgent } from '../cluster/agent.ts';
 import { createApi, orMissing } from '../cluster/api.ts';
 import { until } from '../cluster/index.ts';
@@ -30,11 +30,11 @@ export const startEmbeddedCluster = async (): Promise<Cluster> => {
     level: process.env.EDGESET_TEST_LOG === undefined ? 'error' : 'debug',
   });
   const env = { clock: systemClock, random: Math.random, log };
-  const { machinery, controllers, addNode, close } = createEmbeddedCluster({ env, graceMs: GRACE_MS, delays: DELAYS });
-  const audit = keepAudit(machinery, () => systemClock.now());
+  const { apiServer, controllers, addNode, close } = createEmbeddedCluster({ env, graceMs: GRACE_MS, delays: DELAYS });
+  const audit = keepAudit(apiServer, () => systemClock.now());
   const dir = await mkdtemp(join(tmpdir(), 'edgeset-embedded-'));
   const processes = createProcesses(dir);
-  let server: ApiServer = await startApiServer({ machinery, wallClock: systemClock, audit: audit.hear });
+  let server: HttpsServer = await startHttpsServer({ apiServer, wallClock: systemClock, audit: audit.hear });
   const port = Number(new URL(server.server).port);
   const access = { server: server.server, ca: server.certificateAuthority, token: server.token };
   const api = createApi(access);
@@ -101,7 +101,14 @@ export const startEmbeddedCluster = async (): Promise<Cluster> => {
     async restartApiServer() {
       const { certificate, token } = server;
       await server.stop();
-      server = await startApiServer({ machinery, wallClock: systemClock, audit: audit.hear, port, certificate, token });
+      server = await startHttpsServer({
+        apiServer,
+        wallClock: systemClock,
+        audit: audit.hear,
+        port,
+        certificate,
+        token,
+      });
     },
     link: () => openLink({ host: '127.0.0.1', port }),
     startManager: (options) => startManager(place, options),

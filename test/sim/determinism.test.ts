@@ -20,26 +20,26 @@ const pods = defineResource<object>({ group: '', version: 'v1', plural: 'pods', 
 const live = (seed: number): { log: string; changes: number } => {
   const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   const random = createChance(seed);
-  const { machinery, controllers, addNode } = createEmbeddedCluster({
+  const { apiServer, controllers, addNode } = createEmbeddedCluster({
     env: { clock, random, log: silentLogger },
     graceMs: 5000,
   });
   const hash = createHash('sha256');
   let changes = 0;
-  machinery.subscribe(({ type, resource, object }) => {
+  apiServer.subscribe(({ type, resource, object }) => {
     changes += 1;
     hash.update(`${clock.now()} ${type} ${resource.plural} ${JSON.stringify(object)}\n`);
   });
   for (let index = 0; index < 20; index += 1) addNode(`node-${index}`);
   const ref = { namespace: 'default', name: 'app' };
   const setImage = (image: string): unknown =>
-    machinery.patch<object>(
+    apiServer.patch<object>(
       daemonSets,
       ref,
       { spec: { template: { spec: { containers: [{ name: 'app', image }] } } } },
       { type: 'strategic' },
     );
-  machinery.create<object>(daemonSets, {
+  apiServer.create<object>(daemonSets, {
     apiVersion: 'apps/v1',
     kind: 'DaemonSet',
     metadata: ref,
@@ -50,7 +50,7 @@ const live = (seed: number): { log: string; changes: number } => {
     },
   });
   const set = (name: string, word: string | null): unknown =>
-    machinery.patch<object>(
+    apiServer.patch<object>(
       nodes,
       { name },
       { metadata: { annotations: { 'edgeset.io/sim': word } } },
@@ -68,9 +68,9 @@ const live = (seed: number): { log: string; changes: number } => {
   setImage('app:v4');
   clock.run(5000);
   controllers.daemonSets.resume();
-  machinery.delete(nodes, { name: 'node-7' });
+  apiServer.delete(nodes, { name: 'node-7' });
   clock.run(120_000);
-  assert.equal(machinery.list(pods).length, 19);
+  assert.equal(apiServer.list(pods).length, 19);
   return { log: hash.digest('hex'), changes };
 };
 

@@ -1,7 +1,7 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { defineResource } from '../../src/kube/index.ts';
 import type { Clock, Timer } from '../../src/runtime/index.ts';
-import type { Change, Machinery } from '../../src/sim/index.ts';
+import type { ApiServer, Change } from '../../src/sim/index.ts';
 import { HOLD_FINALIZER, HOLD_LABEL, type Workload } from './workload.ts';
 
 const pods = defineResource<Pod>({ group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true });
@@ -16,17 +16,17 @@ const isAsked = ({ metadata }: Pod): boolean => {
 };
 
 /** The user's controller that a preDelete hook waits for: it takes its time for each pod, and then lets it go. */
-export const createDrainer = (machinery: Machinery, time: Clock, { set, label }: Workload) => {
+export const createDrainer = (apiServer: ApiServer, time: Clock, { set, label }: Workload) => {
   let drainMs = set.hook?.drainMs;
   /** By UID. */
   const turns = new Map<string, Timer>();
 
   const letGo = (name: string): void => {
-    const pod = machinery.find<Pod>(pods, { namespace: 'default', name });
+    const pod = apiServer.find<Pod>(pods, { namespace: 'default', name });
     if (!pod || !isAsked(pod)) return;
     const finalizers = (pod.metadata?.finalizers ?? []).filter((each) => each !== HOLD_FINALIZER);
     const body = { metadata: { labels: { [HOLD_LABEL]: null }, finalizers } };
-    machinery.patch(pods, { namespace: 'default', name }, body, { type: 'merge' });
+    apiServer.patch(pods, { namespace: 'default', name }, body, { type: 'merge' });
   };
   const look = (pod: Pod): void => {
     const { uid = '', name = '' } = pod.metadata ?? {};
@@ -44,7 +44,7 @@ export const createDrainer = (machinery: Machinery, time: Clock, { set, label }:
   };
   const isOurs = ({ metadata }: Pod): boolean => metadata?.labels?.['app'] === label;
 
-  machinery.subscribe(({ type, resource, object }: Change) => {
+  apiServer.subscribe(({ type, resource, object }: Change) => {
     if (resource.plural !== 'pods') return;
     const pod = object as unknown as Pod;
     if (type === 'DELETED') {
@@ -58,7 +58,7 @@ export const createDrainer = (machinery: Machinery, time: Clock, { set, label }:
       drainMs = ms;
       for (const turn of turns.values()) turn.cancel();
       turns.clear();
-      for (const pod of machinery.list<Pod>(pods)) if (isOurs(pod)) look(pod);
+      for (const pod of apiServer.list<Pod>(pods)) if (isOurs(pod)) look(pod);
     },
   };
 };

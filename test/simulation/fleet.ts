@@ -8,9 +8,9 @@ const nodes = core<Node>('nodes', 'Node', false);
 const pods = core<Pod>('pods', 'Pod', true);
 
 /** The nodes of a plan, and what is done to them. What is not there is left alone. */
-export const createFleet = ({ machinery, addNode }: Pick<EmbeddedCluster, 'machinery' | 'addNode'>) => {
+export const createFleet = ({ apiServer, addNode }: Pick<EmbeddedCluster, 'apiServer' | 'addNode'>) => {
   const patch = (name: string, body: object): void => {
-    if (machinery.find(nodes, { name }) !== undefined) machinery.patch(nodes, { name }, body, { type: 'merge' });
+    if (apiServer.find(nodes, { name }) !== undefined) apiServer.patch(nodes, { name }, body, { type: 'merge' });
   };
   return {
     patch,
@@ -18,17 +18,17 @@ export const createFleet = ({ machinery, addNode }: Pick<EmbeddedCluster, 'machi
       patch(name, { metadata: { annotations } }),
     add(name: string): void {
       const wave = String(Number(name.slice('node-'.length)) % 2);
-      if (machinery.find(nodes, { name }) === undefined) addNode(name, { labels: { role: 'edge', wave } });
+      if (apiServer.find(nodes, { name }) === undefined) addNode(name, { labels: { role: 'edge', wave } });
     },
     remove(name: string): void {
-      if (machinery.find(nodes, { name }) !== undefined) machinery.delete(nodes, { name });
+      if (apiServer.find(nodes, { name }) !== undefined) apiServer.delete(nodes, { name });
     },
     /** As a user does it by hand, of those with this label `app`. False: there is no pod. */
     deletePodOn(node: string, app: string): boolean {
-      const name = machinery.list<Pod>(pods, { labelSelector: `app=${app}` }).find((pod) => pod.spec?.nodeName === node)
+      const name = apiServer.list<Pod>(pods, { labelSelector: `app=${app}` }).find((pod) => pod.spec?.nodeName === node)
         ?.metadata?.name;
       if (name === undefined) return false;
-      machinery.delete(pods, { namespace: 'default', name });
+      apiServer.delete(pods, { namespace: 'default', name });
       return true;
     },
   };

@@ -1,7 +1,7 @@
 import type { Resource, WatchOptions } from '../../src/kube/index.ts';
 import { matches, parseSelector } from '../../src/rollout/index.ts';
 import type { Clock } from '../../src/runtime/index.ts';
-import type { Change, Machinery, StoredObject } from '../../src/sim/index.ts';
+import type { ApiServer, Change, StoredObject } from '../../src/sim/index.ts';
 
 /** What an API server that lags serves watches from, until it has caught up. */
 export interface Lag {
@@ -33,10 +33,10 @@ const hasFields = (object: StoredObject, selector: string | undefined): boolean 
     });
 
 /** The API server's state as it was a while ago. */
-export const createPast = (machinery: Machinery, time: Clock) => {
+export const createPast = (apiServer: ApiServer, time: Clock) => {
   let changes: { at: number; version: number; change: Change }[] = [];
-  machinery.subscribe((change) => {
-    changes.push({ at: time.now(), version: machinery.resourceVersion, change });
+  apiServer.subscribe((change) => {
+    changes.push({ at: time.now(), version: apiServer.resourceVersion, change });
     if (changes.length > TIDY_AT) changes = changes.filter(({ at }) => at > time.now() - KEPT_MS);
   });
   return {
@@ -44,7 +44,7 @@ export const createPast = (machinery: Machinery, time: Clock) => {
     versionAgo(ms: number): number {
       const at = time.now() - ms;
       const later = changes.find((each) => each.at > at);
-      return later ? later.version - 1 : machinery.resourceVersion;
+      return later ? later.version - 1 : apiServer.resourceVersion;
     },
     /** Has anything of this kind changed since? */
     isOutdated: ({ group, plural }: Resource, version: number): boolean =>
@@ -55,7 +55,7 @@ export const createPast = (machinery: Machinery, time: Clock) => {
     /** What was there, selected as a watch does. */
     list(resource: Resource, options: WatchOptions, version: number): StoredObject[] {
       const { group, plural } = resource;
-      const objects = new Map(machinery.list<StoredObject>(resource).map((object) => [keyOf(object), object]));
+      const objects = new Map(apiServer.list<StoredObject>(resource).map((object) => [keyOf(object), object]));
       for (const { version: at, change } of changes.toReversed()) {
         if (at <= version) break;
         if (change.resource.plural !== plural || change.resource.group !== group) continue;

@@ -1,12 +1,12 @@
 import type { Clock } from '../../src/runtime/index.ts';
-import type { Machinery } from '../../src/sim/index.ts';
+import type { ApiServer } from '../../src/sim/index.ts';
 import type { Checker } from './checker/checker.ts';
 import { createDrainer } from './drainer.ts';
 import type { SetDeed } from './plan.ts';
 import type { Workload } from './workload.ts';
 
 export interface TenantOptions {
-  machinery: Machinery;
+  apiServer: ApiServer;
   time: Clock;
   workload: Workload;
   daemonSet: { group: string; name: string };
@@ -17,8 +17,8 @@ export interface TenantOptions {
 const LOOK_MS = 500;
 
 /** One DaemonSet of a plan with its user. */
-export const createTenant = ({ machinery, time, workload, daemonSet, checker }: TenantOptions) => {
-  const drainer = workload.set.hook && createDrainer(machinery, time, workload);
+export const createTenant = ({ apiServer, time, workload, daemonSet, checker }: TenantOptions) => {
+  const drainer = workload.set.hook && createDrainer(apiServer, time, workload);
   const remake = (): void =>
     void time.timer(LOOK_MS, () => {
       if (workload.exists()) remake();

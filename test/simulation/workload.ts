@@ -1,7 +1,7 @@
 import { type AdvancedDaemonSet, advancedDaemonSetCrd } from '../../src/advanced/index.ts';
 import { defineResource } from '../../src/kube/index.ts';
 import { daemonRolloutCrd } from '../../src/rollout/index.ts';
-import type { Machinery } from '../../src/sim/index.ts';
+import type { ApiServer } from '../../src/sim/index.ts';
 import type { Hook, Plan, Predownload, SetPlan, Strategy } from './plan.ts';
 
 const crds = defineResource<object>({
@@ -62,13 +62,13 @@ export const setsOf = (plan: Plan): { set: SetPlan; name: string; label: string 
   });
 };
 
-export const installDefinitions = (machinery: Machinery, plan: Plan): void => {
-  machinery.create(crds, daemonRolloutCrd);
-  if (setsOf(plan).some(({ set }) => set.kind === 'advanced')) machinery.create(crds, advancedDaemonSetCrd);
+export const installDefinitions = (apiServer: ApiServer, plan: Plan): void => {
+  apiServer.create(crds, daemonRolloutCrd);
+  if (setsOf(plan).some(({ set }) => set.kind === 'advanced')) apiServer.create(crds, advancedDaemonSetCrd);
 };
 
 /** One DaemonSet of a plan, and what its user does to it. What is not there is left alone. */
-export const createWorkload = (machinery: Machinery, { set, name, label }: ReturnType<typeof setsOf>[number]) => {
+export const createWorkload = (apiServer: ApiServer, { set, name, label }: ReturnType<typeof setsOf>[number]) => {
   const isNative = set.kind === 'native';
   const resource = isNative ? native : advanced;
   const ref = { namespace: 'default', name };
@@ -79,8 +79,8 @@ export const createWorkload = (machinery: Machinery, { set, name, label }: Retur
   let { strategy, limit } = set;
 
   const patch = (body: object): void => {
-    if (machinery.find(resource, ref) === undefined) return;
-    machinery.patch(resource, ref, body, { type: isNative ? 'strategic' : 'merge' });
+    if (apiServer.find(resource, ref) === undefined) return;
+    apiServer.patch(resource, ref, body, { type: isNative ? 'strategic' : 'merge' });
   };
   const annotate = (annotations: Record<string, string | null>): void => patch({ metadata: { annotations } });
   const roll = (rollingUpdate: object): void => patch({ spec: { updateStrategy: { rollingUpdate } } });
@@ -114,7 +114,7 @@ export const createWorkload = (machinery: Machinery, { set, name, label }: Retur
     resource,
     ownImage,
     create: (): void =>
-      void machinery.create<object>(resource, {
+      void apiServer.create<object>(resource, {
         apiVersion: isNative ? 'apps/v1' : 'apps.kruise.io/v1beta1',
         kind: 'DaemonSet',
         metadata: { ...ref, annotations: annotations() },
@@ -133,10 +133,10 @@ export const createWorkload = (machinery: Machinery, { set, name, label }: Retur
               }),
         },
       }),
-    exists: (): boolean => machinery.find(resource, ref) !== undefined,
+    exists: (): boolean => apiServer.find(resource, ref) !== undefined,
     delete: (): void => {
-      if (machinery.find(resource, ref) !== undefined)
-        machinery.delete(resource, ref, { propagationPolicy: 'Background' });
+      if (apiServer.find(resource, ref) !== undefined)
+        apiServer.delete(resource, ref, { propagationPolicy: 'Background' });
     },
     release(next: string): void {
       image = ownImage(next);

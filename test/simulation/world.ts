@@ -2,7 +2,7 @@ import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { type KubeClient, leases } from '../../src/kube/index.ts';
 import { createLogger, createVirtualClock, silentLogger } from '../../src/runtime/index.ts';
-import { type Change, createEmbeddedCluster, machineryClient, type StoredObject } from '../../src/sim/index.ts';
+import { type Change, createEmbeddedCluster, createInProcessClient, type StoredObject } from '../../src/sim/index.ts';
 import { createChance } from '../sim/chance.ts';
 import { createAgents } from './agents.ts';
 import { createCallFaults } from './call-faults.ts';
@@ -56,8 +56,8 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
   const time = createVirtualClock(START);
   const random = createChance(plan.seed);
   const cluster = createEmbeddedCluster({ env: { clock: time, random, log: silentLogger }, events: false });
-  const { machinery, controllers } = cluster;
-  const server = machineryClient(machinery);
+  const { apiServer, controllers } = cluster;
+  const server = createInProcessClient(apiServer);
   const processes = new Map<string, Process>();
   /** Of those that live. */
   let states: readonly ProcessState[] = [];
@@ -75,10 +75,10 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
   let lastStirAt = 0;
   const meetings = createMeetings(time);
   const { meet, count } = meetings;
-  const past = createPast(machinery, time);
+  const past = createPast(apiServer, time);
 
   const tenants = setsOf(plan).map((each, index) => {
-    const workload = createWorkload(machinery, each);
+    const workload = createWorkload(apiServer, each);
     const { set, name } = each;
     const daemonSet = { group: workload.resource.group, name };
     const nothing: View = createView(daemonSet, () => 0);
@@ -91,14 +91,14 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
       processes: () => states,
       ...(plan.others && { title: `${set.kind} ${name}` }),
     });
-    return createTenant({ machinery, time, workload, daemonSet, checker: own });
+    return createTenant({ apiServer, time, workload, daemonSet, checker: own });
   });
   /** Owners have a say in the first. */
   const owned = plan.model === 'ota' ? tenants[0] : undefined;
   const kinds = new Set(tenants.map(({ workload }) => workload.set.kind));
   const checker = together(tenants.map((tenant) => tenant.checker));
   const say = (line: string): void => record(`${String(time.now() - START).padStart(8)} ${line}`);
-  machinery.subscribe((change: Change) => {
+  apiServer.subscribe((change: Change) => {
     const { type, resource, object } = change;
     if (resource.plural !== 'leases' && resource.plural !== 'events')
       say(`${type} ${resource.plural} ${object.metadata.name} ${object.metadata.resourceVersion}`);
@@ -226,7 +226,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
   };
 
   const chosen = (who: 'leader' | 'other'): Process | undefined => {
-    const holder = machinery.find<Lease>(leases, LEASE)?.spec?.holderIdentity;
+    const holder = apiServer.find<Lease>(leases, LEASE)?.spec?.holderIdentity;
     const leader = slots.find(({ identity }) => identity === holder);
     return who === 'leader' ? leader : slots.find((each) => each !== leader);
   };
@@ -265,9 +265,9 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
   };
   /** A change counts when it changes something. */
   const change = (happening: Happening, work: () => void): void => {
-    const before = machinery.resourceVersion;
+    const before = apiServer.resourceVersion;
     work();
-    if (machinery.resourceVersion !== before) meet(happening);
+    if (apiServer.resourceVersion !== before) meet(happening);
   };
   const mend = (): void => {
     for (let index = 0; index < plan.nodes; index += 1) {
@@ -433,7 +433,7 @@ export const createWorld = (plan: Plan, record: (line: string) => void, words = 
     }
   };
 
-  installDefinitions(machinery, plan);
+  installDefinitions(apiServer, plan);
   for (let index = 0; index < plan.nodes; index += 1) addNode(`node-${index}`);
   for (const { workload } of tenants) workload.create();
   slots = Array.from({ length: plan.managers }, startProcess);

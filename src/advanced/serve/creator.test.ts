@@ -4,7 +4,7 @@ import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createStore, type KubeClient, KubeError, keyOf } from '../../kube/index.ts';
 import { pods as podResource } from '../../resources/index.ts';
 import { createVirtualClock, silentLogger } from '../../runtime/index.ts';
-import { createMachinery, machineryClient } from '../../sim/index.ts';
+import { createApiServer, createInProcessClient } from '../../sim/index.ts';
 import { toAdvancedView } from '../advanced-view.ts';
 import type { AdvancedDaemonSet } from '../api.ts';
 import { newPod } from '../pods/index.ts';
@@ -29,7 +29,7 @@ const cutOff = (): KubeError => new KubeError('Transport', 'cut off', { happened
 /** A creator in front of an API server, and a watch that shows pods when the test says so. */
 const prepare = () => {
   const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
-  const api = machineryClient(createMachinery({ clock, random: () => 0.5 }));
+  const api = createInProcessClient(createApiServer({ clock, random: () => 0.5 }));
   const daemonSet: AdvancedDaemonSet = {
     apiVersion: 'apps.kruise.io/v1beta1',
     kind: 'DaemonSet',

@@ -24,7 +24,7 @@ const untilShut = async (fleet: Fleet): Promise<void> => {
 /** Why the gate was opened and shut, in that order, by pod. */
 const followGates = ({ cluster }: Fleet): ReadonlyMap<string, readonly string[]> => {
   const reasons = new Map<string, string[]>();
-  cluster.machinery.subscribe(({ resource, object }) => {
+  cluster.apiServer.subscribe(({ resource, object }) => {
     if (resource.plural !== 'pods') return;
     const { metadata, status } = object as unknown as Pod;
     const seen = reasons.get(metadata?.uid ?? '') ?? [];
@@ -133,7 +133,7 @@ describe('a pod that was taken out of service for a change in place', () => {
       assert.ok(held && isShut(held));
       const name = held.metadata?.name ?? '';
       const states: string[] = [];
-      fleet.cluster.machinery.subscribe(({ resource, object }) => {
+      fleet.cluster.apiServer.subscribe(({ resource, object }) => {
         const pod = object as unknown as Pod;
         if (resource.plural !== 'pods' || pod.metadata?.name !== name) return;
         const { labels, deletionTimestamp } = pod.metadata;

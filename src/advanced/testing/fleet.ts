@@ -5,7 +5,7 @@ import type { KubeClient, KubeError } from '../../kube/index.ts';
 import { customResourceDefinitions, pods } from '../../resources/index.ts';
 import { controllerOf, daemonRolloutCrd } from '../../rollout/index.ts';
 import { type Clock, createVirtualClock, type Env, silentLogger } from '../../runtime/index.ts';
-import { createEmbeddedCluster, machineryClient } from '../../sim/index.ts';
+import { createEmbeddedCluster, createInProcessClient } from '../../sim/index.ts';
 import type { AdvancedDaemonSet, AdvancedDaemonSetSpec } from '../api.ts';
 import { advancedDaemonSetCrd } from '../crd.ts';
 import { advancedDaemonSets } from '../resources.ts';
@@ -96,7 +96,7 @@ export const createFleet = async (nodeNames: readonly string[] = ['node-1', 'nod
     env: { clock, random: createChance(), log: silentLogger },
     delays: { startMs: 300, stopMs: 200, dieMs: 1500, backOffMs: 1000 },
   });
-  const client = machineryClient(cluster.machinery);
+  const client = createInProcessClient(cluster.apiServer);
   await client.create(customResourceDefinitions, advancedDaemonSetCrd);
   await client.create(customResourceDefinitions, daemonRolloutCrd);
   for (const name of nodeNames) cluster.addNode(name, { labels: { name } });

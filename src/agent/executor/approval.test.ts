@@ -18,8 +18,8 @@ const status = { type: 'strategic' as const, subresource: 'status' };
 
 const open = async (t: TestContext) => {
   const world = await newWorld(t);
-  const { machinery } = world;
-  machinery.create<object>(customResourceDefinitions, {
+  const { apiServer } = world;
+  apiServer.create<object>(customResourceDefinitions, {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: { name: 'daemonsets.apps.kruise.io' },
@@ -37,15 +37,15 @@ const open = async (t: TestContext) => {
       ],
     },
   });
-  machinery.create<object>(advanced, {
+  apiServer.create<object>(advanced, {
     apiVersion: 'apps.kruise.io/v1alpha1',
     kind: 'DaemonSet',
     metadata: { name: 'app', namespace: 'default', annotations: { 'apps.openyurt.io/update-strategy': 'ota' } },
     spec: { updateStrategy: { type: 'RollingUpdate' } },
   });
-  const uid = machinery.get<KubeObject>(advanced, { namespace: 'default', name: 'app' }).metadata?.uid ?? '';
+  const uid = apiServer.get<KubeObject>(advanced, { namespace: 'default', name: 'app' }).metadata?.uid ?? '';
   const owners = [{ apiVersion: 'apps.kruise.io/v1alpha1', kind: 'DaemonSet', name: 'app', uid, controller: true }];
-  machinery.create<object>(controllerRevisions, {
+  apiServer.create<object>(controllerRevisions, {
     apiVersion: 'apps/v1',
     kind: 'ControllerRevision',
     metadata: { name: 'app-two', namespace: 'default', ownerReferences: owners },
@@ -53,7 +53,7 @@ const open = async (t: TestContext) => {
     data: { spec: { template: { spec: { containers: [{ name: 'app', image: 'app:v2' }] } } } },
   });
   const make = (hash: string, image: string): void => {
-    machinery.create<object>(pods, {
+    apiServer.create<object>(pods, {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: { ...ref, ownerReferences: owners, labels: { 'controller-revision-hash': hash } },
@@ -63,7 +63,7 @@ const open = async (t: TestContext) => {
   make('one', 'app:v1');
   const announce = (to: string, reason: string): void => {
     const condition = { type: 'PodNeedUpgrade', status: to, reason, message: 'controllerrevision: two' };
-    machinery.patch(pods, ref, { status: { conditions: [condition] } }, status);
+    apiServer.patch(pods, ref, { status: { conditions: [condition] } }, status);
   };
   announce('True', 'NewRevision');
   const { agent } = await world.start();
@@ -74,11 +74,11 @@ const open = async (t: TestContext) => {
 
 /** Another write to the pod's status, of somebody else. */
 const report = (world: World, conditions: object[], more: object = {}): void => {
-  world.machinery.patch(pods, ref, { status: { conditions }, ...more }, status);
+  world.apiServer.patch(pods, ref, { status: { conditions }, ...more }, status);
 };
 
 const approval = (world: World): object | undefined =>
-  world.machinery.get<Pod>(pods, ref).status?.conditions?.find(({ type }) => type === 'UpgradeApproved');
+  world.apiServer.get<Pod>(pods, ref).status?.conditions?.find(({ type }) => type === 'UpgradeApproved');
 
 describe('the agent and an Advanced DaemonSet', () => {
   it('records the approval for the revision and deletes nothing', async (t) => {
@@ -99,7 +99,7 @@ describe('the agent and an Advanced DaemonSet', () => {
     assert.equal(patches(), 1, 'what was approved is not approved again');
     await world.advance(3_600_000);
     assert.equal(agent.updates()[0]?.state, 'updating', 'the manager takes the time that it needs');
-    world.machinery.patch(
+    world.apiServer.patch(
       pods,
       ref,
       { metadata: { labels: { 'controller-revision-hash': 'two' } } },
@@ -136,7 +136,7 @@ describe('the agent and an Advanced DaemonSet', () => {
     announce('True', 'NewRevision');
     await world.until('it goes on, and nobody is asked again', () => now() === 'updating WaitingForManager');
     const preparing = { metadata: { labels: { 'lifecycle.apps.kruise.io/state': 'PreparingDelete' } } };
-    world.machinery.patch(pods, ref, preparing, { type: 'merge' });
+    world.apiServer.patch(pods, ref, preparing, { type: 'merge' });
     await world.until('it is prepared for its end', () => now() === 'updating Preparing');
   });
 
@@ -160,7 +160,7 @@ describe('the agent and an Advanced DaemonSet', () => {
     await world.until('it is sent', () => approval(world) !== undefined);
     report(world, [{ type: 'UpgradeApproved', $patch: 'delete' }]);
     const inPlace = { metadata: { labels: { 'controller-revision-hash': 'two' } } };
-    world.machinery.patch(pods, ref, inPlace, { type: 'merge' });
+    world.apiServer.patch(pods, ref, inPlace, { type: 'merge' });
     const told = () => agent.history().map(({ result }) => result);
     await world.until('it is settled', () => told().some((text) => /^Approved two for pod app-1.*lost$/.test(text)));
     assert.equal(world.deletes(), 0);
@@ -171,7 +171,7 @@ describe('the agent and an Advanced DaemonSet', () => {
     const set = { namespace: 'default', name: 'app' };
     const strategy = (value: string | null): void => {
       const body = { metadata: { annotations: { 'apps.openyurt.io/update-strategy': value } } };
-      world.machinery.patch(advanced, set, body, { type: 'merge' });
+      world.apiServer.patch(advanced, set, body, { type: 'merge' });
     };
     strategy(null);
     await world.until('it is told so', () => agent.updates()[0]?.reason === 'NotOffered');

@@ -146,7 +146,7 @@ describe('what an owner decides', () => {
     const first = (): void => {
       world.setImage('app:v2');
       const options = { type: 'strategic' as const, subresource: 'status' };
-      world.machinery.patch(pods, world.ref(), { status: { conditions: [again] } }, options);
+      world.apiServer.patch(pods, world.ref(), { status: { conditions: [again] } }, options);
     };
     world.faults.push({ verb: 'get', plural: 'pods', kind: 'first', first });
     world.setImage('app:v3');
@@ -196,7 +196,7 @@ describe('what an owner decides', () => {
       kind: 'first',
       first: () => {
         const options = { type: 'strategic' as const, subresource: 'status' };
-        world.machinery.patch(pods, world.ref(), { status: { conditions: [newer] } }, options);
+        world.apiServer.patch(pods, world.ref(), { status: { conditions: [newer] } }, options);
       },
     });
     await decide(agent, now);
@@ -253,7 +253,7 @@ describe('what an owner decides', () => {
     const report = (status: string, reason: string, of: string): void => {
       const condition = { type: 'PodImageReady', status, reason, message: `controllerrevision: ${of}` };
       const options = { type: 'strategic' as const, subresource: 'status' };
-      world.machinery.patch(pods, world.ref(), { status: { conditions: [condition] } }, options);
+      world.apiServer.patch(pods, world.ref(), { status: { conditions: [condition] } }, options);
     };
     report('True', 'PullImageSuccess', 'older');
     await world.advance(100);

@@ -136,7 +136,7 @@ describe('imagepull, the compatible route', () => {
           ],
         },
       };
-      world.machinery.patch(pods, world.ref(), body, { type: 'strategic', subresource: 'status' });
+      world.apiServer.patch(pods, world.ref(), body, { type: 'strategic', subresource: 'status' });
       const { answer } = await answerOf(world, agent.imagePull(world.ref(), owner));
       assert.deepEqual(answer, { status: 200, text: `Image pre-pull requested for pod default/${name}` });
       assert.deepEqual(world.images.requested, [`${name}/${revision}`]);

@@ -36,7 +36,7 @@ describe('upgrade, the compatible route', () => {
 
   const patchPod = (world: World, body: object, subresource?: string): void => {
     const options = { type: 'strategic' as const, ...(subresource && { subresource }) };
-    world.machinery.patch(pods, world.ref(), body, options);
+    world.apiServer.patch(pods, world.ref(), body, options);
   };
   const condition = (type: string, status: string, reason: string, message: string): object => ({
     status: { conditions: [{ type, status, reason, message }] },
@@ -50,7 +50,7 @@ describe('upgrade, the compatible route', () => {
       403,
       /^Pod default\/\S+ is deleting, can not be updated$/,
       (world) => {
-        world.machinery.delete(pods, world.ref());
+        world.apiServer.delete(pods, world.ref());
       },
     ],
     [
@@ -86,7 +86,7 @@ describe('upgrade, the compatible route', () => {
       403,
       /is not in the OTA mode any more$/,
       (world) => {
-        world.machinery.patch(
+        world.apiServer.patch(
           daemonSets,
           { namespace: 'default', name: 'app' },
           { metadata: { annotations: { 'apps.openyurt.io/update-strategy': 'auto' } } },
@@ -130,14 +130,14 @@ describe('upgrade, the compatible route', () => {
     // It would collect pods whose owners never were.
     world.cluster.controllers.garbageCollector.pause();
     const make = (name: string, nodeName: string, ownerReferences?: object[]): void => {
-      world.machinery.create<object>(pods, {
+      world.apiServer.create<object>(pods, {
         apiVersion: 'v1',
         kind: 'Pod',
         metadata: { name, namespace: 'default', ...(ownerReferences && { ownerReferences }) },
         spec: { nodeName, containers: [{ name: 'app', image: 'app:v1' }] },
       });
       const body = condition('PodNeedUpgrade', 'True', 'NewRevision', 'controllerrevision: abc');
-      world.machinery.patch(pods, { namespace: 'default', name }, body, { type: 'strategic', subresource: 'status' });
+      world.apiServer.patch(pods, { namespace: 'default', name }, body, { type: 'strategic', subresource: 'status' });
     };
     const owned = (kind: string, apiVersion: string): object[] => [
       { kind, apiVersion, name: 'x', uid: 'u', controller: true },
@@ -299,11 +299,11 @@ describe('upgrade, the compatible route', () => {
     const { name } = world.ref();
     world.cluster.controllers.daemonSets.pause();
     const replace = (): void => {
-      const old = world.machinery.get<Pod>(pods, { namespace: 'default', name });
-      world.machinery.delete(pods, { namespace: 'default', name }, { gracePeriodSeconds: 0 });
+      const old = world.apiServer.get<Pod>(pods, { namespace: 'default', name });
+      world.apiServer.delete(pods, { namespace: 'default', name }, { gracePeriodSeconds: 0 });
       const { uid: _uid, resourceVersion: _version, ...metadata } = old.metadata ?? {};
-      world.machinery.create<object>(pods, { ...old, metadata });
-      world.machinery.patch(
+      world.apiServer.create<object>(pods, { ...old, metadata });
+      world.apiServer.patch(
         pods,
         { namespace: 'default', name },
         { status: { conditions: old.status?.conditions } },

@@ -7,7 +7,7 @@ import type { KubeClient } from '../../kube/index.ts';
 import { KubeError } from '../../kube/index.ts';
 import { pods } from '../../resources/index.ts';
 import { createVirtualClock, silentLogger } from '../../runtime/index.ts';
-import { createMachinery, machineryClient } from '../../sim/index.ts';
+import { createApiServer, createInProcessClient } from '../../sim/index.ts';
 import { createPodCache, type PodCache } from './index.ts';
 
 const podOn = (node: string, name: string, namespace = 'default'): object => ({
@@ -45,13 +45,13 @@ describe('pod cache', () => {
   const world = () => {
     const clock = createVirtualClock(1_800_000_000_000);
     const env = { clock, random: () => 0.5, log: silentLogger };
-    const machinery = createMachinery({ clock, random: () => 0.5 });
+    const apiServer = createApiServer({ clock, random: () => 0.5 });
     for (const name of ['node-1', 'node-2'])
-      machinery.create<object>(
+      apiServer.create<object>(
         { group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false },
         { metadata: { name } },
       );
-    const direct = machineryClient(machinery);
+    const direct = createInProcessClient(apiServer);
     const link = { cut: false, watches: 0 };
     const broken = (): never => {
       throw new KubeError('Transport', 'the link is cut');
@@ -76,7 +76,7 @@ describe('pod cache', () => {
       stops.push(stop);
       return { cache, stop };
     };
-    return { clock, env, machinery, client, link, start };
+    return { clock, env, apiServer, client, link, start };
   };
   const names = (cache: PodCache): string[] =>
     cache
@@ -85,9 +85,9 @@ describe('pod cache', () => {
       .toSorted();
 
   it('holds the pods of its own node, as they may be shown', async () => {
-    const { clock, machinery, start } = world();
-    machinery.create<object>(pods, podOn('node-1', 'mine'));
-    machinery.create<object>(pods, podOn('node-2', 'theirs'));
+    const { clock, apiServer, start } = world();
+    apiServer.create<object>(pods, podOn('node-1', 'mine'));
+    apiServer.create<object>(pods, podOn('node-2', 'theirs'));
     const { cache } = start();
     assert.equal(cache.connected(), false);
     await clock.advance(10);
@@ -96,7 +96,7 @@ describe('pod cache', () => {
     assert.ok(!JSON.stringify(cache.list()).includes('hunter2'));
     let changes = 0;
     cache.onChange(() => (changes += 1));
-    machinery.create<object>(pods, podOn('node-1', 'another'));
+    apiServer.create<object>(pods, podOn('node-1', 'another'));
     await clock.advance(10);
     assert.deepEqual(names(cache), ['another', 'mine']);
     assert.ok(changes > 0);
@@ -104,8 +104,8 @@ describe('pod cache', () => {
   });
 
   it('is connected again only with the pods of the server as they are by then', async () => {
-    const { clock, env, machinery, client } = world();
-    machinery.create<object>(pods, podOn('node-1', 'before'));
+    const { clock, env, apiServer, client } = world();
+    apiServer.create<object>(pods, podOn('node-1', 'before'));
     let broken = new AbortController();
     const gone: Pick<KubeClient, 'list' | 'watch'> = {
       ...client,
@@ -133,7 +133,7 @@ describe('pod cache', () => {
       if (cache.connected()) seen.push(names(cache).join());
     });
     broken.abort(new Error('compacted'));
-    machinery.create<object>(pods, podOn('node-1', 'after'));
+    apiServer.create<object>(pods, podOn('node-1', 'after'));
     broken = new AbortController();
     await clock.advance(1_000);
     assert.equal(cache.connected(), true);
@@ -141,8 +141,8 @@ describe('pod cache', () => {
   });
 
   it('answers after a restart without a network, with an age that counts from the last contact', async () => {
-    const { clock, machinery, link, start } = world();
-    machinery.create<object>(pods, podOn('node-1', 'mine'));
+    const { clock, apiServer, link, start } = world();
+    apiServer.create<object>(pods, podOn('node-1', 'mine'));
     const first = start();
     await clock.advance(120_000);
     link.cut = true;
@@ -164,10 +164,10 @@ describe('pod cache', () => {
   });
 
   it('loses nothing that it has told of for two seconds when its power is cut', async () => {
-    const { clock, machinery, link, start } = world();
+    const { clock, apiServer, link, start } = world();
     start();
     await clock.advance(10);
-    machinery.create<object>(pods, podOn('node-1', 'mine'));
+    apiServer.create<object>(pods, podOn('node-1', 'mine'));
     await clock.advance(2_000);
     const file = path.join(dir, 'pods.json');
     await until(() => exists(file));
@@ -177,8 +177,8 @@ describe('pod cache', () => {
   });
 
   it('writes nothing and asks for nothing at rest', async () => {
-    const { clock, machinery, link, start } = world();
-    machinery.create<object>(pods, podOn('node-1', 'mine'));
+    const { clock, apiServer, link, start } = world();
+    apiServer.create<object>(pods, podOn('node-1', 'mine'));
     const { cache } = start();
     await clock.advance(5_000);
     const file = path.join(dir, 'pods.json');
@@ -194,13 +194,13 @@ describe('pod cache', () => {
   });
 
   it('keeps to the namespaces that it is given, and shows none of them half', async () => {
-    const { clock, machinery, start, link } = world();
+    const { clock, apiServer, start, link } = world();
     for (const name of ['one', 'two', 'three']) {
-      machinery.create<object>(
+      apiServer.create<object>(
         { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false },
         { metadata: { name } },
       );
-      machinery.create<object>(pods, podOn('node-1', `in-${name}`, name));
+      apiServer.create<object>(pods, podOn('node-1', `in-${name}`, name));
     }
     const first = start({ namespaces: ['one', 'two'] });
     await clock.advance(10);
@@ -211,8 +211,8 @@ describe('pod cache', () => {
   });
 
   it('ignores the copy of another node', async () => {
-    const { clock, env, client, machinery, start } = world();
-    machinery.create<object>(pods, podOn('node-1', 'mine'));
+    const { clock, env, client, apiServer, start } = world();
+    apiServer.create<object>(pods, podOn('node-1', 'mine'));
     const first = start();
     await clock.advance(10);
     await first.stop();

@@ -7,7 +7,7 @@ import { type EventInput, type KubeClient, KubeError } from '../../kube/index.ts
 import { controllerRevisions, daemonSets, pods } from '../../resources/index.ts';
 import { announcementPatch, type NeedUpgradeReason, needUpgradeOf } from '../../rollout/index.ts';
 import { createLogger, createVirtualClock, silentLogger, systemClock } from '../../runtime/index.ts';
-import { createEmbeddedCluster, machineryClient } from '../../sim/index.ts';
+import { createEmbeddedCluster, createInProcessClient } from '../../sim/index.ts';
 import { type Agent, createAgent } from '../agent.ts';
 import type { ImagePulls } from '../images/index.ts';
 import type { SafeCheck } from '../safe-check/index.ts';
@@ -51,8 +51,8 @@ export const createWorld = async (options: { node?: string } = {}) => {
         });
   const env = { clock, random, log };
   const cluster = createEmbeddedCluster({ env: { ...env, log: silentLogger } });
-  const { machinery } = cluster;
-  const direct = machineryClient(machinery);
+  const { apiServer } = cluster;
+  const direct = createInProcessClient(apiServer);
   for (const name of ['node-1', 'node-2']) cluster.addNode(name);
   const base = await mkdtemp(path.join(tmpdir(), 'edgeset-agent-'));
 
@@ -222,10 +222,10 @@ export const createWorld = async (options: { node?: string } = {}) => {
     const { uid } = daemonSet.metadata ?? {};
     const isOwned = (object: { metadata?: { ownerReferences?: { uid: string }[] } }): boolean =>
       object.metadata?.ownerReferences?.some((reference) => reference.uid === uid) ?? false;
-    const revisions = machinery.list<ControllerRevision>(controllerRevisions, { namespace: 'default' }).filter(isOwned);
+    const revisions = apiServer.list<ControllerRevision>(controllerRevisions, { namespace: 'default' }).filter(isOwned);
     const newest = revisions.toSorted((a, b) => b.revision - a.revision)[0];
     const hash = newest?.metadata?.labels?.['controller-revision-hash'] ?? '';
-    for (const pod of machinery.list<Pod>(pods, { namespace: 'default' }).filter(isOwned)) {
+    for (const pod of apiServer.list<Pod>(pods, { namespace: 'default' }).filter(isOwned)) {
       const isCurrent = pod.metadata?.labels?.['controller-revision-hash'] === hash;
       const reason: NeedUpgradeReason = isCurrent ? 'UpToDate' : (withheld ?? (halted ? 'Halted' : 'NewRevision'));
       const told = needUpgradeOf(pod);
@@ -237,7 +237,7 @@ export const createWorld = async (options: { node?: string } = {}) => {
         clock.now(),
       );
       const ref = { namespace: 'default', name: pod.metadata?.name ?? '' };
-      machinery.patch(pods, ref, body, { type: 'strategic', subresource: 'status' });
+      apiServer.patch(pods, ref, body, { type: 'strategic', subresource: 'status' });
     }
   };
   /** What the manager does in OTA mode. */
@@ -247,10 +247,10 @@ export const createWorld = async (options: { node?: string } = {}) => {
     due = true;
     clock.timer(20, () => {
       due = false;
-      for (const daemonSet of machinery.list<DaemonSet>(daemonSets, { namespace: 'default' })) announceFor(daemonSet);
+      for (const daemonSet of apiServer.list<DaemonSet>(daemonSets, { namespace: 'default' })) announceFor(daemonSet);
     });
   };
-  machinery.subscribe(({ resource }) => {
+  apiServer.subscribe(({ resource }) => {
     if (resource.plural === 'pods' || resource.plural === 'controllerrevisions') announce();
   });
 
@@ -259,7 +259,7 @@ export const createWorld = async (options: { node?: string } = {}) => {
     spec: { containers: [{ name: 'app', image }] },
   });
   const deploy = (annotations: Record<string, string> = {}): void => {
-    machinery.create<object>(daemonSets, {
+    apiServer.create<object>(daemonSets, {
       apiVersion: 'apps/v1',
       kind: 'DaemonSet',
       metadata: {
@@ -275,14 +275,14 @@ export const createWorld = async (options: { node?: string } = {}) => {
     });
   };
   const patchDaemonSet = (body: object): void => {
-    machinery.patch(daemonSets, { namespace: 'default', name: 'app' }, body, { type: 'merge' });
+    apiServer.patch(daemonSets, { namespace: 'default', name: 'app' }, body, { type: 'merge' });
   };
-  const here = (): readonly Pod[] => machinery.list<Pod>(pods, { fieldSelector: `spec.nodeName=${node}` });
+  const here = (): readonly Pod[] => apiServer.list<Pod>(pods, { fieldSelector: `spec.nodeName=${node}` });
 
   return {
     clock,
     env,
-    machinery,
+    apiServer,
     cluster,
     calls,
     faults,

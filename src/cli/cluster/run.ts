@@ -1,5 +1,5 @@
 import { createLogger, OptionError, systemClock } from '../../runtime/index.ts';
-import { type ApiServer, createEmbeddedCluster, type EmbeddedCluster, startApiServer } from '../../sim/index.ts';
+import { createEmbeddedCluster, type EmbeddedCluster, type HttpsServer, startHttpsServer } from '../../sim/index.ts';
 import { type ExitCode, exitCodes } from '../exit-code.ts';
 import type { Io } from '../io.ts';
 import { checkFree, writeKubeconfig } from './kubeconfig-file.ts';
@@ -28,9 +28,9 @@ const onceStopped = (source: SignalSource): { stopped: Promise<void>; forget: ()
   };
 };
 
-const serve = async (cluster: EmbeddedCluster, port: number): Promise<ApiServer> => {
+const serve = async (cluster: EmbeddedCluster, port: number): Promise<HttpsServer> => {
   try {
-    return await startApiServer({ machinery: cluster.machinery, wallClock: systemClock, port });
+    return await startHttpsServer({ apiServer: cluster.apiServer, wallClock: systemClock, port });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EADDRINUSE')
@@ -52,7 +52,7 @@ const addNodes = (cluster: EmbeddedCluster, count: number): Promise<void> =>
     const missing = new Set(Array.from({ length: count }, (_, index) => `node-${index + 1}`));
     const names = [...missing];
     if (count === 0) resolve();
-    const end = cluster.machinery.subscribe(({ resource, object }) => {
+    const end = cluster.apiServer.subscribe(({ resource, object }) => {
       if (resource.plural !== 'nodes' || !isReady(object)) return;
       missing.delete(object.metadata.name);
       if (missing.size > 0) return;

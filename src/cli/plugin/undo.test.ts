@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { daemonSets } from '../../resources/index.ts';
-import type { AuditedCall } from '../../sim/index.ts';
+import type { AuditEvent } from '../../sim/index.ts';
 import { createEmbedded } from './testing/embedded.ts';
 
 const MARK = 'edgeset.io/rolled-back-from';
@@ -230,7 +230,7 @@ describe('undo', () => {
 
   /** Undoes, while something happens to the DaemonSet between what undo reads and what it writes. */
   const meanwhile = async (name: string, happens: () => void) => {
-    const patches: AuditedCall[] = [];
+    const patches: AuditEvent[] = [];
     let happened = false;
     world.heard = (call) => {
       if (call.method === 'PATCH') patches.push(call);
@@ -243,7 +243,7 @@ describe('undo', () => {
     assert.ok(happened);
     return { ...ran, patches };
   };
-  const { machinery } = world.cluster;
+  const { apiServer } = world.cluster;
   const where = (name: string) => ({ namespace: 'default', name });
 
   it('writes once, on the condition that the DaemonSet is the one that it has read', async () => {
@@ -259,9 +259,9 @@ describe('undo', () => {
   it('is not put off by a status that changes', async () => {
     await create('busy', ['app:1', 'app:2']);
     const { code, stderr, patches } = await meanwhile('busy', () => {
-      const busy = machinery.get<Required<DaemonSet>>(daemonSets, where('busy'));
+      const busy = apiServer.get<Required<DaemonSet>>(daemonSets, where('busy'));
       const status = { ...busy.status, numberReady: 0 };
-      machinery.update<object>(daemonSets, { ...busy, status }, { subresource: 'status' });
+      apiServer.update<object>(daemonSets, { ...busy, status }, { subresource: 'status' });
     });
     assert.deepEqual([code, stderr], [0, '']);
     assert.deepEqual(
@@ -274,7 +274,7 @@ describe('undo', () => {
   it('puts nothing back into a DaemonSet that somebody changes at the same time', async () => {
     await create('raced', ['app:1', 'app:2']);
     const { code, stderr } = await meanwhile('raced', () => {
-      machinery.patch(daemonSets, where('raced'), { spec: world.withImage('app:3') }, { type: 'strategic' });
+      apiServer.patch(daemonSets, where('raced'), { spec: world.withImage('app:3') }, { type: 'strategic' });
     });
     assert.equal(code, 1);
     assert.match(
@@ -287,11 +287,11 @@ describe('undo', () => {
   it('puts nothing back into a DaemonSet that was made anew at the same time', async () => {
     await create('anew', ['app:1', 'app:2']);
     const { code, stderr } = await meanwhile('anew', () => {
-      const { apiVersion, kind, metadata, spec } = machinery.get<Required<DaemonSet>>(daemonSets, where('anew'));
-      machinery.delete(daemonSets, where('anew'), { propagationPolicy: 'Orphan' });
+      const { apiVersion, kind, metadata, spec } = apiServer.get<Required<DaemonSet>>(daemonSets, where('anew'));
+      apiServer.delete(daemonSets, where('anew'), { propagationPolicy: 'Orphan' });
       world.settle();
       const { name, namespace, annotations } = metadata;
-      machinery.create<object>(daemonSets, { apiVersion, kind, metadata: { name, namespace, annotations }, spec });
+      apiServer.create<object>(daemonSets, { apiVersion, kind, metadata: { name, namespace, annotations }, spec });
     });
     assert.equal(code, 1);
     assert.match(stderr, /was changed meanwhile/);

@@ -13,11 +13,11 @@ import {
 } from '../../kube/index.ts';
 import { type Env, silentLogger, systemClock } from '../../runtime/index.ts';
 import { events, leases } from '../resources.ts';
-import type { Machinery } from '../types.ts';
-import { machineryClient } from './client.ts';
-import { startApiServer } from './http/server.ts';
-import { coreOf, createMachinery } from './machinery.ts';
-import { configMap, createChance, setUp } from './testing/index.ts';
+import type { ApiServer } from '../types.ts';
+import { createInProcessClient } from './client.ts';
+import { startHttpsServer } from './http/https-server.ts';
+import { createApiServer, stateOf } from './server.ts';
+import { configMap, createChance, createTestServer } from './testing/index.ts';
 
 const configMaps = defineResource<ConfigMap>({
   group: '',
@@ -29,7 +29,7 @@ const configMaps = defineResource<ConfigMap>({
 const ref = (name: string) => ({ namespace: 'default', name });
 
 interface Connection {
-  machinery: Machinery;
+  apiServer: ApiServer;
   client: KubeClient;
   env: Env;
   end(): Promise<void>;
@@ -38,14 +38,14 @@ interface Connection {
 const env: Env = { clock: systemClock, random: createChance(7), log: silentLogger };
 
 const inProcess = (history?: number): Promise<Connection> => {
-  const machinery = createMachinery({ ...env, ...(history === undefined ? {} : { history }) });
-  const client = machineryClient(machinery);
-  return Promise.resolve({ machinery, client, env, end: () => client.close() });
+  const apiServer = createApiServer({ ...env, ...(history === undefined ? {} : { history }) });
+  const client = createInProcessClient(apiServer);
+  return Promise.resolve({ apiServer, client, env, end: () => client.close() });
 };
 
 const overHttp = async (history?: number): Promise<Connection> => {
-  const machinery = createMachinery({ ...env, ...(history === undefined ? {} : { history }) });
-  const server = await startApiServer({ machinery, wallClock: systemClock });
+  const apiServer = createApiServer({ ...env, ...(history === undefined ? {} : { history }) });
+  const server = await startHttpsServer({ apiServer, wallClock: systemClock });
   const client = createClient(
     {
       server: server.server,
@@ -58,7 +58,7 @@ const overHttp = async (history?: number): Promise<Connection> => {
     { env, userAgent: 'edgeset-test/0', qps: 0 },
   );
   return {
-    machinery,
+    apiServer,
     client,
     env,
     async end() {
@@ -144,13 +144,13 @@ for (const [transport, connect] of [
       }));
 
     it('goes on from a version, and answers 410 when that is forgotten', () =>
-      using(async ({ client, machinery }) => {
+      using(async ({ client, apiServer }) => {
         const { resourceVersion } = await client.list(configMaps);
         await client.create(configMaps, configMap('a'));
         await client.delete(configMaps, ref('a'));
         const told = await take(client.watch(configMaps, { resourceVersion }), 2);
         assert.deepEqual(told.map(textOf), ['ADDED a', 'DELETED a']);
-        coreOf(machinery).store.compact();
+        stateOf(apiServer).store.compact();
         await assert.rejects(take(client.watch(configMaps, { resourceVersion }), 1), (error) =>
           isKubeError(error, 'Gone'),
         );
@@ -175,7 +175,7 @@ for (const [transport, connect] of [
       }));
 
     it('keeps a reflector up to date, through a relist', () =>
-      using(async ({ client, machinery }) => {
+      using(async ({ client, apiServer }) => {
         const stop = new AbortController();
         const reflector = createReflector<ConfigMap, string>({
           client,
@@ -194,13 +194,13 @@ for (const [transport, connect] of [
           'the changes are seen',
           () => reflector.store.get('default/b') === '2' && reflector.store.size === 1,
         );
-        assert.equal(machinery.list(configMaps).length, 1);
+        assert.equal(apiServer.list(configMaps).length, 1);
         stop.abort();
         await running;
       }));
 
     it('elects one leader at a time and releases its lease', () =>
-      using(async ({ client, machinery }) => {
+      using(async ({ client, apiServer }) => {
         const stop = new AbortController();
         let leading = 0;
         const candidate = (identity: string): Promise<void> =>
@@ -227,12 +227,12 @@ for (const [transport, connect] of [
         assert.equal(leading, 1);
         stop.abort();
         await running;
-        const lease = machinery.get<{ spec?: { holderIdentity?: string } }>(leases, ref('test'));
+        const lease = apiServer.get<{ spec?: { holderIdentity?: string } }>(leases, ref('test'));
         assert.equal(lease.spec?.holderIdentity ?? '', '');
       }));
 
     it('records events that the older API shows too', () =>
-      using(async ({ client, machinery }) => {
+      using(async ({ client, apiServer }) => {
         const stop = new AbortController();
         const recorder = createEventRecorder({
           client,
@@ -249,7 +249,7 @@ for (const [transport, connect] of [
           note: 'It was tried.',
         });
         await recorder.flush();
-        const [event] = machinery.list<{ message?: string; involvedObject?: { name?: string } }>(events, {
+        const [event] = apiServer.list<{ message?: string; involvedObject?: { name?: string } }>(events, {
           fieldSelector: 'reason=Tried',
         });
         assert.deepEqual([event?.message, event?.involvedObject?.name], ['It was tried.', 'c']);
@@ -261,8 +261,8 @@ for (const [transport, connect] of [
 
 describe('the client without a connection, in virtual time', () => {
   it('sends bookmarks each minute and ends by the injected clock alone', async () => {
-    const { clock, machinery } = setUp();
-    const client = machineryClient(machinery);
+    const { clock, apiServer } = createTestServer();
+    const client = createInProcessClient(apiServer);
     const told: string[] = [];
     const done = (async () => {
       for await (const event of client.watch(configMaps, { timeoutSeconds: 150 })) told.push(textOf(event));
@@ -275,9 +275,9 @@ describe('the client without a connection, in virtual time', () => {
   });
 
   it('ends a watch with the reason of its signal', async () => {
-    const { machinery } = setUp();
+    const { apiServer } = createTestServer();
     const stop = new AbortController();
-    const stream = take(machineryClient(machinery).watch(configMaps, { signal: stop.signal }), 9);
+    const stream = take(createInProcessClient(apiServer).watch(configMaps, { signal: stop.signal }), 9);
     stop.abort(new Error('enough'));
     await assert.rejects(stream, /enough/);
   });

@@ -6,12 +6,12 @@ import {
   type WatchEvent,
   type WatchOptions,
 } from '../../kube/index.ts';
-import type { Machinery, StoredObject } from '../types.ts';
-import type { Core } from './core/core.ts';
-import { listPage } from './core/page.ts';
-import { patchObject } from './core/patch.ts';
-import { openWatch, type WatchMessage } from './core/watch.ts';
-import { coreOf } from './machinery.ts';
+import type { ApiServer, StoredObject } from '../types.ts';
+import { listPage } from './handlers/list-page.ts';
+import { patchObject } from './handlers/patch.ts';
+import type { ServerState } from './handlers/state.ts';
+import { openWatch, type WatchMessage } from './handlers/watch.ts';
+import { stateOf } from './server.ts';
 
 const BOOKMARK_MS = 60_000;
 const SECOND = 1000;
@@ -23,13 +23,13 @@ const eventOf = <T>(message: Exclude<WatchMessage, { type: 'ERROR' }>): WatchEve
 
 /** Events in their order, handed over when they are asked for. */
 async function* streamOf<T extends KubeObject>(
-  core: Core,
+  state: ServerState,
   resource: Resource<T>,
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent<T>, void, undefined> {
   const { signal } = options;
   signal?.throwIfAborted();
-  const kind = core.registry.resolve(resource);
+  const kind = state.registry.resolve(resource);
   const waiting: WatchMessage[] = [];
   let ended = false;
   let wake: (() => void) | undefined;
@@ -42,7 +42,7 @@ async function* streamOf<T extends KubeObject>(
     stir();
   };
   const watch = openWatch(
-    core,
+    state,
     kind,
     {
       namespace: options.namespace,
@@ -61,13 +61,13 @@ async function* streamOf<T extends KubeObject>(
     },
   );
   options.onOpen?.();
-  let marks = core.clock.timer(BOOKMARK_MS, function mark() {
+  let marks = state.clock.timer(BOOKMARK_MS, function mark() {
     watch.bookmark();
-    marks = core.clock.timer(BOOKMARK_MS, mark);
+    marks = state.clock.timer(BOOKMARK_MS, mark);
   });
   // Like the HTTP client, a random 5 to 10 minutes.
-  const seconds = options.timeoutSeconds ?? 300 * (1 + core.random());
-  const life = core.clock.timer(seconds * SECOND, end);
+  const seconds = options.timeoutSeconds ?? 300 * (1 + state.random());
+  const life = state.clock.timer(seconds * SECOND, end);
   signal?.addEventListener('abort', stir, { once: true });
   try {
     for (;;) {
@@ -93,11 +93,11 @@ async function* streamOf<T extends KubeObject>(
 
 /**
  * A `KubeClient` without a connection: each call is a function call that is answered in a microtask, and time is the
- * machinery's clock alone. Objects are the stored ones, shared with the server: they must not be changed in place.
+ * apiServer's clock alone. Objects are the stored ones, shared with the server: they must not be changed in place.
  * Errors are the server's; a real connection's errors never happen.
  */
-export const machineryClient = (machinery: Machinery): KubeClient => {
-  const core = coreOf(machinery);
+export const createInProcessClient = (apiServer: ApiServer): KubeClient => {
+  const state = stateOf(apiServer);
   let closed = false;
 
   const call = async <R>(signal: AbortSignal | undefined, act: () => R): Promise<R> => {
@@ -110,19 +110,19 @@ export const machineryClient = (machinery: Machinery): KubeClient => {
 
   return {
     server: 'https://embedded.invalid',
-    get: (resource, ref, options = {}) => call(options.signal, () => machinery.get(resource, ref)),
+    get: (resource, ref, options = {}) => call(options.signal, () => apiServer.get(resource, ref)),
     list: <T extends KubeObject>(resource: Resource<T>, options: Parameters<KubeClient['list']>[1] = {}) =>
       call(options.signal, () => {
-        const page = listPage(core, core.registry.resolve(resource), options);
+        const page = listPage(state, state.registry.resolve(resource), options);
         return {
           items: [...page.items] as unknown as T[],
           resourceVersion: String(page.version),
           ...(page.next === undefined ? {} : { continue: page.next }),
         };
       }),
-    create: (resource, object, options = {}) => call(options.signal, () => machinery.create(resource, object, options)),
+    create: (resource, object, options = {}) => call(options.signal, () => apiServer.create(resource, object, options)),
     replace: (resource, object, options = {}) =>
-      call(options.signal, () => machinery.update(resource, object, options)),
+      call(options.signal, () => apiServer.update(resource, object, options)),
     patch: <T extends KubeObject>(
       resource: Resource<T>,
       ref: Parameters<KubeClient['patch']>[1],
@@ -132,11 +132,11 @@ export const machineryClient = (machinery: Machinery): KubeClient => {
       call(options.signal, () => {
         if (options.type === 'apply' && !options.fieldManager)
           throw new KubeError('BadRequest', 'a server-side apply needs fieldManager');
-        const { object } = patchObject(core, core.registry.resolve(resource), ref, body, options);
+        const { object } = patchObject(state, state.registry.resolve(resource), ref, body, options);
         return object as StoredObject & T;
       }),
-    delete: (resource, ref, options = {}) => call(options.signal, () => machinery.delete(resource, ref, options)),
-    watch: (resource, options = {}) => streamOf(core, resource, options),
+    delete: (resource, ref, options = {}) => call(options.signal, () => apiServer.delete(resource, ref, options)),
+    watch: (resource, options = {}) => streamOf(state, resource, options),
     raw: (path, options = {}) =>
       call(options.signal, () => {
         if (['/readyz', '/healthz', '/livez'].includes(path)) return 'ok';

@@ -1,4 +1,4 @@
-export { machineryClient } from './client.ts';
-export type { AuditedCall } from './http/audit.ts';
-export { type ApiServer, type ApiServerOptions, startApiServer } from './http/server.ts';
-export { createMachinery, type MachineryOptions } from './machinery.ts';
+export { createInProcessClient } from './client.ts';
+export type { AuditEvent } from './http/audit.ts';
+export { type HttpsServer, type HttpsServerOptions, startHttpsServer } from './http/https-server.ts';
+export { type ApiServerOptions, createApiServer } from './server.ts';

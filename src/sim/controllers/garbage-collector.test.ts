@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { defineResource } from '../../kube/index.ts';
 import { daemonSets, namespaces, pods } from '../resources.ts';
-import { createWorld } from '../testing/world.ts';
+import { createTestCluster } from '../testing/test-cluster.ts';
 
 const maps = defineResource<object>({
   group: '',
@@ -17,11 +17,11 @@ interface Made {
 }
 
 const setUp = () => {
-  const world = createWorld(['node-1']);
-  const { machinery } = world;
+  const world = createTestCluster(['node-1']);
+  const { apiServer } = world;
   const make = (name: string, owners: readonly { name: string; uid: string; blocks?: boolean }[] = []): string =>
     (
-      machinery.create<object>(maps, {
+      apiServer.create<object>(maps, {
         metadata: {
           name,
           namespace: 'default',
@@ -35,7 +35,7 @@ const setUp = () => {
         },
       }) as Made
     ).metadata.uid;
-  const find = (name: string): Made | undefined => machinery.find<Made>(maps, { namespace: 'default', name });
+  const find = (name: string): Made | undefined => apiServer.find<Made>(maps, { namespace: 'default', name });
   return { ...world, make, find };
 };
 
@@ -72,10 +72,10 @@ describe('garbage collector', () => {
   });
 
   it('deletes in the foreground: dependents that block go first', () => {
-    const { make, find, remove, clock, machinery } = setUp();
+    const { make, find, remove, clock, apiServer } = setUp();
     const a = make('a');
     make('b', [{ name: 'a', uid: a }]);
-    machinery.patch<object>(
+    apiServer.patch<object>(
       maps,
       { namespace: 'default', name: 'b' },
       { metadata: { finalizers: ['test/hold'] } },
@@ -85,7 +85,7 @@ describe('garbage collector', () => {
     clock.run(1000);
     assert.deepEqual(find('a')?.metadata.finalizers, ['foregroundDeletion']);
     assert.ok(find('b')?.metadata.deletionTimestamp);
-    machinery.patch<object>(
+    apiServer.patch<object>(
       maps,
       { namespace: 'default', name: 'b' },
       { metadata: { finalizers: null } },
@@ -128,10 +128,10 @@ describe('garbage collector', () => {
 
 describe('namespaces', () => {
   it('end once everything in them has ended, pods with their grace', () => {
-    const { machinery, clock } = setUp();
+    const { apiServer, clock } = setUp();
     const name = 'short';
-    machinery.create<object>(namespaces, { metadata: { name } });
-    machinery.create<object>(daemonSets, {
+    apiServer.create<object>(namespaces, { metadata: { name } });
+    apiServer.create<object>(daemonSets, {
       metadata: { name: 'app', namespace: name },
       spec: {
         selector: { matchLabels: { app: 'app' } },
@@ -139,12 +139,12 @@ describe('namespaces', () => {
       },
     });
     clock.run(2000);
-    assert.equal(machinery.list(pods, { namespace: name }).length, 1);
-    machinery.delete(namespaces, { name });
+    assert.equal(apiServer.list(pods, { namespace: name }).length, 1);
+    apiServer.delete(namespaces, { name });
     clock.run(50);
-    assert.equal(machinery.find<{ status?: { phase?: string } }>(namespaces, { name })?.status?.phase, 'Terminating');
+    assert.equal(apiServer.find<{ status?: { phase?: string } }>(namespaces, { name })?.status?.phase, 'Terminating');
     clock.run(2000);
-    assert.equal(machinery.find(namespaces, { name }), undefined);
-    assert.equal(machinery.list(pods, { namespace: name }).length, 0);
+    assert.equal(apiServer.find(namespaces, { name }), undefined);
+    assert.equal(apiServer.list(pods, { namespace: name }).length, 0);
   });
 });

@@ -1,11 +1,11 @@
 import { isKubeError } from '../../kube/index.ts';
 import type { Env } from '../../runtime/index.ts';
-import { events, type Kept, namespaces } from '../resources.ts';
-import type { Change, Machinery, StoredObject } from '../types.ts';
-import type { Controls } from './feed.ts';
-import { createFeed } from './feed.ts';
+import { events, namespaces, type Stored } from '../resources.ts';
+import type { ApiServer, Change, StoredObject } from '../types.ts';
+import type { Controls } from './informers.ts';
+import { createInformers } from './informers.ts';
 import { createObjectGraph, FOREGROUND, type GraphNode, type ObjectGraph, ORPHAN } from './object-graph.ts';
-import { createQueue } from './queue.ts';
+import { createWorkQueue } from './work-queue.ts';
 
 export interface GarbageCollector extends Controls {
   close(): void;
@@ -22,22 +22,22 @@ const ignoring = (codes: Parameters<typeof isKubeError>[1][], act: () => void): 
 };
 
 /** Deletes what belongs to nobody any more: in the background, in the foreground, or by letting dependents go. */
-const createCollector = (machinery: Machinery, graph: ObjectGraph) => {
+const createCollector = (apiServer: ApiServer, graph: ObjectGraph) => {
   const dropFinalizer = (node: GraphNode, finalizer: string): void => {
-    const object = machinery.find<StoredObject>(node.resource, refOf(node));
+    const object = apiServer.find<StoredObject>(node.resource, refOf(node));
     if (object?.metadata.uid !== node.uid) return;
     const finalizers = (object.metadata.finalizers ?? []).filter((each) => each !== finalizer);
     const body = { metadata: { uid: node.uid, finalizers } };
-    ignoring(['NotFound', 'Conflict'], () => machinery.patch(node.resource, refOf(node), body, { type: 'merge' }));
+    ignoring(['NotFound', 'Conflict'], () => apiServer.patch(node.resource, refOf(node), body, { type: 'merge' }));
   };
   const keepOwners = (node: GraphNode, keep: (uid: string) => boolean): void => {
     const ownerReferences = node.owners.filter(({ uid }) => keep(uid));
     const body = { metadata: { uid: node.uid, ownerReferences } };
-    ignoring(['NotFound', 'Conflict'], () => machinery.patch(node.resource, refOf(node), body, { type: 'merge' }));
+    ignoring(['NotFound', 'Conflict'], () => apiServer.patch(node.resource, refOf(node), body, { type: 'merge' }));
   };
   const remove = (node: GraphNode, propagationPolicy: 'Background' | 'Foreground'): void =>
     ignoring(['NotFound', 'Conflict'], () =>
-      machinery.delete(node.resource, refOf(node), { preconditions: { uid: node.uid }, propagationPolicy }),
+      apiServer.delete(node.resource, refOf(node), { preconditions: { uid: node.uid }, propagationPolicy }),
     );
 
   const blocks = (owner: GraphNode, { owners }: GraphNode): boolean =>
@@ -70,24 +70,24 @@ const createCollector = (machinery: Machinery, graph: ObjectGraph) => {
 
 /** Empties namespaces that are being deleted, then lets them go. */
 const createNamespaceEnder =
-  (machinery: Machinery, graph: ObjectGraph) =>
+  (apiServer: ApiServer, graph: ObjectGraph) =>
   (name: string): void => {
     interface Ending {
       metadata: { deletionTimestamp?: unknown };
       spec?: { finalizers?: string[] };
     }
-    const namespace = machinery.find<Kept<object> & Ending>(namespaces, { name });
+    const namespace = apiServer.find<Stored<object> & Ending>(namespaces, { name });
     if (namespace?.metadata.deletionTimestamp == null) return;
     for (const node of graph.inNamespace(name)) {
       if (node.deleting) continue;
-      ignoring(['NotFound'], () => machinery.delete(node.resource, refOf(node), { propagationPolicy: 'Background' }));
+      ignoring(['NotFound'], () => apiServer.delete(node.resource, refOf(node), { propagationPolicy: 'Background' }));
     }
     if (graph.countIn(name) > 0) return;
-    for (const { metadata } of machinery.list<Kept<object>>(events, { namespace: name }))
-      ignoring(['NotFound'], () => machinery.delete(events, { namespace: name, name: metadata.name }));
+    for (const { metadata } of apiServer.list<Stored<object>>(events, { namespace: name }))
+      ignoring(['NotFound'], () => apiServer.delete(events, { namespace: name, name: metadata.name }));
     const finalizers = (namespace.spec?.finalizers ?? []).filter((each) => each !== 'kubernetes');
     ignoring(['NotFound'], () =>
-      machinery.update<object>(
+      apiServer.update<object>(
         namespaces,
         { ...namespace, spec: { ...namespace.spec, finalizers } },
         { subresource: 'finalize' },
@@ -96,13 +96,13 @@ const createNamespaceEnder =
   };
 
 /** The garbage collector of owner references and the controller of namespaces. */
-export const createGarbageCollector = (machinery: Machinery, env: Env): GarbageCollector => {
-  const feed = createFeed(machinery, env.clock);
+export const createGarbageCollector = (apiServer: ApiServer, env: Env): GarbageCollector => {
+  const informers = createInformers(apiServer, env.clock);
   const graph = createObjectGraph();
-  const collect = createCollector(machinery, graph);
-  const endNamespace = createNamespaceEnder(machinery, graph);
-  const objects = createQueue({ env, name: 'garbage-collector', feed, process: collect });
-  const ending = createQueue({ env, name: 'namespaces', feed, process: endNamespace });
+  const collect = createCollector(apiServer, graph);
+  const endNamespace = createNamespaceEnder(apiServer, graph);
+  const objects = createWorkQueue({ env, name: 'garbage-collector', informers, process: collect });
+  const ending = createWorkQueue({ env, name: 'namespaces', informers, process: endNamespace });
 
   /** Most changes are of what an object holds, and of no concern here. */
   const isOfContent = ({ type, object: { metadata } }: Change, before: GraphNode | undefined): boolean =>
@@ -122,7 +122,7 @@ export const createGarbageCollector = (machinery: Machinery, env: Env): GarbageC
     const { type, object } = change;
     const before = graph.get(object.metadata.uid);
     if (isOfContent(change, before)) return;
-    const node = graph.take(change);
+    const node = graph.update(change);
     if (type === 'DELETED') {
       for (const dependent of graph.dependentsOf(node.uid)) objects.add(dependent.uid);
     } else if (node.waitsFor !== undefined) {
@@ -136,7 +136,7 @@ export const createGarbageCollector = (machinery: Machinery, env: Env): GarbageC
     if (node.namespace !== undefined && endingNames.has(node.namespace)) ending.add(node.namespace);
   };
   const endingNames = new Set<string>();
-  feed.onEvery((change) => {
+  informers.addHandlerForAll((change) => {
     if (change.resource.plural === 'namespaces' && change.resource.group === '') {
       const { name, deletionTimestamp } = change.object.metadata;
       if (change.type !== 'DELETED' && deletionTimestamp != null) endingNames.add(name);
@@ -144,5 +144,5 @@ export const createGarbageCollector = (machinery: Machinery, env: Env): GarbageC
     }
     hear(change);
   });
-  return feed;
+  return informers;
 };

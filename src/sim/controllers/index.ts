@@ -1,11 +1,11 @@
-export { createAgenda } from './agenda.ts';
 export { createDaemonSetController, type DaemonSetController } from './daemonset/index.ts';
-export { createEventExpiry } from './event-expiry.ts';
-export { createEventRecorder, type EventRecorder, silenceEvents } from './event-recorder.ts';
-export { type Controls, createFeed, type Feed, type Sight } from './feed.ts';
+export { createEventTtlController } from './event-expiry.ts';
+export { createEventRecorder, disableEvents, type EventRecorder } from './events.ts';
 export { createGarbageCollector } from './garbage-collector.ts';
+export { type Controls, createInformers, type InformerEvent, type Informers } from './informers.ts';
 export { createNodeLifecycleController } from './node-lifecycle.ts';
 export { createPodGarbageCollector } from './pod-gc.ts';
 export { createScheduler } from './scheduler.ts';
-export { subjectOf } from './subject.ts';
+export { involvedObject } from './subject.ts';
 export { NODE_LEASES } from './taints.ts';
+export { createTimerQueue } from './timer-queue.ts';

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nodes } from '../resources.ts';
-import { conditionOf, createWorld, GRACE_MS, taintsOf } from '../testing/world.ts';
+import { conditionOf, createTestCluster, GRACE_MS, taintsOf } from '../testing/test-cluster.ts';
 
 describe('node lifecycle', () => {
   it('makes a new node schedulable once its kubelet says that it is well', () => {
-    const { node } = createWorld();
+    const { node } = createTestCluster();
     assert.equal(conditionOf(node('node-1'), 'Ready'), 'True');
     assert.deepEqual(taintsOf(node('node-1')), []);
   });
 
   it('calls a silent node unknown after the grace period, and taints it', () => {
-    const { node, offline, clock, told } = createWorld();
+    const { node, offline, clock, told } = createTestCluster();
     offline('node-1');
     // The last heartbeat may be a third of the grace period old.
     clock.run((GRACE_MS * 2) / 3 - 100);
@@ -25,7 +25,7 @@ describe('node lifecycle', () => {
   });
 
   it('puts the evicting taint on one node in ten seconds', () => {
-    const { node, offline, clock } = createWorld();
+    const { node, offline, clock } = createTestCluster();
     for (const name of ['node-1', 'node-2', 'node-3']) offline(name);
     clock.run(GRACE_MS + 1000);
     const evicting = (): number =>
@@ -38,7 +38,7 @@ describe('node lifecycle', () => {
   });
 
   it('takes all of it back when the node is heard of again', () => {
-    const { node, offline, online, clock } = createWorld();
+    const { node, offline, online, clock } = createTestCluster();
     offline('node-1');
     clock.run(20_000);
     online('node-1');
@@ -50,7 +50,7 @@ describe('node lifecycle', () => {
   });
 
   it('notices a second silence as it did the first', () => {
-    const { node, offline, online, clock } = createWorld();
+    const { node, offline, online, clock } = createTestCluster();
     for (const _ of [1, 2]) {
       offline('node-1');
       clock.run(GRACE_MS + 100);
@@ -62,7 +62,7 @@ describe('node lifecycle', () => {
   });
 
   it('marks the pods of a lost node, and their kubelet marks them ready again', () => {
-    const { createDaemonSet, podOn, offline, online, clock, told } = createWorld();
+    const { createDaemonSet, podOn, offline, online, clock, told } = createTestCluster();
     createDaemonSet();
     clock.run(2000);
     const { uid, name } = podOn('node-1').metadata;
@@ -82,18 +82,18 @@ describe('node lifecycle', () => {
   });
 
   it('believes a node that says itself that it is not ready', () => {
-    const { machinery, createDaemonSet, node, podOn, clock } = createWorld();
+    const { apiServer, createDaemonSet, node, podOn, clock } = createTestCluster();
     createDaemonSet();
     clock.run(2000);
     const conditions = node('node-1').status?.conditions?.map((each) =>
       each.type === 'Ready' ? { ...each, status: 'False' } : each,
     );
     const seen: string[] = [];
-    machinery.subscribe(({ resource, object }) => {
+    apiServer.subscribe(({ resource, object }) => {
       const pod = object as unknown as ReturnType<typeof podOn>;
       if (resource.plural === 'pods' && pod.spec?.nodeName === 'node-1') seen.push(String(conditionOf(pod, 'Ready')));
     });
-    machinery.patch<object>(
+    apiServer.patch<object>(
       nodes,
       { name: 'node-1' },
       { status: { conditions } },
@@ -105,9 +105,9 @@ describe('node lifecycle', () => {
   });
 
   it('taints what is cordoned, and leaves foreign taints alone', () => {
-    const { machinery, node, clock } = createWorld();
+    const { apiServer, node, clock } = createTestCluster();
     const change = (spec: object): unknown =>
-      machinery.patch<object>(nodes, { name: 'node-1' }, { spec }, { type: 'merge' });
+      apiServer.patch<object>(nodes, { name: 'node-1' }, { spec }, { type: 'merge' });
     change({ unschedulable: true, taints: [{ key: 'mine', effect: 'NoSchedule' }] });
     clock.run(100);
     assert.deepEqual(taintsOf(node('node-1')), ['mine:NoSchedule', 'unschedulable:NoSchedule']);
@@ -117,10 +117,10 @@ describe('node lifecycle', () => {
   });
 
   it('costs one write a heartbeat and none beside it', () => {
-    const { machinery, clock } = createWorld();
+    const { apiServer, clock } = createTestCluster();
     clock.run(10_000);
     const written = new Map<string, number>();
-    machinery.subscribe(({ resource }) => written.set(resource.plural, (written.get(resource.plural) ?? 0) + 1));
+    apiServer.subscribe(({ resource }) => written.set(resource.plural, (written.get(resource.plural) ?? 0) + 1));
     clock.run(60_000);
     const beats = (60_000 / (GRACE_MS / 3)) * 3;
     assert.deepEqual([...written.keys()], ['leases']);

@@ -2,22 +2,22 @@ import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import type { NodeCondition, Taint } from 'kubernetes-types/core/v1.d.ts';
 import { isKubeError } from '../../kube/index.ts';
 import type { Env } from '../../runtime/index.ts';
-import { type Kept, type KeptNode, leases, nodes, pods, toTime } from '../resources.ts';
-import type { Machinery } from '../types.ts';
-import { createAgenda } from './agenda.ts';
-import { createEventRecorder } from './event-recorder.ts';
-import { type Controls, createFeed, type Sight } from './feed.ts';
+import { leases, nodes, pods, type Stored, type StoredNode, toTime } from '../resources.ts';
+import type { ApiServer } from '../types.ts';
+import { createEventRecorder } from './events.ts';
+import { type Controls, createInformers, type InformerEvent } from './informers.ts';
 import { createPodsByNode } from './pods-by-node.ts';
-import { createQueue } from './queue.ts';
-import { subjectOf } from './subject.ts';
+import { involvedObject } from './subject.ts';
 import { conditionTaints, NODE_LEASES, withTaints } from './taints.ts';
+import { createTimerQueue } from './timer-queue.ts';
+import { createWorkQueue } from './work-queue.ts';
 
 export interface NodeLifecycleController extends Controls {
   close(): void;
 }
 
 export interface NodeLifecycleOptions {
-  machinery: Machinery;
+  apiServer: ApiServer;
   env: Env;
   /** A node whose kubelet has been silent for so long is not ready, milliseconds. */
   graceMs: number;
@@ -28,11 +28,11 @@ const EVICTION_PACE_MS = 10_000;
 
 const KUBELET_CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
 
-const statusOf = (node: KeptNode, type: string): string | undefined =>
+const statusOf = (node: StoredNode, type: string): string | undefined =>
   node.status?.conditions?.find((condition) => condition.type === type)?.status;
 
 /** The conditions of a node whose kubelet has fallen silent. */
-const unknownConditions = ({ status, metadata }: KeptNode, now: string): object[] => {
+const unknownConditions = ({ status, metadata }: StoredNode, now: string): object[] => {
   const present = status?.conditions ?? [];
   const unknown = (type: string): object => {
     const before = present.find((condition) => condition.type === type);
@@ -62,18 +62,18 @@ const unknownConditions = ({ status, metadata }: KeptNode, now: string): object[
  * are not ready. It has no full-disruption mode: when all nodes are lost at once, it treats each as lost.
  */
 export const createNodeLifecycleController = ({
-  machinery,
+  apiServer,
   env,
   graceMs,
 }: NodeLifecycleOptions): NodeLifecycleController => {
   const { clock } = env;
-  const feed = createFeed(machinery, clock);
-  const recorder = createEventRecorder(machinery, clock, 'node-controller');
-  const known = new Map<string, KeptNode>();
+  const informers = createInformers(apiServer, clock);
+  const recorder = createEventRecorder(apiServer, clock, 'node-controller');
+  const known = new Map<string, StoredNode>();
   const heardAt = new Map<string, number>();
-  const podsOn = createPodsByNode(feed);
+  const podsOn = createPodsByNode(informers);
 
-  const silence = createAgenda(clock, (name) => {
+  const silence = createTimerQueue(clock, (name) => {
     const node = known.get(name);
     if (!node) return;
     const until = (heardAt.get(name) ?? 0) + graceMs;
@@ -83,7 +83,7 @@ export const createNodeLifecycleController = ({
   const hearFrom = (name: string): void => {
     // The date is moved when it comes: a heartbeat costs nothing else.
     heardAt.set(name, clock.now());
-    if (known.has(name) && statusOf(known.get(name) as KeptNode, 'Ready') === 'Unknown')
+    if (known.has(name) && statusOf(known.get(name) as StoredNode, 'Ready') === 'Unknown')
       silence.set(name, clock.now() + graceMs);
   };
 
@@ -96,32 +96,32 @@ export const createNodeLifecycleController = ({
         condition.type === 'Ready' ? { ...condition, status: 'False', lastTransitionTime } : condition,
       );
       try {
-        machinery.update<object>(
+        apiServer.update<object>(
           pods,
           { ...pod, status: { ...pod.status, conditions: next } },
           { subresource: 'status' },
         );
-        recorder.record(subjectOf(pod), 'Warning', 'NodeNotReady', 'Node is not ready');
+        recorder.record(involvedObject(pod), 'Warning', 'NodeNotReady', 'Node is not ready');
       } catch (error) {
         if (!isKubeError(error, 'NotFound')) throw error;
       }
     }
   };
 
-  const lost = createQueue({
+  const lost = createWorkQueue({
     env,
     name: 'node-health',
-    feed,
+    informers,
     process(name) {
       const node = known.get(name);
       if (!node || statusOf(node, 'Ready') === 'Unknown' || (heardAt.get(name) ?? 0) + graceMs > clock.now()) return;
       const wasReady = statusOf(node, 'Ready') === 'True';
       const conditions = unknownConditions(node, toTime(clock.now()));
-      machinery.update<object>(nodes, { ...node, status: { ...node.status, conditions } }, { subresource: 'status' });
+      apiServer.update<object>(nodes, { ...node, status: { ...node.status, conditions } }, { subresource: 'status' });
       if (!wasReady) return;
       markPods(name);
       recorder.record(
-        { ...subjectOf(node), metadata: { name, uid: name } },
+        { ...involvedObject(node), metadata: { name, uid: name } },
         'Normal',
         'NodeNotReady',
         `Node ${name} status is now: NodeNotReady`,
@@ -129,14 +129,14 @@ export const createNodeLifecycleController = ({
     },
   });
 
-  const setTaints = (node: KeptNode, effect: Taint['effect'], wanted: readonly string[]): void => {
+  const setTaints = (node: StoredNode, effect: Taint['effect'], wanted: readonly string[]): void => {
     const taints = withTaints(node.spec?.taints ?? [], effect, wanted, toTime(clock.now()));
-    if (taints) machinery.update<object>(nodes, { ...node, spec: { ...node.spec, taints } });
+    if (taints) apiServer.update<object>(nodes, { ...node, spec: { ...node.spec, taints } });
   };
-  const taint = createQueue({
+  const taint = createWorkQueue({
     env,
     name: 'node-taints',
-    feed,
+    informers,
     process(name) {
       const node = known.get(name);
       if (!node) return;
@@ -149,7 +149,7 @@ export const createNodeLifecycleController = ({
   const evicting = new Set<string>();
   let nextEvictionAt = 0;
   let paced = false;
-  const readyTaint = (node: KeptNode): string[] =>
+  const readyTaint = (node: StoredNode): string[] =>
     conditionTaints(node.status?.conditions?.filter(({ type }) => type === 'Ready') ?? [], false);
   const evictNext = (): void => {
     paced = false;
@@ -165,10 +165,10 @@ export const createNodeLifecycleController = ({
     paced = true;
     clock.timer(Math.max(0, nextEvictionAt - clock.now()), evictNext);
   };
-  const evict = createQueue({
+  const evict = createWorkQueue({
     env,
     name: 'node-evictions',
-    feed,
+    informers,
     process(name) {
       const node = known.get(name);
       if (node) setTaints(node, 'NoExecute', readyTaint(node));
@@ -179,7 +179,7 @@ export const createNodeLifecycleController = ({
     const text = (conditions: NodeCondition[]): string => conditions.map(({ type, status }) => type + status).join();
     return text(a) === text(b);
   };
-  feed.on(nodes, ({ type, object, previous }: Sight<KeptNode>) => {
+  informers.addHandler(nodes, ({ type, object, previous }: InformerEvent<StoredNode>) => {
     const { name } = object.metadata;
     if (type === 'DELETED') {
       known.delete(name);
@@ -217,8 +217,8 @@ export const createNodeLifecycleController = ({
     if (ready === 'True' && previous && statusOf(previous, 'Ready') === 'Unknown')
       silence.set(name, clock.now() + graceMs);
   });
-  feed.on(leases, ({ type, object }: Sight<Kept<Lease>>) => {
+  informers.addHandler(leases, ({ type, object }: InformerEvent<Stored<Lease>>) => {
     if (type !== 'DELETED' && object.metadata.namespace === NODE_LEASES) hearFrom(object.metadata.name);
   });
-  return feed;
+  return informers;
 };

@@ -20,7 +20,7 @@ export interface ObjectGraph {
   dependentsOf(uid: string): readonly GraphNode[];
   inNamespace(namespace: string): Iterable<GraphNode>;
   countIn(namespace: string): number;
-  take(change: Change): GraphNode;
+  update(change: Change): GraphNode;
 }
 
 export const FOREGROUND = 'foregroundDeletion';
@@ -58,7 +58,7 @@ export const createObjectGraph = (): ObjectGraph => {
     dependentsOf: (uid) => [...(dependents.get(uid)?.values() ?? [])],
     inNamespace: (namespace) => [...(namespaces.get(namespace)?.values() ?? [])],
     countIn: (namespace) => namespaces.get(namespace)?.size ?? 0,
-    take({ type, resource, object }) {
+    update({ type, resource, object }) {
       const node = toNode(resource, object);
       const before = objects.get(node.uid);
       for (const { uid } of before?.owners ?? [])

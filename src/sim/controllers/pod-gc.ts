@@ -1,8 +1,8 @@
 import { isKubeError } from '../../kube/index.ts';
 import type { Env } from '../../runtime/index.ts';
-import { type KeptNode, type KeptPod, nodes, pods, toTime } from '../resources.ts';
-import type { Machinery } from '../types.ts';
-import { type Controls, createFeed, type Sight } from './feed.ts';
+import { nodes, pods, type StoredNode, type StoredPod, toTime } from '../resources.ts';
+import type { ApiServer } from '../types.ts';
+import { type Controls, createInformers, type InformerEvent } from './informers.ts';
 
 export interface PodGarbageCollector extends Controls {
   close(): void;
@@ -13,17 +13,17 @@ const QUARANTINE_MS = 40_000;
 const PERIOD_MS = 20_000;
 
 /** Ends pods whose node object is gone, 40 to 60 seconds later, and pods that nobody else will end. */
-export const createPodGarbageCollector = (machinery: Machinery, env: Env): PodGarbageCollector => {
+export const createPodGarbageCollector = (apiServer: ApiServer, env: Env): PodGarbageCollector => {
   const { clock } = env;
-  const feed = createFeed(machinery, clock);
+  const informers = createInformers(apiServer, clock);
   const present = new Set<string>();
   /** Pods on nodes without an object, since when; empty while all is well, so that a round costs nothing. */
-  const orphaned = new Map<string, Map<string, KeptPod>>();
+  const orphaned = new Map<string, Map<string, StoredPod>>();
   const goneSince = new Map<string, number>();
-  const byNode = new Map<string, Map<string, KeptPod>>();
+  const byNode = new Map<string, Map<string, StoredPod>>();
   let rounds = false;
 
-  const end = (pod: KeptPod): void => {
+  const end = (pod: StoredPod): void => {
     const { name, namespace, uid } = pod.metadata;
     const now = toTime(clock.now());
     const condition = {
@@ -35,12 +35,12 @@ export const createPodGarbageCollector = (machinery: Machinery, env: Env): PodGa
     };
     const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'DisruptionTarget');
     try {
-      machinery.update<object>(
+      apiServer.update<object>(
         pods,
         { ...pod, status: { ...pod.status, phase: 'Failed', conditions: [...others, condition] } },
         { subresource: 'status' },
       );
-      machinery.delete(pods, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } });
+      apiServer.delete(pods, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } });
     } catch (error) {
       // Seen again in the next round.
       if (!isKubeError(error)) throw error;
@@ -49,7 +49,7 @@ export const createPodGarbageCollector = (machinery: Machinery, env: Env): PodGa
 
   const round = (): void => {
     rounds = false;
-    if (!feed.paused)
+    if (!informers.paused)
       for (const [node, since] of goneSince) {
         if (clock.now() - since < QUARANTINE_MS) continue;
         for (const pod of orphaned.get(node)?.values() ?? []) end(pod);
@@ -70,7 +70,7 @@ export const createPodGarbageCollector = (machinery: Machinery, env: Env): PodGa
     nextRound();
   };
 
-  feed.on(nodes, ({ type, object }: Sight<KeptNode>) => {
+  informers.addHandler(nodes, ({ type, object }: InformerEvent<StoredNode>) => {
     const { name } = object.metadata;
     if (type === 'DELETED') {
       present.delete(name);
@@ -81,24 +81,24 @@ export const createPodGarbageCollector = (machinery: Machinery, env: Env): PodGa
       orphaned.delete(name);
     }
   });
-  feed.on(pods, ({ type, object }: Sight<KeptPod>) => {
+  informers.addHandler(pods, ({ type, object }: InformerEvent<StoredPod>) => {
     const { uid, namespace, name } = object.metadata;
     const node = object.spec?.nodeName;
     if (!node) {
       // Nobody runs it, and nobody will say that it has ended.
       if (type !== 'DELETED' && object.metadata.deletionTimestamp != null && !object.metadata.finalizers?.length)
         clock.timer(0, () => {
-          if (machinery.find<KeptPod>(pods, { namespace, name })?.metadata.uid === uid)
-            machinery.delete(pods, { namespace, name }, { gracePeriodSeconds: 0 });
+          if (apiServer.find<StoredPod>(pods, { namespace, name })?.metadata.uid === uid)
+            apiServer.delete(pods, { namespace, name }, { gracePeriodSeconds: 0 });
         });
       return;
     }
-    const there = byNode.get(node) ?? new Map<string, KeptPod>();
+    const there = byNode.get(node) ?? new Map<string, StoredPod>();
     if (type === 'DELETED') there.delete(uid);
     else there.set(uid, object);
     if (there.size === 0) byNode.delete(node);
     else byNode.set(node, there);
     if (type === 'ADDED' || (type === 'MODIFIED' && !goneSince.has(node))) suspect(node);
   });
-  return feed;
+  return informers;
 };

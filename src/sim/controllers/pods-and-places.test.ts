@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { daemonSets, nodes, pods } from '../resources.ts';
-import { conditionOf, createWorld } from '../testing/world.ts';
+import { conditionOf, createTestCluster } from '../testing/test-cluster.ts';
 
 describe('scheduler', () => {
   it('binds free pods to nodes in turn', () => {
-    const { createPod, pod, clock } = createWorld();
+    const { createPod, pod, clock } = createTestCluster();
     for (const name of ['a', 'b', 'c']) createPod(name);
     clock.run(1000);
     const places = ['a', 'b', 'c'].map((name) => pod(name).spec?.nodeName ?? '');
@@ -13,20 +13,20 @@ describe('scheduler', () => {
   });
 
   it('leaves pending what fits nowhere, says why, and binds it when it fits', () => {
-    const { createPod, pod, clock, machinery, told } = createWorld();
+    const { createPod, pod, clock, apiServer, told } = createTestCluster();
     createPod('a', { nodeSelector: { tier: 'gold' } });
     clock.run(1000);
     assert.equal(pod('a').status?.phase, 'Pending');
     assert.equal(conditionOf(pod('a'), 'PodScheduled'), 'False');
     assert.equal(told('a').length, 1, 'once');
-    machinery.patch<object>(nodes, { name: 'node-2' }, { metadata: { labels: { tier: 'gold' } } }, { type: 'merge' });
+    apiServer.patch<object>(nodes, { name: 'node-2' }, { metadata: { labels: { tier: 'gold' } } }, { type: 'merge' });
     clock.run(1000);
     assert.equal(pod('a').spec?.nodeName, 'node-2');
     assert.equal(conditionOf(pod('a'), 'PodScheduled'), 'True');
   });
 
   it('holds pods while it is paused', () => {
-    const { createDaemonSet, pods: all, clock, cluster } = createWorld();
+    const { createDaemonSet, pods: all, clock, cluster } = createTestCluster();
     cluster.controllers.scheduler.pause();
     createDaemonSet();
     clock.run(5000);
@@ -42,7 +42,7 @@ describe('scheduler', () => {
 
 describe('pod garbage collection', () => {
   it('ends the pods of a node whose object is gone, 40 to 60 seconds later', () => {
-    const { createPod, exists, remove, clock } = createWorld();
+    const { createPod, exists, remove, clock } = createTestCluster();
     createPod('a', { nodeName: 'node-1' });
     clock.run(2000);
     remove(nodes, 'node-1');
@@ -53,7 +53,7 @@ describe('pod garbage collection', () => {
   });
 
   it('leaves them when the node is back in time', () => {
-    const { createPod, exists, remove, clock, cluster } = createWorld();
+    const { createPod, exists, remove, clock, cluster } = createTestCluster();
     createPod('a', { nodeName: 'node-1' });
     clock.run(2000);
     remove(nodes, 'node-1');
@@ -66,7 +66,7 @@ describe('pod garbage collection', () => {
 
 describe('the DaemonSet controller under faults', () => {
   it('does nothing while it is paused, and catches up', () => {
-    const { createDaemonSet, pods: all, podOn, remove, clock, cluster } = createWorld();
+    const { createDaemonSet, pods: all, podOn, remove, clock, cluster } = createTestCluster();
     createDaemonSet();
     clock.run(3000);
     cluster.controllers.daemonSets.pause();
@@ -79,10 +79,10 @@ describe('the DaemonSet controller under faults', () => {
   });
 
   it('that sees late makes no pod twice', () => {
-    const { createDaemonSet, machinery, pods: all, clock, cluster } = createWorld();
+    const { createDaemonSet, apiServer, pods: all, clock, cluster } = createTestCluster();
     cluster.controllers.daemonSets.lag(2000);
     let created = 0;
-    machinery.subscribe(({ type, resource }) => {
+    apiServer.subscribe(({ type, resource }) => {
       if (type === 'ADDED' && resource.plural === 'pods') created += 1;
     });
     createDaemonSet();
@@ -91,7 +91,7 @@ describe('the DaemonSet controller under faults', () => {
     // Whatever makes it look again meanwhile, it knows that it has acted.
     for (let round = 0; round < 10; round += 1) {
       const body = { metadata: { annotations: { round: String(round) } } };
-      machinery.patch<object>(daemonSets, { namespace: 'default', name: 'app' }, body, { type: 'merge' });
+      apiServer.patch<object>(daemonSets, { namespace: 'default', name: 'app' }, body, { type: 'merge' });
       clock.run(500);
     }
     clock.run(30_000);
@@ -100,14 +100,14 @@ describe('the DaemonSet controller under faults', () => {
   });
 
   it('forgets no creation that was refused: it comes in time', () => {
-    const { createDaemonSet, pods: all, machinery, clock } = createWorld();
+    const { createDaemonSet, pods: all, apiServer, clock } = createTestCluster();
     createDaemonSet('app:v1', {
       spec: { serviceAccountName: 'later', containers: [{ name: 'app', image: 'app:v1' }] },
     });
     clock.run(30_000);
     assert.equal(all().length, 0);
     const accounts = { group: '', version: 'v1', plural: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true };
-    machinery.create<object>(accounts, { metadata: { name: 'later', namespace: 'default' } });
+    apiServer.create<object>(accounts, { metadata: { name: 'later', namespace: 'default' } });
     clock.run(60_000);
     assert.equal(all().length, 3);
   });

@@ -1,10 +1,10 @@
-import { type KeptPod, pods } from '../resources.ts';
-import type { Feed, Sight } from './feed.ts';
+import { pods, type StoredPod } from '../resources.ts';
+import type { InformerEvent, Informers } from './informers.ts';
 
-/** The pods that are bound to a node, as the feed has told of them. */
-export const createPodsByNode = (feed: Feed): ((node: string) => readonly KeptPod[]) => {
-  const byNode = new Map<string, Map<string, KeptPod>>();
-  feed.on(pods, ({ type, object }: Sight<KeptPod>) => {
+/** The pods that are bound to a node, as the informers has told of them. */
+export const createPodsByNode = (informers: Informers): ((node: string) => readonly StoredPod[]) => {
+  const byNode = new Map<string, Map<string, StoredPod>>();
+  informers.addHandler(pods, ({ type, object }: InformerEvent<StoredPod>) => {
     const node = object.spec?.nodeName;
     if (!node) return;
     const present = byNode.get(node);

@@ -1,14 +1,14 @@
 import type { DaemonNeeds, NodeView } from '../../rollout/index.ts';
 import { daemonNeeds, placement, toNodeView } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
-import { type KeptNode, type KeptPod, nodes, pods, toTime } from '../resources.ts';
-import type { Machinery } from '../types.ts';
+import { nodes, pods, type StoredNode, type StoredPod, toTime } from '../resources.ts';
+import type { ApiServer } from '../types.ts';
 import { nodeOf } from './daemonset/index.ts';
-import { createEventRecorder } from './event-recorder.ts';
-import { type Controls, createFeed, type Sight } from './feed.ts';
+import { createEventRecorder } from './events.ts';
+import { type Controls, createInformers, type InformerEvent } from './informers.ts';
 import { createPodsByNode } from './pods-by-node.ts';
-import { createQueue } from './queue.ts';
-import { subjectOf } from './subject.ts';
+import { involvedObject } from './subject.ts';
+import { createWorkQueue } from './work-queue.ts';
 
 export interface Scheduler extends Controls {
   close(): void;
@@ -16,7 +16,7 @@ export interface Scheduler extends Controls {
 
 const NAME = 'default-scheduler';
 
-const waits = ({ spec, metadata, status }: KeptPod): boolean =>
+const waits = ({ spec, metadata, status }: StoredPod): boolean =>
   !spec?.nodeName &&
   (spec?.schedulerName ?? NAME) === NAME &&
   (spec?.schedulingGates ?? []).length === 0 &&
@@ -24,10 +24,10 @@ const waits = ({ spec, metadata, status }: KeptPod): boolean =>
   status?.phase !== 'Failed' &&
   status?.phase !== 'Succeeded';
 
-const hasEnded = ({ status }: KeptPod): boolean => status?.phase === 'Failed' || status?.phase === 'Succeeded';
+const hasEnded = ({ status }: StoredPod): boolean => status?.phase === 'Failed' || status?.phase === 'Succeeded';
 
 /** Host ports that a pod takes on its node, by protocol and address. */
-const hostPortsOf = ({ spec }: KeptPod): string[] =>
+const hostPortsOf = ({ spec }: StoredPod): string[] =>
   [
     ...(spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always'),
     ...(spec?.containers ?? []),
@@ -36,25 +36,25 @@ const hostPortsOf = ({ spec }: KeptPod): string[] =>
     .flatMap(({ hostPort, protocol = 'TCP', hostIP = '' }) => (hostPort ? [`${protocol} ${hostIP}:${hostPort}`] : []));
 
 /** Only what the pod itself tolerates counts here: what a DaemonSet adds stands in its pods already. */
-const needsOf = ({ spec }: KeptPod): DaemonNeeds => {
+const needsOf = ({ spec }: StoredPod): DaemonNeeds => {
   const needs = daemonNeeds(spec ?? { containers: [] });
   return { ...needs, nodeName: '', tolerations: spec?.tolerations ?? [] };
 };
 
 /** Binds pods to nodes: one that names its node to that one, any other to the next node that it fits. */
-export const createScheduler = (machinery: Machinery, env: Env): Scheduler => {
+export const createScheduler = (apiServer: ApiServer, env: Env): Scheduler => {
   const { clock } = env;
-  const feed = createFeed(machinery, clock);
-  const recorder = createEventRecorder(machinery, clock, NAME);
+  const informers = createInformers(apiServer, clock);
+  const recorder = createEventRecorder(apiServer, clock, NAME);
   const views = new Map<string, NodeView>();
-  const waiting = new Map<string, KeptPod>();
+  const waiting = new Map<string, StoredPod>();
   /** By the one node that they can run on, so that a node's change concerns only its own. */
   const pinned = new Map<string, Set<string>>();
   const free = new Set<string>();
-  const boundTo = createPodsByNode(feed);
+  const boundTo = createPodsByNode(informers);
   let turn = 0;
 
-  const shelfOf = (pod: KeptPod): Set<string> => {
+  const shelfOf = (pod: StoredPod): Set<string> => {
     const node = nodeOf(pod);
     if (node === '') return free;
     const shelf = pinned.get(node) ?? new Set();
@@ -62,7 +62,7 @@ export const createScheduler = (machinery: Machinery, env: Env): Scheduler => {
     return shelf;
   };
 
-  const bind = (pod: KeptPod, node: string): void => {
+  const bind = (pod: StoredPod, node: string): void => {
     const { name, namespace } = pod.metadata;
     const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled');
     const scheduled = {
@@ -71,21 +71,26 @@ export const createScheduler = (machinery: Machinery, env: Env): Scheduler => {
       lastProbeTime: null,
       lastTransitionTime: toTime(clock.now()),
     };
-    machinery.update<object>(
+    apiServer.update<object>(
       pods,
       { ...pod, spec: { ...pod.spec, nodeName: node }, status: { ...pod.status, conditions: [...others, scheduled] } },
       { subresource: 'binding' },
     );
-    recorder.record(subjectOf(pod), 'Normal', 'Scheduled', `Successfully assigned ${namespace}/${name} to ${node}`);
+    recorder.record(
+      involvedObject(pod),
+      'Normal',
+      'Scheduled',
+      `Successfully assigned ${namespace}/${name} to ${node}`,
+    );
   };
 
-  const portsAreTaken = (pod: KeptPod, node: string): boolean => {
+  const portsAreTaken = (pod: StoredPod, node: string): boolean => {
     const wanted = new Set(hostPortsOf(pod));
     if (wanted.size === 0) return false;
     return boundTo(node).some((other) => !hasEnded(other) && hostPortsOf(other).some((port) => wanted.has(port)));
   };
 
-  const refuse = (pod: KeptPod, why: string): void => {
+  const refuse = (pod: StoredPod, why: string): void => {
     const message = `0/${views.size} nodes are available: ${why}.`;
     const conditions = pod.status?.conditions ?? [];
     if (conditions.some(({ type, message: told }) => type === 'PodScheduled' && told === message)) return;
@@ -97,7 +102,7 @@ export const createScheduler = (machinery: Machinery, env: Env): Scheduler => {
       lastProbeTime: null,
       lastTransitionTime: toTime(clock.now()),
     };
-    machinery.update<object>(
+    apiServer.update<object>(
       pods,
       {
         ...pod,
@@ -105,11 +110,11 @@ export const createScheduler = (machinery: Machinery, env: Env): Scheduler => {
       },
       { subresource: 'status' },
     );
-    recorder.record(subjectOf(pod), 'Warning', 'FailedScheduling', message);
+    recorder.record(involvedObject(pod), 'Warning', 'FailedScheduling', message);
   };
 
   /** The next fitting node in turn, so that free pods are spread. */
-  const choose = (pod: KeptPod, needs: DaemonNeeds): string | undefined => {
+  const choose = (pod: StoredPod, needs: DaemonNeeds): string | undefined => {
     const all = [...views.values()];
     for (let step = 0; step < all.length; step += 1) {
       const node = all[(turn + step) % all.length];
@@ -120,10 +125,10 @@ export const createScheduler = (machinery: Machinery, env: Env): Scheduler => {
     return undefined;
   };
 
-  const queue = createQueue({
+  const queue = createWorkQueue({
     env,
     name: 'scheduler',
-    feed,
+    informers,
     process(key) {
       const pod = waiting.get(key);
       if (!pod) return;
@@ -137,7 +142,7 @@ export const createScheduler = (machinery: Machinery, env: Env): Scheduler => {
     },
   });
 
-  feed.on(nodes, ({ type, object, previous }: Sight<KeptNode>) => {
+  informers.addHandler(nodes, ({ type, object, previous }: InformerEvent<StoredNode>) => {
     const { name } = object.metadata;
     if (type === 'DELETED') {
       views.delete(name);
@@ -149,7 +154,7 @@ export const createScheduler = (machinery: Machinery, env: Env): Scheduler => {
     for (const key of pinned.get(name) ?? []) queue.add(key);
     for (const key of free) queue.add(key);
   });
-  feed.on(pods, ({ type, object }: Sight<KeptPod>) => {
+  informers.addHandler(pods, ({ type, object }: InformerEvent<StoredPod>) => {
     const key = `${object.metadata.namespace}/${object.metadata.name}`;
     if ((type === 'DELETED' || hasEnded(object)) && hostPortsOf(object).length > 0)
       for (const other of [...(pinned.get(nodeOf(object)) ?? []), ...free]) queue.add(other);
@@ -165,5 +170,5 @@ export const createScheduler = (machinery: Machinery, env: Env): Scheduler => {
       if (before) shelfOf(before).delete(key);
     }
   });
-  return feed;
+  return informers;
 };

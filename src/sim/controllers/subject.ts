@@ -1,11 +1,11 @@
-import type { Subject } from './event-recorder.ts';
+import type { InvolvedObject } from './events.ts';
 
 /** The object as Events refer to it. */
-export const subjectOf = (object: {
+export const involvedObject = (object: {
   apiVersion?: string;
   kind?: string;
   metadata: { name: string; uid: string; namespace?: string; resourceVersion?: string };
-}): Subject => ({
+}): InvolvedObject => ({
   apiVersion: object.apiVersion ?? '',
   kind: object.kind ?? '',
   metadata: object.metadata,

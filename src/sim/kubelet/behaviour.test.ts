@@ -1,28 +1,32 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { KeptNode, KeptPod } from '../resources.ts';
-import { fateOf } from './behaviour.ts';
+import type { StoredNode, StoredPod } from '../resources.ts';
+import { podSimulation } from './behaviour.ts';
 
 const delays = { startMs: 100, stopMs: 50, dieMs: 10, backOffMs: 5 };
 const meta = (annotations: Record<string, string>) => ({
   metadata: { name: 'x', namespace: 'default', uid: 'u', resourceVersion: '1', annotations },
 });
-const pod = (image: string, annotations: Record<string, string> = {}): KeptPod => ({
+const pod = (image: string, annotations: Record<string, string> = {}): StoredPod => ({
   ...meta(annotations),
   spec: { containers: [{ name: 'app', image }] },
 });
-const node = (annotations: Record<string, string>): KeptNode => meta(annotations);
+const node = (annotations: Record<string, string>): StoredNode => meta(annotations);
 
 describe('how a pod fares', () => {
   it('is well by default', () => {
-    assert.deepEqual(fateOf(pod('app:v2'), undefined, delays), { behaviour: 'ready', resizing: 'granted', ...delays });
+    assert.deepEqual(podSimulation(pod('app:v2'), undefined, delays), {
+      behaviour: 'ready',
+      resize: 'granted',
+      ...delays,
+    });
   });
   it('follows the tag of its image', () => {
-    assert.equal(fateOf(pod('app:v2--crash-loop'), undefined, delays).behaviour, 'crash-loop');
-    assert.equal(fateOf(pod('app:v2--no-such-thing'), undefined, delays).behaviour, 'ready');
+    assert.equal(podSimulation(pod('app:v2--crash-loop'), undefined, delays).behaviour, 'crash-loop');
+    assert.equal(podSimulation(pod('app:v2--no-such-thing'), undefined, delays).behaviour, 'ready');
   });
   it('follows the tag of any of its images, sidecars too', () => {
-    const images = (side: string, main: string): KeptPod => ({
+    const images = (side: string, main: string): StoredPod => ({
       ...meta({}),
       spec: {
         initContainers: [
@@ -32,40 +36,40 @@ describe('how a pod fares', () => {
         containers: [{ name: 'app', image: main }],
       },
     });
-    assert.equal(fateOf(images('s:1', 'app:1'), undefined, delays).behaviour, 'ready', 'what has run is over');
-    assert.equal(fateOf(images('s:1--never-ready', 'app:1'), undefined, delays).behaviour, 'never-ready');
-    assert.equal(fateOf(images('s:1', 'app:1--not-pullable'), undefined, delays).behaviour, 'not-pullable');
+    assert.equal(podSimulation(images('s:1', 'app:1'), undefined, delays).behaviour, 'ready', 'what has run is over');
+    assert.equal(podSimulation(images('s:1--never-ready', 'app:1'), undefined, delays).behaviour, 'never-ready');
+    assert.equal(podSimulation(images('s:1', 'app:1--not-pullable'), undefined, delays).behaviour, 'not-pullable');
   });
   it('is told by its node, else by itself, what becomes of new amounts', () => {
     const own = pod('app', { 'sim.edgeset.io/resize': 'deferred' });
-    assert.equal(fateOf(own, undefined, delays).resizing, 'deferred');
-    assert.equal(fateOf(own, node({ 'sim.edgeset.io/resize': 'infeasible' }), delays).resizing, 'infeasible');
-    assert.equal(fateOf(pod('app', { 'sim.edgeset.io/resize': 'maybe' }), undefined, delays).resizing, 'granted');
+    assert.equal(podSimulation(own, undefined, delays).resize, 'deferred');
+    assert.equal(podSimulation(own, node({ 'sim.edgeset.io/resize': 'infeasible' }), delays).resize, 'infeasible');
+    assert.equal(podSimulation(pod('app', { 'sim.edgeset.io/resize': 'maybe' }), undefined, delays).resize, 'granted');
   });
   it('follows its own annotation before its image', () => {
     const found = pod('app:v2--crash-loop', { 'sim.edgeset.io/behaviour': 'never-ready' });
-    assert.equal(fateOf(found, undefined, delays).behaviour, 'never-ready');
+    assert.equal(podSimulation(found, undefined, delays).behaviour, 'never-ready');
   });
   it('follows its node before itself', () => {
     const found = pod('app:v2--crash-loop', { 'sim.edgeset.io/behaviour': 'never-ready' });
-    assert.equal(fateOf(found, node({ 'edgeset.io/sim': 'not-pullable' }), delays).behaviour, 'not-pullable');
+    assert.equal(podSimulation(found, node({ 'edgeset.io/sim': 'not-pullable' }), delays).behaviour, 'not-pullable');
     const both = node({ 'edgeset.io/sim': 'offline', 'sim.edgeset.io/behaviour': 'ready' });
-    assert.equal(fateOf(found, both, delays).behaviour, 'ready');
-    assert.equal(fateOf(found, node({ 'edgeset.io/sim': 'offline' }), delays).behaviour, 'never-ready');
+    assert.equal(podSimulation(found, both, delays).behaviour, 'ready');
+    assert.equal(podSimulation(found, node({ 'edgeset.io/sim': 'offline' }), delays).behaviour, 'never-ready');
   });
   it('takes its own times, then its node’s before them', () => {
     const own = pod('app', { 'sim.edgeset.io/start-ms': '7', 'sim.edgeset.io/die-ms': 'soon' });
-    assert.deepEqual(fateOf(own, undefined, delays), {
+    assert.deepEqual(podSimulation(own, undefined, delays), {
       behaviour: 'ready',
-      resizing: 'granted',
+      resize: 'granted',
       ...delays,
       startMs: 7,
     });
-    assert.equal(fateOf(own, node({ 'sim.edgeset.io/start-ms': '9' }), delays).startMs, 9);
+    assert.equal(podSimulation(own, node({ 'sim.edgeset.io/start-ms': '9' }), delays).startMs, 9);
   });
   it('is twenty times as slow when it is slow, but for times of its own', () => {
     const slow = pod('app:v1--slow', { 'sim.edgeset.io/stop-ms': '3' });
-    const { startMs, stopMs } = fateOf(slow, undefined, delays);
+    const { startMs, stopMs } = podSimulation(slow, undefined, delays);
     assert.deepEqual([startMs, stopMs], [2000, 3]);
   });
 });

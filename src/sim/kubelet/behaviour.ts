@@ -1,5 +1,5 @@
-import type { KeptNode, KeptPod } from '../resources.ts';
-import { runningParts } from './containers.ts';
+import type { StoredNode, StoredPod } from '../resources.ts';
+import { runningContainers } from './containers.ts';
 
 /** How pods fare; see docs/guide/embedded-cluster.md. */
 export const behaviours = [
@@ -28,13 +28,13 @@ export interface Delays {
 }
 
 /** What a node answers to new amounts of cpu or memory for a running pod. */
-export const resizings = ['granted', 'deferred', 'infeasible'] as const;
-export type Resizing = (typeof resizings)[number];
+export const resizeResults = ['granted', 'deferred', 'infeasible'] as const;
+export type ResizeResult = (typeof resizeResults)[number];
 
 /** How one pod fares on its node. */
-export interface Fate extends Delays {
+export interface PodSimulation extends Delays {
   behaviour: Behaviour;
-  resizing: Resizing;
+  resize: ResizeResult;
 }
 
 /** What a person sets on a node to take it offline, or to give all its pods a behaviour. */
@@ -51,22 +51,22 @@ export const toBehaviour = (text: string | undefined): Behaviour | undefined =>
 const milliseconds = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 
-type Annotated = KeptNode | KeptPod | undefined;
+type Annotated = StoredNode | StoredPod | undefined;
 const annotation = (object: Annotated, key: string): string | undefined => object?.metadata.annotations?.[key];
 
 /** `app:v2--crash-loop`: what follows the dashes, of the first that has some. */
-const ofImage = (pod: KeptPod): Behaviour | undefined =>
-  runningParts(pod.spec)
+const ofImage = (pod: StoredPod): Behaviour | undefined =>
+  runningContainers(pod.spec)
     .map(({ image = '' }) => toBehaviour(/--([a-z-]+)$/.exec(image)?.[1]))
     .find((behaviour) => behaviour !== undefined);
 
-const resizingOf = (node: KeptNode | undefined, pod: KeptPod): Resizing => {
+const resizingOf = (node: StoredNode | undefined, pod: StoredPod): ResizeResult => {
   const word = annotation(node, RESIZE) ?? annotation(pod, RESIZE);
-  return resizings.find((resizing) => resizing === word) ?? 'granted';
+  return resizeResults.find((resizing) => resizing === word) ?? 'granted';
 };
 
 /** The node's word comes before the pod's, and that before its image's. */
-export const fateOf = (pod: KeptPod, node: KeptNode | undefined, delays: Delays): Fate => {
+export const podSimulation = (pod: StoredPod, node: StoredNode | undefined, delays: Delays): PodSimulation => {
   const behaviour =
     toBehaviour(annotation(node, BEHAVIOUR)) ??
     toBehaviour(annotation(node, POWER)) ??
@@ -78,7 +78,7 @@ export const fateOf = (pod: KeptPod, node: KeptNode | undefined, delays: Delays)
   const factor = behaviour === 'slow' ? SLOW_FACTOR : 1;
   return {
     behaviour,
-    resizing: resizingOf(node, pod),
+    resize: resizingOf(node, pod),
     startMs: own('start-ms') ?? delays.startMs * factor,
     stopMs: own('stop-ms') ?? delays.stopMs * factor,
     dieMs: own('die-ms') ?? delays.dieMs,

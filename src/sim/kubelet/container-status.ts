@@ -1,5 +1,5 @@
 import type { Container, ContainerStatus } from 'kubernetes-types/core/v1.d.ts';
-import type { KeptPod } from '../resources.ts';
+import type { StoredPod } from '../resources.ts';
 import { imageFor, isOutdated, isSidecar, resourcesFor } from './containers.ts';
 import { containerId, imageId } from './digest.ts';
 
@@ -35,7 +35,7 @@ const restartsOf = ({ restartCount, containerID, state }: ContainerStatus): numb
     ? restartCount + 1
     : restartCount;
 
-export const running = (pod: KeptPod, status: ContainerStatus, now: string, isReady: boolean): object => {
+export const running = (pod: StoredPod, status: ContainerStatus, now: string, isReady: boolean): object => {
   if (!status.state?.waiting) return { ...status, ready: isReady };
   const restartCount = restartsOf(status);
   const image = imageFor(pod, status);
@@ -52,7 +52,7 @@ export const running = (pod: KeptPod, status: ContainerStatus, now: string, isRe
   };
 };
 
-export const crashed = (pod: KeptPod, status: ContainerStatus, now: string): object => {
+export const crashed = (pod: StoredPod, status: ContainerStatus, now: string): object => {
   const restarts = restartsOf(status);
   const id = containerId(pod.metadata.uid, status.name, restarts);
   const startedAt = status.state?.running?.startedAt ?? now;
@@ -80,7 +80,7 @@ export const crashed = (pod: KeptPod, status: ContainerStatus, now: string): obj
  * In place: the container of a changed image ends before anything is pulled. What is told of it until another one runs
  * is the one that ended: its ID, its image, its count.
  */
-export const exchanged = (pod: KeptPod, status: ContainerStatus, now: string): object => {
+export const stoppedForNewImage = (pod: StoredPod, status: ContainerStatus, now: string): object => {
   if (!isOutdated(pod, status)) return status;
   const { containerID } = status;
   const startedAt = status.state?.running?.startedAt;
@@ -96,7 +96,13 @@ export const exchanged = (pod: KeptPod, status: ContainerStatus, now: string): o
 export const waitingFor = (status: ContainerStatus, reason: string, message: string): object =>
   status.state?.waiting ? { ...status, state: { waiting: { reason, message } } } : status;
 
-export const ended = (pod: KeptPod, status: ContainerStatus, now: string, exitCode: number, reason: string): object => {
+export const ended = (
+  pod: StoredPod,
+  status: ContainerStatus,
+  now: string,
+  exitCode: number,
+  reason: string,
+): object => {
   if (status.state?.terminated) return status;
   const containerID = containerId(pod.metadata.uid, status.name, status.restartCount);
   const startedAt = status.state?.running?.startedAt ?? now;
@@ -109,7 +115,7 @@ export const ended = (pod: KeptPod, status: ContainerStatus, now: string, exitCo
 };
 
 /** As of a real kubelet over containerd: pulled, created, and not started. */
-export const notStarted = (pod: KeptPod, status: ContainerStatus, now: string): object => {
+export const notStarted = (pod: StoredPod, status: ContainerStatus, now: string): object => {
   const program = pod.spec?.containers.find(({ name }) => name === status.name)?.command?.[0] ?? '';
   const message = `failed to create containerd task: exec: "${program}": stat ${program}: no such file or directory`;
   const containerID = containerId(pod.metadata.uid, status.name, status.restartCount);
@@ -124,5 +130,5 @@ export const notStarted = (pod: KeptPod, status: ContainerStatus, now: string): 
 };
 
 /** Granted: what the spec asks for is what it runs by. */
-export const resized = (pod: KeptPod, status: ContainerStatus): object =>
+export const resized = (pod: StoredPod, status: ContainerStatus): object =>
   status.state?.running ? { ...status, ...resourcesFor(pod, status.name) } : status;

@@ -1,27 +1,27 @@
 import type { Container, ContainerStatus, PodSpec } from 'kubernetes-types/core/v1.d.ts';
-import type { KeptPod } from '../resources.ts';
+import type { StoredPod } from '../resources.ts';
 
 /** Runs beside the containers for the pod's life; a plain init container has run by then. */
 export const isSidecar = ({ restartPolicy }: Container): boolean => restartPolicy === 'Always';
 
 /** What runs in a pod: its sidecars, then its containers. */
-export const runningParts = (spec: PodSpec | undefined): Container[] => [
+export const runningContainers = (spec: PodSpec | undefined): Container[] => [
   ...(spec?.initContainers ?? []).filter(isSidecar),
   ...(spec?.containers ?? []),
 ];
 
-const sidecarNames = ({ spec }: KeptPod): ReadonlySet<string> =>
+const sidecarNames = ({ spec }: StoredPod): ReadonlySet<string> =>
   new Set((spec?.initContainers ?? []).filter(isSidecar).map(({ name }) => name));
 
 /** Of sidecars and containers; none before the pod was admitted. */
-export const statusesOf = (pod: KeptPod): readonly ContainerStatus[] => {
+export const statusesOf = (pod: StoredPod): readonly ContainerStatus[] => {
   const sidecars = sidecarNames(pod);
   const beside = (pod.status?.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name));
   return [...beside, ...(pod.status?.containerStatuses ?? [])];
 };
 
 /** Both lists of statuses, each of what runs changed. */
-export const withStatuses = (pod: KeptPod, change: (status: ContainerStatus) => object): object => {
+export const withStatuses = (pod: StoredPod, change: (status: ContainerStatus) => object): object => {
   const sidecars = sidecarNames(pod);
   const { initContainerStatuses, containerStatuses = [] } = pod.status ?? {};
   return {
@@ -32,14 +32,14 @@ export const withStatuses = (pod: KeptPod, change: (status: ContainerStatus) => 
   };
 };
 
-const partOf = (pod: KeptPod, name: string): Container | undefined =>
-  runningParts(pod.spec).find((part) => part.name === name);
+const partOf = (pod: StoredPod, name: string): Container | undefined =>
+  runningContainers(pod.spec).find((part) => part.name === name);
 
 /** The image that the pod's spec wants for what has this status. */
-export const imageFor = (pod: KeptPod, { name, image }: ContainerStatus): string => partOf(pod, name)?.image ?? image;
+export const imageFor = (pod: StoredPod, { name, image }: ContainerStatus): string => partOf(pod, name)?.image ?? image;
 
 /** What the spec grants, and what the status says of it. */
-export const resourcesFor = (pod: KeptPod, name: string): object => {
+export const resourcesFor = (pod: StoredPod, name: string): object => {
   const resources = partOf(pod, name)?.resources ?? {};
   return { resources, ...(resources.requests && { allocatedResources: resources.requests }) };
 };
@@ -48,7 +48,7 @@ const sorted = (amounts: object | undefined): string =>
   JSON.stringify(Object.entries(amounts ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
 /** Running by other amounts than the spec grants. */
-export const isResized = (pod: KeptPod, status: ContainerStatus): boolean => {
+export const isResized = (pod: StoredPod, status: ContainerStatus): boolean => {
   const { resources } = status;
   if (!status.state?.running || resources === undefined) return false;
   const wanted = partOf(pod, status.name)?.resources;
@@ -56,5 +56,5 @@ export const isResized = (pod: KeptPod, status: ContainerStatus): boolean => {
 };
 
 /** Running, of another image than the spec wants. */
-export const isOutdated = (pod: KeptPod, status: ContainerStatus): boolean =>
+export const isOutdated = (pod: StoredPod, status: ContainerStatus): boolean =>
   status.state?.running !== undefined && imageFor(pod, status) !== status.image;

@@ -21,7 +21,7 @@ export const containerId = (podUid: string, container: string, restarts: number)
   `containerd://${sha256(`${podUid}/${container}/${restarts}`)}`;
 
 /** A number in [0, 1) that is the pod's own for this purpose, whatever happened before. */
-export const spreadOf = (podUid: string, purpose: string): number => {
+export const podJitter = (podUid: string, purpose: string): number => {
   let hash = 0x811c9dc5;
   for (const text of [podUid, purpose])
     for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ContainerStatus } from 'kubernetes-types/core/v1.d.ts';
-import { type KeptPod, pods } from '../resources.ts';
-import { conditionOf, createWorld } from '../testing/world.ts';
+import { pods, type StoredPod } from '../resources.ts';
+import { conditionOf, createTestCluster } from '../testing/test-cluster.ts';
 
 const ref = { namespace: 'default', name: 'a' };
 
@@ -10,7 +10,7 @@ const amounts = (cpu: string) => ({ requests: { cpu, memory: '64Mi' } });
 
 /** A pod with a sidecar and two containers, ready, and what happens to it from then on. */
 const open = (spec: object = {}, annotations: Record<string, string> = {}) => {
-  const { createPod, pod, clock, machinery, told } = createWorld(['node-1']);
+  const { createPod, pod, clock, apiServer, told } = createTestCluster(['node-1']);
   const containers = [
     { name: 'app', image: 'app:v1', resources: amounts('100m') },
     { name: 'other', image: 'other:v1' },
@@ -21,18 +21,18 @@ const open = (spec: object = {}, annotations: Record<string, string> = {}) => {
   ];
   createPod('a', { nodeName: 'node-1', initContainers, containers, ...spec }, { annotations });
   clock.run(1000);
-  const statusOf = (name: string, of: KeptPod = pod('a')): ContainerStatus => {
+  const statusOf = (name: string, of: StoredPod = pod('a')): ContainerStatus => {
     const all = [...(of.status?.initContainerStatuses ?? []), ...(of.status?.containerStatuses ?? [])];
     const found = all.find((each) => each.name === name);
     assert.ok(found, `${name} has no status`);
     return found;
   };
   const patch = (change: object, subresource?: string): unknown =>
-    machinery.patch<KeptPod>(pods, ref, change, { type: 'strategic', ...(subresource && { subresource }) });
+    apiServer.patch<StoredPod>(pods, ref, change, { type: 'strategic', ...(subresource && { subresource }) });
   const image = (list: string, name: string, to: string): unknown => patch({ spec: { [list]: [{ name, image: to }] } });
-  const seen: KeptPod[] = [];
-  machinery.subscribe(({ resource, object }) => {
-    if (resource.plural === 'pods') seen.push(object as unknown as KeptPod);
+  const seen: StoredPod[] = [];
+  apiServer.subscribe(({ resource, object }) => {
+    if (resource.plural === 'pods') seen.push(object as unknown as StoredPod);
   });
   return { pod: () => pod('a'), clock, statusOf, patch, image, seen, told };
 };

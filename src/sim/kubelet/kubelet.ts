@@ -1,15 +1,15 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import type { Clock } from '../../runtime/index.ts';
 import type { EventRecorder } from '../controllers/index.ts';
-import { type Kept, type KeptNode, type KeptPod, nodes } from '../resources.ts';
-import type { Machinery } from '../types.ts';
+import { nodes, type Stored, type StoredNode, type StoredPod } from '../resources.ts';
+import type { ApiServer } from '../types.ts';
 import type { Delays } from './behaviour.ts';
 import { postStatus, renewLease } from './heartbeat.ts';
-import { ownLabels } from './node-status.ts';
+import { kubeletLabels } from './node-status.ts';
 import { createPodWorker, type PodWorker } from './pod-worker.ts';
 
 export interface KubeletOptions {
-  machinery: Machinery;
+  apiServer: ApiServer;
   clock: Clock;
   recorder: EventRecorder;
   delays: Delays;
@@ -22,29 +22,29 @@ export interface KubeletOptions {
 export interface Kubelet {
   readonly online: boolean;
   /** The object as it is now. */
-  node: KeptNode;
+  node: StoredNode;
   /** Says who it is and that it is well, and looks at every pod. */
   connect(): void;
   /** Cut off: it says nothing, hears nothing, and what its pods were about to do does not happen. */
   disconnect(): void;
-  renew(): void;
-  post(): void;
+  renewLease(): void;
+  postStatus(): void;
   /** A pod of this node is there, or has changed. */
-  take(pod: KeptPod): void;
-  drop(uid: string): void;
+  syncPod(pod: StoredPod): void;
+  removePod(uid: string): void;
   /** Those of this node. */
-  pods(): Iterable<KeptPod>;
+  pods(): Iterable<StoredPod>;
   /** The node's own settings have changed. */
-  lookAround(): void;
+  syncAllPods(): void;
 }
 
 const address = (prefix: string, index: number): string => `${prefix}.${(index >> 8) & 255}.${index & 255}`;
 
-export const createKubelet = (first: KeptNode, options: KubeletOptions): Kubelet => {
-  const { machinery, clock, recorder, delays, leaseSeconds, index } = options;
+export const createKubelet = (first: StoredNode, options: KubeletOptions): Kubelet => {
+  const { apiServer, clock, recorder, delays, leaseSeconds, index } = options;
   const ip = address(`172.${20 + (index >> 16)}`, index);
   const workers = new Map<string, PodWorker>();
-  let lease: Kept<Lease> | undefined;
+  let lease: Stored<Lease> | undefined;
   let online = false;
   let addresses = 1;
 
@@ -64,44 +64,44 @@ export const createKubelet = (first: KeptNode, options: KubeletOptions): Kubelet
     },
     connect() {
       online = true;
-      const missing = Object.entries(ownLabels(self.node.metadata.name)).filter(
+      const missing = Object.entries(kubeletLabels(self.node.metadata.name)).filter(
         ([key]) => self.node.metadata.labels?.[key] === undefined,
       );
       if (missing.length > 0) {
         const body = { metadata: { labels: Object.fromEntries(missing) } };
-        self.node = machinery.patch<KeptNode>(nodes, { name: self.node.metadata.name }, body, { type: 'merge' });
+        self.node = apiServer.patch<StoredNode>(nodes, { name: self.node.metadata.name }, body, { type: 'merge' });
       }
-      self.renew();
-      self.post();
-      self.lookAround();
+      self.renewLease();
+      self.postStatus();
+      self.syncAllPods();
     },
     disconnect() {
       online = false;
-      for (const worker of workers.values()) worker.halt();
+      for (const worker of workers.values()) worker.stop();
     },
-    renew() {
-      lease = renewLease(machinery, self.node, lease, leaseSeconds, clock.now());
+    renewLease() {
+      lease = renewLease(apiServer, self.node, lease, leaseSeconds, clock.now());
     },
-    post: () => postStatus(machinery, self.node, ip, clock.now()),
-    take(pod) {
+    postStatus: () => postStatus(apiServer, self.node, ip, clock.now()),
+    syncPod(pod) {
       const { uid } = pod.metadata;
       let worker = workers.get(uid);
       if (!worker) {
-        const node = (): KeptNode | undefined => (online ? self.node : undefined);
-        worker = createPodWorker(pod, { machinery, clock, recorder, delays, host, node });
+        const node = (): StoredNode | undefined => (online ? self.node : undefined);
+        worker = createPodWorker(pod, { apiServer, clock, recorder, delays, host, node });
         workers.set(uid, worker);
       }
-      worker.look(pod);
+      worker.sync(pod);
     },
-    drop(uid) {
-      workers.get(uid)?.halt();
+    removePod(uid) {
+      workers.get(uid)?.stop();
       workers.delete(uid);
     },
     *pods() {
       for (const { pod } of workers.values()) yield pod;
     },
-    lookAround() {
-      for (const worker of workers.values()) worker.look(worker.pod);
+    syncAllPods() {
+      for (const worker of workers.values()) worker.sync(worker.pod);
     },
   };
   return self;

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ContainerStatus } from 'kubernetes-types/core/v1.d.ts';
-import { type KeptPod, nodes, pods } from '../resources.ts';
-import { conditionOf, createWorld, GRACE_MS } from '../testing/world.ts';
+import { nodes, pods, type StoredPod } from '../resources.ts';
+import { conditionOf, createTestCluster, GRACE_MS } from '../testing/test-cluster.ts';
 
-const containerOf = ({ status }: KeptPod): ContainerStatus => {
+const containerOf = ({ status }: StoredPod): ContainerStatus => {
   const [container] = status?.containerStatuses ?? [];
   if (!container) throw new Error('it has no container yet');
   return container;
 };
-const waitingOf = (pod: KeptPod): string | undefined => containerOf(pod).state?.waiting?.reason;
+const waitingOf = (pod: StoredPod): string | undefined => containerOf(pod).state?.waiting?.reason;
 
 describe('a pod on a simulated node', () => {
   it('goes from Pending by ContainerCreating to Ready, with what a runtime would tell', () => {
-    const { createPod, pod, clock } = createWorld(['node-1']);
+    const { createPod, pod, clock } = createTestCluster(['node-1']);
     createPod('a', { nodeName: 'node-1' });
     assert.equal(pod('a').status?.phase, 'Pending');
     clock.run(50);
@@ -30,11 +30,11 @@ describe('a pod on a simulated node', () => {
   });
 
   it('ends with its grace: containers first, then the object', () => {
-    const { createPod, pod, exists, remove, clock, machinery } = createWorld(['node-1']);
+    const { createPod, pod, exists, remove, clock, apiServer } = createTestCluster(['node-1']);
     createPod('a', { nodeName: 'node-1' });
     clock.run(1000);
     const phases: string[] = [];
-    machinery.subscribe(({ resource, object, type }) => {
+    apiServer.subscribe(({ resource, object, type }) => {
       if (resource.plural === 'pods') phases.push(`${type} ${(object.status as { phase: string }).phase}`);
     });
     remove(pods, 'a');
@@ -45,7 +45,7 @@ describe('a pod on a simulated node', () => {
   });
 
   it('crashes again and again, ever more slowly', () => {
-    const { createPod, pod, clock } = createWorld(['node-1']);
+    const { createPod, pod, clock } = createTestCluster(['node-1']);
     createPod('a', { nodeName: 'node-1', containers: [{ name: 'app', image: 'app:v1--crash-loop' }] });
     clock.run(1000);
     assert.equal(waitingOf(pod('a')), 'CrashLoopBackOff');
@@ -59,16 +59,16 @@ describe('a pod on a simulated node', () => {
   });
 
   it('takes a new image in place: the old container ends before the new one starts', () => {
-    const { createPod, pod, clock, machinery } = createWorld(['node-1']);
+    const { createPod, pod, clock, apiServer } = createTestCluster(['node-1']);
     createPod('a', { nodeName: 'node-1' });
     clock.run(1000);
     const before = containerOf(pod('a'));
     const states: string[] = [];
-    machinery.subscribe(({ resource, object }) => {
+    apiServer.subscribe(({ resource, object }) => {
       if (resource.plural === 'pods')
-        states.push(Object.keys(containerOf(object as unknown as KeptPod).state ?? {}).join());
+        states.push(Object.keys(containerOf(object as unknown as StoredPod).state ?? {}).join());
     });
-    machinery.patch<object>(
+    apiServer.patch<object>(
       pods,
       { namespace: 'default', name: 'a' },
       { spec: { containers: [{ name: 'app', image: 'app:v2' }] } },
@@ -85,7 +85,7 @@ describe('a pod on a simulated node', () => {
 
 describe('a node that is offline', () => {
   it('says and does nothing until it is back, and then goes on', () => {
-    const { createDaemonSet, podOn, remove, offline, online, clock, machinery, pods: all } = createWorld();
+    const { createDaemonSet, podOn, remove, offline, online, clock, apiServer, pods: all } = createTestCluster();
     createDaemonSet();
     clock.run(3000);
     const starting = podOn('node-1').metadata.name;
@@ -98,7 +98,7 @@ describe('a node that is offline', () => {
     clock.run(50);
     offline('node-2');
     const beats: string[] = [];
-    machinery.subscribe(({ resource, object }) => {
+    apiServer.subscribe(({ resource, object }) => {
       if (resource.plural === 'leases') beats.push(object.metadata.name);
     });
     clock.run(60_000);
@@ -113,7 +113,7 @@ describe('a node that is offline', () => {
   });
 
   it('begins anew what was under way when it was cut', () => {
-    const { createPod, pod, offline, online, clock } = createWorld(['node-1']);
+    const { createPod, pod, offline, online, clock } = createTestCluster(['node-1']);
     createPod('a', { nodeName: 'node-1' }, { annotations: { 'sim.edgeset.io/start-ms': '10000' } });
     clock.run(5000);
     offline('node-1');
@@ -126,7 +126,7 @@ describe('a node that is offline', () => {
   });
 
   it('is where a version that kills it leads', () => {
-    const { createDaemonSet, node, clock } = createWorld(['node-1']);
+    const { createDaemonSet, node, clock } = createTestCluster(['node-1']);
     createDaemonSet('app:v1--kills-node');
     clock.run(3000 + GRACE_MS);
     assert.equal(node('node-1').metadata.annotations?.['edgeset.io/sim'], 'offline');
@@ -136,7 +136,7 @@ describe('a node that is offline', () => {
 
 describe('a node', () => {
   it('gives its pods a behaviour, and takes it back', () => {
-    const { createDaemonSet, podOn, annotate, clock } = createWorld();
+    const { createDaemonSet, podOn, annotate, clock } = createTestCluster();
     createDaemonSet();
     clock.run(3000);
     annotate('node-1', { 'edgeset.io/sim': 'never-ready' });
@@ -149,7 +149,7 @@ describe('a node', () => {
   });
 
   it('warns of a word that it does not know', () => {
-    const { annotate, told, clock } = createWorld();
+    const { annotate, told, clock } = createTestCluster();
     annotate('node-1', { 'edgeset.io/sim': 'ofline' });
     clock.run(100);
     assert.match(
@@ -159,9 +159,9 @@ describe('a node', () => {
   });
 
   it('that anybody creates has a kubelet, also a second time under its name', () => {
-    const { machinery, node, remove, clock } = createWorld([]);
+    const { apiServer, node, remove, clock } = createTestCluster([]);
     for (const _ of [1, 2]) {
-      machinery.create<object>(nodes, { metadata: { name: 'mine' } });
+      apiServer.create<object>(nodes, { metadata: { name: 'mine' } });
       clock.run(1000);
       assert.equal(conditionOf(node('mine'), 'Ready'), 'True');
       assert.equal(node('mine').metadata.labels?.['kubernetes.io/hostname'], 'mine');
@@ -173,7 +173,7 @@ describe('a node', () => {
   });
 
   it('that is made again under its name finds the pods that it had, though it was offline then', () => {
-    const { createDaemonSet, podOn, remove, offline, online, cluster, exists, clock } = createWorld([
+    const { createDaemonSet, podOn, remove, offline, online, cluster, exists, clock } = createTestCluster([
       'node-1',
       'node-2',
     ]);

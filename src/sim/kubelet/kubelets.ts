@@ -1,13 +1,19 @@
 import { isKubeError } from '../../kube/index.ts';
 import type { Env } from '../../runtime/index.ts';
-import { createAgenda, createEventRecorder, createFeed, type Sight, subjectOf } from '../controllers/index.ts';
-import { type KeptNode, type KeptPod, nodes, pods } from '../resources.ts';
-import type { Machinery } from '../types.ts';
+import {
+  createEventRecorder,
+  createInformers,
+  createTimerQueue,
+  type InformerEvent,
+  involvedObject,
+} from '../controllers/index.ts';
+import { nodes, pods, type StoredNode, type StoredPod } from '../resources.ts';
+import type { ApiServer } from '../types.ts';
 import { behaviours, type Delays, OFFLINE, POWER, toBehaviour } from './behaviour.ts';
 import { createKubelet, type Kubelet } from './kubelet.ts';
 
 export interface KubeletsOptions {
-  machinery: Machinery;
+  apiServer: ApiServer;
   env: Env;
   delays: Delays;
   /** A node that is silent for so long is called not ready: leases are renewed three times as often. Milliseconds. */
@@ -24,24 +30,24 @@ const STATUS_MS = 300_000;
 /** Until a node that is back has found the API server again, plus up to as much again. */
 const RECONNECT_MS = 250;
 
-const isCut = (node: KeptNode): boolean => node.metadata.annotations?.[POWER] === OFFLINE;
+const isCut = (node: StoredNode): boolean => node.metadata.annotations?.[POWER] === OFFLINE;
 
-const settingsOf = ({ metadata }: KeptNode): string =>
+const settingsOf = ({ metadata }: StoredNode): string =>
   JSON.stringify(
     Object.entries(metadata.annotations ?? {}).filter(([key]) => key === POWER || key.startsWith('sim.edgeset.io/')),
   );
 
-const hasSameSettings = (one: KeptNode, other: KeptNode): boolean =>
+const hasSameSettings = (one: StoredNode, other: StoredNode): boolean =>
   one.metadata.annotations === other.metadata.annotations || settingsOf(one) === settingsOf(other);
 
 /** A simulated kubelet for every Node object, whoever created it. */
-export const createKubelets = ({ machinery, env, delays, graceMs }: KubeletsOptions): Kubelets => {
+export const createKubelets = ({ apiServer, env, delays, graceMs }: KubeletsOptions): Kubelets => {
   const { clock, random, log } = env;
-  const feed = createFeed(machinery, clock);
-  const recorder = createEventRecorder(machinery, clock, 'kubelet');
+  const informers = createInformers(apiServer, clock);
+  const recorder = createEventRecorder(apiServer, clock, 'kubelet');
   const fleet = new Map<string, Kubelet>();
   /** Pods that are bound to a node that has no kubelet yet. */
-  const early = new Map<string, Map<string, KeptPod>>();
+  const early = new Map<string, Map<string, StoredPod>>();
   const renewalMs = Math.min(LONGEST_RENEWAL_MS, graceMs / 3);
   let count = 0;
 
@@ -57,17 +63,17 @@ export const createKubelets = ({ machinery, env, delays, graceMs }: KubeletsOpti
     }
   };
 
-  const renewals = createAgenda(clock, (name) => {
+  const renewals = createTimerQueue(clock, (name) => {
     if (!fleet.get(name)?.online) return;
-    attempt('renew its lease', name, (kubelet) => kubelet.renew());
+    attempt('renew its lease', name, (kubelet) => kubelet.renewLease());
     renewals.set(name, clock.now() + renewalMs);
   });
-  const reports = createAgenda(clock, (name) => {
+  const reports = createTimerQueue(clock, (name) => {
     if (!fleet.get(name)?.online) return;
-    attempt('post its status', name, (kubelet) => kubelet.post());
+    attempt('post its status', name, (kubelet) => kubelet.postStatus());
     reports.set(name, clock.now() + STATUS_MS);
   });
-  const connections = createAgenda(clock, (name) => {
+  const connections = createTimerQueue(clock, (name) => {
     const kubelet = fleet.get(name);
     if (!kubelet || kubelet.online || isCut(kubelet.node)) return;
     attempt('connect', name, (one) => one.connect());
@@ -76,15 +82,20 @@ export const createKubelets = ({ machinery, env, delays, graceMs }: KubeletsOpti
     reports.set(name, clock.now() + STATUS_MS * (0.5 + random()));
   });
 
-  const warn = (node: KeptNode): void => {
+  const warn = (node: StoredNode): void => {
     const word = node.metadata.annotations?.[POWER];
     if (word === undefined || word === OFFLINE || toBehaviour(word)) return;
     const message = `${POWER}=${word} is not known: use one of ${[OFFLINE, ...behaviours].join(', ')}`;
     const { name } = node.metadata;
-    recorder.record({ ...subjectOf(node), metadata: { name, uid: name } }, 'Warning', 'UnknownSimulation', message);
+    recorder.record(
+      { ...involvedObject(node), metadata: { name, uid: name } },
+      'Warning',
+      'UnknownSimulation',
+      message,
+    );
   };
 
-  feed.on(nodes, ({ type, object, previous }: Sight<KeptNode>) => {
+  informers.addHandler(nodes, ({ type, object, previous }: InformerEvent<StoredNode>) => {
     const { name } = object.metadata;
     const kubelet = fleet.get(name);
     if (type === 'DELETED') {
@@ -96,10 +107,10 @@ export const createKubelets = ({ machinery, env, delays, graceMs }: KubeletsOpti
     }
     if (!kubelet) {
       const leaseSeconds = Math.max(1, Math.floor((graceMs / 1000) * 0.8));
-      const made = createKubelet(object, { machinery, clock, recorder, delays, leaseSeconds, index: count });
+      const made = createKubelet(object, { apiServer, clock, recorder, delays, leaseSeconds, index: count });
       count += 1;
       fleet.set(name, made);
-      for (const pod of early.get(name)?.values() ?? []) made.take(pod);
+      for (const pod of early.get(name)?.values() ?? []) made.syncPod(pod);
       early.delete(name);
       if (!isCut(object)) connections.set(name, clock.now());
       warn(object);
@@ -111,24 +122,24 @@ export const createKubelets = ({ machinery, env, delays, graceMs }: KubeletsOpti
       if (kubelet.online) kubelet.disconnect();
     } else if (!kubelet.online) {
       if (previous && isCut(previous)) connections.set(name, clock.now() + RECONNECT_MS * (1 + random()));
-    } else if (isSetAnew) kubelet.lookAround();
+    } else if (isSetAnew) kubelet.syncAllPods();
     if (isSetAnew) warn(object);
   });
 
-  feed.on(pods, ({ type, object }: Sight<KeptPod>) => {
+  informers.addHandler(pods, ({ type, object }: InformerEvent<StoredPod>) => {
     const node = object.spec?.nodeName;
     if (!node) return;
     const { uid } = object.metadata;
     const kubelet = fleet.get(node);
     if (type === 'DELETED') {
-      kubelet?.drop(uid);
+      kubelet?.removePod(uid);
       early.get(node)?.delete(uid);
-    } else if (kubelet) kubelet.take(object);
+    } else if (kubelet) kubelet.syncPod(object);
     else {
-      const waiting = early.get(node) ?? new Map<string, KeptPod>();
+      const waiting = early.get(node) ?? new Map<string, StoredPod>();
       waiting.set(uid, object);
       early.set(node, waiting);
     }
   });
-  return feed;
+  return informers;
 };

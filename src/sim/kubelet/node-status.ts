@@ -1,5 +1,5 @@
 import type { NodeStatus } from 'kubernetes-types/core/v1.d.ts';
-import { type KeptNode, toTime } from '../resources.ts';
+import { type StoredNode, toTime } from '../resources.ts';
 
 /** Says that it is a simulation wherever a person would look for the machine. */
 const INFO = {
@@ -24,7 +24,7 @@ const CONDITIONS = [
 ] as const;
 
 /** Labels that a kubelet gives its node. */
-export const ownLabels = (name: string): Record<string, string> => ({
+export const kubeletLabels = (name: string): Record<string, string> => ({
   'beta.kubernetes.io/arch': 'amd64',
   'beta.kubernetes.io/os': 'linux',
   'kubernetes.io/arch': 'amd64',
@@ -33,7 +33,7 @@ export const ownLabels = (name: string): Record<string, string> => ({
 });
 
 /** What a healthy kubelet says about its node. */
-export const healthyStatus = (node: KeptNode, ip: string, nowMs: number): NodeStatus => {
+export const healthyStatus = (node: StoredNode, ip: string, nowMs: number): NodeStatus => {
   const now = toTime(nowMs);
   const present = node.status?.conditions ?? [];
   const conditions = CONDITIONS.map(([type, status, reason, message]) => {

@@ -1,31 +1,39 @@
 import type { ContainerStatus } from 'kubernetes-types/core/v1.d.ts';
-import type { KeptPod } from '../resources.ts';
+import type { StoredPod } from '../resources.ts';
 import { imageFor, isOutdated, statusesOf } from './containers.ts';
-import type { Step } from './step.ts';
+import type { PodAction } from './pod-actions.ts';
 
-export interface Told {
+export interface PodEvent {
   type: 'Normal' | 'Warning';
   reason: string;
   message: string;
   container?: string;
 }
 
-type Tell = (name: string, image: string) => Omit<Told, 'container'>[];
+type Tell = (name: string, image: string) => Omit<PodEvent, 'container'>[];
 
-const eachContainer = (pod: KeptPod, tell: Tell, concerns: (status: ContainerStatus) => boolean = () => true): Told[] =>
+const eachContainer = (
+  pod: StoredPod,
+  tell: Tell,
+  concerns: (status: ContainerStatus) => boolean = () => true,
+): PodEvent[] =>
   statusesOf(pod)
     .filter(concerns)
     .flatMap((status) => tell(status.name, imageFor(pod, status)).map((told) => ({ ...told, container: status.name })));
 
-const normal = (reason: string, message: string): Omit<Told, 'container'> => ({ type: 'Normal', reason, message });
-const warning = (reason: string, message: string): Omit<Told, 'container'> => ({ type: 'Warning', reason, message });
+const normal = (reason: string, message: string): Omit<PodEvent, 'container'> => ({ type: 'Normal', reason, message });
+const warning = (reason: string, message: string): Omit<PodEvent, 'container'> => ({
+  type: 'Warning',
+  reason,
+  message,
+});
 
 const isWaiting = ({ state }: ContainerStatus): boolean => state?.waiting?.reason !== undefined;
 
 /** The Events that a kubelet writes about a step, in the words that users know. */
-export const eventsOf = (step: Step, pod: KeptPod): Told[] => {
+export const eventsAfter = (step: PodAction, pod: StoredPod): PodEvent[] => {
   const { name: podName, namespace, uid } = pod.metadata;
-  const backOff = (name: string): Omit<Told, 'container'> =>
+  const backOff = (name: string): Omit<PodEvent, 'container'> =>
     warning('BackOff', `Back-off restarting failed container ${name} in pod ${podName}_${namespace}(${uid})`);
   switch (step) {
     case 'start':

@@ -1,19 +1,19 @@
 import type { ContainerStatus, PodStatus } from 'kubernetes-types/core/v1.d.ts';
-import { type KeptPod, toTime } from '../resources.ts';
-import type { Fate } from './behaviour.ts';
+import { type StoredPod, toTime } from '../resources.ts';
+import type { PodSimulation } from './behaviour.ts';
 import {
   crashed,
   creating,
   ended,
-  exchanged,
   initialised,
   notStarted,
   resized,
   running,
+  stoppedForNewImage,
   waitingFor,
 } from './container-status.ts';
 import { imageFor, statusesOf, withStatuses } from './containers.ts';
-import { gatesPass, type Step } from './step.ts';
+import { type PodAction, readinessGatesPass } from './pod-actions.ts';
 
 /** Where a pod runs. */
 export interface Host {
@@ -27,7 +27,7 @@ type Conditions = object[];
 
 /** The pod's conditions with these statuses; a time changes with its status only. */
 const withConditions = (
-  pod: KeptPod,
+  pod: StoredPod,
   now: string,
   wanted: Readonly<Record<string, { status: 'True' | 'False'; reason?: string; message?: string }>>,
 ): Conditions => {
@@ -47,7 +47,7 @@ const withConditions = (
   return [...present.filter(({ type }) => !(type in wanted)), ...made];
 };
 
-const notReady = (pod: KeptPod, now: string, reason = 'ContainersNotReady'): Conditions => {
+const notReady = (pod: StoredPod, now: string, reason = 'ContainersNotReady'): Conditions => {
   const names = (pod.spec?.containers ?? []).map(({ name }) => name).join(' ');
   const why =
     reason === 'ContainersNotReady'
@@ -56,16 +56,16 @@ const notReady = (pod: KeptPod, now: string, reason = 'ContainersNotReady'): Con
   return withConditions(pod, now, { Ready: why, ContainersReady: why });
 };
 
-const ready = (pod: KeptPod, now: string): Conditions =>
+const ready = (pod: StoredPod, now: string): Conditions =>
   withConditions(pod, now, {
     ContainersReady: { status: 'True' },
-    Ready: gatesPass(pod) ? { status: 'True' } : { status: 'False', reason: 'ReadinessGatesNotReady' },
+    Ready: readinessGatesPass(pod) ? { status: 'True' } : { status: 'False', reason: 'ReadinessGatesNotReady' },
   });
 
-const admitted = (pod: KeptPod, { ip }: Host, now: string): object => {
+const admitted = (pod: StoredPod, { ip }: Host, now: string): object => {
   const { containers = [], initContainers = [] } = pod.spec ?? {};
   const begun = { Initialized: { status: 'True' }, PodReadyToStartContainers: { status: 'True' } } as const;
-  const base = { ...pod, status: { ...pod.status, conditions: notReady(pod, now) } } as KeptPod;
+  const base = { ...pod, status: { ...pod.status, conditions: notReady(pod, now) } } as StoredPod;
   return {
     phase: 'Pending',
     startTime: now,
@@ -77,7 +77,7 @@ const admitted = (pod: KeptPod, { ip }: Host, now: string): object => {
   };
 };
 
-const started = (pod: KeptPod, host: Host, now: string, isReady: boolean): object => {
+const started = (pod: StoredPod, host: Host, now: string, isReady: boolean): object => {
   const ip = pod.status?.podIP ?? (pod.spec?.hostNetwork === true ? host.ip : host.podIp());
   return {
     phase: 'Running',
@@ -88,11 +88,11 @@ const started = (pod: KeptPod, host: Host, now: string, isReady: boolean): objec
   };
 };
 
-const stopped = (pod: KeptPod, now: string): object => {
+const stopped = (pod: StoredPod, now: string): object => {
   // A pod that never got so far has nothing to stop; it is shown as ended all the same.
   const none = statusesOf(pod).length === 0;
   const shown = none
-    ? ({ ...pod, status: { containerStatuses: (pod.spec?.containers ?? []).map(creating) } } as KeptPod)
+    ? ({ ...pod, status: { containerStatuses: (pod.spec?.containers ?? []).map(creating) } } as StoredPod)
     : pod;
   return {
     phase: 'Succeeded',
@@ -104,7 +104,7 @@ const stopped = (pod: KeptPod, now: string): object => {
 const BAD = /--(crash-loop|dies-after-ready)$/;
 
 /** Those of a bad image crash; all do when it is the pod that is bad. */
-const crash = (pod: KeptPod, now: string): object => {
+const crash = (pod: StoredPod, now: string): object => {
   const isBad = (status: ContainerStatus): boolean => BAD.test(imageFor(pod, status));
   const some = statusesOf(pod).some(isBad);
   return {
@@ -116,7 +116,7 @@ const crash = (pod: KeptPod, now: string): object => {
   };
 };
 
-const evicted = (pod: KeptPod, now: string): object => ({
+const evicted = (pod: StoredPod, now: string): object => ({
   phase: 'Failed',
   reason: 'Evicted',
   message: 'The node was low on resource: ephemeral-storage.',
@@ -124,16 +124,16 @@ const evicted = (pod: KeptPod, now: string): object => ({
   ...withStatuses(pod, (status) => ended(pod, status, now, 137, 'Error')),
 });
 
-const pulling = (pod: KeptPod, reason: string, message: (image: string) => string): object =>
+const pulling = (pod: StoredPod, reason: string, message: (image: string) => string): object =>
   withStatuses(pod, (status) => waitingFor(status, reason, message(imageFor(pod, status))));
 
 const PENDING = 'PodResizePending';
 const IN_PROGRESS = 'PodResizeInProgress';
 
 /** The conditions of a resize; none is there when nothing is to be resized. */
-const resizing = (pod: KeptPod, now: string, type?: string, why?: { reason: string; message: string }): object => {
+const resizing = (pod: StoredPod, now: string, type?: string, why?: { reason: string; message: string }): object => {
   const others = (pod.status?.conditions ?? []).filter((each) => each.type !== PENDING && each.type !== IN_PROGRESS);
-  const base = { ...pod, status: { ...pod.status, conditions: others } } as KeptPod;
+  const base = { ...pod, status: { ...pod.status, conditions: others } } as StoredPod;
   return {
     conditions: type === undefined ? others : withConditions(base, now, { [type]: { status: 'True', ...why } }),
   };
@@ -151,7 +151,12 @@ const REFUSALS = {
 } as const;
 
 /** The pod's status after a step; undefined for steps that are not about its status. */
-export const statusAfter = (step: Step, pod: KeptPod, host: Host, fate: Fate): PodStatus | undefined => {
+export const statusAfter = (
+  step: PodAction,
+  pod: StoredPod,
+  host: Host,
+  fate: PodSimulation,
+): PodStatus | undefined => {
   const now = toTime(host.now);
   const changes = ((): object | undefined => {
     switch (step) {
@@ -186,11 +191,14 @@ export const statusAfter = (step: Step, pod: KeptPod, host: Host, fate: Fate): P
       case 'fail':
         return evicted(pod, now);
       case 'change-image':
-        return { conditions: notReady(pod, now), ...withStatuses(pod, (status) => exchanged(pod, status, now)) };
+        return {
+          conditions: notReady(pod, now),
+          ...withStatuses(pod, (status) => stoppedForNewImage(pod, status, now)),
+        };
       case 'begin-resize':
         return resizing(pod, now, IN_PROGRESS);
       case 'refuse-resize':
-        return resizing(pod, now, PENDING, REFUSALS[fate.resizing === 'deferred' ? 'deferred' : 'infeasible']);
+        return resizing(pod, now, PENDING, REFUSALS[fate.resize === 'deferred' ? 'deferred' : 'infeasible']);
       case 'resize':
         return { ...resizing(pod, now), ...withStatuses(pod, (status) => resized(pod, status)) };
       case 'end-resize':

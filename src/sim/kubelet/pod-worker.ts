@@ -1,61 +1,61 @@
 import { isKubeError } from '../../kube/index.ts';
 import type { Clock, Timer } from '../../runtime/index.ts';
 import type { EventRecorder } from '../controllers/index.ts';
-import { subjectOf } from '../controllers/index.ts';
-import { type KeptNode, type KeptPod, nodes, pods } from '../resources.ts';
-import type { Machinery } from '../types.ts';
-import { type Delays, fateOf, OFFLINE, POWER } from './behaviour.ts';
-import { spreadOf } from './digest.ts';
-import { eventsOf } from './pod-events.ts';
+import { involvedObject } from '../controllers/index.ts';
+import { nodes, pods, type StoredNode, type StoredPod } from '../resources.ts';
+import type { ApiServer } from '../types.ts';
+import { type Delays, OFFLINE, POWER, podSimulation } from './behaviour.ts';
+import { podJitter } from './digest.ts';
+import { actionDelay, nextAction, type PodAction } from './pod-actions.ts';
+import { eventsAfter } from './pod-events.ts';
 import { type Host, statusAfter } from './pod-status.ts';
-import { delayOf, type Step, stepOf } from './step.ts';
 
 export interface PodWorkerOptions {
-  machinery: Machinery;
+  apiServer: ApiServer;
   clock: Clock;
   recorder: EventRecorder;
   delays: Delays;
   /** The node as it is now; undefined while it is cut off: nothing happens on it then. */
-  node: () => KeptNode | undefined;
+  node: () => StoredNode | undefined;
   host: Host;
 }
 
 /** Plays the life of one pod on its node. */
 export interface PodWorker {
   /** The pod, or its node, has changed. */
-  look(pod: KeptPod): void;
+  sync(pod: StoredPod): void;
   /** Whatever was under way is not done: the node is cut off, or the pod is gone. */
-  halt(): void;
-  readonly pod: KeptPod;
+  stop(): void;
+  readonly pod: StoredPod;
 }
 
-export const createPodWorker = (first: KeptPod, options: PodWorkerOptions): PodWorker => {
-  const { machinery, clock, recorder, delays, node, host } = options;
+export const createPodWorker = (first: StoredPod, options: PodWorkerOptions): PodWorker => {
+  const { apiServer, clock, recorder, delays, node, host } = options;
   let pod = first;
-  let pending: { step: Step; timer: Timer } | undefined;
+  let pending: { step: PodAction; timer: Timer } | undefined;
 
-  const halt = (): void => {
+  const stop = (): void => {
     pending?.timer.cancel();
     pending = undefined;
   };
 
-  const carryOut = (step: Step, hostNode: KeptNode): void => {
+  const carryOut = (step: PodAction, hostNode: StoredNode): void => {
     const { namespace, name, uid } = pod.metadata;
     if (step === 'remove') {
-      machinery.delete(pods, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } });
+      apiServer.delete(pods, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } });
       return;
     }
     if (step === 'kill-node') {
       const body = { metadata: { annotations: { [POWER]: OFFLINE } } };
-      machinery.patch(nodes, { name: hostNode.metadata.name }, body, { type: 'merge' });
+      apiServer.patch(nodes, { name: hostNode.metadata.name }, body, { type: 'merge' });
       return;
     }
-    const fate = fateOf(pod, hostNode, delays);
+    const fate = podSimulation(pod, hostNode, delays);
     const status = statusAfter(step, pod, { ...host, now: clock.now() }, fate);
-    const told = eventsOf(step, pod);
-    if (status) machinery.update<object>(pods, { ...pod, status }, { subresource: 'status' });
+    const told = eventsAfter(step, pod);
+    if (status) apiServer.update<object>(pods, { ...pod, status }, { subresource: 'status' });
     for (const { type, reason, message, container } of told)
-      recorder.record(subjectOf(pod), type, reason, message, {
+      recorder.record(involvedObject(pod), type, reason, message, {
         host: hostNode.metadata.name,
         ...(container !== undefined && { fieldPath: `spec.containers{${container}}` }),
       });
@@ -78,17 +78,17 @@ export const createPodWorker = (first: KeptPod, options: PodWorkerOptions): PodW
     get pod() {
       return pod;
     },
-    halt,
-    look(next) {
+    stop,
+    sync(next) {
       pod = next;
       const hostNode = node();
       if (!hostNode) return;
-      const fate = fateOf(pod, hostNode, delays);
-      const step = stepOf(pod, fate.behaviour, fate.resizing);
+      const fate = podSimulation(pod, hostNode, delays);
+      const step = nextAction(pod, fate.behaviour, fate.resize);
       if (step === pending?.step) return;
-      halt();
+      stop();
       if (step === undefined) return;
-      const delayMs = delayOf(step, pod, fate, spreadOf(pod.metadata.uid, step));
+      const delayMs = actionDelay(step, pod, fate, podJitter(pod.metadata.uid, step));
       pending = { step, timer: clock.timer(delayMs, fire) };
     },
   };

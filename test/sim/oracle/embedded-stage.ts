@@ -25,13 +25,13 @@ const resourceOf = (plural: Plural) => defineResource<object>({ ...versions[plur
 export const embeddedStages: OpenStage = async (count) => {
   const clock = createVirtualClock(START);
   const random = createChance(count);
-  const { machinery, addNode } = createEmbeddedCluster({
+  const { apiServer, addNode } = createEmbeddedCluster({
     env: { clock, random, log: silentLogger },
     graceMs: 5000,
     delays: { startMs: 300, stopMs: 200, dieMs: 1500, backOffMs: 1000 },
   });
   const namespace = 'o-000000';
-  machinery.create<object>(
+  apiServer.create<object>(
     defineResource({ group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false }),
     {
       metadata: { name: namespace },
@@ -40,7 +40,7 @@ export const embeddedStages: OpenStage = async (count) => {
   const nodes = Array.from({ length: count }, (_, index) => `${namespace}-${index}`);
   const refOf = (plural: Plural, name: string) => (versions[plural].namespaced ? { namespace, name } : { name });
   const listNow = (plural: Plural): readonly Thing[] =>
-    machinery.list(resourceOf(plural), versions[plural].namespaced ? { namespace } : {});
+    apiServer.list(resourceOf(plural), versions[plural].namespaced ? { namespace } : {});
   const until = async (what: string, probe: () => Promise<unknown>): Promise<void> => {
     const end = clock.now() + LIMIT_MS;
     while (!(await probe().catch(() => false))) {
@@ -50,7 +50,7 @@ export const embeddedStages: OpenStage = async (count) => {
   };
   const annotate = (names: readonly string[], annotations: Record<string, string | null>): void => {
     for (const name of names)
-      machinery.patch(resourceOf('nodes'), { name }, { metadata: { annotations } }, { type: 'merge' });
+      apiServer.patch(resourceOf('nodes'), { name }, { metadata: { annotations } }, { type: 'merge' });
   };
   const untilNodes = (names: readonly string[], ready: boolean): Promise<void> =>
     until(`nodes are ${ready ? '' : 'not '}ready`, async () =>
@@ -64,20 +64,20 @@ export const embeddedStages: OpenStage = async (count) => {
   const stage = {
     namespace,
     nodes,
-    get: async (plural: Plural, name: string) => machinery.get<Thing>(resourceOf(plural), refOf(plural, name)),
+    get: async (plural: Plural, name: string) => apiServer.get<Thing>(resourceOf(plural), refOf(plural, name)),
     list: async (plural: Plural) => listNow(plural),
     create: async (plural: Plural, object: object) => {
       const { metadata } = object as Thing;
       const placed = versions[plural].namespaced ? { ...object, metadata: { namespace, ...metadata } } : object;
-      return machinery.create<object>(resourceOf(plural), placed) as Thing;
+      return apiServer.create<object>(resourceOf(plural), placed) as Thing;
     },
     patch: async (plural: Plural, name: string, body: object, subresource?: string) =>
-      machinery.patch<Thing>(resourceOf(plural), refOf(plural, name), body, {
+      apiServer.patch<Thing>(resourceOf(plural), refOf(plural, name), body, {
         type: 'merge',
         ...(subresource !== undefined && { subresource }),
       }),
     remove: async (plural: Plural, name: string, options?: object) =>
-      void machinery.delete(resourceOf(plural), refOf(plural, name), options),
+      void apiServer.delete(resourceOf(plural), refOf(plural, name), options),
     async addNodes(names: readonly string[], spec = {}) {
       for (const name of names) addNode(name, spec);
       await untilNodes(names, true);
@@ -95,7 +95,7 @@ export const embeddedStages: OpenStage = async (count) => {
     until,
     async quiet() {
       let changedAt = clock.now();
-      const end = machinery.subscribe(({ resource }) => {
+      const end = apiServer.subscribe(({ resource }) => {
         if (['pods', 'daemonsets', 'controllerrevisions'].includes(resource.plural)) changedAt = clock.now();
       });
       while (clock.now() - changedAt < QUIET_MS) clock.run(STEP_MS);

@@ -4,7 +4,7 @@ import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/runtime/index.ts';
-import { createMachinery, startApiServer } from '../../../src/sim/index.ts';
+import { createApiServer, startHttpsServer } from '../../../src/sim/index.ts';
 import { startCluster } from '../../cluster/index.ts';
 
 /** What a kubectl command or an API call came back with. */
@@ -153,8 +153,8 @@ export const realSide = async (): Promise<Side> => {
 };
 
 export const embeddedSide = async (): Promise<Side> => {
-  const machinery = createMachinery({ clock: systemClock, random: Math.random });
-  const server = await startApiServer({ machinery, wallClock: systemClock });
+  const apiServer = createApiServer({ clock: systemClock, random: Math.random });
+  const server = await startHttpsServer({ apiServer, wallClock: systemClock });
   const access = { server: server.server, ca: server.certificateAuthority, token: server.token };
   return createSide('embedded', access, server.kubeconfig(), () => server.stop());
 };

@@ -3,7 +3,7 @@ import { type KubeClient, KubeError } from '../../../kube/index.ts';
 import { pods, secrets, serviceAccounts } from '../../../resources/index.ts';
 import { imageReadyPatch, imageReadyRemoval } from '../../../rollout/index.ts';
 import { createLogger, type Env, sleep, systemClock } from '../../../runtime/index.ts';
-import { createMachinery, machineryClient } from '../../../sim/index.ts';
+import { createApiServer, createInProcessClient } from '../../../sim/index.ts';
 import type { ImagePullsOptions, PullTarget } from '../image-pulls.ts';
 import { startFakeRuntime } from './fake-runtime.ts';
 
@@ -40,8 +40,8 @@ export const createWorld = async () => {
     random: () => (seed = (seed * 16807) % 2147483647) / 2147483647,
     log: createLogger({ write: (line) => lines.push(line), now: () => 0, level: 'debug', format: 'text' }),
   };
-  const machinery = createMachinery(env);
-  machinery.create(
+  const apiServer = createApiServer(env);
+  apiServer.create(
     { ...pods, plural: 'namespaces', kind: 'Namespace', namespaced: false },
     {
       apiVersion: 'v1',
@@ -51,7 +51,7 @@ export const createWorld = async () => {
   );
   const runtime = startFakeRuntime();
   await runtime.start();
-  const inner = machineryClient(machinery);
+  const inner = createInProcessClient(apiServer);
   const link = {
     down: false,
     refused: new Set<string>(),
@@ -85,24 +85,24 @@ export const createWorld = async () => {
   };
 
   const ref = { namespace: 'edge', name: 'app' };
-  const podUid = (): string => machinery.get<Pod>(pods, ref).metadata?.uid ?? '';
+  const podUid = (): string => apiServer.get<Pod>(pods, ref).metadata?.uid ?? '';
   return {
     env,
     lines,
     runtime,
     link,
     client,
-    machinery,
-    pod: (): Pod => machinery.get<Pod>(pods, ref),
+    apiServer,
+    pod: (): Pod => apiServer.get<Pod>(pods, ref),
     createPod(): Pod {
-      machinery.create<Pod>(pods, {
+      apiServer.create<Pod>(pods, {
         apiVersion: 'v1',
         kind: 'Pod',
         metadata: ref,
         spec: { nodeName: 'n', containers: [{ name: 'app', image: 'app:v0' }] },
       });
       const ready = { type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' };
-      return machinery.patch<Pod>(
+      return apiServer.patch<Pod>(
         pods,
         ref,
         { status: { conditions: [ready] } },
@@ -110,7 +110,7 @@ export const createWorld = async () => {
       );
     },
     announce: (hash: string): Pod =>
-      machinery.patch<Pod>(
+      apiServer.patch<Pod>(
         pods,
         ref,
         {
@@ -122,7 +122,7 @@ export const createWorld = async () => {
       ),
     /** What the manager writes where it updates itself. */
     ask: (hash: string): Pod =>
-      machinery.patch<Pod>(
+      apiServer.patch<Pod>(
         pods,
         ref,
         imageReadyPatch(
@@ -133,20 +133,20 @@ export const createWorld = async () => {
         { type: 'strategic', subresource: 'status' },
       ),
     unask: (): Pod => {
-      const { uid = '', resourceVersion = '' } = machinery.get<Pod>(pods, ref).metadata ?? {};
+      const { uid = '', resourceVersion = '' } = apiServer.get<Pod>(pods, ref).metadata ?? {};
       const how = { type: 'strategic', subresource: 'status' } as const;
-      return machinery.patch<Pod>(pods, ref, imageReadyRemoval({ uid, resourceVersion }), how);
+      return apiServer.patch<Pod>(pods, ref, imageReadyRemoval({ uid, resourceVersion }), how);
     },
-    deletePod: (): void => void machinery.delete(pods, ref, { gracePeriodSeconds: 0 }),
+    deletePod: (): void => void apiServer.delete(pods, ref, { gracePeriodSeconds: 0 }),
     condition: (type: string) =>
-      machinery.get<Pod>(pods, ref).status?.conditions?.find((condition) => condition.type === type),
+      apiServer.get<Pod>(pods, ref).status?.conditions?.find((condition) => condition.type === type),
     addSecret(name: string, auths: Record<string, string>): void {
       const entries = Object.entries(auths).map(([key, login]) => [
         key,
         { auth: Buffer.from(login).toString('base64') },
       ]);
       const json = JSON.stringify({ auths: Object.fromEntries(entries) as unknown });
-      machinery.create<Secret>(secrets, {
+      apiServer.create<Secret>(secrets, {
         apiVersion: 'v1',
         kind: 'Secret',
         metadata: { namespace: 'edge', name },
@@ -155,7 +155,7 @@ export const createWorld = async () => {
       });
     },
     addServiceAccount(name: string, ...pullSecrets: string[]): void {
-      machinery.create<ServiceAccount>(serviceAccounts, {
+      apiServer.create<ServiceAccount>(serviceAccounts, {
         apiVersion: 'v1',
         kind: 'ServiceAccount',
         metadata: { namespace: 'edge', name },

@@ -10,11 +10,11 @@ import { controllerRevisions, customResourceDefinitions, daemonSets } from '../.
 import { type DaemonRolloutStatus, daemonRolloutCrd } from '../../../rollout/index.ts';
 import { createVirtualClock, silentLogger, systemClock } from '../../../runtime/index.ts';
 import {
-  type ApiServer,
-  type AuditedCall,
+  type AuditEvent,
   createEmbeddedCluster,
-  machineryClient,
-  startApiServer,
+  createInProcessClient,
+  type HttpsServer,
+  startHttpsServer,
 } from '../../../sim/index.ts';
 import { main } from '../../main.ts';
 import type { Ran } from './world.ts';
@@ -29,14 +29,14 @@ const namespace = 'default';
 export const createEmbedded = (random: () => number) => {
   const clock = createVirtualClock(systemClock.now() - 3 * HOUR_MS);
   const cluster = createEmbeddedCluster({ env: { clock, random, log: silentLogger } });
-  const client = machineryClient(cluster.machinery);
+  const client = createInProcessClient(cluster.apiServer);
   const dir = mkdtempSync(path.join(tmpdir(), 'edgeset-undo-'));
-  let server: ApiServer;
+  let server: HttpsServer;
   before(async () => {
     await client.create(customResourceDefinitions, daemonRolloutCrd);
     for (const name of ['node-1', 'node-2']) cluster.addNode(name);
-    server = await startApiServer({
-      machinery: cluster.machinery,
+    server = await startHttpsServer({
+      apiServer: cluster.apiServer,
       wallClock: systemClock,
       audit: (call) => world.heard(call),
     });
@@ -53,7 +53,7 @@ export const createEmbedded = (random: () => number) => {
 
   const world = {
     /** Told of each call to the API server before it is answered. */
-    heard: (_call: AuditedCall): void => {},
+    heard: (_call: AuditEvent): void => {},
     cluster,
     client,
     settle,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isKubeError, type Resource } from '../../../kube/index.ts';
-import { setUp } from '../testing/index.ts';
+import { createTestServer } from '../testing/index.ts';
 
 const definitions: Resource = {
   group: 'apiextensions.k8s.io',
@@ -79,37 +79,37 @@ interface Widget {
 }
 
 const filled = () => {
-  const { machinery } = setUp();
-  machinery.create<object>(definitions, definition);
+  const { apiServer } = createTestServer();
+  apiServer.create<object>(definitions, definition);
   const create = (spec: object, name = 'w', more: object = {}): Widget =>
-    machinery.create<object>(widgets(), { metadata: { namespace: 'default', name }, spec, ...more }) as Widget;
-  return { machinery, create };
+    apiServer.create<object>(widgets(), { metadata: { namespace: 'default', name }, spec, ...more }) as Widget;
+  return { apiServer, create };
 };
 
 const ref = { namespace: 'default', name: 'w' };
 
 describe('custom resources', () => {
   it('are served once their definition is there, and gone with it', () => {
-    const { machinery } = setUp();
+    const { apiServer } = createTestServer();
     assert.throws(
-      () => machinery.list(widgets()),
+      () => apiServer.list(widgets()),
       (error) => isKubeError(error, 'NotFound'),
     );
-    machinery.create<object>(definitions, definition);
-    const { status } = machinery.get<{ status: { conditions: { type: string; status: string }[] } }>(definitions, {
+    apiServer.create<object>(definitions, definition);
+    const { status } = apiServer.get<{ status: { conditions: { type: string; status: string }[] } }>(definitions, {
       name: 'widgets.test.io',
     });
     assert.deepEqual(
       status.conditions.map(({ type, status: is }) => `${type} ${is}`),
       ['NamesAccepted True', 'Established True'],
     );
-    machinery.create<object>(widgets(), { metadata: ref, spec: { size: 2 } });
+    apiServer.create<object>(widgets(), { metadata: ref, spec: { size: 2 } });
     const told: string[] = [];
-    machinery.subscribe(({ type, object }) => told.push(`${type} ${object.metadata.name}`));
-    machinery.delete(definitions, { name: 'widgets.test.io' });
+    apiServer.subscribe(({ type, object }) => told.push(`${type} ${object.metadata.name}`));
+    apiServer.delete(definitions, { name: 'widgets.test.io' });
     assert.deepEqual(told, ['DELETED widgets.test.io', 'DELETED w']);
     assert.throws(
-      () => machinery.list(widgets()),
+      () => apiServer.list(widgets()),
       (error) => isKubeError(error, 'NotFound'),
     );
   });
@@ -140,41 +140,41 @@ describe('custom resources', () => {
   });
 
   it('are held to rules about their past, and only when they have one', () => {
-    const { machinery, create } = filled();
+    const { apiServer, create } = filled();
     create({ size: 4 });
     const shrink = { spec: { size: 2 } };
-    assert.throws(() => machinery.patch(widgets(), ref, shrink, { type: 'merge' }), /it never shrinks/);
+    assert.throws(() => apiServer.patch(widgets(), ref, shrink, { type: 'merge' }), /it never shrinks/);
     assert.equal(
-      machinery.patch<Widget>(widgets(), ref, { spec: { size: 6 } }, { type: 'merge' }).metadata.generation,
+      apiServer.patch<Widget>(widgets(), ref, { spec: { size: 6 } }, { type: 'merge' }).metadata.generation,
       2,
     );
   });
 
   it('take their status at /status alone', () => {
-    const { machinery, create } = filled();
+    const { apiServer, create } = filled();
     assert.equal(create({ size: 2 }, 'w', { status: { phase: 'x' } }).status, undefined);
     const both = { spec: { size: 4 }, metadata: { labels: { a: 'b' } }, status: { phase: 'y' } };
-    const next = machinery.patch<Widget>(widgets(), ref, both, { type: 'merge', subresource: 'status' });
+    const next = apiServer.patch<Widget>(widgets(), ref, both, { type: 'merge', subresource: 'status' });
     assert.deepEqual([next.spec.size, next.status, next.metadata.generation], [2, { phase: 'y' }, 1]);
     assert.equal('labels' in next.metadata, false);
   });
 
   it('read the same in each of their versions', () => {
-    const { machinery, create } = filled();
+    const { apiServer, create } = filled();
     create({ size: 2 });
-    const old = machinery.get<Widget>(widgets('v1alpha1'), ref);
+    const old = apiServer.get<Widget>(widgets('v1alpha1'), ref);
     assert.equal(old.apiVersion, 'test.io/v1alpha1');
-    machinery.update(widgets('v1alpha1'), { ...old, spec: { ...old.spec, size: 8 } });
-    const now = machinery.get<Widget>(widgets(), ref);
+    apiServer.update(widgets('v1alpha1'), { ...old, spec: { ...old.spec, size: 8 } });
+    const now = apiServer.get<Widget>(widgets(), ref);
     assert.deepEqual([now.apiVersion, now.spec.size], ['test.io/v1', 8]);
   });
 
   it('are replaced only by who says which version they replace', () => {
-    const { machinery, create } = filled();
+    const { apiServer, create } = filled();
     create({ size: 2 });
     const blind = { metadata: ref, spec: { size: 4 } };
     assert.throws(
-      () => machinery.update<object>(widgets(), blind),
+      () => apiServer.update<object>(widgets(), blind),
       /metadata.resourceVersion: Invalid value: 0: must be specified/,
     );
   });

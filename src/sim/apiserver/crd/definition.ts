@@ -1,12 +1,12 @@
-import type { Strategy } from '../kinds/strategy.ts';
-import { type Cause } from '../refusal.ts';
-import { invalidValue, required } from '../strategy/causes.ts';
-import { inEach, inField, under } from '../strategy/shaping.ts';
+import { type StatusCause } from '../errors.ts';
+import { invalidValue, requiredField } from '../registry/strategies/causes.ts';
+import { mapField, mapItems, withDefaultFields } from '../registry/strategies/shaping.ts';
+import type { Strategy } from '../registry/strategy.ts';
 import { arrayOf, at, type Json, recordOf, textOf } from '../value/index.ts';
 
 const withNames = (spec: Json): Json =>
-  inField(spec, 'names', (names) =>
-    under(names, { singular: textOf(names.kind).toLowerCase(), listKind: `${textOf(names.kind)}List` }),
+  mapField(spec, 'names', (names) =>
+    withDefaultFields(names, { singular: textOf(names.kind).toLowerCase(), listKind: `${textOf(names.kind)}List` }),
   );
 
 const storageVersion = (object: Json): string =>
@@ -47,40 +47,40 @@ export const establish = (object: Json, time: string): Json => {
 
 const isEmpty = (value: unknown): boolean => value === undefined || value === '';
 
-const validate = (object: Json): Cause[] => {
-  const causes: Cause[] = [];
+const validate = (object: Json): StatusCause[] => {
+  const causes: StatusCause[] = [];
   const name = textOf(at(object, 'metadata', 'name'));
   const group = textOf(at(object, 'spec', 'group'));
   const plural = textOf(at(object, 'spec', 'names', 'plural'));
   if (name !== `${plural}.${group}`)
     causes.push(invalidValue('metadata.name', name, 'must be spec.names.plural+"."+spec.group'));
   for (const field of ['group', 'scope'])
-    if (isEmpty(at(object, 'spec', field))) causes.push(required(`spec.${field}`));
+    if (isEmpty(at(object, 'spec', field))) causes.push(requiredField(`spec.${field}`));
   const versions = arrayOf(at(object, 'spec', 'versions'));
   if (versions.filter((version) => at(version, 'storage') === true).length !== 1)
     causes.push(invalidValue('spec.versions', versions, 'must have exactly one version marked as storage version'));
   for (const field of ['plural', 'singular', 'kind', 'listKind'])
-    if (isEmpty(at(object, 'spec', 'names', field))) causes.push(required(`spec.names.${field}`));
+    if (isEmpty(at(object, 'spec', 'names', field))) causes.push(requiredField(`spec.names.${field}`));
   for (const [index, version] of versions.entries())
     if (at(version, 'schema', 'openAPIV3Schema') === undefined)
-      causes.push(required(`spec.versions[${index}].schema.openAPIV3Schema`, 'schemas are required'));
+      causes.push(requiredField(`spec.versions[${index}].schema.openAPIV3Schema`, 'schemas are required'));
   return causes;
 };
 
 /** CustomResourceDefinitions themselves. */
 export const definitionStrategy: Strategy = {
-  generation: true,
+  hasGeneration: true,
   defaults: (object) =>
-    inField(object, 'spec', (spec) =>
-      inEach(under(withNames(spec), { conversion: { strategy: 'None' } }), 'versions', (version) =>
-        under(version, { served: false, storage: false }),
+    mapField(object, 'spec', (spec) =>
+      mapItems(withDefaultFields(withNames(spec), { conversion: { strategy: 'None' } }), 'versions', (version) =>
+        withDefaultFields(version, { served: false, storage: false }),
       ),
     ),
-  prepareCreate: (object) => ({
+  prepareForCreate: (object) => ({
     ...object,
     status: { acceptedNames: { kind: '', plural: '' }, conditions: [], storedVersions: [storageVersion(object)] },
   }),
-  prepareUpdate(object, previous) {
+  prepareForUpdate(object, previous) {
     const stored = arrayOf(at(previous, 'status', 'storedVersions'));
     const storage = storageVersion(object);
     const status = recordOf(previous.status);

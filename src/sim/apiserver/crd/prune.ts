@@ -3,12 +3,12 @@ import { isRecord, type Json, recordOf } from '../value/index.ts';
 const KEPT_AT_ROOT = ['apiVersion', 'kind', 'metadata'];
 
 /** The value without the fields that its schema does not name. Gives back the value itself when it has none. */
-export const prune = (value: unknown, schema: Json, isRoot: boolean): unknown => {
+export const pruneUnknownFields = (value: unknown, schema: Json, isRoot: boolean): unknown => {
   if (Array.isArray(value)) {
     const items = recordOf(schema.items);
     let changed = false;
     const next = (value as unknown[]).map((item) => {
-      const pruned = prune(item, items, false);
+      const pruned = pruneUnknownFields(item, items, false);
       changed ||= pruned !== item;
       return pruned;
     });
@@ -25,8 +25,8 @@ export const prune = (value: unknown, schema: Json, isRoot: boolean): unknown =>
     if ((isRoot || embedded) && KEPT_AT_ROOT.includes(name)) continue;
     const own = properties[name];
     let next = item;
-    if (isRecord(own)) next = prune(item, own, false);
-    else if (isRecord(additionalProperties)) next = prune(item, additionalProperties, false);
+    if (isRecord(own)) next = pruneUnknownFields(item, own, false);
+    else if (isRecord(additionalProperties)) next = pruneUnknownFields(item, additionalProperties, false);
     else if (additionalProperties !== true && !keeps) next = undefined;
     if (next === item) continue;
     copy ??= { ...value };

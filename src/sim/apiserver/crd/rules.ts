@@ -1,10 +1,10 @@
-import type { Cause } from '../refusal.ts';
+import type { StatusCause } from '../errors.ts';
 import { arrayOf, isRecord, type Json, recordOf, textOf } from '../value/index.ts';
 import { compile } from './cel.ts';
 
 const RULES = 'x-kubernetes-validations';
 
-const NONE: readonly Cause[] = [];
+const NONE: readonly StatusCause[] = [];
 
 /** Whether anything in a schema has rules, so that what has none costs nothing. */
 const withRules = new WeakMap<Json, boolean>();
@@ -95,7 +95,7 @@ const messageOf = (rule: Json, variables: Record<string, unknown>): string => {
   return textOf(rule.message).trim() || `failed rule: ${textOf(rule.rule).trim()}`;
 };
 
-const faultOf = (rule: Json, variables: Record<string, unknown>, schema: Json, path: string): Cause[] => {
+const faultOf = (rule: Json, variables: Record<string, unknown>, schema: Json, path: string): StatusCause[] => {
   const field = `${path}${textOf(rule.fieldPath)}` || '<nil>';
   const kind = kindOf(schema);
   try {
@@ -136,7 +136,7 @@ const isTransition = (rule: Json): boolean => /\boldSelf\b/.test(textOf(rule.rul
 const good = new WeakMap<object, Json>();
 
 /** The faults that the schema's rules find. Rules that speak of `oldSelf` are asked only when there is one. */
-export const ruleFaults = (value: unknown, old: unknown, schema: Json, path: string): readonly Cause[] => {
+export const validateRules = (value: unknown, old: unknown, schema: Json, path: string): readonly StatusCause[] => {
   if (value === undefined || value === null || !hasRules(schema)) return NONE;
   if (typeof value !== 'object' || hasTransitions(schema)) return faultsOf(value, old, schema, path);
   if (good.get(value) === schema) return NONE;
@@ -145,9 +145,9 @@ export const ruleFaults = (value: unknown, old: unknown, schema: Json, path: str
   return faults;
 };
 
-const faultsOf = (value: unknown, old: unknown, schema: Json, path: string): Cause[] => {
+const faultsOf = (value: unknown, old: unknown, schema: Json, path: string): StatusCause[] => {
   const rules = arrayOf(schema[RULES]).map(recordOf);
-  const faults: Cause[] = [];
+  const faults: StatusCause[] = [];
   if (rules.length > 0) {
     const self = celValue(value, schema);
     for (const rule of rules) {
@@ -160,13 +160,13 @@ const faultsOf = (value: unknown, old: unknown, schema: Json, path: string): Cau
   if (Array.isArray(value)) {
     const items = recordOf(schema.items);
     for (const [index, item] of (value as unknown[]).entries())
-      faults.push(...ruleFaults(item, oldItem(item, old, schema), items, `${path}[${index}]`));
+      faults.push(...validateRules(item, oldItem(item, old, schema), items, `${path}[${index}]`));
   } else if (isRecord(value)) {
     const properties = recordOf(schema.properties);
     for (const [name, item] of Object.entries(value)) {
       const part = properties[name] ?? schema.additionalProperties;
       const before = isRecord(old) ? old[name] : undefined;
-      if (isRecord(part)) faults.push(...ruleFaults(item, before, part, path === '' ? name : `${path}.${name}`));
+      if (isRecord(part)) faults.push(...validateRules(item, before, part, path === '' ? name : `${path}.${name}`));
     }
   }
   return faults;

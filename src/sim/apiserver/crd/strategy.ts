@@ -1,12 +1,12 @@
-import type { Strategy } from '../kinds/strategy.ts';
-import type { Cause } from '../refusal.ts';
+import type { StatusCause } from '../errors.ts';
+import type { Strategy } from '../registry/strategy.ts';
 import { at, type Json, recordOf, withPath } from '../value/index.ts';
 import { withDefaults } from './defaults.ts';
-import { prune } from './prune.ts';
-import { ruleFaults } from './rules.ts';
-import { blocksRules, schemaFaults } from './validate.ts';
+import { pruneUnknownFields } from './prune.ts';
+import { validateRules } from './rules.ts';
+import { preventsRuleEvaluation, validateSchema } from './validation.ts';
 
-const NOT_CHECKED: Cause = {
+const NOT_CHECKED: StatusCause = {
   reason: 'FieldValueInvalid',
   message:
     'Invalid value: null: some validation rules were not checked because the object was invalid; ' +
@@ -14,9 +14,11 @@ const NOT_CHECKED: Cause = {
   field: '<nil>',
 };
 
-const faults = (object: Json, previous: Json | undefined, schema: Json): readonly Cause[] => {
-  const found = schemaFaults(object, schema, '');
-  return blocksRules(found) ? [...found, NOT_CHECKED] : [...found, ...ruleFaults(object, previous, schema, '')];
+const faults = (object: Json, previous: Json | undefined, schema: Json): readonly StatusCause[] => {
+  const found = validateSchema(object, schema, '');
+  return preventsRuleEvaluation(found)
+    ? [...found, NOT_CHECKED]
+    : [...found, ...validateRules(object, previous, schema, '')];
 };
 
 /** Custom resources: their schema says what they may hold, and how it is filled in. */
@@ -24,11 +26,11 @@ export const customStrategy = (schema: Json, hasStatus: boolean): Strategy => {
   const withStatusOf = (object: Json, previous: Json | undefined): Json =>
     hasStatus ? withPath(object, ['status'], previous?.status) : object;
   return {
-    generation: true,
-    unconditionalUpdate: false,
-    defaults: (object) => withDefaults(prune(object, schema, true), schema) as Json,
-    prepareCreate: (object) => withStatusOf(object, undefined),
-    prepareUpdate: (object, previous) => withStatusOf(object, previous),
+    hasGeneration: true,
+    allowUnconditionalUpdate: false,
+    defaults: (object) => withDefaults(pruneUnknownFields(object, schema, true), schema) as Json,
+    prepareForCreate: (object) => withStatusOf(object, undefined),
+    prepareForUpdate: (object, previous) => withStatusOf(object, previous),
     validate: (object, previous) => [...faults(object, previous, schema)],
     subresources: hasStatus
       ? {

@@ -1,8 +1,8 @@
-import type { Answer, Call } from './answer.ts';
-import { routeOf } from './route.ts';
+import type { Request, Response } from './exchange.ts';
+import { parseRoute } from './route.ts';
 
 /** One call about resources that was answered, as an audit log would tell of it; a watch once it has ended. */
-export interface AuditedCall {
+export interface AuditEvent {
   /** Milliseconds of the cluster's time. */
   readonly receivedAt: number;
   readonly answeredAt: number;
@@ -34,17 +34,17 @@ const parsed = (body: Buffer | undefined): unknown => {
   }
 };
 
-export interface Listener {
+export interface AuditRecorder {
   /** The call to be served in place of the one that came. */
-  readonly call: Call;
-  tell(status: number, response: unknown): void;
+  readonly call: Request;
+  respond(status: number, response: unknown): void;
 }
 
 /** Listens to one call. */
-export const listenTo = (
-  call: Call,
-  { now, version, audit }: { now: () => number; version: number; audit: (call: AuditedCall) => void },
-): Listener => {
+export const auditCall = (
+  call: Request,
+  { now, version, audit }: { now: () => number; version: number; audit: (call: AuditEvent) => void },
+): AuditRecorder => {
   const receivedAt = now();
   let body: Buffer | undefined;
   return {
@@ -55,8 +55,8 @@ export const listenTo = (
         return body;
       },
     },
-    tell(status, response) {
-      const route = routeOf(call.path);
+    respond(status, response) {
+      const route = parseRoute(call.path);
       if (!route) return;
       const { group, plural, subresource, namespace, name } = route;
       audit({
@@ -81,4 +81,4 @@ export const listenTo = (
   };
 };
 
-export const bodyOf = (answer: Answer): unknown => (answer.is === 'json' ? answer.body : undefined);
+export const responseBody = (answer: Response): unknown => (answer.is === 'json' ? answer.body : undefined);

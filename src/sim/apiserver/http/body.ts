@@ -1,6 +1,6 @@
-import { isProtobuf } from '../protobuf/media.ts';
-import { badRequest, Refusal } from '../refusal.ts';
+import { badRequest, StatusError } from '../errors.ts';
 import { isRecord, type Json } from '../value/index.ts';
+import { isProtobuf } from './protobuf-media.ts';
 
 const parseYaml = async (text: string): Promise<unknown> => {
   // Heavy, and only kubectl's server-side apply sends it.
@@ -8,8 +8,8 @@ const parseYaml = async (text: string): Promise<unknown> => {
   return parse(text) as unknown;
 };
 
-const unsupported = (type: string): Refusal =>
-  new Refusal(
+const unsupported = (type: string): StatusError =>
+  new StatusError(
     'BadRequest',
     415,
     'UnsupportedMediaType',
@@ -18,7 +18,7 @@ const unsupported = (type: string): Refusal =>
 
 const parse = async (body: Buffer, type: string): Promise<unknown> => {
   if (isProtobuf(type)) {
-    const { decodeObject } = await import('../protobuf/index.ts');
+    const { decodeObject } = await import('./protobuf-index.ts');
     return decodeObject(body);
   }
   const text = body.toString('utf8');
@@ -35,7 +35,7 @@ export const readValue = async (body: Buffer, type: string): Promise<unknown> =>
   try {
     return await parse(body, type);
   } catch (error) {
-    if (error instanceof Refusal) throw error;
+    if (error instanceof StatusError) throw error;
     const why = error instanceof Error ? error.message : String(error);
     throw Object.assign(badRequest(`error decoding the body: ${why}`), { cause: error });
   }
@@ -57,5 +57,5 @@ const patchTypes = {
 export const patchTypeOf = (type: string): (typeof patchTypes)[keyof typeof patchTypes] => {
   const media = type.split(';', 1)[0]?.trim() ?? '';
   if (Object.hasOwn(patchTypes, media)) return patchTypes[media as keyof typeof patchTypes];
-  throw new Refusal('BadRequest', 415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
+  throw new StatusError('BadRequest', 415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
 };

@@ -1,4 +1,4 @@
-import { apiVersionOf, type Kind, type Registry, type Subresource } from '../kinds/index.ts';
+import { apiVersionOf, type Kind, type Registry, type Subresource } from '../registry/index.ts';
 import type { Json } from '../value/index.ts';
 import { reviewKinds } from './reviews.ts';
 
@@ -114,12 +114,12 @@ const aggregatedResource = (resource: Listed): Json => ({
 });
 
 /** `/api` (the core group) or `/apis` (all others) in one document. */
-export const aggregated = (registry: Registry, core: boolean): Json => ({
+export const aggregated = (registry: Registry, state: boolean): Json => ({
   kind: 'APIGroupDiscoveryList',
   apiVersion: 'apidiscovery.k8s.io/v2',
   metadata: {},
   items: groupsOf(registry)
-    .filter(({ name }) => (name === '') === core)
+    .filter(({ name }) => (name === '') === state)
     .map(({ name, versions }) => ({
       metadata: name === '' ? {} : { name },
       versions: versions.map(({ version, resources }) => ({

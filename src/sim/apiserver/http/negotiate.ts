@@ -1,6 +1,6 @@
-import { Refusal } from '../refusal.ts';
+import { StatusError } from '../errors.ts';
 
-export type Form = 'object' | 'table' | 'metadata';
+export type ResponseFormat = 'object' | 'table' | 'metadata';
 
 const parameters = (entry: string): Map<string, string> =>
   new Map(
@@ -22,8 +22,8 @@ const MEDIA_TYPES = [
   'vnd.kubernetes.protobuf;stream=watch',
 ].map((type) => `application/${type}`);
 
-const notAcceptable = (): Refusal =>
-  new Refusal(
+const notAcceptable = (): StatusError =>
+  new StatusError(
     'BadRequest',
     406,
     'NotAcceptable',
@@ -32,7 +32,7 @@ const notAcceptable = (): Refusal =>
   );
 
 /** The form that the first media type which can be served asks for. */
-export const formOf = (accept: string): Form => {
+export const negotiateFormat = (accept: string): ResponseFormat => {
   if (accept === '') return 'object';
   for (const entry of accept.split(',')) {
     const type = entry.split(';', 1)[0]?.trim();

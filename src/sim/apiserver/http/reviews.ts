@@ -1,9 +1,9 @@
-import type { Core } from '../core/core.ts';
-import { timeText } from '../core/core.ts';
-import { methodNotAllowed } from '../refusal.ts';
+import { methodNotAllowed } from '../errors.ts';
+import type { ServerState } from '../handlers/state.ts';
+import { formatTime } from '../handlers/state.ts';
 import { isRecord, type Json, textOf } from '../value/index.ts';
-import { type Answer, type Call, json } from './answer.ts';
 import { readObject } from './body.ts';
+import { json, type Request, type Response } from './exchange.ts';
 import type { Route } from './route.ts';
 import type { User } from './tokens.ts';
 
@@ -15,18 +15,18 @@ const EVERYTHING = {
 
 const userInfo = ({ name, groups }: User): Json => ({ username: name, groups });
 
-type Review = (body: Json, call: Call, core: Core) => Json;
+type Review = (body: Json, call: Request, state: ServerState) => Json;
 
 const allowed: Review = () => ({ status: { allowed: true, reason: 'every known user may do everything' } });
 
 const reviews: Readonly<Record<string, Review>> = {
-  'authentication.k8s.io/selfsubjectreviews': (_, call, core) => ({
-    metadata: { creationTimestamp: timeText(core.clock.now()) },
+  'authentication.k8s.io/selfsubjectreviews': (_, call, state) => ({
+    metadata: { creationTimestamp: formatTime(state.clock.now()) },
     status: { userInfo: userInfo(call.user) },
   }),
-  'authentication.k8s.io/tokenreviews': (body, _, core) => {
+  'authentication.k8s.io/tokenreviews': (body, _, state) => {
     const spec = isRecord(body.spec) ? body.spec : {};
-    const user = core.tokens.find(textOf(spec.token), core.clock.now());
+    const user = state.tokens.find(textOf(spec.token), state.clock.now());
     return { status: user ? { authenticated: true, user: userInfo(user) } : { error: 'the token is not known' } };
   },
   'authorization.k8s.io/selfsubjectaccessreviews': allowed,
@@ -44,11 +44,11 @@ export const reviewKinds: readonly { group: string; plural: string; kind: string
 ];
 
 /** The answer to a question about users and rights; undefined when the route leads elsewhere. */
-export const reviewOf = async (core: Core, route: Route, call: Call): Promise<Answer | undefined> => {
+export const serveReview = async (state: ServerState, route: Route, call: Request): Promise<Response | undefined> => {
   const review = route.version === 'v1' ? reviews[`${route.group}/${route.plural}`] : undefined;
   if (!review || route.name !== undefined) return undefined;
   if (call.method !== 'POST') throw methodNotAllowed();
   const body = await readObject(await call.body(), call.contentType);
   const kind = reviewKinds.find(({ plural }) => plural === route.plural)?.kind;
-  return json({ ...body, kind, apiVersion: `${route.group}/v1`, ...review(body, call, core) }, 201);
+  return json({ ...body, kind, apiVersion: `${route.group}/v1`, ...review(body, call, state) }, 201);
 };

@@ -9,7 +9,7 @@ export interface Route {
 }
 
 /** Reads `/api/v1/...` and `/apis/group/version/...`; undefined for what is no path of a resource. */
-export const routeOf = (path: string): Route | undefined => {
+export const parseRoute = (path: string): Route | undefined => {
   let steps: string[];
   try {
     steps = path.split('/').slice(1).map(decodeURIComponent);

@@ -6,7 +6,7 @@ export interface User {
 }
 
 /** Who may call. Authentication only: every user that is known may do everything. */
-export interface Tokens {
+export interface TokenStore {
   /** A token for a service account, good until `expiresAt` (ms). */
   issue(account: string, expiresAt: number): string;
   add(token: string, user: User): void;
@@ -18,7 +18,7 @@ const groupsOf = (account: string): string[] => {
   return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];
 };
 
-export const createTokens = (random: () => number): Tokens => {
+export const createTokenStore = (random: () => number): TokenStore => {
   const users = new Map<string, { user: User; expiresAt: number }>();
   // Found by hash, so that the time of a look-up tells nothing of the tokens.
   const hash = (token: string): string => createHash('sha256').update(token).digest('hex');

@@ -1,11 +1,11 @@
 import { sleep } from '../../../runtime/index.ts';
-import type { Core } from '../core/core.ts';
-import { openWatch, type WatchMessage, type WatchRequest } from '../core/watch.ts';
-import { apiVersionOf, type Kind } from '../kinds/index.ts';
-import { statusOf } from '../refusal.ts';
+import { toStatus } from '../errors.ts';
+import type { ServerState } from '../handlers/state.ts';
+import { openWatch, type WatchMessage, type WatchRequest } from '../handlers/watch.ts';
+import { apiVersionOf, type Kind } from '../registry/index.ts';
 import type { Json } from '../value/index.ts';
-import type { Answer } from './answer.ts';
-import type { Representation } from './represent.ts';
+import type { ObjectEncoder } from './encoder.ts';
+import type { Response } from './exchange.ts';
 
 const BOOKMARK_MS = 60_000;
 const SHORTEST_SECONDS = 1800;
@@ -35,12 +35,12 @@ const textOfObject = (object: Json): string => {
 
 /** A watch as lines of JSON, until the client goes, the time is up, or the server has no more to say. */
 export const watchStream = (
-  core: Core,
+  state: ServerState,
   kind: Kind,
   request: WatchRequest,
-  shown: Representation,
+  shown: ObjectEncoder,
   options: { timeoutSeconds: number | undefined; signal: AbortSignal },
-): Answer => ({
+): Response => ({
   is: 'stream',
   async run(send) {
     let first = true;
@@ -51,23 +51,23 @@ export const watchStream = (
         const object = bookmarkObject(kind, message.version, message.initialEventsEnd);
         return `{"type":"BOOKMARK","object":${JSON.stringify(object)}}\n`;
       }
-      if (message.type === 'ERROR') return `{"type":"ERROR","object":${JSON.stringify(statusOf(message.error))}}\n`;
+      if (message.type === 'ERROR') return `{"type":"ERROR","object":${JSON.stringify(toStatus(message.error))}}\n`;
       const object = shown.event(message.object, first);
       first = false;
       return `{"type":"${message.type}","object":${textOfObject(object)}}\n`;
     };
-    const watch = openWatch(core, kind, request, {
+    const watch = openWatch(state, kind, request, {
       message: (message) => send(lineOf(message)),
       end: () => ended.abort(),
     });
-    let marks = core.clock.timer(BOOKMARK_MS, function mark() {
+    let marks = state.clock.timer(BOOKMARK_MS, function mark() {
       watch.bookmark();
-      marks = core.clock.timer(BOOKMARK_MS, mark);
+      marks = state.clock.timer(BOOKMARK_MS, mark);
     });
     // As a real server does, so that not all watches of a cluster end together.
-    const seconds = options.timeoutSeconds ?? SHORTEST_SECONDS * (1 + core.random());
+    const seconds = options.timeoutSeconds ?? SHORTEST_SECONDS * (1 + state.random());
     try {
-      await sleep(core.clock, seconds * SECOND, signal).catch(() => undefined);
+      await sleep(state.clock, seconds * SECOND, signal).catch(() => undefined);
       if (!signal.aborted) watch.bookmark();
     } finally {
       marks.cancel();

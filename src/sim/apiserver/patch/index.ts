@@ -1,3 +1,3 @@
 export { jsonPatch } from './json-patch.ts';
-export { mergePatch } from './merge.ts';
-export { strategicPatch } from './strategic.ts';
+export { mergePatch } from './merge-patch.ts';
+export { strategicPatch } from './strategic-merge.ts';

@@ -1,13 +1,13 @@
-import { badRequest, Refusal } from '../refusal.ts';
+import { badRequest, StatusError } from '../errors.ts';
 import { arrayOf, equal, isRecord, type Json, recordOf, textOf } from '../value/index.ts';
 
 // As the API server bounds them.
 const MOST_OPERATIONS = 10_000;
 
 /** The server tells no more than this; the cause is for whoever calls in process. */
-const cannot = (why: string): Refusal =>
+const cannot = (why: string): StatusError =>
   Object.assign(
-    new Refusal('Invalid', 422, 'Invalid', 'the server rejected our request due to an error in our request', {}),
+    new StatusError('Invalid', 422, 'Invalid', 'the server rejected our request due to an error in our request', {}),
     { cause: new Error(why) },
   );
 
@@ -149,7 +149,7 @@ export const jsonPatch = (document: Json, patch: unknown): Json => {
       'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp',
     );
   if (patch.length > MOST_OPERATIONS)
-    throw new Refusal(
+    throw new StatusError(
       'BadRequest',
       413,
       'RequestEntityTooLarge',

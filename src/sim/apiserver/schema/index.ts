@@ -1,5 +1,5 @@
 export { definitionNames, definitionOfKind, definitionShape, structShape } from './definitions.ts';
-export { normalize, noteStored } from './normalize.ts';
+export { markNormalized, normalize } from './normalize.ts';
 export { shapeOfKind } from './of-kind.ts';
 export {
   anyShape,
@@ -10,5 +10,5 @@ export {
   type Shape,
   type StructShape,
 } from './shape.ts';
-export { wrongType } from './types.ts';
+export { wrongType } from './type-check.ts';
 export { unknownFields } from './unknown.ts';

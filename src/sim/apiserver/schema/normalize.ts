@@ -53,11 +53,11 @@ const WORTH_KNOWING = 5;
  * Notes that a value is stored as it is: reading it again would take out what the server has just filled in, only for it
  * to be filled in again.
  */
-export const noteStored = (value: unknown, shape: Shape): void => {
+export const markNormalized = (value: unknown, shape: Shape): void => {
   if (typeof value !== 'object' || value === null) return;
   switch (shape.form) {
     case 'list':
-      if (Array.isArray(value)) for (const item of value as unknown[]) noteStored(item, shape.of);
+      if (Array.isArray(value)) for (const item of value as unknown[]) markNormalized(item, shape.of);
       return;
     case 'struct': {
       if (shape.fields.size < WORTH_KNOWING || !isRecord(value) || known.get(value) === shape) return;
@@ -66,7 +66,7 @@ export const noteStored = (value: unknown, shape: Shape): void => {
         const item = value[name];
         if (typeof item !== 'object') continue;
         const field = shape.fields.get(name);
-        if (field) noteStored(item, field.shape);
+        if (field) markNormalized(item, field.shape);
       }
       return;
     }

@@ -1,4 +1,4 @@
-import type { Kind } from '../kinds/index.ts';
+import type { Kind } from '../registry/index.ts';
 import { customShape } from './custom.ts';
 import { definitionOfKind, definitionShape } from './definitions.ts';
 import { anyShape, type Shape } from './shape.ts';

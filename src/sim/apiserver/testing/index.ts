@@ -1,6 +1,6 @@
 import { createVirtualClock, type VirtualClock } from '../../../runtime/index.ts';
-import type { Machinery } from '../../types.ts';
-import { createMachinery } from '../machinery.ts';
+import type { ApiServer } from '../../types.ts';
+import { createApiServer } from '../server.ts';
 
 export const START = Date.parse('2026-01-01T00:00:00Z');
 
@@ -15,9 +15,9 @@ export const createChance = (seed: number): (() => number) => {
   };
 };
 
-export const setUp = (options: { history?: number } = {}): { clock: VirtualClock; machinery: Machinery } => {
+export const createTestServer = (options: { history?: number } = {}): { clock: VirtualClock; apiServer: ApiServer } => {
   const clock = createVirtualClock(START);
-  return { clock, machinery: createMachinery({ clock, random: createChance(1), ...options }) };
+  return { clock, apiServer: createApiServer({ clock, random: createChance(1), ...options }) };
 };
 
 export const daemonSet = (name: string, image = 'app:v1') => ({

@@ -1,4 +1,4 @@
-import { isRecord } from './json.ts';
+import { isRecord } from '../json.ts';
 
 const isNothing = (value: unknown): boolean =>
   value === undefined ||

@@ -1,2 +1,2 @@
+export { arrayOf, at, isRecord, type Json, recordOf, scalarText, textOf, without, withPath } from '../json.ts';
 export { equal, identical } from './equal.ts';
-export { arrayOf, at, isRecord, type Json, recordOf, scalarText, textOf, without, withPath } from './json.ts';

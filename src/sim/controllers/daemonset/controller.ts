@@ -1,23 +1,29 @@
 import { controllerOf, fromLabelSelector, matches, type NodeView } from '../../../rollout/index.ts';
 import type { Env } from '../../../runtime/index.ts';
-import { controllerRevisions, type KeptDaemonSet, type KeptPod, type KeptRevision, pods } from '../../resources.ts';
-import type { Machinery } from '../../types.ts';
-import { createEventRecorder } from '../event-recorder.ts';
-import { type Controls, createFeed, type Sight } from '../feed.ts';
-import { createQueue } from '../queue.ts';
-import { subjectOf } from '../subject.ts';
-import { carryOut } from './carry-out.ts';
-import { claim } from './claims.ts';
+import {
+  controllerRevisions,
+  pods,
+  type StoredDaemonSet,
+  type StoredPod,
+  type StoredRevision,
+} from '../../resources.ts';
+import type { ApiServer } from '../../types.ts';
+import { createEventRecorder } from '../events.ts';
+import { type Controls, createInformers, type InformerEvent } from '../informers.ts';
+import { involvedObject } from '../subject.ts';
+import { createWorkQueue } from '../work-queue.ts';
+import { claimObjects } from './controller-ref-manager.ts';
 import { createExpectations } from './expectations.ts';
 import { createFailedPodBackOff } from './failed-pods.ts';
-import { createHistorian } from './history.ts';
-import { followFeed } from './knowledge.ts';
+import { createHistoryManager } from './history.ts';
 import { isOnDelete } from './limits.ts';
-import { isReady } from './pod-state.ts';
-import { createProfiles } from './profile.ts';
-import { type Finished, groupByNode, review, type Scene } from './review.ts';
+import { createListers } from './listers.ts';
+import { groupByNode, type HandleFinishedPod, manage, type Observed } from './manage.ts';
+import { isReady } from './pods.ts';
 import { rollingUpdate } from './rolling-update.ts';
+import { createSpecCache } from './spec.ts';
 import { countNodes, storeStatus } from './status.ts';
+import { syncNodes } from './sync-nodes.ts';
 
 export interface DaemonSetController extends Controls {
   close(): void;
@@ -25,33 +31,33 @@ export interface DaemonSetController extends Controls {
 
 // One look at a DaemonSet takes the real controller some milliseconds, and more with more nodes: what happens
 // meanwhile is seen in the next one.
-const LOOK_MS = 10;
-const LOOK_MS_PER_NODE = 0.01;
+const SYNC_MS = 10;
+const SYNC_MS_PER_NODE = 0.01;
 
-const keyOf = ({ metadata }: KeptDaemonSet): string => `${metadata.namespace}/${metadata.name}`;
+const keyOf = ({ metadata }: StoredDaemonSet): string => `${metadata.namespace}/${metadata.name}`;
 
 /** The controller of apps/v1 DaemonSets, by the rules of Kubernetes 1.34. */
-export const createDaemonSetController = (machinery: Machinery, env: Env): DaemonSetController => {
+export const createDaemonSetController = (apiServer: ApiServer, env: Env): DaemonSetController => {
   const { clock } = env;
-  const feed = createFeed(machinery, clock);
-  const recorder = createEventRecorder(machinery, clock, 'daemonset-controller');
+  const informers = createInformers(apiServer, clock);
+  const recorder = createEventRecorder(apiServer, clock, 'daemonset-controller');
   const expectations = createExpectations(clock);
   const backOff = createFailedPodBackOff(clock);
-  const historian = createHistorian(machinery);
-  const profiles = createProfiles();
+  const history = createHistoryManager(apiServer);
+  const specs = createSpecCache();
 
-  const queue = createQueue({
+  const queue = createWorkQueue({
     env,
     name: 'daemonset',
-    feed,
+    informers,
     process: (key) => sync(key),
-    spacingMs: () => LOOK_MS + LOOK_MS_PER_NODE * known.nodes.size,
+    spacingMs: () => SYNC_MS + SYNC_MS_PER_NODE * listers.nodes.size,
   });
 
   const finishedPods =
-    (key: string, daemonSet: KeptDaemonSet): Finished =>
+    (key: string, daemonSet: StoredDaemonSet): HandleFinishedPod =>
     (pod, node) => {
-      const subject = subjectOf(daemonSet);
+      const subject = involvedObject(daemonSet);
       const { namespace, name } = pod.metadata;
       if (pod.status?.phase === 'Succeeded') {
         const message = `Found succeeded daemon pod ${namespace}/${name} on node ${node}, will try to delete it`;
@@ -70,76 +76,80 @@ export const createDaemonSetController = (machinery: Machinery, env: Env): Daemo
     };
 
   const sync = (key: string): void => {
-    const daemonSet = known.daemonSets.get(key);
+    const daemonSet = listers.daemonSets.get(key);
     if (!daemonSet) {
       expectations.forget(key);
-      profiles.forget(key);
+      specs.forget(key);
       return;
     }
     const { uid, namespace, deletionTimestamp } = daemonSet.metadata;
-    const profile = profiles.of(key, daemonSet);
-    if (profile.selectsAll) {
+    const spec = specs.of(key, daemonSet);
+    if (spec.selectsAll) {
       const message = 'This daemon set is selecting all pods. A non-empty selector is required.';
-      recorder.record(subjectOf(daemonSet), 'Warning', 'SelectingAll', message);
+      recorder.record(involvedObject(daemonSet), 'Warning', 'SelectingAll', message);
       return;
     }
     if (deletionTimestamp != null) return;
 
-    const claimPods = (): KeptPod[] =>
-      claim(machinery, pods, daemonSet, profile.selector, {
-        owned: known.podsOf(uid).values(),
-        orphans: known.orphanPods(namespace).values(),
+    const claimPods = (): StoredPod[] =>
+      claimObjects(apiServer, pods, daemonSet, spec.selector, {
+        owned: listers.podsOf(uid).values(),
+        orphans: listers.orphanPods(namespace).values(),
       });
     const claimedPods = claimPods();
-    const revisions: KeptRevision[] = claim(machinery, controllerRevisions, daemonSet, profile.selector, {
-      owned: known.revisionsOf(uid).values(),
-      orphans: known.orphanRevisions(namespace).values(),
+    const revisions: StoredRevision[] = claimObjects(apiServer, controllerRevisions, daemonSet, spec.selector, {
+      owned: listers.revisionsOf(uid).values(),
+      orphans: listers.orphanRevisions(namespace).values(),
     });
-    const { hash, old } = historian.construct(daemonSet, revisions, claimedPods);
-    const sceneOf = (claimed: readonly KeptPod[]): Scene => ({
+    const { hash, old } = history.construct(daemonSet, revisions, claimedPods);
+    const observe = (claimed: readonly StoredPod[]): Observed => ({
       daemonSet,
-      profile,
-      nodes: known.nodes,
+      spec,
+      nodes: listers.nodes,
       podsByNode: groupByNode(claimed),
       hash,
       now: clock.now(),
     });
-    const tell = (observed: boolean): void => {
-      const counts = countNodes(sceneOf(claimPods()));
-      storeStatus(machinery, daemonSet, counts, observed);
+    const updateStatus = (synced: boolean): void => {
+      const counts = countNodes(observe(claimPods()));
+      storeStatus(apiServer, daemonSet, counts, synced);
       const minReadyMs = (daemonSet.spec?.minReadySeconds ?? 0) * 1000;
       if (minReadyMs > 0 && counts.numberReady !== counts.numberAvailable) queue.addAfter(key, minReadyMs);
     };
     if (!expectations.satisfied(key)) {
-      tell(false);
+      updateStatus(false);
       return;
     }
-    const tools = { machinery, recorder, expectations };
+    const tools = { apiServer, recorder, expectations };
     try {
-      const scene = sceneOf(claimedPods);
-      carryOut(tools, key, daemonSet, hash, review(scene, finishedPods(key, daemonSet)));
+      const observed = observe(claimedPods);
+      syncNodes(tools, key, daemonSet, hash, manage(observed, finishedPods(key, daemonSet)));
       if (expectations.satisfied(key) && !isOnDelete(daemonSet))
-        carryOut(tools, key, daemonSet, hash, rollingUpdate(sceneOf(claimPods())));
-      historian.cleanUp(daemonSet, old, claimedPods);
+        syncNodes(tools, key, daemonSet, hash, rollingUpdate(observe(claimPods())));
+      history.cleanUp(daemonSet, old, claimedPods);
     } finally {
-      tell(true);
+      updateStatus(true);
     }
   };
 
-  const ownerOf = (object: KeptPod | KeptRevision): string | undefined => {
+  const ownerOf = (object: StoredPod | StoredRevision): string | undefined => {
     const owner = controllerOf(object);
     if (owner?.kind !== 'DaemonSet') return undefined;
     const key = `${object.metadata.namespace}/${owner.name}`;
-    return known.daemonSets.get(key)?.metadata.uid === owner.uid ? key : undefined;
+    return listers.daemonSets.get(key)?.metadata.uid === owner.uid ? key : undefined;
   };
-  const offerOrphan = ({ metadata }: KeptPod | KeptRevision): void => {
-    for (const [key, daemonSet] of known.daemonSets) {
+  const offerOrphan = ({ metadata }: StoredPod | StoredRevision): void => {
+    for (const [key, daemonSet] of listers.daemonSets) {
       if (daemonSet.metadata.namespace !== metadata.namespace) continue;
       const selector = fromLabelSelector(daemonSet.spec?.selector);
       if (selector.ok && matches(selector.selector, metadata.labels ?? {})) queue.add(key);
     }
   };
-  const hear = <T extends KeptPod | KeptRevision>({ type, object, previous }: Sight<T>): string | undefined => {
+  const onObject = <T extends StoredPod | StoredRevision>({
+    type,
+    object,
+    previous,
+  }: InformerEvent<T>): string | undefined => {
     const key = ownerOf(object);
     const before = previous && ownerOf(previous);
     if (before !== undefined && before !== key) queue.add(before);
@@ -147,36 +157,36 @@ export const createDaemonSetController = (machinery: Machinery, env: Env): Daemo
     else if (type !== 'DELETED' && !controllerOf(object)) offerOrphan(object);
     return key;
   };
-  const hearPod = (sight: Sight<KeptPod>): void => {
-    const key = hear(sight);
+  const onPod = (event: InformerEvent<StoredPod>): void => {
+    const key = onObject(event);
     if (key === undefined) return;
-    const { type, object, previous } = sight;
+    const { type, object, previous } = event;
     if (type === 'DELETED' || object.metadata.deletionTimestamp != null) expectations.deleted(key);
     else if (type === 'ADDED') expectations.created(key);
     const becameReady = type === 'MODIFIED' && previous && !isReady(previous) && isReady(object);
-    const minReadySeconds = known.daemonSets.get(key)?.spec?.minReadySeconds ?? 0;
+    const minReadySeconds = listers.daemonSets.get(key)?.spec?.minReadySeconds ?? 0;
     // One second more: the condition's time has whole seconds only.
     if (becameReady && minReadySeconds > 0) queue.addAfter(key, (minReadySeconds + 1) * 1000);
   };
-  const hearNode = (node: NodeView): void => {
+  const onNode = (node: NodeView): void => {
     const uids = new Set<string>();
-    for (const pod of known.podsOn(node.name)) uids.add(controllerOf(pod)?.uid ?? '');
-    for (const [key, daemonSet] of known.daemonSets) {
-      const { shouldRun, shouldContinueRunning } = profiles.of(key, daemonSet).placementOn(node);
+    for (const pod of listers.podsOn(node.name)) uids.add(controllerOf(pod)?.uid ?? '');
+    for (const [key, daemonSet] of listers.daemonSets) {
+      const { shouldRun, shouldContinueRunning } = specs.of(key, daemonSet).placementOn(node);
       const scheduled = uids.has(daemonSet.metadata.uid);
       const misscheduled = (daemonSet.status?.numberMisscheduled ?? 0) > 0;
       if (scheduled ? !shouldContinueRunning || misscheduled : shouldRun) queue.add(key);
     }
   };
-  const known = followFeed(feed, {
+  const listers = createListers(informers, {
     daemonSet: ({ type, object }) => {
       if (type === 'DELETED') backOff.forget(object.metadata.uid);
       queue.add(keyOf(object));
     },
-    pod: hearPod,
-    revision: (sight) => void hear(sight),
-    node: hearNode,
+    pod: onPod,
+    revision: (event) => void onObject(event),
+    node: onNode,
   });
-  for (const key of known.daemonSets.keys()) queue.add(key);
-  return feed;
+  for (const key of listers.daemonSets.keys()) queue.add(key);
+  return informers;
 };

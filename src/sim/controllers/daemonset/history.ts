@@ -2,20 +2,20 @@ import { isKubeError } from '../../../kube/index.ts';
 import {
   controllerRevisions,
   daemonSets,
-  type KeptDaemonSet,
-  type KeptPod,
-  type KeptRevision,
   pods,
+  type StoredDaemonSet,
+  type StoredPod,
+  type StoredRevision,
 } from '../../resources.ts';
-import type { Machinery } from '../../types.ts';
-import { ownerReference } from './claims.ts';
+import type { ApiServer } from '../../types.ts';
+import { ownerReference } from './controller-ref-manager.ts';
 import { templateHash } from './template-hash.ts';
 
 export const HASH_LABEL = 'controller-revision-hash';
 
 export interface History {
   hash: string;
-  old: readonly KeptRevision[];
+  old: readonly StoredRevision[];
 }
 
 /** Tried again from the queue: the DaemonSet that is known is not the newest. */
@@ -23,10 +23,10 @@ class Collision extends Error {
   readonly code = 'Collision';
 }
 
-const hashOf = ({ metadata }: KeptRevision | KeptPod): string => metadata.labels?.[HASH_LABEL] ?? '';
+const hashOf = ({ metadata }: StoredRevision | StoredPod): string => metadata.labels?.[HASH_LABEL] ?? '';
 
 /** What a ControllerRevision of a DaemonSet holds: a strategic merge patch that puts the template back. */
-export const revisionData = ({ spec }: KeptDaemonSet): object => ({
+export const revisionData = ({ spec }: StoredDaemonSet): object => ({
   spec: { template: { $patch: 'replace', ...spec?.template } },
 });
 
@@ -49,7 +49,7 @@ const canonical = (value: unknown): string =>
   );
 
 const templateTexts = new WeakMap<object, string>();
-const templateText = (daemonSet: KeptDaemonSet): string => {
+const templateText = (daemonSet: StoredDaemonSet): string => {
   const template = daemonSet.spec?.template ?? {};
   let text = templateTexts.get(template);
   if (text === undefined) {
@@ -60,16 +60,16 @@ const templateText = (daemonSet: KeptDaemonSet): string => {
 };
 
 /** Keeps a DaemonSet's ControllerRevisions as the native controller does. */
-export const createHistorian = (machinery: Machinery) => {
-  const refOf = ({ metadata: { namespace, name } }: KeptRevision) => ({ namespace, name });
+export const createHistoryManager = (apiServer: ApiServer) => {
+  const refOf = ({ metadata: { namespace, name } }: StoredRevision) => ({ namespace, name });
 
-  const create = (daemonSet: KeptDaemonSet, revision: number): KeptRevision => {
+  const create = (daemonSet: StoredDaemonSet, revision: number): StoredRevision => {
     const { metadata, spec, status } = daemonSet;
     const hash = templateHash(templateText(daemonSet), status?.collisionCount);
     const name = `${metadata.name}-${hash}`;
     const { namespace } = metadata;
     try {
-      return machinery.create<object>(controllerRevisions, {
+      return apiServer.create<object>(controllerRevisions, {
         apiVersion: 'apps/v1',
         kind: 'ControllerRevision',
         metadata: {
@@ -81,15 +81,15 @@ export const createHistorian = (machinery: Machinery) => {
         },
         data: revisionData(daemonSet),
         revision,
-      }) as KeptRevision;
+      }) as StoredRevision;
     } catch (error) {
       if (!isKubeError(error, 'AlreadyExists')) throw error;
-      const existing = machinery.get<KeptRevision>(controllerRevisions, { namespace, name });
+      const existing = apiServer.get<StoredRevision>(controllerRevisions, { namespace, name });
       if (textOf(existing.data ?? {}) === templateText(daemonSet)) return existing;
-      const fresh = machinery.get<KeptDaemonSet>(daemonSets, { namespace, name: metadata.name });
+      const fresh = apiServer.get<StoredDaemonSet>(daemonSets, { namespace, name: metadata.name });
       if (fresh.status?.collisionCount === status?.collisionCount) {
         const collisionCount = (fresh.status?.collisionCount ?? 0) + 1;
-        machinery.update<object>(
+        apiServer.update<object>(
           daemonSets,
           { ...fresh, status: { ...fresh.status, collisionCount } },
           { subresource: 'status' },
@@ -100,30 +100,34 @@ export const createHistorian = (machinery: Machinery) => {
   };
 
   /** Of several revisions with the present template the newest stays, and the pods of the others get its label. */
-  const deduplicate = (found: readonly KeptRevision[], claimedPods: readonly KeptPod[]): KeptRevision => {
+  const deduplicate = (found: readonly StoredRevision[], claimedPods: readonly StoredPod[]): StoredRevision => {
     const [first, ...others] = found.toSorted((a, b) => b.revision - a.revision);
     if (!first) throw new Error('there is no revision to keep');
     if (others.length === 0) return first;
     for (const pod of claimedPods) {
       if (hashOf(pod) === hashOf(first)) continue;
       const { namespace, name } = pod.metadata;
-      machinery.patch(
+      apiServer.patch(
         pods,
         { namespace, name },
         { metadata: { labels: { [HASH_LABEL]: hashOf(first) } } },
         { type: 'merge' },
       );
     }
-    for (const other of others) machinery.delete(controllerRevisions, refOf(other));
+    for (const other of others) apiServer.delete(controllerRevisions, refOf(other));
     return first;
   };
 
   return {
     /** The hash of the present template's revision, which is there with the highest number afterwards. */
-    construct(daemonSet: KeptDaemonSet, claimed: readonly KeptRevision[], claimedPods: readonly KeptPod[]): History {
+    construct(
+      daemonSet: StoredDaemonSet,
+      claimed: readonly StoredRevision[],
+      claimedPods: readonly StoredPod[],
+    ): History {
       const labelled = claimed.map((revision) =>
         hashOf(revision) === ''
-          ? machinery.patch<KeptRevision>(
+          ? apiServer.patch<StoredRevision>(
               controllerRevisions,
               refOf(revision),
               { metadata: { labels: { [HASH_LABEL]: revision.metadata.name } } },
@@ -131,25 +135,25 @@ export const createHistorian = (machinery: Machinery) => {
             )
           : revision,
       );
-      const isCurrent = ({ data }: KeptRevision): boolean => textOf(data ?? {}) === templateText(daemonSet);
+      const isCurrent = ({ data }: StoredRevision): boolean => textOf(data ?? {}) === templateText(daemonSet);
       const old = labelled.filter((revision) => !isCurrent(revision));
       const next = old.reduce((most, { revision }) => Math.max(most, revision), 0) + 1;
       const found = labelled.filter(isCurrent);
       if (found.length === 0) return { hash: hashOf(create(daemonSet, next)), old };
       const current = deduplicate(found, claimedPods);
-      if (current.revision < next) machinery.update<object>(controllerRevisions, { ...current, revision: next });
+      if (current.revision < next) apiServer.update<object>(controllerRevisions, { ...current, revision: next });
       return { hash: hashOf(current), old };
     },
 
     /** Deletes the oldest revisions above the limit, except those that pods still run. */
-    cleanUp(daemonSet: KeptDaemonSet, old: readonly KeptRevision[], claimedPods: readonly KeptPod[]): void {
+    cleanUp(daemonSet: StoredDaemonSet, old: readonly StoredRevision[], claimedPods: readonly StoredPod[]): void {
       let excess = old.length - (daemonSet.spec?.revisionHistoryLimit ?? 10);
       if (excess <= 0) return;
       const live = new Set(claimedPods.map(hashOf));
       for (const revision of old.toSorted((a, b) => a.revision - b.revision)) {
         if (excess <= 0) return;
         if (live.has(hashOf(revision))) continue;
-        machinery.delete(controllerRevisions, refOf(revision));
+        apiServer.delete(controllerRevisions, refOf(revision));
         excess -= 1;
       }
     },

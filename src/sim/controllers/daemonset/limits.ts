@@ -1,4 +1,4 @@
-import type { KeptDaemonSet } from '../../resources.ts';
+import type { StoredDaemonSet } from '../../resources.ts';
 
 // Percentages are rounded up, as for both limits of a DaemonSet.
 const scaled = (value: number | string | undefined, total: number): number => {
@@ -8,16 +8,19 @@ const scaled = (value: number | string | undefined, total: number): number => {
   return percent === undefined ? 0 : Math.ceil((Number(percent) * total) / 100);
 };
 
-const rollingUpdate = ({ spec }: KeptDaemonSet) =>
+const rollingUpdate = ({ spec }: StoredDaemonSet) =>
   spec?.updateStrategy?.type === 'OnDelete' ? undefined : spec?.updateStrategy?.rollingUpdate;
 
-export const isOnDelete = ({ spec }: KeptDaemonSet): boolean => spec?.updateStrategy?.type === 'OnDelete';
+export const isOnDelete = ({ spec }: StoredDaemonSet): boolean => spec?.updateStrategy?.type === 'OnDelete';
 
 /** More than one pod on a node for a while. */
-export const allowsSurge = (daemonSet: KeptDaemonSet): boolean => scaled(rollingUpdate(daemonSet)?.maxSurge, 1) > 0;
+export const allowsSurge = (daemonSet: StoredDaemonSet): boolean => scaled(rollingUpdate(daemonSet)?.maxSurge, 1) > 0;
 
 /** How many nodes of `desired` may be without, or with a second pod. */
-export const limitsOf = (daemonSet: KeptDaemonSet, desired: number): { maxSurge: number; maxUnavailable: number } => {
+export const rollingUpdateLimits = (
+  daemonSet: StoredDaemonSet,
+  desired: number,
+): { maxSurge: number; maxUnavailable: number } => {
   const rolling = rollingUpdate(daemonSet);
   const maxSurge = scaled(rolling?.maxSurge, desired);
   const maxUnavailable = scaled(rolling?.maxUnavailable, desired);

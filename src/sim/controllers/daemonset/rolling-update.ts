@@ -1,17 +1,17 @@
-import type { KeptPod } from '../../resources.ts';
-import { limitsOf } from './limits.ts';
-import { isAvailable, isTerminating } from './pod-state.ts';
-import { isUpdated, type Plan, type Scene, templateGeneration } from './review.ts';
+import type { StoredPod } from '../../resources.ts';
+import { rollingUpdateLimits } from './limits.ts';
+import { isUpdated, type Observed, type PodChanges, templateGeneration } from './manage.ts';
+import { isAvailable, isTerminating } from './pods.ts';
 
 interface Pair {
-  newPod: KeptPod | undefined;
-  oldPod: KeptPod | undefined;
+  newPod: StoredPod | undefined;
+  oldPod: StoredPod | undefined;
 }
 
 /** The node's live pods; undefined when there are several of a kind, which the review sorts out first. */
-const pairOn = (present: readonly KeptPod[], hash: string, generation: string | undefined): Pair | undefined => {
-  let newPod: KeptPod | undefined;
-  let oldPod: KeptPod | undefined;
+const pairOn = (present: readonly StoredPod[], hash: string, generation: string | undefined): Pair | undefined => {
+  let newPod: StoredPod | undefined;
+  let oldPod: StoredPod | undefined;
   for (const pod of present) {
     if (isTerminating(pod)) continue;
     if (isUpdated(pod, hash, generation)) {
@@ -26,11 +26,11 @@ const pairOn = (present: readonly KeptPod[], hash: string, generation: string | 
 };
 
 /** Every node that has pods, and every one that should have. */
-const nodesInQuestion = ({ nodes, podsByNode, profile }: Scene): { names: Set<string>; desired: number } => {
+const nodesInQuestion = ({ nodes, podsByNode, spec }: Observed): { names: Set<string>; desired: number } => {
   const names = new Set(podsByNode.keys());
   let desired = 0;
   for (const node of nodes.values()) {
-    if (!profile.placementOn(node).shouldRun) continue;
+    if (!spec.placementOn(node).shouldRun) continue;
     desired += 1;
     names.add(node.name);
   }
@@ -38,7 +38,7 @@ const nodesInQuestion = ({ nodes, podsByNode, profile }: Scene): { names: Set<st
 };
 
 /** Deletes old pods within maxUnavailable; those that do not serve anyway go first and all at once. */
-const replace = (scene: Scene, names: Set<string>, maxUnavailable: number): Plan => {
+const replace = (scene: Observed, names: Set<string>, maxUnavailable: number): PodChanges => {
   const { daemonSet, podsByNode, hash, now } = scene;
   const minReadySeconds = daemonSet.spec?.minReadySeconds ?? 0;
   const generation = templateGeneration(daemonSet);
@@ -59,11 +59,11 @@ const replace = (scene: Scene, names: Set<string>, maxUnavailable: number): Plan
 };
 
 /** Creates new pods beside old ones within maxSurge; an old one goes when its successor serves. */
-const surge = (scene: Scene, names: Set<string>, maxSurge: number, desired: number): Plan => {
-  const { daemonSet, podsByNode, nodes, profile, hash, now } = scene;
+const surge = (scene: Observed, names: Set<string>, maxSurge: number, desired: number): PodChanges => {
+  const { daemonSet, podsByNode, nodes, spec, hash, now } = scene;
   const minReadySeconds = daemonSet.spec?.minReadySeconds ?? 0;
   const generation = templateGeneration(daemonSet);
-  const serves = (pod: KeptPod): boolean => isAvailable(pod, minReadySeconds, now);
+  const serves = (pod: StoredPod): boolean => isAvailable(pod, minReadySeconds, now);
   const remove: string[] = [];
   const displaced: string[] = [];
   const urgent: string[] = [];
@@ -87,7 +87,7 @@ const surge = (scene: Scene, names: Set<string>, maxSurge: number, desired: numb
     }
     const node = nodes.get(name);
     if (!node) continue;
-    const belongs = profile.placementOn(node).shouldRun;
+    const belongs = spec.placementOn(node).shouldRun;
     if (!serves(oldPod)) {
       if (belongs) urgent.push(name);
       else remove.push(oldPod.metadata.name);
@@ -99,8 +99,8 @@ const surge = (scene: Scene, names: Set<string>, maxSurge: number, desired: numb
 };
 
 /** What the strategy RollingUpdate does next. */
-export const rollingUpdate = (scene: Scene): Plan => {
+export const rollingUpdate = (scene: Observed): PodChanges => {
   const { names, desired } = nodesInQuestion(scene);
-  const { maxSurge, maxUnavailable } = limitsOf(scene.daemonSet, desired);
+  const { maxSurge, maxUnavailable } = rollingUpdateLimits(scene.daemonSet, desired);
   return maxSurge === 0 ? replace(scene, names, maxUnavailable) : surge(scene, names, maxSurge, desired);
 };

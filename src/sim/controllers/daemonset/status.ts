@@ -1,9 +1,9 @@
 import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.d.ts';
 import { isKubeError } from '../../../kube/index.ts';
-import { daemonSets, type KeptDaemonSet } from '../../resources.ts';
-import type { Machinery } from '../../types.ts';
-import { byAge, isAvailable, isReady } from './pod-state.ts';
-import { isUpdated, type Scene, templateGeneration } from './review.ts';
+import { daemonSets, type StoredDaemonSet } from '../../resources.ts';
+import type { ApiServer } from '../../types.ts';
+import { isUpdated, type Observed, templateGeneration } from './manage.ts';
+import { byAge, isAvailable, isReady } from './pods.ts';
 
 type Counts = Required<
   Pick<
@@ -18,14 +18,14 @@ type Counts = Required<
   >
 >;
 
-export const countNodes = ({ daemonSet, profile, nodes, podsByNode, hash, now }: Scene): Counts => {
+export const countNodes = ({ daemonSet, spec, nodes, podsByNode, hash, now }: Observed): Counts => {
   const minReadySeconds = daemonSet.spec?.minReadySeconds ?? 0;
   const generation = templateGeneration(daemonSet);
   let [desired, current, misscheduled, ready, updated, available] = [0, 0, 0, 0, 0, 0];
   for (const node of nodes.values()) {
     const present = podsByNode.get(node.name) ?? [];
     const pod = present.length > 1 ? present.toSorted(byAge)[0] : present[0];
-    if (!profile.placementOn(node).shouldRun) {
+    if (!spec.placementOn(node).shouldRun) {
       if (pod) misscheduled += 1;
       continue;
     }
@@ -51,8 +51,8 @@ const keysOf = (counts: Counts): (keyof Counts)[] => Object.keys(counts) as (key
 
 /** Writes the counts when they, or the generation that they are of, are new. */
 export const storeStatus = (
-  machinery: Machinery,
-  daemonSet: KeptDaemonSet,
+  apiServer: ApiServer,
+  daemonSet: StoredDaemonSet,
   counts: Counts,
   observed: boolean,
 ): void => {
@@ -64,10 +64,10 @@ export const storeStatus = (
   const { updatedNumberScheduled, numberAvailable, numberUnavailable, ...always } = counts;
   const optional = { updatedNumberScheduled, numberAvailable, numberUnavailable };
   const written = Object.fromEntries(Object.entries(optional).filter(([, count]) => count !== 0));
-  const write = (base: KeptDaemonSet): void => {
+  const write = (base: StoredDaemonSet): void => {
     const { collisionCount, conditions, observedGeneration } = base.status ?? {};
     const seen = observed ? generation : observedGeneration;
-    machinery.update<object>(
+    apiServer.update<object>(
       daemonSets,
       {
         ...base,
@@ -86,6 +86,6 @@ export const storeStatus = (
     write(daemonSet);
   } catch (error) {
     if (!isKubeError(error, 'Conflict')) throw error;
-    write(machinery.get<KeptDaemonSet>(daemonSets, { namespace: metadata.namespace, name: metadata.name }));
+    write(apiServer.get<StoredDaemonSet>(daemonSets, { namespace: metadata.namespace, name: metadata.name }));
   }
 };

@@ -1,0 +1,207 @@
+import type { StatusCause } from '../errors.ts';
+import { duplicateValue, invalidValue, notSupported, requiredField } from '../registry/strategies/causes.ts';
+import { arrayOf, equal, isRecord, type Json, recordOf, textOf } from '../value/index.ts';
+import { hasFormat } from './formats.ts';
+
+const TYPE_INVALID = 'FieldValueTypeInvalid';
+
+const typeOf = (value: unknown): string => {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  return typeof value === 'string' || typeof value === 'boolean' ? typeof value : 'object';
+};
+
+const wrongType = (path: string, wanted: string, value: unknown): StatusCause => ({
+  reason: TYPE_INVALID,
+  message: `Invalid value: "${typeOf(value)}": ${path} in body must be of type ${wanted}: "${typeOf(value)}"`,
+  field: path,
+});
+
+const inBody = (path: string, value: unknown, why: string): StatusCause =>
+  invalidValue(path, value, `${path} in body ${why}`);
+
+const numberFaults = (value: number, schema: Json, path: string): readonly StatusCause[] => {
+  const { minimum, maximum, multipleOf } = schema;
+  const faults: StatusCause[] = [];
+  if (typeof minimum === 'number' && (value < minimum || (schema.exclusiveMinimum === true && value === minimum)))
+    faults.push(
+      inBody(path, value, `should be greater than ${schema.exclusiveMinimum === true ? '' : 'or equal to '}${minimum}`),
+    );
+  if (typeof maximum === 'number' && (value > maximum || (schema.exclusiveMaximum === true && value === maximum)))
+    faults.push(
+      inBody(path, value, `should be less than ${schema.exclusiveMaximum === true ? '' : 'or equal to '}${maximum}`),
+    );
+  if (typeof multipleOf === 'number' && value % multipleOf !== 0)
+    faults.push(inBody(path, value, `should be a multiple of ${multipleOf}`));
+  return faults;
+};
+
+const patterns = new Map<string, RegExp | undefined>();
+
+const patternOf = (source: string): RegExp | undefined => {
+  if (!patterns.has(source)) {
+    let pattern: RegExp | undefined;
+    try {
+      pattern = new RegExp(source, 'u');
+    } catch {
+      // RE2 takes what this engine does not, such as inline flags: such a pattern is not checked.
+      pattern = undefined;
+    }
+    patterns.set(source, pattern);
+  }
+  return patterns.get(source);
+};
+
+/** In code points, as Go counts. */
+const lengthOf = (text: string): number => {
+  let length = 0;
+  for (const _ of text) length += 1;
+  return length;
+};
+
+const NONE: readonly StatusCause[] = [];
+
+const textFaults = (value: string, schema: Json, path: string): readonly StatusCause[] => {
+  const { maxLength, minLength, pattern } = schema;
+  // A text has no more code points than units.
+  const isShort = typeof maxLength !== 'number' || value.length <= maxLength;
+  const length = isShort && typeof minLength !== 'number' ? 0 : lengthOf(value);
+  // One fault a text is told, the first.
+  if (!isShort && length > maxLength)
+    return [{ reason: 'FieldValueTooLong', message: `Too long: may not be more than ${maxLength} bytes`, field: path }];
+  if (typeof minLength === 'number' && length < minLength)
+    return [inBody(path, value, `should be at least ${minLength} chars long`)];
+  if (typeof pattern === 'string' && patternOf(pattern)?.test(value) === false)
+    return [inBody(path, value, `should match '${pattern}'`)];
+  const format = textOf(schema.format);
+  if (format === '' || hasFormat(value, format)) return NONE;
+  return [{ ...inBody(path, value, `must be of type ${format}: ${JSON.stringify(value)}`), reason: TYPE_INVALID }];
+};
+
+const listFaults = (value: readonly unknown[], schema: Json, path: string): StatusCause[] => {
+  const faults: StatusCause[] = [];
+  const { maxItems, minItems } = schema;
+  if (typeof maxItems === 'number' && value.length > maxItems)
+    faults.push({
+      reason: 'FieldValueTooMany',
+      message: `Too many: ${value.length}: must have at most ${maxItems} items`,
+      field: path,
+    });
+  if (typeof minItems === 'number' && value.length < minItems)
+    faults.push(inBody(path, value.length, `should have at least ${minItems} items`));
+  const items = recordOf(schema.items);
+  for (const [index, item] of value.entries()) faults.push(...validateSchema(item, items, `${path}[${index}]`));
+  return [...faults, ...duplicates(value, schema, path)];
+};
+
+const duplicates = (value: readonly unknown[], schema: Json, path: string): StatusCause[] => {
+  const type = schema['x-kubernetes-list-type'];
+  if (type !== 'map' && type !== 'set') return [];
+  const keys = arrayOf(schema['x-kubernetes-list-map-keys']).map(textOf);
+  const seen = new Set<string>();
+  return value.flatMap((item, index) => {
+    const id = type === 'set' ? item : Object.fromEntries(keys.map((key) => [key, recordOf(item)[key]]));
+    const text = JSON.stringify(id);
+    if (seen.has(text)) return [duplicateValue(`${path}[${index}]`, id)];
+    seen.add(text);
+    return [];
+  });
+};
+
+const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
+
+const objectFaults = (value: Json, schema: Json, path: string): StatusCause[] => {
+  const faults = arrayOf(schema.required).flatMap((name) =>
+    value[textOf(name)] === undefined ? [requiredField(join(path, textOf(name)))] : [],
+  );
+  const { maxProperties, minProperties, additionalProperties } = schema;
+  const size = Object.keys(value).length;
+  if (typeof maxProperties === 'number' && size > maxProperties)
+    faults.push({
+      reason: 'FieldValueTooMany',
+      message: `Too many: ${size}: must have at most ${maxProperties} items`,
+      field: path,
+    });
+  if (typeof minProperties === 'number' && size < minProperties)
+    faults.push(inBody(path, size, `should have at least ${minProperties} properties`));
+  const properties = recordOf(schema.properties);
+  for (const name of Object.keys(value)) {
+    const item = value[name];
+    if (item === undefined) continue;
+    const own = properties[name] ?? additionalProperties;
+    if (!isRecord(own)) continue;
+    const found = validateSchema(item, own, join(path, name));
+    if (found.length > 0) faults.push(...found);
+  }
+  return faults;
+};
+
+const isOfType = (value: unknown, type: string): boolean => {
+  const own = typeOf(value);
+  return own === type || (type === 'number' && own === 'integer');
+};
+
+const valueFaults = (value: unknown, schema: Json, path: string): readonly StatusCause[] => {
+  if (Array.isArray(value)) return listFaults(value as unknown[], schema, path);
+  if (isRecord(value)) return objectFaults(value, schema, path);
+  if (typeof value === 'number') return numberFaults(value, schema, path);
+  return typeof value === 'string' ? textFaults(value, schema, path) : NONE;
+};
+
+const combined = (value: unknown, schema: Json, path: string): readonly StatusCause[] => {
+  if (
+    schema.allOf === undefined &&
+    schema.anyOf === undefined &&
+    schema.oneOf === undefined &&
+    schema.not === undefined
+  )
+    return NONE;
+  const fits = (part: unknown): boolean => validateSchema(value, recordOf(part), path).length === 0;
+  const faults = arrayOf(schema.allOf).flatMap((part) => validateSchema(value, recordOf(part), path));
+  if (schema.anyOf !== undefined && schema['x-kubernetes-int-or-string'] !== true && !arrayOf(schema.anyOf).some(fits))
+    faults.push(inBody(path, typeOf(value), 'must validate at least one schema (anyOf)'));
+  if (schema.oneOf !== undefined && arrayOf(schema.oneOf).filter(fits).length !== 1)
+    faults.push(inBody(path, typeOf(value), 'must validate one and only one schema (oneOf)'));
+  if (schema.not !== undefined && fits(schema.not))
+    faults.push(inBody(path, typeOf(value), 'must not validate the schema (not)'));
+  return faults;
+};
+
+// Most of what is written was found good before and is shared.
+const good = new WeakMap<object, Json>();
+
+/** The faults of a value by its schema, as a real server words them. CEL rules come after these. */
+export const validateSchema = (value: unknown, schema: Json, path: string): readonly StatusCause[] => {
+  if (typeof value !== 'object' || value === null) return faultsOf(value, schema, path);
+  if (good.get(value) === schema) return NONE;
+  const faults = faultsOf(value, schema, path);
+  if (faults.length === 0) good.set(value, schema);
+  return faults;
+};
+
+const faultsOf = (value: unknown, schema: Json, path: string): readonly StatusCause[] => {
+  if (value === null && schema.nullable === true) return NONE;
+  const type = textOf(schema.type);
+  if (schema['x-kubernetes-int-or-string'] === true) {
+    if (typeof value !== 'string' && !Number.isInteger(value)) return [wrongType(path, 'integer,string', value)];
+  } else if (type !== '' && !isOfType(value, type)) return [wrongType(path, type, value)];
+  const own = valueFaults(value, schema, path);
+  const choices = arrayOf(schema.enum);
+  const isChosen = choices.length === 0 || choices.some((choice) => equal(choice, value));
+  const faults = isChosen ? own : [...own, notSupported(path, value, choices.map(String))];
+  const others = combined(value, schema, path);
+  return others.length === 0 ? faults : [...faults, ...others];
+};
+
+const BLOCKING = [
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  TYPE_INVALID,
+];
+
+/** Whether rules can be asked at all: they take the form of the object for granted. */
+export const preventsRuleEvaluation = (causes: readonly StatusCause[]): boolean =>
+  causes.some(({ reason }) => BLOCKING.includes(reason));

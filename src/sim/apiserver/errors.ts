@@ -1,0 +1,163 @@
+import { KubeError, type KubeErrorCode } from '../../kube/index.ts';
+import type { Json } from './value/index.ts';
+
+export interface StatusCause {
+  reason: string;
+  message: string;
+  field?: string;
+}
+
+export interface StatusDetails {
+  name?: string;
+  group?: string;
+  kind?: string;
+  uid?: string;
+  causes?: readonly StatusCause[];
+  retryAfterSeconds?: number;
+}
+
+/** A refusal as the API server words it; carries what its `Status` needs beyond a `KubeError`. */
+export class StatusError extends KubeError {
+  readonly reason: string;
+  declare readonly details: StatusDetails | undefined;
+
+  constructor(code: KubeErrorCode, status: number, reason: string, message: string, details?: StatusDetails) {
+    super(code, message, { status, details });
+    this.reason = reason;
+  }
+}
+
+/** What refusals need to know of a resource. */
+export interface ResourceName {
+  readonly group: string;
+  readonly plural: string;
+  readonly kind: string;
+}
+
+const qualified = (name: string, group: string): string => (group === '' ? name : `${name}.${group}`);
+const detailsOf = ({ group, plural }: ResourceName, name: string): StatusDetails => ({
+  ...(name === '' ? {} : { name }),
+  ...(group === '' ? {} : { group }),
+  kind: plural,
+});
+
+export const badRequest = (message: string): StatusError => new StatusError('BadRequest', 400, 'BadRequest', message);
+
+export const notFound = (named: ResourceName, name: string): StatusError =>
+  new StatusError(
+    'NotFound',
+    404,
+    'NotFound',
+    `${qualified(named.plural, named.group)} ${JSON.stringify(name)} not found`,
+    detailsOf(named, name),
+  );
+
+/** No such path, or no such resource. */
+export const noResource = (): StatusError =>
+  new StatusError('NotFound', 404, 'NotFound', 'the server could not find the requested resource', {});
+
+export const alreadyExists = (named: ResourceName, name: string): StatusError =>
+  new StatusError(
+    'AlreadyExists',
+    409,
+    'AlreadyExists',
+    `${qualified(named.plural, named.group)} ${JSON.stringify(name)} already exists`,
+    detailsOf(named, name),
+  );
+
+export const conflict = (
+  named: ResourceName,
+  name: string,
+  why: string,
+  causes?: readonly StatusCause[],
+): StatusError =>
+  new StatusError(
+    'Conflict',
+    409,
+    'Conflict',
+    `Operation cannot be fulfilled on ${qualified(named.plural, named.group)} ${JSON.stringify(name)}: ${why}`,
+    { ...detailsOf(named, name), ...(causes ? { causes } : {}) },
+  );
+
+export const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
+
+export const forbidden = (
+  named: ResourceName,
+  name: string,
+  why: string,
+  causes?: readonly StatusCause[],
+): StatusError =>
+  new StatusError(
+    'Forbidden',
+    403,
+    'Forbidden',
+    `${qualified(named.plural, named.group)} ${name === '' ? 'is' : `${JSON.stringify(name)} is`} forbidden: ${why}`,
+    { ...detailsOf(named, name), ...(causes ? { causes } : {}) },
+  );
+
+export const invalid = (named: ResourceName, name: string, causes: readonly StatusCause[]): StatusError => {
+  // A fault that is found twice is said once.
+  const texts = [
+    ...new Set(causes.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`))),
+  ];
+  const all = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
+  return new StatusError(
+    'Invalid',
+    422,
+    'Invalid',
+    `${qualified(named.kind, named.group)} ${JSON.stringify(name)} is invalid: ${all}`,
+    {
+      ...(name === '' ? {} : { name }),
+      ...(named.group === '' ? {} : { group: named.group }),
+      kind: named.kind,
+      causes,
+    },
+  );
+};
+
+export const methodNotAllowed = (): StatusError =>
+  new StatusError(
+    'BadRequest',
+    405,
+    'MethodNotAllowed',
+    'the server does not allow this method on the requested resource',
+    {},
+  );
+
+/** A failure that the server gives no reason for. */
+export const unexplained = (message: string): StatusError => new StatusError('InternalError', 500, '', message);
+
+export const expired = (message: string): StatusError => new StatusError('Gone', 410, 'Expired', message);
+export const gone = (message: string): StatusError => new StatusError('Gone', 410, 'Gone', message);
+export const internalError = (why: string): StatusError =>
+  new StatusError('InternalError', 500, 'InternalError', `Internal error occurred: ${why}`, {
+    causes: [{ reason: '', message: why }],
+  });
+
+const reasonOfCode = (error: KubeError): string => (error instanceof StatusError ? error.reason : error.code);
+
+/** The `Status` object that tells of an error. */
+export const toStatus = (error: unknown): Json & { code: number } => {
+  if (!(error instanceof KubeError)) {
+    const why = error instanceof Error ? error.message : String(error);
+    return toStatus(internalError(why));
+  }
+  const details = error instanceof StatusError ? error.details : undefined;
+  const reason = reasonOfCode(error);
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: error.message,
+    ...(reason === '' ? {} : { reason }),
+    ...(details ? { details } : {}),
+    code: error.status === 0 ? 500 : error.status,
+  };
+};
+
+const LIST_OPTIONS: ResourceName = { group: 'meta.k8s.io', plural: '', kind: 'ListOptions' };
+
+/** The options of a list or watch that are not allowed together. */
+export const badListOptions = (field: string, why: string): StatusError =>
+  invalid(LIST_OPTIONS, '', [{ reason: 'FieldValueForbidden', message: `Forbidden: ${why}`, field }]);

@@ -1,0 +1,46 @@
+import type { StoredObject } from '../../types.ts';
+import { servedKinds } from '../crd/custom-kinds.ts';
+import { establish } from '../crd/definition.ts';
+import type { Kind } from '../registry/index.ts';
+import { keyOf } from '../storage/index.ts';
+import { arrayOf, at } from '../value/index.ts';
+import { createObject } from './create.ts';
+import { formatTime, type ServerState } from './state.ts';
+
+const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
+
+const isEstablished = (definition: StoredObject): boolean =>
+  arrayOf(at(definition, 'status', 'conditions')).some((each) => at(each, 'type') === 'Established');
+
+/** A definition is served at once; a namespace gets the service account that pods use when they name none. */
+export const afterWrite = (state: ServerState, kind: Kind, object: StoredObject): void => {
+  if (kind.collection === DEFINITIONS) {
+    state.registry.setCustom(object.metadata.name, servedKinds(object));
+    if (isEstablished(object)) return;
+    const time = formatTime(state.clock.now());
+    state.store.put(
+      DEFINITIONS,
+      object.metadata.name,
+      (resourceVersion) =>
+        ({ ...establish(object, time), metadata: { ...object.metadata, resourceVersion } }) as StoredObject,
+    );
+    return;
+  }
+  if (kind.collection !== 'namespaces' || object.metadata.deletionTimestamp !== undefined) return;
+  const accounts = state.registry.storageKind('serviceaccounts');
+  const namespace = object.metadata.name;
+  if (accounts && !state.store.get('serviceaccounts', keyOf(namespace, 'default')))
+    createObject(state, accounts, { metadata: { name: 'default', namespace } });
+};
+
+/** What goes with an object: a definition takes its custom resources along. */
+export const afterDelete = (state: ServerState, kind: Kind, object: StoredObject): void => {
+  if (kind.collection !== DEFINITIONS) return;
+  const table = object.metadata.name;
+  for (const each of state.store.list(table, '')) {
+    const key = keyOf(each.metadata.namespace, each.metadata.name);
+    state.store.remove(table, key, (resourceVersion) => ({ ...each, metadata: { ...each.metadata, resourceVersion } }));
+  }
+  state.registry.setCustom(table, []);
+  state.watches.endAll(table);
+};

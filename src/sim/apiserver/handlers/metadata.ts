@@ -1,0 +1,99 @@
+import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
+import { badRequest, invalid, type StatusCause } from '../errors.ts';
+import { apiVersionOf, type Kind } from '../registry/index.ts';
+import {
+  forbiddenField,
+  invalidValue,
+  requiredField,
+  validateAnnotations,
+  validateLabels,
+  validateName,
+} from '../registry/strategies/index.ts';
+import { arrayOf, at, type Json, recordOf, textOf } from '../value/index.ts';
+
+export const metaOf = (object: Json): Readonly<ObjectMeta> => recordOf(object.metadata);
+
+/** Refuses a body that is of another kind than the path that it was sent to; `isKnown` says whether there is such a kind. */
+export const checkType = (
+  kind: Kind,
+  object: Json,
+  isKnown: (apiVersion: string, kind: string) => boolean,
+  isPatch = false,
+): void => {
+  const expected = apiVersionOf(kind);
+  const apiVersion = textOf(object.apiVersion) || expected;
+  const given = textOf(object.kind) || kind.kind;
+  if (given === kind.kind && apiVersion === expected) return;
+  if (kind.custom && given === kind.kind) {
+    if (isPatch)
+      throw invalid(kind, textOf(at(object, 'metadata', 'name')), [
+        invalidValue('apiVersion', apiVersion, `must be ${expected}`),
+      ]);
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+    );
+  }
+  const version = apiVersion.split('/').at(-1) ?? '';
+  const group = kind.group === '' ? 'core' : kind.group.split('.', 1)[0];
+  const why = isKnown(apiVersion, given)
+    ? `converting (${version}.${given}) to (${group}.${kind.kind}): unknown conversion`
+    : `no kind ${JSON.stringify(given)} is registered for version ${JSON.stringify(apiVersion)} in scheme "pkg/runtime/scheme.go:110"`;
+  throw badRequest(`${given} in version ${JSON.stringify(version)} cannot be handled as a ${kind.kind}: ${why}`);
+};
+
+const ownerCauses = (meta: Readonly<ObjectMeta>): StatusCause[] => {
+  const owners = meta.ownerReferences ?? [];
+  const causes = owners.flatMap((owner) => {
+    const field = 'metadata.ownerReferences';
+    const found: StatusCause[] = [];
+    if (!owner.apiVersion) found.push(invalidValue(`${field}.apiVersion`, '', 'version must not be empty'));
+    if (!owner.kind) found.push(invalidValue(`${field}.kind`, '', 'must not be empty'));
+    if (!owner.name) found.push(invalidValue(`${field}.name`, '', 'must not be empty'));
+    if (!owner.uid) found.push(invalidValue(`${field}.uid`, '', 'must not be empty'));
+    return found;
+  });
+  const [first, second] = owners.filter((owner) => owner.controller === true);
+  if (first && second)
+    causes.push(
+      invalidValue(
+        'metadata.ownerReferences',
+        owners,
+        `Only one reference can have Controller set to true. Found "true" in references for ${first.kind}/${first.name} and ${second.kind}/${second.name}`,
+      ),
+    );
+  return causes;
+};
+
+/** The faults of metadata that any object may have; what it shares with its previous state was looked at then. */
+export const validateMetadata = (kind: Kind, object: Json, previous?: Json): StatusCause[] => {
+  const meta = metaOf(object);
+  const before = previous && metaOf(previous);
+  const causes: StatusCause[] = [];
+  if (!meta.name) causes.push(requiredField('metadata.name', 'name or generateName is required'));
+  else if (meta.name !== before?.name) causes.push(...validateName(meta.name, kind.strategy.nameRule ?? 'subdomain'));
+  if (meta.labels && meta.labels !== before?.labels) causes.push(...validateLabels(meta.labels, 'metadata.labels'));
+  if (meta.annotations && meta.annotations !== before?.annotations)
+    causes.push(...validateAnnotations(meta.annotations));
+  if (meta.ownerReferences && meta.ownerReferences !== before?.ownerReferences) causes.push(...ownerCauses(meta));
+  return causes;
+};
+
+const addedFinalizers = (object: Json, previous: Json): StatusCause[] => {
+  if (at(previous, 'metadata', 'deletionTimestamp') === undefined) return [];
+  const before = arrayOf(at(previous, 'metadata', 'finalizers'));
+  const added = arrayOf(at(object, 'metadata', 'finalizers')).filter((each) => !before.includes(each));
+  if (added.length === 0) return [];
+  const list = `[]string{${added.map((each) => JSON.stringify(each)).join(', ')}}`;
+  const why = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`;
+  return [forbiddenField('metadata.finalizers', why)];
+};
+
+/** The faults of a change of metadata; `sent` is what was asked for, before the server put its own fields back. */
+export const validateMetadataUpdate = (object: Json, previous: Json, sent: Json): StatusCause[] => {
+  const { uid } = metaOf(sent);
+  const causes = addedFinalizers(object, previous);
+  if (uid && uid !== at(previous, 'metadata', 'uid'))
+    causes.push(invalidValue('metadata.uid', uid, 'field is immutable'));
+  // Told twice, since a real server looks twice.
+  return [...causes, ...causes];
+};

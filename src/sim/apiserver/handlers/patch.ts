@@ -1,0 +1,67 @@
+import type { PatchOptions } from '../../../kube/index.ts';
+import type { StoredObject } from '../../types.ts';
+import { badRequest, StatusError } from '../errors.ts';
+import { applyObject } from '../patch/apply.ts';
+import { jsonPatch, mergePatch, strategicPatch } from '../patch/index.ts';
+import type { Kind } from '../registry/index.ts';
+import { shapeOfKind } from '../schema/index.ts';
+import { isRecord, type Json } from '../value/index.ts';
+import type { Ref, ServerState } from './state.ts';
+import { updateObject } from './update.ts';
+
+export type PatchContext = Pick<PatchOptions, 'type' | 'subresource' | 'force' | 'fieldManager' | 'dryRun'> & {
+  /** Is shown what the patch makes, or the configuration that is applied, before it is read. */
+  inspect?: (object: Json) => void;
+};
+
+export interface PatchResult {
+  readonly object: StoredObject;
+  readonly created: boolean;
+}
+
+const patched = (kind: Kind, present: Json, body: unknown, type: 'json' | 'merge' | 'strategic'): Json => {
+  if (type === 'json') return jsonPatch(present, body);
+  if (!isRecord(body))
+    throw badRequest(
+      'error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}',
+    );
+  if (type === 'merge') return mergePatch(present, body) as Json;
+  if (kind.custom)
+    throw new StatusError(
+      'BadRequest',
+      415,
+      'UnsupportedMediaType',
+      'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
+      {},
+    );
+  return strategicPatch(present, body, shapeOfKind(kind));
+};
+
+/** Changes an object by a patch; an apply makes it when it is not there. */
+export const patchObject = (
+  state: ServerState,
+  kind: Kind,
+  ref: Ref,
+  body: unknown,
+  context: PatchContext,
+): PatchResult => {
+  const { type } = context;
+  if (type === 'apply') return applyObject(state, kind, ref, body, context);
+  const object = updateObject(
+    state,
+    kind,
+    ref,
+    (present) => {
+      const next = patched(kind, present, body, type);
+      context.inspect?.(next);
+      return next;
+    },
+    {
+      fieldManager: context.fieldManager,
+      dryRun: context.dryRun,
+      subresource: context.subresource,
+      mode: 'patch',
+    },
+  );
+  return { object, created: false };
+};

@@ -1,0 +1,51 @@
+import type { Clock } from '../../../runtime/index.ts';
+import type { StoredObject } from '../../types.ts';
+import type { TokenStore } from '../http/tokens.ts';
+import type { ManagedFieldsEntry } from '../patch/managed-fields.ts';
+import type { Kind, Registry, StrategyContext } from '../registry/index.ts';
+import type { ObjectStore } from '../storage/index.ts';
+import type { PodIndex } from '../storage/pod-index.ts';
+import type { Json } from '../value/index.ts';
+import type { SnapshotCache } from './list-page.ts';
+import type { WatchBroadcaster } from './watch.ts';
+
+/** What every operation works on. */
+export interface ServerState {
+  readonly store: ObjectStore;
+  readonly registry: Registry;
+  readonly strategyContext: StrategyContext;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly pods: PodIndex;
+  readonly watches: WatchBroadcaster;
+  readonly snapshots: SnapshotCache;
+  readonly tokens: TokenStore;
+  /** What the server's own controllers do about a write, done at once: nobody has to wait for it. */
+  afterWrite(kind: Kind, object: StoredObject): void;
+  /** What goes with an object that is gone. */
+  afterDelete(kind: Kind, object: StoredObject): void;
+}
+
+export interface Ref {
+  namespace?: string | undefined;
+  name: string;
+}
+
+export interface WriteContext {
+  /** Who writes; without a name, ownership of fields is not recorded. */
+  fieldManager?: string | undefined;
+  dryRun?: boolean | undefined;
+  subresource?: string | undefined;
+  /** The account of owners that a new object starts with, when it is applied. */
+  managers?: readonly ManagedFieldsEntry[];
+}
+
+/** RFC 3339 in whole seconds, as `metav1.Time` is written. */
+export const formatTime = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
+
+/** The object as the kind's version shows it. */
+export const fromStorageVersion = (kind: Kind, object: StoredObject): StoredObject =>
+  kind.fromStorageVersion ? (kind.fromStorageVersion(object) as StoredObject) : object;
+
+export const toStorageVersion = (kind: Kind, object: Json): Json =>
+  kind.toStorageVersion ? kind.toStorageVersion(object) : object;

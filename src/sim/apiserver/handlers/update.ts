@@ -1,0 +1,161 @@
+import type { StoredObject } from '../../types.ts';
+import { badRequest, conflict, invalid, MODIFIED, noResource, notFound, type StatusCause } from '../errors.ts';
+import { trackUpdate } from '../patch/managed-fields.ts';
+import { apiVersionOf, type Kind } from '../registry/index.ts';
+import { invalidValue } from '../registry/strategies/index.ts';
+import { keyOf } from '../storage/index.ts';
+import { arrayOf, at, equal, identical, type Json, recordOf, textOf, without } from '../value/index.ts';
+import { admit } from './admission.ts';
+import { asStored, decode } from './create.ts';
+import { removeObject } from './delete.ts';
+import { checkType, metaOf, validateMetadata, validateMetadataUpdate } from './metadata.ts';
+import { preconditionFailed } from './precondition.ts';
+import {
+  formatTime,
+  fromStorageVersion,
+  type Ref,
+  type ServerState,
+  toStorageVersion,
+  type WriteContext,
+} from './state.ts';
+
+const checkIdentity = (kind: Kind, ref: Ref, given: Json, present: StoredObject, isPatch: boolean): void => {
+  const meta = metaOf(given);
+  if (meta.name !== undefined && meta.name !== '' && meta.name !== ref.name)
+    throw badRequest(`the name of the object (${meta.name}) does not match the name on the URL (${ref.name})`);
+  if (meta.namespace && ref.namespace && meta.namespace !== ref.namespace)
+    throw badRequest(`the namespace of the provided object does not match the namespace sent on the request`);
+  if (!isPatch && meta.uid && meta.uid !== present.metadata.uid)
+    throw conflict(kind, ref.name, preconditionFailed(kind, present, 'UID', meta.uid, present.metadata.uid));
+  const { resourceVersion } = meta;
+  if (resourceVersion) {
+    if (resourceVersion !== present.metadata.resourceVersion) throw conflict(kind, ref.name, MODIFIED);
+  } else if (!isPatch && kind.strategy.allowUnconditionalUpdate === false)
+    throw invalid({ ...kind, kind: kind.plural }, ref.name, [
+      invalidValue('metadata.resourceVersion', 0, 'must be specified for an update'),
+    ]);
+};
+
+const KEPT = ['namespace', 'generation', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const;
+const OF_SERVER = [...KEPT, 'name', 'uid', 'creationTimestamp', 'resourceVersion', 'selfLink'];
+
+/** The metadata that is sent, with what the server alone writes into it as it is. */
+const updatedMeta = (sent: Json, { metadata }: StoredObject): Json => {
+  const next: Record<string, unknown> = {};
+  for (const field in sent) if (!OF_SERVER.includes(field)) next[field] = sent[field];
+  next.name = metadata.name;
+  next.uid = metadata.uid;
+  next.creationTimestamp = metadata.creationTimestamp;
+  next.resourceVersion = metadata.resourceVersion;
+  for (const field of KEPT) if (metadata[field] !== undefined) next[field] = metadata[field];
+  return next;
+};
+
+const CONTENT_SUBRESOURCES = ['resize', 'ephemeralcontainers'];
+const NOT_CONTENT = ['metadata', 'status', 'apiVersion', 'kind'];
+
+const changesContent = (next: Json, present: Json): boolean =>
+  !equal(without(next, ...NOT_CONTENT), without(present, ...NOT_CONTENT));
+
+const isReleased = (next: Json, present: StoredObject): boolean =>
+  present.metadata.deletionTimestamp !== undefined &&
+  (present.metadata.deletionGracePeriodSeconds ?? 0) === 0 &&
+  arrayOf(at(next, 'metadata', 'finalizers')).length === 0;
+
+const asSubresource = (kind: Kind, name: string, previous: Json, sent: Json, state: ServerState): Json => {
+  const write = kind.strategy.subresources?.[name];
+  if (!write) throw noResource();
+  return write(previous, sent, state.strategyContext);
+};
+
+export interface UpdateOptions extends WriteContext {
+  /** A patch needs no resourceVersion, and an apply keeps its own account of who owns what. */
+  mode?: 'patch' | 'apply';
+}
+
+/**
+ * Changes one object. `change` makes the whole new object of the present one, as the version of `kind` shows both; it
+ * is decoded, filled in, checked and written only when it differs.
+ */
+export const updateObject = (
+  state: ServerState,
+  kind: Kind,
+  ref: Ref,
+  change: (present: StoredObject) => Json,
+  options: UpdateOptions = {},
+): StoredObject => {
+  const { strategy } = kind;
+  const key = keyOf(kind.namespaced ? ref.namespace : undefined, ref.name);
+  const stored = state.store.get(kind.collection, key);
+  if (!stored) throw notFound(kind, ref.name);
+  const present = fromStorageVersion(kind, stored);
+  const sent = change(present);
+  checkType(kind, sent, state.registry.isKnown, options.mode !== undefined);
+  const given = decode(kind, sent);
+  // Whoever writes a status most often sends the rest as it was.
+  const sameMeta = given.metadata === present.metadata;
+  if (!sameMeta) checkIdentity(kind, ref, given, present, options.mode !== undefined);
+  let next: Json = {
+    ...given,
+    apiVersion: apiVersionOf(kind),
+    kind: kind.kind,
+    metadata: sameMeta ? present.metadata : updatedMeta(recordOf(given.metadata), present),
+  };
+  if (strategy.defaults) next = strategy.defaults(next);
+  next =
+    options.subresource === undefined
+      ? (strategy.prepareForUpdate?.(next, present, state.strategyContext) ?? next)
+      : asSubresource(kind, options.subresource, present, next, state);
+  if (next.status === undefined && 'status' in next) next = without(next, 'status');
+
+  const causes: StatusCause[] = [
+    ...(sameMeta ? [] : [...validateMetadata(kind, next, present), ...validateMetadataUpdate(next, present, given)]),
+    ...(options.subresource === 'binding' ? [] : (strategy.validateUpdate?.(next, present, options.subresource) ?? [])),
+  ];
+  if (options.subresource !== 'status' || kind.custom) causes.push(...(strategy.validate?.(next, present) ?? []));
+  if (causes.length > 0) throw invalid(kind, ref.name, causes);
+
+  const isContent = options.subresource === undefined || CONTENT_SUBRESOURCES.includes(options.subresource);
+  if (strategy.hasGeneration && isContent && changesContent(next, present)) {
+    const generation = (present.metadata.generation ?? 0) + 1;
+    next = { ...next, metadata: { ...recordOf(next.metadata), generation } };
+  }
+  if (options.fieldManager !== undefined && options.mode !== 'apply')
+    next = trackUpdate(present, next, kind, {
+      manager: options.fieldManager,
+      time: formatTime(state.clock.now()),
+      subresource: options.subresource,
+    });
+  const { subresource } = options;
+  admit(state, kind, {
+    operation: 'UPDATE',
+    ...ref,
+    namespace: ref.namespace,
+    subresource,
+    object: next,
+    oldObject: present,
+  });
+  if (identical(next, present)) return present;
+  const changed = toStorageVersion(kind, next);
+  if (options.dryRun) return fromStorageVersion(kind, changed as StoredObject);
+  const versioned = (resourceVersion: string): StoredObject =>
+    ({ ...changed, metadata: { ...metaOf(changed), resourceVersion } }) as StoredObject;
+  if (isReleased(next, present) && !strategy.hasFinalizers?.(next)) {
+    // The update that lets go is answered but never stored: watchers see the object as it was before.
+    const { metadata } = removeObject(state, kind, key, (resourceVersion) => ({
+      ...stored,
+      metadata: { ...stored.metadata, resourceVersion },
+    }));
+    return fromStorageVersion(kind, versioned(metadata.resourceVersion));
+  }
+  const made = state.store.put(kind.collection, key, (version) => asStored(kind, versioned(version)));
+  state.afterWrite(kind, made);
+  return fromStorageVersion(kind, made);
+};
+
+/** PUT: the object that is sent takes the place of the present one. */
+export const replaceObject = (state: ServerState, kind: Kind, sent: Json, context: WriteContext = {}): StoredObject => {
+  const { name, namespace } = metaOf(sent);
+  if (!name) throw badRequest('name must be provided');
+  return updateObject(state, kind, { name, namespace: textOf(namespace) }, () => sent, context);
+};

@@ -1,0 +1,81 @@
+import type { StoredObject } from '../../types.ts';
+import type { Page } from '../handlers/list-page.ts';
+import { columnsOf, tableRow } from '../printers/index.ts';
+import { apiVersionOf, type Kind } from '../registry/index.ts';
+import type { Json } from '../value/index.ts';
+import type { ResponseFormat } from './negotiate.ts';
+
+export interface ObjectEncoder {
+  one(object: StoredObject): Json;
+  list(page: Page): Json;
+  /** An object of a watch; the first of a table brings the columns along. */
+  event(object: StoredObject, first: boolean): Json;
+}
+
+const listMeta = ({ version, next, remaining }: Page): Json => ({
+  resourceVersion: String(version),
+  ...(next === undefined ? {} : { continue: next }),
+  ...(remaining === undefined ? {} : { remainingItemCount: remaining }),
+});
+
+const metadataOf = (object: StoredObject): Json => ({
+  kind: 'PartialObjectMetadata',
+  apiVersion: 'meta.k8s.io/v1',
+  metadata: object.metadata,
+});
+
+const META = 'meta.k8s.io/v1';
+
+type Include = 'Object' | 'Metadata' | 'None';
+
+const tables = (kind: Kind, include: Include, now: number): ObjectEncoder => {
+  const columnDefinitions = columnsOf(kind);
+  const row = (object: StoredObject): Json => ({
+    cells: tableRow(kind, object, now),
+    ...(include === 'None' ? {} : { object: include === 'Object' ? object : metadataOf(object) }),
+  });
+  const table = (metadata: Json, objects: readonly StoredObject[], columns: unknown): Json => ({
+    kind: 'Table',
+    apiVersion: META,
+    metadata,
+    columnDefinitions: columns,
+    rows: objects.map(row),
+  });
+  const versionOf = (object: StoredObject): Json => ({ resourceVersion: object.metadata.resourceVersion });
+  return {
+    one: (object) => table(versionOf(object), [object], columnDefinitions),
+    list: (page) => table(listMeta(page), page.items, columnDefinitions),
+    event: (object, first) => table(versionOf(object), [object], first ? columnDefinitions : null),
+  };
+};
+
+const metadataOnly: ObjectEncoder = {
+  one: metadataOf,
+  list: (page) => ({
+    kind: 'PartialObjectMetadataList',
+    apiVersion: META,
+    metadata: listMeta(page),
+    items: page.items.map(metadataOf),
+  }),
+  event: metadataOf,
+};
+
+const whole = (kind: Kind): ObjectEncoder => ({
+  one: (object) => object,
+  list: (page) => ({
+    kind: kind.listKind,
+    apiVersion: apiVersionOf(kind),
+    // Lists of custom objects say so when nothing follows.
+    metadata: kind.custom ? { continue: '', ...listMeta(page) } : listMeta(page),
+    // Items of built-in lists are told by their list what they are.
+    items: kind.custom ? page.items : page.items.map(({ kind: _kind, apiVersion: _apiVersion, ...item }) => item),
+  }),
+  event: (object) => object,
+});
+
+/** How objects of a kind are given to whoever asked for this form. */
+export const createEncoder = (kind: Kind, form: ResponseFormat, include: string, now: number): ObjectEncoder => {
+  if (form === 'metadata') return metadataOnly;
+  if (form === 'object') return whole(kind);
+  return tables(kind, include === 'Object' || include === 'None' ? include : 'Metadata', now);
+};

@@ -1,0 +1,45 @@
+import type { Json } from '../value/index.ts';
+import type { User } from './tokens.ts';
+
+/** One request, after authentication. */
+export interface Request {
+  readonly method: string;
+  readonly path: string;
+  /** That the client called. */
+  readonly host: string;
+  readonly query: URLSearchParams;
+  readonly accept: string;
+  readonly contentType: string;
+  readonly userAgent: string;
+  readonly user: User;
+  body(): Promise<Buffer>;
+  /** Aborts when the client goes away or the server stops. */
+  readonly signal: AbortSignal;
+}
+
+export type Response =
+  | {
+      readonly is: 'json';
+      readonly status: number;
+      readonly body: unknown;
+      readonly contentType?: string;
+      readonly warnings?: readonly string[];
+    }
+  | { readonly is: 'text'; readonly status: number; readonly body: string }
+  /** Lines until `run` settles; it is given what sends one. */
+  | { readonly is: 'stream'; readonly run: (send: (line: string) => void) => Promise<void> };
+
+export const json = (body: unknown, status = 200, warnings: readonly string[] = []): Response => ({
+  is: 'json',
+  status,
+  body,
+  warnings,
+});
+
+export const success = (details: Json): Json => ({
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Success',
+  details,
+});

@@ -1,0 +1,1 @@
+export { decodeObject } from './protobuf.ts';

@@ -1,0 +1,133 @@
+import { definitionOfKind, definitionShape, type ScalarType, type Shape, type StructShape } from '../schema/index.ts';
+import { type Json, recordOf } from '../value/index.ts';
+import { bytesOf, signed, textOfBytes, wireFields } from './protobuf-wire.ts';
+
+// What Kubernetes puts before a protobuf body: four bytes, then an envelope that names the kind.
+const MAGIC = Buffer.from('k8s\0');
+
+type Raw = bigint | Uint8Array;
+
+const first = (bytes: Uint8Array, number: number): Raw | undefined => {
+  for (const field of wireFields(bytes)) if (field.number === number) return field.value;
+  return undefined;
+};
+
+const timeText = (raw: Raw, digits: 0 | 6): string => {
+  const seconds = signed(first(bytesOf(raw), 1) ?? 0n);
+  const nanos = signed(first(bytesOf(raw), 2) ?? 0n);
+  const whole = new Date(seconds * 1000).toISOString().slice(0, 19);
+  return digits === 0 ? `${whole}Z` : `${whole}.${String(Math.floor(nanos / 1000)).padStart(6, '0')}Z`;
+};
+
+const intOrString = (raw: Raw): unknown => {
+  const bytes = bytesOf(raw);
+  const isText = signed(first(bytes, 1) ?? 0n) === 1;
+  return isText ? textOfBytes(first(bytes, 3) ?? new Uint8Array()) : signed(first(bytes, 2) ?? 0n);
+};
+
+const scalar = (raw: Raw, type: ScalarType): unknown => {
+  switch (type) {
+    case 'string':
+      return textOfBytes(raw);
+    case 'bytes':
+      return Buffer.from(bytesOf(raw)).toString('base64');
+    case 'boolean':
+      return signed(raw) !== 0;
+    case 'int32':
+    case 'int64':
+      return signed(raw);
+    case 'number': {
+      const bytes = bytesOf(raw);
+      return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getFloat64(0, true);
+    }
+    case 'time':
+      return timeText(raw, 0);
+    case 'microTime':
+      return timeText(raw, 6);
+    case 'quantity':
+      return textOfBytes(first(bytesOf(raw), 1) ?? new Uint8Array());
+    case 'intOrString':
+      return intOrString(raw);
+  }
+};
+
+const value = (raw: Raw, shape: Shape): unknown => {
+  switch (shape.form) {
+    case 'scalar':
+      return scalar(raw, shape.type);
+    case 'struct':
+      return message(bytesOf(raw), shape, '');
+    case 'any': {
+      // Raw extensions and owned fields hold JSON in their first field.
+      const inner = first(bytesOf(raw), 1);
+      return inner === undefined || inner.valueOf() === 0n ? {} : (JSON.parse(textOfBytes(inner)) as unknown);
+    }
+    case 'list':
+    case 'map':
+      throw new RangeError('a protobuf list or map stands where only one value can');
+  }
+};
+
+/** What is at each number of a message: a field by its name, or the prefix of fields that Go embeds. */
+const layouts = new WeakMap<StructShape, Map<string, string>>();
+
+const layoutOf = (shape: StructShape): Map<string, string> => {
+  let layout = layouts.get(shape);
+  if (!layout) {
+    layout = new Map();
+    for (const [name, { number }] of shape.fields) {
+      if (number === undefined) continue;
+      layout.set(number, name);
+      const [outer, inner] = number.split('.');
+      if (inner !== undefined && outer !== undefined) layout.set(outer, '');
+    }
+    layouts.set(shape, layout);
+  }
+  return layout;
+};
+
+/** A time that was never set is written as an empty message. */
+const isZeroTime = (raw: Raw, shape: Shape): boolean =>
+  shape.form === 'scalar' &&
+  (shape.type === 'time' || shape.type === 'microTime') &&
+  typeof raw !== 'bigint' &&
+  raw.length === 0;
+
+const message = (bytes: Uint8Array, shape: StructShape, prefix: string): Record<string, unknown> => {
+  const layout = layoutOf(shape);
+  const result: Record<string, unknown> = {};
+  for (const { number, value: raw } of wireFields(bytes)) {
+    const place = `${prefix}${number}`;
+    const name = layout.get(place);
+    if (name === '') {
+      Object.assign(result, message(bytesOf(raw), shape, `${place}.`));
+      continue;
+    }
+    const field = name === undefined ? undefined : shape.fields.get(name);
+    if (name === undefined || !field) continue;
+    const { shape: part } = field;
+    if (part.form === 'list') result[name] = [...((result[name] as unknown[] | undefined) ?? []), value(raw, part.of)];
+    else if (part.form === 'map') {
+      const entry = bytesOf(raw);
+      const key = textOfBytes(first(entry, 1) ?? new Uint8Array());
+      const item = first(entry, 2) ?? new Uint8Array();
+      result[name] = { ...recordOf(result[name]), [key]: value(item, part.of) };
+    } else if (!isZeroTime(raw, part)) result[name] = value(raw, part);
+  }
+  return result;
+};
+
+/** The object in a protobuf body of Kubernetes. Throws a RangeError when the body is none, or is of an unknown kind. */
+export const decodeObject = (body: Uint8Array): Json => {
+  if (!Buffer.from(body.subarray(0, 4)).equals(MAGIC))
+    throw new RangeError('the body does not begin as Kubernetes protobuf');
+  const envelope = body.subarray(4);
+  const type = bytesOf(first(envelope, 1) ?? new Uint8Array());
+  const apiVersion = textOfBytes(first(type, 1) ?? new Uint8Array());
+  const kind = textOfBytes(first(type, 2) ?? new Uint8Array());
+  const name =
+    definitionOfKind(`${apiVersion}/${kind}`) ?? (kind === 'DeleteOptions' ? 'meta.v1.DeleteOptions' : undefined);
+  const shape = name === undefined ? undefined : definitionShape(name);
+  if (shape?.form !== 'struct') throw new RangeError(`${apiVersion} ${kind} is of no type that can be read`);
+  return { ...message(bytesOf(first(envelope, 2) ?? new Uint8Array()), shape, ''), apiVersion, kind };
+};

@@ -1,0 +1,76 @@
+import { methodNotAllowed } from '../errors.ts';
+import type { ServerState } from '../handlers/state.ts';
+import { aggregated, groupList, isBuiltinGroup, oneGroup, resourceList } from './discovery.ts';
+import { json, type Request, type Response } from './exchange.ts';
+import { wantsAggregatedDiscovery } from './negotiate.ts';
+import { serveResource } from './resources.ts';
+import { parseRoute, type Route } from './route.ts';
+
+const DISCOVERY_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
+// The version whose behaviour is followed. kubectl warns when it is too far from its own.
+const VERSION = {
+  major: '1',
+  minor: '34',
+  emulationMajor: '1',
+  emulationMinor: '34',
+  minCompatibilityMajor: '1',
+  minCompatibilityMinor: '33',
+  gitVersion: 'v1.34.4',
+  gitCommit: '',
+  gitTreeState: '',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: '',
+  compiler: '',
+  platform: 'edgeset/embedded',
+};
+
+const HEALTHY = ['/healthz', '/readyz', '/livez'];
+
+const textAnswer = (status: number, body: string): Response => ({ is: 'text', status, body });
+
+const NO_PAGE = textAnswer(404, '404 page not found\n');
+
+const found = (document: unknown): Response => (document === undefined ? NO_PAGE : json(document));
+
+const documentOf = async (state: ServerState, call: Request): Promise<Response | undefined> => {
+  const { path } = call;
+  const { registry } = state;
+  if (HEALTHY.some((each) => path === each || path.startsWith(`${each}/`))) return textAnswer(200, 'ok');
+  if (path === '/version' || path === '/version/') return json(VERSION);
+  if (path === '/openapi/v2' || path === '/openapi/v3' || path.startsWith('/openapi/v3/')) {
+    const { serveOpenApi } = await import('./openapi-index.ts');
+    return serveOpenApi(registry, path, call.accept);
+  }
+  if ((path === '/api' || path === '/apis') && wantsAggregatedDiscovery(call.accept))
+    return { is: 'json', status: 200, body: aggregated(registry, path === '/api'), contentType: DISCOVERY_TYPE };
+  if (path === '/api')
+    return json({
+      kind: 'APIVersions',
+      versions: ['v1'],
+      serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: call.host }],
+    });
+  if (path === '/apis') return json(groupList(registry));
+  const steps = path.split('/').filter((step) => step !== '');
+  if (steps[0] === 'api' && steps.length === 2) return found(resourceList(registry, '', steps[1] ?? ''));
+  if (steps[0] === 'apis' && steps.length === 2) return found(oneGroup(registry, steps[1] ?? ''));
+  if (steps[0] === 'apis' && steps.length === 3) return found(resourceList(registry, steps[1] ?? '', steps[2] ?? ''));
+  return undefined;
+};
+
+const isServed = (state: ServerState, route: Route): boolean =>
+  isBuiltinGroup(route.group) || state.registry.find(route.group, route.version, route.plural) !== undefined;
+
+/** Answers one request; refusals are thrown. */
+export const serve = async (state: ServerState, call: Request): Promise<Response> => {
+  const isRead = call.method === 'GET' || call.method === 'HEAD';
+  if (isRead) {
+    const document = await documentOf(state, call);
+    if (document) return document;
+  }
+  const route = parseRoute(call.path);
+  // Groups that are not built in answer as plainly as any unknown path once they are gone.
+  if (route && isServed(state, route)) return serveResource(state, route, call);
+  if (!isRead && (await documentOf(state, call))) throw methodNotAllowed();
+  return NO_PAGE;
+};

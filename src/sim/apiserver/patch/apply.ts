@@ -1,0 +1,151 @@
+import { badRequest, notFound, StatusError } from '../errors.ts';
+import { createObject } from '../handlers/create.ts';
+import type { PatchContext, PatchResult } from '../handlers/patch.ts';
+import type { Ref, ServerState } from '../handlers/state.ts';
+import { formatTime } from '../handlers/state.ts';
+import { updateObject } from '../handlers/update.ts';
+import { apiVersionOf, type Kind } from '../registry/index.ts';
+import { shapeOfKind } from '../schema/index.ts';
+import { keyOf } from '../storage/index.ts';
+import { equal, isRecord, type Json, recordOf, textOf, without } from '../value/index.ts';
+import { compare } from './compare.ts';
+import { throwConflicts } from './conflicts.ts';
+import { commonPaths, difference, type FieldSet, fieldsOf, union } from './field-set.ts';
+import { KUBECTL, withLastApplied, withoutClientSideConflicts } from './last-applied.ts';
+import {
+  type ManagedFieldsEntry,
+  readManagedFields,
+  withManagedFields,
+  withoutServerFields,
+} from './managed-fields.ts';
+import { mergeApplied, removeFields } from './merge-applied.ts';
+
+interface Applier {
+  readonly manager: string;
+  readonly subresource: string;
+}
+
+const isApplier = (entry: ManagedFieldsEntry, { manager, subresource }: Applier): boolean =>
+  entry.manager === manager && entry.operation === 'Apply' && entry.subresource === subresource;
+
+/** The fields of a configuration that its applier is to own. */
+const configuredFields = (kind: Kind, config: Json, subresource: string): FieldSet => {
+  const own = withoutServerFields(config);
+  const hasStatus = kind.subresources.some(({ name }) => name === 'status');
+  const part =
+    subresource === 'status'
+      ? own.status === undefined
+        ? {}
+        : { status: own.status }
+      : hasStatus
+        ? without(own, 'status')
+        : own;
+  return fieldsOf(part, shapeOfKind(kind));
+};
+
+const applyTo = (kind: Kind, present: Json, config: Json, applier: Applier, force: boolean, time: string): Json => {
+  const shape = shapeOfKind(kind);
+  const before = readManagedFields(present);
+  const mine = before.find((entry) => isApplier(entry, applier));
+  const others = before.filter((entry) => entry !== mine);
+  const wanted = configuredFields(kind, config, applier.subresource);
+  let merged = mergeApplied(present, withoutServerFields(config), shape) as Json;
+  const dropped = others.reduce<FieldSet | undefined>(
+    (left, { fields }) => difference(left, fields),
+    difference(mine?.fields, wanted),
+  );
+  if (dropped) merged = removeFields(merged, dropped, shape) as Json;
+  const { changed } = compare(withoutServerFields(present), withoutServerFields(merged), shape);
+  if (!force) {
+    const found = others.flatMap((owner) => commonPaths(changed, owner.fields).map((path) => ({ owner, path })));
+    const conflicts = applier.manager === KUBECTL ? withoutClientSideConflicts(found, present, shape) : found;
+    if (conflicts.length > 0) throwConflicts(conflicts);
+  }
+  const left = others.map((owner) => ({ ...owner, fields: difference(owner.fields, changed) ?? {} }));
+  const unchanged =
+    mine !== undefined &&
+    equal(mine.fields, wanted) &&
+    equal(withoutServerFields(present), withoutServerFields(merged));
+  const entry: ManagedFieldsEntry = {
+    ...applier,
+    operation: 'Apply',
+    apiVersion: apiVersionOf(kind),
+    time: unchanged ? mine.time : time,
+    fields: wanted,
+  };
+  const noted = applier.manager === KUBECTL ? withLastApplied(merged, config) : merged;
+  return withManagedFields(noted, [entry, ...left]);
+};
+
+const checked = (ref: Ref, body: unknown): Json => {
+  if (!isRecord(body)) throw badRequest('an applied configuration must be an object');
+  if (textOf(body.kind) === '' || textOf(body.apiVersion) === '')
+    throw badRequest('an applied configuration must name its apiVersion and kind');
+  const metadata = recordOf(body.metadata);
+  if (Array.isArray(metadata.managedFields) && metadata.managedFields.length > 0)
+    throw badRequest('metadata.managedFields must be nil');
+  if (textOf(metadata.name) !== '' && metadata.name !== ref.name)
+    throw badRequest(
+      `the name of the object (${textOf(metadata.name)}) does not match the name on the URL (${ref.name})`,
+    );
+  return body;
+};
+
+/** Server-side apply: the configuration is merged field by field, and every field has its owners. */
+export const applyObject = (
+  state: ServerState,
+  kind: Kind,
+  ref: Ref,
+  body: unknown,
+  context: PatchContext,
+): PatchResult => {
+  const config = checked(ref, body);
+  context.inspect?.(config);
+  const { fieldManager, subresource, dryRun } = context;
+  if (fieldManager === undefined || fieldManager === '')
+    throw new StatusError(
+      'Invalid',
+      422,
+      'Invalid',
+      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+      {
+        group: 'meta.k8s.io',
+        kind: 'PatchOptions',
+        causes: [
+          {
+            reason: 'FieldValueRequired',
+            message: 'Required value: is required for apply patch',
+            field: 'fieldManager',
+          },
+        ],
+      },
+    );
+  const applier: Applier = { manager: fieldManager, subresource: subresource ?? '' };
+  const time = formatTime(state.clock.now());
+  const exists = state.store.get(kind.collection, keyOf(kind.namespaced ? ref.namespace : undefined, ref.name));
+  if (!exists) {
+    if (subresource !== undefined) throw notFound(kind, ref.name);
+    const fields = union(configuredFields(kind, config, ''), undefined) ?? {};
+    const entry: ManagedFieldsEntry = { ...applier, operation: 'Apply', apiVersion: apiVersionOf(kind), time, fields };
+    const metadata = {
+      ...recordOf(config.metadata),
+      name: ref.name,
+      ...(ref.namespace ? { namespace: ref.namespace } : {}),
+    };
+    const object = createObject(state, kind, { ...config, metadata }, { dryRun, managers: [entry] });
+    return { object, created: true };
+  }
+  const object = updateObject(
+    state,
+    kind,
+    ref,
+    (present) => {
+      const next = applyTo(kind, present, config, applier, context.force === true, time);
+      const { uid, resourceVersion } = recordOf(config.metadata);
+      const pinned = { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) };
+      return { ...next, metadata: { ...recordOf(next.metadata), ...pinned } };
+    },
+    { dryRun, subresource, mode: 'apply' },
+  );
+  return { object, created: false };
+};

@@ -1,0 +1,30 @@
+import type { StoredObject } from '../../types.ts';
+import type { Kind } from '../registry/index.ts';
+import type { Json } from '../value/index.ts';
+import { builtinColumns } from './builtin.ts';
+import type { Column } from './column.ts';
+import { customColumns } from './custom.ts';
+
+const columns = new WeakMap<Kind, readonly Column[]>();
+
+const columnsFor = (kind: Kind): readonly Column[] => {
+  let found = columns.get(kind);
+  if (!found) {
+    found = kind.custom ? customColumns(kind.custom) : builtinColumns(kind.collection);
+    columns.set(kind, found);
+  }
+  return found;
+};
+
+/** What a Table says of its columns. */
+export const columnsOf = (kind: Kind): Json[] =>
+  columnsFor(kind).map(({ name, type, format, description, priority }) => ({
+    name,
+    type,
+    format,
+    description,
+    priority,
+  }));
+
+export const tableRow = (kind: Kind, object: StoredObject, now: number): unknown[] =>
+  columnsFor(kind).map(({ cell }) => cell(object, now));

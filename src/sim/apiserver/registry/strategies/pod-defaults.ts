@@ -1,0 +1,107 @@
+import { arrayOf, at, type Json, recordOf, textOf, without } from '../../value/index.ts';
+import { canonicalQuantities } from './quantity.ts';
+import { mapField, mapItems, withDefaultFields } from './shaping.ts';
+import { defaultVolume, sourceDefaults } from './volume-defaults.ts';
+
+const httpGet = (probe: Json): Json =>
+  mapField(probe, 'httpGet', (get) => withDefaultFields(get, { path: '/', scheme: 'HTTP' }));
+
+const probe = (given: Json): Json =>
+  mapField(
+    withDefaultFields(httpGet(given), {
+      timeoutSeconds: 1,
+      periodSeconds: 10,
+      successThreshold: 1,
+      failureThreshold: 3,
+    }),
+    'grpc',
+    (grpc) => withDefaultFields(grpc, { service: '' }),
+  );
+
+const pullPolicy = (image: string): string => {
+  const [reference = ''] = image.split('@', 1);
+  const tag = /:([^/:]+)$/.exec(reference)?.[1];
+  if (image.includes('@')) return 'IfNotPresent';
+  return tag === undefined || tag === 'latest' ? 'Always' : 'IfNotPresent';
+};
+
+// Only a sidecar's is kept: rules for restarts of containers are an alpha feature.
+const restartPolicy = (given: Json): Json =>
+  given.restartPolicy === undefined || given.restartPolicy === 'Always' ? given : without(given, 'restartPolicy');
+
+const container = (given: Json): Json => {
+  let result = withDefaultFields(restartPolicy(given), {
+    imagePullPolicy: pullPolicy(textOf(given.image)),
+    resources: {},
+    terminationMessagePath: '/dev/termination-log',
+    terminationMessagePolicy: 'File',
+  });
+  result = mapItems(result, 'ports', (port) => withDefaultFields(port, { protocol: 'TCP' }));
+  for (const name of ['livenessProbe', 'readinessProbe', 'startupProbe']) result = mapField(result, name, probe);
+  result = mapField(result, 'lifecycle', (hooks) =>
+    mapField(mapField(hooks, 'postStart', httpGet), 'preStop', httpGet),
+  );
+  result = mapItems(result, 'env', (env) => mapField(env, 'valueFrom', sourceDefaults));
+  return mapField(result, 'resources', (resources) =>
+    mapField(mapField(resources, 'limits', canonicalQuantities), 'requests', canonicalQuantities),
+  );
+};
+
+const CONTAINERS = ['initContainers', 'containers', 'ephemeralContainers'];
+
+// Templates are shared by a DaemonSet's pods and checked on every write of it.
+const done = new WeakMap<Json, Json>();
+
+/** A pod spec with everything that the API server fills in for pods and templates alike. */
+export const defaultPodSpec = (spec: Json): Json => {
+  const known = done.get(spec);
+  if (known) return known;
+  let result = withDefaultFields(spec, {
+    dnsPolicy: 'ClusterFirst',
+    restartPolicy: 'Always',
+    schedulerName: 'default-scheduler',
+    securityContext: {},
+    terminationGracePeriodSeconds: 30,
+  });
+  // Two names of one field.
+  const account = result.serviceAccountName ?? result.serviceAccount;
+  if (account !== undefined && (result.serviceAccount !== account || result.serviceAccountName !== account))
+    result = { ...result, serviceAccount: account, serviceAccountName: account };
+  for (const list of CONTAINERS) result = mapItems(result, list, container);
+  result = mapField(result, 'overhead', canonicalQuantities);
+  result = mapField(result, 'resources', (resources) =>
+    mapField(mapField(resources, 'limits', canonicalQuantities), 'requests', canonicalQuantities),
+  );
+  result = mapItems(result, 'volumes', defaultVolume);
+  done.set(spec, result);
+  done.set(result, result);
+  return result;
+};
+
+/** The same for the `spec.template` of a workload. */
+export const defaultTemplate = (spec: Json): Json =>
+  mapField(spec, 'template', (template) => mapField(template, 'spec', defaultPodSpec));
+
+const hostPorts = (given: Json): Json =>
+  mapItems(given, 'ports', (port) => (port.hostPort === undefined ? { ...port, hostPort: port.containerPort } : port));
+
+/** In the host's network a port is the host's; pods are told so, templates are not. */
+export const withHostPorts = (spec: Json): Json =>
+  spec.hostNetwork === true ? CONTAINERS.reduce((made, list) => mapItems(made, list, hostPorts), spec) : spec;
+
+/** What a pod's requests and limits make of it. */
+export const qosClass = (spec: Json): string => {
+  let any = false;
+  let guaranteed = true;
+  for (const each of [...arrayOf(spec.containers), ...arrayOf(spec.initContainers)]) {
+    const requests = recordOf(at(each, 'resources', 'requests'));
+    const limits = recordOf(at(each, 'resources', 'limits'));
+    for (const name of ['cpu', 'memory']) {
+      if (requests[name] !== undefined || limits[name] !== undefined) any = true;
+      if (limits[name] === undefined || (requests[name] !== undefined && requests[name] !== limits[name]))
+        guaranteed = false;
+    }
+  }
+  if (!any) return 'BestEffort';
+  return guaranteed ? 'Guaranteed' : 'Burstable';
+};

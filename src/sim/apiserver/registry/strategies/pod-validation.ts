@@ -1,0 +1,144 @@
+import type { StatusCause } from '../../errors.ts';
+import { arrayOf, at, isRecord, type Json, recordOf, textOf } from '../../value/index.ts';
+import { duplicateValue, forbiddenField, invalidValue, notSupported, requiredField } from './causes.ts';
+import { validateContainers, validateHostPorts } from './container-validation.ts';
+import { nameErrors, qualifiedNameErrors, validateAnnotations, validateLabels } from './names.ts';
+
+const volumes = (spec: Json, field: string): StatusCause[] => {
+  const names = new Set<string>();
+  return arrayOf(spec.volumes).flatMap((volume, index) => {
+    const here = `${field}.volumes[${index}]`;
+    const name = textOf(at(volume, 'name'));
+    const causes: StatusCause[] = [];
+    const path = at(volume, 'hostPath', 'path');
+    if (at(volume, 'hostPath') !== undefined && textOf(path) === '')
+      causes.push(requiredField(`${here}.hostPath.path`));
+    if (name === '') causes.push(requiredField(`${here}.name`));
+    else {
+      const faults = nameErrors(name, 'label');
+      if (faults.length > 0) causes.push(...faults.map((fault) => invalidValue(`${here}.name`, name, fault)));
+      else if (names.has(name)) causes.push(duplicateValue(`${here}.name`, name));
+      names.add(name);
+    }
+    return causes;
+  });
+};
+
+const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+
+export const validateTolerations = (tolerations: readonly unknown[], field: string): StatusCause[] =>
+  tolerations.flatMap((given, index) => {
+    const { key, operator, value, effect, tolerationSeconds } = recordOf(given);
+    const here = `${field}[${index}]`;
+    const causes: StatusCause[] = [];
+    if (textOf(key) !== '')
+      causes.push(...qualifiedNameErrors(textOf(key)).map((fault) => invalidValue(`${here}.key`, key, fault)));
+    else if (operator !== 'Exists') {
+      const why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
+      causes.push(invalidValue(`${here}.operator`, textOf(operator), why));
+    }
+    if (tolerationSeconds !== undefined && effect !== 'NoExecute') {
+      const why = "effect must be 'NoExecute' when `tolerationSeconds` is set";
+      causes.push(invalidValue(`${here}.effect`, textOf(effect), why));
+    }
+    if (operator === 'Exists') {
+      if (textOf(value) !== '')
+        causes.push(invalidValue(`${here}.operator`, value, "value must be empty when `operator` is 'Exists'"));
+    } else if (operator !== undefined && operator !== 'Equal')
+      causes.push(notSupported(`${here}.operator`, operator, ['Equal', 'Exists']));
+    if (textOf(effect) !== '' && !EFFECTS.includes(textOf(effect)))
+      causes.push(notSupported(`${here}.effect`, effect, EFFECTS));
+    return causes;
+  });
+
+const RESTARTS = ['Always', 'OnFailure', 'Never'];
+const DNS = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
+const MOST_SECONDS = 2_147_483_647;
+
+const named = (spec: Json, name: string, rule: 'label' | 'subdomain', field: string): StatusCause[] => {
+  const value = textOf(spec[name]);
+  if (value === '') return [];
+  return nameErrors(value, rule).map((fault) => invalidValue(`${field}.${name}`, value, fault));
+};
+
+const dots = (spec: Json, field: string): StatusCause[] =>
+  ['hostname', 'subdomain'].flatMap((name) => {
+    const value = textOf(spec[name]);
+    return value.includes('.') ? [invalidValue(`${field}.${name}`, value, 'must not contain dots')] : [];
+  });
+
+const affinity = (spec: Json, field: string): StatusCause[] => {
+  const path = ['affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution'];
+  const found = at(spec, ...path);
+  if (!isRecord(found) || arrayOf(found.nodeSelectorTerms).length > 0) return [];
+  const here = `${field}.${path.join('.')}.nodeSelectorTerms`;
+  return [requiredField(here, 'must have at least one node selector term')];
+};
+
+const deadline = ({ activeDeadlineSeconds: value }: Json, field: string): StatusCause[] =>
+  value === undefined || (Number(value) >= 1 && Number(value) <= MOST_SECONDS)
+    ? []
+    : [invalidValue(`${field}.activeDeadlineSeconds`, value, `must be between 1 and ${MOST_SECONDS}, inclusive`)];
+
+const sharing = (spec: Json, field: string): StatusCause[] =>
+  spec.shareProcessNamespace === true && spec.hostPID === true
+    ? [
+        invalidValue(
+          `${field}.securityContext.shareProcessNamespace`,
+          true,
+          'ShareProcessNamespace and HostPID cannot both be enabled',
+        ),
+      ]
+    : [];
+
+const dns = (spec: Json, field: string): StatusCause[] =>
+  spec.dnsPolicy === 'None' && spec.dnsConfig === undefined
+    ? [requiredField(`${field}.dnsConfig`, 'must provide `dnsConfig` when `dnsPolicy` is None')]
+    : [];
+
+const gates = (spec: Json, field: string): StatusCause[] =>
+  arrayOf(spec.readinessGates).flatMap((each, index) => {
+    const type = textOf(at(each, 'conditionType'));
+    const here = `${field}.readinessGates[${index}].conditionType`;
+    return qualifiedNameErrors(type).map((fault) => invalidValue(here, type, fault));
+  });
+
+/** The faults of a pod spec that people meet, in the order in which a real server finds them. */
+export const validatePodSpec = (spec: Json, field: string, isPod = false): StatusCause[] => {
+  const restarts = textOf(spec.restartPolicy);
+  const resolves = textOf(spec.dnsPolicy);
+  return [
+    ...volumes(spec, field),
+    ...validateContainers(spec, field, isPod),
+    ...validateHostPorts(spec, field),
+    ...(RESTARTS.includes(restarts) ? [] : [notSupported(`${field}.restartPolicy`, restarts, RESTARTS)]),
+    ...(DNS.includes(resolves) ? [] : [notSupported(`${field}.dnsPolicy`, resolves, DNS)]),
+    ...validateLabels(recordOf(spec.nodeSelector), `${field}.nodeSelector`),
+    ...sharing(spec, field),
+    ...affinity(spec, field),
+    ...dns(spec, field),
+    ...gates(spec, field),
+    ...named(spec, 'serviceAccountName', 'subdomain', field),
+    ...deadline(spec, field),
+    ...dots(spec, field),
+    ...validateTolerations(arrayOf(spec.tolerations), `${field}.tolerations`),
+    ...named(spec, 'priorityClassName', 'subdomain', field),
+  ];
+};
+
+/** A template as workloads and PodTemplates have it. */
+export const validatePodTemplate = (template: Json, field: string): StatusCause[] => {
+  const spec = recordOf(template.spec);
+  const metadata = recordOf(template.metadata);
+  const causes = [
+    ...validateLabels(recordOf(metadata.labels), `${field}.labels`),
+    ...validateAnnotations(recordOf(metadata.annotations), `${field}.annotations`),
+    ...validatePodSpec(spec, `${field}.spec`),
+  ];
+  return arrayOf(spec.ephemeralContainers).length === 0
+    ? causes
+    : [
+        ...causes,
+        forbiddenField(`${field}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template'),
+      ];
+};

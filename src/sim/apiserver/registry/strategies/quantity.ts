@@ -1,0 +1,81 @@
+import type { Json } from '../../value/index.ts';
+
+const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
+const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+const FORM = /^([+-]?)(\d*)(?:\.(\d*))?(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d+))?$/;
+
+/** Billionths, exactly, and the family of its suffix; undefined when it is no quantity. */
+const read = (text: string): { nano: bigint; binary: boolean } | undefined => {
+  const match = FORM.exec(text);
+  if (!match) return undefined;
+  const [, sign, whole = '', fraction = '', suffix = '', exponent] = match;
+  if (whole === '' && fraction === '') return undefined;
+  const binary = suffix.endsWith('i');
+  let nano = BigInt(`${whole}${fraction}` || '0') * 10n ** 9n;
+  if (binary) nano *= 1024n ** BigInt(BINARY.indexOf(suffix));
+  const power =
+    (binary ? 0 : exponent === undefined ? (DECIMAL.indexOf(suffix) - 3) * 3 : Number(exponent)) - fraction.length;
+  if (Math.abs(power) > 40) return undefined;
+  // Finer than a billionth rounds up.
+  nano = power >= 0 ? nano * 10n ** BigInt(power) : (nano + 10n ** BigInt(-power) - 1n) / 10n ** BigInt(-power);
+  return { nano: sign === '-' ? -nano : nano, binary };
+};
+
+// Every heartbeat of a node tells the same ones.
+const canonical = new Map<string, string>();
+const MOST_KNOWN = 10_000;
+
+/** The form in which the API server writes a quantity: `1000m` as `1`, `0.5` as `500m`, `1024Ki` as `1Mi`. */
+export const canonicalQuantity = (given: unknown): unknown => {
+  const text = typeof given === 'number' ? String(given) : given;
+  if (typeof text !== 'string') return given;
+  const found = canonical.get(text);
+  if (found !== undefined) return found;
+  const made = written(text);
+  if (made === undefined) return given;
+  if (canonical.size < MOST_KNOWN) canonical.set(text, made);
+  return made;
+};
+
+const written = (text: string): string | undefined => {
+  const parsed = read(text);
+  if (!parsed) return undefined;
+  const { nano, binary } = parsed;
+  if (nano === 0n) return '0';
+  if (binary && nano % 10n ** 9n === 0n) {
+    let value = nano / 10n ** 9n;
+    let step = 0;
+    while (value % 1024n === 0n && step < BINARY.length - 1) {
+      value /= 1024n;
+      step += 1;
+    }
+    return `${value}${BINARY[step]}`;
+  }
+  let value = nano;
+  let step = 0;
+  while (value % 1000n === 0n && step < DECIMAL.length - 1) {
+    value /= 1000n;
+    step += 1;
+  }
+  return `${value}${DECIMAL[step]}`;
+};
+
+/** Whether the text is a quantity at all. */
+export const isQuantity = (given: unknown): boolean =>
+  (typeof given === 'number' && Number.isFinite(given)) || (typeof given === 'string' && read(given) !== undefined);
+
+/** Every quantity of a resource list in its canonical form. */
+export const canonicalQuantities = (list: Json): Json => {
+  let copy: Record<string, unknown> | undefined;
+  for (const name in list) {
+    const next = canonicalQuantity(list[name]);
+    if (next !== list[name]) (copy ??= { ...list })[name] = next;
+  }
+  return copy ?? list;
+};
+
+/** Below, at or above 0 as the first is less than, as much as or more than the second; both must be quantities. */
+export const compareQuantities = (a: unknown, b: unknown): number => {
+  const [x, y] = [a, b].map((each) => read(String(each))?.nano ?? 0n);
+  return x === undefined || y === undefined || x === y ? 0 : x < y ? -1 : 1;
+};

@@ -1,0 +1,170 @@
+import type { StatusCause } from '../../errors.ts';
+import { matchesLabelSelector } from '../../selectors/index.ts';
+import { at, equal, type Json, recordOf, textOf } from '../../value/index.ts';
+import type { Strategy } from '../strategy.ts';
+import { invalidValue, notSupported, requiredField } from './causes.ts';
+import { defaultTemplate } from './pod-defaults.ts';
+import { validatePodTemplate } from './pod-validation.ts';
+import { mapField, withDefaultFields } from './shaping.ts';
+
+const selectorCauses = (object: Json): StatusCause[] => {
+  const selector = at(object, 'spec', 'selector');
+  if (selector !== undefined && Object.keys(recordOf(selector)).length === 0)
+    return [invalidValue('spec.selector', selector, 'empty selector is invalid for daemonset')];
+  const labels = at(object, 'spec', 'template', 'metadata', 'labels');
+  if (matchesLabelSelector(selector, recordOf(labels))) return [];
+  return [invalidValue('spec.template.metadata.labels', labels ?? null, '`selector` does not match template `labels`')];
+};
+
+const validateTemplate = (object: Json): StatusCause[] => {
+  const template = recordOf(at(object, 'spec', 'template'));
+  const spec = recordOf(template.spec);
+  const causes = [...selectorCauses(object), ...validatePodTemplate(template, 'spec.template')];
+  const policy = textOf(spec.restartPolicy);
+  if (['OnFailure', 'Never'].includes(policy))
+    causes.push(notSupported('spec.template.spec.restartPolicy', policy, ['Always']));
+  return causes;
+};
+
+const selectorIsFixed = (object: Json, previous: Json): StatusCause[] => {
+  const selector = at(object, 'spec', 'selector');
+  return equal(selector, at(previous, 'spec', 'selector'))
+    ? []
+    : [invalidValue('spec.selector', selector, 'field is immutable')];
+};
+
+/** What Go's structs have always: a spec with a template with a spec. */
+const withTemplate = (object: Json): Json =>
+  mapField(withDefaultFields(object, { spec: {} }), 'spec', (spec) =>
+    mapField(withDefaultFields(spec, { template: {} }), 'template', (template) =>
+      withDefaultFields(template, { spec: {} }),
+    ),
+  );
+
+const keepStatus = (object: Json, previous: Json): Json => ({ ...object, status: previous.status });
+const writeStatus = (previous: Json, sent: Json): Json => ({ ...sent, spec: previous.spec });
+
+const GENERATION = 'deprecated.daemonset.template.generation';
+
+const withTemplateGeneration = (daemonSet: Json, generation: number): Json =>
+  mapField(daemonSet, 'metadata', (metadata) => {
+    const annotations = recordOf(metadata.annotations);
+    const text = String(generation);
+    return annotations[GENERATION] === text
+      ? metadata
+      : { ...metadata, annotations: { ...annotations, [GENERATION]: text } };
+  });
+
+const daemonSetCounts = {
+  currentNumberScheduled: 0,
+  desiredNumberScheduled: 0,
+  numberMisscheduled: 0,
+  numberReady: 0,
+};
+
+const daemonSetUpdate = (strategy: Json): Json => {
+  const typed = withDefaultFields(strategy, { type: 'RollingUpdate' });
+  if (typed.type !== 'RollingUpdate') return typed;
+  return {
+    ...typed,
+    rollingUpdate: withDefaultFields(recordOf(typed.rollingUpdate), { maxSurge: 0, maxUnavailable: 1 }),
+  };
+};
+
+const daemonSetStrategyCauses = (object: Json): StatusCause[] => {
+  const strategy = recordOf(at(object, 'spec', 'updateStrategy'));
+  const type = textOf(strategy.type);
+  const field = 'spec.updateStrategy';
+  if (type === 'OnDelete') return [];
+  if (type !== 'RollingUpdate')
+    return [
+      notSupported(field, { Type: type, RollingUpdate: strategy.rollingUpdate ?? null }, ['RollingUpdate', 'OnDelete']),
+    ];
+  const { maxSurge, maxUnavailable } = recordOf(strategy.rollingUpdate);
+  const isZero = (value: unknown): boolean => value === 0 || value === '0%';
+  if (isZero(maxSurge) && isZero(maxUnavailable))
+    return [requiredField(`${field}.rollingUpdate.maxUnavailable`, 'cannot be 0 when maxSurge is 0')];
+  if (!isZero(maxSurge) && !isZero(maxUnavailable))
+    return [
+      invalidValue(`${field}.rollingUpdate.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero'),
+    ];
+  return [];
+};
+
+export const daemonSetStrategy: Strategy = {
+  hasGeneration: true,
+  defaults: (object) =>
+    mapField(withTemplate(object), 'spec', (given) => {
+      const spec = withDefaultFields(defaultTemplate(given), { revisionHistoryLimit: 10, updateStrategy: {} });
+      return mapField(spec, 'updateStrategy', daemonSetUpdate);
+    }),
+  prepareForCreate: (object) => ({ ...withTemplateGeneration(object, 1), status: daemonSetCounts }),
+  prepareForUpdate(object, previous) {
+    const before = Number(textOf(at(previous, 'metadata', 'annotations', GENERATION))) || 1;
+    const same = equal(at(object, 'spec', 'template'), at(previous, 'spec', 'template'));
+    return withTemplateGeneration(keepStatus(object, previous), same ? before : before + 1);
+  },
+  validate: (object) => [...validateTemplate(object), ...daemonSetStrategyCauses(object)],
+  validateUpdate: selectorIsFixed,
+  subresources: {
+    status: (previous, sent) => ({
+      ...sent,
+      spec: previous.spec,
+      status: withDefaultFields(recordOf(sent.status), daemonSetCounts),
+    }),
+  },
+};
+
+const rollingDeployment = (strategy: Json): Json => {
+  const typed = withDefaultFields(strategy, { type: 'RollingUpdate' });
+  if (typed.type !== 'RollingUpdate') return typed;
+  return {
+    ...typed,
+    rollingUpdate: withDefaultFields(recordOf(typed.rollingUpdate), { maxSurge: '25%', maxUnavailable: '25%' }),
+  };
+};
+
+export const deploymentStrategy: Strategy = {
+  hasGeneration: true,
+  defaults: (object) =>
+    mapField(withTemplate(object), 'spec', (given) => {
+      const spec = withDefaultFields(defaultTemplate(given), {
+        replicas: 1,
+        revisionHistoryLimit: 10,
+        progressDeadlineSeconds: 600,
+        strategy: {},
+      });
+      return mapField(spec, 'strategy', rollingDeployment);
+    }),
+  prepareForCreate: (object) => ({ ...object, status: {} }),
+  prepareForUpdate: keepStatus,
+  validate: validateTemplate,
+  validateUpdate: selectorIsFixed,
+  subresources: { status: writeStatus },
+};
+
+export const replicaSetStrategy: Strategy = {
+  hasGeneration: true,
+  defaults: (object) =>
+    mapField(withTemplate(object), 'spec', (spec) => withDefaultFields(defaultTemplate(spec), { replicas: 1 })),
+  prepareForCreate: (object) => ({ ...object, status: { replicas: 0 } }),
+  prepareForUpdate: keepStatus,
+  validate: validateTemplate,
+  validateUpdate: selectorIsFixed,
+  subresources: { status: writeStatus },
+};
+
+const sorted = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(
+        Object.entries(value)
+          .toSorted(([a], [b]) => (a < b ? -1 : 1))
+          .map(([key, item]) => [key, sorted(item)]),
+      )
+    : value;
+
+export const revisionStrategy: Strategy = {
+  validateUpdate: (object, previous) =>
+    equal(object.data, previous.data) ? [] : [invalidValue('data', sorted(object.data), 'field is immutable')],
+  validate: (object) => (object.data === undefined ? [requiredField('data', 'data is mandatory')] : []),
+};

@@ -1,0 +1,33 @@
+import type { StoredObject } from '../../types.ts';
+import { at, textOf } from '../value/index.ts';
+import type { ObjectStore } from './index.ts';
+
+/** Pods by the node that they are bound to: kubelets and `kubectl describe node` ask for one node's. */
+export interface PodIndex {
+  /** In the order of keys. */
+  onNode(node: string): StoredObject[];
+}
+
+const nodeOf = (pod: StoredObject | undefined): string => textOf(at(pod, 'spec', 'nodeName'));
+
+export const createPodIndex = (store: ObjectStore): PodIndex => {
+  const byNode = new Map<string, Map<string, StoredObject>>();
+  store.onCommit(({ collection, type, key, object, previous }) => {
+    if (collection !== 'pods') return;
+    const node = nodeOf(object);
+    const before = nodeOf(previous);
+    if (before !== '' && (before !== node || type === 'DELETED')) {
+      const pods = byNode.get(before);
+      pods?.delete(key);
+      if (pods?.size === 0) byNode.delete(before);
+    }
+    if (node === '' || type === 'DELETED') return;
+    const pods = byNode.get(node);
+    if (pods) pods.set(key, object);
+    else byNode.set(node, new Map([[key, object]]));
+  });
+  return {
+    onNode: (node) =>
+      [...(byNode.get(node) ?? [])].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object),
+  };
+};

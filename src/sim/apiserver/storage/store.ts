@@ -1,0 +1,177 @@
+import sorted from 'sorted-btree';
+import type { StoredObject } from '../../types.ts';
+
+export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
+
+/** One commit to one table. `object` of a deletion is the last state, with the deletion's resourceVersion. */
+export interface Commit {
+  readonly version: number;
+  readonly type: ChangeType;
+  readonly collection: string;
+  readonly key: string;
+  readonly object: StoredObject;
+  readonly previous?: StoredObject;
+}
+
+/** A frozen view of a table. */
+export interface Snapshot {
+  readonly version: number;
+  /** In the order of keys, after `after` and with the prefix. */
+  scan(prefix: string, after?: string): IterableIterator<[string, StoredObject]>;
+}
+
+export interface ObjectStore {
+  readonly version: number;
+  /** Changes up to this version are forgotten. */
+  readonly compacted: number;
+  get(table: string, key: string): StoredObject | undefined;
+  size(table: string): number;
+  /** The present objects whose keys have the prefix, in the order of keys. */
+  list(table: string, prefix: string): StoredObject[];
+  put(table: string, key: string, make: (version: string) => StoredObject): StoredObject;
+  remove(table: string, key: string, make: (version: string) => StoredObject): StoredObject;
+  snapshot(table: string): Snapshot;
+  /** The changes of a table after `version`, oldest first; undefined when they are forgotten. */
+  since(table: string, version: number): readonly Commit[] | undefined;
+  /** Called for each commit in their order, before `put` or `remove` returns unless that was called from a handler. */
+  onCommit(handler: (commit: Commit) => void): () => void;
+  /** Forgets the changes up to the present: watches and pages from earlier on answer 410. */
+  compact(): void;
+}
+
+export const keyOf = (namespace: string | undefined, name: string): string =>
+  namespace ? `${namespace}/${name}` : name;
+
+/** Numbers every commit, keeps the present state in the order of keys, and the last `history` changes of each table. */
+export const createStore = (history: number): ObjectStore => {
+  interface Table {
+    tree: sorted.default<string, StoredObject>;
+    log: Commit[];
+    /** Of the newest change that is forgotten. */
+    forgotten: number;
+  }
+  const tables = new Map<string, Table>();
+  const handlers = new Set<(commit: Commit) => void>();
+  const undelivered: Commit[] = [];
+  let delivering = false;
+  let version = 0;
+  let compacted = 0;
+
+  const tableOf = (name: string): Table => {
+    let table = tables.get(name);
+    if (!table) {
+      table = {
+        tree: new sorted.default<string, StoredObject>(undefined, (a: string, b: string) =>
+          a < b ? -1 : a > b ? 1 : 0,
+        ),
+        log: [],
+        forgotten: compacted,
+      };
+      tables.set(name, table);
+    }
+    return table;
+  };
+
+  const deliver = (commit: Commit): void => {
+    undelivered.push(commit);
+    if (delivering) return;
+    delivering = true;
+    try {
+      for (let next = undelivered.shift(); next; next = undelivered.shift())
+        for (const handler of handlers) handler(next);
+    } finally {
+      delivering = false;
+    }
+  };
+
+  const record = (table: Table, commit: Commit): void => {
+    table.log.push(commit);
+    // Trimmed by half at a time, so that a commit costs O(1).
+    if (table.log.length > 2 * history) {
+      const dropped = table.log.splice(0, table.log.length - history);
+      table.forgotten = dropped.at(-1)?.version ?? table.forgotten;
+    }
+    deliver(commit);
+  };
+
+  return {
+    get version() {
+      return version;
+    },
+    get compacted() {
+      return compacted;
+    },
+    get: (table, key) => tables.get(table)?.tree.get(key),
+    list(table, prefix) {
+      const tree = tables.get(table)?.tree;
+      if (!tree) return [];
+      if (prefix === '') return tree.valuesArray();
+      const found: StoredObject[] = [];
+      // '0' is the character after '/', with which every prefix ends.
+      tree.forRange(prefix, `${prefix.slice(0, -1)}0`, false, (_, object) => void found.push(object));
+      return found;
+    },
+    size: (table) => tables.get(table)?.tree.size ?? 0,
+    put(name, key, make) {
+      const table = tableOf(name);
+      const previous = table.tree.get(key);
+      const object = make(String(version + 1));
+      version += 1;
+      table.tree.set(key, object);
+      record(
+        table,
+        previous
+          ? { version, type: 'MODIFIED', collection: name, key, object, previous }
+          : { version, type: 'ADDED', collection: name, key, object },
+      );
+      return object;
+    },
+    remove(name, key, make) {
+      const table = tableOf(name);
+      const previous = table.tree.get(key);
+      const object = make(String(version + 1));
+      version += 1;
+      table.tree.delete(key);
+      record(table, { version, type: 'DELETED', collection: name, key, object, ...(previous ? { previous } : {}) });
+      return object;
+    },
+    snapshot(name) {
+      // A clone shares the tree's nodes until they are written to.
+      const tree = tableOf(name).tree.clone();
+      const taken = version;
+      return {
+        version: taken,
+        *scan(prefix, after) {
+          const from = after !== undefined && after > prefix ? after : prefix;
+          for (const [key, object] of tree.entries(from)) {
+            if (!key.startsWith(prefix)) return;
+            if (key !== after) yield [key, object];
+          }
+        },
+      };
+    },
+    since(name, from) {
+      const table = tableOf(name);
+      if (from < table.forgotten) return undefined;
+      let low = 0;
+      let high = table.log.length;
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if ((table.log[middle]?.version ?? 0) <= from) low = middle + 1;
+        else high = middle;
+      }
+      return table.log.slice(low);
+    },
+    onCommit(handler) {
+      handlers.add(handler);
+      return () => void handlers.delete(handler);
+    },
+    compact() {
+      compacted = version;
+      for (const table of tables.values()) {
+        table.log = [];
+        table.forgotten = version;
+      }
+    },
+  };
+};

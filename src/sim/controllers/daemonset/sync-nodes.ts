@@ -1,0 +1,126 @@
+import type { Affinity, PodSpec, Toleration } from 'kubernetes-types/core/v1.d.ts';
+import { isKubeError } from '../../../kube/index.ts';
+import { daemonNeeds } from '../../../rollout/index.ts';
+import { pods, type StoredDaemonSet, type StoredPod } from '../../resources.ts';
+import type { ApiServer } from '../../types.ts';
+import type { EventRecorder } from '../events.ts';
+import { involvedObject } from '../subject.ts';
+import { ownerReference } from './controller-ref-manager.ts';
+import type { Expectations } from './expectations.ts';
+import { HASH_LABEL } from './history.ts';
+import { GENERATION_LABEL, type PodChanges, templateGeneration } from './manage.ts';
+
+/** At most so many creations and deletions each before the watch has told of them. */
+const BURST = 250;
+
+// An added toleration takes the place of one of the same key, effect, operator and value.
+const mergeTolerations = (own: readonly Toleration[], added: readonly Toleration[]): Toleration[] => {
+  const key = ({ key: name, operator, value, effect }: Toleration): string =>
+    JSON.stringify([name, operator, value, effect]);
+  const replaced = new Set(added.map(key));
+  return [...own.filter((toleration) => !replaced.has(key(toleration))), ...added];
+};
+
+const pinTo = (affinity: Affinity | undefined, node: string): Affinity => ({
+  ...affinity,
+  nodeAffinity: {
+    ...affinity?.nodeAffinity,
+    requiredDuringSchedulingIgnoredDuringExecution: {
+      nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [node] }] }],
+    },
+  },
+});
+
+/** Makes the pods of one DaemonSet; what they have in common is shared among them. */
+const podMaker = (daemonSet: StoredDaemonSet, hash: string): ((node: string) => object) => {
+  const { metadata, spec } = daemonSet;
+  const template = spec?.template;
+  const generation = templateGeneration(daemonSet);
+  const base: PodSpec = template?.spec ?? { containers: [] };
+  const { labels, annotations, finalizers } = template?.metadata ?? {};
+  const podMetadata = {
+    generateName: `${metadata.name}-`,
+    namespace: metadata.namespace,
+    labels: { ...labels, ...(generation !== undefined && { [GENERATION_LABEL]: generation }), [HASH_LABEL]: hash },
+    ...(annotations && { annotations }),
+    ...(finalizers && { finalizers }),
+    ownerReferences: [ownerReference(daemonSet)],
+  };
+  const own = base.tolerations ?? [];
+  const shared = { ...base, tolerations: mergeTolerations(own, daemonNeeds(base).tolerations.slice(own.length)) };
+  return (node) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: podMetadata,
+    spec: { ...shared, affinity: pinTo(base.affinity, node) },
+  });
+};
+
+export interface SyncContext {
+  apiServer: ApiServer;
+  recorder: EventRecorder;
+  expectations: Expectations;
+}
+
+const TERMINATING = 'NamespaceTerminating';
+
+const isEnding = (error: unknown): boolean =>
+  isKubeError(error, 'Forbidden') && (error.details?.causes?.some(({ reason }) => reason === TERMINATING) ?? false);
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Creates in batches of 1, 2, 4 and so on, and stops after the first batch with a failure: refusals tend to be all alike. */
+const createAll = (
+  { apiServer, recorder, expectations }: SyncContext,
+  key: string,
+  daemonSet: StoredDaemonSet,
+  hash: string,
+  on: readonly string[],
+): unknown[] => {
+  const make = podMaker(daemonSet, hash);
+  const subject = involvedObject(daemonSet);
+  const failures: unknown[] = [];
+  for (let at = 0, size = 1; at < on.length && failures.length === 0; at += size, size *= 2) {
+    for (const node of on.slice(at, at + size)) {
+      try {
+        const pod = apiServer.create<object>(pods, make(node)) as StoredPod;
+        recorder.record(subject, 'Normal', 'SuccessfulCreate', `Created pod: ${pod.metadata.name}`);
+      } catch (error) {
+        expectations.created(key);
+        if (isEnding(error)) continue;
+        recorder.record(subject, 'Warning', 'FailedCreate', `Error creating: ${textOf(error)}`);
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) expectations.created(key, Math.max(0, on.length - at - size));
+  }
+  return failures;
+};
+
+/** Does what a plan says; throws the first failure once the rest is done. */
+export const syncNodes = (
+  tools: SyncContext,
+  key: string,
+  daemonSet: StoredDaemonSet,
+  hash: string,
+  plan: PodChanges,
+): void => {
+  const { apiServer, recorder, expectations } = tools;
+  const createOn = plan.createOn.slice(0, BURST);
+  const remove = plan.remove.slice(0, BURST);
+  expectations.expect(key, createOn.length, remove.length);
+  const failures = createAll(tools, key, daemonSet, hash, createOn);
+  const subject = involvedObject(daemonSet);
+  for (const name of remove) {
+    try {
+      apiServer.delete(pods, { namespace: daemonSet.metadata.namespace, name });
+      recorder.record(subject, 'Normal', 'SuccessfulDelete', `Deleted pod: ${name}`);
+    } catch (error) {
+      expectations.deleted(key);
+      if (isKubeError(error, 'NotFound')) continue;
+      recorder.record(subject, 'Warning', 'FailedDelete', `Error deleting: ${textOf(error)}`);
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+};

@@ -1,0 +1,129 @@
+import type { KubeObject } from '../../kube/index.ts';
+import type { Clock } from '../../runtime/index.ts';
+import { events, toTime } from '../resources.ts';
+import type { ApiServer } from '../types.ts';
+
+/** What an Event is about. */
+export interface InvolvedObject extends KubeObject {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string; uid: string; namespace?: string; resourceVersion?: string };
+}
+
+export interface EventSource {
+  /** Names the container, as in `spec.containers{app}`. */
+  fieldPath?: string;
+  /** The node that tells. */
+  host?: string;
+}
+
+export interface EventRecorder {
+  record(
+    subject: InvolvedObject,
+    type: 'Normal' | 'Warning',
+    reason: string,
+    message: string,
+    where?: EventSource,
+  ): void;
+}
+
+// As the recorders of Kubernetes' own components: about one object a component tells so much at once, and then one
+// more every five minutes.
+const BURST = 25;
+const REFILL_MS = 300_000;
+/** Events and subjects that a recorder remembers. */
+const REMEMBERED = 4096;
+
+interface Known {
+  name: string;
+  count: number;
+}
+interface Bucket {
+  tokens: number;
+  filledAt: number;
+}
+
+const remember = <V>(map: Map<string, V>, key: string, value: V): void => {
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > REMEMBERED && oldest !== undefined) map.delete(oldest);
+};
+
+const SILENT: EventRecorder = { record: () => undefined };
+const silent = new WeakSet<ApiServer>();
+
+/** From now on nothing that works on this apiServer tells Events: for those who have no one to read them. */
+export const disableEvents = (apiServer: ApiServer): void => void silent.add(apiServer);
+
+/** Writes core/v1 Events as client-go does: the same again raises the count. A refused one is dropped. */
+export const createEventRecorder = (apiServer: ApiServer, clock: Clock, component: string): EventRecorder => {
+  if (silent.has(apiServer)) return SILENT;
+  const known = new Map<string, Known>();
+  const buckets = new Map<string, Bucket>();
+  let serial = 0;
+
+  const mayTell = (key: string): boolean => {
+    const now = clock.now();
+    const bucket = buckets.get(key) ?? { tokens: BURST, filledAt: now };
+    const earned = Math.floor((now - bucket.filledAt) / REFILL_MS);
+    bucket.tokens = Math.min(BURST, bucket.tokens + earned);
+    bucket.filledAt += earned * REFILL_MS;
+    remember(buckets, key, bucket);
+    if (bucket.tokens === 0) return false;
+    bucket.tokens -= 1;
+    return true;
+  };
+  const write = (attempt: () => void): void => {
+    try {
+      attempt();
+    } catch {
+      // An Event is never worth an error: its namespace may be ending.
+    }
+  };
+
+  return {
+    record(subject, type, reason, message, { fieldPath, host } = {}) {
+      const { name, uid, namespace = 'default', resourceVersion } = subject.metadata;
+      if (!mayTell(uid)) return;
+      const key = `${uid} ${type} ${reason} ${fieldPath} ${message}`;
+      const time = toTime(clock.now());
+      const before = known.get(key);
+      if (before && apiServer.find(events, { namespace, name: before.name })) {
+        before.count += 1;
+        const body = { count: before.count, lastTimestamp: time };
+        write(() => apiServer.patch(events, { namespace, name: before.name }, body, { type: 'merge' }));
+        return;
+      }
+      serial += 1;
+      const stamp = (BigInt(Math.floor(clock.now())) * 1_000_000n + BigInt(serial)).toString(16);
+      const event = { name: `${name}.${stamp}`, count: 1 };
+      remember(known, key, event);
+      write(() =>
+        apiServer.create<object>(events, {
+          apiVersion: 'v1',
+          kind: 'Event',
+          metadata: { name: event.name, namespace },
+          involvedObject: {
+            kind: subject.kind,
+            apiVersion: subject.apiVersion,
+            name,
+            uid,
+            ...(subject.metadata.namespace && { namespace }),
+            ...(resourceVersion && { resourceVersion }),
+            ...(fieldPath && { fieldPath }),
+          },
+          reason,
+          message,
+          source: { component, ...(host !== undefined && { host }) },
+          type,
+          count: 1,
+          firstTimestamp: time,
+          lastTimestamp: time,
+          eventTime: null,
+          reportingComponent: component,
+          reportingInstance: host ?? '',
+        }),
+      );
+    },
+  };
+};

@@ -1,0 +1,141 @@
+import type { KubeObject, Resource } from '../../kube/index.ts';
+import type { Clock } from '../../runtime/index.ts';
+import type { ApiServer, Change } from '../types.ts';
+
+/** One change as a watcher sees it. */
+export interface InformerEvent<T> {
+  type: Change['type'];
+  object: T;
+  previous: T | undefined;
+}
+
+/** What may be done to a controller while it runs. */
+export interface Controls {
+  /** Stops it in its tracks: it keeps what it knows and sees nothing new. */
+  pause(): void;
+  resume(): void;
+  /** Its watches tell of a change so many milliseconds late. 0 by default. */
+  lag(ms: number): void;
+  /** So many milliseconds of work for each thing that it looks at. 0 by default. */
+  slow(ms: number): void;
+}
+
+/** A controller's watches, and the switch that stops it. */
+export interface Informers extends Controls {
+  readonly paused: boolean;
+  readonly slowMs: number;
+  /** First everything that is there, as ADDED; then each change in the order of commits. */
+  addHandler<T extends KubeObject, K>(resource: Resource<T>, handle: (event: InformerEvent<K>) => void): void;
+  /** Each change of any kind of object but Events, from now on. */
+  addHandlerForAll(handle: (change: Change) => void): void;
+  /** Called after `resume`. */
+  onResume(handle: () => void): void;
+  close(): void;
+}
+
+interface Held {
+  change: Change;
+  dueAt: number;
+}
+
+const keyOf = ({ group, plural }: Resource): string => `${group}/${plural}`;
+
+const NOBODY: readonly ((change: Change) => void)[] = [];
+
+// Many, short-lived, and of no concern to controllers that look at everything.
+const EVENTS = 'events';
+
+/** Without lag and pause, handlers run within the write that they hear of: they note things down and act later. */
+export const createInformers = (apiServer: ApiServer, clock: Clock): Informers => {
+  const handlers = new Map<string, ((change: Change) => void)[]>();
+  const every: ((change: Change) => void)[] = [];
+  const resumed: (() => void)[] = [];
+  let held: Held[] = [];
+  let paused = false;
+  let lagMs = 0;
+  let slowMs = 0;
+  let closed = false;
+  let scheduled = false;
+  /** The same by the resources of changes, which are always the same objects. */
+  let known = new WeakMap<Resource, readonly ((change: Change) => void)[]>();
+
+  const handlersOf = (resource: Resource): readonly ((change: Change) => void)[] => {
+    let found = known.get(resource);
+    if (!found) {
+      found = handlers.get(keyOf(resource)) ?? NOBODY;
+      known.set(resource, found);
+    }
+    return found;
+  };
+  const deliver = (change: Change): void => {
+    for (const handle of handlersOf(change.resource)) handle(change);
+    if (change.resource.plural !== EVENTS) for (const handle of every) handle(change);
+  };
+  const drain = (): void => {
+    scheduled = false;
+    if (paused || closed) return;
+    let next = 0;
+    for (; next < held.length; next += 1) {
+      const one = held[next];
+      if (!one || one.dueAt > clock.now()) break;
+      deliver(one.change);
+    }
+    held = held.slice(next);
+    schedule();
+  };
+  const schedule = (): void => {
+    const [first] = held;
+    if (!first || scheduled || paused) return;
+    scheduled = true;
+    clock.timer(first.dueAt - clock.now(), drain);
+  };
+
+  const end = apiServer.subscribe((change) => {
+    const wanted = every.length > 0 && change.resource.plural !== EVENTS;
+    if (!wanted && handlersOf(change.resource).length === 0) return;
+    if (!paused && lagMs === 0 && held.length === 0) deliver(change);
+    else {
+      held.push({ change, dueAt: clock.now() + lagMs });
+      schedule();
+    }
+  });
+
+  return {
+    get paused() {
+      return paused;
+    },
+    get slowMs() {
+      return slowMs;
+    },
+    addHandler<T extends KubeObject, K>(resource: Resource<T>, handle: (event: InformerEvent<K>) => void) {
+      const list = handlers.get(keyOf(resource)) ?? [];
+      list.push(({ type, object, previous }) =>
+        handle({ type, object: object as unknown as K, previous: previous as unknown as K | undefined }),
+      );
+      handlers.set(keyOf(resource), list);
+      known = new WeakMap();
+      for (const object of apiServer.list<K>(resource)) handle({ type: 'ADDED', object, previous: undefined });
+    },
+    addHandlerForAll: (handle) => void every.push(handle),
+    onResume: (handle) => void resumed.push(handle),
+    pause() {
+      paused = true;
+    },
+    resume() {
+      if (!paused) return;
+      paused = false;
+      drain();
+      for (const handle of resumed) handle();
+    },
+    lag(ms) {
+      lagMs = ms;
+    },
+    slow(ms) {
+      slowMs = ms;
+    },
+    close() {
+      closed = true;
+      end();
+    },
+  };
+};

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createVirtualClock, silentLogger } from '../../runtime/index.ts';
+import type { ApiServer } from '../types.ts';
+import { createInformers } from './informers.ts';
+import { createWorkQueue } from './work-queue.ts';
+
+const never = (): never => {
+  throw new Error('is not asked');
+};
+const quiet: ApiServer = {
+  get: never,
+  find: never,
+  list: () => [],
+  create: never,
+  update: never,
+  patch: never,
+  delete: never,
+  subscribe: () => () => undefined,
+  resourceVersion: 0,
+};
+
+const setUp = (process: (key: string) => void, spacingMs = 0) => {
+  const clock = createVirtualClock(0);
+  const informers = createInformers(quiet, clock);
+  const env = { clock, random: () => 0, log: silentLogger };
+  return {
+    clock,
+    informers,
+    queue: createWorkQueue({ env, name: 'test', informers, process, spacingMs: () => spacingMs }),
+  };
+};
+
+describe('queue', () => {
+  it('looks once at what was added twice', () => {
+    const seen: string[] = [];
+    const { clock, queue } = setUp((key) => seen.push(key));
+    for (const key of ['a', 'b', 'a']) queue.add(key);
+    clock.run(1);
+    assert.deepEqual(seen, ['a', 'b']);
+  });
+
+  it('looks again at a key that was added while it was looked at', () => {
+    const seen: string[] = [];
+    const { clock, queue } = setUp((key) => {
+      seen.push(key);
+      if (seen.length === 1) queue.add(key);
+    });
+    queue.add('a');
+    clock.run(1);
+    assert.deepEqual(seen, ['a', 'a']);
+  });
+
+  it('looks once for all that is asked for later, at the earliest time of them', () => {
+    const at: number[] = [];
+    const { clock, queue } = setUp(() => at.push(clock.now()));
+    for (const delayMs of [30, 10, 20]) queue.addAfter('a', delayMs);
+    clock.run(100);
+    assert.deepEqual(at, [10]);
+    queue.addAfter('a', 5);
+    clock.run(100);
+    assert.deepEqual(at, [10, 105]);
+  });
+
+  it('leaves a key alone for its spacing, and loses nothing', () => {
+    const at: number[] = [];
+    const { clock, queue } = setUp(() => at.push(clock.now()), 10);
+    queue.add('a');
+    clock.run(2);
+    for (let index = 0; index < 5; index += 1) queue.add('a');
+    clock.run(100);
+    assert.deepEqual(at, [0, 10]);
+    queue.add('a');
+    clock.run(100);
+    assert.deepEqual(at, [0, 10, 102]);
+  });
+
+  it('tries again, each time twice as long later, until it works', () => {
+    const at: number[] = [];
+    const { clock, queue } = setUp(() => {
+      at.push(clock.now());
+      if (at.length < 4) throw new Error('not yet');
+    });
+    queue.add('a');
+    clock.run(1000);
+    assert.deepEqual(at, [0, 5, 15, 35]);
+  });
+
+  it('does nothing while it is paused, and all of it afterwards', () => {
+    const seen: string[] = [];
+    const { clock, informers, queue } = setUp((key) => seen.push(key));
+    informers.pause();
+    queue.add('a');
+    queue.add('b');
+    clock.run(100);
+    assert.deepEqual(seen, []);
+    informers.resume();
+    clock.run(1);
+    assert.deepEqual(seen, ['a', 'b']);
+  });
+
+  it('takes its time when it is slow', () => {
+    const at: number[] = [];
+    const { clock, informers, queue } = setUp(() => at.push(clock.now()));
+    informers.slow(50);
+    for (const key of ['a', 'b']) queue.add(key);
+    clock.run(1000);
+    assert.deepEqual(at, [50, 100]);
+  });
+});

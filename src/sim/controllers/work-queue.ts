@@ -1,0 +1,100 @@
+import type { Env, Timer } from '../../runtime/index.ts';
+import type { Informers } from './informers.ts';
+
+// As the work queues of Kubernetes' controllers back off.
+const FIRST_RETRY_MS = 5;
+const LONGEST_RETRY_MS = 1_000_000;
+
+export interface WorkQueue {
+  add(key: string): void;
+  /** The earliest counts of all that are asked for until then. */
+  addAfter(key: string, delayMs: number): void;
+}
+
+export interface WorkQueueOptions {
+  env: Env;
+  /** Names it in the log. */
+  name: string;
+  /** Nothing is processed while it is paused. */
+  informers: Informers;
+  /** Throws to be called again after a while. */
+  process: (key: string) => void;
+  /** Least time from one look at a key to the next, milliseconds: what changes meanwhile is one look. Default 0. */
+  spacingMs?: () => number;
+}
+
+/** Looks at keys one by one, never at one twice where once is enough, each in a turn of the clock of its own. */
+export const createWorkQueue = ({
+  env,
+  name,
+  informers,
+  process,
+  spacingMs = () => 0,
+}: WorkQueueOptions): WorkQueue => {
+  const { clock, log } = env;
+  const waiting = new Set<string>();
+  const failures = new Map<string, number>();
+  /** Keys that were looked at within their spacing: when they may be again. */
+  const restUntil = new Map<string, number>();
+  const later = new Map<string, { at: number; timer: Timer }>();
+  let turning = false;
+
+  const turn = (): void => {
+    turning = false;
+    if (informers.paused) return;
+    const [key] = waiting;
+    if (key === undefined) return;
+    waiting.delete(key);
+    const spacing = spacingMs();
+    if (spacing > 0) restUntil.set(key, clock.now() + spacing);
+    try {
+      process(key);
+      failures.delete(key);
+    } catch (error) {
+      const count = failures.get(key) ?? 0;
+      failures.set(key, count + 1);
+      const delayMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** count);
+      log.debug('will try again', { controller: name, key, delayMs, error });
+      queue.addAfter(key, delayMs);
+    }
+    schedule();
+  };
+  const schedule = (): void => {
+    if (turning || waiting.size === 0 || informers.paused) return;
+    turning = true;
+    clock.timer(informers.slowMs, turn);
+  };
+
+  const queue: WorkQueue = {
+    add(key) {
+      if (waiting.has(key)) return;
+      const rest = (restUntil.get(key) ?? 0) - clock.now();
+      if (rest > 0) {
+        // One timer for all that comes meanwhile.
+        restUntil.set(key, Number.POSITIVE_INFINITY);
+        if (rest !== Number.POSITIVE_INFINITY)
+          clock.timer(rest, () => {
+            restUntil.delete(key);
+            queue.add(key);
+          });
+        return;
+      }
+      restUntil.delete(key);
+      waiting.add(key);
+      schedule();
+    },
+    addAfter(key, delayMs) {
+      const at = clock.now() + delayMs;
+      const known = later.get(key);
+      if (known && known.at <= at) return;
+      known?.timer.cancel();
+      const timer = clock.timer(delayMs, () => {
+        later.delete(key);
+        queue.add(key);
+      });
+      later.set(key, { at, timer });
+    },
+  };
+  informers.onResume(schedule);
+  return queue;
+};
