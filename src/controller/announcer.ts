@@ -1,11 +1,11 @@
 import { type Announcement, type Ledger, livePod, type PodFacts } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import { createAir } from './air.ts';
-import { learnPod } from './learn-pod.ts';
-import type { ControllerObserver } from './observer.ts';
+import { updateKnownPod } from './learn-pod.ts';
+import type { ControllerMetrics } from './observer.ts';
 import { createPacing } from './pacing.ts';
-import type { PodActs } from './pod-acts.ts';
-import type { Teller } from './tell.ts';
+import type { PodControl } from './pod-control.ts';
+import type { RolloutEvents } from './rollout-events.ts';
 
 /**
  * Patches of one DaemonSet in the air at once. How many go out a second is bounded by the client, whose limit is shared
@@ -16,15 +16,15 @@ const MOST_IN_AIR = 16;
 export interface AnnouncerOptions {
   env: Env;
   ledger: Ledger;
-  acts: Pick<PodActs, 'announce' | 'read'>;
-  teller: Teller;
-  observe: ControllerObserver;
+  acts: Pick<PodControl, 'announce' | 'read'>;
+  events: RolloutEvents;
+  metrics: ControllerMetrics;
   /** Called when a patch ended: time to decide again. */
   ended: () => void;
 }
 
 /** Brings the pods' condition PodNeedUpgrade to what it should say: each by itself, so that none waits for another. */
-export const createAnnouncer = ({ env, ledger, acts, teller, observe, ended }: AnnouncerOptions) => {
+export const createAnnouncer = ({ env, ledger, acts, events, metrics, ended }: AnnouncerOptions) => {
   const { clock, log } = env;
   /** By the pod's UID, as all that is kept here. */
   const pacing = createPacing({ firstMs: 1_000, longestMs: 60_000 });
@@ -52,12 +52,12 @@ export const createAnnouncer = ({ env, ledger, acts, teller, observe, ended }: A
     const revision = wanted === 'none' ? '' : wanted.revision;
     const now = clock.now();
     if (!isAsked)
-      observe.acted?.(outcome.kind === 'done' ? (wanted === 'none' ? 'withdrawn' : 'announced') : outcome.kind);
+      metrics.podWritten?.(outcome.kind === 'done' ? (wanted === 'none' ? 'withdrawn' : 'announced') : outcome.kind);
     switch (outcome.kind) {
       case 'done':
         pacing.succeeded(pod.uid);
         // So that it is not written again before the watch tells of it.
-        if (outcome.pod) learnPod(ledger, outcome.pod, now);
+        if (outcome.pod) updateKnownPod(ledger, outcome.pod, now);
         break;
       case 'gone':
         pacing.succeeded(pod.uid);
@@ -65,7 +65,7 @@ export const createAnnouncer = ({ env, ledger, acts, teller, observe, ended }: A
         break;
       case 'changed':
         if (!isAsked) pacing.failed(pod.uid, now);
-        learnPod(ledger, outcome.pod, now);
+        updateKnownPod(ledger, outcome.pod, now);
         break;
       case 'later':
         pacing.failed(pod.uid, now);
@@ -80,7 +80,7 @@ export const createAnnouncer = ({ env, ledger, acts, teller, observe, ended }: A
           error: outcome.message,
         });
         if (outcome.kind === 'refused' && outcome.reason !== undefined)
-          teller.announceFailed(pod.name, pod.node, revision, outcome.reason, outcome.message);
+          events.announceRefused(pod.name, pod.node, revision, outcome.reason, outcome.message);
         break;
     }
   };

@@ -9,15 +9,15 @@ import {
 } from '../kube/index.ts';
 import { type ImageRequests, type Ledger, type NodeView, toNodeView } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
+import { createInformers } from './informers.ts';
 import type { DaemonSetObject, DaemonSetView } from './kind.ts';
-import type { ServedKind } from './means.ts';
-import type { ControllerObserver } from './observer.ts';
+import type { ManagedKind } from './kind-adapter.ts';
+import type { ControllerMetrics } from './observer.ts';
 import { createPacing, turnAfter } from './pacing.ts';
+import { createReconciler, type Reconciler } from './reconciler.ts';
 import { nodes } from './resources.ts';
-import { retire } from './retire.ts';
-import type { RevisionView } from './revision-view.ts';
-import { createScope } from './scope.ts';
-import { createSession, type Session } from './session.ts';
+import type { RevisionView } from './revisions.ts';
+import { stopManaging } from './stop-managing.ts';
 
 export interface ControllerOptions {
   client: KubeClient;
@@ -27,7 +27,7 @@ export interface ControllerOptions {
   identity: string;
   /** Default: all. */
   namespaces?: readonly string[];
-  observe?: ControllerObserver;
+  metrics?: ControllerMetrics;
   /** Is told of the images that pods ask for. Default: nobody pulls any. */
   images?: ImageRequests;
   /** Images are pulled ahead of updates also where no annotation says so. Default: false. */
@@ -68,13 +68,13 @@ const PASS_PACE = { firstMs: 250, longestMs: 30_000 };
  * acts and writes are made only while `lead` runs.
  */
 export const createController = <D extends DaemonSetObject, V extends DaemonSetView, P>(
-  kind: ServedKind<D, V, P>,
+  kind: ManagedKind<D, V, P>,
   options: ControllerOptions,
 ) => {
-  const { client, events, identity, observe = {} } = options;
+  const { client, events, identity, metrics = {} } = options;
   const env: Env = { ...options.env, log: options.env.log.with({ controller: kind.controller }) };
   const { clock } = env;
-  const sessions = new Map<string, { session: Session<V>; running: Promise<void>; passedAt: number }>();
+  const reconcilers = new Map<string, { reconciler: Reconciler<V>; running: Promise<void>; passedAt: number }>();
   const pace = createPacing(PASS_PACE);
   /** Sessions that were closed and whose last acts or cache have not ended. */
   const ending = new Map<Promise<unknown>, string>();
@@ -82,13 +82,13 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
   let running: AbortSignal | undefined;
 
   const wakeAll = (): void => {
-    for (const key of sessions.keys()) queue?.add(key);
-    for (const scope of scopes) for (const key of scope.claiming()) queue?.add(key);
+    for (const key of reconcilers.keys()) queue?.add(key);
+    for (const each of informers) for (const key of each.managed()) queue?.add(key);
   };
 
   /** A pass at once, or as soon as the last one is long enough ago. */
   const askPass = (key: string): void => {
-    const last = sessions.get(key)?.passedAt ?? Number.NEGATIVE_INFINITY;
+    const last = reconcilers.get(key)?.passedAt ?? Number.NEGATIVE_INFINITY;
     queue?.addAt(key, turnAfter(last, PASS_EVERY_MS, clock.now()));
   };
 
@@ -104,20 +104,20 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
         upsert: (_key: string, node: NodeView, previous: NodeView | undefined) => {
           // A heartbeat says nothing new, and is not worth a look by every DaemonSet.
           if (isDeepStrictEqual(node, previous)) return;
-          for (const { session } of sessions.values()) session.setNode(node, previous);
+          for (const { reconciler } of reconcilers.values()) reconciler.setNode(node, previous);
         },
         remove: (_key: string, node: NodeView) => {
-          for (const { session } of sessions.values()) session.removeNode(node.name);
+          for (const { reconciler } of reconcilers.values()) reconciler.removeNode(node.name);
         },
       },
     ],
   });
 
   const close = (key: string): void => {
-    const entry = sessions.get(key);
+    const entry = reconcilers.get(key);
     if (!entry) return;
-    sessions.delete(key);
-    const ended: Promise<unknown> = Promise.all([entry.session.close(), entry.running]).finally(() => {
+    reconcilers.delete(key);
+    const ended: Promise<unknown> = Promise.all([entry.reconciler.close(), entry.running]).finally(() => {
       ending.delete(ended);
       // What its rollout object and its pods say holds no longer.
       queue?.add(key);
@@ -126,7 +126,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
   };
 
   const open = (key: string, view: V, signal: AbortSignal): void => {
-    const session = createSession({
+    const reconciler = createReconciler({
       kind,
       client,
       env,
@@ -141,15 +141,15 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       images: options.images,
       pullsByDefault: options.pullsByDefault ?? false,
       pulls,
-      observe,
+      metrics,
     });
-    for (const node of nodeReflector.store.values()) session.setNode(node);
-    sessions.set(key, { session, running: session.run(signal), passedAt: Number.NEGATIVE_INFINITY });
+    for (const node of nodeReflector.store.values()) reconciler.setNode(node);
+    reconcilers.set(key, { reconciler, running: reconciler.run(signal), passedAt: Number.NEGATIVE_INFINITY });
     queue?.add(key);
   };
 
-  const scopes = (options.namespaces ?? [undefined]).map((namespace) =>
-    createScope({
+  const informers = (options.namespaces ?? [undefined]).map((namespace) =>
+    createInformers({
       kind,
       client,
       env,
@@ -158,7 +158,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       daemonSets: {
         upsert(key, view) {
           // One that was deleted and made again under the same name was told as removed before.
-          const known = sessions.get(key)?.session;
+          const known = reconcilers.get(key)?.reconciler;
           if (known) known.update(view);
           else if (running) open(key, view, running);
         },
@@ -166,49 +166,50 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       },
       revisions: { upsert: wakeOwner, remove: wakeOwner },
       rollouts: {
-        upsert(_key, { daemonSet, claims }) {
-          if (claims && !sessions.has(daemonSet)) queue?.add(daemonSet);
+        upsert(_key, { daemonSet, saysManaged }) {
+          if (saysManaged && !reconcilers.has(daemonSet)) queue?.add(daemonSet);
         },
-        remove: (_key, { daemonSet }) => sessions.get(daemonSet)?.session.objectGone(),
+        remove: (_key, { daemonSet }) => reconcilers.get(daemonSet)?.reconciler.rolloutDeleted(),
       },
     }),
   );
 
   function wakeOwner(_key: string, revision: RevisionView): void {
-    for (const { session } of sessions.values()) if (session.uid === revision.ownerUid) queue?.add(session.key);
+    for (const { reconciler } of reconcilers.values())
+      if (reconciler.uid === revision.ownerUid) queue?.add(reconciler.key);
   }
 
   function sharedSynced(): boolean {
     const agentsKnown = options.agents?.isSettled() ?? true;
-    return agentsKnown && nodeReflector.synced && scopes.every((scope) => scope.synced());
+    return agentsKnown && nodeReflector.synced && informers.every((each) => each.synced());
   }
 
   /** Of pods nothing need be asked here: an act heals only when their watch says so, and so a dead one begins no more. */
   function inTouch(): boolean {
     const now = clock.now();
-    return [nodeReflector.lastActivityAt, ...scopes.map((scope) => scope.lastActivityAt())].every(
+    return [nodeReflector.lastActivityAt, ...informers.map((each) => each.lastActivityAt())].every(
       (at) => now - at <= OUT_OF_TOUCH_MS && at - now <= CLOCK_SLACK_MS,
     );
   }
 
   function revisionsOf(ownerUid: string): readonly RevisionView[] {
-    return scopes.flatMap((scope) => scope.revisionsOf(ownerUid));
+    return informers.flatMap((each) => each.revisionsOf(ownerUid));
   }
 
   const pass = async (key: string, signal: AbortSignal): Promise<{ requeueAt?: number }> => {
     const now = clock.now();
     const until = pace.until(key, now);
     if (until > now) return { requeueAt: until };
-    const entry = sessions.get(key);
-    const session = entry?.session;
+    const entry = reconcilers.get(key);
+    const reconciler = entry?.reconciler;
     if (entry) entry.passedAt = now;
     try {
-      const next = await (session ? session.reconcile(signal) : retireUnserved(key, signal));
+      const next = await (reconciler ? reconciler.reconcile(signal) : retireUnserved(key, signal));
       pace.succeeded(key);
       return next;
     } catch (error) {
       // Closed under way: what failed is of no interest any more.
-      if (session && sessions.get(key)?.session !== session) return {};
+      if (reconciler && reconcilers.get(key)?.reconciler !== reconciler) return {};
       pace.failed(key, clock.now());
       throw error;
     }
@@ -217,7 +218,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
   const retireUnserved = async (key: string, signal: AbortSignal): Promise<{ requeueAt?: number }> => {
     // What is still on its way to pods would not be found on them.
     if (!sharedSynced() || ending.values().some((other) => other === key)) return {};
-    const retired = await retire(client, kind, splitKey(key), identity, clock, signal);
+    const retired = await stopManaging(client, kind, splitKey(key), identity, clock, signal);
     if (retired) env.log.info('the DaemonSet is not managed any more', splitKey(key));
     return {};
   };
@@ -230,10 +231,10 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       options.agents?.settled.then(wakeAll, () => undefined);
       const off = options.agents?.onChange((name) => {
         const node = nodeReflector.store.get(name);
-        if (node) for (const { session } of sessions.values()) session.setNode(node);
+        if (node) for (const { reconciler } of reconcilers.values()) reconciler.setNode(node);
       });
-      await Promise.all([nodeReflector.run(signal), ...scopes.map((scope) => scope.run(signal))]);
-      await Promise.all([...sessions.values()].map((entry) => entry.running));
+      await Promise.all([nodeReflector.run(signal), ...informers.map((each) => each.run(signal))]);
+      await Promise.all([...reconcilers.values()].map((entry) => entry.running));
       await Promise.all(ending.keys());
       off?.();
     },
@@ -243,7 +244,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       const leading = createWorkQueue({
         env,
         concurrency: CONCURRENCY,
-        ...(observe.queue && { metrics: observe.queue }),
+        ...(metrics.queue && { metrics: metrics.queue }),
         process: pass,
       });
       queue = leading;
@@ -252,25 +253,25 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
         await leading.run(signal);
       } finally {
         queue = undefined;
-        await Promise.all([...sessions.values()].map(({ session }) => session.standDown()));
+        await Promise.all([...reconcilers.values()].map(({ reconciler }) => reconciler.stopLeading()));
         await Promise.all(ending.keys());
       }
     },
 
     /** The caches hold a consistent view of everything that is served. */
-    synced: (): boolean => sharedSynced() && [...sessions.values()].every(({ session }) => session.synced()),
+    synced: (): boolean => sharedSynced() && [...reconcilers.values()].every(({ reconciler }) => reconciler.synced()),
 
     /** Of a node that is not known: false. */
     nodeReady: (name: string): boolean => nodeReflector.store.get(name)?.ready ?? false,
 
     /** The DaemonSet of this UID is one of those that are served. */
-    serves: (uid: string): boolean => sessions.values().some(({ session }) => session.uid === uid),
+    serves: (uid: string): boolean => reconcilers.values().some(({ reconciler }) => reconciler.uid === uid),
 
     /** What is served, for metrics. */
     *snapshot(): Generator<RolloutSnapshot> {
-      for (const [key, { session }] of sessions) {
+      for (const [key, { reconciler }] of reconcilers) {
         const { namespace = '', name } = splitKey(key);
-        yield { namespace, name, ledger: session.ledger };
+        yield { namespace, name, ledger: reconciler.ledger };
       }
     },
   };

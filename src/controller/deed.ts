@@ -1,5 +1,5 @@
 /** What is done to the pod of a node, in the words of the decision. */
-export type Deed = 'delete' | 'change' | 'surge' | 'retire';
+export type PodWriteKind = 'delete' | 'change' | 'surge' | 'retire';
 
 interface Words {
   /** For metrics, when it was done. */
@@ -22,7 +22,7 @@ const deleting = {
 };
 
 /** How each is told. */
-export const deeds: Readonly<Record<Deed, Words>> = {
+export const podWriteTexts: Readonly<Record<PodWriteKind, Words>> = {
   delete: { ...deleting, result: 'deleted', did: (pod, node) => `Deleted pod ${pod} on ${node}.` },
   change: {
     result: 'updated-in-place',

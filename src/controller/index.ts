@@ -3,18 +3,27 @@ export { type Controller, type ControllerOptions, createController, type Rollout
 export {
   type DaemonSetObject,
   type DaemonSetView,
-  factsAlone,
   type Kind,
+  ownedPodFacts,
   type PodProjection,
   type RecordedRevision,
 } from './kind.ts';
-export { learnPod } from './learn-pod.ts';
-export type { Acts, CarryOut, Means, Pass, ServedKind, Surroundings, Target, Touched } from './means.ts';
-export type { ControllerObserver } from './observer.ts';
+export type {
+  KindAdapter,
+  KindEventHandlers,
+  ManagedKind,
+  ManageInput,
+  PodWrites,
+  ReconcilerContext,
+  Target,
+  WritePod,
+} from './kind-adapter.ts';
+export { updateKnownPod } from './learn-pod.ts';
+export type { ControllerMetrics } from './observer.ts';
 export { createPacing, turnAfter } from './pacing.ts';
-export { FENCE_ANNOTATION, type Outcome, type PodActs, type PodVersion } from './pod-acts.ts';
+export { FENCE_ANNOTATION, type PodControl, type PodVersion, type WriteOutcome } from './pod-control.ts';
 export { type ReadOptions, type RolloutReading, readRollout } from './read-rollout.ts';
 export { daemonRollouts } from './resources.ts';
-export { newestRevision, type RevisionView, readRevisions } from './revision-view.ts';
+export { newestRevision, type RevisionView, readRevisions } from './revisions.ts';
+export type { RolloutEvents } from './rollout-events.ts';
 export { FIELD_MANAGER } from './rollout-object.ts';
-export type { Teller } from './tell.ts';

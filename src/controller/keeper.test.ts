@@ -5,9 +5,9 @@ import { decide } from '../rollout/index.ts';
 import { createKeeper } from './keeper.ts';
 import type { DaemonSetView } from './kind.ts';
 import { daemonRollouts } from './resources.ts';
+import { createRolloutEvents } from './rollout-events.ts';
 import { createRolloutObject } from './rollout-object.ts';
 import { createStatusWriter } from './status-writer.ts';
-import { createTeller } from './tell.ts';
 import { createTestApi, type TestApi } from './testing/api.ts';
 import { testRef } from './testing/kind.ts';
 import { createTestLedger, reserve } from './testing/ledger.ts';
@@ -19,8 +19,8 @@ const view = { generation: 1, policy: { kind: 'on', hash: 'h' } } as DaemonSetVi
 const createProcess = (api: TestApi, clock: TestClock, identity: string) => {
   const ledger = createTestLedger(clock, ['n1', 'n2']);
   const object = createRolloutObject(api.client, testRef);
-  const teller = createTeller(createTestRecorder().recorder, testRef);
-  const writer = createStatusWriter({ object, teller, clock, observe: {} });
+  const events = createRolloutEvents(createTestRecorder().recorder, testRef);
+  const writer = createStatusWriter({ object, events, clock, metrics: {} });
   const keeper = createKeeper({ object, writer, ledger, clock, identity });
   return {
     ledger,

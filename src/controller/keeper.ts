@@ -1,9 +1,9 @@
 import { isKubeError } from '../kube/index.ts';
 import { type Decision, type Ledger, restore, statusOf } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
+import { saysManaged } from './daemon-rollout.ts';
 import type { DaemonSetView } from './kind.ts';
 import type { RolloutObject } from './rollout-object.ts';
-import { makesClaims } from './rollout-view.ts';
 import type { StatusWriter } from './status-writer.ts';
 
 export interface KeeperOptions {
@@ -31,7 +31,7 @@ export const createKeeper = ({ object, writer, ledger, clock, identity }: Keeper
      * back what was written to pods.
      */
     get claims(): boolean {
-      return makesClaims(object.status);
+      return saysManaged(object.status);
     },
     /** Slots were reserved in the ledger. */
     reserved(): void {

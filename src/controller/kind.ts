@@ -1,6 +1,6 @@
 /**
  * What is to be said of one kind of DaemonSet (apps/v1, or apps.kruise.io) so that its rollouts can be read. What is to be
- * done in its own way is in `means.ts`; everything else about a rollout stands once, for all kinds.
+ * done in its own way is in `kind-adapter.ts`; everything else about a rollout stands once, for all kinds.
  */
 
 import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
@@ -15,7 +15,7 @@ import {
   type TargetRevision,
   toPodFacts,
 } from '../rollout/index.ts';
-import type { RevisionView } from './revision-view.ts';
+import type { RevisionView } from './revisions.ts';
 
 /** A DaemonSet as the API serves it. */
 export interface DaemonSetObject extends KubeObject {
@@ -36,7 +36,7 @@ export interface DaemonSetView {
 }
 
 /** The DaemonSet of this kind, in any of its versions, that controls the object; undefined for those of other kinds. */
-export const daemonSetOf = (
+export const controllingDaemonSet = (
   object: Pick<KubeObject, 'metadata'>,
   { group, kind }: Pick<Resource, 'group' | 'kind'>,
 ): Owner | undefined => {
@@ -53,7 +53,7 @@ export interface PodProjection<P> {
 }
 
 /** The DaemonSet's own pods, and of them what the ledger is told and no more. */
-export const factsAlone: PodProjection<PodFacts> = {
+export const ownedPodFacts: PodProjection<PodFacts> = {
   project: (pod, uid) => (controllerOf(pod)?.uid === uid ? toPodFacts(pod) : undefined),
   facts: (kept) => kept,
 };
@@ -72,7 +72,7 @@ export interface Kind<D extends DaemonSetObject, V extends DaemonSetView, P> {
   /** Name of the DaemonRollout of the DaemonSet of this name: kinds share the namespace of names. */
   rolloutName(daemonSet: string): string;
   /** What the DaemonRollout of a DaemonSet says that is there and is not served: a sentence that names the cure. */
-  notServed: string;
+  notManagedMessage: string;
   pods: PodProjection<P>;
   /** The revision that the DaemonSet asks for, by what its cluster says alone; undefined while that is not certain. */
   targetOf(view: V, owned: readonly RecordedRevision[]): TargetRevision | undefined;
@@ -88,7 +88,7 @@ export interface DaemonSetRef {
   rolloutName: string;
 }
 
-export const refOf = <D extends DaemonSetObject, V extends DaemonSetView, P>(
+export const toDaemonSetRef = <D extends DaemonSetObject, V extends DaemonSetView, P>(
   { resource, rolloutName }: Pick<Kind<D, V, P>, 'resource' | 'rolloutName'>,
   { namespace, name, uid }: Pick<V, 'namespace' | 'name' | 'uid'>,
 ): DaemonSetRef => {

@@ -22,7 +22,7 @@ import type { Clock } from '../runtime/index.ts';
 import type { DaemonSetObject, DaemonSetView, Kind, RecordedRevision } from './kind.ts';
 import { nodeFactsOf } from './node-facts.ts';
 import { controllerRevisions, daemonRollouts, nodes, pods } from './resources.ts';
-import { toRevisionView } from './revision-view.ts';
+import { toRevisionView } from './revisions.ts';
 
 /** A rollout as it stands at one moment, read from the cluster's objects alone. */
 export interface RolloutReading<V extends DaemonSetView = DaemonSetView> {

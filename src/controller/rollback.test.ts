@@ -4,7 +4,7 @@ import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.t
 import { createTestClock } from '../../test/support/index.ts';
 import { controllerRevisions, daemonSets } from '../resources/index.ts';
 import type { DaemonSetView } from './kind.ts';
-import type { Means } from './means.ts';
+import type { KindAdapter } from './kind-adapter.ts';
 import { rollBack } from './rollback.ts';
 import { createTestApi } from './testing/api.ts';
 import { testKind } from './testing/kind.ts';
@@ -31,13 +31,17 @@ const prepare = () => {
   const view = testKind.toView(set as DaemonSet);
   assert.ok(view);
   const template = () => (api.objects.all(daemonSets)[0] as DaemonSet).spec?.template;
-  const putTemplate: Means<DaemonSetView, unknown>['putTemplate'] = async ({ uid, resourceVersion }, found, from) => {
+  const restoreTemplate: KindAdapter<DaemonSetView, unknown>['restoreTemplate'] = async (
+    { uid, resourceVersion },
+    found,
+    from,
+  ) => {
     const metadata = { uid, resourceVersion, annotations: { 'edgeset.io/rolled-back-from': from } };
     const body = { metadata, spec: { template: { ...found, $patch: 'replace' } } };
     const ref = { namespace: 'edge', name: 'app' };
     return (await api.client.patch(daemonSets, ref, body, { type: 'strategic' })).metadata?.resourceVersion ?? '';
   };
-  const run = () => rollBack(api.client, { putTemplate }, view, 'v2', { name: 'app-v1' }, signal);
+  const run = () => rollBack(api.client, { restoreTemplate }, view, 'v2', { name: 'app-v1' }, signal);
   return { api, view, template, run };
 };
 

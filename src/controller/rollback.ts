@@ -1,7 +1,7 @@
 import { isKubeError, type KubeClient } from '../kube/index.ts';
 import { recordedTemplate } from '../rollout/index.ts';
 import type { DaemonSetView } from './kind.ts';
-import type { Means } from './means.ts';
+import type { KindAdapter } from './kind-adapter.ts';
 import { controllerRevisions } from './resources.ts';
 
 export type RollbackOutcome =
@@ -25,7 +25,7 @@ const failed = (error: unknown): RollbackOutcome => {
  */
 export const rollBack = async <V extends DaemonSetView>(
   client: KubeClient,
-  means: Pick<Means<V, unknown>, 'putTemplate'>,
+  adapter: Pick<KindAdapter<V, unknown>, 'restoreTemplate'>,
   view: V,
   badHash: string,
   to: { name: string },
@@ -40,7 +40,7 @@ export const rollBack = async <V extends DaemonSetView>(
   }
   if (!template) return { kind: 'impossible' };
   try {
-    return { kind: 'done', resourceVersion: await means.putTemplate(view, template, badHash, signal) };
+    return { kind: 'done', resourceVersion: await adapter.restoreTemplate(view, template, badHash, signal) };
   } catch (error) {
     return isKubeError(error, 'Conflict') ? { kind: 'changed' } : failed(error);
   }

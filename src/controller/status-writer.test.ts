@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createTestClock } from '../../test/support/index.ts';
 import { decide, statusOf, type WrittenStatus } from '../rollout/index.ts';
+import { createRolloutEvents } from './rollout-events.ts';
 import { createRolloutObject } from './rollout-object.ts';
 import { createStatusWriter } from './status-writer.ts';
-import { createTeller } from './tell.ts';
 import { createTestApi } from './testing/api.ts';
 import { testRef } from './testing/kind.ts';
 import { createTestLedger } from './testing/ledger.ts';
@@ -21,9 +21,9 @@ const prepare = async () => {
   const seen: string[] = [];
   const writer = createStatusWriter({
     object,
-    teller: createTeller(recorder, testRef),
+    events: createRolloutEvents(recorder, testRef),
     clock,
-    observe: { reserved: (result) => void seen.push(result), statusWritten: () => void seen.push('status') },
+    metrics: { reserved: (result) => void seen.push(result), statusWritten: () => void seen.push('status') },
   });
   const ledger = createTestLedger(clock, ['n1', 'n2']);
   const status = (summary = 'x'): WrittenStatus => ({

@@ -1,23 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DaemonRolloutStatus, WrittenStatus } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
-import type { ControllerObserver } from './observer.ts';
+import type { ControllerMetrics } from './observer.ts';
 import { turnAfter } from './pacing.ts';
+import type { RolloutEvents } from './rollout-events.ts';
 import type { RolloutObject } from './rollout-object.ts';
-import type { Teller } from './tell.ts';
 
 /** What only informs people is written at most so often, and looked at no oftener: a status is as long as what is in flight. */
 const STATUS_EVERY_MS = 1_000;
 
 export interface StatusWriterOptions {
   object: RolloutObject;
-  teller: Teller;
+  events: RolloutEvents;
   clock: Clock;
-  observe: ControllerObserver;
+  metrics: ControllerMetrics;
 }
 
 /** Writes a DaemonRollout's status when it says something new, and tells as Events what changed. */
-export const createStatusWriter = ({ object, teller, clock, observe }: StatusWriterOptions) => {
+export const createStatusWriter = ({ object, events, clock, metrics }: StatusWriterOptions) => {
   let lookedAt = Number.NEGATIVE_INFINITY;
   /** What we wrote, which the API server may give back in another form (a field that its CRD does not know, for one). */
   let sent: { status: DaemonRolloutStatus; version: string | undefined } | undefined;
@@ -36,14 +36,14 @@ export const createStatusWriter = ({ object, teller, clock, observe }: StatusWri
       try {
         await object.write(status, { signal });
       } catch (error) {
-        if (reserves) observe.reserved?.('failed');
+        if (reserves) metrics.reserved?.('failed');
         throw error;
       }
       lookedAt = clock.now();
       sent = { status, version: object.version };
-      if (reserves) observe.reserved?.('written');
-      observe.statusWritten?.();
-      teller.written(told ?? before, status);
+      if (reserves) metrics.reserved?.('written');
+      metrics.statusWritten?.();
+      events.statusWritten(told ?? before, status);
       told = status;
     },
     /** Others may write, and tell, from here on: what we told last says nothing about what they will have. */

@@ -11,14 +11,14 @@ import {
 } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import type { DaemonSetObject } from './kind.ts';
-import { createPodActs, type Outcome } from './pod-acts.ts';
+import { createPodControl, type WriteOutcome } from './pod-control.ts';
 import { pods } from './resources.ts';
 
 const PAGE = 500;
 const MOST_IN_AIR = 8;
 
 /** Some of the pods of a DaemonSet that opted out still carry condition PodNeedUpgrade, or ask for images. */
-export class WithdrawError extends Error {
+export class ClearConditionsError extends Error {
   readonly code = 'Withdraw';
   constructor(left: number, why: string) {
     super(`conditions could not be removed from pods, ${left} times: ${why}`);
@@ -30,7 +30,7 @@ export class WithdrawError extends Error {
  * Removes condition PodNeedUpgrade, and what asks for images, from a DaemonSet's pods, which are listed for it once and not kept. One that fails
  * does not stop the others; rejects with `WithdrawError` when some are left.
  */
-export const withdraw = async (
+export const clearPodConditions = async (
   client: KubeClient,
   { metadata, spec }: DaemonSetObject,
   identity: string,
@@ -40,11 +40,11 @@ export const withdraw = async (
   const { namespace = '', uid } = metadata ?? {};
   const selector = fromLabelSelector(spec?.selector ?? {});
   if (!selector.ok) return;
-  const acts = createPodActs(client, namespace, identity, clock);
+  const acts = createPodControl(client, namespace, identity, clock);
   let left = 0;
   let why = '';
 
-  const note = (outcome: Outcome): void => {
+  const note = (outcome: WriteOutcome): void => {
     if (outcome.kind === 'done' || outcome.kind === 'gone') return;
     left += 1;
     why = 'message' in outcome ? outcome.message : 'the pod has changed';
@@ -87,5 +87,5 @@ export const withdraw = async (
     next = page.continue;
   }
   signal.throwIfAborted();
-  if (left > 0) throw new WithdrawError(left, why);
+  if (left > 0) throw new ClearConditionsError(left, why);
 };

@@ -1,4 +1,4 @@
-import type { ControllerObserver } from '../controller/index.ts';
+import type { ControllerMetrics } from '../controller/index.ts';
 import type { EventRecorder, KubeClient } from '../kube/index.ts';
 import type { Phase } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
@@ -32,7 +32,7 @@ export interface ControllerParts {
   namespaces: readonly string[] | undefined;
   /** Of this process, as the Lease and fences name it. */
   identity: string;
-  observe: ControllerObserver;
+  observe: ControllerMetrics;
   /** Default: nobody pulls images ahead. */
   images?: ImageService;
 }

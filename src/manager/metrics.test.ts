@@ -32,7 +32,7 @@ test('requests, reconciles, queue and acts are counted under their conventional 
   observer.queue?.added?.();
   observer.queue?.retried?.();
   observer.queue?.waited?.(0.02);
-  observer.acted?.('deleted');
+  observer.podWritten?.('deleted');
   observer.reserved?.('written');
   observer.statusWritten?.();
   metrics.leading('edgeset-manager', false);
@@ -91,6 +91,6 @@ test('rollouts that are no longer shown leave no series', async () => {
 test('two managers in one process do not share their counts', async () => {
   const one = createManagerMetrics('1');
   const other = createManagerMetrics('1');
-  one.observer('native').acted?.('deleted');
+  one.observer('native').podWritten?.('deleted');
   assert.deepEqual(series((await other.render()).body, 'edgeset_acts_total'), []);
 });

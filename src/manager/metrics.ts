@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { ControllerObserver } from '../controller/index.ts';
+import type { ControllerMetrics } from '../controller/index.ts';
 import type { RequestReport } from '../kube/index.ts';
 import type { MetricsPage } from '../process/index.ts';
 import { phases } from '../rollout/index.ts';
@@ -11,7 +11,7 @@ import type { RolloutCounts } from './controller.ts';
  */
 export interface ManagerMetrics extends MetricsPage {
   request(report: RequestReport): void;
-  observer(controller: string): ControllerObserver;
+  observer(controller: string): ControllerMetrics;
   /**
    * `rollouts` is asked at each scrape until the returned function is called. For the leader only: another process does
    * not know what the leader has begun, and a sum over replicas would count each node more than once.
@@ -168,7 +168,7 @@ export const createManagerMetrics = (version: string): ManagerMetrics => {
       requestSeconds.observe({ verb, host }, seconds);
     },
     observer: (controller) => ({
-      acted: (result) => acts.inc({ controller, result }),
+      podWritten: (result) => acts.inc({ controller, result }),
       reserved: (result) => reservations.inc({ controller, result }),
       statusWritten: () => statusWrites.inc({ controller }),
       queue: {

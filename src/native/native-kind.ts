@@ -1,10 +1,10 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import { FIELD_MANAGER, factsAlone, newestRevision, readRevisions, type ServedKind } from '../controller/index.ts';
+import { FIELD_MANAGER, type ManagedKind, newestRevision, ownedPodFacts, readRevisions } from '../controller/index.ts';
 import { ifFound, type KubeClient } from '../kube/index.ts';
 import { daemonSets } from '../resources/index.ts';
 import { annotation, type PodFacts } from '../rollout/index.ts';
 import { type NativeView, toNativeView } from './native-view.ts';
-import { putTemplate } from './put-template.ts';
+import { restoreTemplate } from './restore-template.ts';
 import { createTargetFinder, type TargetOptions } from './target.ts';
 
 const readTarget =
@@ -20,29 +20,29 @@ const readTarget =
  * DaemonSets of apps/v1. Pods and revisions are made by Kubernetes' own controller: all that is done here is to delete
  * pods, which it then replaces.
  */
-export const nativeKind: ServedKind<DaemonSet, NativeView, PodFacts> = {
+export const nativeKind: ManagedKind<DaemonSet, NativeView, PodFacts> = {
   controller: 'native',
   resource: daemonSets,
   toView: toNativeView,
   rolloutName: (daemonSet) => daemonSet,
-  notServed:
+  notManagedMessage:
     'The DaemonSet is not managed: it lacks the annotation apps.openyurt.io/update-strategy. Nothing is acted on; slots that were reserved stay on record, in case it is set again.',
-  pods: factsAlone,
+  pods: ownedPodFacts,
   targetOf: (view, owned) =>
     view.observedGeneration >= view.generation ? newestRevision(owned, view.templateDigest) : undefined,
-  open: ({ client, env, revisions, podActs }) => ({
+  createAdapter: ({ client, env, revisions, podControl }) => ({
     findTarget: createTargetFinder({
       clock: env.clock,
       cached: revisions,
       read: readTarget(client),
     }),
-    acts: {
-      delete: (_node, act, signal) => podActs.delete(act, signal),
-      fence: (_node, act, signal) => podActs.fence(act, signal),
+    podWrites: {
+      delete: (_node, act, signal) => podControl.delete(act, signal),
+      fence: (_node, act, signal) => podControl.fence(act, signal),
     },
-    putTemplate: async (view, template, from, signal) => {
+    restoreTemplate: async (view, template, from, signal) => {
       const change = { template, annotations: { [annotation.rolledBackFrom]: from } };
-      const { metadata } = await putTemplate(client, view, change, { fieldManager: FIELD_MANAGER, signal });
+      const { metadata } = await restoreTemplate(client, view, change, { fieldManager: FIELD_MANAGER, signal });
       return metadata?.resourceVersion ?? '';
     },
   }),

@@ -44,7 +44,7 @@ describe('the target', () => {
     assert.deepEqual(await find(view(2, 1, 'a')), {
       kind: 'held',
       hold: { kind: 'unobserved' },
-      lookAgainAt: Number.POSITIVE_INFINITY,
+      recheckAt: Number.POSITIVE_INFINITY,
     });
     await clock.advance(3_600_000);
     assert.equal((await find(view(2, 1, 'a'))).kind, 'held');
@@ -63,7 +63,7 @@ describe('the target', () => {
   it('is read after a second of waiting, and what was read holds until the watch has it', async () => {
     const { find, reads, clock } = createFinder([revision(1, 'a')], [revision(1, 'a'), revision(2, 'b')]);
     const first = await find(view(2, 2, 'b'));
-    assert.deepEqual(first, { kind: 'held', hold: { kind: 'unobserved' }, lookAgainAt: clock.now() + 1_000 });
+    assert.deepEqual(first, { kind: 'held', hold: { kind: 'unobserved' }, recheckAt: clock.now() + 1_000 });
     await clock.advance(1_000);
     for (let again = 0; again < 3; again += 1) {
       const target = await find(view(2, 2, 'b'));

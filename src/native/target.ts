@@ -17,7 +17,7 @@ export interface TargetOptions {
   ) => Promise<{ revisions: readonly RevisionView[]; generation: number } | undefined>;
 }
 
-const unobserved = (lookAgainAt: number): Target => ({ kind: 'held', hold: { kind: 'unobserved' }, lookAgainAt });
+const unobserved = (recheckAt: number): Target => ({ kind: 'held', hold: { kind: 'unobserved' }, recheckAt });
 
 /**
  * Finds the revision that a DaemonSet asks for: the newest that it owns, once the native controller has observed the

@@ -22,18 +22,18 @@ export interface Attempt {
   /** Not begun again before. */
   retryAt: number;
   /** UID of the pull pod whose failure is counted. */
-  counted: string | undefined;
+  countedPull: string | undefined;
   /** Why it failed last. */
   cause: string | undefined;
   /** The cause that we have reported. */
-  told: string | undefined;
+  reportedCause: string | undefined;
   /** The cause that the condition showed last. */
-  shown: string | undefined;
+  conditionCause: string | undefined;
   /** When the success was reported. */
   doneAt: number | undefined;
   /** Reports that failed are not repeated before. */
-  writeAt: number;
-  writeRetryMs: number;
+  reportAt: number;
+  reportRetryMs: number;
 }
 
 export const newAttempt = (request: ImageRequest, now: number): Attempt => ({
@@ -44,13 +44,13 @@ export const newAttempt = (request: ImageRequest, now: number): Attempt => ({
   // A failure that an earlier leader has reported is not repeated at once.
   failures: request.failure === undefined ? 0 : 1,
   retryAt: request.failure === undefined ? now : now + FIRST_RETRY_MS,
-  counted: undefined,
+  countedPull: undefined,
   cause: undefined,
-  told: undefined,
-  shown: request.failure,
+  reportedCause: undefined,
+  conditionCause: request.failure,
   doneAt: undefined,
-  writeAt: now,
-  writeRetryMs: FIRST_WRITE_RETRY_MS,
+  reportAt: now,
+  reportRetryMs: FIRST_WRITE_RETRY_MS,
 });
 
 /** As it is remembered at `now`: a clock that was set back makes no wait longer. */
@@ -59,7 +59,7 @@ export const remembered = (attempt: Attempt, now: number): Attempt => ({
   since: Math.min(attempt.since, now),
   beganAt: Math.min(attempt.beganAt, now),
   retryAt: Math.min(attempt.retryAt, now + LONGEST_RETRY_MS),
-  writeAt: Math.min(attempt.writeAt, now + LONGEST_WRITE_RETRY_MS),
+  reportAt: Math.min(attempt.reportAt, now + LONGEST_WRITE_RETRY_MS),
   doneAt: attempt.doneAt === undefined ? undefined : Math.min(attempt.doneAt, now),
 });
 
@@ -74,14 +74,14 @@ export const seen = (attempt: Attempt, now: number): Attempt =>
 
 /** A pull that came to nothing; `pullUid` is counted once, however long its pod stays. */
 export const failed = (attempt: Attempt, cause: string, now: number, pullUid?: string): Attempt =>
-  pullUid !== undefined && attempt.counted === pullUid
+  pullUid !== undefined && attempt.countedPull === pullUid
     ? attempt
     : {
         ...attempt,
         stage: 'idle',
         failures: attempt.failures + 1,
         retryAt: now + Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt.failures, 10)),
-        counted: pullUid ?? attempt.counted,
+        countedPull: pullUid ?? attempt.countedPull,
         cause,
       };
 
@@ -91,12 +91,12 @@ export const postponed = (attempt: Attempt, until: number): Attempt => ({ ...att
 /** The outcome stands in the condition; undefined: success. */
 export const reported = (attempt: Attempt, cause: string | undefined, now: number): Attempt => ({
   ...attempt,
-  ...(cause === undefined ? { doneAt: now } : { told: cause }),
-  writeRetryMs: FIRST_WRITE_RETRY_MS,
+  ...(cause === undefined ? { doneAt: now } : { reportedCause: cause }),
+  reportRetryMs: FIRST_WRITE_RETRY_MS,
 });
 
 export const notReported = (attempt: Attempt, now: number): Attempt => ({
   ...attempt,
-  writeAt: now + attempt.writeRetryMs,
-  writeRetryMs: Math.min(LONGEST_WRITE_RETRY_MS, attempt.writeRetryMs * 2),
+  reportAt: now + attempt.reportRetryMs,
+  reportRetryMs: Math.min(LONGEST_WRITE_RETRY_MS, attempt.reportRetryMs * 2),
 });

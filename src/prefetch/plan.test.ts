@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
 import type { ImageRequest } from '../rollout/index.ts';
 import { type Attempt, failed, LONGEST_RETRY_MS, newAttempt, notReported, reported, sent } from './attempt.ts';
-import { DONE_MS, type Plan, type PullAction, plan, SIGHT_MS, type Situation } from './plan.ts';
+import { type Plan, type PullAction, plan, REPORT_SEEN_WITHIN_MS, SEEN_WITHIN_MS, type Situation } from './plan.ts';
 import { pullPodName } from './pull-pod.ts';
-import type { Progress, PullView } from './pull-view.ts';
+import type { Progress, PullView } from './pull-status.ts';
 
 const TIMEOUT_MS = 300_000;
 
@@ -102,8 +102,8 @@ describe('what is done about requests', () => {
     const done = situation([one], { attempts, pulls: [pull('p1', { progress: present })] });
     assert.deepEqual(named(plan(done).actions), ['remove p1']);
     const cleaned = plan({ ...done, pulls: [] });
-    assert.deepEqual([cleaned.actions, cleaned.wakeAt], [[], 1_000 + DONE_MS]);
-    const lost = plan({ ...done, pulls: [], now: 1_000 + DONE_MS });
+    assert.deepEqual([cleaned.actions, cleaned.wakeAt], [[], 1_000 + REPORT_SEEN_WITHIN_MS]);
+    const lost = plan({ ...done, pulls: [], now: 1_000 + REPORT_SEEN_WITHIN_MS });
     assert.deepEqual(named(lost.actions), ['pull p1'], 'the report was overwritten: the request stands');
   });
 
@@ -204,7 +204,7 @@ describe('what is done about requests', () => {
   it('a pull pod that is never seen, or deleted by somebody, is a failure', () => {
     const unseen = attemptsOf(one, (attempt) => sent(attempt, 1_000));
     assert.match(
-      named(plan(situation([one], { attempts: unseen, now: 1_000 + SIGHT_MS })).actions)[0] ?? '',
+      named(plan(situation([one], { attempts: unseen, now: 1_000 + SEEN_WITHIN_MS })).actions)[0] ?? '',
       /never seen/,
     );
     const { attempts } = plan(situation([one], { attempts: unseen, pulls: [pull('p1')] }));
@@ -221,7 +221,11 @@ describe('what is done about requests', () => {
 
   it('no more than so many at once, not counting nodes that are away, those who failed last', () => {
     const five = [1, 2, 3, 4, 5].map((index) => request(index));
-    const attempts = attemptsOf(request(1), (attempt) => ({ ...failed(attempt, 'x', 0), retryAt: 0, told: 'x' }));
+    const attempts = attemptsOf(request(1), (attempt) => ({
+      ...failed(attempt, 'x', 0),
+      retryAt: 0,
+      reportedCause: 'x',
+    }));
     assert.deepEqual(named(plan(situation(five, { parallelism: 2, attempts })).actions), ['pull p2', 'pull p3']);
     assert.deepEqual(named(plan(situation(five, { parallelism: 2, attempts, pulls: [pull('p2')] })).actions), [
       'pull p3',

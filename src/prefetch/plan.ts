@@ -1,11 +1,11 @@
 import { ACKNOWLEDGED_WITHIN_MS, type ImageRequest } from '../rollout/index.ts';
 import { type Attempt, failed, newAttempt, remembered, seen } from './attempt.ts';
-import type { PullView } from './pull-view.ts';
+import type { PullView } from './pull-status.ts';
 
 /** How long the watch may take to show a pull pod that was asked for. */
-export const SIGHT_MS = 30_000;
+export const SEEN_WITHIN_MS = 30_000;
 /** A reported success that the watch of the requests does not show within this time is taken for lost. */
-export const DONE_MS = 30_000;
+export const REPORT_SEEN_WITHIN_MS = 30_000;
 /** While a request waits for its node, how often it is looked whether it is back. */
 const NODE_LOOK_MS = 5_000;
 
@@ -41,11 +41,11 @@ export interface Plan {
 const recall = (request: ImageRequest, before: Attempt | undefined, now: number): Attempt => {
   if (before?.revision !== request.revision) return newAttempt(request, now);
   const known = remembered(before, now);
-  if (known.doneAt !== undefined && now - known.doneAt >= DONE_MS) return newAttempt(request, now);
-  const askedAgain = known.shown !== undefined && request.failure === undefined;
+  if (known.doneAt !== undefined && now - known.doneAt >= REPORT_SEEN_WITHIN_MS) return newAttempt(request, now);
+  const askedAgain = known.conditionCause !== undefined && request.failure === undefined;
   const attempt = { ...known, shown: request.failure };
   return askedAgain
-    ? { ...attempt, since: now, failures: 0, retryAt: now, cause: undefined, told: undefined }
+    ? { ...attempt, since: now, failures: 0, retryAt: now, cause: undefined, reportedCause: undefined }
     : attempt;
 };
 
@@ -79,7 +79,7 @@ export const plan = (situation: Situation): Plan => {
   // Its watch is behind: what nobody asks for any more may pull all the same until it is seen, and removed.
   const seenPulls = new Set(pulls.map(({ podUid }) => podUid));
   for (const [uid, attempt] of situation.attempts) {
-    const endsAt = attempt.beganAt + SIGHT_MS;
+    const endsAt = attempt.beganAt + SEEN_WITHIN_MS;
     if (requests.has(uid) || seenPulls.has(uid) || attempt.stage !== 'sent' || now >= endsAt) continue;
     attempts.set(uid, attempt);
     underWay += 1;
@@ -87,15 +87,15 @@ export const plan = (situation: Situation): Plan => {
   }
 
   const follow = (request: ImageRequest, pull: PullView, known: Attempt): Attempt => {
-    if (pull.terminating || known.counted === pull.uid || known.doneAt !== undefined) {
+    if (pull.terminating || known.countedPull === pull.uid || known.doneAt !== undefined) {
       if (!pull.terminating) actions.push({ type: 'remove', pull });
       return known;
     }
     const attempt = seen(known, now);
     const { progress } = pull;
     if (progress.kind === 'present') {
-      if (now >= attempt.writeAt) actions.push({ type: 'report', request, cause: undefined });
-      else wake(attempt.writeAt);
+      if (now >= attempt.reportAt) actions.push({ type: 'report', request, cause: undefined });
+      else wake(attempt.reportAt);
       return attempt;
     }
     const endsAt = attempt.beganAt + timeoutMs;
@@ -111,14 +111,14 @@ export const plan = (situation: Situation): Plan => {
 
   const begin = (request: ImageRequest, known: Attempt): Attempt => {
     if (known.doneAt !== undefined) {
-      wake(known.doneAt + DONE_MS);
+      wake(known.doneAt + REPORT_SEEN_WITHIN_MS);
       return known;
     }
     if (known.stage === 'seen') return failed(known, 'its pull pod was deleted before it ended', now);
     if (known.stage === 'sent') {
-      if (now - known.beganAt >= SIGHT_MS) return failed(known, 'its pull pod was created and never seen', now);
+      if (now - known.beganAt >= SEEN_WITHIN_MS) return failed(known, 'its pull pod was created and never seen', now);
       underWay += 1;
-      wake(known.beganAt + SIGHT_MS);
+      wake(known.beganAt + SEEN_WITHIN_MS);
       return known;
     }
     const agentsUntil = known.since + ACKNOWLEDGED_WITHIN_MS;
@@ -143,10 +143,15 @@ export const plan = (situation: Situation): Plan => {
     attempts.set(uid, attempt);
     const { cause } = attempt;
     if (attempt.stage === 'idle') wake(attempt.retryAt > now ? attempt.retryAt : Number.POSITIVE_INFINITY);
-    if (cause === undefined || cause === attempt.told || cause === request.failure || attempt.doneAt !== undefined)
+    if (
+      cause === undefined ||
+      cause === attempt.reportedCause ||
+      cause === request.failure ||
+      attempt.doneAt !== undefined
+    )
       continue;
-    if (now >= attempt.writeAt) actions.push({ type: 'report', request, cause });
-    else wake(attempt.writeAt);
+    if (now >= attempt.reportAt) actions.push({ type: 'report', request, cause });
+    else wake(attempt.reportAt);
   }
 
   // Whoever failed least, then whoever waits longest: what cannot be pulled never keeps the others waiting.

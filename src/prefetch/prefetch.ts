@@ -4,10 +4,10 @@ import type { ImageRequest, ImageRequests, RequestingDaemonSet } from '../rollou
 import { type Env, untilAborted } from '../runtime/index.ts';
 import { type Attempt, failed, notReported, postponed, reported, sent } from './attempt.ts';
 import { type PullAction, plan } from './plan.ts';
+import { createPullControl } from './pull-control.ts';
 import { PULL_LABEL } from './pull-pod.ts';
-import { type PullView, toPullView } from './pull-view.ts';
+import { type PullView, toPullView } from './pull-status.ts';
 import { createRemovals } from './removals.ts';
-import { createWrites } from './writes.ts';
 
 export interface PrefetchOptions {
   client: KubeClient;
@@ -38,7 +38,7 @@ export const createPrefetch = (options: PrefetchOptions) => {
   const { client, cluster, namespaces } = options;
   const env: Env = { ...options.env, log: options.env.log.with({ part: 'prefetch' }) };
   const { clock, log } = env;
-  const writes = createWrites(client);
+  const writes = createPullControl(client);
   const asked = new Map<string, { daemonSet: RequestingDaemonSet; requests: ReadonlyMap<string, ImageRequest> }>();
   const attempts = new Map<string, ReadonlyMap<string, Attempt>>();
   const removals = createRemovals(env, writes);

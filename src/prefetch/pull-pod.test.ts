@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { Pod, PodSpec } from 'kubernetes-types/core/v1.d.ts';
 import { imagesBeyond, imagesOf } from './images.ts';
 import { PULL_LABEL, pullPodName, pullPodOf } from './pull-pod.ts';
-import { toPullView } from './pull-view.ts';
+import { toPullView } from './pull-status.ts';
 
 const daemonSet = { namespace: 'edge', name: 'app', uid: 'd1', pullTimeoutMs: 300_000, parallelism: 10 };
 const request = {

@@ -1,12 +1,12 @@
 import type { Env } from '../runtime/index.ts';
-import type { PullView } from './pull-view.ts';
-import type { Writes } from './writes.ts';
+import type { PullControl } from './pull-control.ts';
+import type { PullView } from './pull-status.ts';
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
 
 /** Deletes pull pods: one that cannot be deleted is tried again at a growing distance, and holds no other up. */
-export const createRemovals = ({ clock, log }: Env, writes: Pick<Writes, 'remove'>) => {
+export const createRemovals = ({ clock, log }: Env, writes: Pick<PullControl, 'remove'>) => {
   /** UIDs of those that are deleted, until their watch says so too. */
   const gone = new Set<string>();
   const waits = new Map<string, { since: number; forMs: number }>();

@@ -1,4 +1,4 @@
-import { FIELD_MANAGER, type ServedKind } from '../../controller/index.ts';
+import { FIELD_MANAGER, type ManagedKind } from '../../controller/index.ts';
 import { annotation } from '../../rollout/index.ts';
 import { type AdvancedView, toAdvancedView } from '../advanced-view.ts';
 import { type AdvancedDaemonSet, advancedDaemonSetApi } from '../api.ts';
@@ -16,18 +16,18 @@ import { createTargetFinder } from './target.ts';
 import { createUpkeep } from './upkeep.ts';
 
 /** DaemonSets of apps.kruise.io: pods and revisions are made here, too. One for each process. */
-export const createAdvancedKind = (): ServedKind<AdvancedDaemonSet, AdvancedView, KeptPod> => {
+export const createAdvancedKind = (): ManagedKind<AdvancedDaemonSet, AdvancedView, KeptPod> => {
   const lease = createLeaseWatch();
   return {
     controller: 'advanced',
     resource: advancedDaemonSets,
     toView: toAdvancedView,
     rolloutName: (daemonSet) => `${daemonSet}.${advancedDaemonSetApi.group}`,
-    notServed:
+    notManagedMessage:
       'The DaemonSet is not managed: it is being deleted, or its selector or template cannot be read. Nothing is acted on; slots that were reserved stay on record.',
     pods: keptPods,
     targetOf: readTarget,
-    open(surroundings) {
+    createAdapter(surroundings) {
       const { client } = surroundings;
       const finder = createTargetFinder({ ...surroundings, lease });
       const creator = createCreator(surroundings);
@@ -37,16 +37,16 @@ export const createAdvancedKind = (): ServedKind<AdvancedDaemonSet, AdvancedView
       const upkeep = createUpkeep({ ...surroundings, finder, deeds, chores, creator, care });
       return {
         findTarget: (seen, signal) => finder.find(seen, signal),
-        acts: withinBurst(surroundings, deeds.acts),
-        putTemplate: async (seen, template, from, signal) => {
+        podWrites: withinBurst(surroundings, deeds.acts),
+        restoreTemplate: async (seen, template, from, signal) => {
           const change = { template, annotations: { [annotation.rolledBackFrom]: from } };
           const { metadata } = await putTemplate(client, seen, change, { fieldManager: FIELD_MANAGER, signal });
           return metadata.resourceVersion ?? '';
         },
-        maintain: (pass) => upkeep.maintain(pass),
-        depart: (seen, signal) => upkeep.depart(seen, signal),
-        touched: upkeep.touched,
-        stop: (graceMs) => upkeep.stop(graceMs),
+        manage: (pass) => upkeep.maintain(pass),
+        finalize: (seen, signal) => upkeep.depart(seen, signal),
+        eventHandlers: upkeep.touched,
+        drain: (graceMs) => upkeep.stop(graceMs),
       };
     },
   };

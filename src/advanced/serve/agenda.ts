@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Surroundings } from '../../controller/index.ts';
+import type { ReconcilerContext } from '../../controller/index.ts';
 import { keyOf } from '../../kube/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import type { KeptPod } from './kept-pod.ts';
@@ -20,7 +20,7 @@ export const createAgenda = ({
   nodes,
   pods,
   view,
-}: Pick<Surroundings<AdvancedView, KeptPod>, 'nodes' | 'pods' | 'view'>) => {
+}: Pick<ReconcilerContext<AdvancedView, KeptPod>, 'nodes' | 'pods' | 'view'>) => {
   const open = new Set<string>();
   /** Nodes that want a pod and nothing else: as many as there are when a DaemonSet is new, so not looked at in vain. */
   const vacant = new Set<string>();

@@ -1,4 +1,4 @@
-import type { Pass, Surroundings } from '../../controller/index.ts';
+import type { ManageInput, ReconcilerContext } from '../../controller/index.ts';
 import { placement as placementOn, resolve } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import {
@@ -24,7 +24,7 @@ import type { KnownRevision } from './revision-keeper.ts';
 import type { Shares } from './shares.ts';
 
 export interface ArrangerOptions
-  extends Pick<Surroundings<AdvancedView, KeptPod>, 'env' | 'view' | 'ledger' | 'nodes' | 'teller'> {
+  extends Pick<ReconcilerContext<AdvancedView, KeptPod>, 'env' | 'view' | 'ledger' | 'nodes' | 'events'> {
   agenda: Agenda;
   shares: Shares;
   deeds: Deeds;
@@ -44,7 +44,7 @@ const reasons: Readonly<Record<Removal['why'], string>> = {
 
 /** Creates and removes pods as placement asks for it, within the limits of the whole DaemonSet. */
 export const createArranger = (options: ArrangerOptions) => {
-  const { env, view: viewNow, ledger, nodes, teller, agenda, shares, deeds, chores, creator } = options;
+  const { env, view: viewNow, ledger, nodes, events, agenda, shares, deeds, chores, creator } = options;
   const { clock } = env;
   /** By node: pods that ended by themselves there. */
   const endings = new Map<string, Endings>();
@@ -140,7 +140,7 @@ export const createArranger = (options: ArrangerOptions) => {
   const remove = ({ pod: { name, node, revision }, why }: Removal, kept: KeptPod): void => {
     if (turnOf(kept) > clock.now()) return;
     if (why === 'failed')
-      teller.once(
+      events.once(
         `failed ${kept.facts.uid}`,
         'FailedDaemonPod',
         'Delete',
@@ -155,11 +155,11 @@ export const createArranger = (options: ArrangerOptions) => {
         if (outcome.kind === 'later') resting.set(uid, { version, until: outcome.at });
         else resting.delete(uid);
         if (outcome.kind === 'refused' && outcome.reason !== undefined)
-          teller.refused('delete', name, node, outcome.reason, outcome.message);
+          events.podWriteRefused('delete', name, node, outcome.reason, outcome.message);
         if (outcome.kind === 'done') countEnding(uid);
         else if (outcome.kind !== 'unsure') ended.delete(uid);
         if (outcome.kind !== 'done') return;
-        teller.tell('Normal', 'SuccessfulDelete', 'Delete', `Deleted pod ${name} on ${node}: ${reasons[why]}.`);
+        events.tell('Normal', 'SuccessfulDelete', 'Delete', `Deleted pod ${name} on ${node}: ${reasons[why]}.`);
       },
     );
   };
@@ -204,7 +204,7 @@ export const createArranger = (options: ArrangerOptions) => {
       creator.isIdle() && creator.inFlight() < burstOf(view, shares.sums.desired),
     /** Creates and removes what the limits allow on the nodes that want something. */
     arrange(
-      { view, signal }: Pass<AdvancedView>,
+      { view, signal }: ManageInput<AdvancedView>,
       known: KnownRevision,
       wanting: readonly string[],
       now: number,

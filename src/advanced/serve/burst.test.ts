@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Acts, Outcome } from '../../controller/index.ts';
+import type { PodWrites, WriteOutcome } from '../../controller/index.ts';
 import { count, createLedger, type IntOrPercent, percent } from '../../rollout/index.ts';
 import { createVirtualClock, silentLogger } from '../../runtime/index.ts';
 import { toAdvancedView } from '../advanced-view.ts';
 import { withinBurst } from './burst.ts';
 
 const pod = { podName: 'app-1', podUid: 'u', podResourceVersion: '1' };
-const done: Outcome = { kind: 'done', pod: undefined };
+const done: WriteOutcome = { kind: 'done', pod: undefined };
 
 /** The acts of a DaemonSet for five nodes, each under way until it is let go. */
 const createBench = (burst: IntOrPercent) => {
@@ -23,8 +23,8 @@ const createBench = (burst: IntOrPercent) => {
   for (const name of ['a', 'b', 'c', 'd', 'e'])
     ledger.setNode({ name, ready: true, readyChangedAt: 0, eligible: true, selected: true, zone: '' }, clock.now());
   const ends: (() => void)[] = [];
-  const slow = (): Promise<Outcome> => new Promise((resolve) => void ends.push(() => resolve(done)));
-  const acts: Acts = { delete: slow, change: slow, fence: slow };
+  const slow = (): Promise<WriteOutcome> => new Promise((resolve) => void ends.push(() => resolve(done)));
+  const acts: PodWrites = { delete: slow, change: slow, fence: slow };
   const env = { clock, random: () => 0.5, log: silentLogger };
   return { clock, ends, acts: withinBurst({ env, view: () => ({ ...view, burst }), ledger }, acts) };
 };

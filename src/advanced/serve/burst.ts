@@ -1,4 +1,4 @@
-import type { Acts, CarryOut, Surroundings } from '../../controller/index.ts';
+import type { PodWrites, ReconcilerContext, WritePod } from '../../controller/index.ts';
 import { resolve } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import type { KeptPod } from './kept-pod.ts';
@@ -10,14 +10,14 @@ const AGAIN_MS = 250;
 export const burstOf = ({ burst }: Pick<AdvancedView, 'burst'>, desired: number): number =>
   Math.max(1, resolve(burst, desired, 'up'));
 
-type Needs = Pick<Surroundings<AdvancedView, KeptPod>, 'env' | 'view' | 'ledger'>;
+type Needs = Pick<ReconcilerContext<AdvancedView, KeptPod>, 'env' | 'view' | 'ledger'>;
 
 /** The same acts, of which no more than `burstReplicas` are on their way to the API server at a time. */
-export const withinBurst = ({ env, view, ledger }: Needs, acts: Acts): Acts => {
+export const withinBurst = ({ env, view, ledger }: Needs, acts: PodWrites): PodWrites => {
   const { clock } = env;
   let onTheirWay = 0;
   const bounded =
-    (carryOut: CarryOut): CarryOut =>
+    (carryOut: WritePod): WritePod =>
     async (node, pod, signal) => {
       if (onTheirWay >= burstOf(view(), ledger.tally.eligible)) return { kind: 'later', at: clock.now() + AGAIN_MS };
       onTheirWay += 1;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { createTestClock } from '../../../test/support/index.ts';
-import type { Outcome } from '../../controller/index.ts';
+import type { WriteOutcome } from '../../controller/index.ts';
 import { podFacts } from '../../controller/testing/index.ts';
 import { silentLogger } from '../../runtime/index.ts';
 import { createChores } from './chores.ts';
@@ -14,12 +14,12 @@ const shown = (resourceVersion: string): KeptPod => ({
 });
 
 /** One pod whose writes are answered by what the test says; resolves with whether it may be written to as it is shown. */
-const written = async (on: string, outcome: Outcome) => {
+const written = async (on: string, outcome: WriteOutcome) => {
   const clock = createTestClock();
   const env = { clock, random: () => 0.5, log: silentLogger };
-  const { promise: ended, resolve: wake } = Promise.withResolvers<void>();
+  const { promise: ended, resolve: enqueue } = Promise.withResolvers<void>();
   const ledger = { get: () => undefined, setPod: () => assert.fail('a pod that nobody knows is learned') };
-  const chores = createChores({ env, ledger, wake });
+  const chores = createChores({ env, ledger, enqueue });
   chores.launch(shown(on), () => Promise.resolve(outcome));
   await ended;
   return { mayWrite: (version: string): boolean => chores.turnOf(shown(version)) <= clock.now(), clock };

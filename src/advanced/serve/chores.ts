@@ -1,4 +1,4 @@
-import { type Air, createAir, createPacing, learnPod, type Outcome } from '../../controller/index.ts';
+import { type Air, createAir, createPacing, updateKnownPod, type WriteOutcome } from '../../controller/index.ts';
 import { compareVersions } from '../../kube/index.ts';
 import type { Ledger, PodFacts } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
@@ -14,11 +14,11 @@ export interface ChoresOptions {
   /** Is told what answers say of pods. */
   ledger: Pick<Ledger, 'get' | 'setPod'>;
   /** Asks for a pass. */
-  wake: () => void;
+  enqueue: () => void;
 }
 
 /** Writes to pods that no slot is needed for: one at a time for a pod, and none on what the watch still shows of before. */
-export const createChores = ({ env, ledger, wake }: ChoresOptions) => {
+export const createChores = ({ env, ledger, enqueue }: ChoresOptions) => {
   const { clock, log } = env;
   const pacing = createPacing();
   /** By UID: what the watch has to get past before the pod is written to again; not after `until`. */
@@ -28,16 +28,16 @@ export const createChores = ({ env, ledger, wake }: ChoresOptions) => {
   const air: Air = createAir({
     clock,
     most: MOST_IN_AIR,
-    ended: wake,
+    ended: enqueue,
     failed(uid, error) {
       log.error('a write to a pod failed unexpectedly', { uid, error });
       pacing.failed(uid, clock.now());
     },
   });
 
-  const learn = (uid: string, version: string, outcome: Outcome): void => {
+  const learn = (uid: string, version: string, outcome: WriteOutcome): void => {
     const now = clock.now();
-    if ('pod' in outcome && outcome.pod) learnPod(ledger, outcome.pod, now);
+    if ('pod' in outcome && outcome.pod) updateKnownPod(ledger, outcome.pod, now);
     if (outcome.kind === 'gone') gone.add(uid);
     if (outcome.kind === 'unsure' || outcome.kind === 'refused') pacing.failed(uid, now);
     else pacing.succeeded(uid);
@@ -59,7 +59,11 @@ export const createChores = ({ env, ledger, wake }: ChoresOptions) => {
       return Math.max(pacing.until(uid, clock.now()), wait && !wait.isPast(resourceVersion) ? wait.until : 0);
     },
     /** Begins a write, unless one to the pod is under way, or its turn has not come. `then` is told what came of it. */
-    launch(kept: KeptPod, write: (signal: AbortSignal) => Promise<Outcome>, then?: (outcome: Outcome) => void): void {
+    launch(
+      kept: KeptPod,
+      write: (signal: AbortSignal) => Promise<WriteOutcome>,
+      then?: (outcome: WriteOutcome) => void,
+    ): void {
       const { uid, resourceVersion } = kept.facts;
       if (this.turnOf(kept) > clock.now()) return;
       air.launch(uid, async (signal) => {

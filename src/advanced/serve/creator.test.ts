@@ -56,9 +56,9 @@ const prepare = () => {
     env: { clock, random: () => 0.5, log: silentLogger },
     view: () => view,
     pods: seen,
-    teller: { tell: () => undefined, once: () => undefined },
-    observe: {},
-    wake: () => undefined,
+    events: { tell: () => undefined, once: () => undefined },
+    metrics: {},
+    enqueue: () => undefined,
   });
   const { signal } = new AbortController();
   return {

@@ -1,5 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { createAir, createPacing, type Outcome, type Surroundings } from '../../controller/index.ts';
+import { createAir, createPacing, type ReconcilerContext, type WriteOutcome } from '../../controller/index.ts';
 import { ifFound, isKubeError, keyOf, pagesOf } from '../../kube/index.ts';
 import { pods as podResource } from '../../resources/index.ts';
 import { controllerOf, matches, parseSelector, toPodFacts } from '../../rollout/index.ts';
@@ -24,19 +24,19 @@ const gatesFor = ({ policy, preDelete }: AdvancedView): Gate[] => [
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-type Around = Surroundings<AdvancedView, KeptPod>;
-type Needs = Pick<Around, 'client' | 'env' | 'view' | 'pods' | 'observe' | 'wake'> & {
-  teller: Pick<Around['teller'], 'tell' | 'once'>;
+type Around = ReconcilerContext<AdvancedView, KeptPod>;
+type Needs = Pick<Around, 'client' | 'env' | 'view' | 'pods' | 'metrics' | 'enqueue'> & {
+  events: Pick<Around['events'], 'tell' | 'once'>;
 };
 
 /** Creates pods in the background: slowly at first, and ever more rarely while the API server refuses them. */
-export const createCreator = ({ client, env, view: viewNow, pods, teller, observe, wake }: Needs) => {
+export const createCreator = ({ client, env, view: viewNow, pods, events, metrics, enqueue }: Needs) => {
   const { clock, log } = env;
   const pacing = createPacing();
   const air = createAir({
     clock,
     most: 1,
-    ended: wake,
+    ended: enqueue,
     failed: (_key, error) => {
       log.error('creating pods failed unexpectedly', { error });
       pacing.failed(RUN, clock.now());
@@ -149,8 +149,8 @@ export const createCreator = ({ client, env, view: viewNow, pods, teller, observ
     try {
       const made = await client.create(podResource, pod, { timeoutMs: CREATION_TIMEOUT_MS, signal });
       uid = made.metadata?.uid;
-      observe.acted?.('created');
-      teller.tell('Normal', 'SuccessfulCreate', 'Create', `Created pod ${name} on ${node}.`);
+      metrics.podWritten?.('created');
+      events.tell('Normal', 'SuccessfulCreate', 'Create', `Created pod ${name} on ${node}.`);
     } catch (error) {
       const isTaken = isKubeError(error, 'AlreadyExists');
       // By the next try something else may be asked for: that has another name, and would not meet this one.
@@ -177,10 +177,10 @@ export const createCreator = ({ client, env, view: viewNow, pods, teller, observ
     // What was lost on the way is tried again without a word.
     if (!isKubeError(error) || error.happened === 'unknown' || error.status <= 0) return;
     refusal = textOf(error);
-    teller.once(`create ${error.code}`, 'FailedCreate', 'Create', `Could not create pods: ${refusal}`);
+    events.once(`create ${error.code}`, 'FailedCreate', 'Create', `Could not create pods: ${refusal}`);
   };
 
-  const outcomeOf = (error: unknown): Outcome => {
+  const outcomeOf = (error: unknown): WriteOutcome => {
     const message = textOf(error);
     if (!isKubeError(error) || error.happened === 'unknown') return { kind: 'unsure', message };
     return { kind: 'refused', reason: error.status > 0 ? error.code : undefined, message };
@@ -195,7 +195,7 @@ export const createCreator = ({ client, env, view: viewNow, pods, teller, observ
       known: KnownRevision,
       creation: Creation & { replaces: string },
       signal: AbortSignal,
-    ): Promise<Outcome> {
+    ): Promise<WriteOutcome> {
       const pod = podFor(view, known, creation);
       try {
         const made = await client.create(podResource, pod, { timeoutMs: TIMEOUT_MS, signal });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createTestClock } from '../../../test/support/index.ts';
-import type { Outcome, PodActs, PodVersion } from '../../controller/index.ts';
+import type { PodControl, PodVersion, WriteOutcome } from '../../controller/index.ts';
 import { createTestLedger, podFacts } from '../../controller/testing/index.ts';
 import { createStore } from '../../kube/index.ts';
 import { silentLogger } from '../../runtime/index.ts';
@@ -35,7 +35,7 @@ const objectOf = (version: string, revision: string, open: boolean, ready: boole
   },
 });
 
-const teller = { tell: () => undefined, once: () => undefined };
+const events = { tell: () => undefined, once: () => undefined };
 
 /** Deeds on one pod, whose writes are answered by what the test says; each is noted as `what uid/version`. */
 const prepare = ({ graceSeconds = 0 } = {}) => {
@@ -44,14 +44,14 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
   const pods = createStore<KeptPod>();
   const written: string[] = [];
   const bodies: object[] = [];
-  const answers: (Outcome | ((pod: PodVersion) => Outcome))[] = [];
-  const answer = (what: string, pod: { podUid: string; podResourceVersion?: string }): Promise<Outcome> => {
+  const answers: (WriteOutcome | ((pod: PodVersion) => WriteOutcome))[] = [];
+  const answer = (what: string, pod: { podUid: string; podResourceVersion?: string }): Promise<WriteOutcome> => {
     written.push(`${what} ${pod.podUid}/${pod.podResourceVersion}`);
     const next = answers.shift();
     if (!next) throw new Error(`nothing is to be answered to ${what}`);
     return Promise.resolve(typeof next === 'function' ? next(pod as PodVersion) : next);
   };
-  const podActs: PodActs = {
+  const podControl: PodControl = {
     patch(pod, body, { subresource }) {
       bodies.push(body);
       return answer(`patch ${subresource ?? 'pod'}`, pod);
@@ -84,8 +84,8 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
     view,
     ledger,
     pods,
-    podActs,
-    teller,
+    podControl,
+    events,
     finder: { known: () => known },
     creator: {
       beside: (_view, _known, { node, replaces }) => answer('create', { podUid: `${node} beside ${replaces}` }),
@@ -108,7 +108,7 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
   return { clock, asked, ledger, pods, deeds, written, bodies, answers, facts, shown, act };
 };
 
-const done = (pod: KeptPod['facts']): Outcome => ({ kind: 'done', pod });
+const done = (pod: KeptPod['facts']): WriteOutcome => ({ kind: 'done', pod });
 
 /** What was begun comes as far as it does without any time. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -118,7 +118,7 @@ describe('a change in place', () => {
     const { deeds, written, bodies, answers, facts, act, ledger, shown } = prepare();
     const shut = facts('11', { changing: true, ready: false });
     answers.push(done(shut));
-    let outcome: Outcome | undefined;
+    let outcome: WriteOutcome | undefined;
     const first = deeds.acts.change?.('n1', act, signal).then((came) => (outcome = came));
     await settled();
     shown('11', { open: false });

@@ -1,10 +1,10 @@
 import {
-  type Acts,
-  learnPod,
-  type Outcome,
   type PodVersion,
-  type Surroundings,
-  type Teller,
+  type PodWrites,
+  type ReconcilerContext,
+  type RolloutEvents,
+  updateKnownPod,
+  type WriteOutcome,
 } from '../../controller/index.ts';
 import { compareVersions, keyOf } from '../../kube/index.ts';
 import { isPreparing, type PodFacts } from '../../rollout/index.ts';
@@ -39,8 +39,8 @@ export interface Destination {
 }
 
 export interface DeedsOptions
-  extends Pick<Surroundings<AdvancedView, KeptPod>, 'env' | 'view' | 'ledger' | 'pods' | 'podActs'> {
-  teller: Pick<Teller, 'tell' | 'once'>;
+  extends Pick<ReconcilerContext<AdvancedView, KeptPod>, 'env' | 'view' | 'ledger' | 'pods' | 'podControl'> {
+  events: Pick<RolloutEvents, 'tell' | 'once'>;
   finder: Pick<TargetFinder, 'known'>;
   creator: Pick<Creator, 'beside'>;
 }
@@ -50,14 +50,14 @@ const wishOf = ({ generation, policy }: AdvancedView): string =>
   `${generation} ${policy.kind === 'on' ? policy.hash : policy.kind}`;
 
 /** Writes to single pods: on their way out past the user's hook, and from one template to another while they run. */
-export const createDeeds = ({ env, view, ledger, pods, podActs, teller, finder, creator }: DeedsOptions) => {
+export const createDeeds = ({ env, view, ledger, pods, podControl, events, finder, creator }: DeedsOptions) => {
   const { clock } = env;
   /** By UID of an old pod: the version that a fence left, and of which version the act was. */
   const fences = new Map<string, { ofAct: string; left: string }>();
   /** By UID: since when a pod has been seen prepared for its end. */
   const preparing = new Map<string, number>();
 
-  const behind = (): Outcome => ({ kind: 'later', at: clock.now() + BEHIND_MS });
+  const behind = (): WriteOutcome => ({ kind: 'later', at: clock.now() + BEHIND_MS });
   const keptOn = ({ podName: name }: Pick<PodVersion, 'podName'>): KeptPod | undefined =>
     pods.get(keyOf({ metadata: { namespace: view().namespace, name } }));
 
@@ -65,8 +65,8 @@ export const createDeeds = ({ env, view, ledger, pods, podActs, teller, finder, 
     pod: PodVersion,
     step: { kind: 'status' | 'pod' | 'resize'; body: object },
     signal: AbortSignal,
-  ): Promise<Outcome> =>
-    podActs.patch(
+  ): Promise<WriteOutcome> =>
+    podControl.patch(
       pod,
       step.body,
       { type: 'strategic', ...(step.kind !== 'pod' && { subresource: step.kind }) },
@@ -102,36 +102,36 @@ export const createDeeds = ({ env, view, ledger, pods, podActs, teller, finder, 
     });
 
   /** What else is known of just this version of the pod; else what is to be said instead of an act. */
-  const keptOf = async (pod: PodVersion, signal: AbortSignal): Promise<KeptPod | Outcome> => {
+  const keptOf = async (pod: PodVersion, signal: AbortSignal): Promise<KeptPod | WriteOutcome> => {
     const kept = keptOn(pod);
-    if (kept?.facts.uid !== pod.podUid) return podActs.read(pod, signal);
+    if (kept?.facts.uid !== pod.podUid) return podControl.read(pod, signal);
     return kept.facts.resourceVersion === pod.podResourceVersion ? kept : behind();
   };
 
   const preparingSince = ({ facts: { uid } }: KeptPod): number => preparing.get(uid) ?? clock.now();
 
   /** Deletes the pod, once the hook's controller has let it go. */
-  const takeAway = async (kept: KeptPod, signal: AbortSignal): Promise<Outcome> => {
+  const takeAway = async (kept: KeptPod, signal: AbortSignal): Promise<WriteOutcome> => {
     const { preDelete: hook, preDeleteTimeoutMs: timeoutMs } = view();
     const { pod, facts } = kept;
     const step = beforeDelete({ pod, hook, timeoutMs, seenSince: preparingSince(kept), now: clock.now() });
     switch (step.kind) {
       case 'delete':
         if (step.overdue)
-          teller.tell(
+          events.tell(
             'Warning',
             'PreDeleteTimeout',
             'Delete',
             `Pod ${facts.name} on ${facts.node} is deleted though its preDelete hook has not let it go in ${timeoutMs / 1000} s.`,
           );
-        return podActs.delete(versionOf(kept), signal);
+        return podControl.delete(versionOf(kept), signal);
       case 'wait':
         // How long it lasts is said on the DaemonSet, and may change.
         return { kind: 'later', at: Math.min(step.until, clock.now() + HOOK_LOOK_MS) };
       case 'status':
       case 'pod': {
         if (hook?.markPodNotReady === true && !hasGate(pod.spec, gate.lifecycle))
-          teller.once(
+          events.once(
             'markPodNotReady',
             'MarkPodNotReadyIneffective',
             'Delete',
@@ -158,7 +158,7 @@ export const createDeeds = ({ env, view, ledger, pods, podActs, teller, finder, 
     });
   };
 
-  const write = async (kept: KeptPod, step: InPlaceStep, signal: AbortSignal): Promise<Outcome> => {
+  const write = async (kept: KeptPod, step: InPlaceStep, signal: AbortSignal): Promise<WriteOutcome> => {
     switch (step.kind) {
       case 'status':
       case 'pod':
@@ -173,8 +173,8 @@ export const createDeeds = ({ env, view, ledger, pods, podActs, teller, finder, 
     }
   };
 
-  const remove = async (_node: string, pod: PodVersion, signal: AbortSignal): Promise<Outcome> => {
-    if (!view().preDelete) return podActs.delete(pod, signal);
+  const remove = async (_node: string, pod: PodVersion, signal: AbortSignal): Promise<WriteOutcome> => {
+    if (!view().preDelete) return podControl.delete(pod, signal);
     const kept = await keptOf(pod, signal);
     return 'kind' in kept ? kept : takeAway(kept, signal);
   };
@@ -183,11 +183,11 @@ export const createDeeds = ({ env, view, ledger, pods, podActs, teller, finder, 
    * What a surge has created shows on the new pod alone. The watch tells of pods in the order of their versions: once it
    * shows the old one as the fence left it, it has shown every pod that was created before.
    */
-  const fenceSurge = async (pod: PodVersion, signal: AbortSignal): Promise<Outcome> => {
+  const fenceSurge = async (pod: PodVersion, signal: AbortSignal): Promise<WriteOutcome> => {
     const { podUid, podResourceVersion: ofAct } = pod;
     let left = fences.get(podUid)?.ofAct === ofAct ? fences.get(podUid)?.left : undefined;
     if (left === undefined) {
-      const outcome = await podActs.fence(pod, signal);
+      const outcome = await podControl.fence(pod, signal);
       if ((outcome.kind !== 'done' && outcome.kind !== 'changed') || !outcome.pod) return outcome;
       left = outcome.pod.resourceVersion;
       if (left === ofAct) return outcome;
@@ -209,7 +209,7 @@ export const createDeeds = ({ env, view, ledger, pods, podActs, teller, finder, 
     return () => clock.now() - begunAt <= ASLEEP_MS && wishOf(view()) === wishOf(seen);
   };
 
-  const acts: Acts = {
+  const acts: PodWrites = {
     delete: remove,
     retire: remove,
     async surge(node, pod, signal) {
@@ -217,9 +217,9 @@ export const createDeeds = ({ env, view, ledger, pods, podActs, teller, finder, 
       const known = finder.known(seen);
       if (!known) return behind();
       const mayGoOn = inOneGo(seen);
-      const claimed = await podActs.claim(pod, signal);
+      const claimed = await podControl.claim(pod, signal);
       if (claimed.kind !== 'done') return claimed;
-      if (!mayGoOn()) return claimed.pod ? { kind: 'changed', pod: claimed.pod } : podActs.read(pod, signal);
+      if (!mayGoOn()) return claimed.pod ? { kind: 'changed', pod: claimed.pod } : podControl.read(pod, signal);
       return creator.beside(seen, known, { node, replaces: pod.podUid }, signal);
     },
     async change(_node, pod, signal) {
@@ -233,12 +233,12 @@ export const createDeeds = ({ env, view, ledger, pods, podActs, teller, finder, 
       const first = stepFor(kept, to);
       const outcome = await write(kept, first, signal);
       if (first.kind !== 'status' || outcome.kind !== 'done' || !outcome.pod) return outcome;
-      learnPod(ledger, outcome.pod, clock.now());
+      updateKnownPod(ledger, outcome.pod, clock.now());
       if (kept.facts.ready) await untilKubeletAnswers(outcome.pod, signal);
       // The change itself is decided, and its slot reserved, on what the pod is then.
       return { kind: 'changed', pod: outcome.pod };
     },
-    fence: (_node, act, signal) => (act.kind === 'surge' ? fenceSurge(act, signal) : podActs.fence(act, signal)),
+    fence: (_node, act, signal) => (act.kind === 'surge' ? fenceSurge(act, signal) : podControl.fence(act, signal)),
   };
 
   return {

@@ -1,4 +1,4 @@
-import { createAir, createPacing, FIELD_MANAGER, type Surroundings } from '../../controller/index.ts';
+import { createAir, createPacing, FIELD_MANAGER, type ReconcilerContext } from '../../controller/index.ts';
 import { compareVersions, isKubeError } from '../../kube/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import {
@@ -15,7 +15,7 @@ import { type Deeds, versionOf } from './deeds.ts';
 import type { KeptPod } from './kept-pod.ts';
 
 export interface FarewellOptions
-  extends Pick<Surroundings<AdvancedView, KeptPod>, 'client' | 'env' | 'teller' | 'wake'> {
+  extends Pick<ReconcilerContext<AdvancedView, KeptPod>, 'client' | 'env' | 'events' | 'enqueue'> {
   deeds: Deeds;
   chores: Chores;
 }
@@ -36,7 +36,7 @@ export interface AwaitedPods {
  * How a DaemonSet with a preDelete hook is deleted: a finalizer holds it until its pods have been through the hook. One
  * without a hook has no finalizer, and needs nobody here to be deleted.
  */
-export const createFarewell = ({ client, env, teller, wake, deeds, chores }: FarewellOptions) => {
+export const createFarewell = ({ client, env, events, enqueue, deeds, chores }: FarewellOptions) => {
   const { clock, log } = env;
   /** UIDs of the pods that the DaemonSet waits for: their names. */
   const awaited = new Map<string, string>();
@@ -46,7 +46,7 @@ export const createFarewell = ({ client, env, teller, wake, deeds, chores }: Far
   const air = createAir({
     clock,
     most: 1,
-    ended: wake,
+    ended: enqueue,
     failed(_key, error) {
       log.warn('the finalizer of the DaemonSet could not be written', { error });
       pacing.failed(WRITE, clock.now());
@@ -92,7 +92,7 @@ export const createFarewell = ({ client, env, teller, wake, deeds, chores }: Far
       log.warn('the finalizer of the DaemonSet could not be written', { error });
       const message = error instanceof Error ? error.message : String(error);
       if (isKubeError(error) && error.status > 0)
-        teller.once(
+        events.once(
           `finalizer ${error.code}`,
           'FailedFinalizer',
           'Delete',
@@ -119,9 +119,9 @@ export const createFarewell = ({ client, env, teller, wake, deeds, chores }: Far
           stays && step.kind !== 'delete' ? deeds.patch(versionOf(kept), step, signal) : deeds.takeAway(kept, signal),
         (outcome) => {
           if (outcome.kind === 'done' && step.kind === 'delete')
-            teller.tell('Normal', 'SuccessfulDelete', 'Delete', `Deleted pod ${name} on ${node}: its DaemonSet goes.`);
+            events.tell('Normal', 'SuccessfulDelete', 'Delete', `Deleted pod ${name} on ${node}: its DaemonSet goes.`);
           if (outcome.kind !== 'refused' || outcome.reason === undefined) return;
-          teller.refused('delete', name, node, outcome.reason, outcome.message);
+          events.podWriteRefused('delete', name, node, outcome.reason, outcome.message);
           if (stays) given.add(uid);
         },
       );
@@ -143,7 +143,7 @@ export const createFarewell = ({ client, env, teller, wake, deeds, chores }: Far
       if (view.deleted === 'with-pods' && awaited.size > 0 && !told) {
         told = true;
         const note = `Waiting for the preDelete hook of ${awaited.size} pods before the DaemonSet is deleted.`;
-        teller.tell('Normal', 'AwaitingPreDelete', 'Delete', note);
+        events.tell('Normal', 'AwaitingPreDelete', 'Delete', note);
       }
       const isBehind = (compareVersions(view.resourceVersion, written) ?? 0) < 0;
       if (has === wanted || air.has(WRITE) || isBehind) return NEVER;

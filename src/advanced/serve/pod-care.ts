@@ -1,4 +1,4 @@
-import type { Outcome, Surroundings } from '../../controller/index.ts';
+import type { ReconcilerContext, WriteOutcome } from '../../controller/index.ts';
 import { isOutOfDate } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { cancelDelete } from '../lifecycle/index.ts';
@@ -8,19 +8,19 @@ import { type Deeds, type Destination, versionOf } from './deeds.ts';
 import type { KeptPod } from './kept-pod.ts';
 import type { KnownRevision } from './revision-keeper.ts';
 
-export interface PodCareOptions extends Pick<Surroundings<AdvancedView, KeptPod>, 'env' | 'ledger' | 'teller'> {
+export interface PodCareOptions extends Pick<ReconcilerContext<AdvancedView, KeptPod>, 'env' | 'ledger' | 'events'> {
   deeds: Deeds;
   chores: Chores;
 }
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-type Write = (signal: AbortSignal) => Promise<Outcome>;
+type Write = (signal: AbortSignal) => Promise<WriteOutcome>;
 /** What a pod needs: a write, to be looked at again at a time, or whenever somebody else is through with it. */
 type Need = { write: Write; failed?: (reason: string, message: string) => void } | { at: number } | 'others';
 
 /** What single pods need that are there and stay: adoption, their gates, the further steps in place, a hook taken back. */
-export const createPodCare = ({ env, ledger, teller, deeds, chores }: PodCareOptions) => {
+export const createPodCare = ({ env, ledger, events, deeds, chores }: PodCareOptions) => {
   const { clock } = env;
   const adopt = (view: AdvancedView, kept: KeptPod): Write => {
     const { apiVersion, name, uid } = view;
@@ -49,12 +49,12 @@ export const createPodCare = ({ env, ledger, teller, deeds, chores }: PodCareOpt
     if (step.kind === 'wait') return { at: step.until };
     const { name, node } = kept.facts;
     if (step.kind === 'stuck') {
-      teller.refused('change', name, node, 'Stuck', step.why);
+      events.podWriteRefused('change', name, node, 'Stuck', step.why);
       return { at: NEVER };
     }
     return {
       write: (signal) => deeds.write(kept, step, signal),
-      failed: (reason, message) => teller.refused('change', name, node, reason, message),
+      failed: (reason, message) => events.podWriteRefused('change', name, node, reason, message),
     };
   };
 
@@ -106,7 +106,7 @@ export const createPodCare = ({ env, ledger, teller, deeds, chores }: PodCareOpt
     if (standing !== 'ours' || !unbound || terminating || detail === '') return;
     const beside = ledger.get(node)?.pods.some(({ facts }) => facts.uid !== uid && !facts.terminating);
     const where = `${node}${beside ? ', beside the pod that is there' : ''}`;
-    teller.once(`place ${uid}`, 'FailedPlacement', 'Place', `Pod ${name} has no place on ${where}: ${detail}.`);
+    events.once(`place ${uid}`, 'FailedPlacement', 'Place', `Pod ${name} has no place on ${where}: ${detail}.`);
   };
 
   return {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
-import { createAir, type Surroundings, turnAfter } from '../../controller/index.ts';
+import { createAir, type ReconcilerContext, turnAfter } from '../../controller/index.ts';
 import { compareVersions, isKubeError } from '../../kube/index.ts';
 import { type Decision, explainHold, formatPolicyError, toTimestamp } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
@@ -111,8 +111,8 @@ export const statusOf = (input: StatusInput): AdvancedDaemonSetStatus => {
 export const createStatusKeeper = ({
   client,
   env,
-  wake,
-}: Pick<Surroundings<AdvancedView, KeptPod>, 'client' | 'env' | 'wake'>) => {
+  enqueue,
+}: Pick<ReconcilerContext<AdvancedView, KeptPod>, 'client' | 'env' | 'enqueue'>) => {
   const { clock, log } = env;
   let writtenAt = Number.NEGATIVE_INFINITY;
   /** Our last write, until the watch of the DaemonSet has it. */
@@ -120,7 +120,7 @@ export const createStatusKeeper = ({
   const air = createAir({
     clock,
     most: 1,
-    ended: wake,
+    ended: enqueue,
     failed: (_key, error) => log.error('writing the status failed', { error }),
   });
 

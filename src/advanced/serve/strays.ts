@@ -1,4 +1,4 @@
-import { createAir, createPacing, FIELD_MANAGER, type Surroundings } from '../../controller/index.ts';
+import { createAir, createPacing, FIELD_MANAGER, type ReconcilerContext } from '../../controller/index.ts';
 import { isKubeError } from '../../kube/index.ts';
 import { pods as podResource } from '../../resources/index.ts';
 import { controllerOf, formatSelector, matches, parseSelector, type Selector } from '../../rollout/index.ts';
@@ -6,7 +6,7 @@ import type { AdvancedView } from '../advanced-view.ts';
 import { HASH_LABEL } from '../revisions/index.ts';
 import type { KeptPod } from './kept-pod.ts';
 
-type Needs = Pick<Surroundings<AdvancedView, KeptPod>, 'client' | 'env' | 'revisions' | 'wake'>;
+type Needs = Pick<ReconcilerContext<AdvancedView, KeptPod>, 'client' | 'env' | 'revisions' | 'enqueue'>;
 
 const NEVER = Number.POSITIVE_INFINITY;
 const TIMEOUT_MS = 10_000;
@@ -33,7 +33,7 @@ export const straySelectors = (podSelector: string, hashes: readonly string[]): 
 };
 
 /** Lets pods go that the DaemonSet owns and that its selector matches no more: relabelled while we watch, or before. */
-export const createStrays = ({ client, env, revisions, wake }: Needs) => {
+export const createStrays = ({ client, env, revisions, enqueue }: Needs) => {
   const { clock, log } = env;
   /** By UID: their names. */
   const strays = new Map<string, string>();
@@ -42,7 +42,7 @@ export const createStrays = ({ client, env, revisions, wake }: Needs) => {
   const air = createAir({
     clock,
     most: 4,
-    ended: wake,
+    ended: enqueue,
     failed(key, error) {
       log.warn('pods that the selector matches no more could not be looked after', { key, error });
       pacing.failed(key, clock.now());

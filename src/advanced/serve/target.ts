@@ -1,4 +1,4 @@
-import type { Surroundings, Target } from '../../controller/index.ts';
+import type { ReconcilerContext, Target } from '../../controller/index.ts';
 import { isKubeError } from '../../kube/index.ts';
 import { formatPolicyError, type PolicyError } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
@@ -38,12 +38,12 @@ const emptySelector: PolicyError = {
 };
 
 type Needs = Pick<
-  Surroundings<AdvancedView, KeptPod>,
-  'client' | 'env' | 'pods' | 'ledger' | 'revisions' | 'teller'
+  ReconcilerContext<AdvancedView, KeptPod>,
+  'client' | 'env' | 'pods' | 'ledger' | 'revisions' | 'events'
 > & { lease: LeaseWatch };
 
 /** Finds the revision that a DaemonSet asks for; reads and writes only when something new is asked, or ended. */
-export const createTargetFinder = ({ client, env, pods, ledger, revisions, teller, lease }: Needs) => {
+export const createTargetFinder = ({ client, env, pods, ledger, revisions, events, lease }: Needs) => {
   const { clock } = env;
   const keeper = createRevisionKeeper(client);
   let proof: { generation: number; at: number; result: DefaultedTemplate } | undefined;
@@ -57,11 +57,11 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, telle
   let looked: { generation: number; at: number } | undefined;
   let blocked: Blocked | undefined;
 
-  const held = (what: string, reason: string, error: PolicyError, lookAgainAt: number): Target => {
+  const held = (what: string, reason: string, error: PolicyError, recheckAt: number): Target => {
     const message = formatPolicyError(error);
-    if (blocked?.message !== message) teller.once(message, reason, 'Validate', message);
+    if (blocked?.message !== message) events.once(message, reason, 'Validate', message);
     blocked = { reason, message };
-    return { kind: 'held', hold: { kind: 'invalid', errors: [error], what }, lookAgainAt };
+    return { kind: 'held', hold: { kind: 'invalid', errors: [error], what }, recheckAt };
   };
 
   const findKruise = async (signal: AbortSignal): Promise<Obstacle | undefined> => {
@@ -132,7 +132,7 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, telle
       obstacle = await (view.deleted ? findKruise(signal) : findObstacle(view, signal));
       if (!obstacle && view.deleted) {
         blocked = undefined;
-        return { kind: 'held', hold: { kind: 'deleted' }, lookAgainAt: Number.POSITIVE_INFINITY };
+        return { kind: 'held', hold: { kind: 'deleted' }, recheckAt: Number.POSITIVE_INFINITY };
       }
       if (obstacle) return held(IN_THE_WAY, obstacle.reason, obstacle.error, clock.now() + OBSTACLE_LOOK_MS);
       const proved = await prove(view, signal);
@@ -157,7 +157,7 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, telle
       ) {
         const recorded = await keeper.record(view, proved.template, carried(), signal);
         if (recorded.kind === 'again')
-          return { kind: 'held', hold: { kind: 'unobserved' }, lookAgainAt: clock.now() + AGAIN_MS };
+          return { kind: 'held', hold: { kind: 'unobserved' }, recheckAt: clock.now() + AGAIN_MS };
         known = { generation: view.generation, finishedAt, watched: false, revision: recorded.revision };
         last = recorded.revision;
       }

@@ -1,4 +1,4 @@
-import type { Pass, Surroundings, Touched } from '../../controller/index.ts';
+import type { KindEventHandlers, ManageInput, ReconcilerContext } from '../../controller/index.ts';
 import { controllerOf, restsOn } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { type Again, createAgenda } from './agenda.ts';
@@ -15,7 +15,7 @@ import { createStatusKeeper, statusOf } from './status.ts';
 import { createStrays } from './strays.ts';
 import type { TargetFinder } from './target.ts';
 
-export interface UpkeepOptions extends Surroundings<AdvancedView, KeptPod> {
+export interface UpkeepOptions extends ReconcilerContext<AdvancedView, KeptPod> {
   finder: TargetFinder;
   deeds: Deeds;
   chores: Chores;
@@ -41,7 +41,7 @@ export const createUpkeep = (options: UpkeepOptions) => {
   const strays = createStrays(options);
   const natives = new Set<string>();
 
-  const touched: Touched<KeptPod> = {
+  const touched: KindEventHandlers<KeptPod> = {
     node: agenda.node,
     pod(kept) {
       const { facts, standing, pod } = kept;
@@ -96,14 +96,14 @@ export const createUpkeep = (options: UpkeepOptions) => {
   const tendAll = (looked: readonly ReturnType<typeof look>[], tend: (kept: KeptPod) => number | undefined): void => {
     for (const { name, kept, again, lookAt } of looked) {
       const times = kept.map(tend);
-      const lookAgainAt = Math.min(lookAt, ...times.map((at) => at ?? NEVER));
-      agenda.looked(name, lookAgainAt, times.includes(undefined) ? 'each pass' : again);
+      const recheckAt = Math.min(lookAt, ...times.map((at) => at ?? NEVER));
+      agenda.looked(name, recheckAt, times.includes(undefined) ? 'each pass' : again);
     }
   };
 
   return {
     touched,
-    async maintain(pass: Pass<AdvancedView>): Promise<number> {
+    async maintain(pass: ManageInput<AdvancedView>): Promise<number> {
       const { decision, signal } = pass;
       signal.throwIfAborted();
       const now = clock.now();
@@ -148,7 +148,7 @@ export const createUpkeep = (options: UpkeepOptions) => {
       const awaited = farewell.awaited();
       const common = { view, sums: shares.sums, hash: undefined, refusal: undefined, decision: undefined };
       const statusAt = status.keep(view, statusOf({ ...common, blocked, awaited, now }));
-      const obstacleAt = target.kind === 'held' ? target.lookAgainAt : NEVER;
+      const obstacleAt = target.kind === 'held' ? target.recheckAt : NEVER;
       return Math.min(agenda.nextTurn(now), finalizerAt, statusAt, obstacleAt);
     },
     async stop(graceMs: number): Promise<void> {

@@ -1,5 +1,5 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import { NotOptedInError, nativeKind, putTemplate } from '../../native/index.ts';
+import { NotOptedInError, nativeKind, restoreTemplate } from '../../native/index.ts';
 import { annotation, parsePolicy } from '../../rollout/index.ts';
 import { CommandFailure } from './failure.ts';
 import { type DaemonSetKind, describeKind, type Overrides } from './kinds.ts';
@@ -55,5 +55,5 @@ export const native: DaemonSetKind = describeKind(nativeKind, {
       cause,
     ),
   pausePatch: (on) => ({ metadata: { annotations: { [annotation.paused]: on ? 'true' : null } } }),
-  putTemplate,
+  putTemplate: restoreTemplate,
 });

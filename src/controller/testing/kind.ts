@@ -1,8 +1,8 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { daemonSets } from '../../resources/index.ts';
 import { daemonNeeds, formatSelector, fromLabelSelector, type PodFacts, parsePolicy } from '../../rollout/index.ts';
-import { type DaemonSetRef, type DaemonSetView, factsAlone, type Kind } from '../kind.ts';
-import { newestRevision } from '../revision-view.ts';
+import { type DaemonSetRef, type DaemonSetView, type Kind, ownedPodFacts } from '../kind.ts';
+import { newestRevision } from '../revisions.ts';
 
 /** A kind that serves every DaemonSet that has a policy, and whose DaemonRollouts have names of their own. */
 export const testKind: Kind<DaemonSet, DaemonSetView, PodFacts> = {
@@ -17,8 +17,8 @@ export const testKind: Kind<DaemonSet, DaemonSetView, PodFacts> = {
     return { uid, namespace, name, resourceVersion, generation, needs, podSelector, policy };
   },
   rolloutName: (daemonSet) => `${daemonSet}.test`,
-  notServed: 'It has no policy: give it one.',
-  pods: factsAlone,
+  notManagedMessage: 'It has no policy: give it one.',
+  pods: ownedPodFacts,
   targetOf: (_view, owned) => newestRevision(owned),
 };
 

@@ -26,7 +26,7 @@ export const startManager = (world: World, identity = 'm1') => {
     env,
     events: recorder,
     identity,
-    observe: { queue: { worked: () => passed() } },
+    metrics: { queue: { worked: () => passed() } },
   });
   const caches = new AbortController();
   const caching = controller.run(caches.signal);

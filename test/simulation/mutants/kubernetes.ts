@@ -92,7 +92,7 @@ export const kubernetes: readonly Mutant[] = [
     whose: 'kubernetes #14528',
     story: 'an answer that was lost is taken for a no',
     breaks: ['S1', 'S2'],
-    file: 'src/controller/pod-acts.ts',
+    file: 'src/controller/pod-control.ts',
     find: "if (!isKubeError(error) || error.happened === 'unknown') return { kind: 'unsure', message };",
     replace: '',
     hunt: history(

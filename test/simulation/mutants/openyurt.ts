@@ -77,10 +77,10 @@ export const openyurt: readonly Mutant[] = [
     whose: 'OpenYurt',
     story: 'a pod whose Node object is missing fails the whole pass',
     breaks: ['L1', 'L2', 'L5'],
-    file: 'src/controller/session.ts',
+    file: 'src/controller/reconciler.ts',
     find: '      noteTouch();\n      const departAt',
     replace:
-      '      for (const each of records.records()) if (!each.node && each.pods.length > 0) throw new Error(`no Node ${each.name}`);\n      noteTouch();\n      const departAt',
+      '      for (const each of ledger.records()) if (!each.node && each.pods.length > 0) throw new Error(`no Node ${each.name}`);\n      noteTouch();\n      const departAt',
     hunt: history({}, at(9, { do: 'delete-node', node: 'node-0' }), release(10)),
   },
   {

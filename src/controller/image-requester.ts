@@ -8,25 +8,25 @@ import {
 } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import { createAir } from './air.ts';
-import { learnPod } from './learn-pod.ts';
+import { updateKnownPod } from './learn-pod.ts';
 import { createPacing } from './pacing.ts';
-import type { Outcome, PodActs } from './pod-acts.ts';
-import type { Teller } from './tell.ts';
+import type { PodControl, WriteOutcome } from './pod-control.ts';
+import type { RolloutEvents } from './rollout-events.ts';
 
 /** Patches of one DaemonSet in the air at once: what waits for images need not come before what acts. */
 const MOST_IN_AIR = 8;
 
-export interface ImageAskerOptions {
+export interface ImageRequesterOptions {
   env: Env;
   ledger: Ledger;
-  acts: Pick<PodActs, 'patch'>;
-  teller: Pick<Teller, 'once'>;
+  acts: Pick<PodControl, 'patch'>;
+  events: Pick<RolloutEvents, 'once'>;
   /** Called when a patch ended: time to decide again. */
   ended: () => void;
 }
 
 /** Has pods ask for the images of the target, and for nothing any more, by the condition that agents and pull pods answer. */
-export const createImageAsker = ({ env, ledger, acts, teller, ended }: ImageAskerOptions) => {
+export const createImageRequester = ({ env, ledger, acts, events, ended }: ImageRequesterOptions) => {
   const { clock, log } = env;
   /** By the pod's UID, as all that is kept here. */
   const pacing = createPacing({ firstMs: 1_000, longestMs: 60_000 });
@@ -40,7 +40,7 @@ export const createImageAsker = ({ env, ledger, acts, teller, ended }: ImageAske
     },
   });
 
-  const write = async (pod: PodFacts, patch: object, signal: AbortSignal): Promise<Outcome['kind']> => {
+  const write = async (pod: PodFacts, patch: object, signal: AbortSignal): Promise<WriteOutcome['kind']> => {
     const { uid, name, node, resourceVersion } = pod;
     // Had it been asked for something else, or been answered, since: that would be overwritten.
     const body = { ...patch, metadata: { uid, resourceVersion } };
@@ -50,11 +50,11 @@ export const createImageAsker = ({ env, ledger, acts, teller, ended }: ImageAske
     if (outcome.kind === 'done' || outcome.kind === 'gone') pacing.succeeded(uid);
     else if (outcome.kind !== 'changed') pacing.failed(uid, now);
     if (outcome.kind === 'gone') ledger.removePod(uid, now);
-    else if ('pod' in outcome && outcome.pod) learnPod(ledger, outcome.pod, now);
+    else if ('pod' in outcome && outcome.pod) updateKnownPod(ledger, outcome.pod, now);
     if ((outcome.kind === 'unsure' || outcome.kind === 'refused') && !signal.aborted) {
       log.warn(`condition ${IMAGE_READY} could not be written`, { node, pod: name, error: outcome.message });
       if (outcome.kind === 'refused' && outcome.reason !== undefined)
-        teller.once(
+        events.once(
           `images ${outcome.reason}`,
           'FailedImageRequest',
           'Pull',
@@ -73,7 +73,7 @@ export const createImageAsker = ({ env, ledger, acts, teller, ended }: ImageAske
   };
 
   return {
-    ask(node: string): void {
+    request(node: string): void {
       const pod = podToWrite(node);
       const revision = ledger.state.target?.hash;
       if (!pod || revision === undefined) return;
@@ -87,7 +87,7 @@ export const createImageAsker = ({ env, ledger, acts, teller, ended }: ImageAske
         if (outcome !== 'done' && outcome !== 'unsure') ledger.noteAsk(node, undefined, clock.now());
       });
     },
-    unask(node: string): void {
+    withdraw(node: string): void {
       const pod = podToWrite(node);
       if (!pod) return;
       const { uid, resourceVersion } = pod;
@@ -105,4 +105,4 @@ export const createImageAsker = ({ env, ledger, acts, teller, ended }: ImageAske
     stop: (graceMs: number): Promise<void> => air.stop(graceMs),
   };
 };
-export type ImageAsker = ReturnType<typeof createImageAsker>;
+export type ImageRequester = ReturnType<typeof createImageRequester>;

@@ -1,11 +1,11 @@
 import { ifFound, type KubeClient, type ObjectRef } from '../kube/index.ts';
 import { type DaemonRolloutStatus, toTimestamp } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
-import { type DaemonSetObject, type DaemonSetView, daemonSetOf, type Kind } from './kind.ts';
+import { NOT_MANAGED, saysManaged } from './daemon-rollout.ts';
+import { controllingDaemonSet, type DaemonSetObject, type DaemonSetView, type Kind } from './kind.ts';
 import { daemonRollouts } from './resources.ts';
 import { FIELD_MANAGER } from './rollout-object.ts';
-import { makesClaims, NOT_MANAGED } from './rollout-view.ts';
-import { withdraw } from './withdraw.ts';
+import { clearPodConditions } from './withdraw.ts';
 
 /** What only holds while somebody keeps it up to date. */
 const ofThePresent: ReadonlySet<string> = new Set<keyof DaemonRolloutStatus>([
@@ -24,7 +24,7 @@ const ofThePresent: ReadonlySet<string> = new Set<keyof DaemonRolloutStatus>([
 const known: ReadonlySet<string> = new Set(['Reconciling', 'Stalled', 'Paused', 'Halted']);
 
 /** The status of a rollout that nobody looks after: what a successor goes on from, and no word about the present. */
-export const retiredStatus = (
+export const unmanagedStatus = (
   status: DaemonRolloutStatus,
   generation: number,
   message: string,
@@ -53,7 +53,7 @@ export const retiredStatus = (
  * while nobody was running. The object speaks last: until it does, whoever comes next tries again. Writes nothing when
  * the DaemonSet is gone (the garbage collector removes both) or is managed after all. True when it wrote.
  */
-export const retire = async <D extends DaemonSetObject, V extends DaemonSetView, P>(
+export const stopManaging = async <D extends DaemonSetObject, V extends DaemonSetView, P>(
   client: KubeClient,
   kind: Kind<D, V, P>,
   ref: ObjectRef,
@@ -62,13 +62,13 @@ export const retire = async <D extends DaemonSetObject, V extends DaemonSetView,
   signal: AbortSignal,
 ): Promise<boolean> => {
   const rollout = await ifFound(client.get(daemonRollouts, { ...ref, name: kind.rolloutName(ref.name) }, { signal }));
-  if (!rollout?.status || !makesClaims(rollout.status)) return false;
+  if (!rollout?.status || !saysManaged(rollout.status)) return false;
   const daemonSet = await ifFound(client.get(kind.resource, ref, { signal }));
   const { uid, deletionTimestamp, generation = 0 } = daemonSet?.metadata ?? {};
-  if (!daemonSet || deletionTimestamp || uid !== daemonSetOf(rollout, kind.resource)?.uid) return false;
+  if (!daemonSet || deletionTimestamp || uid !== controllingDaemonSet(rollout, kind.resource)?.uid) return false;
   if (kind.toView(daemonSet)) return false;
-  await withdraw(client, daemonSet, identity, clock, signal);
-  const status = retiredStatus(rollout.status, generation, kind.notServed, clock.now());
+  await clearPodConditions(client, daemonSet, identity, clock, signal);
+  const status = unmanagedStatus(rollout.status, generation, kind.notManagedMessage, clock.now());
   const how = { subresource: 'status', fieldManager: FIELD_MANAGER, signal };
   await client.replace(daemonRollouts, { ...rollout, status }, how);
   return true;

@@ -10,7 +10,7 @@ import {
 } from '../rollout/index.ts';
 import { imagesBeyond } from './images.ts';
 import { pullPodOf } from './pull-pod.ts';
-import { type PullView, shorten } from './pull-view.ts';
+import { type PullView, shorten } from './pull-status.ts';
 
 /** A request that got no answer is not waited for longer. */
 const WRITE_TIMEOUT_MS = 10_000;
@@ -48,7 +48,7 @@ const outcomeOf = (error: unknown): CreateOutcome => {
 };
 
 /** What is written to the cluster, and what is read to write it. */
-export const createWrites = (client: KubeClient) => {
+export const createPullControl = (client: KubeClient) => {
   /** The last templates of each DaemonSet: its pods ask for the same ones, nearly at the same time. */
   const templates = new Map<string, Map<string, PodSpec | undefined>>();
 
@@ -131,4 +131,4 @@ export const createWrites = (client: KubeClient) => {
     forget: (daemonSetUid: string): boolean => templates.delete(daemonSetUid),
   };
 };
-export type Writes = ReturnType<typeof createWrites>;
+export type PullControl = ReturnType<typeof createPullControl>;

@@ -1,7 +1,7 @@
 import type { EventRecorder } from '../kube/index.ts';
 import type { DaemonRolloutStatus, PolicyError, WrittenStatus } from '../rollout/index.ts';
 import { formatPolicyError } from '../rollout/index.ts';
-import { type Deed, deeds } from './deed.ts';
+import { type PodWriteKind, podWriteTexts } from './deed.ts';
 import type { DaemonSetRef } from './kind.ts';
 
 type Type = 'Normal' | 'Warning';
@@ -26,10 +26,10 @@ const turned = (
 };
 
 /** Tells a DaemonSet's story as Events on it. What is told follows from two statuses, so that a restart repeats nothing. */
-export const createTeller = (events: EventRecorder, daemonSet: DaemonSetRef) => {
+export const createRolloutEvents = (events: EventRecorder, daemonSet: DaemonSetRef) => {
   const { rolloutName, ...regarding } = daemonSet;
   const warned = new Set<string>();
-  const refused = new Set<string>();
+  const warnedOnce = new Set<string>();
   /** Pods are told of a revision before its rollout is: what was refused meanwhile is still told. */
   let unannounced = { revision: '', reasons: new Set<string>() };
 
@@ -38,8 +38,8 @@ export const createTeller = (events: EventRecorder, daemonSet: DaemonSetRef) => 
 
   /** Once for a rollout, as by what was refused and the API server's word for it: never once per retry. */
   const once = (what: string, reason: string, action: string, note: string): void => {
-    if (refused.has(what)) return;
-    refused.add(what);
+    if (warnedOnce.has(what)) return;
+    warnedOnce.add(what);
     tell('Warning', reason, action, note);
   };
 
@@ -49,12 +49,12 @@ export const createTeller = (events: EventRecorder, daemonSet: DaemonSetRef) => 
     /** A Warning of the kind's own, once for a rollout and `what`. */
     once,
     /** Compares the status that was written with the one before. */
-    written(before: DaemonRolloutStatus | undefined, after: WrittenStatus): void {
+    statusWritten(before: DaemonRolloutStatus | undefined, after: WrittenStatus): void {
       const message = (type: string): string => condition(after, type)?.message ?? '';
       const invalid = invalidity(after);
       if (invalid && invalid !== invalidity(before)) tell('Warning', 'InvalidPolicy', 'Validate', invalid);
       if (before?.rollout !== after.rollout && after.startedAt !== undefined) {
-        refused.clear();
+        warnedOnce.clear();
         const { outdated, broken, held, settling, offlineOutdated } = after.nodes;
         const reachable = outdated + broken + held + settling + after.nodes.updating;
         const target = after.target?.revision;
@@ -101,26 +101,26 @@ export const createTeller = (events: EventRecorder, daemonSet: DaemonSetRef) => 
       if (paused === 'on') tell('Normal', 'RolloutPaused', 'Pause', message('Paused'));
       if (paused === 'off') tell('Normal', 'RolloutUnpaused', 'Unpause', 'The rollout goes on.');
     },
-    warning(warning: PolicyError): void {
+    policyWarning(warning: PolicyError): void {
       const text = formatPolicyError(warning);
       if (warned.has(text)) return;
       warned.add(text);
       tell('Warning', 'PolicyConflict', 'Validate', text);
     },
-    done(deed: Deed, pod: string, node: string): void {
-      const { done, action, did } = deeds[deed];
+    podWritten(deed: PodWriteKind, pod: string, node: string): void {
+      const { done, action, did } = podWriteTexts[deed];
       tell('Normal', done, action, did(pod, node));
     },
-    refused(deed: Deed, pod: string, node: string, reason: string, why: string): void {
-      const { failed, action, could } = deeds[deed];
+    podWriteRefused(deed: PodWriteKind, pod: string, node: string, reason: string, why: string): void {
+      const { failed, action, could } = podWriteTexts[deed];
       once(`${deed} ${node} ${reason}`, failed, action, `Could not ${could(pod, node)}: ${why}`);
     },
-    fenceFailed(pod: string, node: string, reason: string, why: string): void {
+    fenceRefused(pod: string, node: string, reason: string, why: string): void {
       const note = `Could not take back what was reserved for pod ${pod} on ${node}: ${why}`;
       once(`fence ${node} ${reason}`, 'FailedFence', 'Fence', note);
     },
     /** What refuses one pod mostly refuses them all: one Event for a revision and a reason. */
-    announceFailed(pod: string, node: string, revision: string, reason: string, why: string): void {
+    announceRefused(pod: string, node: string, revision: string, reason: string, why: string): void {
       if (unannounced.revision !== revision) unannounced = { revision, reasons: new Set() };
       if (unannounced.reasons.has(reason)) return;
       unannounced.reasons.add(reason);
@@ -139,7 +139,7 @@ export const createTeller = (events: EventRecorder, daemonSet: DaemonSetRef) => 
       );
     },
     /** The object that should hold the reservations is another's. */
-    notOurs(): void {
+    rolloutNotOurs(): void {
       once(
         'object',
         'RolloutObjectInTheWay',
@@ -157,4 +157,4 @@ export const createTeller = (events: EventRecorder, daemonSet: DaemonSetRef) => 
     },
   };
 };
-export type Teller = ReturnType<typeof createTeller>;
+export type RolloutEvents = ReturnType<typeof createRolloutEvents>;

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createTestClock } from '../../test/support/index.ts';
 import type { Act } from '../rollout/index.ts';
-import { createPodActs, FENCE_ANNOTATION } from './pod-acts.ts';
+import { createPodControl, FENCE_ANNOTATION } from './pod-control.ts';
 import { pods } from './resources.ts';
 import { createTestApi } from './testing/api.ts';
 
@@ -23,7 +23,7 @@ const prepare = () => {
     at: clock.now(),
     stage: 'reserved',
   };
-  return { api, act, make, acts: createPodActs(api.client, 'edge', 'm1', clock) };
+  return { api, act, make, acts: createPodControl(api.client, 'edge', 'm1', clock) };
 };
 
 describe('a delete', () => {
@@ -92,7 +92,7 @@ describe('a fence', () => {
     const { act, acts, api } = prepare();
     await acts.fence(act, signal);
     const before = api.objects.version;
-    const later = createPodActs(api.client, 'edge', 'm2', { now: () => 5 });
+    const later = createPodControl(api.client, 'edge', 'm2', { now: () => 5 });
     await later.fence(act, signal);
     assert.ok(api.objects.version > before);
   });

@@ -1,34 +1,34 @@
 import { compareVersions, type KubeClient } from '../kube/index.ts';
 import { type Decision, type Ledger, newAct } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
-import type { Actor } from './actor.ts';
 import type { Announcer } from './announcer.ts';
-import type { ImageAsker } from './image-asker.ts';
+import type { ImageRequester } from './image-requester.ts';
 import type { Keeper } from './keeper.ts';
 import type { DaemonSetView } from './kind.ts';
-import type { Means } from './means.ts';
+import type { KindAdapter } from './kind-adapter.ts';
 import { createPacing, turnAfter } from './pacing.ts';
+import type { PodUpdates } from './pod-updates.ts';
 import { rollBack } from './rollback.ts';
-import type { Teller } from './tell.ts';
+import type { RolloutEvents } from './rollout-events.ts';
 
 /** Slots that become free within this time are reserved with one write. */
 const WAVE_EVERY_MS = 100;
 
-export interface PursuitOptions<V extends DaemonSetView> {
+export interface DecisionExecutorOptions<V extends DaemonSetView> {
   client: KubeClient;
   clock: Clock;
   ledger: Ledger;
   keeper: Keeper;
-  actor: Actor;
+  podUpdates: PodUpdates;
   announcer: Announcer;
-  asker: ImageAsker;
-  teller: Teller;
-  means: Pick<Means<V, unknown>, 'putTemplate'>;
+  imageRequester: ImageRequester;
+  events: RolloutEvents;
+  adapter: Pick<KindAdapter<V, unknown>, 'restoreTemplate'>;
 }
 
-/** Does what was decided: at once in the ledger, through the actor on pods, by a patch where a template is put back. */
-export const createPursuit = <V extends DaemonSetView>(options: PursuitOptions<V>) => {
-  const { client, clock, ledger, keeper, actor, announcer, asker, teller, means } = options;
+/** Does what was decided: at once in the ledger, through the podUpdates on pods, by a patch where a template is put back. */
+export const createDecisionExecutor = <V extends DaemonSetView>(options: DecisionExecutorOptions<V>) => {
+  const { client, clock, ledger, keeper, podUpdates, announcer, imageRequester, events, adapter } = options;
   let waveAt = Number.NEGATIVE_INFINITY;
   /** Our own write to the DaemonSet, until the watch has delivered it. */
   let awaited: { resourceVersion: string } | undefined;
@@ -37,18 +37,18 @@ export const createPursuit = <V extends DaemonSetView>(options: PursuitOptions<V
   const rollBackTo = async (to: { name: string; hash: string }, view: V, signal: AbortSignal): Promise<void> => {
     const { target } = ledger.state;
     if (!target || awaited || rollbackPacing.until(to.hash, clock.now()) > clock.now()) return;
-    const outcome = await rollBack(client, means, view, target.hash, to, signal);
+    const outcome = await rollBack(client, adapter, view, target.hash, to, signal);
     switch (outcome.kind) {
       case 'done':
         awaited = { resourceVersion: outcome.resourceVersion };
-        teller.rolledBack(target.name, to.name);
+        events.rolledBack(target.name, to.name);
         break;
       case 'impossible':
         ledger.amend({ lastComplete: undefined }, clock.now());
-        teller.rollbackImpossible(to.name);
+        events.rollbackImpossible(to.name);
         break;
       case 'failed':
-        if (outcome.reason !== undefined) teller.rollbackRefused(to.name, outcome.reason, outcome.message);
+        if (outcome.reason !== undefined) events.rollbackRefused(to.name, outcome.reason, outcome.message);
         rollbackPacing.failed(to.hash, clock.now());
         break;
       case 'changed':
@@ -95,21 +95,21 @@ export const createPursuit = <V extends DaemonSetView>(options: PursuitOptions<V
             announcer.announce();
             break;
           case 'ask':
-            asker.ask(action.node);
+            imageRequester.request(action.node);
             break;
           case 'unask':
-            asker.unask(action.node);
+            imageRequester.withdraw(action.node);
             break;
           case 'delete':
           case 'change':
           case 'surge':
-            actor.carryOut(action.node, action.type);
+            podUpdates.carryOut(action.node, action.type);
             break;
           case 'retire':
-            actor.retire(action.node, action.pod);
+            podUpdates.retire(action.node, action.pod);
             break;
           case 'release':
-            if (action.fence) actor.fence(action.node);
+            if (action.fence) podUpdates.fence(action.node);
             else {
               ledger.release(action.node, now);
               changed = true;
@@ -133,18 +133,18 @@ export const createPursuit = <V extends DaemonSetView>(options: PursuitOptions<V
       const now = clock.now();
       const times = actions.map((action) => {
         if (action.type === 'announce') return announcer.nextTryAt();
-        if (action.type === 'ask' || action.type === 'unask') return asker.nextTryAt(action.node);
+        if (action.type === 'ask' || action.type === 'unask') return imageRequester.nextTryAt(action.node);
         if (action.type === 'reserve') return turnAfter(waveAt, WAVE_EVERY_MS, now);
         const until =
           action.type === 'rollback'
             ? rollbackPacing.until(action.to.hash, now)
             : action.type === 'retire'
-              ? actor.retireAt(action.node, action.pod)
+              ? podUpdates.retireAt(action.node, action.pod)
               : 0;
         return until > now ? until : Number.POSITIVE_INFINITY;
       });
-      return times.reduce((least, time) => Math.min(least, time), actor.nextTryAt());
+      return times.reduce((least, time) => Math.min(least, time), podUpdates.nextTryAt());
     },
   };
 };
-export type Pursuit<V extends DaemonSetView> = ReturnType<typeof createPursuit<V>>;
+export type DecisionExecutor<V extends DaemonSetView> = ReturnType<typeof createDecisionExecutor<V>>;

@@ -9,21 +9,21 @@ import {
   type OutsideHold,
 } from '../rollout/index.ts';
 import { type Env, eitherSignal } from '../runtime/index.ts';
-import { createActor } from './actor.ts';
 import { createAnnouncer } from './announcer.ts';
-import { createAskedImages } from './asked-images.ts';
-import { createFeed } from './feed.ts';
-import { createImageAsker } from './image-asker.ts';
+import { createDecisionExecutor } from './decision-executor.ts';
+import { createEventHandlers } from './event-handlers.ts';
+import { createImageRequester } from './image-requester.ts';
+import { createImageRequestTracker } from './image-requests.ts';
 import { createKeeper } from './keeper.ts';
-import { type DaemonSetObject, type DaemonSetView, refOf } from './kind.ts';
-import type { ServedKind, Target } from './means.ts';
-import type { ControllerObserver } from './observer.ts';
-import { ACT_TIMEOUT_MS, createPodActs } from './pod-acts.ts';
-import { createPursuit } from './pursuit.ts';
-import type { RevisionView } from './revision-view.ts';
+import { type DaemonSetObject, type DaemonSetView, toDaemonSetRef } from './kind.ts';
+import type { ManagedKind, Target } from './kind-adapter.ts';
+import type { ControllerMetrics } from './observer.ts';
+import { createPodControl, POD_WRITE_TIMEOUT_MS } from './pod-control.ts';
+import { createPodUpdates } from './pod-updates.ts';
+import type { RevisionView } from './revisions.ts';
+import { createRolloutEvents } from './rollout-events.ts';
 import { createRolloutObject, RolloutObjectError } from './rollout-object.ts';
 import { createStatusWriter } from './status-writer.ts';
-import { createTeller } from './tell.ts';
 
 /** How long acts in the air may take to be answered when we lead no more: well within what a lease leaves. */
 const LAST_ANSWERS_MS = 500;
@@ -33,8 +33,8 @@ const LOOK_AGAIN_MS = 1_000;
 const COLLECTED_WITHIN_MS = 30_000;
 const COLLECTED_LOOK_MS = 5_000;
 
-export interface SessionOptions<D extends DaemonSetObject, V extends DaemonSetView, P> {
-  kind: ServedKind<D, V, P>;
+export interface ReconcilerOptions<D extends DaemonSetObject, V extends DaemonSetView, P> {
+  kind: ManagedKind<D, V, P>;
   client: KubeClient;
   env: Env;
   events: EventRecorder;
@@ -55,28 +55,28 @@ export interface SessionOptions<D extends DaemonSetObject, V extends DaemonSetVi
   pullsByDefault: boolean;
   /** An agent is on the node that pulls. */
   pulls: (node: string) => boolean;
-  observe: ControllerObserver;
+  metrics: ControllerMetrics;
 }
 
 /** One DaemonSet that is served: its pods' cache, its ledger, and the loop that carries decisions out. */
-export const createSession = <D extends DaemonSetObject, V extends DaemonSetView, P>(
-  options: SessionOptions<D, V, P>,
+export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetView, P>(
+  options: ReconcilerOptions<D, V, P>,
 ) => {
-  const { kind, client, nodes, enqueue, observe, identity } = options;
+  const { kind, client, nodes, enqueue, metrics, identity } = options;
   const { namespace, name, uid } = options.view;
   const env = { ...options.env, log: options.env.log.with({ namespace, name }) };
   const { clock, log } = env;
   let view = options.view;
 
   const ledger = createLedger(view.policy.policy, { pullsByDefault: options.pullsByDefault });
-  const ref = refOf(kind, view);
+  const ref = toDaemonSetRef(kind, view);
   const object = createRolloutObject(client, ref);
-  const teller = createTeller(options.events, ref);
-  const podActs = createPodActs(client, namespace, identity, clock);
-  const writer = createStatusWriter({ object, teller, clock, observe });
+  const events = createRolloutEvents(options.events, ref);
+  const podControl = createPodControl(client, namespace, identity, clock);
+  const writer = createStatusWriter({ object, events, clock, metrics });
   const keeper = createKeeper({ object, writer, ledger, clock, identity });
-  const asked = createAskedImages({ requests: options.images, view: () => view, ledger });
-  const feed = createFeed({
+  const imageRequests = createImageRequestTracker({ requests: options.images, view: () => view, ledger });
+  const handlers = createEventHandlers({
     client,
     env,
     ledger,
@@ -85,30 +85,40 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
     projection: kind.pods,
     view: () => view,
     changed: enqueue,
-    touched: {
-      node: (node) => means.touched?.node(node),
-      pod: (kept) => means.touched?.pod(kept),
+    kindHandlers: {
+      node: (node) => adapter.eventHandlers?.node(node),
+      pod: (kept) => adapter.eventHandlers?.pod(kept),
     },
-    listener: asked.handler,
+    listener: imageRequests.handler,
   });
-  const means = kind.open({
+  const adapter = kind.createAdapter({
     client,
     env,
     identity,
     view: () => view,
     ledger,
     nodes,
-    pods: feed.pods,
+    pods: handlers.pods,
     revisions: () => options.revisionsOf(uid),
-    podActs,
-    teller,
-    observe,
-    wake: enqueue,
+    podControl,
+    events,
+    metrics,
+    enqueue: enqueue,
   });
-  const actor = createActor({ env, ledger, acts: means.acts, teller, observe, ended: enqueue });
-  const announcer = createAnnouncer({ env, ledger, acts: podActs, teller, observe, ended: enqueue });
-  const asker = createImageAsker({ env, ledger, acts: podActs, teller, ended: enqueue });
-  const pursuit = createPursuit({ client, clock, ledger, keeper, actor, announcer, asker, teller, means });
+  const podUpdates = createPodUpdates({ env, ledger, acts: adapter.podWrites, events, metrics, ended: enqueue });
+  const announcer = createAnnouncer({ env, ledger, acts: podControl, events, metrics, ended: enqueue });
+  const imageRequester = createImageRequester({ env, ledger, acts: podControl, events, ended: enqueue });
+  const executor = createDecisionExecutor({
+    client,
+    clock,
+    ledger,
+    keeper,
+    podUpdates,
+    announcer,
+    imageRequester,
+    events,
+    adapter,
+  });
 
   const closed = new AbortController();
   let term: { leading: AbortSignal; signal: AbortSignal } | undefined;
@@ -119,7 +129,7 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
   /** Since when an object of another DaemonSet is in the way. */
   let inTheWaySince: number | undefined;
 
-  const synced = (): boolean => options.sharedSynced() && feed.synced();
+  const synced = (): boolean => options.sharedSynced() && handlers.synced();
 
   const untilClosed = (leading: AbortSignal): AbortSignal => {
     if (term?.leading !== leading) term = { leading, signal: eitherSignal(leading, closed.signal) };
@@ -130,7 +140,7 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
     if (!inTouch) return { kind: 'unsynced' };
     if (view.policy.kind === 'invalid') return { kind: 'invalid', errors: view.policy.errors };
     if (target.kind === 'held') return target.hold;
-    return pursuit.awaitsWatch() ? { kind: 'unobserved' } : undefined;
+    return executor.awaitsWatch() ? { kind: 'unobserved' } : undefined;
   };
 
   const noteTouch = (): void => {
@@ -150,7 +160,7 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
       if (!(error instanceof RolloutObjectError) || error.code !== 'NotOurs') throw error;
       const now = clock.now();
       inTheWaySince = Math.min(inTheWaySince ?? now, now);
-      if (now - inTheWaySince >= COLLECTED_WITHIN_MS) teller.notOurs();
+      if (now - inTheWaySince >= COLLECTED_WITHIN_MS) events.rolloutNotOurs();
       return { requeueAt: now + COLLECTED_LOOK_MS };
     }
   };
@@ -180,10 +190,10 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
 
   const stop = async (actsGraceMs: number, announcementsGraceMs: number): Promise<void> => {
     await Promise.all([
-      actor.stop(actsGraceMs),
+      podUpdates.stop(actsGraceMs),
       announcer.stop(announcementsGraceMs),
-      asker.stop(actsGraceMs),
-      means.stop?.(actsGraceMs),
+      imageRequester.stop(actsGraceMs),
+      adapter.drain?.(actsGraceMs),
     ]);
   };
 
@@ -191,26 +201,26 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
     key: `${namespace}/${name}`,
     uid,
     ledger,
-    setNode: feed.setNode,
-    removeNode: (node: string): void => feed.removeNode(node),
+    setNode: handlers.setNode,
+    removeNode: (node: string): void => handlers.removeNode(node),
     synced,
     /** Fills and keeps the cache of pods until the signal aborts or the session is closed. */
-    run: (signal: AbortSignal): Promise<void> => feed.run(eitherSignal(signal, closed.signal)),
+    run: (signal: AbortSignal): Promise<void> => handlers.run(eitherSignal(signal, closed.signal)),
 
     update(next: V): void {
       const before = view;
       view = next;
-      pursuit.delivered(next);
-      for (const warning of next.policy.warnings) teller.warning(warning);
+      executor.delivered(next);
+      for (const warning of next.policy.warnings) events.policyWarning(warning);
       const policyChanged = !isDeepStrictEqual(before.policy, next.policy);
       if (policyChanged) ledger.setPolicy(next.policy.policy, clock.now());
-      if (policyChanged || before.generation !== next.generation) feed.setAllNodes();
-      if (policyChanged) asked.refresh();
+      if (policyChanged || before.generation !== next.generation) handlers.setAllNodes();
+      if (policyChanged) imageRequests.refresh();
       enqueue();
     },
 
     /** The DaemonRollout is gone, says the watch. */
-    objectGone(): void {
+    rolloutDeleted(): void {
       keeper.objectGone();
       enqueue();
     },
@@ -223,10 +233,10 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
       if (firstSight) {
         firstSight = false;
         ledger.firstSightOver();
-        for (const warning of view.policy.warnings) teller.warning(warning);
+        for (const warning of view.policy.warnings) events.policyWarning(warning);
       }
       noteTouch();
-      const departAt = inTouch ? await means.depart?.(view, signal) : undefined;
+      const departAt = inTouch ? await adapter.finalize?.(view, signal) : undefined;
       if (departAt !== undefined) return departAt < Number.POSITIVE_INFINITY ? { requeueAt: departAt } : {};
       let claimed = false;
       for (;;) {
@@ -234,15 +244,15 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
         if (inTheWay) return inTheWay;
         if (await isBehind(signal)) return { requeueAt: clock.now() + LOOK_AGAIN_MS };
         const seen = view;
-        const target = await means.findTarget(seen, signal);
+        const target = await adapter.findTarget(seen, signal);
         signal.throwIfAborted();
-        // Something else was asked for while we read: nothing is begun for what was asked before.
+        // Something else was imageRequests for while we read: nothing is begun for what was imageRequests before.
         if (view !== seen) continue;
         const now = clock.now();
         if (target.kind === 'known') ledger.setTarget(target.revision, now);
         noteTouch();
         ledger.tick(now);
-        asked.review();
+        imageRequests.review();
         const decision = decide(ledger, outsideHold(target), now);
         const mustClaim = !claimed && !keeper.claims && decision.actions.some(({ type }) => type === 'announce');
         if (keeper.unwritten || mustClaim) {
@@ -250,14 +260,14 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
           await keeper.write(decision, seen, signal);
           continue;
         }
-        if (await pursuit.carryOut(decision, seen, signal)) continue;
-        const maintainAt = inTouch ? await means.maintain?.({ view: seen, decision, signal }) : undefined;
+        if (await executor.carryOut(decision, seen, signal)) continue;
+        const maintainAt = inTouch ? await adapter.manage?.({ view: seen, decision, signal }) : undefined;
         const requeueAt = Math.min(
           decision.wakeAt,
-          pursuit.nextTryAt(decision),
+          executor.nextTryAt(decision),
           maintainAt ?? Number.POSITIVE_INFINITY,
           await writeWhenDue(decision, seen, signal),
-          target.kind === 'held' ? target.lookAgainAt : Number.POSITIVE_INFINITY,
+          target.kind === 'held' ? target.recheckAt : Number.POSITIVE_INFINITY,
           inTouch ? Number.POSITIVE_INFINITY : now + LOOK_AGAIN_MS,
         );
         return requeueAt < Number.POSITIVE_INFINITY ? { requeueAt } : {};
@@ -265,7 +275,7 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
     },
 
     /** We lead no more, and others may write the object from here on. Resolves when nothing of ours is in the air. */
-    async standDown(): Promise<void> {
+    async stopLeading(): Promise<void> {
       await stop(LAST_ANSWERS_MS, LAST_ANSWERS_MS);
       keeper.letGo();
       asOf = undefined;
@@ -277,9 +287,9 @@ export const createSession = <D extends DaemonSetObject, V extends DaemonSetView
      */
     async close(): Promise<void> {
       closed.abort(new Error('the DaemonSet is not managed any more'));
-      asked.close();
-      await stop(0, ACT_TIMEOUT_MS);
+      imageRequests.close();
+      await stop(0, POD_WRITE_TIMEOUT_MS);
     },
   };
 };
-export type Session<V extends DaemonSetView> = ReturnType<typeof createSession<DaemonSetObject, V, unknown>>;
+export type Reconciler<V extends DaemonSetView> = ReturnType<typeof createReconciler<DaemonSetObject, V, unknown>>;

@@ -10,7 +10,7 @@ import {
 } from '../rollout/index.ts';
 import type { DaemonSetView } from './kind.ts';
 
-export interface AskedImagesOptions {
+export interface ImageRequestTrackerOptions {
   /** Undefined: nobody pulls images here. */
   requests: ImageRequests | undefined;
   /** The DaemonSet as it is now. */
@@ -22,7 +22,7 @@ export interface AskedImagesOptions {
  * Tells whoever pulls images what the pods of one DaemonSet ask for, from the watch that is kept of them anyway. Only
  * what stands is kept here: a DaemonSet whose pods ask for nothing costs two empty maps.
  */
-export const createAskedImages = ({ requests, view, ledger }: AskedImagesOptions) => {
+export const createImageRequestTracker = ({ requests, view, ledger }: ImageRequestTrackerOptions) => {
   /** Pods with a request, whatever it is worth now. */
   const open = new Map<string, PodFacts>();
   const asked = new Map<string, ImageRequest>();
@@ -107,4 +107,4 @@ export const createAskedImages = ({ requests, view, ledger }: AskedImagesOptions
     },
   };
 };
-export type AskedImages = ReturnType<typeof createAskedImages>;
+export type ImageRequestTracker = ReturnType<typeof createImageRequestTracker>;

@@ -7,7 +7,7 @@ import type { NativeView } from './native-view.ts';
  * Puts a template back whole, and sets annotations (null: removes one), in one patch. It is refused with Conflict unless
  * the DaemonSet has this UID and this resourceVersion.
  */
-export const putTemplate = (
+export const restoreTemplate = (
   client: KubeClient,
   { namespace, name, uid, resourceVersion }: Pick<NativeView, 'namespace' | 'name' | 'uid' | 'resourceVersion'>,
   { template, annotations }: { template: object; annotations: Readonly<Record<string, string | null>> },

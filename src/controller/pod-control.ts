@@ -6,12 +6,12 @@ import { pods } from './resources.ts';
 import { FIELD_MANAGER } from './rollout-object.ts';
 
 /** A request that got no answer is not waited for longer: its outcome is settled by asking again. */
-export const ACT_TIMEOUT_MS = 10_000;
+export const POD_WRITE_TIMEOUT_MS = 10_000;
 
 export const FENCE_ANNOTATION = 'edgeset.io/fence';
 
 /** What came of a write to a pod. */
-export type Outcome =
+export type WriteOutcome =
   /** The API server confirmed it; the pod as it was left, when it said so. */
   | { kind: 'done'; pod: PodFacts | undefined }
   /** The pod is gone, or another one has its name. */
@@ -28,20 +28,25 @@ export type Outcome =
 const factsOf = (pod: Pod | undefined): PodFacts | undefined => pod && toPodFacts(pod);
 
 /** Names a pod for good. */
-export type PodName = Pick<Act, 'podName' | 'podUid'>;
+export type PodIdentity = Pick<Act, 'podName' | 'podUid'>;
 
 type Told = Pick<PodFacts, 'uid' | 'name' | 'announced' | 'approved'>;
 
 /** As a decision saw it. */
-export type PodVersion = PodName & Pick<Act, 'podResourceVersion'>;
+export type PodVersion = PodIdentity & Pick<Act, 'podResourceVersion'>;
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Writes to pods of one namespace. Every one names the pod's UID, so that it cannot meet another pod. */
-export const createPodActs = (client: KubeClient, namespace: string, identity: string, clock: Pick<Clock, 'now'>) => {
-  const reread = async (act: PodName, signal: AbortSignal): Promise<Outcome> => {
+export const createPodControl = (
+  client: KubeClient,
+  namespace: string,
+  identity: string,
+  clock: Pick<Clock, 'now'>,
+) => {
+  const reread = async (act: PodIdentity, signal: AbortSignal): Promise<WriteOutcome> => {
     try {
-      const pod = await client.get(pods, { namespace, name: act.podName }, { timeoutMs: ACT_TIMEOUT_MS, signal });
+      const pod = await client.get(pods, { namespace, name: act.podName }, { timeoutMs: POD_WRITE_TIMEOUT_MS, signal });
       const facts = factsOf(pod);
       return facts?.uid === act.podUid ? { kind: 'changed', pod: facts } : { kind: 'gone' };
     } catch (error) {
@@ -50,10 +55,10 @@ export const createPodActs = (client: KubeClient, namespace: string, identity: s
   };
 
   const attempt = async (
-    act: PodName,
+    act: PodIdentity,
     signal: AbortSignal,
     write: () => Promise<Pod | undefined>,
-  ): Promise<Outcome> => {
+  ): Promise<WriteOutcome> => {
     try {
       return { kind: 'done', pod: factsOf(await write()) };
     } catch (error) {
@@ -67,16 +72,16 @@ export const createPodActs = (client: KubeClient, namespace: string, identity: s
 
   /** The body names the pod's UID, and its resourceVersion where the decision read the content. */
   const patch = async (
-    pod: PodName,
+    pod: PodIdentity,
     body: object,
     how: Pick<PatchOptions, 'type' | 'subresource'>,
     signal: AbortSignal,
-  ): Promise<Outcome> => {
+  ): Promise<WriteOutcome> => {
     const outcome = await attempt(pod, signal, () =>
       client.patch(pods, { namespace, name: pod.podName }, body, {
         ...how,
         fieldManager: FIELD_MANAGER,
-        timeoutMs: ACT_TIMEOUT_MS,
+        timeoutMs: POD_WRITE_TIMEOUT_MS,
         signal,
       }),
     );
@@ -91,16 +96,16 @@ export const createPodActs = (client: KubeClient, namespace: string, identity: s
   return {
     patch,
     /** The pod as it is, told as `changed`. */
-    read: (pod: PodName, signal: AbortSignal): Promise<Outcome> => reread(pod, signal),
+    read: (pod: PodIdentity, signal: AbortSignal): Promise<WriteOutcome> => reread(pod, signal),
     /** Deletes the pod that was decided on, and no other: neither re-created nor changed since. */
-    delete: (pod: PodVersion, signal: AbortSignal): Promise<Outcome> =>
+    delete: (pod: PodVersion, signal: AbortSignal): Promise<WriteOutcome> =>
       attempt(pod, signal, () =>
         client.delete(
           pods,
           { namespace, name: pod.podName },
           {
             preconditions: { uid: pod.podUid, resourceVersion: pod.podResourceVersion },
-            timeoutMs: ACT_TIMEOUT_MS,
+            timeoutMs: POD_WRITE_TIMEOUT_MS,
             signal,
           },
         ),
@@ -110,18 +115,18 @@ export const createPodActs = (client: KubeClient, namespace: string, identity: s
       { uid, name, announced, approved }: Told,
       wanted: Announcement | 'none',
       signal: AbortSignal,
-    ): Promise<Outcome> {
+    ): Promise<WriteOutcome> {
       const body = announcementPatch({ uid, announced, approved }, wanted, clock.now());
       return patch({ podName: name, podUid: uid }, body, { type: 'strategic', subresource: 'status' }, signal);
     },
     /** Changes the pod's resourceVersion, so that a write that another process may still send is refused. */
-    fence: (pod: PodName, signal: AbortSignal): Promise<Outcome> =>
+    fence: (pod: PodIdentity, signal: AbortSignal): Promise<WriteOutcome> =>
       patch(pod, { metadata: { uid: pod.podUid, annotations: sign() } }, { type: 'merge' }, signal),
     /** The same on the version that was decided on alone: before a write that Kubernetes cannot bind to this pod. */
-    claim: (pod: PodVersion, signal: AbortSignal): Promise<Outcome> => {
+    claim: (pod: PodVersion, signal: AbortSignal): Promise<WriteOutcome> => {
       const { podUid: uid, podResourceVersion: resourceVersion } = pod;
       return patch(pod, { metadata: { uid, resourceVersion, annotations: sign() } }, { type: 'merge' }, signal);
     },
   };
 };
-export type PodActs = ReturnType<typeof createPodActs>;
+export type PodControl = ReturnType<typeof createPodControl>;

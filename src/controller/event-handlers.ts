@@ -2,11 +2,11 @@ import { createReflector, type KubeClient, type ReflectorHandler, type Store } f
 import type { Ledger, NodeFacts, NodeView, PodFacts } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { DaemonSetView, PodProjection } from './kind.ts';
-import type { Touched } from './means.ts';
+import type { KindEventHandlers } from './kind-adapter.ts';
 import { nodeFactsOf } from './node-facts.ts';
 import { pods } from './resources.ts';
 
-export interface FeedOptions<P> {
+export interface EventHandlersOptions<P> {
   client: KubeClient;
   env: Env;
   ledger: Ledger;
@@ -19,7 +19,7 @@ export interface FeedOptions<P> {
   /** Called after each change of the ledger, and of what is kept of a pod. */
   changed: () => void;
   /** Is told what an event was about, also where the ledger has no use for it. */
-  touched: Touched<P>;
+  kindHandlers: KindEventHandlers<P>;
   /** Is told of the DaemonSet's pods too. */
   listener: ReflectorHandler<PodFacts>;
 }
@@ -48,14 +48,14 @@ const ofFacts = <P>(projection: PodProjection<P>, handler: ReflectorHandler<PodF
 });
 
 /** Brings what the watches deliver about nodes and one DaemonSet's pods into its ledger. */
-export const createFeed = <P>(options: FeedOptions<P>) => {
-  const { client, env, ledger, nodes, pulls, view, projection, changed, touched, listener } = options;
+export const createEventHandlers = <P>(options: EventHandlersOptions<P>) => {
+  const { client, env, ledger, nodes, pulls, view, projection, changed, kindHandlers, listener } = options;
   const { clock } = env;
   const { namespace, uid, podSelector } = view();
 
   /** `previous`: as the node was until now, where it was there. */
   const setNode = (node: NodeView, previous?: NodeView): void => {
-    touched.node(node.name);
+    kindHandlers.node(node.name);
     const facts = nodeFactsOf(view(), node, pulls(node.name));
     const known = ledger.get(node.name)?.node;
     // Of a node that the DaemonSet never ran on there is nothing to remember.
@@ -79,11 +79,11 @@ export const createFeed = <P>(options: FeedOptions<P>) => {
       }),
       {
         upsert(_key, pod) {
-          touched.pod(pod);
+          kindHandlers.pod(pod);
           changed();
         },
         remove(_key, pod) {
-          touched.pod(pod);
+          kindHandlers.pod(pod);
           changed();
         },
       },
@@ -94,7 +94,7 @@ export const createFeed = <P>(options: FeedOptions<P>) => {
   return {
     setNode,
     removeNode(name: string): void {
-      touched.node(name);
+      kindHandlers.node(name);
       ledger.removeNode(name, clock.now());
       changed();
     },
@@ -112,4 +112,4 @@ export const createFeed = <P>(options: FeedOptions<P>) => {
     pods: reflector.store,
   };
 };
-export type Feed<P> = ReturnType<typeof createFeed<P>>;
+export type Feed<P> = ReturnType<typeof createEventHandlers<P>>;

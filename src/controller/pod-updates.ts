@@ -1,29 +1,29 @@
 import { type Act, type Ledger, mayBeUnderWay, type PodFacts } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import { createAir } from './air.ts';
-import { type Deed, deeds } from './deed.ts';
-import { learnPod } from './learn-pod.ts';
-import type { Acts } from './means.ts';
-import type { ControllerObserver } from './observer.ts';
+import { type PodWriteKind, podWriteTexts } from './deed.ts';
+import type { PodWrites } from './kind-adapter.ts';
+import { updateKnownPod } from './learn-pod.ts';
+import type { ControllerMetrics } from './observer.ts';
 import { createPacing } from './pacing.ts';
-import type { Outcome, PodVersion } from './pod-acts.ts';
-import type { Teller } from './tell.ts';
+import type { PodVersion, WriteOutcome } from './pod-control.ts';
+import type { RolloutEvents } from './rollout-events.ts';
 
 /** Acts of one DaemonSet in the air at once. */
 const MOST_IN_AIR = 16;
 
-export interface ActorOptions {
+export interface PodUpdatesOptions {
   env: Env;
   ledger: Ledger;
-  acts: Acts;
-  teller: Teller;
-  observe: ControllerObserver;
+  acts: PodWrites;
+  events: RolloutEvents;
+  metrics: ControllerMetrics;
   /** Called when an act ended: time to decide again. */
   ended: () => void;
 }
 
 /** Carries out what was decided for single nodes, and tells the ledger what came of it. */
-export const createActor = ({ env, ledger, acts, teller, observe, ended }: ActorOptions) => {
+export const createPodUpdates = ({ env, ledger, acts, events, metrics, ended }: PodUpdatesOptions) => {
   const { clock, log } = env;
   const pacing = createPacing();
   /** Pods in whose fate somebody else has a part first, by node: the version that is waited on, and how long. */
@@ -54,26 +54,31 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
   };
 
   /** What every write has in common: the pod as it is now, and the pace of the next try. */
-  const learn = (node: string, pod: PodVersion, outcome: Outcome): number => {
+  const learn = (node: string, pod: PodVersion, outcome: WriteOutcome): number => {
     const now = clock.now();
     waits.delete(node);
     if (outcome.kind === 'later') waits.set(node, { version: pod.podResourceVersion, at: outcome.at });
     if (outcome.kind === 'unsure' || outcome.kind === 'refused') pacing.failed(node, now);
     else pacing.succeeded(node);
     if (outcome.kind === 'gone') ledger.removePod(pod.podUid, now);
-    if (outcome.kind === 'changed') learnPod(ledger, outcome.pod, now);
-    if (outcome.kind === 'done' && outcome.pod) learnPod(ledger, outcome.pod, now);
+    if (outcome.kind === 'changed') updateKnownPod(ledger, outcome.pod, now);
+    if (outcome.kind === 'done' && outcome.pod) updateKnownPod(ledger, outcome.pod, now);
     return now;
   };
 
-  const write = async (deed: Deed, node: string, pod: PodVersion, signal: AbortSignal): Promise<Outcome> => {
+  const write = async (
+    deed: PodWriteKind,
+    node: string,
+    pod: PodVersion,
+    signal: AbortSignal,
+  ): Promise<WriteOutcome> => {
     const carryOut = acts[deed];
     if (!carryOut) throw new Error(`this controller cannot ${deed}`);
     const outcome = await carryOut(node, pod, signal);
-    observe.acted?.(outcome.kind === 'done' ? deeds[deed].result : outcome.kind);
-    if (outcome.kind === 'done') teller.done(deed, pod.podName, node);
+    metrics.podWritten?.(outcome.kind === 'done' ? podWriteTexts[deed].result : outcome.kind);
+    if (outcome.kind === 'done') events.podWritten(deed, pod.podName, node);
     if (outcome.kind === 'refused' && outcome.reason !== undefined)
-      teller.refused(deed, pod.podName, node, outcome.reason, outcome.message);
+      events.podWriteRefused(deed, pod.podName, node, outcome.reason, outcome.message);
     if (outcome.kind === 'unsure')
       log.warn(`the answer to a ${deed} was lost`, { node, pod: pod.podName, error: outcome.message });
     return outcome;
@@ -89,7 +94,7 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
 
   return {
     /** Does what a slot was reserved for to the pod that it was reserved for. */
-    carryOut(node: string, deed: Exclude<Deed, 'retire'>): void {
+    carryOut(node: string, deed: Exclude<PodWriteKind, 'retire'>): void {
       const reserved = ledger.get(node)?.act;
       if (!reserved || turnOf(node, reserved.podResourceVersion, clock.now()) > clock.now()) return;
       launch(node, async (act, signal) => {
@@ -134,9 +139,9 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
       launch(node, async (act, signal) => {
         const outcome = await acts.fence(node, act, signal);
         const now = learn(node, act, outcome);
-        observe.acted?.(outcome.kind === 'done' ? 'fenced' : outcome.kind);
+        metrics.podWritten?.(outcome.kind === 'done' ? 'fenced' : outcome.kind);
         if (outcome.kind === 'refused' && outcome.reason !== undefined)
-          teller.fenceFailed(act.podName, node, outcome.reason, outcome.message);
+          events.fenceRefused(act.podName, node, outcome.reason, outcome.message);
         if (!isStillHeld(node, act)) return;
         const moved = outcome.kind === 'changed' && outcome.pod.resourceVersion !== act.podResourceVersion;
         if (outcome.kind === 'gone') ledger.setStage(node, 'done', now);
@@ -159,4 +164,4 @@ export const createActor = ({ env, ledger, acts, teller, observe, ended }: Actor
     stop: (graceMs: number): Promise<void> => air.stop(graceMs),
   };
 };
-export type Actor = ReturnType<typeof createActor>;
+export type PodUpdates = ReturnType<typeof createPodUpdates>;

@@ -8,7 +8,7 @@ import { type DaemonRollout, type PodFacts, toPodFacts } from '../rollout/index.
 import { silentLogger } from '../runtime/index.ts';
 import { createController } from './controller.ts';
 import type { DaemonSetView } from './kind.ts';
-import type { Means, Pass, ServedKind, Surroundings, Target } from './means.ts';
+import type { KindAdapter, ManagedKind, ManageInput, ReconcilerContext, Target } from './kind-adapter.ts';
 import { daemonRollouts } from './resources.ts';
 import { createTestApi } from './testing/api.ts';
 import { testKind } from './testing/kind.ts';
@@ -22,17 +22,17 @@ interface Kept {
 
 const known: Target = { kind: 'known', revision: { name: 'app-2', hash: 'h2', number: 2 } };
 
-/** A controller of a kind whose means the test watches, with a node, a DaemonSet and its pod. */
+/** A controller of a kind whose adapter the test watches, with a node, a DaemonSet and its pod. */
 const prepare = async (target: Target, stop?: () => Promise<void>) => {
   const clock = createTestClock();
   const api = createTestApi(clock);
-  const passes: Pass<DaemonSetView>[] = [];
+  const passes: ManageInput<DaemonSetView>[] = [];
   const times: number[] = [];
   const touched: string[] = [];
   const sent: string[] = [];
   let maintainAt = Number.POSITIVE_INFINITY;
-  let around: Surroundings<DaemonSetView, Kept> | undefined;
-  const kind: ServedKind<DaemonSet, DaemonSetView, Kept> = {
+  let around: ReconcilerContext<DaemonSetView, Kept> | undefined;
+  const kind: ManagedKind<DaemonSet, DaemonSetView, Kept> = {
     ...testKind,
     controller: 'test',
     pods: {
@@ -42,25 +42,25 @@ const prepare = async (target: Target, stop?: () => Promise<void>) => {
       }),
       facts: ({ facts }) => facts,
     },
-    open(surroundings): Means<DaemonSetView, Kept> {
-      around = surroundings;
+    createAdapter(context): KindAdapter<DaemonSetView, Kept> {
+      around = context;
       return {
         findTarget: () => Promise.resolve(target),
-        acts: {
+        podWrites: {
           delete(node, act, signal) {
             sent.push(node);
-            return surroundings.podActs.delete(act, signal);
+            return context.podControl.delete(act, signal);
           },
-          fence: (_node, act, signal) => surroundings.podActs.fence(act, signal),
+          fence: (_node, act, signal) => context.podControl.fence(act, signal),
         },
-        putTemplate: () => Promise.reject(new Error('nothing is put back')),
-        maintain(pass) {
+        restoreTemplate: () => Promise.reject(new Error('nothing is put back')),
+        manage(pass) {
           passes.push(pass);
           times.push(clock.now());
           return Promise.resolve(maintainAt > clock.now() ? maintainAt : Number.POSITIVE_INFINITY);
         },
-        touched: { node: (name) => void touched.push(name), pod: ({ name }) => void touched.push(name) },
-        ...(stop && { stop }),
+        eventHandlers: { node: (name) => void touched.push(name), pod: ({ name }) => void touched.push(name) },
+        ...(stop && { drain: stop }),
       };
     },
   };
@@ -110,7 +110,7 @@ const prepare = async (target: Target, stop?: () => Promise<void>) => {
   };
 };
 
-describe('the means of a kind', () => {
+describe('the adapter of a kind', () => {
   it('carry out the acts whose slots the session has reserved, under the name that the kind gives the rollout', async () => {
     const { sent, api, rollout, reasons, end } = await prepare(known);
     assert.deepEqual(sent, ['n1']);
@@ -147,13 +147,13 @@ describe('the means of a kind', () => {
     assert.equal(passes.at(-1)?.decision.summary.hold, undefined);
     const at = clock.now() + 30_123;
     again(at);
-    around()?.wake();
+    around()?.enqueue();
     await clock.advance(40_000);
     assert.ok(times.includes(at));
     api.silence('nodes');
     await clock.advance(180_000);
     const silent = passes.length;
-    around()?.wake();
+    around()?.enqueue();
     await clock.advance(500);
     assert.equal(passes.length, silent);
     await end();
@@ -164,7 +164,7 @@ describe('the means of a kind', () => {
     const { sent, passes, rollout, end } = await prepare({
       kind: 'held',
       hold: { kind: 'invalid', errors },
-      lookAgainAt: Number.POSITIVE_INFINITY,
+      recheckAt: Number.POSITIVE_INFINITY,
     });
     assert.deepEqual(sent, []);
     assert.equal(passes.at(-1)?.decision.summary.hold?.kind, 'invalid');

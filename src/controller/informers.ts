@@ -6,12 +6,12 @@ import {
   type Resource,
 } from '../kube/index.ts';
 import type { Env } from '../runtime/index.ts';
+import { type RolloutView, toRolloutView } from './daemon-rollout.ts';
 import type { DaemonSetObject, DaemonSetView, Kind } from './kind.ts';
 import { controllerRevisions, daemonRollouts } from './resources.ts';
-import { type RevisionView, toRevisionView } from './revision-view.ts';
-import { type RolloutView, toRolloutView } from './rollout-view.ts';
+import { type RevisionView, toRevisionView } from './revisions.ts';
 
-export interface ScopeOptions<D extends DaemonSetObject, V extends DaemonSetView, P> {
+export interface InformersOptions<D extends DaemonSetObject, V extends DaemonSetView, P> {
   kind: Kind<D, V, P>;
   client: KubeClient;
   env: Env;
@@ -27,7 +27,9 @@ export interface ScopeOptions<D extends DaemonSetObject, V extends DaemonSetView
 const OWNER = 'owner';
 
 /** The caches of DaemonSets, their revisions and their rollout objects, of one namespace or of all. */
-export const createScope = <D extends DaemonSetObject, V extends DaemonSetView, P>(options: ScopeOptions<D, V, P>) => {
+export const createInformers = <D extends DaemonSetObject, V extends DaemonSetView, P>(
+  options: InformersOptions<D, V, P>,
+) => {
   const { kind, client, env, namespace, filled, ...handlers } = options;
   const common = <T extends KubeObject, Q>(resource: Resource<T>, handler: ReflectorHandler<Q>) => ({
     client,
@@ -48,8 +50,8 @@ export const createScope = <D extends DaemonSetObject, V extends DaemonSetView, 
   });
   return {
     /** Keys of the DaemonSets whose rollout objects speak of the present. */
-    *claiming(): Generator<string> {
-      for (const { daemonSet, claims } of rollouts.store.values()) if (claims) yield daemonSet;
+    *managed(): Generator<string> {
+      for (const { daemonSet, saysManaged } of rollouts.store.values()) if (saysManaged) yield daemonSet;
     },
     revisionsOf: (ownerUid: string): readonly RevisionView[] => revisions.store.byIndex(OWNER, ownerUid),
     /** Nothing is acted on by rollout objects as they were watched: their cache may lag. */

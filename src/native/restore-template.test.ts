@@ -6,7 +6,7 @@ import { createTestApi } from '../controller/testing/index.ts';
 import { isKubeError } from '../kube/index.ts';
 import { daemonSets } from '../resources/index.ts';
 import { toNativeView } from './native-view.ts';
-import { putTemplate } from './put-template.ts';
+import { restoreTemplate } from './restore-template.ts';
 
 const { signal } = new AbortController();
 const old = { metadata: { labels: { app: 'app' } }, spec: { containers: [{ name: 'app', image: 'app:v1' }] } };
@@ -26,7 +26,7 @@ const prepare = () => {
   const view = toNativeView(set as DaemonSet);
   assert.ok(view);
   const change = { template: old, annotations: { 'edgeset.io/rolled-back-from': 'v2', 'edgeset.io/paused': null } };
-  return { api, put: () => putTemplate(api.client, view, change, { fieldManager: 'test', signal }) };
+  return { api, put: () => restoreTemplate(api.client, view, change, { fieldManager: 'test', signal }) };
 };
 
 it('a template is put back whole, and annotations are set and removed in the same write', async () => {

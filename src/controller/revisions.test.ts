@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import { daemonSets } from '../resources/index.ts';
-import { newestRevision, toRevisionView } from './revision-view.ts';
+import { newestRevision, toRevisionView } from './revisions.ts';
 
 const revision = (
   kind: string,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createLedger, type ImageRequest, type PodFacts, type RequestingDaemonSet } from '../rollout/index.ts';
-import { createAskedImages } from './asked-images.ts';
+import { createImageRequestTracker } from './image-requests.ts';
 import { testKind } from './testing/kind.ts';
 
 const viewWith = (annotations: Record<string, string>) => {
@@ -41,7 +41,7 @@ const listen = () => {
   const told: { daemonSet: RequestingDaemonSet; requests: ReadonlyMap<string, ImageRequest> | undefined }[] = [];
   let view = viewWith({ [STRATEGY]: 'ota', 'apps.kruise.io/image-predownload-timeout-seconds': '60' });
   const ledger = createLedger(view.policy.policy);
-  const asked = createAskedImages({
+  const asked = createImageRequestTracker({
     ledger,
     requests: { update: (daemonSet, requests) => void told.push({ daemonSet, requests }) },
     view: () => view,

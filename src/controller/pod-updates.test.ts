@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createTestClock, settle } from '../../test/support/index.ts';
 import { silentLogger } from '../runtime/index.ts';
-import { createActor } from './actor.ts';
-import type { Outcome, PodVersion } from './pod-acts.ts';
-import { createTeller } from './tell.ts';
+import type { PodVersion, WriteOutcome } from './pod-control.ts';
+import { createPodUpdates } from './pod-updates.ts';
+import { createRolloutEvents } from './rollout-events.ts';
 import { testRef } from './testing/kind.ts';
 import { createTestLedger, podFacts, reserve } from './testing/ledger.ts';
 import { createTestRecorder } from './testing/recorder.ts';
@@ -14,23 +14,23 @@ const prepare = (nodes: readonly string[] = ['n1', 'n2']) => {
   const clock = createTestClock();
   const ledger = createTestLedger(clock, nodes);
   const { recorder, reasons } = createTestRecorder();
-  const sent: { what: string; node: string; signal: AbortSignal; answer: (outcome: Outcome) => void }[] = [];
+  const sent: { what: string; node: string; signal: AbortSignal; answer: (outcome: WriteOutcome) => void }[] = [];
   const send = (what: string) => (node: string, _pod: PodVersion, signal: AbortSignal) => {
-    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    const { promise, resolve } = Promise.withResolvers<WriteOutcome>();
     sent.push({ what, node, signal, answer: resolve });
     return promise;
   };
   let ended = 0;
   const acted: string[] = [];
-  const actor = createActor({
+  const actor = createPodUpdates({
     env: { clock, random: () => 0.5, log: silentLogger },
     ledger,
     acts: { delete: send('delete'), change: send('change'), retire: send('retire'), fence: send('fence') },
-    teller: createTeller(recorder, testRef),
-    observe: { acted: (result) => void acted.push(result) },
+    events: createRolloutEvents(recorder, testRef),
+    metrics: { podWritten: (result) => void acted.push(result) },
     ended: () => void (ended += 1),
   });
-  const answer = async (outcome: Outcome, index = sent.length - 1): Promise<void> => {
+  const answer = async (outcome: WriteOutcome, index = sent.length - 1): Promise<void> => {
     sent[index]?.answer(outcome);
     await settle();
   };
@@ -89,7 +89,7 @@ describe('an act', () => {
 
   it('that is refused gives its slot back, unless an earlier try may still succeed', async () => {
     const { ledger, clock, actor, answer, stage, reasons } = prepare();
-    const refused: Outcome = { kind: 'refused', reason: 'Forbidden', message: 'no' };
+    const refused: WriteOutcome = { kind: 'refused', reason: 'Forbidden', message: 'no' };
     reserve(ledger, 'n1', clock);
     actor.carryOut('n1', 'delete');
     await answer(refused);
@@ -120,7 +120,7 @@ describe('an act', () => {
     reserve(ledger, 'n1', clock);
     actor.carryOut('n1', 'surge');
     await settle();
-    assert.equal(stage('n1'), 'unsure', 'this controller has no such means');
+    assert.equal(stage('n1'), 'unsure', 'this kind does not support it');
     assert.equal(actor.nextTryAt(), clock.now() + 1_000);
     actor.carryOut('n1', 'delete');
     assert.equal(sent.length, 0);
@@ -191,7 +191,7 @@ describe('an act', () => {
     { kind: 'done', pod: undefined },
     { kind: 'refused', reason: 'Forbidden', message: 'no' },
     { kind: 'unsure', message: 'no answer' },
-  ] satisfies Outcome[])
+  ] satisfies WriteOutcome[])
     it(`that ends (${outcome.kind}) says nothing about another that has its node's slot by then`, async () => {
       const { ledger, clock, actor, answer, stage } = prepare();
       reserve(ledger, 'n1', clock);

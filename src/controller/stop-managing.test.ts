@@ -5,9 +5,9 @@ import { createTestClock } from '../../test/support/index.ts';
 import type { KubeObject } from '../kube/index.ts';
 import { daemonSets } from '../resources/index.ts';
 import type { DaemonRollout, DaemonRolloutStatus } from '../rollout/index.ts';
+import { saysManaged, toRolloutView } from './daemon-rollout.ts';
 import { daemonRollouts } from './resources.ts';
-import { retire, retiredStatus } from './retire.ts';
-import { makesClaims, toRolloutView } from './rollout-view.ts';
+import { stopManaging, unmanagedStatus } from './stop-managing.ts';
 import { createTestApi } from './testing/api.ts';
 import { testKind } from './testing/kind.ts';
 
@@ -38,7 +38,7 @@ const status: DaemonRolloutStatus = {
 
 describe('the status of a rollout that nobody looks after', () => {
   const now = Date.parse('2026-02-02T00:00:00Z');
-  const retired = retiredStatus(status, 7, 'Nobody looks after it.', now);
+  const retired = unmanagedStatus(status, 7, 'Nobody looks after it.', now);
 
   it('keeps what whoever comes next goes on from, and nothing that speaks of the present', () => {
     const { conditions: _, summary, observedGeneration, ...kept } = retired;
@@ -68,10 +68,10 @@ describe('the status of a rollout that nobody looks after', () => {
   });
 
   it('is retired once, and its generation never falls', () => {
-    assert.equal(makesClaims(status), true);
-    assert.equal(makesClaims(retired), false);
-    assert.equal(makesClaims(undefined), false);
-    assert.deepEqual(retiredStatus(retired, 3, 'Nobody looks after it.', now + 1), retired);
+    assert.equal(saysManaged(status), true);
+    assert.equal(saysManaged(retired), false);
+    assert.equal(saysManaged(undefined), false);
+    assert.deepEqual(unmanagedStatus(retired, 3, 'Nobody looks after it.', now + 1), retired);
   });
 });
 
@@ -87,8 +87,8 @@ it('a rollout object is of interest when a DaemonSet of the kind owns it, in whi
     status,
   });
   const view = (rollout: DaemonRollout) => toRolloutView(rollout, daemonSets);
-  assert.deepEqual(view(object('apps/v1', 'DaemonSet')), { daemonSet: 'edge/app', claims: true });
-  assert.deepEqual(view(object('apps/v1beta2', 'DaemonSet')), { daemonSet: 'edge/app', claims: true });
+  assert.deepEqual(view(object('apps/v1', 'DaemonSet')), { daemonSet: 'edge/app', saysManaged: true });
+  assert.deepEqual(view(object('apps/v1beta2', 'DaemonSet')), { daemonSet: 'edge/app', saysManaged: true });
   assert.equal(view(object('apps.kruise.io/v1alpha1', 'DaemonSet')), undefined);
   assert.equal(view(object('apps/v1', 'Deployment')), undefined);
   assert.equal(view({ ...object('apps/v1', 'DaemonSet'), metadata: {} }), undefined);
@@ -114,7 +114,7 @@ describe('a rollout object is retired', () => {
         },
         status,
       } as KubeObject);
-    const run = () => retire(api.client, testKind, ref, 'm1', clock, new AbortController().signal);
+    const run = () => stopManaging(api.client, testKind, ref, 'm1', clock, new AbortController().signal);
     return { api, uid: set.metadata?.uid ?? '', own, run };
   };
 

@@ -1,7 +1,7 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { KubeClient, Resource } from '../kube/index.ts';
 import { recordedTemplate, type TargetRevision, templateDigest } from '../rollout/index.ts';
-import { type DaemonSetView, daemonSetOf } from './kind.ts';
+import { controllingDaemonSet, type DaemonSetView } from './kind.ts';
 import { controllerRevisions } from './resources.ts';
 
 /** What is kept of a ControllerRevision that a DaemonSet of one kind owns. */
@@ -16,7 +16,7 @@ export const toRevisionView = (
   revision: ControllerRevision,
   resource: Pick<Resource, 'group' | 'kind'>,
 ): RevisionView | undefined => {
-  const owner = daemonSetOf(revision, resource);
+  const owner = controllingDaemonSet(revision, resource);
   const hash = revision.metadata?.labels?.[HASH_LABEL];
   if (!owner || !hash) return undefined;
   return {

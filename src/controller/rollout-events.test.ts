@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { WrittenStatus } from '../rollout/index.ts';
-import { createTeller } from './tell.ts';
+import { createRolloutEvents } from './rollout-events.ts';
 import { testRef } from './testing/kind.ts';
 import { createTestRecorder } from './testing/recorder.ts';
 
 const prepare = () => {
   const { recorder, told, reasons } = createTestRecorder();
-  return { teller: createTeller(recorder, testRef), told, reasons };
+  return { events: createRolloutEvents(recorder, testRef), told, reasons };
 };
 
 type Verdicts = Partial<
@@ -33,8 +33,8 @@ const status = (change: Partial<WrittenStatus> = {}, verdicts: Verdicts = {}): W
 
 describe('what changed between two statuses', () => {
   it('is told about the DaemonSet', () => {
-    const { teller, told } = prepare();
-    teller.written(status({ rollout: 1 }), status());
+    const { events, told } = prepare();
+    events.statusWritten(status({ rollout: 1 }), status());
     assert.deepEqual(
       told.map(({ type, reason }) => `${type} ${reason}`),
       ['Normal RolloutStarted', 'Normal OfflineNodesSkipped'],
@@ -54,8 +54,8 @@ describe('what changed between two statuses', () => {
     ['manual', /6 nodes get app-2 when their pods are deleted/],
   ] as const)
     it(`begins with who updates the nodes under the strategy ${strategy}, offline ones too`, () => {
-      const { teller, told } = prepare();
-      teller.written(status({ rollout: 1 }), status({ strategy }));
+      const { events, told } = prepare();
+      events.statusWritten(status({ rollout: 1 }), status({ strategy }));
       assert.deepEqual(
         told.map(({ reason }) => reason),
         ['RolloutStarted'],
@@ -64,7 +64,7 @@ describe('what changed between two statuses', () => {
     });
 
   it('is nothing where nothing of note did, as after a restart', () => {
-    const { teller, told } = prepare();
+    const { events, told } = prepare();
     const full = status(
       { finishedAt: '2026-01-01T00:01:00Z', resumed: 'h2' },
       {
@@ -74,38 +74,38 @@ describe('what changed between two statuses', () => {
         Stalled: [true, 'InvalidPolicy', 'm'],
       },
     );
-    teller.written(full, { ...full, summary: 'other' });
+    events.statusWritten(full, { ...full, summary: 'other' });
     assert.deepEqual(told, []);
   });
 
   it('is no start where the first target of all is found', () => {
-    const { teller, told } = prepare();
+    const { events, told } = prepare();
     const { startedAt: _, ...found } = status({ rollout: 1, finishedAt: '2026-01-01T00:01:00Z' });
-    teller.written(undefined, found);
+    events.statusWritten(undefined, found);
     assert.deepEqual(told, []);
   });
 
   it('is one completion a rollout, however often nodes return on an older revision', () => {
-    const { teller, reasons } = prepare();
+    const { events, reasons } = prepare();
     const done = status({ finishedAt: '2026-01-01T00:01:00Z' }, { Complete: [true, 'x', ''] });
     const returned = status({ finishedAt: '2026-01-01T00:01:00Z' }, { Complete: [false, 'x', ''] });
-    teller.written(status(), done);
+    events.statusWritten(status(), done);
     for (let round = 0; round < 5; round += 1) {
-      teller.written(done, returned);
-      teller.written(returned, done);
+      events.statusWritten(done, returned);
+      events.statusWritten(returned, done);
     }
     assert.deepEqual(reasons(), ['RolloutCompleted']);
   });
 
   it('tells pauses, halts and resumes', () => {
-    const { teller, reasons } = prepare();
+    const { events, reasons } = prepare();
     const still = status();
     const paused = status({}, { Paused: [true, 'Paused', 'm'] });
     const halted = status({}, { Halted: [true, 'Failures', 'n1'] });
-    teller.written(still, paused);
-    teller.written(paused, halted);
-    teller.written(halted, status({ resumed: 'h2/1' }));
-    teller.written(status({ resumed: 'h2/1' }), status({ resumed: 'h2/2' }));
+    events.statusWritten(still, paused);
+    events.statusWritten(paused, halted);
+    events.statusWritten(halted, status({ resumed: 'h2/1' }));
+    events.statusWritten(status({ resumed: 'h2/1' }), status({ resumed: 'h2/2' }));
     assert.deepEqual(reasons(), [
       'RolloutPaused',
       'RolloutHalted',
@@ -116,15 +116,15 @@ describe('what changed between two statuses', () => {
   });
 
   it('tells each invalid value once, whatever the nodes do meanwhile', () => {
-    const { teller, told } = prepare();
+    const { events, told } = prepare();
     const bad = (value: string, online: number) =>
       status(
         {},
         { Stalled: [true, 'InvalidPolicy', `"${value}" is wrong`], Complete: [false, 'x', `${online} online`] },
       );
-    teller.written(status(), bad('a', 1));
-    teller.written(bad('a', 1), bad('a', 2));
-    teller.written(bad('a', 2), bad('b', 2));
+    events.statusWritten(status(), bad('a', 1));
+    events.statusWritten(bad('a', 1), bad('a', 2));
+    events.statusWritten(bad('a', 2), bad('b', 2));
     assert.deepEqual(
       told.map(({ note }) => note),
       ['"a" is wrong', '"b" is wrong'],
@@ -134,25 +134,26 @@ describe('what changed between two statuses', () => {
 
 describe('what the API server refused', () => {
   it('is told once for a node, a reason and a rollout, whatever else its text says', () => {
-    const { teller, told } = prepare();
-    for (let tries = 0; tries < 5; tries += 1) teller.refused('delete', 'app-1', 'n1', 'Forbidden', `request ${tries}`);
-    teller.refused('delete', 'app-1', 'n1', 'InternalError', 'boom');
-    teller.refused('delete', 'app-2', 'n2', 'Forbidden', 'request 9');
-    teller.fenceFailed('app-1', 'n1', 'Forbidden', 'no');
-    teller.rollbackRefused('app-1', 'Forbidden', 'no');
-    teller.rollbackRefused('app-1', 'Forbidden', 'no again');
+    const { events, told } = prepare();
+    for (let tries = 0; tries < 5; tries += 1)
+      events.podWriteRefused('delete', 'app-1', 'n1', 'Forbidden', `request ${tries}`);
+    events.podWriteRefused('delete', 'app-1', 'n1', 'InternalError', 'boom');
+    events.podWriteRefused('delete', 'app-2', 'n2', 'Forbidden', 'request 9');
+    events.fenceRefused('app-1', 'n1', 'Forbidden', 'no');
+    events.rollbackRefused('app-1', 'Forbidden', 'no');
+    events.rollbackRefused('app-1', 'Forbidden', 'no again');
     assert.equal(told.length, 5);
-    teller.written(status({ rollout: 1 }), status({ nodes: { ...status().nodes, offlineOutdated: 0 } }));
-    teller.refused('delete', 'app-1', 'n1', 'Forbidden', 'request 10');
+    events.statusWritten(status({ rollout: 1 }), status({ nodes: { ...status().nodes, offlineOutdated: 0 } }));
+    events.podWriteRefused('delete', 'app-1', 'n1', 'Forbidden', 'request 10');
     assert.equal(told.length, 7);
   });
 });
 
 it('what was done to a pod is told in the words of the deed', () => {
-  const { teller, told } = prepare();
+  const { events, told } = prepare();
   for (const deed of ['delete', 'change', 'surge', 'retire'] as const) {
-    teller.done(deed, 'app-1', 'n1');
-    teller.refused(deed, 'app-1', 'n1', 'Forbidden', 'no.');
+    events.podWritten(deed, 'app-1', 'n1');
+    events.podWriteRefused(deed, 'app-1', 'n1', 'Forbidden', 'no.');
   }
   assert.deepEqual(
     told.map(({ reason, note }) => `${reason}: ${note}`),
@@ -170,9 +171,9 @@ it('what was done to a pod is told in the words of the deed', () => {
 });
 
 it('a kind tells what is its own, and a warning once for a rollout', () => {
-  const { teller, told } = prepare();
-  teller.tell('Normal', 'SuccessfulCreate', 'Create', 'Created pod app-1 on n1.');
-  for (let tries = 0; tries < 3; tries += 1) teller.once('create n1', 'FailedCreate', 'Create', `try ${tries}`);
+  const { events, told } = prepare();
+  events.tell('Normal', 'SuccessfulCreate', 'Create', 'Created pod app-1 on n1.');
+  for (let tries = 0; tries < 3; tries += 1) events.once('create n1', 'FailedCreate', 'Create', `try ${tries}`);
   assert.deepEqual(
     told.map(({ regarding, type, reason, note }) => [regarding.name, type, reason, note]),
     [
@@ -183,10 +184,10 @@ it('a kind tells what is its own, and a warning once for a rollout', () => {
 });
 
 it('a conflict between annotations is told once', () => {
-  const { teller, reasons } = prepare();
+  const { events, reasons } = prepare();
   const warning = { field: 'f', value: 'v', problem: 'differs', cure: 'remove it' };
-  teller.warning(warning);
-  teller.warning({ ...warning });
-  teller.warning({ ...warning, value: 'w' });
+  events.policyWarning(warning);
+  events.policyWarning({ ...warning });
+  events.policyWarning({ ...warning, value: 'w' });
   assert.deepEqual(reasons(), ['PolicyConflict', 'PolicyConflict']);
 });
