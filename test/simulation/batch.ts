@@ -1,20 +1,26 @@
-import { makePlan } from './make-plan.ts';
-import type { FaultKind, Plan } from './plan.ts';
-import { type Outcome, play } from './play.ts';
-import { addFigures, newTally, type Tally } from './tally.ts';
+import { generatePlan } from './plan/generate-plan.ts';
+import type { FaultKind, Plan } from './plan/plan.ts';
+import { type Outcome, runPlan } from './run-plan.ts';
+import { emptyTotals, mergeSums, type Totals } from './totals.ts';
 
-const rolloutsOf = ({ happenings }: Plan): number => happenings.filter(({ deed }) => deed.do === 'release').length;
+const rolloutsOf = ({ steps }: Plan): number => steps.filter(({ operation }) => operation.do === 'release').length;
 
-const note = (tally: Tally, plan: Plan, outcome: Outcome): void => {
-  tally.plans += 1;
-  tally.rollouts += rolloutsOf(plan);
-  tally.acts += outcome.acts;
-  tally.virtualHours += outcome.tookMs / 3_600_000;
-  for (const [what, times] of outcome.fired) tally.fired[what] = (tally.fired[what] ?? 0) + times;
-  for (const [rule, times] of outcome.checked) tally.checked[rule] = (tally.checked[rule] ?? 0) + times;
-  addFigures(tally.figures, outcome.figures);
-  const [first] = outcome.breaches;
-  if (first) tally.failures.push({ seed: plan.seed, rule: first.rule, text: first.text });
+const addOutcome = (totals: Totals, plan: Plan, outcome: Outcome, cpuSeconds: number): void => {
+  const rollouts = rolloutsOf(plan);
+  totals.plans += 1;
+  totals.rollouts += rollouts;
+  totals.updates += outcome.updates;
+  totals.virtualHours += outcome.tookMs / 3_600_000;
+  totals.cpuSeconds += cpuSeconds;
+  if (plan.nodes === 5) {
+    totals.ofFive.rollouts += rollouts;
+    totals.ofFive.cpuSeconds += cpuSeconds;
+  }
+  totals.fired = mergeSums(totals.fired, outcome.fired);
+  totals.checked = mergeSums(totals.checked, outcome.checked);
+  totals.figures = mergeSums(totals.figures, outcome.figures);
+  const [first] = outcome.violations;
+  if (first) totals.failures.push({ seed: plan.seed, invariant: first.invariant, text: first.text });
 };
 
 const cpuSeconds = (): number => {
@@ -22,23 +28,19 @@ const cpuSeconds = (): number => {
   return (user + system) / 1_000_000;
 };
 
-/** Plays plans of consecutive seeds until so many rollouts are done, or so many plans failed. */
-export const playBatch = async (
+/** Runs the plans of consecutive seeds until so many rollouts are done, or so many plans have failed. */
+export const runBatch = async (
   first: number,
   rollouts: number,
   kinds: readonly FaultKind[],
-  mostFailures = 5,
-): Promise<Tally> => {
-  const tally = newTally();
-  for (let seed = first; tally.rollouts < rollouts && tally.failures.length < mostFailures; seed += 1) {
-    const plan = makePlan(seed, kinds);
+  maxFailures = 5,
+): Promise<Totals> => {
+  const totals = emptyTotals();
+  for (let seed = first; totals.rollouts < rollouts && totals.failures.length < maxFailures; seed += 1) {
+    const plan = generatePlan(seed, kinds);
     const before = cpuSeconds();
-    note(tally, plan, await play(plan));
-    const took = cpuSeconds() - before;
-    tally.cpuSeconds += took;
-    if (plan.nodes !== 5) continue;
-    tally.ofFive.rollouts += rolloutsOf(plan);
-    tally.ofFive.cpuSeconds += took;
+    const outcome = await runPlan(plan);
+    addOutcome(totals, plan, outcome, cpuSeconds() - before);
   }
-  return tally;
+  return totals;
 };

@@ -1,11 +1,11 @@
-import type { CallFault } from './call.ts';
-import type { Breach } from './checker/report.ts';
-import type { Plan } from './plan.ts';
-import { play } from './play.ts';
-import { type Scenario, scenarios } from './scenarios.ts';
+import type { Violation } from './checker/report.ts';
+import type { CallFault } from './network/call.ts';
+import type { Plan } from './plan/plan.ts';
+import { runPlan } from './run-plan.ts';
+import { type Scenario, scenarios } from './scenarios/index.ts';
 
 /** What is done to a process at each of its writes. */
-export interface Ordeal {
+export interface ExploredFault {
   name: string;
   /** Processes of the plan. */
   managers: number;
@@ -15,7 +15,7 @@ export interface Ordeal {
 /** Long enough for another to lead, so that two do at once when it goes on. */
 const ASLEEP_MS = 25_000;
 
-export const ordeals: readonly Ordeal[] = [
+export const exploredFaults: readonly ExploredFault[] = [
   {
     name: 'crash',
     managers: 1,
@@ -34,10 +34,10 @@ export const ordeals: readonly Ordeal[] = [
   },
 ];
 
-export interface Point {
+export interface ExploredPoint {
   scenario: string;
   plan: Plan;
-  breaches: readonly Breach[];
+  violations: readonly Violation[];
 }
 
 /**
@@ -45,14 +45,14 @@ export interface Point {
  * other.
  */
 export async function* explore(
-  ordeal: Ordeal,
+  ordeal: ExploredFault,
   chosen: readonly Scenario[] = scenarios,
   every = 1,
-): AsyncGenerator<Point> {
+): AsyncGenerator<ExploredPoint> {
   for (const [index, { name, plan }] of chosen.entries()) {
     const calm: Plan = { ...plan, managers: ordeal.managers };
-    const { breaches, writes } = await play(calm);
-    yield { scenario: name, plan: calm, breaches };
+    const { violations, writes } = await runPlan(calm);
+    yield { scenario: name, plan: calm, violations };
     // Each scenario begins with another, so that all kinds of writes have their turn.
     for (let write = 1 + (index % every); write <= writes; write += every)
       for (const fault of ordeal.faults) {
@@ -60,7 +60,7 @@ export async function* explore(
         yield {
           scenario: `${name}, ${fault.kind} ${'when' in fault ? fault.when : ''} write ${write}`,
           plan: disturbed,
-          breaches: (await play(disturbed)).breaches,
+          violations: (await runPlan(disturbed)).violations,
         };
       }
   }

@@ -5,15 +5,15 @@ import { fork } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { playBatch } from './batch.ts';
-import { explore, ordeals } from './explore.ts';
-import { makePlan } from './make-plan.ts';
-import { type FaultKind, faultKinds, type Plan } from './plan.ts';
-import { play } from './play.ts';
-import { scenarios } from './scenarios.ts';
-import { shrink } from './shrink.ts';
-import { story } from './story.ts';
-import { add, newTally, type Tally } from './tally.ts';
+import { runBatch } from './batch.ts';
+import { explore, exploredFaults } from './explore.ts';
+import { generatePlan } from './plan/generate-plan.ts';
+import { type FaultKind, faultKinds, type Plan } from './plan/plan.ts';
+import { shrink } from './plan/shrink.ts';
+import { runPlan } from './run-plan.ts';
+import { scenarios } from './scenarios/index.ts';
+import { formatHistory } from './story.ts';
+import { addTotals, emptyTotals, type Totals } from './totals.ts';
 
 const USAGE = `usage: npm run sim -- [options]
 
@@ -67,19 +67,19 @@ const kindsOf = (text: string | undefined): readonly FaultKind[] => {
 };
 
 const replay = async (plan: Plan): Promise<number> => {
-  const first = await play(plan);
-  const [breach] = first.breaches;
-  if (!breach) {
-    console.log(story(plan, await play(plan, true)));
+  const first = await runPlan(plan);
+  const [violation] = first.violations;
+  if (!violation) {
+    console.log(formatHistory(plan, await runPlan(plan, true)));
     console.log(`seed ${plan.seed}: no invariant is broken; digest ${first.digest}`);
     return 0;
   }
-  const { plan: small, runs } = await shrink(plan, breach.rule);
+  const { plan: small, runs } = await shrink(plan, violation.invariant);
   const file = `edgeset-plan-${plan.seed}.json`;
   writeFileSync(file, `${JSON.stringify(small, undefined, 1)}\n`);
-  console.log(story(small, await play(small, true)));
+  console.log(formatHistory(small, await runPlan(small, true)));
   console.log(
-    `made smaller in ${runs} runs, from ${plan.happenings.length} happenings to ${small.happenings.length}; again: npm run sim -- --plan ${file}`,
+    `made smaller in ${runs} runs, from ${plan.steps.length} steps to ${small.steps.length}; again: npm run sim -- --plan ${file}`,
   );
   return 1;
 };
@@ -90,15 +90,15 @@ const STRIDE = 10_000_000;
 /** A plan leaves a lot behind and nothing that stays: the less often that is looked through, the better. */
 const HEAP = ['--min-semi-space-size=64', '--max-semi-space-size=64'];
 
-const inChild = (args: readonly string[]): Promise<Tally> =>
+const inChild = (args: readonly string[]): Promise<Totals> =>
   new Promise((resolve, reject) => {
     const child = fork(import.meta.filename, ['--child', ...args], {
       execArgv: [...process.execArgv, ...HEAP],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
-    let tally: Tally | undefined;
+    let tally: Totals | undefined;
     child.on('message', (message) => {
-      tally = message as Tally;
+      tally = message as Totals;
     });
     child.on('error', reject);
     child.on('exit', (code) =>
@@ -128,14 +128,14 @@ const runMany = async (
 ): Promise<number> => {
   const startedAt = performance.now();
   const share = String(Math.ceil(rollouts / processes));
-  const sum = newTally();
+  const sum = emptyTotals();
   const batches = Array.from({ length: processes }, (_, index) =>
     inChild(['--first', String(first + index * STRIDE), '--rollouts', share, ...(faults ? ['--faults', faults] : [])]),
   );
-  for (const tally of await Promise.all(batches)) add(sum, tally);
+  for (const tally of await Promise.all(batches)) addTotals(sum, tally);
   const seconds = (performance.now() - startedAt) / 1000;
   console.log(
-    `rollouts  ${sum.rollouts} in ${sum.plans} plans, ${sum.acts} acts, ${sum.virtualHours.toFixed(0)} hours of virtual time in ${seconds.toFixed(0)} s: ${(sum.rollouts / seconds / processes).toFixed(1)} a second a process`,
+    `rollouts  ${sum.rollouts} in ${sum.plans} plans, ${sum.updates} updates, ${sum.virtualHours.toFixed(0)} hours of virtual time in ${seconds.toFixed(0)} s: ${(sum.rollouts / seconds / processes).toFixed(1)} a second a process`,
   );
   const rate = (rolled: number, cpu: number): string => (rolled / Math.max(cpu, 1e-6)).toFixed(1);
   console.log(
@@ -147,18 +147,22 @@ const runMany = async (
   console.log(`happened  ${list(Object.fromEntries(happened.filter((each) => !isKind(each))))}`);
   for (const kind of kindsOf(faults)) {
     if ((sum.fired[kind] ?? 0) > 0 || sum.rollouts < LEAST_FOR_ALL_KINDS) continue;
-    sum.failures.push({ seed: first, rule: 'unfired', text: `${kind} was asked for and met nothing in the whole run` });
+    sum.failures.push({
+      seed: first,
+      invariant: 'unfired',
+      text: `${kind} was asked for and met nothing in the whole run`,
+    });
   }
   if (faults === undefined && sum.rollouts >= LEAST_FOR_ALL_KINDS)
-    for (const rule of judged)
-      if ((sum.checked[rule] ?? 0) === 0)
-        sum.failures.push({ seed: first, rule, text: 'was held against nothing in the whole run' });
+    for (const invariant of judged)
+      if ((sum.checked[invariant] ?? 0) === 0)
+        sum.failures.push({ seed: first, invariant, text: 'was held against nothing in the whole run' });
   console.log(`checked   ${list(sum.checked)}`);
   const measured = Object.entries(sum.figures).map(([name, value]) => [name, Math.round(value)] as const);
   console.log(`measured  ${list(Object.fromEntries(measured))}`);
-  for (const { seed, rule, text } of sum.failures)
+  for (const { seed, invariant, text } of sum.failures)
     console.log(
-      `BROKEN    seed ${seed}: ${rule} ${text}\n          npm run sim -- --seed ${seed}${faults ? ` --faults ${faults}` : ''}`,
+      `BROKEN    seed ${seed}: ${invariant} ${text}\n          npm run sim -- --seed ${seed}${faults ? ` --faults ${faults}` : ''}`,
     );
   console.log(`simulation: ${sum.plans - sum.failures.length} passed, ${sum.failures.length} failed`);
   return sum.failures.length > 0 ? 1 : 0;
@@ -171,15 +175,15 @@ const scenariosNamed = (text: string) => {
 };
 
 /** Every so many-th scenario. */
-const explorePart = async (text: string, every: number, part: number, parts: number): Promise<Tally> => {
-  const tally = newTally();
+const explorePart = async (text: string, every: number, part: number, parts: number): Promise<Totals> => {
+  const tally = emptyTotals();
   const mine = scenariosNamed(text).filter((_, index) => index % parts === part);
-  for (const ordeal of ordeals)
-    for await (const { scenario, breaches } of explore(ordeal, mine, every)) {
+  for (const ordeal of exploredFaults)
+    for await (const { scenario, violations } of explore(ordeal, mine, every)) {
       tally.plans += 1;
       tally.fired[ordeal.name] = (tally.fired[ordeal.name] ?? 0) + 1;
-      const [first] = breaches;
-      if (first) tally.failures.push({ seed: 0, rule: first.rule, text: `${scenario}: ${first.text}` });
+      const [first] = violations;
+      if (first) tally.failures.push({ seed: 0, invariant: first.invariant, text: `${scenario}: ${first.text}` });
     }
   return tally;
 };
@@ -187,7 +191,7 @@ const explorePart = async (text: string, every: number, part: number, parts: num
 const exploreAll = async (wanted: string, every: number, processes: number): Promise<number> => {
   const chosen = scenariosNamed(wanted);
   const startedAt = performance.now();
-  const sum = newTally();
+  const sum = emptyTotals();
   const parts = Array.from({ length: processes }, (_, part) =>
     inChild([
       '--explore',
@@ -201,10 +205,10 @@ const exploreAll = async (wanted: string, every: number, processes: number): Pro
       String(processes),
     ]),
   );
-  for (const tally of await Promise.all(parts)) add(sum, tally);
+  for (const tally of await Promise.all(parts)) addTotals(sum, tally);
   const seconds = (performance.now() - startedAt) / 1000;
   console.log(`explored  ${chosen.length} scenarios, points: ${list(sum.fired)}, in ${seconds.toFixed(0)} s`);
-  for (const { rule, text } of sum.failures) console.log(`BROKEN    ${rule} ${text}`);
+  for (const { invariant, text } of sum.failures) console.log(`BROKEN    ${invariant} ${text}`);
   console.log(`exploration: ${sum.plans - sum.failures.length} passed, ${sum.failures.length} failed`);
   return sum.failures.length > 0 ? 1 : 0;
 };
@@ -216,7 +220,7 @@ const main = async (): Promise<number> => {
     return 0;
   }
   const kinds = kindsOf(values.faults);
-  if (values.seed !== undefined) return replay(makePlan(numberOf('seed', values.seed), kinds));
+  if (values.seed !== undefined) return replay(generatePlan(numberOf('seed', values.seed), kinds));
   if (values.plan !== undefined) return replay(JSON.parse(readFileSync(values.plan, 'utf8')) as Plan);
   const rollouts = numberOf('rollouts', values.rollouts);
   const every = numberOf('every', values.every);
@@ -228,7 +232,7 @@ const main = async (): Promise<number> => {
       : runMany(first, rollouts, values.faults, processes);
   const tally = values.explore
     ? await explorePart(values.scenario, every, Number(values.part), processes)
-    : await playBatch(first, rollouts, kinds, numberOf('failures', values.failures));
+    : await runBatch(first, rollouts, kinds, numberOf('failures', values.failures));
   await new Promise((resolve) => process.send?.(tally, resolve));
   return 0;
 };

@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { makePlan } from './make-plan.ts';
-import { faultKinds, type Plan, type Strategy } from './plan.ts';
-import { play } from './play.ts';
+import { generatePlan } from './plan/generate-plan.ts';
+import { faultKinds, type Plan, type Strategy } from './plan/plan.ts';
+import { runPlan } from './run-plan.ts';
 
 /** The first small plan of a seed that is so. */
 const planOf = (fits: (plan: Plan) => boolean): Plan => {
   for (let seed = 1; seed < 5_000; seed += 1) {
-    const plan = makePlan(seed, faultKinds);
-    if (plan.nodes <= 4 && plan.happenings.length > 6 && fits(plan)) return plan;
+    const plan = generatePlan(seed, faultKinds);
+    if (plan.nodes <= 4 && plan.steps.length > 6 && fits(plan)) return plan;
   }
   throw new Error('no seed makes such a plan');
 };
@@ -45,9 +45,9 @@ const plans: readonly { name: string; plan: Plan }[] = [
 
 const digests = `
   import { readFileSync } from 'node:fs';
-  const { play } = await import(process.argv[1]);
+  const { runPlan } = await import(process.argv[1]);
   const told = [];
-  for (const plan of JSON.parse(readFileSync(process.argv[2], 'utf8'))) told.push((await play(plan, true)).digest);
+  for (const plan of JSON.parse(readFileSync(process.argv[2], 'utf8'))) told.push((await runPlan(plan, true)).digest);
   process.stdout.write(JSON.stringify(told));
   process.exit(0);
 `;
@@ -60,15 +60,15 @@ describe('the same plan', () => {
     after(() => rmSync(folder, { recursive: true }));
     const file = join(folder, 'plans.json');
     writeFileSync(file, JSON.stringify(plans.map(({ plan }) => plan)));
-    const args = ['--input-type=module', '--eval', digests, join(import.meta.dirname, 'play.ts'), file];
+    const args = ['--input-type=module', '--eval', digests, join(import.meta.dirname, 'run-plan.ts'), file];
     const { stdout } = await promisify(execFile)(process.execPath, args);
     elsewhere = JSON.parse(stdout) as string[];
   });
 
   for (const [index, { name, plan }] of plans.entries())
     it(`has the same history in another process, byte by byte: ${name}`, async () => {
-      const { digest, lines, breaches } = await play(plan, true);
-      assert.deepEqual(breaches, [], `seed ${plan.seed}`);
+      const { digest, lines, violations } = await runPlan(plan, true);
+      assert.deepEqual(violations, [], `seed ${plan.seed}`);
       assert.ok(lines.length > 100, `${lines.length} lines`);
       assert.equal(elsewhere[index], digest, `seed ${plan.seed}`);
     });

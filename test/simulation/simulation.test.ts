@@ -1,35 +1,35 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { makePlan } from './make-plan.ts';
-import { faultKinds } from './plan.ts';
-import { play } from './play.ts';
+import { generatePlan } from './plan/generate-plan.ts';
+import { faultKinds } from './plan/plan.ts';
+import { runPlan } from './run-plan.ts';
 
 describe('the simulation', () => {
   it('plays the same plan to the same history, byte by byte', async () => {
-    const plan = makePlan(7, faultKinds);
-    const { digest, lines } = await play(plan, true);
+    const plan = generatePlan(7, faultKinds);
+    const { digest, lines } = await runPlan(plan, true);
     assert.ok(lines.length > 100, `${lines.length} lines`);
-    assert.deepEqual(makePlan(7, faultKinds), plan);
-    assert.equal((await play(plan, true)).digest, digest);
-    assert.notEqual((await play(makePlan(8, faultKinds), true)).digest, digest);
+    assert.deepEqual(generatePlan(7, faultKinds), plan);
+    assert.equal((await runPlan(plan, true)).digest, digest);
+    assert.notEqual((await runPlan(generatePlan(8, faultKinds), true)).digest, digest);
   });
 
   it('holds every invariant in its first plans', async () => {
     for (let seed = 1; seed <= 12; seed += 1) {
-      const plan = makePlan(seed, faultKinds);
-      const { breaches, acts } = await play(plan);
-      assert.deepEqual(breaches, [], `seed ${seed}`);
+      const plan = generatePlan(seed, faultKinds);
+      const { violations, updates } = await runPlan(plan);
+      assert.deepEqual(violations, [], `seed ${seed}`);
       // Owners may agree to nothing.
-      assert.ok(acts > 0 || plan.model === 'ota', `seed ${seed}`);
+      assert.ok(updates > 0 || plan.model === 'ota', `seed ${seed}`);
     }
   });
 
   it('plays what owners and their agents do to the same history, too', async () => {
-    const plan = makePlan(1, ['F17']);
+    const plan = generatePlan(1, ['F17']);
     assert.equal(plan.model, 'ota');
-    const { digest, acts, breaches } = await play(plan);
-    assert.deepEqual(breaches, []);
-    assert.ok(acts > 0);
-    assert.equal((await play(plan)).digest, digest);
+    const { digest, updates, violations } = await runPlan(plan);
+    assert.deepEqual(violations, []);
+    assert.ok(updates > 0);
+    assert.equal((await runPlan(plan)).digest, digest);
   });
 });

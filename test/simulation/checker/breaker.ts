@@ -1,8 +1,8 @@
 import type { Node } from 'kubernetes-types/core/v1.d.ts';
-import { type Done, isTakenBack } from './acts.ts';
-import type { Court, Judge } from './judge.ts';
+import type { Check, CheckContext } from './check.ts';
+import { isEligible } from './cluster-state.ts';
 import { nodesOf, termsOf } from './terms.ts';
-import { isEligible } from './truth.ts';
+import { type ExecutedUpdate, isReverted } from './updates.ts';
 
 /** As the defaults of the annotations: fewer than 31 nodes were acted on. */
 const THRESHOLD = 3;
@@ -15,7 +15,7 @@ const GRAIN_MS = 1_000;
 const wentAway = ({ status }: Node): number =>
   Date.parse(status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime ?? '');
 
-interface Last extends Done {
+interface Last extends ExecutedUpdate {
   at: number;
   rollout: number;
 }
@@ -24,8 +24,8 @@ interface Last extends Done {
  * S13: no act begins while nodes that the version failed on, and those that went away soon after they got it, make up the
  * threshold. Both by what the sender was told.
  */
-export const createBreakerJudge = ({ report, truth, now, viewOf, clockOf }: Court) => {
-  const { check, breach } = report;
+export const createBreakerCheck = ({ report, actual, now, viewOf, clockOf }: CheckContext) => {
+  const { check, violation } = report;
   /** The last act on each node. */
   const acts = new Map<string, Last>();
 
@@ -59,7 +59,7 @@ export const createBreakerJudge = ({ report, truth, now, viewOf, clockOf }: Cour
         const isNews = since !== undefined && at - since <= SLACK_MS;
         const isSoon = !isNews && wentAt >= act.at && wentAt - act.at <= WINDOW_MS;
         // Where the act was taken back, it never got the version.
-        if (isSoon && isConcerned() && !isTakenBack(truth, name, act)) away.push(name);
+        if (isSoon && isConcerned() && !isReverted(actual, name, act)) away.push(name);
       }
     }
     return { failed, away };
@@ -67,21 +67,23 @@ export const createBreakerJudge = ({ report, truth, now, viewOf, clockOf }: Cour
 
   return {
     against,
-    sends({ call, what, rollout }) {
+    onUpdateSent({ call, what, rollout }) {
       const view = viewOf(call.process);
       const { daemonSet } = view;
       if (!daemonSet || daemonSet.metadata?.annotations?.['edgeset.io/resume'] !== undefined) return;
       // Which revision it takes for the target is known only once it knows what is asked for.
-      const hash = daemonSet.metadata?.generation === truth.daemonSet?.metadata?.generation ? truth.target : undefined;
+      const hash =
+        daemonSet.metadata?.generation === actual.daemonSet?.metadata?.generation ? actual.target : undefined;
       const { failed, away } = against(call.process, rollout, hash);
       check('S13');
       if (failed.length + away.length >= THRESHOLD)
-        breach('S13', `${what}, while it failed on ${[...failed, ...away].join(', ')}`);
+        violation('S13', `${what}, while it failed on ${[...failed, ...away].join(', ')}`);
       const budget = nodesOf(termsOf(daemonSet).limit, view.nodes.size);
-      if (budget > 0 && failed.length >= budget) breach('S13', `${what}, while ${failed.join(', ')} hold every slot`);
+      if (budget > 0 && failed.length >= budget)
+        violation('S13', `${what}, while ${failed.join(', ')} hold every slot`);
     },
-    acted({ node, kind, pod: { uid, hash }, rollout }) {
+    onUpdateExecuted({ node, kind, pod: { uid, hash }, rollout }) {
       acts.set(node, { kind, uid, hash, at: now(), rollout });
     },
-  } satisfies Judge & { against: unknown };
+  } satisfies Check & { against: unknown };
 };

@@ -1,14 +1,14 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Change } from '../../../src/sim/index.ts';
-import type { Answer, Request } from '../agent.ts';
-import type { Call } from '../call.ts';
+import type { Call } from '../network/call.ts';
+import type { Answer, Request } from '../processes/agent.ts';
+import type { ClusterState, PodState } from './cluster-state.ts';
 import type { Report } from './report.ts';
 import type { AnyDaemonSet } from './terms.ts';
-import type { TruePod, Truth } from './truth.ts';
 
 export interface ConsentOptions {
   report: Report;
-  truth: Truth;
+  actual: ClusterState;
   /** True time, epoch ms. */
   now: () => number;
   /** A process's own time. */
@@ -78,8 +78,8 @@ const approvalIn = (body: unknown): string | undefined => {
  * S12: follows what the owners of nodes were seen to ask, and holds every act on a pod whose owner decides against it.
  * Agents act on native DaemonSets; on Advanced ones they hand on what was decided, and managers act.
  */
-export const createConsentJudge = ({ report, truth, now, clockOf }: ConsentOptions) => {
-  const { breach, check } = report;
+export const createConsentCheck = ({ report, actual, now, clockOf }: ConsentOptions) => {
+  const { violation, check } = report;
   const said = new Map<string, Said>();
   let consents: Consent[] = [];
   /** The DaemonSet as each agent read it last. */
@@ -92,9 +92,9 @@ export const createConsentJudge = ({ report, truth, now, clockOf }: ConsentOptio
   /** The revision that pods get of the DaemonSet as it was at a generation, once that is on record. */
   const revisions = new Map<string, string>();
 
-  const isNative = (): boolean => truth.daemonSet?.apiVersion === 'apps/v1';
+  const isNative = (): boolean => actual.daemonSet?.apiVersion === 'apps/v1';
 
-  const allows = (consent: Consent, pod: TruePod, revision: string, leftAt: number): boolean => {
+  const allows = (consent: Consent, pod: PodState, revision: string, leftAt: number): boolean => {
     const { podUid, answeredAt, voidAt } = consent;
     if (consent.used || consent.node !== pod.node || consent.at > leftAt) return false;
     if (voidAt !== undefined && voidAt < leftAt) return false;
@@ -104,7 +104,7 @@ export const createConsentJudge = ({ report, truth, now, clockOf }: ConsentOptio
     const since = said.get(pod.uid)?.since.get(revision) ?? Number.POSITIVE_INFINITY;
     return consent.atOnce || since <= (answeredAt ?? leftAt);
   };
-  const use = (pod: TruePod, revision: string, leftAt: number): void => {
+  const use = (pod: PodState, revision: string, leftAt: number): void => {
     for (const consent of consents) if (allows(consent, pod, revision, leftAt)) consent.used = true;
     consents = consents.filter(({ used }) => !used);
   };
@@ -122,9 +122,9 @@ export const createConsentJudge = ({ report, truth, now, clockOf }: ConsentOptio
   };
 
   /** An agent takes a pod of a native DaemonSet away. */
-  const takeAway = (call: Call, pod: TruePod, what: string): (() => void) => {
+  const takeAway = (call: Call, pod: PodState, what: string): (() => void) => {
     check('S12');
-    const found: [rule: string, text: string][] = [];
+    const found: [invariant: string, text: string][] = [];
     const { preconditions = {} } = (call.options ?? {}) as {
       preconditions?: { uid?: string; resourceVersion?: string };
     };
@@ -142,27 +142,27 @@ export const createConsentJudge = ({ report, truth, now, clockOf }: ConsentOptio
     if (valid.length === 0 && !isDue(call.process))
       found.push(['S12', `${what} for ${revision} without its owner's decision`]);
     return () => {
-      for (const [rule, text] of found) breach(rule, text);
+      for (const [invariant, text] of found) violation(invariant, text);
       use(pod, revision, call.at);
     };
   };
 
   /** An agent says that the owner agreed. Of native DaemonSets nobody acts on it. */
-  const approve = (call: Call, pod: TruePod, revision: string, what: string): (() => void) | undefined => {
+  const approve = (call: Call, pod: PodState, revision: string, what: string): (() => void) | undefined => {
     if (isNative()) return undefined;
     check('S12');
     const isKept = fresh.get(pod.uid) === revision;
     const isAllowed = isKept || isDue(call.process) || consents.some((each) => allows(each, pod, revision, call.at));
     return () => {
-      if (!isAllowed) breach('S12', `${what} for ${revision} without its owner's decision`);
+      if (!isAllowed) violation('S12', `${what} for ${revision} without its owner's decision`);
       fresh.set(pod.uid, revision);
     };
   };
 
   return {
-    /** To be called with every commit, after it was applied to the truth. */
+    /** To be called with every commit, after it was applied to the actual. */
     commit({ type, resource, object }: Change): void {
-      if (truth.daemonSet && truth.target !== undefined) revisions.set(versionOf(truth.daemonSet), truth.target);
+      if (actual.daemonSet && actual.target !== undefined) revisions.set(versionOf(actual.daemonSet), actual.target);
       if (resource.plural !== 'pods') return;
       const { uid } = object.metadata;
       if (type === 'DELETED') {
@@ -201,7 +201,7 @@ export const createConsentJudge = ({ report, truth, now, clockOf }: ConsentOptio
         at,
         node,
         process,
-        podUid: upgrade ? truth.pods.values().find(({ name }) => name === upgrade[1])?.uid : undefined,
+        podUid: upgrade ? actual.pods.values().find(({ name }) => name === upgrade[1])?.uid : undefined,
         revision,
         atOnce: upgrade !== null && upgrade[2] === undefined,
         answeredAt: undefined,
@@ -233,15 +233,15 @@ export const createConsentJudge = ({ report, truth, now, clockOf }: ConsentOptio
       else willing.delete(node);
     },
     /** A write of an agent to a pod arrives. Returns what to do once it was carried out; undefined: it is no act. */
-    byAgent(call: Call, pod: TruePod): (() => void) | undefined {
+    byAgent(call: Call, pod: PodState): (() => void) | undefined {
       const what = `${call.process} ${call.verb}s ${pod.name} on ${pod.node}`;
       if (call.verb === 'delete') return takeAway(call, pod, what);
       const revision = approvalIn(call.body);
       return revision === undefined ? undefined : approve(call, pod, revision, what);
     },
     /** A manager's act on a pod arrives. Returns what to do once it was carried out. */
-    byManager(call: Call, pod: TruePod, what: string): (() => void) | undefined {
-      if (!isOta(truth.daemonSet)) return undefined;
+    byManager(call: Call, pod: PodState, what: string): (() => void) | undefined {
+      if (!isOta(actual.daemonSet)) return undefined;
       check('S12');
       const { offered = false, reason = 'nothing', revision = '', shut = false } = said.get(pod.uid) ?? {};
       const before = begun.get(pod.uid);
@@ -251,9 +251,9 @@ export const createConsentJudge = ({ report, truth, now, clockOf }: ConsentOptio
       const isSame = before !== undefined && (call.verb === 'patch' ? isOfTheSame : true);
       const isAgreedTo = offered && fresh.get(pod.uid) === revision && (label ?? revision) === revision;
       return () => {
-        if (isNative()) breach('S12', `${what}, whose owner replaces it`);
+        if (isNative()) violation('S12', `${what}, whose owner replaces it`);
         else if (!isAgreedTo && !isSame)
-          breach('S12', `${what} to ${revision} (${reason}) without its owner's decision`);
+          violation('S12', `${what} to ${revision} (${reason}) without its owner's decision`);
         if (!isAgreedTo) return;
         begun.set(pod.uid, revision);
         fresh.delete(pod.uid);
@@ -261,29 +261,29 @@ export const createConsentJudge = ({ report, truth, now, clockOf }: ConsentOptio
       };
     },
     /** Its owner has agreed to the target, and a manager is to act on it. */
-    isAgreed(pod: TruePod): boolean {
+    isAgreed(pod: PodState): boolean {
       const { offered = false, revision, approved } = said.get(pod.uid) ?? {};
-      return isOta(truth.daemonSet) && !isNative() && offered && revision === truth.target && approved === revision;
+      return isOta(actual.daemonSet) && !isNative() && offered && revision === actual.target && approved === revision;
     },
     /** L1 where owners decide: a pod that is left as it is waits for its owner, and says so. */
-    mayStay(pod: TruePod): boolean {
-      if (!isOta(truth.daemonSet) || willing.has(pod.node)) return false;
+    mayStay(pod: PodState): boolean {
+      if (!isOta(actual.daemonSet) || willing.has(pod.node)) return false;
       // Sooner or later a deadline acts in his place.
-      if (!Number.isNaN(deadlineOf(truth.daemonSet))) return false;
+      if (!Number.isNaN(deadlineOf(actual.daemonSet))) return false;
       const { offered = false, revision = '' } = said.get(pod.uid) ?? {};
       // What he was told is kept is carried out; what he has only just asked may be.
       const isKept = consents.some((each) => {
         const isOpen = each.answeredAt === undefined ? now() - each.at < UNDER_WAY_MS : !each.atOnce;
         return isOpen && allows(each, pod, revision, now());
       });
-      return offered && !isKept && revision === truth.target && !pod.terminating && !pod.ended;
+      return offered && !isKept && revision === actual.target && !pod.terminating && !pod.ended;
     },
     /** A pod of the target says that there is nothing to decide. */
-    isTold(pod: TruePod): boolean {
-      if (!isOta(truth.daemonSet)) return true;
+    isTold(pod: PodState): boolean {
+      if (!isOta(actual.daemonSet)) return true;
       const { reason, revision } = said.get(pod.uid) ?? {};
-      return reason === 'UpToDate' && revision === truth.target;
+      return reason === 'UpToDate' && revision === actual.target;
     },
   };
 };
-export type ConsentJudge = ReturnType<typeof createConsentJudge>;
+export type ConsentCheck = ReturnType<typeof createConsentCheck>;

@@ -1,31 +1,41 @@
-/** One breach of an invariant. */
-export interface Breach {
-  rule: string;
+/** One violation of an invariant. */
+export interface Violation {
+  invariant: string;
   at: number;
   text: string;
 }
 
-/** What a figure's name begins with that is no sum. */
-export const MOST = 'most: ';
+/** The name of a figure that is a maximum and not a sum begins with this. */
+const MAXIMUM = 'most: ';
 
-/** Takes down what is found, and how often was looked. `title`: whose it is, where there are several. */
+/** Adds sums up and keeps the largest maximum. */
+export const mergeFigures = (figures: Iterable<Iterable<readonly [string, number]>>): Map<string, number> => {
+  const merged = new Map<string, number>();
+  for (const each of figures)
+    for (const [name, value] of each) {
+      const before = merged.get(name) ?? 0;
+      merged.set(name, name.startsWith(MAXIMUM) ? Math.max(before, value) : before + value);
+    }
+  return merged;
+};
+
+/** Collects violations, and counts how often each invariant was checked. `title` names the DaemonSet where there are several. */
 export const createReport = (now: () => number, title?: string) => {
-  const breaches: Breach[] = [];
+  const violations: Violation[] = [];
   const checked = new Map<string, number>();
   const figures = new Map<string, number>();
   return {
-    breaches: breaches as readonly Breach[],
+    violations: violations as readonly Violation[],
     checked: checked as ReadonlyMap<string, number>,
-    breach: (rule: string, text: string): void =>
-      void breaches.push({ rule, at: now(), text: title === undefined ? text : `${title}: ${text}` }),
-    /** What was measured: sums, or the most that was met. */
     figures: figures as ReadonlyMap<string, number>,
+    violation: (invariant: string, text: string): void =>
+      void violations.push({ invariant, at: now(), text: title === undefined ? text : `${title}: ${text}` }),
+    check: (invariant: string): void => void checked.set(invariant, (checked.get(invariant) ?? 0) + 1),
     figure: (name: string, value: number, as: 'sum' | 'most' = 'sum'): void => {
-      const key = as === 'most' ? `${MOST}${name}` : name;
+      const key = as === 'most' ? `${MAXIMUM}${name}` : name;
       const before = figures.get(key) ?? 0;
       figures.set(key, as === 'most' ? Math.max(before, value) : before + value);
     },
-    check: (rule: string): void => void checked.set(rule, (checked.get(rule) ?? 0) + 1),
   };
 };
 export type Report = ReturnType<typeof createReport>;

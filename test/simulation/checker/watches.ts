@@ -1,4 +1,4 @@
-import type { Court, Judge } from './judge.ts';
+import type { Check, CheckContext } from './check.ts';
 
 /** The longest pause between two tries, its jitter, and what an answer takes. */
 const BACK_WITHIN_MS = 50_000;
@@ -7,8 +7,8 @@ const STORM = 10;
 const MINUTE = 60_000;
 
 /** L8: a watch that has ended is open again within a bound, and not by a storm of lists. */
-export const createWatchesJudge = ({ report, truth, now, processes }: Court): Judge => {
-  const { check, breach } = report;
+export const createWatchesCheck = ({ report, actual, now, processes }: CheckContext): Check => {
+  const { check, violation } = report;
   /** When a watch ended that is not open again; while its process cannot help it, time does not count. */
   const ended = new Map<string, { process: string; at: number }>();
   const snapshots = new Map<string, number[]>();
@@ -17,14 +17,14 @@ export const createWatchesJudge = ({ report, truth, now, processes }: Court): Ju
   /** Each DaemonSet's pods are watched by themselves, and by a judge of their own. */
   const isOfAnother = (watch: string): boolean => {
     const [, label] = /^pods\?app=([^&]*)&/.exec(watch) ?? [];
-    return label !== undefined && label !== truth.daemonSet?.spec?.selector?.matchLabels?.['app'];
+    return label !== undefined && label !== actual.daemonSet?.spec?.selector?.matchLabels?.['app'];
   };
   /** One that is opted out, or goes, is nobody's to watch. */
   const isServed = (): boolean => {
-    const { apiVersion, metadata } = truth.daemonSet ?? {};
+    const { apiVersion, metadata } = actual.daemonSet ?? {};
     const isNative = apiVersion === 'apps/v1';
     const model = metadata?.annotations?.['apps.openyurt.io/update-strategy'];
-    return truth.daemonSet !== undefined && metadata?.deletionTimestamp == null && (!isNative || model !== undefined);
+    return actual.daemonSet !== undefined && metadata?.deletionTimestamp == null && (!isNative || model !== undefined);
   };
 
   /** What was not its own doing is not counted. */
@@ -39,14 +39,15 @@ export const createWatchesJudge = ({ report, truth, now, processes }: Court): Ju
     if (!gap) return;
     check('L8');
     const took = now() - gap.at;
-    if (took > BACK_WITHIN_MS) breach('L8', `${key} was not watched for ${Math.round(took / 1000)} s`);
+    if (took > BACK_WITHIN_MS) violation('L8', `${key} was not watched for ${Math.round(took / 1000)} s`);
   };
   return {
     beforeCommit: look,
-    deed(deed) {
-      if (deed.do === 'disturb' || deed.do === 'restart-api' || deed.do === 'cut') disturbances.push(now());
+    onOperation(operation) {
+      if (operation.do === 'disturb' || operation.do === 'restart-api' || operation.do === 'cut')
+        disturbances.push(now());
     },
-    opens(process, watch, _plural, withSnapshot) {
+    onWatchOpened(process, watch, _plural, withSnapshot) {
       look();
       if (isOfAnother(watch)) return;
       const key = `${process} ${watch}`;
@@ -58,9 +59,9 @@ export const createWatchesJudge = ({ report, truth, now, processes }: Court): Ju
       disturbances = disturbances.filter((at) => now() - at < MINUTE);
       check('L8');
       if (recent.length > STORM + disturbances.length)
-        breach('L8', `${key} was read as a whole ${recent.length} times within a minute`);
+        violation('L8', `${key} was read as a whole ${recent.length} times within a minute`);
     },
-    closes(process, watch) {
+    onWatchClosed(process, watch) {
       if (!isOfAnother(watch) && isServed()) ended.set(`${process} ${watch}`, { process, at: now() });
     },
   };

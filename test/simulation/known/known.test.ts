@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { Plan } from '../plan.ts';
-import { play } from '../play.ts';
+import type { Plan } from '../plan/plan.ts';
+import { runPlan } from '../run-plan.ts';
 
 // Plans that once broke an invariant, made small. They are kept as data: a seed means another plan when the generator changes.
 describe('plans that broke an invariant once', () => {
   for (const file of readdirSync(import.meta.dirname).filter((name) => name.endsWith('.json')))
     it(file.slice(0, -'.json'.length), async () => {
       const plan = JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as Plan;
-      assert.deepEqual((await play(plan)).breaches, []);
+      assert.deepEqual((await runPlan(plan)).violations, []);
     });
 });

@@ -1,10 +1,10 @@
-// Plays plans with a mutant in the code, one after the other, and tells its parent of each breach that may kill it.
+// Plays plans with a mutant in the code, one after the other, and tells its parent of each violation that may kill it.
 // The parent says whether to go on.
 
 import { once } from 'node:events';
-import { play } from '../play.ts';
-import { killOf, quarries, writesIn } from './hunt.ts';
-import { mutants } from './list.ts';
+import { runPlan } from '../run-plan.ts';
+import { candidatePlans, killOf, writesIn } from './hunt.ts';
+import { mutants } from './index.ts';
 import type { Finding, Verdict } from './messages.ts';
 
 const mutant = mutants.find(({ name }) => name === process.env.EDGESET_MUTANT);
@@ -15,14 +15,14 @@ const send = (message: Finding | Verdict): Promise<void> =>
 
 let plans = 0;
 const beside = new Set<string>();
-for await (const { label, plan } of quarries(mutant.hunt ?? { by: 'seeds' }, writesIn)) {
+for await (const { label, plan } of candidatePlans(mutant.hunt ?? { by: 'seeds' }, writesIn)) {
   plans += 1;
-  const outcome = await play(plan);
+  const outcome = await runPlan(plan);
   const kill = killOf(outcome, mutant.breaks);
-  for (const { rule } of outcome.breaches) if (!mutant.breaks.includes(rule)) beside.add(rule);
+  for (const { invariant } of outcome.violations) if (!mutant.breaks.includes(invariant)) beside.add(invariant);
   if (!kill) continue;
   const answered = once(process, 'message');
-  await send({ kind: 'finding', label, plan, rule: kill.rule, text: kill.text, plans });
+  await send({ kind: 'finding', label, plan, invariant: kill.invariant, text: kill.text, plans });
   const [answer] = (await answered) as ['on' | 'stop'];
   if (answer === 'stop') process.exit(0);
 }

@@ -1,10 +1,10 @@
-import { makePlan } from '../make-plan.ts';
-import { faultKinds, type Plan } from '../plan.ts';
-import { type Outcome, play } from '../play.ts';
+import { generatePlan } from '../plan/generate-plan.ts';
+import { faultKinds, type Plan } from '../plan/plan.ts';
+import { type Outcome, runPlan } from '../run-plan.ts';
 import type { Hunt } from './mutant.ts';
 
 /** A plan, and how it is called. */
-export interface Quarry {
+export interface CandidatePlan {
   label: string;
   plan: Plan;
 }
@@ -13,11 +13,14 @@ export interface Quarry {
 const MOST_SEEDS = 150;
 
 /** What is to be played for a mutant, one after the other. `writes`: how many writes managers made in a plan. */
-export async function* quarries(hunt: Hunt, writes: (plan: Plan) => Promise<number>): AsyncGenerator<Quarry> {
+export async function* candidatePlans(
+  hunt: Hunt,
+  writes: (plan: Plan) => Promise<number>,
+): AsyncGenerator<CandidatePlan> {
   switch (hunt.by) {
     case 'seeds': {
       const { faults = faultKinds, most = MOST_SEEDS } = hunt;
-      for (let seed = 1; seed <= most; seed += 1) yield { label: `seed ${seed}`, plan: makePlan(seed, faults) };
+      for (let seed = 1; seed <= most; seed += 1) yield { label: `seed ${seed}`, plan: generatePlan(seed, faults) };
       return;
     }
     case 'plan':
@@ -40,7 +43,7 @@ export async function* quarries(hunt: Hunt, writes: (plan: Plan) => Promise<numb
 }
 
 /** Why the mutant dies of this; undefined: it does not. */
-export const killOf = ({ breaches }: Outcome, breaks: readonly string[]): Outcome['breaches'][number] | undefined =>
-  breaches.find(({ rule }) => breaks.includes(rule));
+export const killOf = ({ violations }: Outcome, breaks: readonly string[]): Outcome['violations'][number] | undefined =>
+  violations.find(({ invariant }) => breaks.includes(invariant));
 
-export const writesIn = async (plan: Plan): Promise<number> => (await play(plan)).writes;
+export const writesIn = async (plan: Plan): Promise<number> => (await runPlan(plan)).writes;

@@ -5,7 +5,7 @@ import { at, history, release, seeds, surge, test } from './plans.ts';
 const killing = history(
   { nodes: 6, minReadySeconds: 60 },
   release(10, 'app:v1--kills-node'),
-  at(400, { do: 'mend' }),
+  at(400, { do: 'recover' }),
   release(401, 'app:v2'),
 );
 
@@ -24,7 +24,7 @@ export const kubernetes: readonly Mutant[] = [
       at(8, { do: 'behave', node: 'node-2', behaviour: 'stuck-terminating' }),
       at(8.5, { do: 'delete-pod', node: 'node-2' }),
       release(10),
-      at(60, { do: 'mend' }),
+      at(60, { do: 'recover' }),
     ),
   },
   {
@@ -101,7 +101,7 @@ export const kubernetes: readonly Mutant[] = [
       at(9, { do: 'lag', watch: 'pods', ms: 60_000, forMs: 60_000 }),
       release(10),
       at(10.3, { do: 'native', how: 'pause' }),
-      at(60, { do: 'mend' }),
+      at(60, { do: 'recover' }),
     ),
   },
   {
@@ -121,7 +121,7 @@ export const kubernetes: readonly Mutant[] = [
       at(40.5, { do: 'lag', watch: 'pods', ms: 5_000 }),
       at(41, { do: 'delete-pod', node: 'node-0' }),
       at(43, { do: 'restart-api' }),
-      at(60, { do: 'mend' }),
+      at(60, { do: 'recover' }),
     ),
   },
   {

@@ -1,11 +1,11 @@
-import type { Plan } from '../plan.ts';
+import type { Plan } from '../plan/plan.ts';
 
-/** Of a child: a breach with the mutant in the code. The parent answers `stop` when the code without it has none. */
+/** Of a child: a violation with the mutant in the code. The parent answers `stop` when the code without it has none. */
 export interface Finding {
   kind: 'finding';
   label: string;
   plan: Plan;
-  rule: string;
+  invariant: string;
   text: string;
   /** Played so far. */
   plans: number;

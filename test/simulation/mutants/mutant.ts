@@ -1,5 +1,5 @@
-import type { CallFault } from '../call.ts';
-import type { FaultKind, Plan } from '../plan.ts';
+import type { CallFault } from '../network/call.ts';
+import type { FaultKind, Plan } from '../plan/plan.ts';
 
 /** What stands at one place of a file, once, and what takes its place. */
 export interface Change {
@@ -28,7 +28,7 @@ export interface Mutant extends Change {
   whose: string;
   /** What is wrong with the code then. */
   story: string;
-  /** The invariants by which it may die: another breach is no kill. Empty where a test file kills it. */
+  /** The invariants by which it may die: another violation is no kill. Empty where a test file kills it. */
   breaks: readonly string[];
   hunt?: Hunt;
   /** Where one place is not enough. */

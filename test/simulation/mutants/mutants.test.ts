@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { mutants } from './list.ts';
-import { misfit } from './plant.ts';
+import { mutants } from './index.ts';
+import { findMismatch } from './load-mutant.ts';
 
 const numbered = (letter: string, last: number): string[] =>
   Array.from({ length: last }, (_, index) => `${letter}${index + 1}`);
@@ -10,7 +10,7 @@ describe('the mutants', () => {
   it('each have their places in the code, once', () => {
     assert.deepEqual(
       mutants.flatMap((mutant) => {
-        const why = misfit(mutant);
+        const why = findMismatch(mutant);
         return why === undefined ? [] : [`${mutant.name}: ${why}`];
       }),
       [],

@@ -1,24 +1,24 @@
-import type { CallFault } from '../call.ts';
-import type { FaultKind, Happening } from '../plan.ts';
-import { planOf, type Shape } from '../scenario.ts';
+import type { CallFault } from '../network/call.ts';
+import type { FaultKind, PlannedStep } from '../plan/plan.ts';
+import { planOf, type Shape } from '../scenarios/scenario.ts';
 import type { Hunt } from './mutant.ts';
 
-export { at, release } from '../scenario.ts';
+export { at, release } from '../scenarios/scenario.ts';
 
 export const recreate: Shape = { kind: 'advanced', strategy: 'recreate' };
 export const inPlace: Shape = { kind: 'advanced', strategy: 'in-place' };
 export const surge: Shape = { kind: 'advanced', strategy: 'surge' };
 
 /** One history shows it. */
-export const history = (shape: Shape, ...happenings: Happening[]): Hunt => ({
+export const history = (shape: Shape, ...steps: PlannedStep[]): Hunt => ({
   by: 'plan',
-  plan: planOf(shape, happenings),
+  plan: planOf(shape, steps),
 });
 
 /** One history shows it, with one of the faults at one of its writes. */
-export const atEachWrite = (faults: readonly CallFault[], shape: Shape, ...happenings: Happening[]): Hunt => ({
+export const atEachWrite = (faults: readonly CallFault[], shape: Shape, ...steps: PlannedStep[]): Hunt => ({
   by: 'points',
-  plan: planOf(shape, happenings),
+  plan: planOf(shape, steps),
   faults,
 });
 

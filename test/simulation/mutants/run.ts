@@ -7,12 +7,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { play } from '../play.ts';
+import { runPlan } from '../run-plan.ts';
 import { killOf } from './hunt.ts';
-import { mutants } from './list.ts';
+import { mutants } from './index.ts';
+import { findMismatch } from './load-mutant.ts';
 import type { Finding, Verdict } from './messages.ts';
 import type { Hunt, Mutant } from './mutant.ts';
-import { misfit } from './plant.ts';
 
 const HERE = import.meta.dirname;
 const ROOT = path.join(HERE, '../../..');
@@ -20,7 +20,7 @@ const ROOT = path.join(HERE, '../../..');
 const LONGEST_MS = 150_000;
 
 type Fate =
-  | { kind: 'killed'; by: string; after: string; rule: string; text: string }
+  | { kind: 'killed'; by: string; after: string; invariant: string; text: string }
   | { kind: 'by hand'; file: string; why: string }
   | { kind: 'survived'; why: string };
 
@@ -53,11 +53,12 @@ const inSimulation = (mutant: Mutant, cache: string): Promise<Fate> =>
         resolve(survived(`${message.plans} plans${beside}`));
         return;
       }
-      const { label, plan, rule, text, plans } = message;
-      const without = await play(plan);
+      const { label, plan, invariant, text, plans } = message;
+      const without = await runPlan(plan);
       // The plan finds what is wrong with the code as it is: it says nothing of the mutant.
       const isOld = killOf(without, mutant.breaks) !== undefined;
-      if (!isOld) resolve({ kind: 'killed', by: label, after: plans === 1 ? '1 plan' : `${plans} plans`, rule, text });
+      if (!isOld)
+        resolve({ kind: 'killed', by: label, after: plans === 1 ? '1 plan' : `${plans} plans`, invariant, text });
       child.send(isOld ? 'on' : 'stop');
     };
     child.on('message', (message) => void hear(message as Finding | Verdict).catch(reject));
@@ -89,11 +90,11 @@ const inTest = async (mutant: Mutant, hunt: Extract<Hunt, { by: 'test' }>, cache
   if (await passes(hunt, environment(mutant, cache), planted)) return survived(`${hunt.file} passes with it`);
   // One that fails in any case says nothing of the mutant.
   if (!(await passes(hunt, environment(mutant, cache), []))) return survived(`${hunt.file} fails without it`);
-  return { kind: 'killed', by: hunt.file, after: '1 run', rule: 'test', text: hunt.only ?? '' };
+  return { kind: 'killed', by: hunt.file, after: '1 run', invariant: 'test', text: hunt.only ?? '' };
 };
 
 const judge = async (mutant: Mutant, cache: string): Promise<Fate> => {
-  const trouble = misfit(mutant);
+  const trouble = findMismatch(mutant);
   if (trouble !== undefined) return survived(trouble);
   const hunt = mutant.hunt ?? { by: 'seeds' };
   if (hunt.by === 'hand') return { kind: 'by hand', file: hunt.file, why: hunt.why };
@@ -103,9 +104,9 @@ const judge = async (mutant: Mutant, cache: string): Promise<Fate> => {
 const tell = ({ name, whose, story, breaks }: Mutant, fate: Fate): string => {
   switch (fate.kind) {
     case 'killed':
-      return fate.rule === 'test'
+      return fate.invariant === 'test'
         ? `elsewhere ${name} (${whose}): ${fate.by}`
-        : `killed    ${name} (${whose}): ${fate.rule} by ${fate.by} after ${fate.after}: ${fate.text.slice(0, 160)}`;
+        : `killed    ${name} (${whose}): ${fate.invariant} by ${fate.by} after ${fate.after}: ${fate.text.slice(0, 160)}`;
     case 'by hand':
       return `elsewhere ${name} (${whose}): ${fate.file}, not run here: ${fate.why}`;
     case 'survived':
@@ -117,7 +118,11 @@ const tell = ({ name, whose, story, breaks }: Mutant, fate: Fate): string => {
 const row = ({ whose, story, breaks }: Mutant, fate: Fate): string => {
   const cells: Record<Fate['kind'], () => string> = {
     killed: () =>
-      fate.kind !== 'killed' ? '' : fate.rule === 'test' ? `\`${fate.by}\` | |` : `${fate.rule} | ${fate.by} |`,
+      fate.kind !== 'killed'
+        ? ''
+        : fate.invariant === 'test'
+          ? `\`${fate.by}\` | |`
+          : `${fate.invariant} | ${fate.by} |`,
     'by hand': () => (fate.kind === 'by hand' ? `\`${fate.file}\`, by hand | |` : ''),
     survived: () => `**survives** (${breaks.join(', ')}) | |`,
   };

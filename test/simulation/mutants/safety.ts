@@ -151,7 +151,7 @@ export const safety: readonly Mutant[] = [
       at(19, { do: 'behave', node: 'node-0', behaviour: 'never-ready' }),
       at(19.6, { do: 'behave', node: 'node-0', behaviour: undefined }),
       at(25.3, { do: 'pause', paused: false }),
-      at(60, { do: 'mend' }),
+      at(60, { do: 'recover' }),
     ),
   },
   {
@@ -226,7 +226,7 @@ export const safety: readonly Mutant[] = [
       at(9, { do: 'pause', paused: true }),
       release(10),
       at(15, { do: 'pause', paused: false }),
-      at(100, { do: 'mend' }),
+      at(100, { do: 'recover' }),
     ),
   },
   {
@@ -244,7 +244,7 @@ export const safety: readonly Mutant[] = [
         replace: 'const offered = wanted === undefined;',
       },
     ],
-    hunt: history({ model: 'ota' }, release(10), at(60, { do: 'will', node: 'node-0', agrees: true })),
+    hunt: history({ model: 'ota' }, release(10), at(60, { do: 'auto-approve', node: 'node-0', agrees: true })),
   },
   {
     name: 'a-decision-for-another-revision',
@@ -267,7 +267,7 @@ export const safety: readonly Mutant[] = [
     hunt: history(
       { nodes: 6, minReadySeconds: 60 },
       release(10, 'app:v1--kills-node'),
-      at(400, { do: 'mend' }),
+      at(400, { do: 'recover' }),
       release(401, 'app:v2'),
     ),
   },

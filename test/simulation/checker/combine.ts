@@ -1,0 +1,57 @@
+import type { Activity, Checker } from './checker.ts';
+import { mergeFigures, type Violation } from './report.ts';
+
+type Hook =
+  | 'onCommit'
+  | 'onSend'
+  | 'onResponse'
+  | 'onFailure'
+  | 'onWatchOpened'
+  | 'onWatchEvent'
+  | 'onWatchClosed'
+  | 'onOperation'
+  | 'onConverged';
+
+/** One checker for all DaemonSets of a run: each DaemonSet has its own checker, and none knows about another. */
+export const combineCheckers = (checkers: readonly Checker[]) => {
+  const all =
+    <H extends Hook>(hook: H) =>
+    (...args: Parameters<Checker[H]>): void => {
+      for (const checker of checkers) (checker[hook] as (...each: typeof args) => void)(...args);
+    };
+  return {
+    get violations(): readonly Violation[] {
+      return checkers.flatMap(({ violations }) => violations);
+    },
+    get checked(): ReadonlyMap<string, number> {
+      return mergeFigures(checkers.map(({ checked }) => checked));
+    },
+    get figures(): ReadonlyMap<string, number> {
+      return mergeFigures(checkers.map(({ figures }) => figures));
+    },
+    get activity(): Activity {
+      return {
+        updates: checkers.reduce((sum, { activity }) => sum + activity.updates, 0),
+        lastWriteAt: Math.max(...checkers.map(({ activity }) => activity.lastWriteAt)),
+      };
+    },
+    onCommit: all('onCommit'),
+    onSend: all('onSend'),
+    onResponse: all('onResponse'),
+    onFailure: all('onFailure'),
+    onWatchOpened: all('onWatchOpened'),
+    onWatchEvent: all('onWatchEvent'),
+    onWatchClosed: all('onWatchClosed'),
+    onOperation: all('onOperation'),
+    onConverged: all('onConverged'),
+    /** A call reaches the server. Returns what to run once it was executed. */
+    onArrival(call: Parameters<Checker['onArrival']>[0]): (() => void) | undefined {
+      const executed = checkers.flatMap((checker) => checker.onArrival(call) ?? []);
+      return executed.length === 0 ? undefined : () => executed.forEach((each) => each());
+    },
+    hasViolations: (): boolean => checkers.some(({ violations }) => violations.length > 0),
+    isFinished: (): boolean => checkers.every((checker) => checker.isFinished()),
+    /** L1, once no fault is left. */
+    unfinished: (): string[] => checkers.flatMap((checker) => checker.unfinished()),
+  };
+};

@@ -1,0 +1,117 @@
+import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { WatchEvent } from '../../../src/kube/index.ts';
+import { isPodOf, isReadyNode, type PodState, toPodState } from './cluster-state.ts';
+import type { AnyDaemonSet } from './terms.ts';
+
+export interface ObservedNode {
+  ready: boolean;
+  /** Since when, by the process's clock; undefined: it was so when the process first heard of the node. */
+  since: number | undefined;
+  node: Node;
+}
+
+/** What one process has been told by its watches, whether it understood it or not. */
+export interface ProcessView {
+  readonly nodes: ReadonlyMap<string, ObservedNode>;
+  podsOn(node: string): readonly PodState[];
+  podNamed(name: string): PodState | undefined;
+  readonly daemonSet: AnyDaemonSet | undefined;
+  /** An answer to the process's own call: it says more of a pod than a watch that is behind. */
+  applyResponse(pod: Pod): void;
+  /** A watch that begins with a snapshot was opened. `watch` names what is selected. */
+  beginSnapshot(watch: string): void;
+  /** An event reached the process. */
+  applyEvent(watch: string, plural: string, event: WatchEvent<object>): void;
+}
+
+/** `now` is the process's own clock; the DaemonSet is told by its group and name. */
+export const createProcessView = ({ group, name }: { group: string; name: string }, now: () => number): ProcessView => {
+  const nodes = new Map<string, ObservedNode>();
+  const pods = new Map<string, Map<string, PodState>>();
+  /** Keys that a snapshot has shown so far. */
+  const shown = new Map<string, Set<string>>();
+  let daemonSet: AnyDaemonSet | undefined;
+  /** Of pods that were answered with, by UID. */
+  const versions = new Map<string, number>();
+  /** Its pods by node; undefined: to be made anew. */
+  let byNode: Map<string, PodState[]> | undefined;
+
+  const tableOf = (watch: string, plural: string): Map<string, unknown> | undefined => {
+    if (plural === 'nodes') return nodes;
+    if (plural !== 'pods') return undefined;
+    const known = pods.get(watch) ?? new Map<string, PodState>();
+    pods.set(watch, known);
+    return known;
+  };
+
+  /** What was there before anybody looked counts from the time that stands in it, and never from one to come. */
+  const seenAt = (watch: string, pod: Pod): number => {
+    const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime;
+    return shown.has(watch) && ready ? Math.min(now(), Date.parse(ready)) : now();
+  };
+
+  return {
+    nodes,
+    podsOn(node) {
+      if (byNode === undefined) {
+        byNode = new Map();
+        for (const table of pods.values())
+          for (const pod of table.values()) {
+            const there = byNode.get(pod.node);
+            if (there) there.push(pod);
+            else byNode.set(pod.node, [pod]);
+          }
+      }
+      return byNode.get(node) ?? [];
+    },
+    podNamed: (podName) =>
+      pods
+        .values()
+        .flatMap((table) => table.values())
+        .find((pod) => pod.name === podName),
+    get daemonSet() {
+      return daemonSet;
+    },
+    applyResponse(pod) {
+      byNode = undefined;
+      const { uid = '', resourceVersion } = pod.metadata ?? {};
+      versions.set(uid, Number(resourceVersion));
+      for (const table of pods.values()) {
+        const known = table.get(uid);
+        if (known) table.set(uid, toPodState(pod, known, now()));
+      }
+    },
+    beginSnapshot: (watch) => void shown.set(watch, new Set()),
+    applyEvent(watch, plural, event) {
+      if (plural === 'daemonsets' && event.type !== 'BOOKMARK') {
+        const object = event.object as AnyDaemonSet;
+        if (object.metadata?.name === name && object.apiVersion?.startsWith(`${group}/`))
+          daemonSet = event.type === 'DELETED' ? undefined : object;
+      }
+      const table = tableOf(watch, plural);
+      if (!table) return;
+      if (plural === 'pods') byNode = undefined;
+      if (event.type === 'BOOKMARK') {
+        const keys = shown.get(watch);
+        if (!event.initialEventsEnd || !keys) return;
+        shown.delete(watch);
+        for (const key of table.keys()) if (!keys.has(key)) table.delete(key);
+        return;
+      }
+      const { metadata } = event.object as Pod;
+      const key = (plural === 'nodes' ? metadata?.name : metadata?.uid) ?? '';
+      if (event.type === 'DELETED' || (plural === 'pods' && !isPodOf(event.object, { group, name }))) {
+        table.delete(key);
+        return;
+      }
+      shown.get(watch)?.add(key);
+      if (plural === 'nodes') {
+        const ready = isReadyNode(event.object);
+        const before = nodes.get(key);
+        const since = before ? (before.ready === ready ? before.since : now()) : undefined;
+        nodes.set(key, { ready, since, node: event.object });
+      } else if (Number(metadata?.resourceVersion) >= (versions.get(key) ?? 0))
+        table.set(key, toPodState(event.object, table.get(key) as PodState | undefined, seenAt(watch, event.object)));
+    },
+  };
+};

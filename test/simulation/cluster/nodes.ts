@@ -1,0 +1,35 @@
+import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
+import { defineResource, type KubeObject } from '../../../src/kube/index.ts';
+import type { EmbeddedCluster } from '../../../src/sim/index.ts';
+
+const core = <T extends KubeObject>(plural: string, kind: string, namespaced: boolean) =>
+  defineResource<T>({ group: '', version: 'v1', plural, kind, namespaced });
+const nodes = core<Node>('nodes', 'Node', false);
+const pods = core<Pod>('pods', 'Pod', true);
+
+/** The nodes of a plan, and what is done to them. What is not there is left alone. */
+export const createNodes = ({ apiServer, addNode }: Pick<EmbeddedCluster, 'apiServer' | 'addNode'>) => {
+  const patch = (name: string, body: object): void => {
+    if (apiServer.find(nodes, { name }) !== undefined) apiServer.patch(nodes, { name }, body, { type: 'merge' });
+  };
+  return {
+    patch,
+    annotate: (name: string, annotations: Record<string, string | null>): void =>
+      patch(name, { metadata: { annotations } }),
+    add(name: string): void {
+      const wave = String(Number(name.slice('node-'.length)) % 2);
+      if (apiServer.find(nodes, { name }) === undefined) addNode(name, { labels: { role: 'edge', wave } });
+    },
+    remove(name: string): void {
+      if (apiServer.find(nodes, { name }) !== undefined) apiServer.delete(nodes, { name });
+    },
+    /** As a user does it by hand, of those with this label `app`. False: there is no pod. */
+    deletePodOn(node: string, app: string): boolean {
+      const name = apiServer.list<Pod>(pods, { labelSelector: `app=${app}` }).find((pod) => pod.spec?.nodeName === node)
+        ?.metadata?.name;
+      if (name === undefined) return false;
+      apiServer.delete(pods, { namespace: 'default', name });
+      return true;
+    },
+  };
+};

@@ -1,0 +1,181 @@
+import { type AdvancedDaemonSet, advancedDaemonSetCrd } from '../../../src/advanced/index.ts';
+import { defineResource } from '../../../src/kube/index.ts';
+import { daemonRolloutCrd } from '../../../src/rollout/index.ts';
+import type { ApiServer } from '../../../src/sim/index.ts';
+import type { DaemonSetPlan, Hook, Plan, Predownload, Strategy } from '../plan/plan.ts';
+
+const crds = defineResource<object>({
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
+});
+const native = defineResource<object>({
+  group: 'apps',
+  version: 'v1',
+  plural: 'daemonsets',
+  kind: 'DaemonSet',
+  namespaced: true,
+});
+const advanced = defineResource<object>({ ...native, group: 'apps.kruise.io', version: 'v1beta1' });
+
+/** What a pod is held by before it is deleted. */
+export const HOLD_LABEL = 'hold';
+export const HOLD_FINALIZER = 'example.com/drain';
+
+/** An integer is written as one. */
+const intOrText = (limit: number | string): number | string => (/^\d+$/.test(String(limit)) ? Number(limit) : limit);
+
+/** The budget that a user's wish comes to: an Advanced DaemonSet has none of zero. */
+export const limitOf = (kind: DaemonSetPlan['kind'], wished: string): string =>
+  kind === 'advanced' && wished === '0' ? '1' : wished;
+
+type Spec = AdvancedDaemonSet['spec'];
+type RollingUpdate = NonNullable<NonNullable<Spec['updateStrategy']>['rollingUpdate']>;
+
+const rollingUpdateOf = (strategy: Strategy, limit: string): RollingUpdate =>
+  strategy === 'surge'
+    ? { rollingUpdateType: 'Standard', maxSurge: intOrText(limit), maxUnavailable: 0 }
+    : {
+        rollingUpdateType: strategy === 'in-place' ? 'InPlaceIfPossible' : 'Standard',
+        maxUnavailable: intOrText(limit),
+        maxSurge: 0,
+      };
+
+const preDeleteOf = ({ by, markPodNotReady }: Hook): NonNullable<Spec['lifecycle']> => ({
+  preDelete: {
+    ...(by === 'label' ? { labelsHandler: { [HOLD_LABEL]: 'yes' } } : { finalizersHandler: [HOLD_FINALIZER] }),
+    markPodNotReady,
+  },
+});
+
+const labelOf = (index: number): string => (index === 0 ? 'app' : `app-${index}`);
+
+/** The DaemonSets of a plan in their order. The first of each kind have the same name. */
+export const setsOf = (plan: Plan): { set: DaemonSetPlan; name: string; label: string }[] => {
+  const count = { native: 0, advanced: 0 };
+  return [plan, ...(plan.others ?? [])].map((set, index) => {
+    const name = labelOf(count[set.kind]);
+    count[set.kind] += 1;
+    return { set, name, label: labelOf(index) };
+  });
+};
+
+export const installDefinitions = (apiServer: ApiServer, plan: Plan): void => {
+  apiServer.create(crds, daemonRolloutCrd);
+  if (setsOf(plan).some(({ set }) => set.kind === 'advanced')) apiServer.create(crds, advancedDaemonSetCrd);
+};
+
+/** One DaemonSet of a plan, and what its user does to it. What is not there is left alone. */
+export const createWorkload = (apiServer: ApiServer, { set, name, label }: ReturnType<typeof setsOf>[number]) => {
+  const isNative = set.kind === 'native';
+  const resource = isNative ? native : advanced;
+  const ref = { namespace: 'default', name };
+  const { hook } = set;
+  /** Each DaemonSet has images of its own. */
+  const ownImage = (next: string): string => next.replace(/^app:/, `${label}:`);
+  let image = ownImage('app:v0');
+  let { strategy, limit } = set;
+
+  const patch = (body: object): void => {
+    if (apiServer.find(resource, ref) === undefined) return;
+    apiServer.patch(resource, ref, body, { type: isNative ? 'strategic' : 'merge' });
+  };
+  const annotate = (annotations: Record<string, string | null>): void => patch({ metadata: { annotations } });
+  const roll = (rollingUpdate: object): void => patch({ spec: { updateStrategy: { rollingUpdate } } });
+  const partitionOf = (nodes: number | string): number | string | undefined =>
+    Number.parseInt(String(nodes), 10) === 0 ? undefined : intOrText(nodes);
+  const template = () => ({
+    metadata: {
+      labels: { app: label, ...(hook?.by === 'label' && { [HOLD_LABEL]: 'yes' }) },
+      ...(hook?.by === 'finalizer' && { finalizers: [HOLD_FINALIZER] }),
+    },
+    spec: { nodeSelector: { role: 'edge' }, containers: [{ name: 'app', image }] },
+  });
+  const partition = partitionOf(set.partition ?? 0);
+  const annotations = () => ({
+    'edgeset.io/settle-seconds': String(set.settleSeconds),
+    ...(isNative && { 'apps.openyurt.io/max-unavailable': limit }),
+    ...((isNative || set.model === 'ota') && { 'apps.openyurt.io/update-strategy': set.model ?? 'auto' }),
+    ...(isNative && partition !== undefined && { 'edgeset.io/partition': String(partition) }),
+    ...(set.predownload && { 'edgeset.io/predownload': set.predownload }),
+    ...(set.parallelism !== undefined && { 'apps.kruise.io/image-predownload-parallelism': set.parallelism }),
+    ...(set.pullSeconds !== undefined && {
+      'apps.kruise.io/image-predownload-timeout-seconds': String(set.pullSeconds),
+    }),
+    ...(hook?.timeoutSeconds !== undefined && { 'edgeset.io/predelete-timeout-seconds': String(hook.timeoutSeconds) }),
+  });
+
+  return {
+    set,
+    name,
+    label,
+    resource,
+    ownImage,
+    create: (): void =>
+      void apiServer.create<object>(resource, {
+        apiVersion: isNative ? 'apps/v1' : 'apps.kruise.io/v1beta1',
+        kind: 'DaemonSet',
+        metadata: { ...ref, annotations: annotations() },
+        spec: {
+          minReadySeconds: set.minReadySeconds,
+          selector: { matchLabels: { app: label } },
+          template: template(),
+          ...(isNative
+            ? { updateStrategy: { type: 'OnDelete' } }
+            : {
+                updateStrategy: {
+                  rollingUpdate: { ...rollingUpdateOf(strategy, limit), ...(partition !== undefined && { partition }) },
+                },
+                ...(hook && { lifecycle: preDeleteOf(hook) }),
+                ...(set.progressive && { scaleStrategy: { partitionedScaling: true } }),
+              }),
+        },
+      }),
+    exists: (): boolean => apiServer.find(resource, ref) !== undefined,
+    delete: (): void => {
+      if (apiServer.find(resource, ref) !== undefined)
+        apiServer.delete(resource, ref, { propagationPolicy: 'Background' });
+    },
+    release(next: string): void {
+      image = ownImage(next);
+      patch({ spec: { template: { spec: { containers: [{ name: 'app', image }] } } } });
+    },
+    setStrategy(next: Strategy): void {
+      strategy = next;
+      if (!isNative) roll(rollingUpdateOf(strategy, limit));
+    },
+    setLimit(next: string): void {
+      limit = limitOf(set.kind, next);
+      if (isNative) annotate({ 'apps.openyurt.io/max-unavailable': limit });
+      else roll(rollingUpdateOf(strategy, limit));
+    },
+    pause: (paused: boolean): void =>
+      isNative ? annotate({ 'edgeset.io/paused': paused ? 'true' : null }) : roll({ paused }),
+    setPartition(nodes: number | string): void {
+      const next = partitionOf(nodes);
+      if (isNative) annotate({ 'edgeset.io/partition': next === undefined ? null : String(next) });
+      else roll({ partition: next ?? 0 });
+    },
+    select: (wave: string | undefined): void =>
+      isNative
+        ? annotate({ 'edgeset.io/node-selector': wave === undefined ? null : `wave=${wave}` })
+        : roll({ selector: wave === undefined ? null : { matchLabels: { wave } } }),
+    setManual: (manual: boolean): void =>
+      isNative
+        ? annotate({ 'apps.openyurt.io/update-strategy': manual ? null : (set.model ?? 'auto') })
+        : patch({ spec: { updateStrategy: { type: manual ? 'OnDelete' : 'RollingUpdate' } } }),
+    setPredownload: (mode: Predownload | 'off'): void => annotate({ 'edgeset.io/predownload': mode }),
+    setHook(on: boolean): void {
+      if (!isNative && hook) patch({ spec: { lifecycle: on ? preDeleteOf(hook) : null } });
+    },
+    setDeadline: (deadline: { at: string; spreadSeconds: number } | undefined): void =>
+      annotate({
+        'edgeset.io/ota-deadline': deadline?.at ?? null,
+        'edgeset.io/ota-deadline-spread': deadline ? `${deadline.spreadSeconds}s` : null,
+      }),
+    resume: (hash: string): void => annotate({ 'edgeset.io/resume': hash }),
+  };
+};
+export type Workload = ReturnType<typeof createWorkload>;

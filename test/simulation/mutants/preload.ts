@@ -1,0 +1,9 @@
+// Plants the mutant that EDGESET_MUTANT names: to be imported before all else, as by `node --import`.
+
+import { mutants } from './index.ts';
+import { loadWith } from './load-mutant.ts';
+
+const name = process.env.EDGESET_MUTANT;
+const mutant = mutants.find((each) => each.name === name);
+if (!mutant) throw new Error(`EDGESET_MUTANT names no mutant: ${name}`);
+loadWith(mutant);

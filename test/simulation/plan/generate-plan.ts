@@ -1,0 +1,244 @@
+import type { Behaviour } from '../../../src/sim/index.ts';
+import { createChance } from '../../sim/chance.ts';
+import type { CallFault } from '../network/call.ts';
+import { createLifecycleGenerator } from './generate-lifecycle.ts';
+import { addOwnerSteps } from './generate-owners.ts';
+import { withoutNoOps } from './no-ops.ts';
+import type { CallMatch, FaultKind, Operation, Plan, PlannedStep, Watched } from './plan.ts';
+
+const budgets = ['1', '1', '2', '3', '10%', '34%', '50%', '100%'] as const;
+const badVersions: readonly Behaviour[] = [
+  'crash-loop',
+  'not-pullable',
+  'never-ready',
+  'dies-after-ready',
+  'failed',
+  'kills-node',
+];
+const badNodes: readonly Behaviour[] = ['slow', 'stuck-terminating', 'never-ready', 'crash-loop'];
+const watched: readonly Watched[] = ['pods', 'nodes', 'daemonsets', 'controllerrevisions', 'daemonrollouts'];
+
+/** A plan by its seed: some rollouts, and while they go on, faults of the given kinds. */
+export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan => {
+  const next = createChance(seed);
+  const chance = {
+    happens: (share: number): boolean => next() < share,
+    /** Both included. */
+    between: (least: number, most: number): number => least + Math.floor(next() * (most - least + 1)),
+  };
+  const one = <T>(items: readonly T[]): T => {
+    const item = items[chance.between(0, items.length - 1)];
+    if (item === undefined) throw new Error('nothing to choose from');
+    return item;
+  };
+  const nodes = chance.happens(0.8) ? chance.between(1, 6) : chance.between(7, 30);
+  const node = (): string => `node-${chance.between(0, nodes - 1)}`;
+  const steps: PlannedStep[] = [];
+  let now = chance.between(8_000, 20_000);
+  /** What is put now is this fault. */
+  let fault: FaultKind | undefined;
+  const put = (at: number, operation: Operation): void => void steps.push({ at, operation, ...(fault && { fault }) });
+  /** Ends a fault, and is none. */
+  const end = (at: number, operation: Operation): void => void steps.push({ at, operation });
+  const soon = (within: number): number => now + chance.between(0, within);
+
+  // Few kinds at a time, and many of each: what they do to each other is then met more often.
+  const focus = Array.from({ length: chance.between(1, 4) }, () => one(kinds));
+  const limit = one(budgets);
+  // Advanced DaemonSets have no other controller that could be late.
+  const kind = focus.includes('F15') ? 'native' : one(['native', 'advanced'] as const);
+  const strategy = kind === 'native' ? 'recreate' : one(['recreate', 'in-place', 'surge'] as const);
+
+  /** Calls that every rollout makes. */
+  const calls: readonly CallMatch[] = [
+    { verb: strategy === 'in-place' ? 'patch' : 'delete', plural: 'pods' },
+    ...(strategy === 'surge' ? [{ verb: 'create', plural: 'pods' } as const] : []),
+    { verb: 'update', plural: 'daemonrollouts' },
+    {},
+  ];
+  const callFault = (what: CallFault): void => put(soon(6_000), { do: 'call-fault', fault: what, of: one(calls) });
+  const inject: Record<FaultKind, () => void> = {
+    F1: () =>
+      callFault(
+        chance.happens(0.7)
+          ? { kind: 'refuse', status: one([409, 410, 422, 429, 500, 503] as const) }
+          : { kind: one(['reset-request', 'lose-request', 'truncate'] as const) },
+      ),
+    F2: () => {
+      if (chance.happens(0.8))
+        return callFault({ kind: one(['lose-answer', 'reset-answer', 'lose-request'] as const) });
+      return put(soon(6_000), { do: 'cut', who: 'leader', forMs: chance.between(1_000, 60_000) });
+    },
+    F3: () => callFault({ kind: 'crash', when: one(['before', 'after'] as const) }),
+    F4: () => {
+      if (chance.happens(0.8))
+        return callFault({ kind: 'stop', when: one(['before', 'after'] as const), ms: chance.between(5_000, 60_000) });
+      return put(soon(6_000), { do: 'stop', who: 'leader', forMs: chance.between(5_000, 60_000) });
+    },
+    F5: () =>
+      put(soon(4_000), {
+        do: 'lag',
+        watch: one(watched),
+        ms: chance.between(100, 60_000),
+        forMs: chance.between(2_000, 60_000),
+      }),
+    F6: () =>
+      put(soon(6_000), {
+        do: 'disturb',
+        watch: one(watched),
+        how: one(['drop', 'silence', 'gone', 'reset', 'truncate'] as const),
+      }),
+    F7: () => put(soon(6_000), { do: 'disturb', watch: one(watched), how: 'duplicate' }),
+    F8: () =>
+      put(soon(6_000), {
+        do: 'restart-api',
+        behindMs: chance.between(200, 20_000),
+        // Long enough for watches to come back meanwhile.
+        forMs: chance.between(3_000, 15_000),
+      }),
+    F9: () => {
+      const which = node();
+      const at = soon(8_000);
+      const back = at + chance.between(1_000, 90_000);
+      switch (chance.between(0, 5)) {
+        case 0:
+          put(at, { do: 'delete-node', node: which });
+          end(back, { do: 'create-node', node: which });
+          return;
+        case 1:
+          return put(at, { do: 'recreate-node', node: which });
+        case 2:
+          put(at, { do: 'label', node: which, role: 'other' });
+          end(back, { do: 'label', node: which, role: 'edge' });
+          return;
+        case 3:
+          put(at, { do: 'taint', node: which, effect: one(['NoSchedule', 'NoExecute'] as const) });
+          end(back, { do: 'taint', node: which, effect: undefined });
+          return;
+        default:
+          put(at, { do: 'offline', node: which });
+          end(back, { do: 'online', node: which });
+      }
+    },
+    F10: () => {
+      const which = node();
+      const at = now + chance.between(200, 4_000);
+      put(at, { do: 'offline', node: which });
+      end(at + chance.between(45_000, 400_000), { do: 'online', node: which });
+    },
+    F11: () => {
+      const which = node();
+      if (chance.happens(0.5)) return put(now - chance.between(-6_000, 3_000), { do: 'delete-pod', node: which });
+      const at = soon(5_000);
+      put(at, { do: 'behave', node: which, behaviour: one(badNodes) });
+      end(at + chance.between(5_000, 60_000), { do: 'behave', node: which, behaviour: undefined });
+    },
+    F12: () => {
+      put(soon(2_000), { do: 'release', image: `app:bad-${chance.between(1, 9)}--${one(badVersions)}` });
+      // Killed nodes stay away until somebody mends them.
+      now += chance.between(5_000, 120_000);
+    },
+    F13: () => {
+      put(now, { do: 'skew', ms: chance.between(-600_000, 600_000) });
+      put(soon(4_000) + 1, { do: 'crash', who: 'leader' });
+    },
+    F14: () => {
+      switch (chance.between(0, 5)) {
+        case 0:
+          return put(soon(6_000), { do: 'budget', limit: one([...budgets, '0']) });
+        case 1: {
+          const at = soon(5_000);
+          put(at, { do: 'pause', paused: true });
+          return end(at + chance.between(1_000, 30_000), { do: 'pause', paused: false });
+        }
+        case 2: {
+          const at = soon(5_000);
+          put(at, { do: 'partition', nodes: chance.between(1, nodes) });
+          return end(at + chance.between(1_000, 30_000), { do: 'partition', nodes: 0 });
+        }
+        case 3:
+          return put(soon(6_000), { do: 'recreate-set' });
+        default:
+          return put(soon(6_000), { do: 'release', image: `app:v${chance.between(1, 4)}` });
+      }
+    },
+    F15: () => {
+      const at = soon(3_000);
+      put(
+        at,
+        chance.happens(0.5)
+          ? { do: 'native', how: 'pause' }
+          : { do: 'native', how: 'lag', ms: chance.between(100, 10_000) },
+      );
+      end(at + chance.between(1_000, 40_000), { do: 'native', how: 'resume' });
+      end(at + 41_000, { do: 'native', how: 'lag', ms: 0 });
+    },
+    F16: () => put(soon(6_000), { do: 'burst', changes: chance.happens(0.05) ? 10_000 : chance.between(100, 1_000) }),
+    F17: () => {
+      const which = node();
+      const at = soon(8_000);
+      const wait = chance.between(0, 2_000);
+      switch (chance.between(0, 3)) {
+        case 0:
+          return put(at, { do: 'owner', node: which, ask: { ask: 'again' }, times: chance.between(1, 3) });
+        case 1:
+          return put(at, { do: 'owner', node: which, ask: { ask: 'approve-older' } });
+        case 2: {
+          const ask = one(['upgrade', 'approve'] as const);
+          return put(at, { do: 'owner', node: which, ask: { ask }, times: chance.between(2, 4) });
+        }
+        default:
+          end(at, { do: 'agent', node: which, how: 'cut', forMs: chance.between(3_000, 60_000) });
+          return put(at + wait, {
+            do: 'owner',
+            node: which,
+            ask: { ask: one(['queue', 'upgrade', 'approve'] as const) },
+          });
+      }
+    },
+  };
+
+  const releases = chance.between(1, 3);
+  for (let release = 1; release <= releases; release += 1) {
+    put(now, { do: 'release', image: `app:v${release}` });
+    for (let faults = chance.between(0, 6); faults > 0; faults -= 1) {
+      fault = one(focus);
+      inject[fault]();
+      fault = undefined;
+    }
+    now += chance.between(3_000, 60_000);
+  }
+  // Whatever was broken is mended, and a good version set.
+  const over = Math.max(now, ...steps.map(({ at }) => at)) + 1_000;
+  put(over, { do: 'recover' });
+  put(over + 1_000, { do: 'release', image: 'app:final' });
+  const terms = {
+    seed,
+    nodes,
+    managers: focus.includes('F4') || chance.happens(0.5) ? 2 : 1,
+    kind,
+    strategy,
+    limit,
+    settleSeconds: one([0, 2, 10]),
+    minReadySeconds: one([0, 0, 0, 5]),
+    ...(focus.includes('F4') && chance.happens(0.4) && { clocksApartMs: one([-600_000, 600_000]) }),
+  };
+  // Only owners can ask for something twice.
+  const model = focus.includes('F17') || chance.happens(0.2) ? 'ota' : 'auto';
+  if (model === 'ota') {
+    const news = steps.filter(({ operation }) => operation.do === 'release').map(({ at }) => at);
+    addOwnerSteps({ chance, one, nodes, releases: news, put });
+    // Owners may leave such a version where it is, and then it kills nodes for ever: the end would be no end of faults.
+    for (const { operation } of steps)
+      if (operation.do === 'release') operation.image = operation.image.replace('--kills-node', '--failed');
+  }
+  const lifecycles = createLifecycleGenerator({ chance, one, nodes, budgets, over, put });
+  const first = { ...terms, model, ...lifecycles.traits({ kind, model }) } as const;
+  lifecycles.walk(first, 0);
+  const others = lifecycles.others(model);
+  return withoutNoOps({
+    ...first,
+    ...(others.length > 0 && { others }),
+    steps: steps.toSorted((a, b) => a.at - b.at),
+  });
+};

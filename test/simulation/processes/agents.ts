@@ -1,0 +1,239 @@
+import type { Handler } from '../../../src/agent/http/index.ts';
+import { type ClockSkew, createClockSkew } from '../../../src/agent/index.ts';
+import type { KubeClient } from '../../../src/kube/index.ts';
+import { type Clock, createLogger, type Logger, silentLogger } from '../../../src/runtime/index.ts';
+import { createChance } from '../../sim/chance.ts';
+import type { ConsentCheck } from '../checker/consent.ts';
+import type { AnyDaemonSet } from '../checker/terms.ts';
+import type { CallFault } from '../network/call.ts';
+import type { ProcessObserver } from '../network/connection.ts';
+import { createLink, type Link } from '../network/link.ts';
+import type { Operation } from '../plan/plan.ts';
+import { type Answer, type Request, request, runAgent } from './agent.ts';
+import { createDeviceDisk, type DeviceDisk } from './disk.ts';
+import { createMachine, type Machine } from './machine.ts';
+import { createOwner, type Owner } from './owner.ts';
+
+export type AgentOperation = Extract<Operation, { do: 'agent' | 'owner' | 'auto-approve' }>;
+
+export interface AgentProcess {
+  identity: string;
+  node: string;
+  machine: Machine;
+  link: Link;
+  serverTime: ClockSkew;
+}
+
+export interface AgentsOptions {
+  time: Clock;
+  seed: number;
+  latencyMs: number;
+  restartMs: number;
+  /** The process's way to the API server. */
+  connect: (process: AgentProcess, told: ProcessObserver) => KubeClient;
+  /** Asked once a record that an agent makes durable. */
+  diskFault: (process: string) => CallFault | undefined;
+  consent: ConsentCheck;
+  say: (line: string) => void;
+  /** What agents log is recorded too. */
+  words: boolean;
+}
+
+/** A device, whatever process runs on it. */
+interface Device {
+  node: string;
+  disk: DeviceDisk;
+  owner: Owner;
+  random: () => number;
+  process: AgentProcess | undefined;
+  handler: Handler | undefined;
+  offline: boolean;
+  skewMs: number;
+  started: number;
+}
+
+/** A caller waits so long for an answer. */
+const PATIENCE_MS = 15_000;
+
+/** The agents that ship, one on each node, and the owners who use them. */
+export const createAgents = (options: AgentsOptions) => {
+  const { time, seed, connect, consent, say } = options;
+  const devices = new Map<string, Device>();
+
+  const toldTo = ({ identity, serverTime }: AgentProcess): ProcessObserver => ({
+    onResponse(call, object) {
+      // An answer names the time in whole seconds.
+      serverTime.observe({ serverTime: Math.floor(time.now() / 1000) * 1000 });
+      // A watch that is opened brings nothing yet.
+      const isRead = call.verb === 'get' && call.ref !== undefined;
+      if (isRead && call.resource?.plural === 'daemonsets') consent.told(identity, object as AnyDaemonSet);
+    },
+    onFailure: () => undefined,
+    onWatchOpened: () => undefined,
+    onWatchClosed: () => undefined,
+    onWatchEvent: () => undefined,
+  });
+
+  const start = (device: Device): void => {
+    const { node } = device;
+    device.started += 1;
+    const identity = `agent-${device.started} of ${node}`;
+    const machine = createMachine({
+      name: identity,
+      time,
+      skewMs: device.skewMs,
+      killed() {
+        say(`${identity} dies`);
+        device.process = undefined;
+        device.handler = undefined;
+        time.timer(options.restartMs, () => start(device));
+      },
+    });
+    const { random } = device;
+    const link = createLink({ time, random, latencyMs: options.latencyMs });
+    if (device.offline) link.cut(() => undefined);
+    const process: AgentProcess = { identity, node, machine, link, serverTime: createClockSkew(machine.clock) };
+    device.process = process;
+    const log: Logger = options.words
+      ? createLogger({
+          write: (line) => say(`${identity} says ${line}`),
+          now: () => machine.clock.now(),
+          format: 'text',
+        })
+      : silentLogger;
+    const disk = device.disk.mount({ time, machine, faultOf: () => options.diskFault(identity) });
+    say(`${identity} starts`);
+    runAgent(
+      {
+        client: connect(process, toldTo(process)),
+        env: { clock: machine.clock, random, log },
+        node,
+        disk,
+        serverTime: process.serverTime,
+        serves(handler) {
+          device.handler = handler;
+        },
+      },
+      new AbortController().signal,
+    ).catch((error: unknown) => {
+      say(`${identity} ended: ${String(error)}`);
+      machine.kill();
+    });
+  };
+
+  /** One request of an owner, from the press of a button to the answer, or to the end of his patience. */
+  const send = (device: Device, asked: Request): Promise<Answer | undefined> =>
+    new Promise((resolve) => {
+      const { process, handler, node } = device;
+      if (!process || !handler) {
+        resolve(undefined);
+        return;
+      }
+      let waits = true;
+      const end = (answer: Answer | undefined): void => {
+        if (!waits) return;
+        waits = false;
+        patience.cancel();
+        resolve(answer);
+      };
+      const patience = time.timer(PATIENCE_MS, () => end(undefined));
+      process.machine.deliver(() => {
+        const isRead = asked.method === 'GET';
+        if (!isRead) say(`owner of ${node} ${asked.method} ${asked.path} ${asked.body ?? ''}`);
+        const answered = consent.asked(node, process.identity, asked);
+        const ask = async (): Promise<void> => {
+          try {
+            const answer = await request(handler, asked, () => waits);
+            if (!isRead) say(`owner of ${node} hears ${answer.status} ${answer.text}`);
+            answered(answer);
+            end(answer);
+          } catch (error) {
+            say(`${process.identity} ended: ${String(error)}`);
+            process.machine.kill();
+          }
+        };
+        void ask();
+      });
+    });
+
+  const add = (node: string): void => {
+    if (devices.has(node)) return;
+    const number = devices.size + 1;
+    const device: Device = {
+      node,
+      disk: createDeviceDisk(),
+      owner: createOwner({ time, send: (asked) => send(device, asked), offsetMs: number * 300 }),
+      random: createChance(seed * 1_000 + number),
+      process: undefined,
+      handler: undefined,
+      offline: false,
+      skewMs: 0,
+      started: 0,
+    };
+    devices.set(node, device);
+    start(device);
+  };
+
+  const running = (): AgentProcess[] => [...devices.values()].flatMap(({ process }) => process ?? []);
+
+  const setOffline = (device: Device, offline: boolean, onEffect: () => void): void => {
+    device.offline = offline;
+    if (offline) device.process?.link.cut(onEffect);
+    else device.process?.link.restore();
+  };
+  const disturb = (device: Device, operation: Extract<AgentOperation, { do: 'agent' }>, onEffect: () => void): void => {
+    const { process } = device;
+    if (process) onEffect();
+    switch (operation.how) {
+      case 'skew':
+        device.skewMs = operation.ms;
+        return;
+      case 'cut':
+        setOffline(device, true, onEffect);
+        time.timer(operation.forMs, () => setOffline(device, false, onEffect));
+        return;
+      case 'crash':
+        return process?.machine.kill();
+      case 'cut-power':
+        process?.machine.kill();
+        return device.disk.cutPower(() => device.random() < 0.5);
+      case 'stop':
+        process?.machine.pause();
+        time.timer(operation.forMs, () => process?.machine.resume());
+        return;
+    }
+  };
+
+  return {
+    add,
+    processOf: (identity: string): AgentProcess | undefined => running().find((each) => each.identity === identity),
+    links: (): readonly Link[] => running().map(({ link }) => link),
+    /** The node's link to the API server is down, or up again. */
+    online(node: string, isOnline: boolean): void {
+      const device = devices.get(node);
+      if (device && device.offline === isOnline) setOffline(device, !isOnline, () => undefined);
+    },
+    /** `met` is called when it has met something. */
+    carryOut(operation: AgentOperation, onEffect: () => void): void {
+      const device = devices.get(operation.node);
+      if (!device) return;
+      switch (operation.do) {
+        case 'agent':
+          return disturb(device, operation, onEffect);
+        case 'auto-approve':
+          consent.will(operation.node, operation.agrees);
+          return device.owner.setAutoApprove(operation.agrees);
+        case 'owner':
+          return void device.owner.request(operation.ask, operation.times ?? 1).then((isSent) => isSent && onEffect());
+      }
+    },
+    recover(): void {
+      for (const device of devices.values()) {
+        setOffline(device, false, () => undefined);
+        device.skewMs = 0;
+        device.process?.machine.resume();
+      }
+    },
+  };
+};
+export type Agents = ReturnType<typeof createAgents>;

@@ -1,0 +1,93 @@
+import type { StateFiles } from '../../../src/agent/pods/index.ts';
+import type { JournalFile, JournalFiles } from '../../../src/agent/storage/index.ts';
+import { afterPowerCut, createDisk, type Disk, type DiskOp } from '../../../src/agent/storage/testing/index.ts';
+import type { Clock } from '../../../src/runtime/index.ts';
+import type { CallFault } from '../network/call.ts';
+import type { Machine } from './machine.ts';
+
+/** One way of a request to the disk, or of its answer. Ms. */
+const LATENCY_MS = 1;
+
+export interface MountOptions {
+  time: Clock;
+  machine: Machine;
+  /** Asked once a record that is made durable. */
+  faultOf: () => CallFault | undefined;
+}
+
+/** What a process sees of the disk. */
+export interface Mount {
+  journal: JournalFiles;
+  state: StateFiles;
+}
+
+/** The disk of one device: it outlives the processes that write to it. */
+export interface DeviceDisk {
+  /** For one process: a request of it takes time, and an answer reaches it as its machine lets it. */
+  mount(options: MountOptions): Mount;
+  /** Of what was not synced, this much stays. */
+  cutPower(keep: (op: DiskOp) => boolean): void;
+}
+
+export const createDeviceDisk = (): DeviceDisk => {
+  let disk: Disk = createDisk();
+  const texts = new Map<string, string>();
+
+  return {
+    mount({ time, machine, faultOf }) {
+      const travel = (): Promise<void> =>
+        new Promise((resolve) => void time.timer(LATENCY_MS, () => machine.deliver(resolve)));
+      const slowly = async <T>(work: () => Promise<T>): Promise<T> => {
+        await travel();
+        const result = await work();
+        await travel();
+        return result;
+      };
+      const stop = (ms: number): void => {
+        machine.pause();
+        time.timer(ms, () => machine.resume());
+      };
+      /** A process that dies, or is stopped, before or after what it wrote is durable. */
+      const sync = async (work: () => Promise<void>): Promise<void> => {
+        const fault = faultOf();
+        if (fault?.kind === 'crash' && fault.when === 'before') machine.kill();
+        if (fault?.kind === 'stop' && fault.when === 'before') stop(fault.ms);
+        await travel();
+        await work();
+        if (fault?.kind === 'crash' && fault.when === 'after') machine.kill();
+        if (fault?.kind === 'stop' && fault.when === 'after') stop(fault.ms);
+        await travel();
+      };
+      const through = (file: JournalFile): JournalFile => ({
+        write: (bytes, position) => slowly(() => file.write(bytes, position)),
+        truncate: (length) => slowly(() => file.truncate(length)),
+        sync: () => sync(() => file.sync()),
+        close: () => file.close(),
+      });
+      const now = disk;
+      return {
+        journal: {
+          prepare: (dir) => slowly(() => now.prepare(dir)),
+          read: (file) => slowly(() => now.read(file)),
+          list: (dir) => slowly(() => now.list(dir)),
+          create: (file) => slowly(async () => through(await now.create(file))),
+          open: (file) => slowly(async () => through(await now.open(file))),
+          rename: (from, to) => slowly(() => now.rename(from, to)),
+          remove: (file) => slowly(() => now.remove(file)),
+          syncDirectory: (dir) => slowly(() => now.syncDirectory(dir)),
+        },
+        state: {
+          read: (file) => texts.get(file),
+          replace: (file, text) =>
+            slowly(() => {
+              texts.set(file, text);
+              return Promise.resolve();
+            }),
+        },
+      };
+    },
+    cutPower(keep) {
+      disk = createDisk(afterPowerCut(disk.ops, keep));
+    },
+  };
+};

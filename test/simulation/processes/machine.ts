@@ -1,0 +1,76 @@
+import type { Clock } from '../../../src/runtime/index.ts';
+
+/**
+ * Where one process runs. All that can wake the process goes through it: timers, answers and watch events. So a stopped
+ * machine holds a process as SIGSTOP does, and a killed one ends it as SIGKILL does: no line of it runs any more.
+ */
+export interface Machine {
+  readonly name: string;
+  /** The process's own time: off by as much as its machine's clock was when it began. */
+  readonly clock: Clock;
+  readonly state: 'running' | 'paused' | 'dead';
+  pause(): void;
+  resume(): void;
+  kill(): void;
+  /** Lets the process hear of something: at once, when it is resumed, or never. */
+  deliver(work: () => void): void;
+}
+
+export interface MachineOptions {
+  name: string;
+  time: Clock;
+  /** How far its clock is off, ms. */
+  skewMs: number;
+  /** Called when it is killed. */
+  killed: () => void;
+}
+
+export const createMachine = ({ name, time, skewMs, killed }: MachineOptions): Machine => {
+  let state: Machine['state'] = 'running';
+  let held: (() => void)[] = [];
+
+  const deliver = (work: () => void): void => {
+    if (state === 'running') work();
+    else if (state === 'paused') held.push(work);
+  };
+  return {
+    name,
+    clock: {
+      now: () => time.now() + skewMs,
+      timer: (delayMs, fire) => {
+        let cancelled = false;
+        const timer = time.timer(delayMs, () =>
+          deliver(() => {
+            if (!cancelled) fire();
+          }),
+        );
+        return {
+          cancel() {
+            cancelled = true;
+            timer.cancel();
+          },
+        };
+      },
+    },
+    get state() {
+      return state;
+    },
+    pause() {
+      if (state === 'running') state = 'paused';
+    },
+    resume() {
+      if (state !== 'paused') return;
+      state = 'running';
+      const waiting = held;
+      held = [];
+      for (const work of waiting) deliver(work);
+    },
+    kill() {
+      if (state === 'dead') return;
+      state = 'dead';
+      held = [];
+      killed();
+    },
+    deliver,
+  };
+};
