@@ -13,7 +13,7 @@ if (!thrifty && typeof process.execve === 'function') {
   process.execve(process.execPath, args, { ...process.env, MALLOC_ARENA_MAX: '1' });
 }
 
-const { agentMain } = await import('../src/cli/agent-main.ts');
+const { agentMain } = await import('../src/cli/agent.ts');
 const { processIo } = await import('../src/cli/io.ts');
 
 setTimeout(() => globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' }), STARTED_MS).unref();

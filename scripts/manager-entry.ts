@@ -1,7 +1,7 @@
 // Where the bundled manager begins.
 
 import { processIo } from '../src/cli/io.ts';
-import { managerMain } from '../src/cli/manager-main.ts';
+import { managerMain } from '../src/cli/manager.ts';
 
 const code = await managerMain(process.argv.slice(2), processIo(Math.random));
 // As in bin/edgeset.ts: a failure may leave work behind that would hold the process.

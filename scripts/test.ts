@@ -26,7 +26,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
       'src/**/*.test.ts',
       'scripts/**/*.test.ts',
       'web/**/*.test.ts',
-      'test/agent/**/*.test.ts',
+      'test/{agent,deploy}/**/*.test.ts',
       'test/sim/{advanced,advanced-api,advanced-pods,agent,conformance,determinism,oracle,plugin}.test.ts',
       'test/simulation/**/*.test.ts',
     ],

@@ -1,22 +1,32 @@
-import { stringify } from 'yaml';
-import { daemonRolloutCrd } from '../rollout/index.ts';
 import { OptionError } from '../runtime/index.ts';
+import type { AddCommand } from './program.ts';
 
-/** What each controller serves, besides the rollout objects that all of them write; loaded when it is asked for. */
-const served: Readonly<Record<string, () => Promise<readonly object[]>>> = {
+/** The CRDs of each controller, besides the DaemonRollout that all of them write. Loaded on demand. */
+const crdsOf: Readonly<Record<string, () => Promise<readonly object[]>>> = {
   native: () => Promise.resolve([]),
   advanced: async () => [(await import('../advanced/index.ts')).advancedDaemonSetCrd],
 };
 
-/** The custom resource definitions that the controllers need, as one YAML stream, in the form of the files in deploy/crds. */
-export const renderCrds = async (controllers: string): Promise<string> => {
+/** The custom resource definitions that the controllers need, as one YAML stream, formatted as in deploy/crds. */
+const renderCrds = async (controllers: string): Promise<string> => {
+  const [{ stringify }, { daemonRolloutCrd }] = await Promise.all([import('yaml'), import('../rollout/index.ts')]);
   const crds: object[] = [];
   for (const name of new Set(controllers.split(',').map((each) => each.trim()))) {
-    const load = Object.hasOwn(served, name) ? served[name] : undefined;
+    const load = Object.hasOwn(crdsOf, name) ? crdsOf[name] : undefined;
     if (!load)
-      throw new OptionError('--controllers', `"${name}" is not known: give ${Object.keys(served).join(' or ')}`);
+      throw new OptionError('--controllers', `"${name}" is not known: give ${Object.keys(crdsOf).join(' or ')}`);
     crds.push(...(await load()));
   }
   crds.push(daemonRolloutCrd);
   return crds.map((crd) => stringify(crd, { lineWidth: 120 })).join('---\n');
+};
+
+export const addCrdsCommand: AddCommand = (program, { io }) => {
+  program
+    .command('crds')
+    .description('print the custom resource definitions as YAML, for `kubectl apply -f -`')
+    .option('--controllers <names>', 'controllers that will run, comma-separated', 'native,advanced')
+    .action(async ({ controllers }: { controllers: string }) => {
+      io.stdout(await renderCrds(controllers));
+    });
 };

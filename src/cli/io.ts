@@ -1,10 +1,14 @@
-/** What a command line has of its process. Data goes to stdout, everything else to stderr. */
+/** What the shell is told. `stalled`: the rollout that `wait` watched is stuck until someone acts. */
+export const exitCodes = { ok: 0, failed: 1, usage: 2, stalled: 3 } as const;
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** The parts of its process that a command uses. Data goes to stdout, everything else to stderr. */
 export interface Io {
   stdout: (text: string) => void;
   stderr: (text: string) => void;
-  /** stderr is a person's terminal. */
+  /** Whether stderr is a terminal. */
   terminal: boolean;
-  /** The present size of the person's terminal that stdout is; undefined when stdout is a file or a pipe. */
+  /** The current size of the terminal; undefined when stdout is a file or a pipe. */
   screen?: (() => { columns: number; rows: number }) | undefined;
   environment: Readonly<Record<string, string | undefined>>;
   /** Uniform in [0, 1). */
@@ -13,7 +17,7 @@ export interface Io {
 
 export const processIo = (random: () => number): Io => {
   const { stdout, stderr } = process;
-  // `edgeset status | head -1`: whoever reads has enough, which is no error of ours.
+  // `edgeset status | head -1`: the reader has closed the pipe because it has enough, which is not an error.
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
     throw error;

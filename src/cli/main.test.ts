@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { test } from 'node:test';
+import { describe, it, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
+import manifest from '../../package.json' with { type: 'json' };
 import { main } from './main.ts';
 import { startEdgeset } from './testing/process.ts';
 import { version } from './version.ts';
+
+const root = path.join(import.meta.dirname, '..', '..');
 
 const run = async (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> => {
   let stdout = '';
@@ -64,7 +69,7 @@ for (const [args, message] of mistakes) {
 }
 
 test('crds prints what deploy/crds holds', async () => {
-  const folder = path.join(import.meta.dirname, '..', '..', 'deploy', 'crds');
+  const folder = path.join(root, 'deploy', 'crds');
   const files = readdirSync(folder)
     .filter((name) => name.endsWith('.yaml'))
     .toSorted();
@@ -95,4 +100,47 @@ test('crds of native DaemonSets load neither the manager nor the client', { time
   assert.match(edgeset.stdout(), /^kind: CustomResourceDefinition$/m);
   assert.match(edgeset.stderr(), /\/src\/cli\/crds\.ts/, 'the loader tells what it loads');
   assert.doesNotMatch(edgeset.stderr(), /\/src\/(manager|kube|native)\/|prom-client|undici/);
+});
+
+const bin = (name: string): string => path.join(root, 'bin', name);
+const spawn = (file: string, ...args: string[]) => spawnSync(file, args, { encoding: 'utf8', timeout: 30_000 });
+
+describe('the executables', () => {
+  it('are all installed by the package', () => {
+    for (const name of ['edgeset', 'kubectl-edgeset', 'kubectl_complete-edgeset'] as const)
+      assert.equal(manifest.bin[name], `bin/${name}`);
+  });
+
+  it('kubectl-edgeset shows help under the name that the user typed, also through a link', () => {
+    const dir = mkdtempSync(path.join(tmpdir(), 'edgeset-bin-'));
+    try {
+      const link = path.join(dir, 'kubectl-edgeset');
+      symlinkSync(bin('kubectl-edgeset'), link);
+      const asked = spawn(link, '--help');
+      assert.deepEqual([asked.status, asked.stderr], [0, '']);
+      assert.match(asked.stdout, /^Usage: kubectl edgeset /);
+      const missing = spawn(link);
+      assert.deepEqual([missing.status, missing.stdout], [2, '']);
+      assert.match(missing.stderr, /^Usage: kubectl edgeset /);
+      assert.match(spawn(link, 'plan', '--help').stdout, /^Usage: kubectl edgeset plan .*<daemonset>/);
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
+
+  it('kubectl_complete-edgeset answers, and is silent where nothing is installed', () => {
+    const { stdout, stderr, status } = spawn(bin('kubectl_complete-edgeset'), 'wait', '--ti');
+    assert.deepEqual([status, stderr], [0, '']);
+    assert.match(stdout, /^--timeout\thow long to wait, .*\n:4\n$/);
+    const dir = mkdtempSync(path.join(tmpdir(), 'edgeset-bin-'));
+    try {
+      mkdirSync(path.join(dir, 'bin'));
+      const copy = path.join(dir, 'bin', 'kubectl_complete-edgeset');
+      copyFileSync(bin('kubectl_complete-edgeset'), copy);
+      const bare = spawn(copy, 'wait', '--ti');
+      assert.deepEqual([bare.status, bare.stdout, bare.stderr], [0, ':4\n', '']);
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
 });

@@ -1,28 +1,30 @@
-import { addAgentCommand } from './agent-command.ts';
-import { addClusterCommand } from './cluster-command.ts';
-import type { AddCommand } from './command.ts';
-import { addCrdsCommand } from './crds-command.ts';
-import { addDemoCommand } from './demo-command.ts';
-import type { ExitCode } from './exit-code.ts';
-import type { Io } from './io.ts';
-import { addManagerCommand } from './manager-command.ts';
-import { addCompletionCommand, COMPLETE } from './plugin/completion-command.ts';
-import { addPauseCommand, addResumeCommand } from './plugin/control-commands.ts';
-import { addExplainCommand } from './plugin/explain-command.ts';
-import { addHistoryCommand } from './plugin/history-command.ts';
-import { addPlanCommand } from './plugin/plan-command.ts';
-import { addStatusCommand } from './plugin/status-command.ts';
-import { addUndoCommand } from './plugin/undo-command.ts';
-import { addWaitCommand } from './plugin/wait-command.ts';
-import { runProgram } from './program.ts';
+import { addAgentCommand } from './agent.ts';
+import {
+  addClusterCommand,
+  addCompletionCommand,
+  addDemoCommand,
+  addExplainCommand,
+  addHistoryCommand,
+  addPauseCommand,
+  addPlanCommand,
+  addResumeCommand,
+  addStatusCommand,
+  addUndoCommand,
+  addWaitCommand,
+  COMPLETE,
+} from './commands.ts';
+import { addCrdsCommand } from './crds.ts';
+import type { ExitCode, Io } from './io.ts';
+import { addManagerCommand } from './manager.ts';
+import { type AddCommand, runProgram } from './program.ts';
 
-/** How the program was called: kubectl finds its plugins by their name. */
+/** How the program was called: kubectl finds plugins by the name of the executable. */
 export type ProgramName = 'edgeset' | 'kubectl edgeset';
 
 interface CommandGroup {
   heading: string;
   commands: readonly AddCommand[];
-  /** What only makes sense where the product itself is run. */
+  /** Whether the kubectl plugin has these commands, too. */
   pluginToo: boolean;
 }
 
@@ -41,9 +43,9 @@ const groups: readonly CommandGroup[] = [
       addUndoCommand,
     ],
   },
-  { heading: 'Trying out:', pluginToo: false, commands: [addDemoCommand, addClusterCommand] },
-  { heading: 'Installing:', pluginToo: true, commands: [addCrdsCommand] },
-  { heading: 'Running:', pluginToo: false, commands: [addManagerCommand, addAgentCommand, addCompletionCommand] },
+  { heading: 'Try it out:', pluginToo: false, commands: [addDemoCommand, addClusterCommand] },
+  { heading: 'Install:', pluginToo: true, commands: [addCrdsCommand] },
+  { heading: 'Run:', pluginToo: false, commands: [addManagerCommand, addAgentCommand, addCompletionCommand] },
 ];
 
 /** Runs the command line `args` (without node and script) and resolves with the exit code. Never rejects. */
@@ -60,9 +62,9 @@ export const main = (args: readonly string[], io: Io, name: ProgramName = 'edges
     },
     async run(program) {
       const [first, ...words] = args;
-      // Not for commander: the words are half of a command line, which it would complain of.
+      // Not parsed by commander, which would reject an incomplete command line.
       if (first === COMPLETE) {
-        const { printCompletions } = await import('./plugin/complete.ts');
+        const { printCompletions } = await import('./plugin/completion/complete.ts');
         await printCompletions(program, words, io);
       } else await program.parseAsync(args, { from: 'user' });
     },

@@ -1,18 +1,37 @@
-import { Command } from 'commander';
-import type { CommandContext } from './command.ts';
-import { type ExitCode, exitCodes, reportError } from './exit-code.ts';
-import type { Io } from './io.ts';
+import { Command, CommanderError } from 'commander';
+import { type ExitCode, exitCodes, type Io } from './io.ts';
 import { version } from './version.ts';
 
+export interface CommandContext {
+  io: Io;
+  /** Sets the exit code of the program. Default 0. */
+  exit: (code: ExitCode) => void;
+}
+
+/**
+ * Adds one subcommand to the program. The action imports the module that does the work, so that no command waits for
+ * the dependencies of another one to load.
+ */
+export type AddCommand = (program: Command, context: CommandContext) => void;
+
 export interface ProgramOptions {
-  /** How it was called. */
+  /** How the program was called. */
   name: string;
   io: Io;
-  /** Gives it its commands. */
   build: (program: Command, context: CommandContext) => void;
   /** Default: parses the command line and runs the command. */
   run?: (program: Command) => Promise<void>;
 }
+
+/** Prints an error that a command threw, and returns the exit code for it. */
+const reportError = (error: unknown, { io, name }: ProgramOptions): ExitCode => {
+  // commander has printed its own errors. `help` and `--version` throw with exit code 0; a missing command doesn't.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+  io.stderr(`${name}: ${error instanceof Error ? error.message : String(error)}\n`);
+  return error instanceof Error && 'code' in error && error.code === 'InvalidOption'
+    ? exitCodes.usage
+    : exitCodes.failed;
+};
 
 /** Runs one command line, without node and script. Resolves with the exit code; never rejects. */
 export const runProgram = async (args: readonly string[], options: ProgramOptions): Promise<ExitCode> => {
@@ -22,7 +41,7 @@ export const runProgram = async (args: readonly string[], options: ProgramOption
     .description('DaemonSet rollouts for machines that come and go')
     .version(version)
     .exitOverride()
-    .showHelpAfterError('(add --help to see what there is)')
+    .showHelpAfterError('(run with --help for usage)')
     .configureOutput({ writeOut: io.stdout, writeErr: io.stderr });
   build(program, {
     io,
@@ -34,6 +53,6 @@ export const runProgram = async (args: readonly string[], options: ProgramOption
     await run(program);
     return code;
   } catch (error) {
-    return reportError(error, io.stderr, name);
+    return reportError(error, options);
   }
 };

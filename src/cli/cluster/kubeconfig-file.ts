@@ -12,7 +12,7 @@ const read = async (file: string): Promise<string | undefined> => {
     return await readFile(file, 'utf8');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
-    throw new OptionError(FLAG, `${file} cannot be read (${codeOf(error)}): name another file`);
+    throw new OptionError(FLAG, `${file} cannot be read (${codeOf(error)}): give another file`);
   }
 };
 
@@ -25,24 +25,30 @@ const isOwn = (text: string): boolean => {
   }
 };
 
-/** Throws an `OptionError` unless the file is free, or was written by this command before. */
+/** Throws an `OptionError` unless the file is absent, or was written by this command before. */
 export const checkFree = async (file: string): Promise<void> => {
   const text = await read(file);
   if (text !== undefined && !isOwn(text))
-    throw new OptionError(FLAG, `${file} holds something else, which would be lost: name another file`);
+    throw new OptionError(
+      FLAG,
+      `${file} is not a kubeconfig of this command and would be overwritten: give another file`,
+    );
 };
 
-/** For its owner's eyes only: it holds the token of the administrator. Resolves with how to take it away again. */
+/** Writes a file that only its owner can read: it holds the administrator's token. Resolves with a function that removes it. */
 export const writeKubeconfig = async (file: string, text: string): Promise<() => Promise<void>> => {
   try {
-    // The mode of a file that is there already would stay as it is.
+    // An existing file would keep its mode.
     await rm(file, { force: true });
     await writeFile(file, text, { mode: 0o600 });
   } catch (error) {
-    throw new OptionError(FLAG, `${file} cannot be written (${codeOf(error)}): name a file in a folder of your own`);
+    throw new OptionError(
+      FLAG,
+      `${file} cannot be written (${codeOf(error)}): give a file in a directory that you can write to`,
+    );
   }
   return async () => {
-    // Another cluster may have taken the name meanwhile.
+    // Another cluster may have written the file since.
     if ((await read(file)) === text) await rm(file, { force: true });
   };
 };

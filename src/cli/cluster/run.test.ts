@@ -7,22 +7,22 @@ import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import { createClient, defineResource, loadClusterConfig } from '../../kube/index.ts';
 import { silentLogger, systemClock } from '../../runtime/index.ts';
-import { runCluster } from './run.ts';
+import { resolveClusterOptions, runCluster } from './run.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'edgeset-cluster-command-'));
 after(() => rmSync(folder, { recursive: true }));
 
 const nodes = defineResource<object>({ group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false });
 
-/** Runs the command; `up` settles when it has said how to reach it. */
+/** Runs the command; `up` resolves with its stdout once the cluster is running. */
 const start = (flags: Parameters<typeof runCluster>[0]) => {
   const signals = new EventEmitter();
   const up = Promise.withResolvers<string>();
-  let told = '';
+  let stderr = '';
   const io = {
     stdout: (text: string) => up.resolve(text),
     stderr: (text: string) => {
-      told += text;
+      stderr += text;
     },
     terminal: false,
     environment: {},
@@ -31,29 +31,29 @@ const start = (flags: Parameters<typeof runCluster>[0]) => {
   const ended = runCluster(flags, io, signals);
   ended.catch(up.reject);
   up.promise.catch(() => undefined);
-  return { up: up.promise, ended, told: () => told, stop: () => signals.emit('SIGTERM'), signals };
+  return { up: up.promise, ended, stderr: () => stderr, stop: () => signals.emit('SIGTERM'), signals };
 };
 
 describe('edgeset cluster', () => {
-  it('serves ready nodes by the kubeconfig that it wrote, and takes it away on SIGTERM', async () => {
+  it('writes a kubeconfig for a cluster of ready nodes, and removes it on SIGTERM', async () => {
     const file = path.join(folder, 'up');
     const running = start({ kubeconfigOut: file, nodes: '2' });
     assert.equal(await running.up, `export KUBECONFIG=${file}\n`);
-    assert.equal(statSync(file).mode & 0o777, 0o600, 'for its owner only');
+    assert.equal(statSync(file).mode & 0o777, 0o600, 'readable by its owner only');
     const env = { clock: systemClock, random: Math.random, log: silentLogger };
     const client = createClient(await loadClusterConfig({ kubeconfig: file, env: {} }), { env, userAgent: 'test' });
     const { items } = await client.list<{ metadata?: { name?: string } }>(nodes);
     const names = items.map(({ metadata }) => metadata?.name ?? '');
     assert.deepEqual(names.toSorted(), ['node-1', 'node-2']);
     await client.close();
-    assert.match(running.told(), /kubectl annotate node node-1 edgeset\.io\/sim=offline/);
+    assert.match(running.stderr(), /kubectl annotate node node-1 edgeset\.io\/sim=offline/);
     running.stop();
     assert.equal(await running.ended, 0);
     assert.equal(existsSync(file), false);
-    assert.deepEqual(running.signals.eventNames(), [], 'nobody listens any more');
+    assert.deepEqual(running.signals.eventNames(), [], 'no signal handlers are left');
   });
 
-  it('takes the place of its own old kubeconfig, and of no other file', async () => {
+  it('overwrites its own old kubeconfig, but no other file', async () => {
     const file = path.join(folder, 'mine');
     writeFileSync(file, 'apiVersion: v1\nkind: Config\ncurrent-context: production\n');
     const refused = start({ kubeconfigOut: file });
@@ -67,7 +67,7 @@ describe('edgeset cluster', () => {
     await running.ended;
   });
 
-  it('names a port that is taken, and leaves no file', async () => {
+  it('names a port that is in use, and leaves no file', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => void other.once('listening', resolve));
     const address = other.address();
@@ -79,8 +79,38 @@ describe('edgeset cluster', () => {
     other.close();
   });
 
-  it('names a folder that is not there', async () => {
+  it('names a directory that does not exist', async () => {
     const running = start({ kubeconfigOut: path.join(folder, 'no', 'such', 'folder') });
     await assert.rejects(running.ended, { code: 'InvalidOption', flag: '--kubeconfig-out', message: /ENOENT/ });
   });
+});
+
+describe('the flags of edgeset cluster', () => {
+  it('default to three nodes on any free port; the path becomes absolute', () => {
+    const { kubeconfig, ...rest } = resolveClusterOptions({ kubeconfigOut: 'kc' });
+    assert.deepEqual(rest, { nodes: 3, port: 0 });
+    assert.match(kubeconfig, /^\/.*\/kc$/);
+  });
+  it('uses the flags', () => {
+    assert.deepEqual(resolveClusterOptions({ kubeconfigOut: '/kc', nodes: '40', port: '6443' }), {
+      kubeconfig: '/kc',
+      nodes: 40,
+      port: 6443,
+    });
+    assert.equal(resolveClusterOptions({ kubeconfigOut: '/kc', nodes: '0' }).nodes, 0);
+  });
+  for (const [flag, flags] of [
+    ['--nodes', { nodes: 'many' }],
+    ['--nodes', { nodes: '-1' }],
+    ['--nodes', { nodes: '20001' }],
+    ['--nodes', { nodes: '' }],
+    ['--nodes', { nodes: '1.5' }],
+    ['--port', { port: '0' }],
+    ['--port', { port: '65536' }],
+    ['--port', { port: 'http' }],
+    ['--kubeconfig-out', { kubeconfigOut: '' }],
+  ] as const)
+    it(`names ${flag} when it is ${JSON.stringify(Object.values(flags)[0])}`, () => {
+      assert.throws(() => resolveClusterOptions({ kubeconfigOut: '/kc', ...flags }), { code: 'InvalidOption', flag });
+    });
 });

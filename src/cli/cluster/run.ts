@@ -1,11 +1,45 @@
+import path from 'node:path';
 import { createLogger, OptionError, systemClock } from '../../runtime/index.ts';
 import { createEmbeddedCluster, type EmbeddedCluster, type HttpsServer, startHttpsServer } from '../../sim/index.ts';
-import { type ExitCode, exitCodes } from '../exit-code.ts';
-import type { Io } from '../io.ts';
+import { type ExitCode, exitCodes, type Io } from '../io.ts';
 import { checkFree, writeKubeconfig } from './kubeconfig-file.ts';
-import { type ClusterFlags, resolveClusterOptions } from './options.ts';
 
-/** The part of `process` that asks it to end; `process` itself fits. */
+/** The flags of `edgeset cluster` as given. */
+export interface ClusterFlags {
+  kubeconfigOut?: string;
+  nodes?: string;
+  port?: string;
+}
+
+export interface ClusterOptions {
+  /** Absolute. */
+  kubeconfig: string;
+  /** 0 to 20,000. Default 3. */
+  nodes: number;
+  /** Default 0: any free port. */
+  port: number;
+}
+
+const MOST_NODES = 20_000;
+const MOST_PORTS = 65_535;
+
+const readNumber = (flag: string, text: string, low: number, high: number): number => {
+  if (!/^\d+$/.test(text) || Number(text) < low || Number(text) > high)
+    throw new OptionError(flag, `"${text}" does not fit: give a whole number from ${low} to ${high}`);
+  return Number(text);
+};
+
+/** Validates the flags and fills in defaults. Throws an `OptionError` that names the first invalid flag. */
+export const resolveClusterOptions = ({ kubeconfigOut = '', nodes, port }: ClusterFlags): ClusterOptions => {
+  if (kubeconfigOut === '') throw new OptionError('--kubeconfig-out', 'is empty: give the name of a file to write');
+  return {
+    kubeconfig: path.resolve(kubeconfigOut),
+    nodes: nodes === undefined ? 3 : readNumber('--nodes', nodes, 0, MOST_NODES),
+    port: port === undefined ? 0 : readNumber('--port', port, 1, MOST_PORTS),
+  };
+};
+
+/** Where signals come from, such as `process`. */
 export interface SignalSource {
   once(event: NodeJS.Signals, handler: () => void): unknown;
   off(event: NodeJS.Signals, handler: () => void): unknown;
@@ -13,7 +47,7 @@ export interface SignalSource {
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** People who take a node offline want to see it soon; with many nodes heartbeats would be all that happens. */
+/** Users who take a node offline want to see it soon; with many nodes, such frequent heartbeats would be all the work. */
 const graceMsOf = (nodes: number): number => (nodes <= 500 ? 10_000 : 40_000);
 
 const onceStopped = (source: SignalSource): { stopped: Promise<void>; forget: () => void } => {
@@ -34,9 +68,9 @@ const serve = async (cluster: EmbeddedCluster, port: number): Promise<HttpsServe
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EADDRINUSE')
-      throw new OptionError('--port', `${port} on 127.0.0.1 is in use: give another one, or leave --port out`);
+      throw new OptionError('--port', `${port} on 127.0.0.1 is in use: give another port, or omit --port`);
     if (code === 'EACCES')
-      throw new OptionError('--port', `${port} may not be used by this user: give one above 1023, or leave --port out`);
+      throw new OptionError('--port', `${port} requires root: give a port above 1023, or omit --port`);
     throw error;
   }
 };
@@ -46,7 +80,7 @@ const isReady = (object: unknown): boolean => {
   return status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false;
 };
 
-/** Creates the nodes; resolves when all have said that they are ready. */
+/** Creates the nodes; resolves when all are Ready. */
 const addNodes = (cluster: EmbeddedCluster, count: number): Promise<void> =>
   new Promise((resolve) => {
     const missing = new Set(Array.from({ length: count }, (_, index) => `node-${index + 1}`));
@@ -63,16 +97,16 @@ const addNodes = (cluster: EmbeddedCluster, count: number): Promise<void> =>
   });
 
 const help = (node: string): string => `
-In another terminal, after the line above:
+In another terminal, run the line above, then for example:
 
   kubectl get nodes
   kubectl annotate node ${node} edgeset.io/sim=offline
   kubectl annotate node ${node} edgeset.io/sim-
 
-Ctrl-C ends it. More: docs/guide/embedded-cluster.md
+Ctrl-C stops the cluster. More: docs/guide/embedded-cluster.md
 `;
 
-/** Runs the embedded cluster until a signal comes. The only line on stdout is for the user's shell. */
+/** Runs the embedded cluster until a signal arrives. The only line on stdout is for the user's shell. */
 export const runCluster = async (flags: ClusterFlags, io: Io, signals: SignalSource): Promise<ExitCode> => {
   const { kubeconfig, nodes, port } = resolveClusterOptions(flags);
   await checkFree(kubeconfig);

@@ -1,6 +1,5 @@
-import type { ExitCode } from '../exit-code.ts';
-import type { Io } from '../io.ts';
-import { interruption } from '../plugin/interruption.ts';
+import type { ExitCode, Io } from '../io.ts';
+import { untilInterrupted } from '../plugin/terminal.ts';
 import { startAgent } from './agent.ts';
 import { startEmbeddedCluster } from './embedded-cluster.ts';
 import { startManager } from './manager.ts';
@@ -29,7 +28,7 @@ export const chooseView = ({ stdout, screen, environment }: Io, speed: number): 
 export const demo = async (words: readonly string[], flags: DemoFlags, io: Io): Promise<ExitCode> => {
   const options = resolveDemoOptions(words, flags);
   const view = chooseView(io, options.speed);
-  const { signal, done } = interruption();
+  const { signal, done } = untilInterrupted();
   // An interruption must give the terminal back before anything else has a say.
   const restore = (): void => view.close();
   signal.addEventListener('abort', restore, { once: true });

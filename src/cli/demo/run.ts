@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { type Clock, systemClock, untilAborted } from '../../runtime/index.ts';
-import { type ExitCode, exitCodes } from '../exit-code.ts';
+import { type ExitCode, exitCodes } from '../io.ts';
 import type { DemoAgent } from './agent.ts';
 import { createChance } from './chance.ts';
 import { kept, opening, summary, whatNext } from './closing.ts';

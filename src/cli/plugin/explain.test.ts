@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createWorld } from './testing/world.ts';
+import { createFakeCluster } from './testing/fake-cluster.ts';
 
 describe('explain', () => {
-  const world = createWorld();
+  const world = createFakeCluster();
   const told = async (...args: string[]): Promise<string> => {
     const { code, stdout, stderr } = await world.run(['explain', 'ds/web', ...args]);
     assert.deepEqual([code, stderr], [0, '']);

@@ -1,12 +1,22 @@
-import { type Explanation, explain, explainHold, hazards, phases } from '../../rollout/index.ts';
+import { isKubeError } from '../../kube/index.ts';
+import { nodes as nodeResource } from '../../resources/index.ts';
+import {
+  type Explanation,
+  explain,
+  explainHold,
+  hazards,
+  phases,
+  toNodeView,
+  whyNotEligible,
+} from '../../rollout/index.ts';
+import type { ExplainFlags } from '../commands.ts';
 import type { Io } from '../io.ts';
-import { withCluster } from './connect.ts';
-import type { ExplainFlags } from './explain-command.ts';
-import { explainNode, renderNode } from './explain-node.ts';
-import type { Reading } from './kinds.ts';
-import { readName } from './names.ts';
-import { notesOnManager, readFor } from './reading.ts';
-import { sentences, someOf, structured } from './text.ts';
+import { type Connection, withCluster } from './connection.ts';
+import { CommandError } from './errors.ts';
+import type { Reading } from './kinds/kind.ts';
+import { readName } from './kinds/names.ts';
+import { managerNotes, readRolloutOf } from './read-rollout.ts';
+import { firstOf, joinSentences, structured } from './text.ts';
 
 /** A cluster with its defaults takes so long to mark a lost node: 40 s of grace, and a pass of the node controller. */
 const DETECTION_LAG_MS = 45_000;
@@ -32,7 +42,7 @@ const ownStory: ReadonlySet<string> = new Set([
 ]);
 
 const notesOf = (reading: Reading): string[] => [
-  ...notesOnManager(reading),
+  ...managerNotes(reading),
   ...hazards(reading.view.policy.policy, DETECTION_LAG_MS),
 ];
 
@@ -48,14 +58,14 @@ export const renderRollout = (reading: Reading, now: number): string => {
     `${view.namespace}/${view.name}: ${tally.phases.updated} of ${tally.online} online nodes run ${target}; ${tally.phases.offline} offline.`,
     complete
       ? 'Nothing is left to do.'
-      : sentences(
+      : joinSentences(
           owned ? `${tally.asked} of their owners ${tally.asked === 1 ? 'is' : 'are'} asked.` : '',
           !owned || byApproval ? `${usage.occupied} of ${budget} slots of the budget are in use.` : '',
         ),
   ];
   if (hold) {
     const { what, remedy } = explainHold(hold, reading.ledger.policy.words);
-    lines.push(sentences(`${what}.`, remedy));
+    lines.push(joinSentences(`${what}.`, remedy));
   }
   for (const note of notesOf(reading)) lines.push(`Note: ${note}`);
   const records = [...ledger.records()].filter((record) => record.view.phase !== undefined);
@@ -65,13 +75,73 @@ export const renderRollout = (reading: Reading, now: number): string => {
       if (group[0]?.view.phase !== phase || !cause) continue;
       const sorted = group.toSorted((a, b) => (a.name < b.name ? -1 : 1));
       const names = sorted.map((record) => record.name);
-      lines.push('', `${phase} (${cause}): ${someOf(names, NODES_PER_CAUSE)}`);
+      lines.push('', `${phase} (${cause}): ${firstOf(names, NODES_PER_CAUSE)}`);
       if (phase === 'updated') continue;
       for (const record of sorted.slice(0, ownStory.has(cause) ? NODES_PER_CAUSE : 1)) {
         const { what, remedy } = explain(record, view.policy.policy, hold, now);
-        lines.push(`  ${sentences(what, remedy)}`);
+        lines.push(`  ${joinSentences(what, remedy)}`);
       }
     }
+  return `${lines.join('\n')}\n`;
+};
+
+/** A slot is used within moments of being reserved; one that is not tells of a manager that cannot. */
+const SLOW_ACT_MS = 10_000;
+
+/** Why one node is where it is; of a node that the DaemonSet does not run on, why it does not. */
+export const explainNode = async (
+  { client, env, namespace }: Connection,
+  { kind, ledger, decision, view }: Reading,
+  name: string,
+): Promise<Explanation> => {
+  const record = ledger.get(name);
+  const now = env.clock.now();
+  if (record?.node) {
+    const told = explain(record, view.policy.policy, decision.summary.hold, now);
+    const { act } = record;
+    if (told.cause !== 'reserved' || !act || now - act.at < SLOW_ACT_MS) return told;
+    const remedy = `Its slot has been reserved for ${Math.round((now - act.at) / 1000)} s: see whether the manager runs, and Events ${kind.failureEvents} of the DaemonSet.`;
+    return { ...told, remedy };
+  }
+  const outside = (what: string, remedy = ''): Explanation => ({
+    node: name,
+    phase: 'not-eligible',
+    cause: undefined,
+    what,
+    remedy,
+    lookedAtAgain: undefined,
+  });
+  try {
+    const node = toNodeView(await client.get(nodeResource, { name }));
+    return outside(
+      whyNotEligible(view.needs, node) ?? `${name} has only just become a node of this DaemonSet.`,
+      'It is no part of the rollout.',
+    );
+  } catch (error) {
+    if (!isKubeError(error, 'NotFound')) throw error;
+    if (record)
+      return outside(
+        `There is no Node ${name} any more, and a pod of ${namespace}/${view.name} that was on it has not been collected yet.`,
+        'It is no part of the rollout.',
+      );
+    throw new CommandError('NotFound', `there is no node "${name}": see "kubectl get nodes"`, error);
+  }
+};
+
+const when = (time: number | undefined, now: number): string => {
+  if (time === undefined) return 'It is looked at again when something changes.';
+  return `It is looked at again in ${Math.max(0, Math.ceil((time - now) / 1000))} s, or when something changes.`;
+};
+
+/** Nothing is awaited there. */
+const settled: ReadonlySet<string> = new Set<Explanation['phase']>(['updated', 'not-eligible']);
+
+export const renderNode = (one: Explanation, notes: readonly string[], now: number): string => {
+  const lines = [
+    `${one.node}: ${one.phase}${one.cause ? ` (${one.cause})` : ''}`,
+    `  ${joinSentences(one.what, one.remedy, settled.has(one.phase) ? '' : when(one.lookedAtAgain, now))}`,
+    ...notes.map((note) => `Note: ${note}`),
+  ];
   return `${lines.join('\n')}\n`;
 };
 
@@ -86,12 +156,12 @@ export const showExplanation = async (name: string, flags: ExplainFlags, io: Io)
   const { node, output } = flags;
   const named = readName(name);
   await withCluster(flags, io, async (connection) => {
-    const reading = await readFor(connection, named);
+    const reading = await readRolloutOf(connection, named);
     const now = connection.env.clock.now();
     const { ledger, decision, view } = reading;
     if (node !== undefined) {
       const one = await explainNode(connection, reading, node);
-      io.stdout(output ? structured(toData(one), output) : renderNode(one, notesOnManager(reading), now));
+      io.stdout(output ? structured(toData(one), output) : renderNode(one, managerNotes(reading), now));
       return;
     }
     if (!output) {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createWorld } from './testing/world.ts';
+import { createFakeCluster } from './testing/fake-cluster.ts';
 
 const ota = { 'apps.openyurt.io/update-strategy': 'ota' };
 const known = { observedGeneration: 2, target: { revision: 'web-new', hash: 'new', number: 2 }, rollout: 1 };
 
 describe('where owners decide', () => {
-  const world = createWorld();
+  const world = createFakeCluster();
   const told = async (...args: string[]): Promise<string> => {
     const { code, stdout, stderr } = await world.run(args);
     assert.deepEqual([code, stderr], [0, '']);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createWorld } from './testing/world.ts';
+import { createFakeCluster } from './testing/fake-cluster.ts';
 
 interface Planned {
   budget: number;
@@ -9,7 +9,7 @@ interface Planned {
 }
 
 describe('plan', () => {
-  const world = createWorld();
+  const world = createFakeCluster();
   const told = async (...args: string[]): Promise<string> => {
     const { code, stdout, stderr } = await world.run(['plan', 'web', ...args]);
     assert.deepEqual([code, stderr], [0, '']);

@@ -1,12 +1,12 @@
 import { type Action, annotation, type Cause, explainHold } from '../../rollout/index.ts';
 import { OptionError } from '../../runtime/index.ts';
+import type { PlanFlags } from '../commands.ts';
 import type { Io } from '../io.ts';
-import { withCluster } from './connect.ts';
-import type { Overrides, Reading } from './kinds.ts';
-import { readName } from './names.ts';
-import type { PlanFlags } from './plan-command.ts';
-import { notesOnManager, readFor } from './reading.ts';
-import { sentences, someOf, structured } from './text.ts';
+import { withCluster } from './connection.ts';
+import type { Overrides, Reading } from './kinds/kind.ts';
+import { readName } from './kinds/names.ts';
+import { managerNotes, readRolloutOf } from './read-rollout.ts';
+import { firstOf, joinSentences, structured } from './text.ts';
 
 const LONGEST_LIST = 20;
 
@@ -65,7 +65,7 @@ const isForOwners = ({ policy }: Reading['ledger']): boolean => policy.strategy 
 const ownersAsked = (ledger: Reading['ledger']): string => {
   const records = ledger.records().filter(({ view }) => view.asked);
   const asked = Array.from(records, ({ name }) => name).toSorted();
-  return asked.length > 0 ? `Owners asked (${asked.length}): ${someOf(asked, LONGEST_LIST)}.` : 'No owner is asked.';
+  return asked.length > 0 ? `Owners asked (${asked.length}): ${firstOf(asked, LONGEST_LIST)}.` : 'No owner is asked.';
 };
 
 /** Online nodes that a term of the policy keeps at an older revision, by what it is. */
@@ -94,7 +94,7 @@ const outlook = ({ ledger, decision }: Reading): string => {
   const { outdated, broken, offline } = ledger.tally.phases;
   const begun = decision.actions.filter(({ type }) => type === 'reserve').length;
   const waiting = outdated + broken - begun;
-  return sentences(
+  return joinSentences(
     ledger.policy.strategy === 'ota' ? ownersAsked(ledger) : '',
     sayKeptBack(ledger),
     waiting > 0 ? `Online and waiting for their turn: ${waiting} more.` : '',
@@ -113,9 +113,9 @@ export const renderPlan = (reading: Reading): string => {
   ];
   if (hold) {
     const { what, remedy } = explainHold(hold, reading.ledger.policy.words);
-    lines.push(sentences(`${what}.`, remedy));
+    lines.push(joinSentences(`${what}.`, remedy));
   }
-  lines.push(...notesOnManager(reading).map((note) => `Note: ${note}`));
+  lines.push(...managerNotes(reading).map((note) => `Note: ${note}`));
   const steps = reading.decision.actions.map((action) => toStep(action, reading));
   if (steps.length > 0) {
     lines.push('Would now:', ...steps.slice(0, LONGEST_LIST).map((step) => `  ${step}`));
@@ -141,7 +141,7 @@ export const showPlan = async (name: string, flags: PlanFlags, io: Io): Promise<
   const overrides: Overrides = { maxUnavailable, partition, nodeSelector, unpaused };
   const named = readName(name);
   await withCluster(flags, io, async (connection) => {
-    const reading = await readFor(connection, named, overrides);
+    const reading = await readRolloutOf(connection, named, overrides);
     const { kind, view } = reading;
     // The flags' own values are slips of the command line; the DaemonSet's are part of what is to be told.
     for (const error of view.policy.kind === 'invalid' ? view.policy.errors : [])

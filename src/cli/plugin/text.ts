@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import type { KubeObject } from '../../kube/index.ts';
+import type { DryRun } from '../commands.ts';
 
 /** Columns as kubectl aligns them: three blanks between, none at the end of a line. */
 export const createTable = (header: readonly string[]) => {
@@ -27,7 +28,7 @@ export const createTable = (header: readonly string[]) => {
 };
 
 /** As kubectl shows objects: without the bookkeeping of fields. */
-export const withoutBookkeeping = ({ apiVersion, kind, metadata, ...others }: KubeObject): object => {
+export const withoutManagedFields = ({ apiVersion, kind, metadata, ...others }: KubeObject): object => {
   const shown = { ...metadata };
   delete shown.managedFields;
   return { apiVersion, kind, metadata: shown, ...others };
@@ -37,7 +38,7 @@ export const structured = (value: unknown, format: 'json' | 'yaml'): string =>
   format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : stringify(value);
 
 /** A length of time as it is told in a table: `90s`, `45m`, `5h`, `12d`. */
-export const inLargestUnit = (seconds: number): string => {
+export const formatSeconds = (seconds: number): string => {
   if (seconds < 120) return `${Math.ceil(seconds)}s`;
   if (seconds < 7200) return `${Math.round(seconds / 60)}m`;
   const hours = Math.round(seconds / 3600);
@@ -45,10 +46,14 @@ export const inLargestUnit = (seconds: number): string => {
 };
 
 /** Sentences on one line; empty parts are left out. */
-export const sentences = (...parts: string[]): string => parts.filter((part) => part !== '').join(' ');
+export const joinSentences = (...parts: string[]): string => parts.filter((part) => part !== '').join(' ');
 
 /** The first few names, and how many more there are. */
-export const someOf = (names: readonly string[], most: number): string => {
+export const firstOf = (names: readonly string[], most: number): string => {
   const more = names.length > most ? ` and ${names.length - most} more` : '';
   return `${names.slice(0, most).join(', ')}${more}`;
 };
+
+/** Appended to the message for a change that was not made. */
+export const dryRunSuffix = (dryRun: DryRun): string =>
+  ({ none: '', client: ' (dry run)', server: ' (server dry run)' })[dryRun];

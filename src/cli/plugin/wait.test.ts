@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type DaemonRolloutStatus, parsePolicy } from '../../rollout/index.ts';
 import { eventually } from '../testing/process.ts';
-import { createWorld, SETS } from './testing/world.ts';
+import { createFakeCluster, SETS } from './testing/fake-cluster.ts';
 
 const strategy = { 'apps.openyurt.io/update-strategy': 'auto' };
 
@@ -39,7 +39,7 @@ const stalled = (more: DaemonRolloutStatus = {}): DaemonRolloutStatus =>
   });
 
 describe('wait', () => {
-  const world = createWorld();
+  const world = createFakeCluster();
 
   it('ends with 0 when the rollout is complete', async () => {
     world.daemonSet();

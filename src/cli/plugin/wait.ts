@@ -1,30 +1,66 @@
 import { daemonRollouts } from '../../controller/index.ts';
 import { isKubeError } from '../../kube/index.ts';
-import type { DaemonRollout } from '../../rollout/index.ts';
+import { controllerOf, type DaemonRollout, type ParsedPolicy } from '../../rollout/index.ts';
 import { parseDuration, sleep } from '../../runtime/index.ts';
-import { type ExitCode, exitCodes } from '../exit-code.ts';
-import type { Io } from '../io.ts';
-import { type Connection, withCluster } from './connect.ts';
-import { CommandFailure } from './failure.ts';
-import { interruption } from './interruption.ts';
-import type { DaemonSetKind } from './kinds.ts';
-import { findKind, readName } from './names.ts';
-import { createRegion, mayRewrite } from './region.ts';
-import { type Standing, standingOf } from './standing.ts';
-import type { WaitFlags } from './wait-command.ts';
+import type { WaitFlags } from '../commands.ts';
+import { type ExitCode, exitCodes, type Io } from '../io.ts';
+import { type Connection, withCluster } from './connection.ts';
+import { CommandError } from './errors.ts';
+import type { DaemonSetKind, DaemonSetState } from './kinds/kind.ts';
+import { findKind, readName } from './kinds/names.ts';
+import { canRedraw, createRegion, untilInterrupted } from './terminal.ts';
 
 const POLL_MS = 500;
 const WIDEST_LINE = 1_000;
+
+/**
+ * Where a rollout stands for whoever waits for it. `rests`: all that the policy allows is updated, and a partition or a
+ * node selector leaves the others on the old revision on purpose.
+ */
+export interface Progress {
+  kind: 'complete' | 'rests' | 'stalled' | 'going';
+  message: string;
+}
+
+const going = (message: string): Progress => ({ kind: 'going', message });
+
+/** Does the status speak of the policy that the DaemonSet has now? Annotations do not raise the generation. */
+const knowsPolicy = (policy: ParsedPolicy, policyHash: string | undefined): boolean =>
+  policyHash === (policy.kind === 'on' ? policy.hash : '');
+
+const onPurpose: ReadonlySet<string> = new Set(['partition', 'node-selector']);
+
+/** What the rollout object says of the DaemonSet as it is now; what speaks of an earlier one is no answer. */
+export const progressOf = (
+  { object: { metadata }, policy }: Pick<DaemonSetState, 'object' | 'policy'>,
+  rollout: DaemonRollout | undefined,
+): Progress => {
+  const status = controllerOf(rollout ?? {})?.uid === metadata?.uid ? rollout?.status : undefined;
+  if (!status || (status.observedGeneration ?? 0) < (metadata?.generation ?? 0))
+    return going('Waiting for the manager to see the present template.');
+  const condition = (type: string) => status.conditions?.find((one) => one.type === type);
+  const [complete, stalled, ready] = ['Complete', 'Stalled', 'Ready'].map(condition);
+  if (complete?.status === 'True' && stalled?.status !== 'True') return { kind: 'complete', message: complete.message };
+  // A resumed or mended rollout stays Stalled until the manager has read the annotation: that is no end.
+  if (!knowsPolicy(policy, status.policyHash)) return going('Waiting for the manager to see the present policy.');
+  if (stalled?.status === 'True') return { kind: 'stalled', message: stalled.message };
+  const message = ready?.message ?? status.summary ?? '';
+  const held = (status.causes ?? []).filter(({ phase }) => phase === 'held');
+  const rests = ready?.reason === 'LeftOnOldRevision' && held.every(({ cause }) => onPurpose.has(cause));
+  return rests
+    ? { kind: 'rests', message: `${message} The others are left on the old revision, as the policy asks.` }
+    : going(message);
+};
 
 const look = async (
   { client, namespace }: Connection,
   kind: DaemonSetKind,
   name: string,
   signal: AbortSignal,
-): Promise<Standing> => {
+): Promise<Progress> => {
   const subject = await kind.get(client, { namespace, name }, { signal });
   if (subject.object.metadata?.deletionTimestamp)
-    throw new CommandFailure(
+    throw new CommandError(
       'BeingDeleted',
       `${kind.title} ${namespace}/${name} is being deleted: its rollout will not end`,
     );
@@ -35,7 +71,7 @@ const look = async (
   } catch (error) {
     if (!isKubeError(error, 'NotFound')) throw error;
   }
-  return standingOf(subject, rollout);
+  return progressOf(subject, rollout);
 };
 
 /** An API server that restarts or is overloaded for a while does not end a wait. */
@@ -45,7 +81,7 @@ const mayPass = (error: unknown): boolean =>
 /** Writes progress to stderr: on a terminal one line that is rewritten, else a line a change. */
 const createProgress = (io: Io): ((message: string) => void) => {
   const region =
-    io.terminal && mayRewrite(io.environment)
+    io.terminal && canRedraw(io.environment)
       ? createRegion(io.stderr, () => ({ columns: io.screen?.().columns ?? WIDEST_LINE, rows: 3 }))
       : undefined;
   let said = '';
@@ -63,12 +99,12 @@ export const waitForRollout = async (name: string, flags: WaitFlags, io: Io): Pr
   const named = readName(name);
   return withCluster(flags, io, async (connection) => {
     const { env, namespace } = connection;
-    const { signal, done } = interruption();
+    const { signal, done } = untilInterrupted();
     const over = new AbortController();
     const timer = env.clock.timer(timeoutMs, () => over.abort());
     const stop = AbortSignal.any([signal, over.signal]);
     const progress = createProgress(io);
-    let last: Standing | undefined;
+    let last: Progress | undefined;
     let kind: DaemonSetKind | undefined;
     try {
       for (;;) {
@@ -95,14 +131,14 @@ export const waitForRollout = async (name: string, flags: WaitFlags, io: Io): Pr
     } catch (error) {
       if (signal.aborted) return exitCodes.failed;
       if (over.signal.aborted)
-        throw new CommandFailure(
+        throw new CommandError(
           'TimedOut',
           `not complete within ${flags.timeout}: ${last?.message ?? 'no answer came'}`,
         );
       if (!isKubeError(error, 'NotFound') || !kind) throw error;
       throw last === undefined
         ? kind.notFound(namespace, named.name, error)
-        : new CommandFailure('NotFound', `${kind.title} ${namespace}/${named.name} was deleted meanwhile`, error);
+        : new CommandError('NotFound', `${kind.title} ${namespace}/${named.name} was deleted meanwhile`, error);
     } finally {
       timer.cancel();
       done();

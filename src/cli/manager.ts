@@ -1,0 +1,64 @@
+import type { ManagerFlags } from '../manager/index.ts';
+import { addCrdsCommand } from './crds.ts';
+import type { ExitCode, Io } from './io.ts';
+import { type AddCommand, runProgram } from './program.ts';
+import { version } from './version.ts';
+
+export const addManagerCommand: AddCommand = (program, { io, exit }) => {
+  program
+    .command('manager')
+    .description('run the controllers until SIGTERM or SIGINT')
+    .option('--kubeconfig <file>', 'kubeconfig (default: KUBECONFIG, the service account of the pod, ~/.kube/config)')
+    .option('--context <name>', 'kubeconfig context (default: the current context)')
+    .option('--controllers <names>', 'controllers to run, comma-separated (default: native,advanced)')
+    .option('--namespaces <names>', 'namespaces to serve, comma-separated (default: all)')
+    .option(
+      '--predownload [boolean]',
+      'pull images to nodes before their update, even without the annotation (default: false)',
+    )
+    .option('--leader-elect [boolean]', 'use leader election, so that replicas can stand by (default: true)')
+    .option(
+      '--leader-election-namespace <name>',
+      "namespace of the Lease (default: the pod's namespace, else edgeset-system)",
+    )
+    .option('--leader-election-id <name>', 'name of the Lease (default: edgeset-manager)')
+    .option(
+      '--leader-election-lease-duration <duration>',
+      'how long the Lease is valid after its last renewal (default: 15s)',
+    )
+    .option(
+      '--leader-election-renew-deadline <duration>',
+      'how long the leader retries a renewal before it steps down (default: 10s)',
+    )
+    .option(
+      '--leader-election-retry-period <duration>',
+      'time between attempts to acquire or renew the Lease (default: 2s)',
+    )
+    .option(
+      '--metrics-bind-address <address>',
+      'address of /metrics; :PORT for all interfaces, 0 disables it (default: 127.0.0.1:8080)',
+    )
+    .option(
+      '--health-probe-bind-address <address>',
+      'address of /healthz and /readyz; :PORT for all interfaces, 0 disables it (default: 127.0.0.1:8081)',
+    )
+    .option('--kube-api-qps <number>', 'requests per second to the API server, 0 for no limit (default: 100)')
+    .option('--kube-api-burst <number>', 'burst of requests to the API server (default: 200)')
+    .option('--log-level <level>', 'debug, info, warn or error (default: info)')
+    .option('--log-format <format>', 'json or text (default: text on a terminal, else json)')
+    .action(async (flags: ManagerFlags) => {
+      const { runManagerProcess } = await import('../manager/index.ts');
+      exit(await runManagerProcess(flags, { ...io, version, process }));
+    });
+};
+
+/** The command line of the manager's image: `edgeset manager ...` and `edgeset crds`, for the CRDs that it needs. */
+export const managerMain = (args: readonly string[], io: Io): Promise<ExitCode> =>
+  runProgram(args, {
+    name: 'edgeset',
+    io,
+    build(program, context) {
+      addManagerCommand(program, context);
+      addCrdsCommand(program, context);
+    },
+  });

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { createFakeCluster } from '../testing/fake-cluster.ts';
+
+const run = promisify(execFile);
+const root = path.join(import.meta.dirname, '..', '..', '..', '..');
+
+describe('completion', () => {
+  const world = createFakeCluster();
+  const complete = async (...words: string[]): Promise<string[]> => {
+    const { code, stdout, stderr } = await world.run(['__complete', ...words]);
+    assert.deepEqual([code, stderr], [0, '']);
+    return stdout.trimEnd().split('\n');
+  };
+  const values = async (...words: string[]): Promise<string[]> =>
+    (await complete(...words)).map((line) => line.split('\t')[0] ?? '');
+
+  it('offers commands with what they do', async () => {
+    assert.deepEqual(await complete('pa'), [
+      'pause\tpause the rollout: start no new updates; running ones finish',
+      ':4',
+    ]);
+    const all = await values('');
+    for (const name of ['status', 'explain', 'plan', 'wait', 'pause', 'resume', 'help', ':4'])
+      assert.ok(all.includes(name));
+  });
+
+  it('offers the flags of the command', async () => {
+    assert.deepEqual(await values('plan', '--ma'), ['--max-unavailable', ':4']);
+    assert.ok((await values('status', '-A', '-')).includes('--watch'));
+    assert.deepEqual(await values('wait', '--wat'), [':4']);
+  });
+
+  for (const [words, expected] of [
+    [
+      ['status', '-o', ''],
+      ['wide', 'json', 'yaml', 'name'],
+    ],
+    [['status', '--output', 'y'], ['yaml']],
+    [['status', '--output=w'], ['wide']],
+    [
+      ['explain', '-n', 'shop', '-o', ''],
+      ['json', 'yaml'],
+    ],
+    [['status', '--output', '=', 'j'], ['json']],
+    [
+      ['status', '--output', '='],
+      ['wide', 'json', 'yaml', 'name'],
+    ],
+    [
+      ['pause', '--dry-run', ''],
+      ['none', 'client', 'server'],
+    ],
+  ] as const)
+    it(`offers the words that a flag takes: ${words.join(' ')}`, async () => {
+      assert.deepEqual(await values(...words), [...expected, ':4']);
+    });
+
+  it('offers files for a kubeconfig alone', async () => {
+    assert.deepEqual(await complete('status', '--kubeconfig', ''), [':0']);
+    assert.deepEqual(await complete('status', '--kubeconfig='), [':0']);
+    assert.deepEqual(await complete('status', '--context', ''), [':4']);
+  });
+
+  it('offers names of the cluster, of the namespace that was given', async () => {
+    world.daemonSet();
+    world.api.put('/apis/apps/v1/namespaces/shop/daemonsets', {
+      metadata: { name: 'not-opted-in', namespace: 'shop' },
+    });
+    world.rollout({});
+    world.node('n1');
+    world.node('m1');
+    world.api.put('/api/v1/namespaces', { metadata: { name: 'shop' } });
+    assert.deepEqual(await complete('explain', ''), ['web', ':4']);
+    assert.deepEqual(await complete('wait', 'ds/'), ['ds/web', ':4']);
+    assert.deepEqual(await complete('status', 'w'), ['web', ':4']);
+    assert.deepEqual(await complete('explain', 'web', '--node', 'n'), ['n1', ':4']);
+    assert.deepEqual(await complete('pause', '-n', 's'), ['shop', ':4']);
+    assert.deepEqual(await complete('pause', '-n', 'other', ''), [':4']);
+    assert.deepEqual(await complete('pause', '--namespace=shop', ''), ['web', ':4']);
+    assert.deepEqual(await complete('pause', 'web', ''), [':4'], 'it takes one name');
+  });
+
+  it('says nothing of a cluster that does not answer, and soon', { timeout: 10_000 }, async () => {
+    world.api.fault = () => 'hang';
+    assert.deepEqual(await complete('explain', ''), [':4']);
+    world.api.fault = () => ({ status: 403, reason: 'Forbidden' });
+    assert.deepEqual(await complete('explain', ''), [':4']);
+    assert.deepEqual(await complete('explain', '--kubeconfig', '/nonexistent', ''), [':4']);
+    await world.api.close();
+    assert.deepEqual(await complete('explain', ''), [':4']);
+  });
+
+  it('works in bash by the script that it prints', async () => {
+    const ask = (line: string): Promise<string[]> => bash(line);
+    assert.deepEqual(await ask('edgeset pl'), ['plan']);
+    assert.deepEqual(await ask('edgeset status -o '), ['wide', 'json', 'yaml', 'name']);
+    assert.deepEqual(await ask('edgeset completion z'), ['zsh']);
+  });
+
+  /** What bash would offer at the end of this line. */
+  const bash = async (line: string): Promise<string[]> => {
+    const script = `
+      edgeset() { "${process.execPath}" "${path.join(root, 'bin', 'edgeset.ts')}" "$@"; }
+      source <(edgeset completion bash)
+      COMP_WORDS=(${line.replace(/ $/, " ''")})
+      COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
+      _edgeset
+      printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const { stdout } = await run('bash', ['-c', script], {
+      env: { KUBECONFIG: world.kubeconfig, PATH: process.env.PATH },
+    });
+    return stdout.trim().split('\n');
+  };
+});

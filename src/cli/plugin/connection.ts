@@ -1,0 +1,67 @@
+import {
+  createClient,
+  type KubeClient,
+  type KubeObject,
+  type ListOptions,
+  type ListResult,
+  loadClusterConfig,
+  type Resource,
+} from '../../kube/index.ts';
+import { type Env, silentLogger, systemClock } from '../../runtime/index.ts';
+import type { ConnectionFlags } from '../commands.ts';
+import type { Io } from '../io.ts';
+import { version } from '../version.ts';
+import { toCommandError } from './errors.ts';
+
+/** Names the plugin in what it writes. */
+export const FIELD_MANAGER = 'kubectl-edgeset';
+
+/** A connection for the length of one command. */
+export interface Connection {
+  client: KubeClient;
+  env: Env;
+  namespace: string;
+}
+
+/** Opens a connection for the length of `work`. Rejects with a `CommandFailure` for what the API server refuses. */
+export const withCluster = async <T>(
+  flags: ConnectionFlags,
+  io: Io,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> => {
+  const environment = { ...io.environment };
+  const config = await loadClusterConfig({ kubeconfig: flags.kubeconfig, context: flags.context, env: environment });
+  const env: Env = { clock: systemClock, random: io.random, log: silentLogger };
+  // Somebody sits and waits: a server that is not there is told of soon.
+  const client = createClient(config, {
+    env,
+    environment,
+    userAgent: `kubectl-edgeset/${version}`,
+    connectTimeoutMs: 5_000,
+    maxRetries: 2,
+  });
+  try {
+    return await work({ client, env, namespace: flags.namespace ?? config.namespace });
+  } catch (error) {
+    throw toCommandError(error, config);
+  } finally {
+    await client.close();
+  }
+};
+
+const PAGE = 500;
+
+/** All objects of a list, read page by page. */
+export const listAll = async <T extends KubeObject>(
+  client: Pick<KubeClient, 'list'>,
+  resource: Resource<T>,
+  where: ListOptions,
+): Promise<T[]> => {
+  const items: T[] = [];
+  for (let next: string | undefined = ''; next !== undefined; ) {
+    const page: ListResult<T> = await client.list(resource, { ...where, limit: PAGE, ...(next && { continue: next }) });
+    items.push(...page.items);
+    next = page.continue;
+  }
+  return items;
+};

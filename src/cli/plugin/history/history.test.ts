@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parse } from 'yaml';
+import { controllerRevisions } from '../../../resources/index.ts';
+import { createEmbeddedTestCluster } from '../testing/embedded-cluster.ts';
+
+describe('history', () => {
+  const world = createEmbeddedTestCluster(Math.random);
+  const { create } = world;
+  const told = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await world.run('history', ...args);
+    assert.deepEqual([code, stderr], [0, '']);
+    return stdout;
+  };
+  /** Rows of cells, without hashes, which are no news. */
+  const table = async (...args: string[]): Promise<string[][]> =>
+    (await told(...args))
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(/ {3,}/))
+      .map(([number = '', , ...cells]) => [number, ...cells]);
+
+  it('lists what is kept, how many pods carry it, and what is known of it', async () => {
+    await create('web', ['web:1'], { annotations: { 'kubernetes.io/change-cause': 'first try' } });
+    await world.change('web', {
+      metadata: { annotations: { 'kubernetes.io/change-cause': null } },
+      spec: { template: { spec: { initContainers: [{ name: 'init', image: 'init:1' }] } } },
+    });
+    await world.status('web', {}, 2, 1);
+    assert.deepEqual(await table('ds/web'), [
+      ['REVISION', 'AGE', 'PODS', 'STATE', 'IMAGES', 'CHANGE-CAUSE'],
+      ['1', '3h', '2', 'last complete', 'web:1', 'first try'],
+      ['2', '3h', '0', 'present', 'init:1,web:1'],
+    ]);
+    const [header, , second] = await table('web', '-o', 'wide');
+    assert.deepEqual(header?.slice(1, 4), ['NAME', 'AGE', 'MADE']);
+    assert.match(second?.[3] ?? '', /^\d{4}-\d\d-\d\dT/);
+    const [one, two] = await world.revisions('web');
+    assert.equal(
+      await told('web', '-o', 'name'),
+      `controllerrevision.apps/${one?.metadata?.name}\ncontrollerrevision.apps/${two?.metadata?.name}\n`,
+    );
+  });
+
+  it('marks the revision that failed and was rolled back', async () => {
+    await create('rolled', ['app:1', 'app:2']);
+    const hash = (await world.revisions('rolled'))[1]?.metadata?.labels?.['controller-revision-hash'];
+    await world.change('rolled', {
+      metadata: { annotations: { 'edgeset.io/rolled-back-from': hash } },
+      spec: world.withImage('app:1'),
+    });
+    assert.deepEqual(
+      (await table('rolled')).map(([number, , , state]) => [number, state]),
+      [
+        ['REVISION', 'STATE'],
+        ['2', 'rolled back'],
+        ['3', 'present'],
+      ],
+    );
+  });
+
+  it('shows one with its template and what putting it back would change', async () => {
+    await create('one', ['app:1', 'app:2']);
+    const name = (await world.revisions('one'))[0]?.metadata?.name;
+    const text = await told('one', '--revision', '1');
+    assert.ok(text.startsWith(`revision 1 (${name})\nmade `));
+    assert.match(
+      text,
+      /, carried by 2 pods\n\nPutting it back would change, from revision 2:\n {2}spec\.containers\[app\]\.image: app:2 -> app:1\n\ntemplate:\n/,
+    );
+    assert.match(text, /\n +image: app:1\n/);
+    assert.doesNotMatch(text, /\$patch/);
+    assert.match(
+      await told('one', '--revision=2'),
+      /^revision 2 .*: present\n[^]*It does not differ from the present template\./,
+    );
+  });
+
+  it('is data for scripts', async () => {
+    await create('data', ['app:1', 'app:2']);
+    await world.status('data', {}, 2, 1);
+    const all = JSON.parse(await told('data', '-o', 'json')) as { revisions: Record<string, unknown>[] };
+    assert.deepEqual(
+      all.revisions.map(({ number, images, pods, present, lastComplete, rolledBack }) => [
+        number,
+        images,
+        pods,
+        present,
+        lastComplete,
+        rolledBack,
+      ]),
+      [
+        [1, ['app:1'], 2, false, true, false],
+        [2, ['app:2'], 0, true, false, false],
+      ],
+    );
+    const one = parse(await told('data', '-o', 'yaml', '--revision', '1')) as {
+      changes: unknown;
+      template: { spec: object };
+    };
+    assert.deepEqual(one.changes, [{ path: 'spec.containers[app].image', from: 'app:2', to: 'app:1' }]);
+    assert.ok('containers' in one.template.spec);
+  });
+
+  it('is of this DaemonSet alone, also of one that did not opt in', async () => {
+    await create('mine', ['app:1'], {}, 'RollingUpdate');
+    await world.change('mine', { metadata: { annotations: { 'apps.openyurt.io/update-strategy': null } } }, 'merge');
+    const [mine] = await world.revisions('mine');
+    const { name: _, uid: __, resourceVersion: ___, ownerReferences: ____, ...metadata } = mine?.metadata ?? {};
+    await world.client.create(controllerRevisions, {
+      ...mine,
+      metadata: { ...metadata, name: 'stray', ownerReferences: [] },
+      revision: 9,
+    });
+    assert.deepEqual(
+      (await table('mine')).map(([number]) => number),
+      ['REVISION', '1'],
+    );
+  });
+
+  it('says what it cannot show', async () => {
+    await create('short', ['app:1']);
+    const failed = async (...args: string[]): Promise<string> => {
+      const { code, stdout, stderr } = await world.run('history', ...args);
+      assert.deepEqual([code, stdout], [1, '']);
+      return stderr;
+    };
+    assert.match(
+      await failed('short', '--revision', '4'),
+      /there is no revision 4 of DaemonSet default\/short: kept are 1 \(app:1\), the present one/,
+    );
+    assert.match(await failed('nobody'), /there is no DaemonSet default\/nobody/);
+  });
+
+  it('numbers are completed after the name of the DaemonSet, the newest first', async () => {
+    await create('tab', ['app:1', 'app:2']);
+    const { stdout } = await world.run('__complete', 'undo', 'ds/tab', '--to-revision', '');
+    assert.equal(stdout, '2\tapp:2\n1\tapp:1\n:4\n');
+    assert.equal((await world.run('__complete', 'history', 'tab', '--revision=1')).stdout, '1\tapp:1\n:4\n');
+    assert.equal((await world.run('__complete', 'undo', '--to-revision', '')).stdout, ':4\n');
+    await world.change('tab', { metadata: { annotations: { 'apps.openyurt.io/update-strategy': null } } }, 'merge');
+    assert.equal((await world.run('__complete', 'undo', 'ta')).stdout, 'tab\n:4\n', 'opted in or not');
+  });
+});

@@ -1,0 +1,135 @@
+import { stringify } from 'yaml';
+import { pods } from '../../../resources/index.ts';
+import { controllerOf } from '../../../rollout/index.ts';
+import type { HistoryFlags } from '../../commands.ts';
+import type { Io } from '../../io.ts';
+import { type Connection, listAll, withCluster } from '../connection.ts';
+import { readName } from '../kinds/names.ts';
+import { createTable, formatSeconds, structured } from '../text.ts';
+import { noSuchRevision } from './choose-revision.ts';
+import { HASH_LABEL, type Revision, type RevisionHistory, readHistory, selectorOf } from './revisions.ts';
+import { diffTemplates, renderDifference } from './template-diff.ts';
+
+/** How many of the DaemonSet's pods carry each revision, by its hash. */
+const countPods = async (
+  { client, namespace }: Connection,
+  { daemonSet }: RevisionHistory,
+): Promise<Map<string, number>> => {
+  const counts = new Map<string, number>();
+  for (const pod of await listAll(client, pods, { namespace, labelSelector: selectorOf(daemonSet) })) {
+    const hash = pod.metadata?.labels?.[HASH_LABEL];
+    if (hash === undefined || controllerOf(pod)?.uid !== daemonSet.metadata?.uid) continue;
+    counts.set(hash, (counts.get(hash) ?? 0) + 1);
+  }
+  return counts;
+};
+
+/** One revision, and what is to be said of it. */
+interface Row extends Omit<Revision, 'template'> {
+  pods: number;
+  present: boolean;
+  lastComplete: boolean;
+  rolledBack: boolean;
+}
+
+const toRow = (kept: RevisionHistory, revision: Revision, carried: ReadonlyMap<string, number>): Row => {
+  const { number, name, hash, createdAt, images, changeCause } = revision;
+  return {
+    number,
+    name,
+    hash,
+    createdAt,
+    images,
+    changeCause,
+    pods: carried.get(hash) ?? 0,
+    present: name === kept.present?.name,
+    lastComplete: name === kept.lastComplete?.name,
+    rolledBack: hash === kept.rolledBackHash,
+  };
+};
+
+const standing = ({ present, lastComplete, rolledBack }: Row): string =>
+  [present && 'present', lastComplete && 'last complete', rolledBack && 'rolled back'].filter(Boolean).join(', ');
+
+interface Column {
+  title: string;
+  wide?: boolean;
+  cell: (row: Row, now: number) => string;
+}
+
+const columns: readonly Column[] = [
+  { title: 'REVISION', cell: ({ number }) => String(number) },
+  { title: 'HASH', cell: ({ hash }) => hash },
+  { title: 'NAME', wide: true, cell: ({ name }) => name },
+  { title: 'AGE', cell: ({ createdAt }, now) => formatSeconds(Math.max(0, now - Date.parse(createdAt)) / 1000) },
+  { title: 'MADE', wide: true, cell: ({ createdAt }) => createdAt },
+  { title: 'PODS', cell: (row) => String(row.pods) },
+  { title: 'STATE', cell: standing },
+  { title: 'IMAGES', cell: ({ images }) => images.join(',') },
+  { title: 'CHANGE-CAUSE', cell: ({ changeCause }) => changeCause ?? '' },
+];
+
+const renderTable = (rows: readonly Row[], wide: boolean, now: number): string => {
+  const shown = columns.filter((column) => wide || !column.wide);
+  return createTable(shown.map(({ title }) => title)).withHeader(
+    rows.map((row) => shown.map(({ cell }) => cell(row, now))),
+  );
+};
+
+/** One revision: what is in its row, what putting it back would change, and its template. */
+const renderOne = ({ present }: RevisionHistory, row: Row, { template }: Revision, changes: string[]): string => {
+  const is = standing(row);
+  const title = `revision ${row.number} (${row.name})${is === '' ? '' : `: ${is}`}`;
+  const differs =
+    changes.length > 0
+      ? [
+          `Putting it back would change${present ? `, from revision ${present.number}` : ''}:`,
+          ...changes.map((line) => `  ${line}`),
+        ]
+      : [`It does not differ from the present template.`];
+  return [
+    title,
+    `made ${row.createdAt}, carried by ${row.pods} pod${row.pods === 1 ? '' : 's'}`,
+    ...(row.changeCause === undefined ? [] : [`change-cause: ${row.changeCause}`]),
+    '',
+    ...differs,
+    '',
+    stringify({ template: template ?? null }),
+  ].join('\n');
+};
+
+/** The revisions that a DaemonSet keeps, or one of them. */
+export const showHistory = async (text: string, flags: HistoryFlags, io: Io): Promise<void> => {
+  const { output, revision: number } = flags;
+  const named = readName(text);
+  await withCluster(flags, io, async (connection) => {
+    const kept = await readHistory(connection, named);
+    const { kind, name } = kept;
+    const wanted = kept.revisions.filter((revision) => number === undefined || revision.number === number);
+    if (number !== undefined && wanted.length === 0) throw noSuchRevision(kept, number);
+    if (output === 'name') {
+      io.stdout(wanted.map((revision) => `controllerrevision.apps/${revision.name}\n`).join(''));
+      return;
+    }
+    const carried = await countPods(connection, kept);
+    const rows = wanted.map((revision) => toRow(kept, revision, carried));
+    const [row] = rows;
+    const [one] = wanted;
+    const daemonSet = { kind: kind.label, namespace: kept.namespace, name };
+    if (number !== undefined && row && one) {
+      const changes = diffTemplates(kept.template, one.template);
+      if (output === 'json' || output === 'yaml')
+        io.stdout(structured({ daemonSet, ...row, changes, template: one.template }, output));
+      else io.stdout(renderOne(kept, row, one, changes.map(renderDifference)));
+      return;
+    }
+    if (output === 'json' || output === 'yaml') {
+      io.stdout(structured({ daemonSet, revisions: rows }, output));
+      return;
+    }
+    if (rows.length === 0) io.stderr(`No revisions of ${kind.title} ${kept.namespace}/${name} are kept.\n`);
+    else io.stdout(renderTable(rows, output === 'wide', connection.env.clock.now()));
+    if (rows.length > 0 && !kept.present)
+      io.stderr(`Note: the ${kind.podController} has not recorded the present template yet.\n`);
+  });
+};

@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import { daemonSets } from '../../../resources/index.ts';
+import type { AuditEvent } from '../../../sim/index.ts';
+import { createEmbeddedTestCluster } from '../testing/embedded-cluster.ts';
+
+const MARK = 'edgeset.io/rolled-back-from';
+const halted = { halted: { at: '2030-01-01T00:00:00Z', reason: 'Failures' as const, nodes: ['node-1'] } };
+
+describe('undo', () => {
+  const world = createEmbeddedTestCluster(Math.random);
+  const { create, image } = world;
+  /** What was said: on stdout, and in notes. */
+  const done = async (...args: string[]): Promise<[string, string]> => {
+    const { code, stdout, stderr } = await world.run('undo', ...args);
+    assert.equal(code, 0, stderr);
+    world.settle();
+    return [stdout, stderr];
+  };
+  /** The sentence that refuses. */
+  const refused = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await world.run('undo', ...args);
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, /^kubectl edgeset: .*\n$/, 'one sentence');
+    return stderr;
+  };
+  const hashOf = async (name: string, number: number): Promise<string> =>
+    (await world.revisions(name)).find(({ revision }) => revision === number)?.metadata?.labels?.[
+      'controller-revision-hash'
+    ] ?? '';
+  const markOf = async (name: string): Promise<string | undefined> =>
+    (await world.get(name)).metadata?.annotations?.[MARK];
+
+  it('puts the whole template of the revision before back, which becomes the newest', async () => {
+    await create('web', ['web:1']);
+    await world.change('web', { spec: { template: { spec: { hostNetwork: true } } } });
+    assert.deepEqual(await done('ds/web'), [
+      'daemonset.apps/web rolled back to revision 1 (web:1)\n  spec.hostNetwork: true -> (not set)\n',
+      '',
+    ]);
+    const now = await world.get('web');
+    assert.equal(now.spec?.template.spec?.hostNetwork, undefined);
+    assert.equal(now.metadata?.annotations?.['apps.openyurt.io/update-strategy'], 'auto');
+    assert.deepEqual(
+      (await world.revisions('web')).map(({ revision }) => revision),
+      [2, 3],
+    );
+    await done('web');
+    assert.equal((await world.get('web')).spec?.template.spec?.hostNetwork, true, 'undo of undo, as with kubectl');
+  });
+
+  it('goes to the revision that is named', async () => {
+    await create('three', ['app:1', 'app:2', 'app:3']);
+    const [said] = await done('three', '--to-revision', '1');
+    assert.equal(
+      said,
+      'daemonset.apps/three rolled back to revision 1 (app:1)\n  spec.containers[app].image: app:3 -> app:1\n',
+    );
+    assert.equal(await image('three'), 'app:1');
+    await done('three', '--to-revision=2');
+    assert.equal(await image('three'), 'app:2');
+  });
+
+  it('goes to what was before an edit that the DaemonSet controller has not seen yet', async () => {
+    await create('quick', ['app:1', 'app:2']);
+    await world.client.patch(
+      daemonSets,
+      { namespace: 'default', name: 'quick' },
+      { spec: world.withImage('app:3') },
+      { type: 'strategic' },
+    );
+    await done('quick');
+    assert.equal(await image('quick'), 'app:2');
+  });
+
+  it('knows the present revision also before the DaemonSet controller has given it its number', async () => {
+    await create('back', ['app:1', 'app:2']);
+    await world.client.patch(
+      daemonSets,
+      { namespace: 'default', name: 'back' },
+      { spec: world.withImage('app:1') },
+      { type: 'strategic' },
+    );
+    assert.match(
+      await refused('back', '--to-revision', '1'),
+      /revision 1 \(app:1\) is what DaemonSet default\/back asks for already: /,
+    );
+    await done('back');
+    assert.equal(await image('back'), 'app:2');
+  });
+
+  it('refuses a revision that is not kept, or that is there already, and lists those that are kept', async () => {
+    await create('kept', ['app:1', 'app:2']);
+    assert.equal(
+      await refused('kept', '--to-revision', '7'),
+      'kubectl edgeset: there is no revision 7 of DaemonSet default/kept: kept are 1 (app:1); 2 (app:2), the present one\n',
+    );
+    assert.match(
+      await refused('kept', '--to-revision', '2'),
+      /revision 2 \(app:2\) is what .* asks for already: kept are 1 \(app:1\); 2/,
+    );
+    await world.status('kept', halted, 2, 1);
+    assert.match(
+      await refused('kept', '--to-revision', '2'),
+      /asks for already; its rollout is halted: "kubectl edgeset resume ds\/kept" goes on with it: /,
+    );
+    await create('first', ['app:1']);
+    assert.match(await refused('first'), /keeps no earlier revision to go back to: set the template that you want/);
+    assert.match(await refused('nobody'), /there is no DaemonSet default\/nobody/);
+    const { code, stderr } = await world.run('undo', 'kept', '--to-revision', '0');
+    assert.equal(code, 2);
+    assert.match(stderr, /Give the number of a revision, as listed by "history"/);
+  });
+
+  it('chooses nothing by itself where the one before the present is not the last that was complete', async () => {
+    await create('hurry', ['app:1', 'app:2', 'app:3']);
+    await world.status('hurry', halted, 3, 1);
+    assert.match(
+      await refused('hurry'),
+      /revision 2 \(app:2\), the one before the present, is not the last that was complete, which was 1 \(app:1\): say which you want, --to-revision 1 or --to-revision 2\n$/,
+    );
+    assert.equal(await image('hurry'), 'app:3');
+    const [, notes] = await done('hurry', '--to-revision', '2');
+    assert.match(
+      notes,
+      /Note: The last revision that was complete is 1 \(app:1\): "kubectl edgeset undo ds\/hurry --to-revision 1"\.\n/,
+    );
+  });
+
+  it('does not fall back to a revision that failed and was rolled back; named, it is rolled out', async () => {
+    await create('again', ['app:1', 'app:2']);
+    const bad = await hashOf('again', 2);
+    await world.change('again', { metadata: { annotations: { [MARK]: bad } }, spec: world.withImage('app:1') });
+    assert.match(
+      await refused('again'),
+      /revision 2 \(app:2\), the one before the present, failed and was rolled back: name .*--to-revision; kept are 2/,
+    );
+    const [, notes] = await done('again', '--to-revision', '2');
+    assert.match(notes, /Note: Revision 2 was rolled back before because it failed; it is rolled out once more\./);
+    assert.equal(await image('again'), 'app:2');
+    assert.equal(await markOf('again'), undefined, 'else the rollout would be halted at once');
+  });
+
+  it('marks a revision that the breaker stopped, so that nobody sets it again unnoticed', async () => {
+    await create('bad', ['app:1', 'app:2']);
+    const bad = await hashOf('bad', 2);
+    await world.status('bad', halted, 2, 1);
+    const [, notes] = await done('bad');
+    assert.match(
+      notes,
+      /^Note: The halt ends, for it was of revision 2; .*Set again, it stays halted .* until "kubectl edgeset resume ds\/bad"\.\n$/,
+    );
+    assert.deepEqual([await image('bad'), await markOf('bad')], ['app:1', bad]);
+    assert.match(await refused('bad'), /failed and was rolled back/, 'a second undo does not bring it back');
+  });
+
+  it('leaves the mark of another revision', async () => {
+    await create('other', ['app:1', 'app:2', 'app:3'], { annotations: { [MARK]: 'abc' } });
+    await done('other');
+    assert.equal(await markOf('other'), 'abc');
+  });
+
+  it('says what the nodes wait for, and who will set the template again', async () => {
+    await create('held', ['app:1', 'app:2'], {
+      annotations: {
+        'edgeset.io/paused': 'true',
+        'apps.openyurt.io/max-unavailable': '0',
+        'argocd.argoproj.io/tracking-id': 'shop:apps/DaemonSet:default/held',
+      },
+    });
+    const [, notes] = await done('held');
+    assert.deepEqual(notes.trimEnd().split('\n'), [
+      'Note: The rollout is paused, and stays so: "kubectl edgeset resume ds/held" lets the nodes go back.',
+      'Note: The budget is zero, so no node is touched. Raise apps.openyurt.io/max-unavailable.',
+      'Note: Argo CD (application shop) sets the template of its repository again at its next sync: revert it there too, or stop automated sync meanwhile.',
+    ]);
+    await create('ota', ['app:1', 'app:2'], { annotations: { 'apps.openyurt.io/update-strategy': 'ota' } });
+    assert.match((await done('ota'))[1], /The owner of each device decides when it goes back/);
+    await create('wrong', ['app:1', 'app:2'], { annotations: { 'apps.openyurt.io/max-unavailable': 'x' } });
+    assert.match((await done('wrong'))[1], /not valid, so no node is touched\. .*max-unavailable/);
+  });
+
+  it('serves DaemonSets that did not opt in, and says who replaces their pods', async () => {
+    const out = { 'apps.openyurt.io/update-strategy': null };
+    await create('plain', ['app:1', 'app:2'], {}, 'RollingUpdate');
+    await world.change('plain', { metadata: { annotations: out } }, 'merge');
+    assert.match(
+      (await done('plain'))[1],
+      /did not opt in to edgeset: Kubernetes replaces its pods by RollingUpdate\./,
+    );
+    assert.equal(await image('plain'), 'app:1');
+    await create('byhand', ['app:1', 'app:2']);
+    await world.change('byhand', { metadata: { annotations: out } }, 'merge');
+    assert.match((await done('byhand'))[1], /a node goes back when you delete its pod/);
+  });
+
+  for (const [flag, words] of [
+    ['--dry-run', '(dry run)'],
+    ['--dry-run=client', '(dry run)'],
+    ['--dry-run=server', '(server dry run)'],
+  ] as const)
+    it(`changes nothing with ${flag}`, async () => {
+      const name = `dry-${flag.replace(/\W+/g, '')}`;
+      await create(name, ['app:1', 'app:2']);
+      const before = await world.get(name);
+      assert.equal(
+        (await done(name, flag))[0],
+        `daemonset.apps/${name} rolled back to revision 1 (app:1) ${words}\n  spec.containers[app].image: app:2 -> app:1\n`,
+      );
+      const [json] = await done(name, flag, '-o', 'json');
+      const said = JSON.parse(json) as DaemonSet;
+      assert.equal(said.spec?.template.spec?.containers[0]?.image, 'app:1');
+      assert.equal(said.metadata?.managedFields, undefined);
+      assert.equal((await done(name, flag, '-o', 'name'))[0], `daemonset.apps/${name}\n`);
+      assert.deepEqual(await world.get(name), before);
+    });
+
+  it('tells of a bare --dry-run that took the name for its value', async () => {
+    const { code, stderr } = await world.run('undo', '--dry-run', 'ds/web');
+    assert.equal(code, 2);
+    assert.match(stderr, /Give --dry-run=client or --dry-run=server, or put --dry-run last/);
+  });
+
+  it('with -o prints the DaemonSet as it is afterwards', async () => {
+    await create('out', ['app:1', 'app:2']);
+    const [yaml] = await done('out', '-o', 'yaml');
+    assert.match(yaml, /^apiVersion: apps\/v1\nkind: DaemonSet\n[^]*image: app:1\n/);
+  });
+
+  /** Undoes, while something happens to the DaemonSet between what undo reads and what it writes. */
+  const meanwhile = async (name: string, happens: () => void) => {
+    const patches: AuditEvent[] = [];
+    let happened = false;
+    world.heard = (call) => {
+      if (call.method === 'PATCH') patches.push(call);
+      if (call.plural !== 'controllerrevisions' || happened) return;
+      happened = true;
+      happens();
+    };
+    const ran = await world.run('undo', name);
+    world.heard = () => {};
+    assert.ok(happened);
+    return { ...ran, patches };
+  };
+  const { apiServer } = world.cluster;
+  const where = (name: string) => ({ namespace: 'default', name });
+
+  it('writes once, on the condition that the DaemonSet is the one that it has read', async () => {
+    await create('once', ['app:1', 'app:2']);
+    const { uid, resourceVersion } = (await world.get('once')).metadata ?? {};
+    const { code, patches } = await meanwhile('once', () => {});
+    assert.equal(code, 0);
+    const [{ request } = { request: undefined }] = patches;
+    assert.equal(patches.length, 1);
+    assert.deepEqual((request as DaemonSet).metadata, { uid, resourceVersion, annotations: {} });
+  });
+
+  it('is not put off by a status that changes', async () => {
+    await create('busy', ['app:1', 'app:2']);
+    const { code, stderr, patches } = await meanwhile('busy', () => {
+      const busy = apiServer.get<Required<DaemonSet>>(daemonSets, where('busy'));
+      const status = { ...busy.status, numberReady: 0 };
+      apiServer.update<object>(daemonSets, { ...busy, status }, { subresource: 'status' });
+    });
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.deepEqual(
+      patches.map(({ status }) => status),
+      [409, 200],
+    );
+    assert.equal(await image('busy'), 'app:1');
+  });
+
+  it('puts nothing back into a DaemonSet that somebody changes at the same time', async () => {
+    await create('raced', ['app:1', 'app:2']);
+    const { code, stderr } = await meanwhile('raced', () => {
+      apiServer.patch(daemonSets, where('raced'), { spec: world.withImage('app:3') }, { type: 'strategic' });
+    });
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /DaemonSet default\/raced was changed meanwhile, and nothing was put back: see "kubectl edgeset history ds\/raced"/,
+    );
+    assert.equal(await image('raced'), 'app:3');
+  });
+
+  it('puts nothing back into a DaemonSet that was made anew at the same time', async () => {
+    await create('anew', ['app:1', 'app:2']);
+    const { code, stderr } = await meanwhile('anew', () => {
+      const { apiVersion, kind, metadata, spec } = apiServer.get<Required<DaemonSet>>(daemonSets, where('anew'));
+      apiServer.delete(daemonSets, where('anew'), { propagationPolicy: 'Orphan' });
+      world.settle();
+      const { name, namespace, annotations } = metadata;
+      apiServer.create<object>(daemonSets, { apiVersion, kind, metadata: { name, namespace, annotations }, spec });
+    });
+    assert.equal(code, 1);
+    assert.match(stderr, /was changed meanwhile/);
+    assert.equal(await image('anew'), 'app:2');
+  });
+});

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { ADVANCED_SETS, createFakeCluster, SETS } from '../testing/fake-cluster.ts';
+import { advanced } from './advanced.ts';
+import { readName } from './names.ts';
+import { native } from './native.ts';
+
+describe('the name of a DaemonSet', () => {
+  for (const text of [
+    'ds/web',
+    'daemonset/web',
+    'DaemonSets/web',
+    'ds.apps/web',
+    'daemonset.apps/web',
+    'daemonsets.v1.apps/web',
+    'dro/web',
+    'daemonrollouts.edgeset.io/web',
+    'daemonrollout.v1alpha1.edgeset.io/web',
+  ])
+    it(`is a native one's: ${text}`, () => assert.deepEqual(readName(text), { kind: native, name: 'web' }));
+
+  for (const text of [
+    'ads/web',
+    'daemon/web',
+    'ADS/web',
+    'ads.apps.kruise.io/web',
+    'daemonset.apps.kruise.io/web',
+    'daemonsets.v1beta1.apps.kruise.io/web',
+    'daemonsets.v1alpha1.apps.kruise.io/web',
+    'dro/web.apps.kruise.io',
+  ])
+    it(`is an Advanced one's: ${text}`, () => assert.deepEqual(readName(text), { kind: advanced, name: 'web' }));
+
+  it('may be bare, dots and all', () => {
+    assert.deepEqual(readName('web'), { kind: undefined, name: 'web' });
+    assert.deepEqual(readName('web.apps.kruise.io'), { kind: undefined, name: 'web.apps.kruise.io' });
+  });
+
+  for (const text of [
+    'deploy/web',
+    'ds/',
+    '/web',
+    'ds/web/x',
+    'Web',
+    'daemonset.batch/web',
+    'daemonsets.v1.apps.kruise.io/w',
+  ])
+    it(`is none: ${text}`, () =>
+      assert.throws(() => readName(text), {
+        code: 'InvalidOption',
+        message: /names no DaemonSet: give ds\/NAME or NAME, or/,
+      }));
+});
+
+describe('a bare name', () => {
+  const world = createFakeCluster();
+  const paused = async (...args: string[]): Promise<string> => {
+    const { stdout, stderr } = await world.run(['pause', ...args, '--dry-run']);
+    return stdout || stderr;
+  };
+
+  it('is of the kind that has it', async () => {
+    world.daemonSet();
+    assert.match(await paused('web'), /^daemonset\.apps\/web paused/);
+    world.api.remove(SETS, 'web');
+    world.advanced();
+    assert.match(await paused('web'), /^daemonset\.apps\.kruise\.io\/web paused/);
+  });
+
+  it('is refused where both have it, with both spellings', async () => {
+    world.daemonSet();
+    world.advanced();
+    assert.equal(
+      await paused('web'),
+      'kubectl edgeset: there are two DaemonSets shop/web: give ds/web for the native one, ads/web for the Advanced one\n',
+    );
+    assert.match(await paused('ds/web'), /^daemonset\.apps\/web paused/);
+    assert.match(await paused('ads/web'), /^daemonset\.apps\.kruise\.io\/web paused/);
+  });
+
+  it('is a native one where Advanced ones are not served, or none of the reader’s business', async () => {
+    world.daemonSet();
+    for (const fault of [
+      { status: 404, reason: 'NotFound' },
+      { status: 403, reason: 'Forbidden' },
+    ]) {
+      world.api.fault = (_, path) => (path.startsWith(ADVANCED_SETS) ? fault : undefined);
+      assert.match(await paused('web'), /^daemonset\.apps\/web paused/);
+    }
+  });
+});
+
+describe('a cluster without Advanced DaemonSets', () => {
+  const world = createFakeCluster();
+
+  it('says so when it is asked for one', async () => {
+    world.api.fault = (_, path) => (path.startsWith(ADVANCED_SETS) ? { status: 404, reason: 'NotFound' } : undefined);
+    for (const command of ['explain', 'plan', 'wait', 'pause', 'resume', 'history', 'undo']) {
+      const { code, stdout, stderr } = await world.run([command, 'ads/web']);
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.match(
+        stderr,
+        /^kubectl edgeset: the cluster does not know Advanced DaemonSets \(apps\.kruise\.io\/v1beta1\): install .*"kubectl edgeset crds \| kubectl apply -f -"\n$/,
+      );
+    }
+  });
+
+  it('is asked nothing of them by those who name the kind, or none', async () => {
+    world.daemonSet();
+    world.rollout({ summary: 'Complete' });
+    for (const args of [
+      ['status'],
+      ['explain', 'ds/web'],
+      ['plan', 'ds/web'],
+      ['pause', 'ds/web'],
+      ['history', 'ds/web'],
+    ])
+      assert.equal((await world.run(args)).code, 0);
+    assert.deepEqual(
+      world.api.requests.filter(({ path }) => path.includes('kruise')).map(({ path }) => path),
+      [],
+    );
+  });
+});

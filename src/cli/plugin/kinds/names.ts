@@ -1,0 +1,101 @@
+import { advancedDaemonSetApi } from '../../../advanced/index.ts';
+import { type CallOptions, isKubeError } from '../../../kube/index.ts';
+import { daemonRolloutApi } from '../../../rollout/index.ts';
+import { OptionError } from '../../../runtime/index.ts';
+import type { Connection } from '../connection.ts';
+import { CommandError } from '../errors.ts';
+import { advanced } from './advanced.ts';
+import type { DaemonSetKind } from './kind.ts';
+import { native } from './native.ts';
+
+export const kinds: readonly DaemonSetKind[] = [native, advanced];
+
+/** What a person named. */
+export interface Named {
+  /** Undefined for a bare name, which may be of any kind. */
+  kind: DaemonSetKind | undefined;
+  name: string;
+}
+
+interface KindNames {
+  kind: DaemonSetKind;
+  /** What kubectl takes for it without a group. */
+  words: readonly string[];
+  /** What it takes in front of the group. */
+  withGroup: readonly string[];
+  group: string;
+  versions: readonly string[];
+}
+
+const daemonSet = ['daemonset', 'daemonsets'];
+const { shortNames, group, versions } = advancedDaemonSetApi;
+const kindNames: readonly KindNames[] = [
+  { kind: native, words: ['ds', ...daemonSet], withGroup: ['ds', ...daemonSet], group: 'apps', versions: ['v1'] },
+  { kind: advanced, words: shortNames, withGroup: [...shortNames, ...daemonSet], group, versions },
+];
+
+const { plural, singular, shortName, group: rolloutGroup, version } = daemonRolloutApi;
+const ROLLOUTS: readonly string[] = [plural, singular, shortName];
+
+/** `KIND`, `KIND.GROUP` or `KIND.VERSION.GROUP`, as kubectl takes them. */
+const isOf = (text: string, { words, withGroup, ...api }: Omit<KindNames, 'kind'>): boolean => {
+  const [word = '', ...rest] = text.split('.');
+  if (rest.length === 0) return words.includes(word);
+  const place = rest.join('.');
+  return withGroup.includes(word) && [api.group, ...api.versions.map((one) => `${one}.${api.group}`)].includes(place);
+};
+
+/** The kind that a DaemonRollout of this name is of, and the DaemonSet's name. */
+export const readRolloutName = (text: string): { kind: DaemonSetKind; name: string } => {
+  const suffix = advanced.rolloutName('');
+  return text.endsWith(suffix) ? { kind: advanced, name: text.slice(0, -suffix.length) } : { kind: native, name: text };
+};
+
+/** The kind that stands before the slash, in any of kubectl's spellings; `rollout`: of DaemonRollouts themselves. */
+export const readKind = (text: string): DaemonSetKind | 'rollout' | undefined => {
+  const typed = text.toLowerCase();
+  const rollout = { words: ROLLOUTS, withGroup: ROLLOUTS, group: rolloutGroup, versions: [version] };
+  if (isOf(typed, rollout)) return 'rollout';
+  return kindNames.find((spelling) => isOf(typed, spelling))?.kind;
+};
+
+/** `NAME`, or `KIND/NAME` in any of kubectl's spellings of the kinds that there are; other kinds are refused. */
+export const readName = (text: string): Named => {
+  const slash = text.indexOf('/');
+  const name = text.slice(slash + 1);
+  // The API server would refuse other names too, but not as the plain slip that they are.
+  if (/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name)) {
+    if (slash < 0) return { kind: undefined, name };
+    const kind = readKind(text.slice(0, slash));
+    if (kind) return kind === 'rollout' ? readRolloutName(name) : { kind, name };
+  }
+  throw new OptionError(`"${text}"`, 'names no DaemonSet: give ds/NAME or NAME, or ads/NAME for an Advanced one');
+};
+
+export const ambiguousName = (namespace: string, name: string): CommandError =>
+  new CommandError(
+    'ChoiceNeeded',
+    `there are two DaemonSets ${namespace}/${name}: give ${kinds.map((kind) => `${kind.short}/${name} for the ${kind === native ? 'native' : 'Advanced'} one`).join(', ')}`,
+  );
+
+/** The kind of what was named: of a bare name the one that has it, as far as that may be read, by default a native one. */
+export const findKind = async (
+  { client, namespace }: Connection,
+  { kind: named, name }: Named,
+  call: CallOptions = {},
+): Promise<DaemonSetKind> => {
+  if (named) return named;
+  const has = async ({ resource }: DaemonSetKind): Promise<boolean> => {
+    try {
+      await client.get(resource, { namespace, name }, call);
+      return true;
+    } catch (error) {
+      if (isKubeError(error, 'NotFound', 'Forbidden')) return false;
+      throw error;
+    }
+  };
+  const there = await Promise.all(kinds.map(has));
+  const [first, ...others] = kinds.filter((_, index) => there[index]);
+  if (others.length > 0) throw ambiguousName(namespace, name);
+  return first ?? native;
+};

@@ -1,0 +1,59 @@
+import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import { NotOptedInError, nativeKind, restoreTemplate } from '../../../native/index.ts';
+import { annotation, parsePolicy } from '../../../rollout/index.ts';
+import { CommandError } from '../errors.ts';
+import { type DaemonSetKind, defineKind, type Overrides } from './kind.ts';
+
+const fields: DaemonSetKind['fields'] = {
+  maxUnavailable: annotation.maxUnavailable,
+  partition: annotation.partition,
+  nodeSelector: annotation.nodeSelector,
+  unpaused: annotation.paused,
+};
+
+const overridden = (daemonSet: DaemonSet, { unpaused, ...values }: Overrides): DaemonSet => {
+  const annotations: Record<string, string> = { ...daemonSet.metadata?.annotations };
+  for (const key of ['maxUnavailable', 'partition', 'nodeSelector'] as const) {
+    const value = values[key];
+    if (value !== undefined) annotations[fields[key]] = value;
+  }
+  if (unpaused) annotations[fields.unpaused] = 'false';
+  return { ...daemonSet, metadata: { ...daemonSet.metadata, annotations } };
+};
+
+/** An annotation that is there holds the rollout unless it says `false`; one that cannot be read makes it invalid. */
+const pauseOf = ({ metadata }: DaemonSet): 'on' | 'off' | 'unreadable' => {
+  const said = (metadata?.annotations?.[annotation.paused] ?? 'false').trim().toLowerCase();
+  if (said === 'false') return 'off';
+  return said === 'true' ? 'on' : 'unreadable';
+};
+
+/** DaemonSets of apps/v1. */
+export const native: DaemonSetKind = defineKind(nativeKind, {
+  label: 'daemonset.apps',
+  short: 'ds',
+  title: 'DaemonSet',
+  recordsDefaults: false,
+  podController: 'DaemonSet controller',
+  noManagerHint: 'see whether edgeset-manager runs and serves this namespace',
+  failureEvents: 'FailedDelete',
+  fields,
+  policyOf: ({ metadata, spec }) =>
+    parsePolicy({
+      annotations: metadata?.annotations ?? {},
+      updateStrategyType: spec?.updateStrategy?.type ?? 'RollingUpdate',
+      minReadySeconds: spec?.minReadySeconds ?? 0,
+    }),
+  pauseOf,
+  overridden,
+  notes: () => [],
+  notServed: (namespace, name) => new NotOptedInError(namespace, name),
+  notFound: (namespace, name, cause) =>
+    new CommandError(
+      'NotFound',
+      `there is no DaemonSet ${namespace}/${name}: see "kubectl get daemonsets -A", and give its namespace with -n`,
+      cause,
+    ),
+  pausePatch: (on) => ({ metadata: { annotations: { [annotation.paused]: on ? 'true' : null } } }),
+  putTemplate: restoreTemplate,
+});

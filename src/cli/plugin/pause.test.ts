@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { DaemonRolloutStatus } from '../../rollout/index.ts';
+import { resumeValue } from './pause.ts';
+import { createFakeCluster, SETS } from './testing/fake-cluster.ts';
+
+const halted = (more: DaemonRolloutStatus = {}): DaemonRolloutStatus => ({
+  observedGeneration: 2,
+  target: { revision: 'web-new', hash: 'new', number: 2 },
+  halted: { at: '2030-01-01T00:00:00Z', reason: 'Failures', nodes: ['n1'] },
+  ...more,
+});
+
+describe('pause and resume', () => {
+  const world = createFakeCluster();
+  /** What was said, and the annotations that were sent. */
+  const run = async (...args: string[]): Promise<[string, unknown]> => {
+    const before = world.api.requests.length;
+    const { code, stdout, stderr } = await world.run(args);
+    assert.deepEqual([code, stderr], [0, '']);
+    const patch = world.api.requests.slice(before).find(({ method }) => method === 'PATCH');
+    const body = patch && (JSON.parse(patch.body) as { metadata: { uid: string; annotations: unknown } });
+    if (patch) {
+      assert.equal(patch.path, `${SETS}/web`);
+      assert.equal(patch.query.get('fieldManager'), 'kubectl-edgeset');
+      assert.equal(patch.query.get('dryRun'), args.includes('--dry-run=server') ? 'All' : null);
+      assert.equal(body?.metadata.uid, 'uid-web', 'a DaemonSet made anew meanwhile is not meant');
+    }
+    return [stdout.trim(), body?.metadata.annotations];
+  };
+  const PAUSED = 'edgeset.io/paused';
+
+  it('pause annotates once', async () => {
+    world.daemonSet();
+    assert.deepEqual(await run('pause', 'ds/web', '--dry-run'), ['daemonset.apps/web paused (dry run)', undefined]);
+    assert.deepEqual(await run('pause', 'ds/web', '--dry-run=server'), [
+      'daemonset.apps/web paused (server dry run)',
+      { [PAUSED]: 'true' },
+    ]);
+    assert.deepEqual(await run('pause', 'web'), ['daemonset.apps/web paused', { [PAUSED]: 'true' }]);
+    assert.deepEqual(await run('pause', 'web'), ['daemonset.apps/web is paused already', undefined]);
+    assert.deepEqual(await run('resume', 'web'), ['daemonset.apps/web unpaused', { [PAUSED]: null }]);
+    assert.deepEqual(await run('resume', 'web'), ['daemonset.apps/web is neither paused nor halted', undefined]);
+  });
+
+  it('a pause that says false is none, one that cannot be read is taken away', async () => {
+    world.daemonSet({ [PAUSED]: 'False' });
+    assert.deepEqual(await run('resume', 'web'), ['daemonset.apps/web is neither paused nor halted', undefined]);
+    assert.deepEqual(await run('pause', 'web'), ['daemonset.apps/web paused', { [PAUSED]: 'true' }]);
+    world.daemonSet({ [PAUSED]: 'yes' });
+    assert.deepEqual(await run('resume', 'web'), ['daemonset.apps/web unpaused', { [PAUSED]: null }]);
+  });
+
+  it('resume consents to the halted revision, anew each time', async () => {
+    world.daemonSet();
+    world.rollout(halted());
+    const consent = (value: string): Record<string, string> => ({ 'edgeset.io/resume': value });
+    assert.deepEqual(await run('resume', 'web'), ['daemonset.apps/web resumed at revision new', consent('new')]);
+    world.rollout(halted({ resumed: 'new' }));
+    assert.deepEqual((await run('resume', 'web'))[1], consent('new/2'));
+    world.rollout(halted({ resumed: 'new/9', halted: { at: '', reason: 'RolledBack', nodes: [] } }));
+    assert.deepEqual((await run('resume', 'web'))[1], consent('new/10'));
+    world.daemonSet({ [PAUSED]: 'true' });
+    assert.deepEqual((await run('resume', 'web', '--dry-run=server'))[1], { [PAUSED]: null, ...consent('new/10') });
+  });
+
+  it('resume does not consent to what it has not seen', async () => {
+    world.daemonSet({}, { generation: 3 });
+    world.rollout(halted());
+    assert.equal((await run('resume', 'web'))[1], undefined, 'the template was changed since');
+    world.daemonSet();
+    world.rollout(halted(), { ownerReferences: [] });
+    assert.equal((await run('resume', 'web'))[1], undefined, 'of an earlier DaemonSet');
+  });
+
+  it('resume says when it is the budget that stops the rollout', async () => {
+    world.daemonSet();
+    const lastTransitionTime = '2030-01-01T00:00:00Z';
+    const frozen = { type: 'Paused', status: 'True', reason: 'ZeroBudget', message: '', lastTransitionTime };
+    world.rollout({ observedGeneration: 2, conditions: [frozen] });
+    assert.match((await run('resume', 'web'))[0], /neither paused nor halted; its .*max-unavailable is zero$/);
+  });
+
+  it('a value that is consented to anew never repeats the one before', () => {
+    for (const last of [undefined, 'a', 'a/2', 'a/x', 'b', 'b/7']) assert.notEqual(resumeValue('a', last), last);
+  });
+});

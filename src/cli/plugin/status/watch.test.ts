@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Io } from '../../io.ts';
+import { eventually } from '../../testing/process.ts';
+import { createFakeCluster, type Ran, ROLLOUTS } from '../testing/fake-cluster.ts';
+
+describe('status -w', () => {
+  const world = createFakeCluster();
+
+  /** Follows while `during` runs; then interrupts. */
+  const follow = async (
+    args: readonly string[],
+    io: Partial<Io>,
+    during: (output: { stdout: string; stderr: string }) => Promise<unknown>,
+  ): Promise<Ran> => {
+    const output = { stdout: '', stderr: '' };
+    const running = world.run(['status', '-w', ...args], {
+      stdout: (text) => (output.stdout += text),
+      stderr: (text) => (output.stderr += text),
+      ...io,
+    });
+    try {
+      await during(output);
+    } finally {
+      // As Ctrl-C does.
+      process.emit('SIGINT');
+    }
+    return { code: (await running).code, ...output };
+  };
+  const rows = (text: string): string[] => text.split('\n').filter((line) => line.startsWith('web '));
+
+  it('appends a row at each change that shows, under one header', async () => {
+    world.rollout({ summary: 'Rolling out' });
+    const { code, stdout, stderr } = await follow([], {}, async (output) => {
+      await eventually('the first row', () => output.stdout.includes('Rolling out'));
+      world.rollout({ summary: 'Rolling out', leader: 'another', estimatedFinishAt: '2999-01-01T00:00:00Z' });
+      world.rollout({ summary: 'Complete (1 offline)' });
+      await eventually('the second row', () => output.stdout.includes('Complete'));
+    });
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.equal(stdout.match(/NAME/g)?.length, 1);
+    assert.deepEqual(
+      rows(stdout).map((row) => row.split(/ {3,}/)[1]),
+      ['Rolling out', 'Complete (1 offline)'],
+    );
+  });
+
+  it('waits for the first rollout, and tells when one is gone', async () => {
+    const { stdout, stderr } = await follow([], {}, async (output) => {
+      await eventually('the watch', () => world.api.requests.some(({ query }) => query.has('watch')));
+      world.rollout({ summary: 'Rolling out' });
+      await eventually('the row', () => rows(output.stdout).length === 1);
+      world.api.remove(ROLLOUTS, 'web');
+      await eventually('the end of it', () => output.stderr.includes('gone'));
+    });
+    assert.match(stdout, /^NAME .*\nweb .*\n$/);
+    assert.equal(stderr, 'No rollouts in namespace shop.\nDaemonRollout shop/web is gone.\n');
+  });
+
+  it('goes on after its watch broke, and says so meanwhile', async () => {
+    world.rollout({ summary: 'Rolling out' });
+    const { stdout } = await follow([], {}, async (output) => {
+      await eventually('the first row', () => rows(output.stdout).length === 1);
+      let refusals = 1;
+      world.api.fault = () => {
+        refusals -= 1;
+        return refusals >= 0 ? { status: 500, reason: 'InternalError' } : undefined;
+      };
+      world.api.endWatches();
+      await eventually('the trouble', () => output.stderr.includes('The watch is disturbed'));
+      world.rollout({ summary: 'Complete' });
+      await eventually('the second row', () => output.stdout.includes('Complete'));
+    });
+    assert.equal(rows(stdout).length, 2);
+  });
+
+  it('rewrites the table on a terminal', async () => {
+    world.rollout({ summary: 'Rolling out' });
+    const screen = () => ({ columns: 100, rows: 24 });
+    const { stdout } = await follow([], { screen }, async (output) => {
+      await eventually('the table', () => output.stdout.includes('Rolling out'));
+      world.rollout({ summary: 'Complete' });
+      await eventually('the next', () => output.stdout.includes('Complete'));
+    });
+    const visible = stdout.replaceAll('\u001B', 'ESC');
+    assert.match(visible, /^NAME .*\nweb .*Rolling out.*\nESC\[2AESC\[0JNAME .*\nweb .*Complete.*\n$/);
+  });
+
+  for (const environment of [{ NO_COLOR: '1' }, { CI: 'true' }])
+    it(`appends on a terminal too with ${Object.keys(environment)[0]}`, async () => {
+      world.rollout({ summary: 'Rolling out' });
+      const io = {
+        screen: () => ({ columns: 100, rows: 24 }),
+        environment: { KUBECONFIG: world.kubeconfig, ...environment },
+      };
+      const { stdout } = await follow([], io, async (output) => {
+        await eventually('the first row', () => rows(output.stdout).length === 1);
+        world.rollout({ summary: 'Complete' });
+        await eventually('the second row', () => rows(output.stdout).length === 2);
+      });
+      assert.ok(!stdout.includes('\u001B'));
+    });
+
+  it('gives one document a change as data', async () => {
+    world.rollout({ summary: 'Rolling out' });
+    const { stdout } = await follow(['web', '-o', 'yaml'], {}, async (output) => {
+      await eventually('the first', () => output.stdout.includes('Rolling out'));
+      world.rollout({ summary: 'Complete' });
+      await eventually('the second', () => output.stdout.includes('Complete'));
+    });
+    assert.equal(stdout.match(/^---$/gm)?.length, 2);
+  });
+});

@@ -1,0 +1,199 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, beforeEach } from 'node:test';
+import type { DaemonRolloutStatus } from '../../../rollout/index.ts';
+import type { Io } from '../../io.ts';
+import { main } from '../../main.ts';
+import { type FakeApi, startFakeApi } from './api.ts';
+
+export const SETS = '/apis/apps/v1/namespaces/shop/daemonsets';
+export const ADVANCED_SETS = '/apis/apps.kruise.io/v1beta1/namespaces/shop/daemonsets';
+export const ROLLOUTS = '/apis/edgeset.io/v1alpha1/namespaces/shop/daemonrollouts';
+const NODES = '/api/v1/nodes';
+const PODS = '/api/v1/namespaces/shop/pods';
+const REVISIONS = '/apis/apps/v1/namespaces/shop/controllerrevisions';
+
+export interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+const ownerOf = (apiVersion: string) => ({
+  apiVersion,
+  kind: 'DaemonSet',
+  name: 'web',
+  uid: 'uid-web',
+  controller: true,
+});
+const LONG_AGO = '2020-01-01T00:00:00Z';
+
+/** A fake cluster with a namespace `shop` for the tests of one file, and words for what is in it. */
+export const createFakeCluster = () => {
+  let api: FakeApi;
+  let dir = '';
+  /** The DaemonSet that was put last owns what comes after it. */
+  let owner = ownerOf('apps/v1');
+  before(() => {
+    dir = mkdtempSync(path.join(tmpdir(), 'edgeset-plugin-'));
+  });
+  beforeEach(async () => {
+    await api?.close();
+    owner = ownerOf('apps/v1');
+    api = await startFakeApi('daemonsets', 'daemonrollouts', 'nodes', 'pods', 'controllerrevisions', 'namespaces');
+    world.writeKubeconfig(api.url);
+  });
+  after(async () => {
+    await api.close();
+    rmSync(dir, { recursive: true });
+  });
+
+  const world = {
+    get api(): FakeApi {
+      return api;
+    },
+    get kubeconfig(): string {
+      return path.join(dir, 'config');
+    },
+    writeKubeconfig(server: string): void {
+      const config = {
+        'current-context': 'test',
+        contexts: [{ name: 'test', context: { cluster: 'test', user: 'test', namespace: 'shop' } }],
+        clusters: [{ name: 'test', cluster: { server } }],
+        users: [{ name: 'test', user: { token: 'secret' } }],
+      };
+      writeFileSync(path.join(dir, 'config'), JSON.stringify(config));
+    },
+    /** Runs the command line; `io` replaces parts of its process. */
+    async run(args: readonly string[], io: Partial<Io> = {}): Promise<Ran> {
+      let stdout = '';
+      let stderr = '';
+      const code = await main(
+        args,
+        {
+          stdout: (text) => (stdout += text),
+          stderr: (text) => (stderr += text),
+          terminal: false,
+          environment: { KUBECONFIG: world.kubeconfig },
+          random: () => 0.5,
+          ...io,
+        },
+        'kubectl edgeset',
+      );
+      return { code, stdout, stderr };
+    },
+
+    daemonSet(annotations: Record<string, string> = {}, metadata: object = {}): void {
+      owner = ownerOf('apps/v1');
+      api.put(SETS, {
+        apiVersion: 'apps/v1',
+        kind: 'DaemonSet',
+        metadata: {
+          name: 'web',
+          namespace: 'shop',
+          uid: 'uid-web',
+          generation: 2,
+          annotations: { 'apps.openyurt.io/update-strategy': 'auto', ...annotations },
+          ...metadata,
+        },
+        spec: {
+          selector: { matchLabels: { app: 'web' } },
+          updateStrategy: { type: 'OnDelete' },
+          minReadySeconds: 0,
+          template: {
+            metadata: { labels: { app: 'web' } },
+            spec: { nodeSelector: { edge: 'yes' }, containers: [{ name: 'web', image: 'web:2' }] },
+          },
+        },
+        status: { observedGeneration: 2 },
+      });
+    },
+    /** An Advanced DaemonSet with the same name, template and UID: what is its owner's is theirs, whichever is there. */
+    advanced(rollingUpdate: object = {}, type = 'RollingUpdate'): void {
+      owner = ownerOf('apps.kruise.io/v1beta1');
+      api.put(ADVANCED_SETS, {
+        apiVersion: 'apps.kruise.io/v1beta1',
+        kind: 'DaemonSet',
+        metadata: { name: 'web', namespace: 'shop', uid: 'uid-web', generation: 2 },
+        spec: {
+          selector: { matchLabels: { app: 'web' } },
+          updateStrategy: { type, rollingUpdate },
+          template: {
+            metadata: { labels: { app: 'web' } },
+            spec: { nodeSelector: { edge: 'yes' }, containers: [{ name: 'web', image: 'web:2' }] },
+          },
+        },
+        status: { observedGeneration: 2 },
+      });
+    },
+    /** The DaemonRollout as its manager wrote it. */
+    rollout(status: DaemonRolloutStatus | undefined, metadata: object = {}): void {
+      api.put(ROLLOUTS, {
+        apiVersion: 'edgeset.io/v1alpha1',
+        kind: 'DaemonRollout',
+        metadata: { name: 'web', namespace: 'shop', ownerReferences: [owner], managedFields: [{}], ...metadata },
+        ...(status && { status }),
+      });
+    },
+    node(name: string, ready = true, extra: { labels?: Record<string, string>; taints?: object[] } = {}): void {
+      api.put(NODES, {
+        apiVersion: 'v1',
+        kind: 'Node',
+        metadata: { name, uid: `uid-${name}`, labels: { edge: 'yes', ...extra.labels } },
+        spec: { taints: extra.taints ?? [] },
+        status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'Unknown', lastTransitionTime: LONG_AGO }] },
+      });
+    },
+    pod(node: string, hash: string, ready = true, { gated = false, asks = '' } = {}): void {
+      api.put(PODS, {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: {
+          name: `web-${node}`,
+          namespace: 'shop',
+          uid: `uid-pod-${node}`,
+          creationTimestamp: LONG_AGO,
+          labels: { app: 'web', 'controller-revision-hash': hash },
+          ownerReferences: [owner],
+        },
+        spec: {
+          nodeName: node,
+          containers: [],
+          ...(gated && { readinessGates: [{ conditionType: 'InPlaceUpdateReady' }] }),
+        },
+        status: {
+          conditions: [
+            { type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: LONG_AGO },
+            ...(asks ? [{ type: 'PodImageReady', status: 'False', reason: 'PullingImage', message: asks }] : []),
+            ...(gated ? [{ type: 'InPlaceUpdateReady', status: 'True', lastTransitionTime: LONG_AGO }] : []),
+          ],
+        },
+      });
+    },
+    revision(hash: string, number: number): void {
+      api.put(REVISIONS, {
+        apiVersion: 'apps/v1',
+        kind: 'ControllerRevision',
+        metadata: {
+          name: `web-${hash}`,
+          namespace: 'shop',
+          labels: { 'controller-revision-hash': hash },
+          ownerReferences: [owner],
+        },
+        revision: number,
+        data: { spec: { template: { metadata: { annotations: { hash } } } } },
+      });
+    },
+    /** Two revisions, `old` and `new`; so many nodes with a healthy pod of the old one. */
+    fleet(...names: string[]): void {
+      world.revision('old', 1);
+      world.revision('new', 2);
+      for (const name of names) {
+        world.node(name);
+        world.pod(name, 'old');
+      }
+    },
+  };
+  return world;
+};

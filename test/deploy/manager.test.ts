@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
+import manifest from '../../package.json' with { type: 'json' };
+import { main } from '../../src/cli/index.ts';
+
+const root = path.join(import.meta.dirname, '..', '..');
+const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
+
+interface Container {
+  image: string;
+  args: string[];
+  ports: { name: string; containerPort: number }[];
+  livenessProbe: { httpGet: { path: string; port: string } };
+  readinessProbe: { httpGet: { path: string; port: string } };
+}
+
+const container = (): Container => {
+  const objects = parseAllDocuments(read('deploy/manager.yaml')).map((document) => document.toJS() as { kind: string });
+  const deployment = objects.find(({ kind }) => kind === 'Deployment') as {
+    kind: string;
+    spec: { template: { spec: { containers: Container[] } } };
+  };
+  return deployment.spec.template.spec.containers[0]!;
+};
+
+test('the Deployment runs the image that Containerfile builds', () => {
+  const { image } = container();
+  assert.equal(image, `edgeset/manager:${manifest.version}`);
+  assert.ok(read('Containerfile').includes(`-t ${image} `));
+});
+
+test("the Deployment's flags are all accepted", async () => {
+  let stderr = '';
+  // The manager looks at the log's format last: whatever is wrong with another flag would be said instead.
+  const code = await main([...container().args, '--log-format=none'], {
+    stdout: () => undefined,
+    stderr: (text) => (stderr += text),
+    terminal: false,
+    environment: {},
+    random: () => 0,
+  });
+  assert.equal(code, 2);
+  assert.match(stderr, /^edgeset: --log-format: "none" is not known/);
+});
+
+test('probes and ports of the Deployment are those of its flags', () => {
+  const { args, ports, livenessProbe, readinessProbe } = container();
+  const port = (name: string): string => `:${ports.find((each) => each.name === name)?.containerPort}`;
+  assert.ok(args.includes(`--metrics-bind-address=${port('metrics')}`));
+  assert.ok(args.includes(`--health-probe-bind-address=${port('health')}`));
+  assert.deepEqual(livenessProbe.httpGet, { path: '/healthz', port: 'health' });
+  assert.deepEqual(readinessProbe.httpGet, { path: '/readyz', port: 'health' });
+});
