@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import { toAdvancedView } from './advanced-view.ts';
-import type { AdvancedDaemonSetSpec } from './api.ts';
+import type { AdvancedDaemonSetSpec } from './api/types.ts';
 
 const viewOf = (spec: Partial<AdvancedDaemonSetSpec>, metadata: ObjectMeta = {}) =>
   toAdvancedView({

@@ -8,11 +8,10 @@ import {
   nothing,
   parseIntOrPercent,
 } from '../rollout/index.ts';
-import type { AdvancedDaemonSet, AdvancedDaemonSetStatus, PreDelete } from './api.ts';
-import { HOOK_FINALIZER } from './lifecycle/index.ts';
-import { parseAdvancedPolicy } from './policy.ts';
-import { CHANGE_CAUSE } from './revisions/index.ts';
-import { IN_PLACE_GRACE, PREDELETE_TIMEOUT, secondsOf } from './waits.ts';
+import { IN_PLACE_GRACE, PREDELETE_TIMEOUT, parseAdvancedPolicy, secondsOf } from './api/policy.ts';
+import type { AdvancedDaemonSet, AdvancedDaemonSetStatus, PreDelete } from './api/types.ts';
+import { HOOK_FINALIZER } from './lifecycle/pre-delete.ts';
+import { CHANGE_CAUSE } from './revisions/history.ts';
 
 const PROGRESSIVE = 'daemonset.kruise.io/progressive-create-pod';
 

@@ -1,5 +1,7 @@
+export { createAdvancedKind } from './advanced-kind.ts';
 export type { AdvancedView } from './advanced-view.ts';
-export { type AdvancedDaemonSet, type AdvancedDaemonSetSpec, advancedDaemonSetApi } from './api.ts';
-export { advancedDaemonSetCrd } from './crd.ts';
-export { parseAdvancedPolicy, rollingField } from './policy.ts';
-export { createAdvancedKind, putTemplate, readObstacle } from './serve/index.ts';
+export { advancedDaemonSetCrd } from './api/crd.ts';
+export { parseAdvancedPolicy, rollingField } from './api/policy.ts';
+export { type AdvancedDaemonSet, type AdvancedDaemonSetSpec, advancedDaemonSetApi } from './api/types.ts';
+export { readConflict } from './conflicting-controllers.ts';
+export { putTemplate } from './revisions/put-template.ts';

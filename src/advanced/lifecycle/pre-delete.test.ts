@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { isPreparing, LIFECYCLE_STATE } from '../../rollout/index.ts';
-import type { PreDelete } from '../api.ts';
-import { gate } from '../pods/index.ts';
-import { beforeDelete, cancelDelete, holdersOf, type PreDeleteInput } from './pre-delete.ts';
+import { gate, isPreparing, LIFECYCLE_STATE } from '../../rollout/index.ts';
+import type { PreDelete } from '../api/types.ts';
+import { cancelDelete, holdersOf, nextDeleteStep, type PreDeleteInput } from './pre-delete.ts';
 
 const T0 = Date.parse('2026-01-01T00:00:00Z');
 const byLabel: PreDelete = { labelsHandler: { 'example.io/block-deleting': 'true' } };
@@ -21,7 +20,7 @@ const preparing = (since?: string): Pod['metadata'] => ({
   ...(since !== undefined && { annotations: { 'lifecycle.apps.kruise.io/timestamp': since } }),
 });
 const step = (of: Pod, hook: PreDelete | undefined, more: Partial<PreDeleteInput> = {}) =>
-  beforeDelete({ pod: of, hook, timeoutMs: Number.POSITIVE_INFINITY, seenSince: T0, now: T0, ...more });
+  nextDeleteStep({ pod: of, hook, timeoutMs: Number.POSITIVE_INFINITY, seenSince: T0, now: T0, ...more });
 
 describe('before a pod is deleted', () => {
   it('nothing is asked without a hook, or of a pod that the hook does not concern', () => {

@@ -1,14 +1,17 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import {
   CLOCKS_APART_MS,
+  gate,
   gateCondition,
+  hasGate,
   isPreparing,
   LIFECYCLE_STATE,
   PREPARING,
   toTimestamp,
 } from '../../rollout/index.ts';
-import type { PreDelete } from '../api.ts';
-import { gate, gatePatch, hasGate, precondition } from '../pods/index.ts';
+import type { PreDelete } from '../api/types.ts';
+import { gatePatch } from '../podcontrol/readiness-gates.ts';
+import { precondition } from '../podcontrol/write-guards.ts';
 
 /** OpenKruise's annotation. */
 export const LIFECYCLE_TIMESTAMP = 'lifecycle.apps.kruise.io/timestamp';
@@ -65,7 +68,7 @@ const statePatch = (pod: Pod, state: string, now: number): object => ({
 const isShut = (pod: Pod): boolean => gateCondition(pod, gate.lifecycle)?.status === 'False';
 
 /** The next step of a pod's way out; asked again after each write and each change of the pod. */
-export const beforeDelete = ({ pod, hook, timeoutMs, seenSince, now }: PreDeleteInput): DeleteStep => {
+export const nextDeleteStep = ({ pod, hook, timeoutMs, seenSince, now }: PreDeleteInput): DeleteStep => {
   const holders = holdersOf(pod, hook);
   if (holders.length === 0) return { kind: 'delete', overdue: false };
   if (hook?.markPodNotReady === true && hasGate(pod.spec, gate.lifecycle) && !isShut(pod))

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
-import { type Endings, formatEndings, laterOf, mayReplaceAt, oneMore, parseEndings } from './back-off.ts';
-import type { PlaceableNode, PlacedPod } from './facts.ts';
+import {
+  type FinishedPods,
+  formatFinished,
+  latestOf,
+  mayReplaceAt,
+  parseFinished,
+  recordFinished,
+} from './failed-pod-backoff.ts';
+import type { PlaceableNode, PlacedPod } from './place.ts';
 import { type Placement, type PlacementInput, place } from './place.ts';
 import { slowStart } from './slow-start.ts';
 
@@ -20,7 +27,7 @@ const pod = (onNode: string, more: Partial<PlacedPod> = {}): PlacedPod => ({
   bound: true,
   createdAt: 0,
   terminating: false,
-  going: false,
+  removing: false,
   finished: undefined,
   revision: 'new',
   ...more,
@@ -39,7 +46,7 @@ const ask = (
     mostRemoved: 250,
     maxLeaving: 1,
     mostUpdated: Infinity,
-    endings: new Map(),
+    finished: new Map(),
     now: 0,
     ...more,
   });
@@ -90,14 +97,14 @@ describe('pods are removed', () => {
 
   it('in turn, those first whose removal has begun, and it counts like one that is ending', () => {
     const nodes = ['a', 'b', 'c'].map((name) => node(name, gone));
-    const pods = ['a', 'b', 'c'].map((name) => pod(name, { going: name === 'b' }));
+    const pods = ['a', 'b', 'c'].map((name) => pod(name, { removing: name === 'b' }));
     assert.deepEqual(removed(ask(nodes, pods)), ['app-b not-eligible']);
     assert.deepEqual(removed(ask(nodes, pods, { maxLeaving: 2, mostRemoved: 0 })), ['app-b not-eligible']);
     assert.deepEqual(removed(ask(nodes, pods, { maxLeaving: 2 })), ['app-b not-eligible', 'app-a not-eligible']);
   });
 
   it('of several the one whose removal has begun, and not the other as well', () => {
-    const two = [pod('a', { name: 'old', going: true }), pod('a', { name: 'young', createdAt: 9 })];
+    const two = [pod('a', { name: 'old', removing: true }), pod('a', { name: 'young', createdAt: 9 })];
     assert.deepEqual(removed(ask([node('a')], two)), ['old duplicate']);
   });
 
@@ -133,46 +140,46 @@ describe('pods are removed', () => {
     const failed = pod('a', { finished: 'Failed' });
     assert.deepEqual(removed(ask([node('a')], [failed])), ['app-a failed']);
     assert.deepEqual(removed(ask([node('a')], [pod('a', { finished: 'Succeeded' })])), ['app-a succeeded']);
-    const endings = new Map([['a', { times: 3, at: 1000, revision: 'new' }]]);
-    const early = ask([node('a')], [failed], { endings, now: 4999 });
+    const finished = new Map([['a', { times: 3, at: 1000, revision: 'new' }]]);
+    const early = ask([node('a')], [failed], { finished, now: 4999 });
     assert.deepEqual([removed(early), early.wakeAt], [[], 5000]);
-    assert.deepEqual(removed(ask([node('a')], [failed], { endings, now: 5000 })), ['app-a failed']);
+    assert.deepEqual(removed(ask([node('a')], [failed], { finished, now: 5000 })), ['app-a failed']);
     const other = pod('a', { finished: 'Failed', revision: 'old' });
-    assert.deepEqual(removed(ask([node('a')], [other], { endings, now: 4999 })), ['app-a failed']);
+    assert.deepEqual(removed(ask([node('a')], [other], { finished, now: 4999 })), ['app-a failed']);
   });
 });
 
 it('the back-off doubles from 1 s to 15 min, and is forgotten after half an hour of health', () => {
-  let endings: Endings | undefined;
+  let finished: FinishedPods | undefined;
   const waits: number[] = [];
   let now = 0;
   for (let times = 0; times < 13; times += 1) {
-    endings = oneMore(endings, 'new', now);
-    waits.push(mayReplaceAt(endings, 'new', now) - now);
-    now = mayReplaceAt(endings, 'new', now);
+    finished = recordFinished(finished, 'new', now);
+    waits.push(mayReplaceAt(finished, 'new', now) - now);
+    now = mayReplaceAt(finished, 'new', now);
   }
   assert.deepEqual(
     waits,
     [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900].map((seconds) => seconds * 1000),
   );
   const healthy = now + 31 * 60_000;
-  assert.deepEqual(oneMore(endings, 'new', healthy), { times: 1, at: healthy, revision: 'new' });
-  assert.deepEqual(oneMore(endings, 'other', now), { times: 1, at: now, revision: 'other' });
+  assert.deepEqual(recordFinished(finished, 'new', healthy), { times: 1, at: healthy, revision: 'new' });
+  assert.deepEqual(recordFinished(finished, 'other', now), { times: 1, at: now, revision: 'other' });
 });
 
 it('the back-off is read from the pod that it was written on, for its revision alone', () => {
-  const endings: Endings = { times: 5, at: 60_000, revision: 'new' };
-  const text = formatEndings(endings, 'new');
+  const finished: FinishedPods = { times: 5, at: 60_000, revision: 'new' };
+  const text = formatFinished(finished, 'new');
   assert.equal(text, '5 1970-01-01T00:01:00Z');
-  assert.equal(formatEndings(endings, 'other'), undefined);
-  assert.deepEqual(parseEndings(text, 'new', 90_000), endings);
-  assert.equal(parseEndings(text, 'new', 30_000)?.at, 30_000);
+  assert.equal(formatFinished(finished, 'other'), undefined);
+  assert.deepEqual(parseFinished(text, 'new', 90_000), finished);
+  assert.equal(parseFinished(text, 'new', 30_000)?.at, 30_000);
   for (const odd of [undefined, '', '5', 'x 1970-01-01T00:01:00Z', '5 soon', '9999999 1970-01-01T00:01:00Z'])
-    assert.equal(parseEndings(odd, 'new', 90_000), undefined);
-  const older = { ...endings, at: 1 };
+    assert.equal(parseFinished(odd, 'new', 90_000), undefined);
+  const older = { ...finished, at: 1 };
   assert.deepEqual(
-    [laterOf(older, endings), laterOf(endings, older), laterOf(undefined, older)],
-    [endings, endings, older],
+    [latestOf(older, finished), latestOf(finished, older), latestOf(undefined, older)],
+    [finished, finished, older],
   );
 });
 

@@ -1,5 +1,49 @@
-import { type Endings, mayReplaceAt } from './back-off.ts';
-import type { Creation, PlaceableNode, PlacedPod, Removal, RemovalReason } from './facts.ts';
+import { type FinishedPods, mayReplaceAt } from './failed-pod-backoff.ts';
+
+/** A node as placement sees it. */
+export interface PlaceableNode {
+  name: string;
+  /** Condition Ready is True. */
+  online: boolean;
+  /** It gets a pod when it has none. */
+  shouldRun: boolean;
+  /** A pod that it has may stay. */
+  shouldContinueRunning: boolean;
+}
+
+/** A pod of the DaemonSet as placement sees it. */
+export interface PlacedPod {
+  name: string;
+  uid: string;
+  /** Bound or pinned to. */
+  node: string;
+  bound: boolean;
+  /** Epoch ms. */
+  createdAt: number;
+  terminating: boolean;
+  /** Its removal has begun: its hook is asked, or its deletion is on its way. */
+  removing: boolean;
+  /** It has ended by itself. */
+  finished: 'Failed' | 'Succeeded' | undefined;
+  /** Label controller-revision-hash. */
+  revision: string;
+}
+
+/** Why a pod is removed; the words are for Events. */
+export type RemovalReason = 'not-eligible' | 'duplicate' | 'failed' | 'succeeded' | 'node-gone';
+
+export interface Creation {
+  node: string;
+  /** UID of the pod beside or after which it comes; undefined where there is none. */
+  replaces: string | undefined;
+  /** What is noted on it. */
+  annotations?: Readonly<Record<string, string>>;
+}
+
+export interface Removal {
+  pod: PlacedPod;
+  why: RemovalReason;
+}
 
 export interface PlacementInput {
   nodes: readonly PlaceableNode[];
@@ -18,7 +62,7 @@ export interface PlacementInput {
   /** How many nodes may have a pod of the current revision at most; Infinity without progressive creation. */
   mostUpdated: number;
   /** By node: pods that ended by themselves there. */
-  endings: ReadonlyMap<string, Endings>;
+  finished: ReadonlyMap<string, FinishedPods>;
   now: number;
 }
 
@@ -31,7 +75,7 @@ export interface Placement {
 
 /** The pod to keep comes first: one whose removal has not begun, bound before unbound, then the oldest, ties by name. */
 const byWorth = (a: PlacedPod, b: PlacedPod): number =>
-  Number(a.going) - Number(b.going) ||
+  Number(a.removing) - Number(b.removing) ||
   Number(b.bound) - Number(a.bound) ||
   a.createdAt - b.createdAt ||
   (a.name < b.name ? -1 : 1);
@@ -64,7 +108,7 @@ const duplicates = (live: readonly PlacedPod[], revision: string, surging: boole
  * answer depends on what is there alone, so it is the same for whoever asks, and empty once everything is in place.
  */
 export const place = (input: PlacementInput): Placement => {
-  const { revision, surging, endings, now } = input;
+  const { revision, surging, finished, now } = input;
   const byNode = grouped(input.pods);
   const known = new Set(input.nodes.map(({ name }) => name));
   const remove: Removal[] = [];
@@ -88,7 +132,7 @@ export const place = (input: PlacementInput): Placement => {
     }
     const ended = staying.filter(({ finished }) => finished !== undefined);
     const live = staying.filter(({ finished }) => finished === undefined);
-    const before = endings.get(node.name);
+    const before = finished.get(node.name);
     const mayAt = Math.max(now, ...ended.map((pod) => mayReplaceAt(before, pod.revision, now)));
     if (now >= mayAt) for (const pod of ended) remove.push({ pod, why: endedAs(pod) });
     else wakeAt = Math.min(wakeAt, mayAt);
@@ -98,9 +142,9 @@ export const place = (input: PlacementInput): Placement => {
     if (node.shouldRun && !blocked) vacant.push({ node, replaces: pods.at(-1)?.uid });
   }
 
-  const begun = leaving.filter(({ pod }) => pod.going);
+  const begun = leaving.filter(({ pod }) => pod.removing);
   const mayLeave = Math.max(0, input.maxLeaving - alreadyLeaving - begun.length);
-  const wanted = [...remove, ...begun, ...leaving.filter(({ pod }) => !pod.going).slice(0, mayLeave)];
+  const wanted = [...remove, ...begun, ...leaving.filter(({ pod }) => !pod.removing).slice(0, mayLeave)];
   const updated = new Set(
     input.pods.flatMap((pod) => (pod.revision === revision && !pod.terminating ? [pod.node] : [])),
   );
@@ -110,7 +154,7 @@ export const place = (input: PlacementInput): Placement => {
     .slice(0, Math.max(0, Math.min(input.mostCreated, input.mostUpdated - updated.size)))
     .map(({ node, replaces }): Creation => ({ node: node.name, replaces }));
   // What has begun goes on: a hook that was asked must not be told that nothing is to go after all.
-  const going = wanted.filter(({ pod }) => pod.going);
-  const fresh = wanted.filter(({ pod }) => !pod.going).slice(0, Math.max(0, input.mostRemoved));
+  const going = wanted.filter(({ pod }) => pod.removing);
+  const fresh = wanted.filter(({ pod }) => !pod.removing).slice(0, Math.max(0, input.mostRemoved));
   return { create, remove: [...going, ...fresh], wakeAt };
 };

@@ -17,9 +17,9 @@ const template = (image: string): PodTemplateSpec => ({
   spec: { containers: [{ name: 'main', image }] },
 });
 const plan = (image: string, revisions: readonly ControllerRevision[], more: Partial<HistoryInput> = {}): HistoryPlan =>
-  planHistory({ owner, template: template(image), revisions, carried: new Set(), keep: 10, ...more });
+  planHistory({ owner, template: template(image), revisions, live: new Set(), keep: 10, ...more });
 
-/** What is there once a plan was carried out. */
+/** What is there once a plan was live out. */
 const after = (revisions: readonly ControllerRevision[], { write, remove }: HistoryPlan): ControllerRevision[] => {
   const left = revisions.filter((revision) => !remove.includes(revision));
   if (write.kind === 'none') return left;
@@ -62,13 +62,13 @@ describe('the history of an Advanced DaemonSet', () => {
     const revisions = rollOut('v1', 'v2', 'v3', 'v4', 'v5');
     const hashes = revisions.map(({ metadata }) => metadata?.labels?.[HASH_LABEL] ?? '');
     assert.deepEqual(numbers(plan('v5', revisions, { keep: 2 }).remove as ControllerRevision[]), [1, 2]);
-    const carried = new Set([hashes[0] ?? '']);
-    assert.deepEqual(numbers(plan('v5', revisions, { keep: 2, carried }).remove as ControllerRevision[]), [2, 3]);
+    const live = new Set([hashes[0] ?? '']);
+    assert.deepEqual(numbers(plan('v5', revisions, { keep: 2, live }).remove as ControllerRevision[]), [2, 3]);
     assert.deepEqual(numbers(plan('v5', revisions, { keep: 0 }).remove as ControllerRevision[]), [1, 2, 3, 4]);
-    assert.deepEqual(plan('v5', revisions, { keep: 0, carried: new Set(hashes) }).remove, []);
-    const all = plan('v5', revisions, { keep: 2, carried: new Set(hashes) }).outstay;
+    assert.deepEqual(plan('v5', revisions, { keep: 0, live: new Set(hashes) }).remove, []);
+    const all = plan('v5', revisions, { keep: 2, live: new Set(hashes) }).overLimit;
     assert.deepEqual([...all], hashes.slice(0, 4), 'looked at again once no pod carries one of them');
-    assert.deepEqual([...plan('v5', revisions, { keep: 3, carried }).outstay], []);
+    assert.deepEqual([...plan('v5', revisions, { keep: 3, live }).overLimit], []);
   });
 
   it('adopts a revision that a native DaemonSet left behind, under its hash', () => {
@@ -82,7 +82,7 @@ describe('the history of an Advanced DaemonSet', () => {
       data: revisionData(template('v1')),
       revision: 3,
     };
-    const { target, write } = plan('v1', [orphan], { carried: new Set(['5d8f9c']) });
+    const { target, write } = plan('v1', [orphan], { live: new Set(['5d8f9c']) });
     assert.deepEqual(target, { name: 'app-5d8f9c', hash: '5d8f9c', number: 3 });
     assert.ok(write.kind === 'renumber');
     assert.equal(write.revision.metadata?.ownerReferences?.[0]?.uid, 'u-1');
@@ -121,7 +121,7 @@ describe('the history of an Advanced DaemonSet', () => {
       revision: 1,
     };
     const ours = { ...made, revision: 2 };
-    assert.equal(plan('v1', [native, ours], { carried: new Set(['77']) }).target.hash, '77');
+    assert.equal(plan('v1', [native, ours], { live: new Set(['77']) }).target.hash, '77');
     assert.equal(plan('v1', [native, ours]).target.hash, made.metadata?.labels?.[HASH_LABEL]);
   });
 

@@ -25,7 +25,7 @@ export interface HistoryInput {
   /** Those that the owner controls, and those that nobody does and that its selector matches. */
   revisions: readonly ControllerRevision[];
   /** Hash labels of pods that are there. */
-  carried: ReadonlySet<string>;
+  live: ReadonlySet<string>;
   /** How many revisions beside the target to keep to go back to. */
   keep: number;
 }
@@ -45,7 +45,7 @@ export interface HistoryPlan {
   /** Too old, and no pod runs them; the oldest first. To be removed after the write. */
   remove: readonly ControllerRevision[];
   /** Hashes of those that are too old as well, and stay for the pods that carry them. */
-  outstay: ReadonlySet<string>;
+  overLimit: ReadonlySet<string>;
 }
 
 const hashOf = ({ metadata }: ControllerRevision): string => metadata?.labels?.[HASH_LABEL] ?? metadata?.name ?? '';
@@ -113,11 +113,11 @@ const settled = (revision: ControllerRevision, owner: HistoryOwner, number: numb
  * number. Of several that hold it (two leaders, or a native DaemonSet's beside ours) the one that most pods may carry is
  * taken: the newest of those that pods carry, else the newest.
  */
-export const planHistory = ({ owner, template, revisions, carried, keep }: HistoryInput): HistoryPlan => {
+export const planHistory = ({ owner, template, revisions, live, keep }: HistoryInput): HistoryPlan => {
   const digest = templateDigest(template);
   const ordered = revisions.toSorted(byAge);
   const same = ordered.filter((revision) => templateDigest(recordedTemplate(revision)) === digest);
-  const found = same.findLast((revision) => carried.has(hashOf(revision))) ?? same.at(-1);
+  const found = same.findLast((revision) => live.has(hashOf(revision))) ?? same.at(-1);
   const others = ordered.filter((revision) => revision !== found);
   const highest = others.at(-1)?.revision ?? 0;
 
@@ -125,14 +125,14 @@ export const planHistory = ({ owner, template, revisions, carried, keep }: Histo
     controllerOf(revision) === undefined && recordedTemplate(revision) !== undefined;
   const adopt = others.filter(isOrphan).map((revision) => settled(revision, owner, revision.revision));
   const ours = others.filter((revision) => controllerOf(revision)?.uid === owner.uid);
-  const idle = ours.filter((revision) => !carried.has(hashOf(revision)));
+  const idle = ours.filter((revision) => !live.has(hashOf(revision)));
   const remove = idle.slice(0, Math.max(0, ours.length - keep));
   const isOver = ours.length - remove.length > keep;
-  const outstay = new Set(isOver ? ours.map(hashOf).filter((hash) => carried.has(hash)) : []);
+  const overLimit = new Set(isOver ? ours.map(hashOf).filter((hash) => live.has(hash)) : []);
 
   if (!found) {
     const revision = newRevision(owner, template, digest, highest + 1);
-    return { target: targetOf(revision), write: { kind: 'create', revision }, adopt, remove, outstay };
+    return { target: targetOf(revision), write: { kind: 'create', revision }, adopt, remove, overLimit };
   }
   const revision = settled(found, owner, found.revision > highest ? found.revision : highest + 1);
   return {
@@ -140,7 +140,7 @@ export const planHistory = ({ owner, template, revisions, carried, keep }: Histo
     write: revision === found ? { kind: 'none' } : { kind: 'renumber', revision },
     adopt,
     remove,
-    outstay,
+    overLimit,
   };
 };
 

@@ -6,10 +6,10 @@ import { customResourceDefinitions, pods } from '../../resources/index.ts';
 import { controllerOf, daemonRolloutCrd } from '../../rollout/index.ts';
 import { type Clock, createVirtualClock, type Env, silentLogger } from '../../runtime/index.ts';
 import { createEmbeddedCluster, createInProcessClient } from '../../sim/index.ts';
-import type { AdvancedDaemonSet, AdvancedDaemonSetSpec } from '../api.ts';
-import { advancedDaemonSetCrd } from '../crd.ts';
-import { advancedDaemonSets } from '../resources.ts';
-import { createAdvancedKind } from '../serve/index.ts';
+import { createAdvancedKind } from '../advanced-kind.ts';
+import { advancedDaemonSetCrd } from '../api/crd.ts';
+import type { AdvancedDaemonSet, AdvancedDaemonSetSpec } from '../api/types.ts';
+import { advancedDaemonSets } from '../api/types.ts';
 
 /** The same numbers in [0, 1) each time. */
 const createChance = (): (() => number) => {

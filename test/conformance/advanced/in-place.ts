@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { ContainerStatus, Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import { exchangeable, type InPlaceStep, nextInPlaceStep, planInPlace } from '../../../src/advanced/in-place/index.ts';
-import { firstGatePatch, gate, newPod } from '../../../src/advanced/pods/index.ts';
+import {
+  type InPlaceStep,
+  nextInPlaceStep,
+  planInPlace,
+  updatableContainers,
+} from '../../../src/advanced/inplace/index.ts';
+import { gate, initialGatePatch, newPod } from '../../../src/advanced/podcontrol/index.ts';
 import { defaultedTemplate, HASH_LABEL } from '../../../src/advanced/revisions/index.ts';
 import { isKubeError } from '../../../src/kube/index.ts';
 import { pods } from '../../../src/resources/index.ts';
@@ -81,7 +86,7 @@ const startPod = async (stage: HandStage, template: PodTemplateSpec): Promise<Po
   });
   const made = await client.create(pods, wanted);
   const ref = { namespace, name: made.metadata?.name ?? '' };
-  const { status } = firstGatePatch(made, now());
+  const { status } = initialGatePatch(made, now());
   await client.patch(pods, ref, { status }, { type: 'strategic', subresource: 'status' });
   return until('the pod is ready', async () => {
     const pod = await client.get(pods, ref);
@@ -111,7 +116,9 @@ const walk = async (
   assert.ok(old && target);
   const plan = planInPlace(old, target);
   assert.equal(plan.kind, 'in-place', JSON.stringify(plan));
-  const resources = Object.fromEntries(exchangeable(target.spec).map((each) => [each.name, each.resources ?? {}]));
+  const resources = Object.fromEntries(
+    updatableContainers(target.spec).map((each) => [each.name, each.resources ?? {}]),
+  );
   const steps: string[] = [];
   const { after, end } = await until('the pod has arrived', async () => {
     const pod = await client.get(pods, ref);
@@ -195,7 +202,7 @@ export const describeInPlace = (open: () => Promise<HandStage>): void => {
       assert.deepEqual(walked.steps, steps);
       await arrives(stage, walked);
       const target = await proved(stage, templateOf(stage, to));
-      const images = (each: Pod | PodTemplateSpec): unknown => exchangeable(each.spec).map(({ image }) => image);
+      const images = (each: Pod | PodTemplateSpec): unknown => updatableContainers(each.spec).map(({ image }) => image);
       assert.deepEqual(images(walked.after), images(target));
       assert.equal(walked.after.metadata?.annotations?.note, to.annotation ?? 'one');
     });

@@ -129,10 +129,10 @@ export const kubernetes: readonly Mutant[] = [
     whose: 'kubernetes #62519',
     story: 'of two templates with one hash the second is never rolled out',
     breaks: [],
-    file: 'src/advanced/serve/revision-keeper.ts',
+    file: 'src/advanced/revisions/sync-history.ts',
     find: "if (onNameTaken(existing, plan.write.revision) === 'collision') await raiseCollisions(view, signal);",
     replace: "if (onNameTaken(existing, plan.write.revision) === 'collision') return existing;",
-    hunt: test('src/advanced/serve/trouble.test.ts'),
+    hunt: test('src/advanced/conflicting-controllers.test.ts'),
   },
   {
     name: 'acts-before-observed',

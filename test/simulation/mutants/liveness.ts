@@ -8,7 +8,7 @@ export const liveness: readonly Mutant[] = [
     whose: 'our own, L1',
     story: 'a leader that slept records its revision late, and it stays the newest',
     breaks: ['L1'],
-    file: 'src/advanced/serve/target.ts',
+    file: 'src/advanced/revisions/target.ts',
     find: '        isOvertaken() ||\n',
     replace: '',
     hunt: atEachWrite([asleep('before')], { ...surge, managers: 2 }, release(10), release(12, 'app:v0')),

@@ -28,10 +28,10 @@ export const own: readonly Mutant[] = [
     whose: 'our own, S10',
     story: 'a run of creations goes on to nodes where the watch has meanwhile shown a pod',
     breaks: [],
-    file: 'src/advanced/serve/creator.ts',
+    file: 'src/advanced/placement/create-pods.ts',
     find: '!coming.has(node) || viewNow()',
     replace: 'viewNow()',
-    hunt: test('src/advanced/serve/creator.test.ts'),
+    hunt: test('src/advanced/placement/create-pods.test.ts'),
   },
   {
     name: 'forgets-an-unanswered-creation',
@@ -39,7 +39,7 @@ export const own: readonly Mutant[] = [
     story:
       'a creation that was not answered is forgotten, and the node gets a second pod once something else is asked for',
     breaks: ['S10'],
-    file: 'src/advanced/serve/creator.ts',
+    file: 'src/advanced/placement/create-pods.ts',
     find: 'unseen.set(node, { name, uid: undefined });',
     replace: 'unseen.delete(node);',
     hunt: history(
@@ -55,7 +55,7 @@ export const own: readonly Mutant[] = [
     whose: 'our own, S10',
     story: 'a new leader whose watch is behind creates a pod where the one before has created one',
     breaks: ['S10'],
-    file: 'src/advanced/serve/creator.ts',
+    file: 'src/advanced/placement/create-pods.ts',
     find: 'unseen.set(facts.node, { name: facts.name, uid: facts.uid });',
     replace: 'unseen.delete(facts.node);',
     hunt: history(

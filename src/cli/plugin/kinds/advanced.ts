@@ -5,7 +5,7 @@ import {
   createAdvancedKind,
   parseAdvancedPolicy,
   putTemplate,
-  readObstacle,
+  readConflict,
   rollingField,
 } from '../../../advanced/index.ts';
 import type { RolloutReading } from '../../../controller/index.ts';
@@ -95,7 +95,7 @@ export const advanced: DaemonSetKind = defineKind(createAdvancedKind(), {
   pauseOf: ({ spec }) => (spec.updateStrategy?.rollingUpdate?.paused ? 'on' : 'off'),
   overridden,
   notes,
-  obstacle: readObstacle,
+  obstacle: readConflict,
   notServed: (namespace, name) =>
     new CommandError(
       'Refused',

@@ -1,0 +1,67 @@
+import type { Container, ContainerStatus, Pod } from 'kubernetes-types/core/v1.d.ts';
+import { type ContainerMark, isStatusOfNow } from '../../rollout/index.ts';
+import { updatableContainers } from './plan.ts';
+
+const statusesOf = ({ status }: Pod): readonly ContainerStatus[] => [
+  ...(status?.initContainerStatuses ?? []),
+  ...(status?.containerStatuses ?? []),
+];
+
+export const statusOf = (pod: Pod, container: string): ContainerStatus | undefined =>
+  statusesOf(pod).find(({ name }) => name === container);
+
+export const markOf = (pod: Pod, container: string): ContainerMark => {
+  const status = statusOf(pod, container);
+  return {
+    imageID: status?.imageID ?? '',
+    containerID: status?.containerID ?? '',
+    startedAt: status?.state?.running?.startedAt ?? '',
+  };
+};
+
+/**
+ * Whether a container runs that is not the one of before. The ID of the image says nothing: a tag that was moved, or two
+ * names of one image, leave it as it was. OpenKruise's marks have nothing else, and then it must have changed.
+ */
+export const hasRestarted = (pod: Pod, container: string, before: ContainerMark): boolean => {
+  const now = markOf(pod, container);
+  if (isStatusOfNow(pod) === false) return false;
+  if (now.startedAt === '' || now.containerID === '') return false;
+  if (before.containerID === '' && before.imageID !== '') return now.imageID !== before.imageID;
+  return now.containerID !== before.containerID;
+};
+
+/** The kubelet has noticed a change by then, or never will: it was taken back before. */
+const NOTICED_WITHIN_MS = 10_000;
+
+/** When a change is known to have been taken back unnoticed; Infinity where it was not taken back. */
+export const unnoticedAt = (pod: Pod, container: string, before: ContainerMark, changedAt: number): number => {
+  const wanted = updatableContainers(pod.spec).find(({ name }) => name === container)?.image;
+  const now = markOf(pod, container);
+  const isSame = now.startedAt !== '' && now.containerID === before.containerID;
+  const seen = isStatusOfNow(pod);
+  if (before.image === undefined || before.image !== wanted || !isSame || seen === false)
+    return Number.POSITIVE_INFINITY;
+  return seen ? 0 : changedAt + NOTICED_WITHIN_MS;
+};
+
+const PRIORITY = 'KRUISE_CONTAINER_PRIORITY';
+
+const priorityOf = ({ env = [] }: Container): number => {
+  const priority = Number(env.find(({ name }) => name === PRIORITY)?.value ?? 0);
+  return Number.isFinite(priority) ? priority : 0;
+};
+
+/** The images in the order of their containers' launch priority, the highest first: each map is one batch. */
+export const inLaunchOrder = (
+  containers: readonly Container[],
+  images: Readonly<Record<string, string>>,
+): readonly Readonly<Record<string, string>>[] => {
+  const priorities = new Map(containers.map((container) => [container.name, priorityOf(container)]));
+  const batches = new Map<number, Record<string, string>>();
+  for (const [name, image] of Object.entries(images)) {
+    const priority = priorities.get(name) ?? 0;
+    batches.set(priority, { ...batches.get(priority), [name]: image });
+  }
+  return [...batches].toSorted(([a], [b]) => b - a).map(([, batch]) => batch);
+};

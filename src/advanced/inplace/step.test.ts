@@ -1,0 +1,399 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type {
+  Container,
+  ContainerStatus,
+  EnvVar,
+  Pod,
+  PodCondition,
+  ResourceRequirements,
+} from 'kubernetes-types/core/v1.d.ts';
+import { gate, IN_PLACE_STATE, readInPlaceState } from '../../rollout/index.ts';
+import type { InPlacePlan } from './plan.ts';
+import { type InPlaceInput, type InPlaceStep, nextInPlaceStep } from './step.ts';
+
+const T0 = Date.parse('2026-01-01T00:00:00Z');
+
+const priority = (value: number): EnvVar[] => [{ name: 'KRUISE_CONTAINER_PRIORITY', value: String(value) }];
+
+/** A pod on a kubelet that restarts what it is told to; it takes strategic merge patches of the fields in question. */
+const createWorld = (containers: Container[], sidecars: Container[] = []) => {
+  let version = 1;
+  let started = 0;
+  const running = (name: string, image: string): ContainerStatus => {
+    started += 1;
+    return {
+      name,
+      image,
+      imageID: 'sha256:same',
+      containerID: `containerd://${started}`,
+      ready: true,
+      restartCount: 0,
+      state: { running: { startedAt: new Date(T0 + started * 1000).toISOString() } },
+    };
+  };
+  const pod: Pod & {
+    metadata: NonNullable<Pod['metadata']>;
+    spec: NonNullable<Pod['spec']>;
+    status: NonNullable<Pod['status']>;
+  } = {
+    metadata: {
+      name: 'app-1',
+      uid: 'p-1',
+      resourceVersion: '1',
+      labels: { 'controller-revision-hash': 'old', app: 'app' },
+      annotations: {},
+    },
+    spec: { containers, initContainers: sidecars, readinessGates: [{ conditionType: gate.inPlace }] },
+    status: {
+      conditions: [{ type: gate.inPlace, status: 'True', lastTransitionTime: '2025-12-31T00:00:00Z' }],
+      containerStatuses: containers.map(({ name, image = '' }) => running(name, image)),
+      initContainerStatuses: sidecars.map(({ name, image = '' }) => running(name, image)),
+    },
+  };
+  type Patch = {
+    metadata?: {
+      uid?: string;
+      resourceVersion?: string;
+      labels?: Record<string, string | null>;
+      annotations?: Record<string, string | null>;
+    };
+    spec?: { containers?: Container[]; initContainers?: Container[] };
+    status?: { conditions: PodCondition[] };
+  };
+  const merge = (into: Record<string, string>, from: Record<string, string | null> = {}): void => {
+    for (const [key, value] of Object.entries(from)) {
+      if (value === null) delete into[key];
+      else into[key] = value;
+    }
+  };
+  const apply = (body: object): void => {
+    const { metadata, spec, status } = body as Patch;
+    assert.equal(metadata?.uid, 'p-1', 'every write names the pod');
+    if (spec ?? metadata?.labels)
+      assert.equal(metadata?.resourceVersion, pod.metadata.resourceVersion, 'and the version it was decided on');
+    merge(pod.metadata.labels ?? {}, metadata?.labels);
+    merge(pod.metadata.annotations ?? {}, metadata?.annotations);
+    for (const list of ['containers', 'initContainers'] as const)
+      pod.spec[list] = (pod.spec[list] ?? []).map((each) => ({
+        ...each,
+        ...spec?.[list]?.find(({ name }) => name === each.name),
+      }));
+    for (const condition of status?.conditions ?? [])
+      pod.status.conditions = [
+        ...(pod.status.conditions ?? []).filter(({ type }) => type !== condition.type),
+        condition,
+      ];
+    version += 1;
+    pod.metadata = { ...pod.metadata, resourceVersion: String(version) };
+  };
+  return {
+    pod,
+    apply,
+    restart: (name: string): void => {
+      for (const list of ['containerStatuses', 'initContainerStatuses'] as const)
+        pod.status[list] = (pod.status[list] ?? []).map((each) =>
+          each.name === name ? running(name, each.image) : each,
+        );
+    },
+    condition: (condition: PodCondition): void => {
+      pod.status.conditions = [
+        ...(pod.status.conditions ?? []).filter(({ type }) => type !== condition.type),
+        condition,
+      ];
+    },
+  };
+};
+
+const plan = (more: Partial<InPlacePlan> = {}): InPlacePlan => ({
+  kind: 'in-place',
+  images: {},
+  resources: {},
+  labels: {},
+  annotations: {},
+  ...more,
+});
+const ask = (pod: Pod, more: Partial<InPlaceInput> = {}): InPlaceStep =>
+  nextInPlaceStep({ pod, revision: 'new', plan: undefined, resources: {}, graceMs: 0, now: T0, ...more });
+const bodyOf = (step: InPlaceStep, kind: 'pod' | 'status' | 'resize'): object => {
+  assert.equal(step.kind, kind);
+  assert.ok('body' in step);
+  return step.body;
+};
+const waits = (step: InPlaceStep): string => {
+  assert.ok(step.kind === 'wait', `${step.kind} instead of wait`);
+  return step.why;
+};
+
+describe('an update in place', () => {
+  it('shuts the gate, changes the image, waits for the restart, opens the gate', () => {
+    const { pod, apply, restart } = createWorld([{ name: 'main', image: 'app:1' }]);
+    const change = { plan: plan({ images: { main: 'app:2' } }) };
+    apply(bodyOf(ask(pod, change), 'status'));
+    assert.equal(pod.status.conditions?.[0]?.status, 'False');
+    apply(bodyOf(ask(pod, change), 'pod'));
+    assert.equal(pod.spec.containers[0]?.image, 'app:2');
+    assert.equal(pod.metadata.labels?.['controller-revision-hash'], 'new');
+    assert.equal(pod.metadata.labels?.app, 'app');
+    assert.match(waits(ask(pod)), /container main has not started anew/);
+    restart('main');
+    apply(bodyOf(ask(pod), 'status'));
+    assert.equal(pod.status.conditions?.[0]?.status, 'True');
+    assert.deepEqual(ask(pod), { kind: 'done' });
+  });
+
+  it('opens the gate when the kubelet says that containers are ready, and soon without that', () => {
+    const { pod, apply, restart, condition } = createWorld([{ name: 'main', image: 'app:1' }]);
+    const change = { plan: plan({ images: { main: 'app:2' } }) };
+    for (const kind of ['status', 'pod'] as const) apply(bodyOf(ask(pod, change), kind));
+    restart('main');
+    condition({ type: 'ContainersReady', status: 'False' });
+    const now = Date.parse(pod.status.containerStatuses?.[0]?.state?.running?.startedAt ?? '');
+    assert.match(waits(ask(pod, { now: now + 1_999 })), /not ready yet/);
+    assert.equal(ask(pod, { now: now + 2_000 }).kind, 'status');
+    condition({ type: 'ContainersReady', status: 'True' });
+    assert.equal(ask(pod, { now }).kind, 'status');
+  });
+
+  it('recognises the restart although the image has the same ID', () => {
+    const { pod, apply, restart } = createWorld([{ name: 'main', image: 'app:1' }]);
+    const change = { plan: plan({ images: { main: 'app:2' } }) };
+    apply(bodyOf(ask(pod, change), 'status'));
+    apply(bodyOf(ask(pod, change), 'pod'));
+    const before = pod.status.containerStatuses?.[0]?.imageID;
+    restart('main');
+    assert.equal(pod.status.containerStatuses?.[0]?.imageID, before);
+    assert.equal(ask(pod).kind, 'status');
+  });
+
+  it('does not take a container that has stopped, or another one that restarted, for the new one', () => {
+    const { pod, apply, restart } = createWorld([
+      { name: 'main', image: 'app:1' },
+      { name: 'other', image: 'x' },
+    ]);
+    const change = { plan: plan({ images: { main: 'app:2' } }) };
+    apply(bodyOf(ask(pod, change), 'status'));
+    apply(bodyOf(ask(pod, change), 'pod'));
+    restart('other');
+    waits(ask(pod));
+    const [status] = pod.status.containerStatuses ?? [];
+    assert.ok(status);
+    status.containerID = 'containerd://other';
+    status.state = { waiting: { reason: 'ImagePullBackOff' } };
+    assert.match(waits(ask(pod)), /ImagePullBackOff/);
+  });
+
+  it('does not take a container that restarted before the kubelet saw the change for the new one', () => {
+    const { pod, apply, restart } = createWorld([{ name: 'main', image: 'app:1' }]);
+    const change = { plan: plan({ images: { main: 'app:2' } }) };
+    apply(bodyOf(ask(pod, change), 'status'));
+    apply(bodyOf(ask(pod, change), 'pod'));
+    Object.assign(pod.metadata, { generation: 2 });
+    Object.assign(pod.status, { observedGeneration: 1 });
+    restart('main');
+    waits(ask(pod));
+    Object.assign(pod.status, { observedGeneration: 2 });
+    assert.equal(ask(pod).kind, 'status');
+  });
+
+  describe('that is followed by another before the kubelet came to it', () => {
+    /** Brought to `app:2`, which nothing has been started from yet, and asked for another revision. */
+    const followed = (more: Partial<InPlacePlan>) => {
+      const world = createWorld([
+        { name: 'main', image: 'app:1', env: priority(5) },
+        { name: 'late', image: '1' },
+      ]);
+      const { pod, apply } = world;
+      const first = { plan: plan({ images: { main: 'app:2', late: '2' } }) };
+      apply(bodyOf(ask(pod, first), 'status'));
+      apply(bodyOf(ask(pod, first), 'pod'));
+      apply(bodyOf(ask(pod, { plan: plan(more), revision: 'newer' }), 'pod'));
+      const next = (now = T0) => ask(pod, { revision: 'newer', now });
+      const images = (): (string | undefined)[] => pod.spec.containers.map(({ image }) => image);
+      return { ...world, next, images };
+    };
+    const back = { images: { main: 'app:1', late: '1' } };
+
+    it('takes it back: the container of before runs on, which is known once the kubelet has seen it', () => {
+      const { pod, next, images } = followed(back);
+      assert.deepEqual(images(), ['app:1', '1']);
+      Object.assign(pod.metadata, { generation: 3 });
+      Object.assign(pod.status, { observedGeneration: 2 });
+      waits(next(T0 + 60_000));
+      Object.assign(pod.status, { observedGeneration: 3 });
+      assert.equal(next().kind, 'status');
+    });
+
+    it('takes it back: where the kubelet does not say what it saw, ten seconds are enough', () => {
+      const { next } = followed(back);
+      const step = next();
+      assert.equal(step.kind === 'wait' && step.until, T0 + 10_000);
+      assert.equal(next(T0 + 10_000).kind, 'status');
+    });
+
+    it('takes it back when it was noticed all the same, by a container that starts anew', () => {
+      const { restart, next } = followed(back);
+      restart('main');
+      assert.equal(next().kind, 'status');
+    });
+
+    it('waits on for what the other does not touch, and comes to what is still to be done', () => {
+      const { restart, apply, next, images } = followed({ labels: { fresh: 'y' } });
+      assert.match(waits(next(T0 + 60_000)), /container main has not started anew/);
+      restart('main');
+      apply(bodyOf(next(), 'pod'));
+      assert.deepEqual(images(), ['app:2', '2']);
+      assert.match(waits(next()), /container late/);
+      restart('late');
+      assert.equal(next().kind, 'status');
+    });
+  });
+
+  it('of labels and annotations alone leaves the pod ready', () => {
+    const { pod, apply } = createWorld([{ name: 'main', image: 'app:1' }]);
+    apply(bodyOf(ask(pod, { plan: plan({ labels: { fresh: 'y' }, annotations: { a: '2' } }) }), 'pod'));
+    assert.equal(pod.metadata.labels?.fresh, 'y');
+    assert.deepEqual(ask(pod), { kind: 'done' });
+    assert.equal(pod.status.conditions?.[0]?.lastTransitionTime, '2025-12-31T00:00:00Z');
+  });
+
+  it('waits for the grace period between gate and change', () => {
+    const { pod, apply } = createWorld([{ name: 'main', image: 'app:1' }]);
+    const change = { plan: plan({ images: { main: 'app:2' } }), graceMs: 30_000 };
+    apply(bodyOf(ask(pod, change), 'status'));
+    assert.deepEqual(ask(pod, { ...change, now: T0 + 1000 }), {
+      kind: 'wait',
+      why: 'its grace period is not over',
+      until: T0 + 30_000,
+    });
+    assert.equal(ask(pod, { ...change, now: T0 + 30_000 }).kind, 'pod');
+  });
+
+  it('waits by its own clock when another machine, whose clock is ahead, shut the gate', () => {
+    const { pod, apply } = createWorld([{ name: 'main', image: 'app:1' }]);
+    const change = { plan: plan({ images: { main: 'app:2' } }) };
+    apply(bodyOf(ask(pod, { ...change, now: T0 + 600_000 }), 'status'));
+    assert.equal(ask(pod, change).kind, 'pod');
+    apply(bodyOf(ask(pod, { ...change, graceMs: 30_000 }), 'status'));
+    assert.deepEqual(ask(pod, { ...change, graceMs: 30_000, now: T0 + 1_000 }), {
+      kind: 'wait',
+      why: 'its grace period is not over',
+      until: T0 + 30_000,
+    });
+  });
+
+  it('goes by launch priority, each batch once the one before has started', () => {
+    const { pod, apply, restart } = createWorld([
+      { name: 'late', image: '1', env: priority(1) },
+      { name: 'early', image: '1', env: priority(5) },
+      { name: 'last', image: '1' },
+    ]);
+    const change = { plan: plan({ images: { late: '2', early: '2', last: '2' } }) };
+    apply(bodyOf(ask(pod, change), 'status'));
+    apply(bodyOf(ask(pod, change), 'pod'));
+    const images = (): (string | undefined)[] => pod.spec.containers.map(({ image }) => image);
+    assert.deepEqual(images(), ['1', '2', '1']);
+    waits(ask(pod));
+    restart('early');
+    apply(bodyOf(ask(pod), 'pod'));
+    assert.deepEqual(images(), ['2', '2', '1']);
+    restart('late');
+    apply(bodyOf(ask(pod), 'pod'));
+    assert.deepEqual(images(), ['2', '2', '2']);
+    waits(ask(pod));
+    restart('last');
+    assert.equal(ask(pod).kind, 'status');
+  });
+
+  it('changes sidecars in their own list', () => {
+    const { pod, apply, restart } = createWorld([{ name: 'main', image: 'app:1' }], [{ name: 'side', image: 's:1' }]);
+    const change = { plan: plan({ images: { side: 's:2' } }) };
+    apply(bodyOf(ask(pod, change), 'status'));
+    const body = bodyOf(ask(pod, change), 'pod');
+    assert.deepEqual((body as { spec: object }).spec, { initContainers: [{ name: 'side', image: 's:2' }] });
+    apply(body);
+    restart('side');
+    assert.equal(ask(pod).kind, 'status');
+  });
+
+  it('changes resources through resize, and waits for the kubelet', () => {
+    const { pod, apply, condition } = createWorld([
+      { name: 'main', image: 'app:1', resources: { requests: { cpu: '50m' } } },
+    ]);
+    const resources: Record<string, ResourceRequirements> = { main: { requests: { cpu: '80m' } } };
+    const change = { plan: plan({ resources }), resources };
+    apply(bodyOf(ask(pod, change), 'status'));
+    apply(bodyOf(ask(pod, change), 'pod'));
+    apply(bodyOf(ask(pod, { resources }), 'resize'));
+    condition({ type: 'PodResizeInProgress', status: 'True' });
+    waits(ask(pod, { resources }));
+    condition({ type: 'PodResizeInProgress', status: 'False' });
+    assert.equal(ask(pod, { resources }).kind, 'status');
+    condition({ type: 'PodResizePending', status: 'True', reason: 'Deferred' });
+    waits(ask(pod, { resources }));
+    condition({ type: 'PodResizePending', status: 'True', reason: 'Infeasible', message: 'no room' });
+    assert.deepEqual(ask(pod, { resources }), { kind: 'stuck', why: 'no room' });
+  });
+
+  it('does not take a kubelet that has seen nothing yet for one that is done', () => {
+    const { pod, apply } = createWorld([{ name: 'main', image: 'app:1', resources: { limits: { memory: '64M' } } }]);
+    const resources: Record<string, ResourceRequirements> = { main: { limits: { memory: '80M' } } };
+    const change = { plan: plan({ resources }), resources };
+    const reports = (memory: string, observedGeneration?: number): void => {
+      Object.assign(pod.status.containerStatuses?.[0] ?? {}, {
+        resources: { limits: { memory }, requests: { memory } },
+      });
+      Object.assign(pod.status, { observedGeneration });
+    };
+    Object.assign(pod.metadata, { generation: 4 });
+    reports('62500Ki');
+    apply(bodyOf(ask(pod, change), 'status'));
+    apply(bodyOf(ask(pod, change), 'pod'));
+    const body = bodyOf(ask(pod, { resources }), 'resize') as { spec: { containers: object[] } };
+    const all = { limits: { memory: '80M' }, requests: { memory: '80M' } };
+    assert.deepEqual(body.spec.containers, [{ name: 'main', resources: all }], 'the request goes with its limit');
+    apply(body);
+    waits(ask(pod, { resources }));
+    reports('62500Ki', 3);
+    waits(ask(pod, { resources }));
+    reports('62500Ki', 4);
+    assert.equal(ask(pod, { resources }).kind, 'status', 'it has seen them, and says no more of them');
+    reports('78125Ki');
+    assert.equal(ask(pod, { resources }).kind, 'status', 'the same amount in other words');
+  });
+
+  it('leaves alone what a LimitRange gave the pod beyond its template', () => {
+    const given = { requests: { cpu: '50m', memory: '1Gi' }, limits: { memory: '1Gi' } };
+    const { pod } = createWorld([{ name: 'main', image: 'app:1', resources: given }]);
+    pod.metadata.labels = { 'controller-revision-hash': 'new' };
+    assert.equal(ask(pod, { resources: { main: { requests: { cpu: '50m' } } } }).kind, 'done');
+    assert.equal(ask(pod, { resources: { main: { limits: { cpu: '50m' } } } }).kind, 'resize');
+  });
+
+  it('goes on with what OpenKruise began, by the ID of the image', () => {
+    const { pod } = createWorld([{ name: 'main', image: 'app:2' }]);
+    pod.metadata.labels = { 'controller-revision-hash': 'new' };
+    const begun = (imageID: string): void => {
+      pod.metadata.annotations = {
+        [IN_PLACE_STATE]: JSON.stringify({
+          revision: 'new',
+          updateTimestamp: '2026-01-01T00:00:00Z',
+          lastContainerStatuses: { main: { imageID } },
+        }),
+      };
+    };
+    begun('sha256:same');
+    waits(ask(pod));
+    begun('sha256:before');
+    assert.equal(ask(pod).kind, 'done');
+  });
+
+  it('does not trip over a state that cannot be read', () => {
+    const { pod } = createWorld([{ name: 'main', image: 'app:2' }]);
+    for (const text of ['', 'no json', '[]', 'null', '{"revision":1}', '{"revision":"new"}']) {
+      pod.metadata.annotations = { [IN_PLACE_STATE]: text };
+      assert.equal(readInPlaceState(pod), undefined);
+    }
+    assert.equal(ask(pod).kind, 'stuck');
+  });
+});

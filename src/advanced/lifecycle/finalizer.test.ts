@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { isKubeError, KubeError, leases, toMicroTime } from '../../kube/index.ts';
+import { namespaces, pods as podResource } from '../../resources/index.ts';
+import { controllerOf, LIFECYCLE_STATE } from '../../rollout/index.ts';
+import { advancedDaemonSets } from '../api/types.ts';
+import { type Fleet, NAMESPACE, withFleet } from '../testing/fleet.ts';
+import { HOOK_FINALIZER } from './pre-delete.ts';
+
+const ref = { namespace: NAMESPACE, name: 'app' };
+const labels = { app: 'app', hold: 'yes' };
+const hook = { lifecycle: { preDelete: { labelsHandler: { hold: 'yes' }, markPodNotReady: true } } };
+
+const remove = ({ client }: Fleet, propagationPolicy: 'Background' | 'Foreground' | 'Orphan') =>
+  client.delete(advancedDaemonSets, ref, { propagationPolicy });
+
+const finalizersOf = async ({ get }: Fleet): Promise<readonly string[]> => (await get()).metadata.finalizers ?? [];
+
+const isGone = async ({ get }: Fleet): Promise<boolean> => {
+  try {
+    await get();
+    return false;
+  } catch (error) {
+    if (isKubeError(error, 'NotFound')) return true;
+    throw error;
+  }
+};
+
+const allPods = async ({ client }: Fleet) => (await client.list(podResource, { namespace: NAMESPACE })).items;
+
+const preparing = async (fleet: Fleet) =>
+  (await allPods(fleet)).filter(({ metadata }) => metadata?.labels?.[LIFECYCLE_STATE] === 'PreparingDelete');
+
+const letGo = ({ client }: Fleet, name: string | undefined) =>
+  client.patch(
+    podResource,
+    { namespace: NAMESPACE, name: name ?? '' },
+    { metadata: { labels: { hold: null } } },
+    { type: 'merge' },
+  );
+
+const started = async (fleet: Fleet, annotations: Record<string, string> = {}): Promise<void> => {
+  await fleet.create(hook, annotations, { metadata: { labels } });
+  await fleet.allRun('app:v1');
+  await fleet.until('it is held', async () => (await finalizersOf(fleet)).includes(HOOK_FINALIZER));
+};
+
+describe('a DaemonSet with a preDelete hook', () => {
+  it(
+    'is held by a finalizer while it has the hook, and no longer',
+    withFleet(async (fleet) => {
+      await fleet.create({}, {}, { metadata: { labels } });
+      await fleet.patch({ metadata: { finalizers: ['example.com/other'] } });
+      await fleet.allRun('app:v1');
+      assert.deepEqual(await finalizersOf(fleet), ['example.com/other']);
+      await fleet.patch({ spec: hook });
+      await fleet.until('it is held', async () => (await finalizersOf(fleet)).length === 2);
+      assert.deepEqual(await finalizersOf(fleet), ['example.com/other', HOOK_FINALIZER]);
+      await fleet.patch({ spec: { lifecycle: { preDelete: { labelsHandler: null } } } });
+      await fleet.until('it is let go', async () => (await finalizersOf(fleet)).length === 1);
+      assert.deepEqual(await finalizersOf(fleet), ['example.com/other']);
+    }),
+  );
+
+  it(
+    'that is deleted waits until each pod was let go, and then is gone with all of them',
+    withFleet(async (fleet) => {
+      await started(fleet);
+      await remove(fleet, 'Background');
+      const asked = await fleet.until('all are prepared', async () => {
+        const found = await preparing(fleet);
+        return found.length === 3 ? found : undefined;
+      });
+      await fleet.until('the status says so', async () => {
+        const { status } = await fleet.get();
+        return status?.conditions?.some(({ type, reason }) => type === 'Reconciling' && reason === 'Deleted');
+      });
+      for (const pod of asked)
+        assert.equal(pod.status?.conditions?.find(({ type }) => type === 'KruisePodReady')?.status, 'False');
+      const [first, second, third] = asked.map(({ metadata }) => metadata?.name ?? '');
+      await letGo(fleet, first);
+      await fleet.until('it is gone', async () => (await allPods(fleet)).length === 2);
+      await fleet.until('the others are named', async () => {
+        const told = (await fleet.get()).status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '';
+        return told.includes('these 2 pods') && told.includes(second ?? '') && !told.includes(first ?? '');
+      });
+      await letGo(fleet, second);
+      await fleet.clock.advance(5_000);
+      assert.equal(await isGone(fleet), false);
+      await letGo(fleet, third);
+      await fleet.until('all is gone', async () => (await isGone(fleet)) && (await allPods(fleet)).length === 0);
+      assert.equal(fleet.reasons().filter((reason) => reason === 'AwaitingPreDelete').length, 1);
+    }),
+  );
+
+  it(
+    'lets its pods stay with --cascade=orphan, one that was prepared back in service',
+    withFleet(async (fleet) => {
+      await started(fleet);
+      await fleet.setImage('app:v2');
+      await fleet.until('a pod is prepared', async () => (await preparing(fleet)).length === 1);
+      await remove(fleet, 'Orphan');
+      await fleet.until('it is gone', () => isGone(fleet));
+      const left = await allPods(fleet);
+      assert.equal(left.length, 3);
+      for (const pod of left) {
+        assert.equal(controllerOf(pod), undefined);
+        assert.equal(pod.metadata?.deletionTimestamp, undefined);
+        assert.notEqual(pod.metadata?.labels?.[LIFECYCLE_STATE], 'PreparingDelete');
+        assert.equal(pod.status?.conditions?.find(({ type }) => type === 'KruisePodReady')?.status, 'True');
+      }
+    }),
+  );
+
+  it(
+    'tells of the hook with --cascade=foreground too, where a finalizer holds the pods',
+    withFleet(async (fleet) => {
+      const finalizers = ['example.com/drain'];
+      await fleet.create(
+        { lifecycle: { preDelete: { finalizersHandler: finalizers } } },
+        {},
+        { metadata: { labels, finalizers } },
+      );
+      await fleet.allRun('app:v1');
+      await fleet.until('it is held', async () => (await finalizersOf(fleet)).includes(HOOK_FINALIZER));
+      await fleet.stop();
+      await remove(fleet, 'Foreground');
+      await fleet.until('the garbage collector was faster', async () =>
+        (await allPods(fleet)).every(({ metadata }) => metadata?.deletionTimestamp !== undefined),
+      );
+      await fleet.restart();
+      const asked = await fleet.until('all are told', async () => {
+        const found = await preparing(fleet);
+        return found.length === 3 ? found : undefined;
+      });
+      for (const { metadata } of asked)
+        await fleet.client.patch(
+          podResource,
+          { namespace: NAMESPACE, name: metadata?.name ?? '' },
+          { metadata: { finalizers: null } },
+          { type: 'merge' },
+        );
+      await fleet.until('all is gone', async () => (await isGone(fleet)) && (await allPods(fleet)).length === 0);
+    }),
+  );
+
+  it(
+    'goes though its rollout object is nobody’s any more, and makes no other one',
+    withFleet(async (fleet) => {
+      await started(fleet);
+      await fleet.stop();
+      await remove(fleet, 'Orphan');
+      await fleet.until('the garbage collector is through', async () => (await finalizersOf(fleet)).length === 1);
+      assert.deepEqual((await fleet.rollout()).metadata.ownerReferences ?? [], []);
+      await fleet.restart();
+      const before = fleet.requests.length;
+      await fleet.until('it is gone', () => isGone(fleet));
+      await fleet.clock.advance(5_000);
+      const writes = fleet.requests
+        .slice(before)
+        .filter(({ verb, plural }) => verb !== 'get' && plural.startsWith('daemonrollouts'));
+      assert.deepEqual(writes, []);
+    }),
+  );
+
+  it(
+    'is deleted without it once the timeout has passed',
+    withFleet(async (fleet) => {
+      await started(fleet, { 'edgeset.io/predelete-timeout-seconds': '20' });
+      await remove(fleet, 'Background');
+      await fleet.until('all are prepared', async () => (await preparing(fleet)).length === 3);
+      await fleet.clock.advance(15_000);
+      assert.equal((await preparing(fleet)).length, 3);
+      await fleet.until('all is gone', async () => (await isGone(fleet)) && (await allPods(fleet)).length === 0);
+    }),
+  );
+
+  it(
+    'is deleted without it when a timeout is set while it waits',
+    withFleet(async (fleet) => {
+      await started(fleet);
+      await remove(fleet, 'Background');
+      await fleet.until('all are prepared', async () => (await preparing(fleet)).length === 3);
+      await fleet.clock.advance(5_000);
+      await fleet.patch({ metadata: { annotations: { 'edgeset.io/predelete-timeout-seconds': '1' } } });
+      await fleet.until('all is gone', async () => (await isGone(fleet)) && (await allPods(fleet)).length === 0);
+    }),
+  );
+
+  it(
+    'goes on being deleted under a leader that comes later',
+    withFleet(async (fleet) => {
+      await started(fleet);
+      await fleet.stop();
+      await remove(fleet, 'Background');
+      await fleet.clock.advance(60_000);
+      assert.equal(await isGone(fleet), false);
+      assert.equal((await preparing(fleet)).length, 0);
+      await fleet.restart();
+      const asked = await fleet.until('all are prepared', async () => {
+        const found = await preparing(fleet);
+        return found.length === 3 ? found : undefined;
+      });
+      for (const { metadata } of asked) await letGo(fleet, metadata?.name);
+      await fleet.until('all is gone', async () => (await isGone(fleet)) && (await allPods(fleet)).length === 0);
+    }),
+  );
+
+  it(
+    'tells of a finalizer that cannot be written, and tries again',
+    withFleet(async (fleet) => {
+      const forbidden = new KubeError('Forbidden', 'no right to patch', { status: 403 });
+      fleet.faults.push({ verb: 'patch', plural: 'daemonsets', error: forbidden, left: 2 });
+      await started(fleet);
+      assert.equal(fleet.reasons().filter((reason) => reason === 'FailedFinalizer').length, 1);
+    }),
+  );
+
+  it(
+    "that is being deleted is left to OpenKruise's manager while that holds its lease",
+    withFleet(async (fleet) => {
+      await started(fleet);
+      const lease = { namespace: 'kruise-system', name: 'kruise-manager' };
+      const renewTime = toMicroTime(fleet.clock.now());
+      await fleet.client.create(namespaces, { metadata: { name: lease.namespace } });
+      await fleet.client.create(leases, {
+        metadata: lease,
+        spec: { holderIdentity: 'kruise-1', leaseDurationSeconds: 120, renewTime },
+      });
+      await fleet.clock.advance(20_000);
+      await remove(fleet, 'Background');
+      await fleet.clock.advance(30_000);
+      assert.equal((await preparing(fleet)).length, 0);
+      assert.equal(await isGone(fleet), false);
+      await fleet.until('all are prepared', async () => (await preparing(fleet)).length === 3);
+    }),
+  );
+});

@@ -1,0 +1,80 @@
+import type { Container, Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { PodProjection } from '../../controller/index.ts';
+import { controllerOf, gate, type PodFacts, toPodFacts } from '../../rollout/index.ts';
+import { FINISHED_PODS_ANNOTATION } from '../placement/failed-pod-backoff.ts';
+
+/** Whose a pod is that the selector matches. */
+export type Ownership = 'ours' | 'orphan' | 'native';
+
+/** What is kept of a pod: what rollouts need of it, and what changes in place and hooks read. */
+export interface CachedPod {
+  ownership: Ownership;
+  facts: PodFacts;
+  /** Without what nobody here reads. */
+  pod: Pod;
+}
+
+const KEPT_CONDITIONS: ReadonlySet<string> = new Set([
+  ...Object.values(gate),
+  'Ready',
+  'ContainersReady',
+  'PodResizePending',
+  'PodResizeInProgress',
+]);
+const PRIORITY = 'KRUISE_CONTAINER_PRIORITY';
+
+const keptAnnotations = (annotations: Readonly<Record<string, string>> = {}): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(annotations).filter(
+      ([key]) => key === FINISHED_PODS_ANNOTATION || key.split('/')[0]?.endsWith('apps.kruise.io'),
+    ),
+  );
+
+const keptContainer = ({ name, image, resources, restartPolicy, env }: Container): Container => {
+  const priority = env?.filter((entry) => entry.name === PRIORITY) ?? [];
+  return {
+    name,
+    ...(image !== undefined && { image }),
+    ...(resources && { resources }),
+    ...(restartPolicy !== undefined && { restartPolicy }),
+    ...(priority.length > 0 && { env: priority }),
+  };
+};
+
+const trimmed = ({ metadata = {}, spec, status = {} }: Pod): Pod => {
+  const { annotations, managedFields: _, ...rest } = metadata;
+  const { conditions, containerStatuses, initContainerStatuses, phase } = status;
+  const { observedGeneration } = status as { observedGeneration?: number };
+  return {
+    metadata: { ...rest, annotations: keptAnnotations(annotations) },
+    spec: {
+      containers: (spec?.containers ?? []).map(keptContainer),
+      ...(spec?.initContainers && { initContainers: spec.initContainers.map(keptContainer) }),
+      ...(spec?.readinessGates && { readinessGates: spec.readinessGates }),
+    },
+    status: {
+      conditions: (conditions ?? []).filter(({ type }) => KEPT_CONDITIONS.has(type)),
+      ...(phase !== undefined && { phase }),
+      ...(containerStatuses && { containerStatuses }),
+      ...(initContainerStatuses && { initContainerStatuses }),
+      ...(observedGeneration !== undefined && { observedGeneration }),
+    },
+  };
+};
+
+const ownershipOf = (pod: Pod, uid: string): Ownership | undefined => {
+  const owner = controllerOf(pod);
+  if (owner === undefined) return 'orphan';
+  if (owner.uid === uid) return 'ours';
+  return owner.kind === 'DaemonSet' && owner.apiVersion.startsWith('apps/') ? 'native' : undefined;
+};
+
+/** The DaemonSet's own pods, those that it may adopt, and those of a native DaemonSet that is in its way. */
+export const cachedPods: PodProjection<CachedPod> = {
+  project(pod, uid) {
+    const ownership = ownershipOf(pod, uid);
+    const facts = ownership && toPodFacts(pod);
+    return facts && { ownership, facts, pod: trimmed(pod) };
+  },
+  facts: ({ ownership, facts }) => (ownership === 'ours' ? facts : undefined),
+};

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { createTestClock } from '../../../test/support/index.ts';
+import type { WriteOutcome } from '../../controller/index.ts';
+import { podFacts } from '../../controller/testing/index.ts';
+import { silentLogger } from '../../runtime/index.ts';
+import type { CachedPod } from './cached-pod.ts';
+import { createPodWriter } from './pod-writer.ts';
+
+const shown = (resourceVersion: string): CachedPod => ({
+  ownership: 'ours',
+  facts: podFacts('n1', 'h1', { resourceVersion }),
+  pod: {},
+});
+
+/** One pod whose writes are answered by what the test says; resolves with whether it may be written to as it is shown. */
+const written = async (on: string, outcome: WriteOutcome) => {
+  const clock = createTestClock();
+  const env = { clock, random: () => 0.5, log: silentLogger };
+  const { promise: ended, resolve: enqueue } = Promise.withResolvers<void>();
+  const ledger = { get: () => undefined, setPod: () => assert.fail('a pod that nobody knows is learned') };
+  const chores = createPodWriter({ env, ledger, enqueue });
+  chores.launch(shown(on), () => Promise.resolve(outcome));
+  await ended;
+  return { mayWrite: (version: string): boolean => chores.turnOf(shown(version)) <= clock.now(), clock };
+};
+
+it('a pod is not written to again before the watch shows what the write left, whatever others wrote before it', async () => {
+  const { mayWrite, clock } = await written('5', {
+    kind: 'done',
+    pod: podFacts('n1', 'h1', { resourceVersion: '9' }),
+  });
+  assert.deepEqual(
+    ['5', '7', '8', '9', '12'].filter((version) => mayWrite(version)),
+    ['9', '12'],
+  );
+  await clock.advance(15_000);
+  assert.equal(mayWrite('5'), true, 'a watch that never shows it is not waited for for ever');
+});
+
+it('where the answer said nothing of the pod, any other version will do', async () => {
+  const { mayWrite } = await written('5', { kind: 'gone' });
+  assert.deepEqual([mayWrite('5'), mayWrite('6')], [false, true]);
+});

@@ -1,3 +1,0 @@
-export { createAdvancedKind } from './advanced-kind.ts';
-export { putTemplate } from './put-template.ts';
-export { readObstacle } from './read-obstacle.ts';
