@@ -1,4 +1,4 @@
-import type { Env } from '../runtime/index.ts';
+import type { Clock, Env, Timer } from '../runtime/index.ts';
 import { createApiServer } from './apiserver/index.ts';
 import {
   type Controls,
@@ -12,8 +12,37 @@ import {
 } from './controllers/index.ts';
 import { createKubelets, type Delays, kubeletLabels } from './kubelet/index.ts';
 import { nodes } from './resources.ts';
-import { createScopedClock } from './scoped-clock.ts';
 import type { ApiServer } from './types.ts';
+
+/** The same clock, whose timers can all be ended at once. */
+export const createScopedClock = (clock: Clock): { clock: Clock; end(): void } => {
+  const open = new Set<Timer>();
+  let ended = false;
+  return {
+    clock: {
+      now: () => clock.now(),
+      timer(delayMs, fire) {
+        if (ended) return { cancel: () => undefined };
+        const inner = clock.timer(delayMs, () => {
+          open.delete(timer);
+          fire();
+        });
+        const timer: Timer = {
+          cancel() {
+            open.delete(timer);
+            inner.cancel();
+          },
+        };
+        open.add(timer);
+        return timer;
+      },
+    },
+    end() {
+      ended = true;
+      for (const timer of open) timer.cancel();
+    },
+  };
+};
 
 export interface EmbeddedClusterOptions {
   /** Its clock is the cluster's time; its chance makes names, UIDs and jitter. */

@@ -7,7 +7,7 @@ import {
   type WatchOptions,
 } from '../../kube/index.ts';
 import type { ApiServer, StoredObject } from '../types.ts';
-import { listPage } from './handlers/list-page.ts';
+import { listPage } from './handlers/list.ts';
 import { patchObject } from './handlers/patch.ts';
 import type { ServerState } from './handlers/state.ts';
 import { openWatch, type WatchMessage } from './handlers/watch.ts';

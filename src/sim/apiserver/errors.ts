@@ -1,5 +1,5 @@
 import { KubeError, type KubeErrorCode } from '../../kube/index.ts';
-import type { Json } from './value/index.ts';
+import type { Json } from './json.ts';
 
 export interface StatusCause {
   reason: string;
@@ -161,3 +161,33 @@ const LIST_OPTIONS: ResourceName = { group: 'meta.k8s.io', plural: '', kind: 'Li
 /** The options of a list or watch that are not allowed together. */
 export const badListOptions = (field: string, why: string): StatusError =>
   invalid(LIST_OPTIONS, '', [{ reason: 'FieldValueForbidden', message: `Forbidden: ${why}`, field }]);
+
+export const requiredField = (field: string, why = ''): StatusCause => ({
+  reason: 'FieldValueRequired',
+  message: why === '' ? 'Required value' : `Required value: ${why}`,
+  field,
+});
+
+export const invalidValue = (field: string, value: unknown, why: string): StatusCause => ({
+  reason: 'FieldValueInvalid',
+  message: `Invalid value: ${JSON.stringify(value) ?? 'null'}: ${why}`,
+  field,
+});
+
+export const notSupported = (field: string, value: unknown, supported: readonly string[]): StatusCause => ({
+  reason: 'FieldValueNotSupported',
+  message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map((each) => JSON.stringify(each)).join(', ')}`,
+  field,
+});
+
+export const duplicateValue = (field: string, value: unknown): StatusCause => ({
+  reason: 'FieldValueDuplicate',
+  message: `Duplicate value: ${JSON.stringify(value)}`,
+  field,
+});
+
+export const forbiddenField = (field: string, why: string): StatusCause => ({
+  reason: 'FieldValueForbidden',
+  message: `Forbidden: ${why}`,
+  field,
+});

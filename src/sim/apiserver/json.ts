@@ -49,3 +49,70 @@ export const withPath = <T extends Json>(object: T, path: readonly string[], val
   }
   return value === undefined ? without(object, field) : { ...object, [field]: value };
 };
+
+const isNothing = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  (Array.isArray(value) && value.length === 0) ||
+  (isRecord(value) && Object.values(value).every((each) => each === undefined));
+
+/**
+ * Equal as the API server compares: what is absent, null and empty is the same. Shared parts cost nothing, so that
+ * comparing an object with its successor costs what differs.
+ */
+export const equal = (a: unknown, b: unknown): boolean => {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((each, index) => equal(each, b[index]));
+  if (isRecord(a) && isRecord(b)) {
+    for (const key in a) if (a[key] !== b[key] && !equal(a[key], b[key])) return false;
+    for (const key in b) if (!(key in a) && !isNothing(b[key])) return false;
+    return true;
+  }
+  return isNothing(a) && isNothing(b);
+};
+
+/** Equal as it is stored: what is empty is not the same as what is absent. */
+export const identical = (a: unknown, b: unknown): boolean => {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((each, index) => identical(each, b[index]));
+  if (!isRecord(a) || !isRecord(b)) return false;
+  for (const key in a) if (a[key] !== b[key] && !identical(a[key], b[key])) return false;
+  for (const key in b) if (!(key in a) && b[key] !== undefined) return false;
+  return true;
+};
+
+/** The object with `extra` underneath: only what it leaves out is filled in. */
+export const withDefaultFields = <T extends Json>(object: T, extra: Json): T => {
+  for (const key in extra) if (object[key] === undefined) return { ...extra, ...definedOf(object) } as T;
+  return object;
+};
+
+const definedOf = (object: Json): Json => {
+  const copy: Record<string, unknown> = {};
+  for (const key in object) if (object[key] !== undefined) copy[key] = object[key];
+  return copy;
+};
+
+/** The object with one field changed by `change`, where it has that field. */
+export const mapField = <T extends Json>(object: T, field: string, change: (value: Json) => Json): T => {
+  const value = object[field];
+  if (!isRecord(value)) return object;
+  const next = change(value);
+  return next === value ? object : { ...object, [field]: next };
+};
+
+/** The object with each item of a list changed, where it has that list. */
+export const mapItems = <T extends Json>(object: T, field: string, change: (item: Json) => Json): T => {
+  const items = object[field];
+  if (!Array.isArray(items)) return object;
+  let changed = false;
+  const next = (items as unknown[]).map((item) => {
+    if (!isRecord(item)) return item;
+    const made = change(item);
+    changed ||= made !== item;
+    return made;
+  });
+  return changed ? { ...object, [field]: next } : object;
+};

@@ -5,18 +5,16 @@ import { notFound } from './errors.ts';
 import { afterDelete, afterWrite } from './handlers/after-write.ts';
 import { createObject } from './handlers/create.ts';
 import { deleteObject } from './handlers/delete.ts';
-import { listObjects } from './handlers/list.ts';
-import { createSnapshotCache } from './handlers/list-page.ts';
+import { createSnapshotCache, listObjects } from './handlers/list.ts';
 import { patchObject } from './handlers/patch.ts';
-import type { ServerState } from './handlers/state.ts';
-import { fromStorageVersion } from './handlers/state.ts';
+import { fromStorageVersion, type ServerState } from './handlers/state.ts';
 import { replaceObject } from './handlers/update.ts';
 import { createWatchBroadcaster } from './handlers/watch.ts';
-import { createTokenStore } from './http/tokens.ts';
-import { createRegistry } from './registry/index.ts';
-import { createStore, keyOf } from './storage/index.ts';
+import { createTokenStore } from './http/authentication.ts';
+import type { Json } from './json.ts';
+import { createRegistry } from './registry/registry.ts';
 import { createPodIndex } from './storage/pod-index.ts';
-import type { Json } from './value/index.ts';
+import { createStore, keyOf } from './storage/store.ts';
 
 export interface ApiServerOptions {
   clock: Clock;

@@ -1,11 +1,15 @@
 export { createDaemonSetController, type DaemonSetController } from './daemonset/index.ts';
-export { createEventTtlController } from './event-expiry.ts';
-export { createEventRecorder, disableEvents, type EventRecorder } from './events.ts';
+export {
+  createEventRecorder,
+  createEventTtlController,
+  disableEvents,
+  type EventRecorder,
+  involvedObject,
+} from './events.ts';
 export { createGarbageCollector } from './garbage-collector.ts';
 export { type Controls, createInformers, type InformerEvent, type Informers } from './informers.ts';
 export { createNodeLifecycleController } from './node-lifecycle.ts';
 export { createPodGarbageCollector } from './pod-gc.ts';
 export { createScheduler } from './scheduler.ts';
-export { involvedObject } from './subject.ts';
 export { NODE_LEASES } from './taints.ts';
 export { createTimerQueue } from './timer-queue.ts';

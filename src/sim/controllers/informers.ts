@@ -1,5 +1,6 @@
 import type { KubeObject, Resource } from '../../kube/index.ts';
 import type { Clock } from '../../runtime/index.ts';
+import { pods, type StoredPod } from '../resources.ts';
 import type { ApiServer, Change } from '../types.ts';
 
 /** One change as a watcher sees it. */
@@ -138,4 +139,22 @@ export const createInformers = (apiServer: ApiServer, clock: Clock): Informers =
       end();
     },
   };
+};
+
+/** The pods that are bound to a node, as the informers has told of them. */
+export const createPodsByNode = (informers: Informers): ((node: string) => readonly StoredPod[]) => {
+  const byNode = new Map<string, Map<string, StoredPod>>();
+  informers.addHandler(pods, ({ type, object }: InformerEvent<StoredPod>) => {
+    const node = object.spec?.nodeName;
+    if (!node) return;
+    const present = byNode.get(node);
+    if (type !== 'DELETED') {
+      if (present) present.set(object.metadata.uid, object);
+      else byNode.set(node, new Map([[object.metadata.uid, object]]));
+      return;
+    }
+    present?.delete(object.metadata.uid);
+    if (present?.size === 0) byNode.delete(node);
+  });
+  return (node) => [...(byNode.get(node)?.values() ?? [])];
 };

@@ -1,13 +1,10 @@
-import type { DaemonNeeds, NodeView } from '../../rollout/index.ts';
-import { daemonNeeds, placement, toNodeView } from '../../rollout/index.ts';
+import { type DaemonNeeds, daemonNeeds, type NodeView, placement, toNodeView } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import { nodes, pods, type StoredNode, type StoredPod, toTime } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
 import { nodeOf } from './daemonset/index.ts';
-import { createEventRecorder } from './events.ts';
-import { type Controls, createInformers, type InformerEvent } from './informers.ts';
-import { createPodsByNode } from './pods-by-node.ts';
-import { involvedObject } from './subject.ts';
+import { createEventRecorder, involvedObject } from './events.ts';
+import { type Controls, createInformers, createPodsByNode, type InformerEvent } from './informers.ts';
 import { createWorkQueue } from './work-queue.ts';
 
 export interface Scheduler extends Controls {

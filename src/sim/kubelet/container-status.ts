@@ -1,7 +1,6 @@
 import type { Container, ContainerStatus } from 'kubernetes-types/core/v1.d.ts';
 import type { StoredPod } from '../resources.ts';
-import { imageFor, isOutdated, isSidecar, resourcesFor } from './containers.ts';
-import { containerId, imageId } from './digest.ts';
+import { containerId, imageFor, imageId, isOutdated, isSidecar, resourcesFor } from './containers.ts';
 
 /** One container's status after something happened to it; of what does not concern it, itself. */
 export const creating = ({ name, image = '' }: Container): object => ({

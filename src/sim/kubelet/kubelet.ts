@@ -4,8 +4,7 @@ import type { EventRecorder } from '../controllers/index.ts';
 import { nodes, type Stored, type StoredNode, type StoredPod } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
 import type { Delays } from './behaviour.ts';
-import { postStatus, renewLease } from './heartbeat.ts';
-import { kubeletLabels } from './node-status.ts';
+import { kubeletLabels, postStatus, renewLease } from './node-status.ts';
 import { createPodWorker, type PodWorker } from './pod-worker.ts';
 
 export interface KubeletOptions {

@@ -1,11 +1,10 @@
 import { isKubeError } from '../../kube/index.ts';
 import type { Clock, Timer } from '../../runtime/index.ts';
-import type { EventRecorder } from '../controllers/index.ts';
-import { involvedObject } from '../controllers/index.ts';
+import { type EventRecorder, involvedObject } from '../controllers/index.ts';
 import { nodes, pods, type StoredNode, type StoredPod } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
 import { type Delays, OFFLINE, POWER, podSimulation } from './behaviour.ts';
-import { podJitter } from './digest.ts';
+import { podJitter } from './containers.ts';
 import { actionDelay, nextAction, type PodAction } from './pod-actions.ts';
 import { eventsAfter } from './pod-events.ts';
 import { type Host, statusAfter } from './pod-status.ts';

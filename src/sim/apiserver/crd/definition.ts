@@ -1,8 +1,6 @@
-import { type StatusCause } from '../errors.ts';
-import { invalidValue, requiredField } from '../registry/strategies/causes.ts';
-import { mapField, mapItems, withDefaultFields } from '../registry/strategies/shaping.ts';
-import type { Strategy } from '../registry/strategy.ts';
-import { arrayOf, at, type Json, recordOf, textOf } from '../value/index.ts';
+import { invalidValue, requiredField, type StatusCause } from '../errors.ts';
+import { arrayOf, at, type Json, mapField, mapItems, recordOf, textOf, withDefaultFields } from '../json.ts';
+import type { Strategy } from '../registry/kind.ts';
 
 const withNames = (spec: Json): Json =>
   mapField(spec, 'names', (names) =>

@@ -1,5 +1,5 @@
 import type { StatusCause } from '../errors.ts';
-import { arrayOf, isRecord, type Json, recordOf, textOf } from '../value/index.ts';
+import { arrayOf, isRecord, type Json, recordOf, textOf } from '../json.ts';
 import { compile } from './cel.ts';
 
 const RULES = 'x-kubernetes-validations';

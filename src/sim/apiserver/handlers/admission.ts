@@ -1,8 +1,8 @@
 import { compile } from '../crd/cel.ts';
 import { StatusError } from '../errors.ts';
-import type { Kind } from '../registry/index.ts';
-import { matchesLabelSelector } from '../selectors/index.ts';
-import { arrayOf, at, type Json, recordOf, textOf } from '../value/index.ts';
+import { arrayOf, at, type Json, recordOf, textOf } from '../json.ts';
+import { matchesLabelSelector } from '../label-selectors.ts';
+import type { Kind } from '../registry/kind.ts';
 import type { ServerState } from './state.ts';
 
 const POLICIES = 'validatingadmissionpolicies.admissionregistration.k8s.io';

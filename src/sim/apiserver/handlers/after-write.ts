@@ -1,9 +1,9 @@
 import type { StoredObject } from '../../types.ts';
-import { servedKinds } from '../crd/custom-kinds.ts';
+import { servedKinds } from '../crd/custom-resources.ts';
 import { establish } from '../crd/definition.ts';
-import type { Kind } from '../registry/index.ts';
-import { keyOf } from '../storage/index.ts';
-import { arrayOf, at } from '../value/index.ts';
+import { arrayOf, at } from '../json.ts';
+import type { Kind } from '../registry/kind.ts';
+import { keyOf } from '../storage/store.ts';
 import { createObject } from './create.ts';
 import { formatTime, type ServerState } from './state.ts';
 

@@ -1,11 +1,13 @@
 import type { StoredObject } from '../../types.ts';
 import { alreadyExists, badRequest, forbidden, invalid, notFound, unexplained } from '../errors.ts';
+import { isRecord, type Json, recordOf, textOf, without } from '../json.ts';
 import { trackUpdate, withManagedFields } from '../patch/managed-fields.ts';
-import { apiVersionOf, type Kind } from '../registry/index.ts';
-import { generatedName, randomUid } from '../registry/strategies/index.ts';
-import { definitionOfKind, definitionShape, markNormalized, normalize, shapeOfKind } from '../schema/index.ts';
-import { keyOf } from '../storage/index.ts';
-import { isRecord, type Json, recordOf, textOf, without } from '../value/index.ts';
+import { apiVersionOf, type Kind } from '../registry/kind.ts';
+import { generatedName, randomUid } from '../registry/strategies/names.ts';
+import { definitionOfKind, definitionShape } from '../schema/definitions.ts';
+import { shapeOfKind } from '../schema/kind-shape.ts';
+import { markNormalized, normalize } from '../schema/normalize.ts';
+import { keyOf } from '../storage/store.ts';
 import { admit } from './admission.ts';
 import { checkType, metaOf, validateMetadata } from './metadata.ts';
 import { formatTime, fromStorageVersion, type ServerState, toStorageVersion, type WriteContext } from './state.ts';

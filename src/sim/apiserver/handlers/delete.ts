@@ -1,10 +1,9 @@
 import type { DeleteOptions } from '../../../kube/index.ts';
 import type { StoredObject } from '../../types.ts';
-import { badRequest, conflict, invalid, notFound } from '../errors.ts';
-import type { Kind } from '../registry/index.ts';
-import { notSupported } from '../registry/strategies/index.ts';
-import { keyOf } from '../storage/index.ts';
-import { equal, type Json, without } from '../value/index.ts';
+import { badRequest, conflict, invalid, notFound, notSupported } from '../errors.ts';
+import { equal, type Json, without } from '../json.ts';
+import type { Kind } from '../registry/kind.ts';
+import { keyOf } from '../storage/store.ts';
 import { admit } from './admission.ts';
 import { metaOf } from './metadata.ts';
 import { formatTime, fromStorageVersion, type Ref, type ServerState } from './state.ts';

@@ -1,8 +1,22 @@
+import type { ListOptions } from '../../../kube/index.ts';
 import type { StoredObject } from '../../types.ts';
-import type { Kind } from '../registry/index.ts';
-import { parseFieldSelector, parseLabelSelector } from '../selectors/index.ts';
-import { at, type Json, recordOf } from '../value/index.ts';
+import { badListOptions, badRequest, expired, invalid, notSupported, StatusError } from '../errors.ts';
+import { parseFieldSelector } from '../field-selectors.ts';
+import { at, type Json, recordOf, textOf } from '../json.ts';
+import { parseLabelSelector } from '../label-selectors.ts';
+import type { Kind } from '../registry/kind.ts';
+import type { Snapshot } from '../storage/store.ts';
 import { fromStorageVersion, type ServerState } from './state.ts';
+
+/** A resourceVersion from a request: undefined when none is given. */
+export const parseResourceVersion = (text: string | undefined): number | undefined => {
+  if (text === undefined || text === '') return undefined;
+  if (!/^\d{1,15}$/.test(text))
+    throw badRequest(
+      `invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
+    );
+  return Number(text);
+};
 
 export interface Selection {
   namespace?: string | undefined;
@@ -41,4 +55,162 @@ export const listObjects = (state: ServerState, kind: Kind, selection: Selection
     : state.store.list(kind.collection, keyPrefix(kind, namespace));
   const seen = kind.fromStorageVersion ? stored.map((object) => fromStorageVersion(kind, object)) : stored;
   return matches ? seen.filter(matches) : seen;
+};
+
+export type PageRequest = Pick<
+  ListOptions,
+  'namespace' | 'labelSelector' | 'fieldSelector' | 'limit' | 'continue' | 'resourceVersion'
+> & { resourceVersionMatch?: string; sendInitialEvents?: boolean | undefined };
+
+export interface Page {
+  readonly items: readonly StoredObject[];
+  readonly version: number;
+  readonly next?: string;
+  readonly remaining?: number;
+}
+
+/** Views of tables that lists in pages go on from; the oldest are forgotten first. */
+export interface SnapshotCache {
+  take(table: string): Snapshot;
+  find(table: string, version: number): Snapshot | undefined;
+}
+
+const MOST_SNAPSHOTS = 32;
+
+export const createSnapshotCache = (store: ServerState['store']): SnapshotCache => {
+  const kept = new Map<string, Snapshot>();
+  return {
+    take(table) {
+      const snapshot = store.snapshot(table);
+      const key = `${table} ${snapshot.version}`;
+      kept.delete(key);
+      kept.set(key, snapshot);
+      const [oldest] = kept.keys();
+      if (kept.size > MOST_SNAPSHOTS && oldest !== undefined) kept.delete(oldest);
+      return snapshot;
+    },
+    find: (table, version) => (version < store.compacted ? undefined : kept.get(`${table} ${version}`)),
+  };
+};
+
+interface Token {
+  version: number;
+  after: string;
+}
+
+const encode = ({ version, after }: Token): string =>
+  Buffer.from(JSON.stringify({ v: 'meta.k8s.io/v1', rv: version, start: `${after}\0` })).toString('base64url');
+
+const decode = (text: string): Token => {
+  try {
+    const token: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+    const version = at(token, 'rv');
+    const start = textOf(at(token, 'start'));
+    if (at(token, 'v') === 'meta.k8s.io/v1' && typeof version === 'number' && start.endsWith('\0'))
+      return { version, after: start.slice(0, -1) };
+  } catch (cause) {
+    throw Object.assign(badRequest('invalid continue token: continue key is not valid: it is not what a list gave'), {
+      cause,
+    });
+  }
+  throw badRequest('invalid continue token: continue key is not valid: it is not what a list gave');
+};
+
+const TOO_OLD =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without ' +
+  'the continue parameter, or use the continue token in this response to retrieve the remainder of the results. ' +
+  'Continuing with the provided token results in an inconsistent list - objects that were created, modified, or ' +
+  'deleted between the time the first chunk was returned and now may show up in the list.';
+
+/** A version from before the first commit asks for the rest as it is now. */
+const INCONSISTENT = -1;
+
+export class ExpiredContinueToken extends StatusError {
+  /** Goes on with the present state. */
+  readonly next: string;
+  constructor(after: string) {
+    super('Gone', 410, 'Expired', TOO_OLD);
+    this.next = encode({ version: INCONSISTENT, after });
+  }
+}
+
+const tooLarge = (wanted: number, present: number): StatusError =>
+  new StatusError(
+    'ServerTimeout',
+    504,
+    'Timeout',
+    `Timeout: Too large resource version: ${wanted}, current: ${present}`,
+    {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      retryAfterSeconds: 1,
+    },
+  );
+
+const MATCHES = ['Exact', 'NotOlderThan'];
+
+const checkVersion = (state: ServerState, request: PageRequest, table: string): Snapshot | undefined => {
+  const { resourceVersionMatch: match } = request;
+  const version = parseResourceVersion(request.resourceVersion);
+  const refuse = (why: string): never => {
+    throw badListOptions('resourceVersionMatch', why);
+  };
+  if (match) {
+    if (!request.resourceVersion) refuse('resourceVersionMatch is forbidden unless resourceVersion is provided');
+    if (request.continue) refuse('resourceVersionMatch is forbidden when continue is provided');
+    if (!MATCHES.includes(match))
+      throw invalid({ group: 'meta.k8s.io', plural: '', kind: 'ListOptions' }, '', [
+        notSupported('resourceVersionMatch', match, ['Exact', 'NotOlderThan', '']),
+      ]);
+    if (match === 'Exact' && version === 0) refuse('resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
+  }
+  if (request.continue && version !== undefined && version !== 0)
+    throw badRequest('specifying resource version is not allowed when using continue');
+  if (version !== undefined && version > state.store.version) throw tooLarge(version, state.store.version);
+  if (version === undefined || version === state.store.version) return undefined;
+  if (match !== 'Exact') return undefined;
+  const snapshot = state.snapshots.find(table, version);
+  if (!snapshot) throw expired('The resourceVersion for the provided list is too old.');
+  return snapshot;
+};
+
+/** A list, whole or by pages. All pages of a list show the state of the first. */
+export const listPage = (state: ServerState, kind: Kind, request: PageRequest): Page => {
+  if (request.sendInitialEvents !== undefined)
+    throw badListOptions('sendInitialEvents', 'sendInitialEvents is forbidden for list');
+  const exact = checkVersion(state, request, kind.collection);
+  const limit = request.limit ?? 0;
+  if (limit <= 0 && !request.continue && !exact)
+    return { items: listObjects(state, kind, request), version: state.store.version };
+
+  const token = request.continue ? decode(request.continue) : undefined;
+  let snapshot = exact;
+  if (token) {
+    snapshot =
+      token.version === INCONSISTENT
+        ? state.snapshots.take(kind.collection)
+        : state.snapshots.find(kind.collection, token.version);
+    if (!snapshot) throw new ExpiredContinueToken(token.after);
+  }
+  snapshot ??= state.snapshots.take(kind.collection);
+  const { matches } = parseSelection(kind, request);
+  const items: StoredObject[] = [];
+  let last = '';
+  let remaining = 0;
+  for (const [key, object] of snapshot.scan(keyPrefix(kind, request.namespace), token?.after)) {
+    if (limit > 0 && items.length >= limit) {
+      remaining += 1;
+      // With a selector nobody knows how many follow.
+      if (matches) break;
+      continue;
+    }
+    last = key;
+    const view = fromStorageVersion(kind, object);
+    if (!matches || matches(view)) items.push(view);
+  }
+  return {
+    items,
+    version: snapshot.version,
+    ...(remaining > 0 ? { next: encode({ version: snapshot.version, after: last }) } : {}),
+    ...(remaining > 0 && !matches ? { remaining } : {}),
+  };
 };

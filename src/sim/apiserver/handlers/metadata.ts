@@ -1,15 +1,8 @@
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
-import { badRequest, invalid, type StatusCause } from '../errors.ts';
-import { apiVersionOf, type Kind } from '../registry/index.ts';
-import {
-  forbiddenField,
-  invalidValue,
-  requiredField,
-  validateAnnotations,
-  validateLabels,
-  validateName,
-} from '../registry/strategies/index.ts';
-import { arrayOf, at, type Json, recordOf, textOf } from '../value/index.ts';
+import { badRequest, forbiddenField, invalid, invalidValue, requiredField, type StatusCause } from '../errors.ts';
+import { arrayOf, at, type Json, recordOf, textOf } from '../json.ts';
+import { apiVersionOf, type Kind } from '../registry/kind.ts';
+import { validateAnnotations, validateLabels, validateName } from '../registry/strategies/names.ts';
 
 export const metaOf = (object: Json): Readonly<ObjectMeta> => recordOf(object.metadata);
 

@@ -1,11 +1,12 @@
 import type { PatchOptions } from '../../../kube/index.ts';
 import type { StoredObject } from '../../types.ts';
 import { badRequest, StatusError } from '../errors.ts';
+import { isRecord, type Json } from '../json.ts';
 import { applyObject } from '../patch/apply.ts';
-import { jsonPatch, mergePatch, strategicPatch } from '../patch/index.ts';
-import type { Kind } from '../registry/index.ts';
-import { shapeOfKind } from '../schema/index.ts';
-import { isRecord, type Json } from '../value/index.ts';
+import { jsonPatch, mergePatch } from '../patch/json-patch.ts';
+import { strategicPatch } from '../patch/strategic-merge.ts';
+import type { Kind } from '../registry/kind.ts';
+import { shapeOfKind } from '../schema/kind-shape.ts';
 import type { Ref, ServerState } from './state.ts';
 import { updateObject } from './update.ts';
 

@@ -1,12 +1,13 @@
 import type { Clock } from '../../../runtime/index.ts';
 import type { StoredObject } from '../../types.ts';
-import type { TokenStore } from '../http/tokens.ts';
+import type { TokenStore } from '../http/authentication.ts';
+import type { Json } from '../json.ts';
 import type { ManagedFieldsEntry } from '../patch/managed-fields.ts';
-import type { Kind, Registry, StrategyContext } from '../registry/index.ts';
-import type { ObjectStore } from '../storage/index.ts';
+import type { Kind, StrategyContext } from '../registry/kind.ts';
+import type { Registry } from '../registry/registry.ts';
 import type { PodIndex } from '../storage/pod-index.ts';
-import type { Json } from '../value/index.ts';
-import type { SnapshotCache } from './list-page.ts';
+import type { ObjectStore } from '../storage/store.ts';
+import type { SnapshotCache } from './list.ts';
 import type { WatchBroadcaster } from './watch.ts';
 
 /** What every operation works on. */

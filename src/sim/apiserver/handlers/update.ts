@@ -1,15 +1,22 @@
 import type { StoredObject } from '../../types.ts';
-import { badRequest, conflict, invalid, MODIFIED, noResource, notFound, type StatusCause } from '../errors.ts';
+import {
+  badRequest,
+  conflict,
+  invalid,
+  invalidValue,
+  MODIFIED,
+  noResource,
+  notFound,
+  type StatusCause,
+} from '../errors.ts';
+import { arrayOf, at, equal, identical, type Json, recordOf, textOf, without } from '../json.ts';
 import { trackUpdate } from '../patch/managed-fields.ts';
-import { apiVersionOf, type Kind } from '../registry/index.ts';
-import { invalidValue } from '../registry/strategies/index.ts';
-import { keyOf } from '../storage/index.ts';
-import { arrayOf, at, equal, identical, type Json, recordOf, textOf, without } from '../value/index.ts';
+import { apiVersionOf, type Kind } from '../registry/kind.ts';
+import { keyOf } from '../storage/store.ts';
 import { admit } from './admission.ts';
 import { asStored, decode } from './create.ts';
 import { removeObject } from './delete.ts';
 import { checkType, metaOf, validateMetadata, validateMetadataUpdate } from './metadata.ts';
-import { preconditionFailed } from './precondition.ts';
 import {
   formatTime,
   fromStorageVersion,
@@ -18,6 +25,26 @@ import {
   toStorageVersion,
   type WriteContext,
 } from './state.ts';
+
+// Where a real server keeps some of its oldest kinds.
+const FOLDERS: Readonly<Record<string, string>> = { nodes: 'minions', services: 'services/specs' };
+
+const folderOf = (kind: Kind): string => {
+  if (kind.custom || kind.group === 'apiextensions.k8s.io') return `${kind.group}/${kind.plural}`;
+  return FOLDERS[kind.plural] ?? kind.plural;
+};
+
+/** What a write is told whose precondition does not hold: the storage's own words. */
+export const preconditionFailed = (
+  kind: Kind,
+  { metadata }: StoredObject,
+  what: 'UID' | 'ResourceVersion',
+  wanted: string,
+  present: string,
+): string =>
+  `StorageError: invalid object, Code: 4, Key: /registry/${folderOf(kind)}/${keyOf(metadata.namespace, metadata.name)}, ` +
+  `ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${what} in precondition: ${wanted}, ` +
+  `${what} in object meta: ${present}`;
 
 const checkIdentity = (kind: Kind, ref: Ref, given: Json, present: StoredObject, isPatch: boolean): void => {
   const meta = metaOf(given);

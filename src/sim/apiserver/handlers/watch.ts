@@ -1,11 +1,10 @@
 import type { StoredObject } from '../../types.ts';
 import { badListOptions, expired, type StatusError } from '../errors.ts';
-import type { Kind } from '../registry/index.ts';
-import type { Commit } from '../storage/index.ts';
-import type { Json } from '../value/index.ts';
-import { listObjects, parseSelection, type Selection } from './list.ts';
+import type { Json } from '../json.ts';
+import type { Kind } from '../registry/kind.ts';
+import type { Commit } from '../storage/store.ts';
+import { listObjects, parseResourceVersion, parseSelection, type Selection } from './list.ts';
 import { fromStorageVersion, type ServerState } from './state.ts';
-import { parseResourceVersion } from './version.ts';
 
 export type WatchMessage =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: StoredObject }

@@ -1,5 +1,5 @@
 import type { Request, Response } from './exchange.ts';
-import { parseRoute } from './route.ts';
+import { parseRoute } from './router.ts';
 
 /** One call about resources that was answered, as an audit log would tell of it; a watch once it has ended. */
 export interface AuditEvent {

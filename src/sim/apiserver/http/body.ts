@@ -1,6 +1,8 @@
 import { badRequest, StatusError } from '../errors.ts';
-import { isRecord, type Json } from '../value/index.ts';
-import { isProtobuf } from './protobuf-media.ts';
+import { isRecord, type Json } from '../json.ts';
+
+/** Apart from the decoder, so that only who gets protobuf loads it. */
+export const isProtobuf = (contentType: string): boolean => contentType.includes('protobuf');
 
 const parseYaml = async (text: string): Promise<unknown> => {
   // Heavy, and only kubectl's server-side apply sends it.
@@ -18,7 +20,7 @@ const unsupported = (type: string): StatusError =>
 
 const parse = async (body: Buffer, type: string): Promise<unknown> => {
   if (isProtobuf(type)) {
-    const { decodeObject } = await import('./protobuf-index.ts');
+    const { decodeObject } = await import('./protobuf.ts');
     return decodeObject(body);
   }
   const text = body.toString('utf8');

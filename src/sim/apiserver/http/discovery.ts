@@ -1,6 +1,7 @@
-import { apiVersionOf, type Kind, type Registry, type Subresource } from '../registry/index.ts';
-import type { Json } from '../value/index.ts';
-import { reviewKinds } from './reviews.ts';
+import type { Json } from '../json.ts';
+import { apiVersionOf, type Kind, type Subresource } from '../registry/kind.ts';
+import type { Registry } from '../registry/registry.ts';
+import { reviewKinds } from './authentication.ts';
 
 const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 

@@ -1,5 +1,5 @@
-import type { Json } from '../value/index.ts';
-import type { User } from './tokens.ts';
+import type { Json } from '../json.ts';
+import type { User } from './authentication.ts';
 
 /** One request, after authentication. */
 export interface Request {

@@ -1,8 +1,8 @@
-import { badRequest, invalid } from '../errors.ts';
-import { apiVersionOf, type Kind } from '../registry/index.ts';
-import { invalidValue } from '../registry/strategies/index.ts';
-import { shapeOfKind, unknownFields, wrongType } from '../schema/index.ts';
-import type { Json } from '../value/index.ts';
+import { badRequest, invalid, invalidValue } from '../errors.ts';
+import type { Json } from '../json.ts';
+import { apiVersionOf, type Kind } from '../registry/kind.ts';
+import { shapeOfKind } from '../schema/kind-shape.ts';
+import { unknownFields, wrongType } from '../schema/type-check.ts';
 
 /** Refuses values that are not of their field's type. Custom resources have their own validation for that. */
 const checkTypes = (kind: Kind, object: Json, isPatch: boolean): void => {

@@ -2,13 +2,13 @@ import { badRequest, conflict, noResource, notFound, StatusError } from '../erro
 import { deleteObject } from '../handlers/delete.ts';
 import { formatTime, type ServerState } from '../handlers/state.ts';
 import { updateObject } from '../handlers/update.ts';
-import type { Kind } from '../registry/index.ts';
-import { matchesLabelSelector } from '../selectors/index.ts';
-import { keyOf } from '../storage/index.ts';
-import { arrayOf, at, type Json, recordOf, textOf } from '../value/index.ts';
+import { arrayOf, at, type Json, recordOf, textOf } from '../json.ts';
+import { matchesLabelSelector } from '../label-selectors.ts';
+import type { Kind } from '../registry/kind.ts';
+import { keyOf } from '../storage/store.ts';
 import { readObject } from './body.ts';
 import { json, type Request, type Response } from './exchange.ts';
-import type { Route } from './route.ts';
+import type { Route } from './router.ts';
 
 const created: Json = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 

@@ -1,22 +1,20 @@
 import { badRequest, methodNotAllowed, noResource, notFound } from '../errors.ts';
 import { createObject } from '../handlers/create.ts';
 import { type DeleteContext, deleteObject } from '../handlers/delete.ts';
-import { listPage } from '../handlers/list-page.ts';
+import { listPage } from '../handlers/list.ts';
 import { patchObject } from '../handlers/patch.ts';
-import type { ServerState } from '../handlers/state.ts';
-import { fromStorageVersion } from '../handlers/state.ts';
+import { fromStorageVersion, type ServerState } from '../handlers/state.ts';
 import { replaceObject } from '../handlers/update.ts';
-import type { Kind } from '../registry/index.ts';
-import { keyOf } from '../storage/index.ts';
-import { arrayOf, at, type Json, recordOf, textOf } from '../value/index.ts';
+import { arrayOf, at, type Json, recordOf, textOf } from '../json.ts';
+import type { Kind } from '../registry/kind.ts';
+import { keyOf } from '../storage/store.ts';
+import { serveReview } from './authentication.ts';
 import { patchTypeOf, readObject, readValue } from './body.ts';
-import { createEncoder } from './encoder.ts';
+import { createEncoder, negotiateFormat } from './encoder.ts';
 import { json, type Request, type Response, success } from './exchange.ts';
 import { validateFields } from './field-validation.ts';
-import { negotiateFormat } from './negotiate.ts';
 import { postSubresource } from './pod-subresources.ts';
-import { serveReview } from './reviews.ts';
-import type { Route } from './route.ts';
+import type { Route } from './router.ts';
 import { watchStream } from './watch-stream.ts';
 
 const numberOf = (query: URLSearchParams, name: string): number | undefined => {

@@ -1,10 +1,40 @@
 import { methodNotAllowed } from '../errors.ts';
 import type { ServerState } from '../handlers/state.ts';
 import { aggregated, groupList, isBuiltinGroup, oneGroup, resourceList } from './discovery.ts';
+import { wantsAggregatedDiscovery } from './encoder.ts';
 import { json, type Request, type Response } from './exchange.ts';
-import { wantsAggregatedDiscovery } from './negotiate.ts';
 import { serveResource } from './resources.ts';
-import { parseRoute, type Route } from './route.ts';
+
+/** What a path of the resource API names. */
+export interface Route {
+  readonly group: string;
+  readonly version: string;
+  readonly namespace: string | undefined;
+  readonly plural: string;
+  readonly name: string | undefined;
+  readonly subresource: string | undefined;
+}
+
+/** Reads `/api/v1/...` and `/apis/group/version/...`; undefined for what is no path of a resource. */
+export const parseRoute = (path: string): Route | undefined => {
+  let steps: string[];
+  try {
+    steps = path.split('/').slice(1).map(decodeURIComponent);
+  } catch {
+    return undefined;
+  }
+  if (steps.at(-1) === '') steps.pop();
+  const core = steps[0] === 'api';
+  if (!core && steps[0] !== 'apis') return undefined;
+  const [group = '', version = '', ...rest] = core ? ['', ...steps.slice(1)] : steps.slice(1);
+  if (rest.length === 0) return undefined;
+  // A namespace itself is `/namespaces/x`, its own subresources `/namespaces/x/status`; deeper is what it holds.
+  const scoped = rest[0] === 'namespaces' && rest.length > 2 && !['status', 'finalize'].includes(rest[2] ?? '');
+  const namespace = scoped ? rest[1] : undefined;
+  const [plural = '', name, subresource, ...more] = scoped ? rest.slice(2) : rest;
+  if (more.length > 0) return undefined;
+  return { group, version, namespace, plural, name, subresource };
+};
 
 const DISCOVERY_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
@@ -39,7 +69,7 @@ const documentOf = async (state: ServerState, call: Request): Promise<Response |
   if (HEALTHY.some((each) => path === each || path.startsWith(`${each}/`))) return textAnswer(200, 'ok');
   if (path === '/version' || path === '/version/') return json(VERSION);
   if (path === '/openapi/v2' || path === '/openapi/v3' || path.startsWith('/openapi/v3/')) {
-    const { serveOpenApi } = await import('./openapi-index.ts');
+    const { serveOpenApi } = await import('./openapi.ts');
     return serveOpenApi(registry, path, call.accept);
   }
   if ((path === '/api' || path === '/apis') && wantsAggregatedDiscovery(call.accept))

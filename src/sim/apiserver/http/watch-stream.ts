@@ -2,8 +2,8 @@ import { sleep } from '../../../runtime/index.ts';
 import { toStatus } from '../errors.ts';
 import type { ServerState } from '../handlers/state.ts';
 import { openWatch, type WatchMessage, type WatchRequest } from '../handlers/watch.ts';
-import { apiVersionOf, type Kind } from '../registry/index.ts';
-import type { Json } from '../value/index.ts';
+import type { Json } from '../json.ts';
+import { apiVersionOf, type Kind } from '../registry/kind.ts';
 import type { ObjectEncoder } from './encoder.ts';
 import type { Response } from './exchange.ts';
 

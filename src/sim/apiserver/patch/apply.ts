@@ -1,17 +1,15 @@
 import { badRequest, notFound, StatusError } from '../errors.ts';
 import { createObject } from '../handlers/create.ts';
 import type { PatchContext, PatchResult } from '../handlers/patch.ts';
-import type { Ref, ServerState } from '../handlers/state.ts';
-import { formatTime } from '../handlers/state.ts';
+import { formatTime, type Ref, type ServerState } from '../handlers/state.ts';
 import { updateObject } from '../handlers/update.ts';
-import { apiVersionOf, type Kind } from '../registry/index.ts';
-import { shapeOfKind } from '../schema/index.ts';
-import { keyOf } from '../storage/index.ts';
-import { equal, isRecord, type Json, recordOf, textOf, without } from '../value/index.ts';
+import { equal, isRecord, type Json, recordOf, textOf, without } from '../json.ts';
+import { apiVersionOf, type Kind } from '../registry/kind.ts';
+import { shapeOfKind } from '../schema/kind-shape.ts';
+import { keyOf } from '../storage/store.ts';
 import { compare } from './compare.ts';
-import { throwConflicts } from './conflicts.ts';
+import { KUBECTL, throwConflicts, withLastApplied, withoutClientSideConflicts } from './conflicts.ts';
 import { commonPaths, difference, type FieldSet, fieldsOf, union } from './field-set.ts';
-import { KUBECTL, withLastApplied, withoutClientSideConflicts } from './last-applied.ts';
 import {
   type ManagedFieldsEntry,
   readManagedFields,

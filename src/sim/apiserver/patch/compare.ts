@@ -1,5 +1,5 @@
-import { anyShape, type Shape, type StructShape } from '../schema/index.ts';
-import { equal, isRecord, type Json, recordOf } from '../value/index.ts';
+import { equal, isRecord, type Json, recordOf } from '../json.ts';
+import { anyShape, type Shape, type StructShape } from '../schema/shape.ts';
 import { type FieldSet, fieldsOf, parts, SELF, union } from './field-set.ts';
 
 export interface Comparison {

@@ -1,5 +1,5 @@
-import type { ListShape, Shape } from '../schema/index.ts';
-import { arrayOf, isRecord, type Json } from '../value/index.ts';
+import { arrayOf, isRecord, type Json } from '../json.ts';
+import type { ListShape, Shape } from '../schema/shape.ts';
 
 /**
  * A set of fields as `managedFields` writes it: `f:name`, `k:{keys}`, `v:value`, and `.` for the thing itself. An empty

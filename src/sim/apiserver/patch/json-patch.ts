@@ -1,5 +1,18 @@
 import { badRequest, StatusError } from '../errors.ts';
-import { arrayOf, equal, isRecord, type Json, recordOf, textOf } from '../value/index.ts';
+import { arrayOf, equal, isRecord, type Json, recordOf, textOf } from '../json.ts';
+
+/** RFC 7386: null takes a field away, objects merge, everything else replaces. */
+export const mergePatch = (target: unknown, patch: unknown): unknown => {
+  if (!isRecord(patch)) return patch;
+  const base = isRecord(target) ? target : {};
+  const result: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === undefined) continue;
+    if (value === null) delete result[key];
+    else result[key] = mergePatch(base[key], value);
+  }
+  return result;
+};
 
 // As the API server bounds them.
 const MOST_OPERATIONS = 10_000;

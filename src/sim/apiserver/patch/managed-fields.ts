@@ -1,6 +1,6 @@
-import { apiVersionOf, type Kind } from '../registry/index.ts';
-import { shapeOfKind } from '../schema/index.ts';
-import { arrayOf, at, type Json, recordOf, textOf, without } from '../value/index.ts';
+import { arrayOf, at, type Json, recordOf, textOf, without } from '../json.ts';
+import { apiVersionOf, type Kind } from '../registry/kind.ts';
+import { shapeOfKind } from '../schema/kind-shape.ts';
 import { compare, compareObjects } from './compare.ts';
 import { difference, type FieldSet, union } from './field-set.ts';
 

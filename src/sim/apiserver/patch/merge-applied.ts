@@ -1,5 +1,5 @@
-import type { ListShape, Shape } from '../schema/index.ts';
-import { arrayOf, isRecord } from '../value/index.ts';
+import { arrayOf, isRecord } from '../json.ts';
+import type { ListShape, Shape } from '../schema/shape.ts';
 import { child, type FieldSet, isAtomic, itemKey, SELF } from './field-set.ts';
 
 const partShape = (shape: Shape, name: string): Shape => {

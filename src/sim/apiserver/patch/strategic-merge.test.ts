@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { definitionShape } from '../schema/index.ts';
+import { definitionShape } from '../schema/definitions.ts';
 import { strategicPatch } from './strategic-merge.ts';
 
 const shape = definitionShape('core.v1.Pod');

@@ -1,18 +1,175 @@
-import { arrayOf, at, recordOf, textOf } from '../value/index.ts';
-import { containerImages, containerNames, field, labelsText, number, selectorText } from './cells.ts';
-import { type Column, count, nameColumn, text, wide } from './column.ts';
-import { ageOf } from './duration.ts';
-import { eventColumns } from './events.ts';
-import { nodeColumns } from './nodes.ts';
-import { podColumns } from './pods.ts';
+import type { StoredObject } from '../../types.ts';
+import { arrayOf, at, recordOf, textOf } from '../json.ts';
 import {
+  ageOf,
+  type Column,
+  conditionOf,
+  containerImages,
+  containerNames,
+  count,
+  field,
+  labelsText,
+  NONE,
+  nameColumn,
+  number,
+  selectorText,
+  text,
+  UNKNOWN,
+  wide,
+} from './columns.ts';
+import { podColumns } from './pods.ts';
+
+export const ageColumn: Column = text('Age', (object, now) => ageOf(object.metadata.creationTimestamp, now));
+
+const template: readonly Column[] = [
+  wide('Containers', (object) => containerNames(at(object, 'spec', 'template', 'spec'))),
+  wide('Images', (object) => containerImages(at(object, 'spec', 'template', 'spec'))),
+  wide('Selector', (object) => selectorText(at(object, 'spec', 'selector'))),
+];
+
+export const daemonSetColumns: readonly Column[] = [
+  nameColumn,
+  count('Desired', number('status', 'desiredNumberScheduled')),
+  count('Current', number('status', 'currentNumberScheduled')),
+  count('Ready', number('status', 'numberReady')),
+  count('Up-to-date', number('status', 'updatedNumberScheduled')),
+  count('Available', number('status', 'numberAvailable')),
+  text('Node Selector', (object) => labelsText(at(object, 'spec', 'template', 'spec', 'nodeSelector'))),
   ageColumn,
-  daemonSetColumns,
-  deploymentColumns,
-  replicaSetColumns,
-  revisionColumns,
-  serviceColumns,
-} from './workloads.ts';
+  ...template,
+];
+
+const desired = number('spec', 'replicas');
+
+export const deploymentColumns: readonly Column[] = [
+  nameColumn,
+  text('Ready', (object) => `${number('status', 'readyReplicas')(object)}/${desired(object)}`),
+  count('Up-to-date', number('status', 'updatedReplicas')),
+  count('Available', number('status', 'availableReplicas')),
+  ageColumn,
+  ...template,
+];
+
+export const replicaSetColumns: readonly Column[] = [
+  nameColumn,
+  count('Desired', desired),
+  count('Current', number('status', 'replicas')),
+  count('Ready', number('status', 'readyReplicas')),
+  ageColumn,
+  ...template,
+];
+
+const controllerOf = (object: StoredObject): string => {
+  const owner = object.metadata.ownerReferences?.find(({ controller }) => controller === true);
+  if (!owner) return NONE;
+  const [group = '', version] = owner.apiVersion.split('/');
+  return `${owner.kind.toLowerCase()}${version === undefined ? '' : `.${group}`}/${owner.name}`;
+};
+
+export const revisionColumns: readonly Column[] = [
+  nameColumn,
+  text('Controller', controllerOf),
+  count('Revision', number('revision')),
+  ageColumn,
+];
+
+const portText = (port: unknown): string => {
+  const node = Number(at(port, 'nodePort') ?? 0);
+  return `${String(at(port, 'port'))}${node > 0 ? `:${node}` : ''}/${textOf(at(port, 'protocol'))}`;
+};
+
+export const serviceColumns: readonly Column[] = [
+  nameColumn,
+  text('Type', (object) => textOf(at(object, 'spec', 'type'))),
+  text('Cluster-IP', (object) => textOf(at(object, 'spec', 'clusterIP')) || NONE),
+  text('External-IP', () => NONE),
+  text(
+    'Port(s)',
+    (object) =>
+      arrayOf(at(object, 'spec', 'ports'))
+        .map(portText)
+        .join(',') || NONE,
+  ),
+  ageColumn,
+  wide('Selector', (object) => labelsText(recordOf(at(object, 'spec', 'selector')))),
+];
+
+const statusText = (node: StoredObject): string => {
+  const { status } = conditionOf(node, 'Ready');
+  const words = [status === undefined ? 'Unknown' : status === 'True' ? 'Ready' : 'NotReady'];
+  if (at(node, 'spec', 'unschedulable') === true) words.push('SchedulingDisabled');
+  return words.join(',');
+};
+
+const ROLE = 'node-role.kubernetes.io/';
+
+const rolesText = (node: StoredObject): string => {
+  const labels = recordOf(node.metadata.labels);
+  const roles = Object.entries(labels).flatMap(([key, value]) => {
+    if (key.startsWith(ROLE) && key.length > ROLE.length) return [key.slice(ROLE.length)];
+    return key === 'kubernetes.io/role' && value !== '' ? [String(value)] : [];
+  });
+  return roles.length === 0 ? NONE : [...new Set(roles)].toSorted().join(',');
+};
+
+const address =
+  (type: string) =>
+  (node: StoredObject): string => {
+    const found = arrayOf(at(node, 'status', 'addresses')).find((each) => at(each, 'type') === type);
+    return textOf(at(found, 'address')) || NONE;
+  };
+
+const info = (name: string): ((node: StoredObject) => string) => field(UNKNOWN, 'status', 'nodeInfo', name);
+
+export const nodeColumns: readonly Column[] = [
+  nameColumn,
+  text('Status', statusText),
+  text('Roles', rolesText),
+  text('Age', (node, now) => ageOf(node.metadata.creationTimestamp, now)),
+  text('Version', field('', 'status', 'nodeInfo', 'kubeletVersion')),
+  wide('Internal-IP', address('InternalIP')),
+  wide('External-IP', address('ExternalIP')),
+  wide('OS-Image', info('osImage')),
+  wide('Kernel-Version', info('kernelVersion')),
+  wide('Container-Runtime', info('containerRuntimeVersion')),
+];
+
+// Events are shown by both of their APIs: each column reads the names of either.
+const either = (event: StoredObject, core: string, other: string): unknown => event[core] ?? event[other];
+
+const about = (event: StoredObject): unknown => either(event, 'involvedObject', 'regarding');
+
+const firstSeen = (event: StoredObject): string =>
+  textOf(either(event, 'firstTimestamp', 'deprecatedFirstTimestamp')) || textOf(event.eventTime);
+
+const lastSeen = (event: StoredObject): string =>
+  textOf(at(event, 'series', 'lastObservedTime')) ||
+  textOf(either(event, 'lastTimestamp', 'deprecatedLastTimestamp')) ||
+  firstSeen(event);
+
+const countOf = (event: StoredObject): number =>
+  Number(at(event, 'series', 'count') ?? either(event, 'count', 'deprecatedCount') ?? 1);
+
+const sourceText = (event: StoredObject): string => {
+  const source = either(event, 'source', 'deprecatedSource');
+  const component =
+    textOf(at(source, 'component')) || textOf(either(event, 'reportingComponent', 'reportingController'));
+  const host = textOf(at(source, 'host')) || textOf(event.reportingInstance);
+  return host === '' ? component : `${component}, ${host}`;
+};
+
+export const eventColumns: readonly Column[] = [
+  text('Last Seen', (event, now) => ageOf(lastSeen(event), now)),
+  text('Type', (event) => textOf(event.type)),
+  text('Reason', (event) => textOf(event.reason)),
+  text('Object', (event) => `${textOf(at(about(event), 'kind')).toLowerCase()}/${textOf(at(about(event), 'name'))}`),
+  wide('Subobject', (event) => textOf(at(about(event), 'fieldPath'))),
+  wide('Source', sourceText),
+  text('Message', (event) => textOf(either(event, 'message', 'note')).trim()),
+  wide('First Seen', (event, now) => ageOf(firstSeen(event), now)),
+  wide('Count', countOf),
+  { ...nameColumn, priority: 1 },
+];
 
 const created: Column = text('Created At', (object) => object.metadata.creationTimestamp ?? UNKNOWN_TIME);
 const UNKNOWN_TIME = '<unknown>';

@@ -1,8 +1,74 @@
-import type { CustomVersion } from '../registry/index.ts';
-import { scalarText, textOf } from '../value/index.ts';
-import { type Column, nameColumn, text } from './column.ts';
-import { ageOf } from './duration.ts';
-import { jsonPath } from './json-path.ts';
+import { equal, isRecord, scalarText, textOf } from '../json.ts';
+import type { CustomVersion } from '../registry/kind.ts';
+import { ageOf, type Column, nameColumn, text } from './columns.ts';
+
+type Step = (values: readonly unknown[]) => unknown[];
+
+const fieldStep =
+  (name: string): Step =>
+  (values) =>
+    values.flatMap((value) => (isRecord(value) && value[name] !== undefined ? [value[name]] : []));
+
+const everyStep: Step = (values) =>
+  values.flatMap((value) =>
+    Array.isArray(value) ? (value as unknown[]) : isRecord(value) ? Object.values(value) : [],
+  );
+
+const indexStep =
+  (index: number): Step =>
+  (values) =>
+    values.flatMap((value) => {
+      const item: unknown = Array.isArray(value) ? value.at(index) : undefined;
+      return item === undefined ? [] : [item];
+    });
+
+const literal = (text: string): unknown => {
+  const trimmed = text.trim();
+  if (/^(['"]).*\1$/s.test(trimmed)) return trimmed.slice(1, -1);
+  if (trimmed === 'true' || trimmed === 'false') return trimmed === 'true';
+  return Number.isNaN(Number(trimmed)) ? trimmed : Number(trimmed);
+};
+
+const compare = (a: unknown, sign: string, b: unknown): boolean => {
+  if (sign === '==') return equal(a, b);
+  if (sign === '!=') return !equal(a, b);
+  const [left, right] = [Number(a), Number(b)];
+  if (sign === '<') return left < right;
+  if (sign === '>') return left > right;
+  return sign === '<=' ? left <= right : left >= right;
+};
+
+/** `[?(@.type=="Ready")]` */
+const filterStep = (text: string): Step => {
+  const match = /^@((?:\.[\w-]+)+)\s*(?:(==|!=|<=|>=|<|>)\s*(.+))?$/s.exec(text.trim());
+  if (!match) return () => [];
+  const [, path = '', sign, operand = ''] = match;
+  const read = jsonPath(path);
+  return (values) =>
+    everyStep(values).filter((item) => {
+      const [found] = read(item);
+      return sign === undefined ? found !== undefined : found !== undefined && compare(found, sign, literal(operand));
+    });
+};
+
+const TOKEN = /\.((?:\\.|[^.[\\])+)|\[\?\((.+?)\)\]|\[(['"])(.+?)\3\]|\[(-?\d+)\]|(?:\.?\[\*\]|\.\*)/y;
+
+/** A reader for the JSONPath that printer columns are written in: fields, indexes, wildcards and one-condition filters. */
+export const jsonPath = (path: string): ((value: unknown) => readonly unknown[]) => {
+  const steps: Step[] = [];
+  // A copy: filters read paths of their own meanwhile.
+  const token = new RegExp(TOKEN);
+  for (let match = token.exec(path); match; match = token.exec(path)) {
+    const [all, name, filter, , quoted, index] = match;
+    if (all === '.*') steps.push(everyStep);
+    else if (name !== undefined) steps.push(fieldStep(name.replaceAll(/\\(.)/g, '$1')));
+    else if (filter !== undefined) steps.push(filterStep(filter));
+    else if (quoted !== undefined) steps.push(fieldStep(quoted));
+    else if (index !== undefined) steps.push(indexStep(Number(index)));
+    else steps.push(everyStep);
+  }
+  return (value) => steps.reduce<readonly unknown[]>((values, step) => step(values), [value]);
+};
 
 const cellOf = (type: string, value: unknown, now: number): unknown => {
   if (value === undefined || value === null) return null;

@@ -1,8 +1,6 @@
 import type { StoredObject } from '../../types.ts';
-import { arrayOf, at, type Json, recordOf, textOf } from '../value/index.ts';
-import { conditionOf, field, NONE } from './cells.ts';
-import { type Column, nameColumn, text, wide } from './column.ts';
-import { ageOf } from './duration.ts';
+import { arrayOf, at, type Json, recordOf, textOf } from '../json.ts';
+import { ageOf, type Column, conditionOf, field, NONE, nameColumn, text, wide } from './columns.ts';
 
 const UNREACHABLE = 'NodeLost';
 

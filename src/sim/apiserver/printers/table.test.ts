@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { humanDuration } from './duration.ts';
-import { jsonPath } from './json-path.ts';
+import { humanDuration } from './columns.ts';
+import { jsonPath } from './custom.ts';
 import { podStatus } from './pods.ts';
 
 const MINUTE = 60_000;

@@ -1,7 +1,9 @@
 import type { Resource } from '../../../kube/index.ts';
-import type { FieldReader } from '../selectors/index.ts';
-import type { Json } from '../value/index.ts';
-import type { Strategy } from './strategy.ts';
+import type { Clock } from '../../../runtime/index.ts';
+import type { StoredObject } from '../../types.ts';
+import type { StatusCause } from '../errors.ts';
+import type { FieldReader } from '../field-selectors.ts';
+import type { Json } from '../json.ts';
 
 /** One served resource in one version. */
 export interface Kind extends Resource {
@@ -41,3 +43,45 @@ export const apiVersionOf = ({ group, version }: { group: string; version: strin
   group === '' ? version : `${group}/${version}`;
 
 export const isKind = (resource: Resource): resource is Kind => 'strategy' in resource;
+
+/** What strategies may ask of the server that they belong to. */
+export interface StrategyContext {
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** The present object of a built-in core or cluster resource by plural name, such as `namespaces`. */
+  find(table: string, namespace: string | undefined, name: string): StoredObject | undefined;
+}
+
+/** What one kind does differently. Every function takes and gives shared objects and changes none in place. */
+export interface Strategy {
+  /** Fills in what users may leave out. Runs on everything that is written. */
+  readonly defaults?: (object: Json) => Json;
+  /** Before a new object is validated: takes away what only the server writes, adds what the server knows. */
+  readonly prepareForCreate?: (object: Json, world: StrategyContext) => Json;
+  /** Before an update is validated. `previous` is the stored object; `object` has its metadata already. */
+  readonly prepareForUpdate?: (object: Json, previous: Json, world: StrategyContext) => Json;
+  /** Faults of any object; `previous` is what it replaces. */
+  readonly validate?: (object: Json, previous?: Json) => StatusCause[];
+  /** Faults of a change. */
+  readonly validateUpdate?: (object: Json, previous: Json, subresource: string | undefined) => StatusCause[];
+  /** Refuses with an error; runs after defaults, as admission does. */
+  readonly admit?: (object: Json, world: StrategyContext) => Json;
+  /** The object after a write to a subresource, made of the stored object and the one that was sent. */
+  readonly subresources?: Readonly<Record<string, (previous: Json, sent: Json, world: StrategyContext) => Json>>;
+  /** False: a PUT must name the resourceVersion. Default true. */
+  readonly allowUnconditionalUpdate?: boolean;
+  /** True: a change of anything but metadata and status counts as a new generation. */
+  readonly hasGeneration?: boolean;
+  /** Seconds that a deletion waits for whoever ends the object; absent: it is deleted at once. */
+  readonly gracePeriodSeconds?: (object: Json, asked: number | undefined) => number;
+  /** Runs when a deletion begins: what else changes with the deletion timestamp, or undefined to delete at once. */
+  readonly prepareForDelete?: (object: Json) => Json;
+  /** Such an object may not vanish yet, although it is deleted and has no metadata finalizers. */
+  readonly hasFinalizers?: (object: Json) => boolean;
+  /** A deletion answers with the object instead of a bare success. */
+  readonly returnDeletedObject?: boolean;
+  /** What deletions without a policy do with dependents. Default `Background`. */
+  readonly orphans?: boolean;
+  /** Rules for names. Default `subdomain`. */
+  readonly nameRule?: 'subdomain' | 'label' | 'path';
+}

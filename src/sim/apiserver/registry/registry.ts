@@ -1,6 +1,6 @@
 import type { Resource } from '../../../kube/index.ts';
 import { noResource } from '../errors.ts';
-import { builtinKinds } from './builtin.ts';
+import { builtinKinds } from './builtin-kinds.ts';
 import { isKind, type Kind } from './kind.ts';
 
 /** Every kind that is served at present. */

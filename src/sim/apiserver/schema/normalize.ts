@@ -1,4 +1,4 @@
-import { isRecord, type Json } from '../value/index.ts';
+import { isRecord, type Json } from '../json.ts';
 import type { Field, Shape } from './shape.ts';
 
 // Go writes these out only when they are not zero; other numbers and booleans are pointers there, or always written.

@@ -1,4 +1,4 @@
-import { isRecord } from '../value/index.ts';
+import { isRecord } from '../json.ts';
 import type { ScalarType, Shape, StructShape } from './shape.ts';
 
 const JSON_NAMES: Readonly<Record<string, string>> = { boolean: 'bool', number: 'number', string: 'string' };
@@ -86,6 +86,32 @@ export const wrongType = (value: unknown, shape: Shape, owner?: StructShape, pat
         if (found !== undefined) return found;
       }
       return undefined;
+    }
+  }
+};
+
+/** Paths of the fields that the type does not have, as a strict decoder names them. */
+export const unknownFields = (value: unknown, shape: Shape, path = ''): string[] => {
+  switch (shape.form) {
+    case 'any':
+    case 'scalar':
+      return [];
+    case 'list':
+      return Array.isArray(value)
+        ? (value as unknown[]).flatMap((item, index) => unknownFields(item, shape.of, `${path}[${index}]`))
+        : [];
+    case 'map':
+      return isRecord(value)
+        ? Object.entries(value).flatMap(([key, item]) => unknownFields(item, shape.of, `${path}.${key}`))
+        : [];
+    case 'struct': {
+      if (!isRecord(value)) return [];
+      return Object.entries(value).flatMap(([name, item]) => {
+        const here = path === '' ? name : `${path}.${name}`;
+        const field = shape.fields.get(name);
+        if (field === undefined) return shape.open ? [] : [here];
+        return unknownFields(item, field.shape, here);
+      });
     }
   }
 };

@@ -1,6 +1,6 @@
 import type { StoredObject } from '../../types.ts';
-import { at, textOf } from '../value/index.ts';
-import type { ObjectStore } from './index.ts';
+import { at, textOf } from '../json.ts';
+import type { ObjectStore } from './store.ts';
 
 /** Pods by the node that they are bound to: kubelets and `kubectl describe node` ask for one node's. */
 export interface PodIndex {

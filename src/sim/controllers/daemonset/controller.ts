@@ -8,22 +8,18 @@ import {
   type StoredRevision,
 } from '../../resources.ts';
 import type { ApiServer } from '../../types.ts';
-import { createEventRecorder } from '../events.ts';
+import { createEventRecorder, involvedObject } from '../events.ts';
 import { type Controls, createInformers, type InformerEvent } from '../informers.ts';
-import { involvedObject } from '../subject.ts';
 import { createWorkQueue } from '../work-queue.ts';
 import { claimObjects } from './controller-ref-manager.ts';
-import { createExpectations } from './expectations.ts';
-import { createFailedPodBackOff } from './failed-pods.ts';
 import { createHistoryManager } from './history.ts';
-import { isOnDelete } from './limits.ts';
 import { createListers } from './listers.ts';
-import { groupByNode, type HandleFinishedPod, manage, type Observed } from './manage.ts';
+import { createFailedPodBackOff, groupByNode, type HandleFinishedPod, manage, type Observed } from './manage.ts';
 import { isReady } from './pods.ts';
 import { rollingUpdate } from './rolling-update.ts';
-import { createSpecCache } from './spec.ts';
+import { createSpecCache, isOnDelete } from './spec.ts';
 import { countNodes, storeStatus } from './status.ts';
-import { syncNodes } from './sync-nodes.ts';
+import { createExpectations, syncNodes } from './sync-nodes.ts';
 
 export interface DaemonSetController extends Controls {
   close(): void;

@@ -1,7 +1,7 @@
 import type { StoredPod } from '../../resources.ts';
-import { rollingUpdateLimits } from './limits.ts';
 import { isUpdated, type Observed, type PodChanges, templateGeneration } from './manage.ts';
 import { isAvailable, isTerminating } from './pods.ts';
+import { rollingUpdateLimits } from './spec.ts';
 
 interface Pair {
   newPod: StoredPod | undefined;

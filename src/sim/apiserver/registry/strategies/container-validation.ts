@@ -1,9 +1,128 @@
-import type { StatusCause } from '../../errors.ts';
-import { arrayOf, at, isRecord, type Json, recordOf, textOf } from '../../value/index.ts';
-import { duplicateValue, invalidValue, notSupported, requiredField } from './causes.ts';
+import {
+  duplicateValue,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  requiredField,
+  type StatusCause,
+} from '../../errors.ts';
+import { arrayOf, at, isRecord, type Json, recordOf, scalarText, textOf } from '../../json.ts';
 import { nameErrors } from './names.ts';
-import { forbidLifecycle, validateLifecycle, validatePort } from './probe-validation.ts';
-import { validateResources } from './resource-validation.ts';
+import { compareQuantities, isQuantity } from './quantity.ts';
+
+const PORT_RANGE = 'must be between 1 and 65535, inclusive';
+
+export const validatePort = (port: unknown, field: string): StatusCause[] =>
+  Number(port) >= 1 && Number(port) <= 65_535 ? [] : [invalidValue(field, port, PORT_RANGE)];
+
+/** Of an action by network: a number, or the name of one of the container's ports. */
+const targetCauses = (action: Json, field: string): StatusCause[] =>
+  typeof action.port === 'string' ? [] : validatePort(action.port ?? 0, `${field}.port`);
+
+const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const;
+
+const actionCauses = (kind: (typeof HANDLERS)[number], action: Json, field: string): StatusCause[] => {
+  if (kind === 'exec') return arrayOf(action.command).length === 0 ? [requiredField(`${field}.command`)] : [];
+  return kind === 'sleep' ? [] : targetCauses(action, field);
+};
+
+/** Exactly one way to act. */
+const handlerCauses = (handler: Json, field: string): StatusCause[] => {
+  const given = HANDLERS.filter((kind) => isRecord(handler[kind]));
+  if (given.length === 0) return [requiredField(field, 'must specify a handler type')];
+  return given.flatMap((kind, index) =>
+    index === 0
+      ? actionCauses(kind, recordOf(handler[kind]), `${field}.${kind}`)
+      : [forbiddenField(`${field}.${kind}`, 'may not specify more than 1 handler type')],
+  );
+};
+
+const TIMES = ['initialDelaySeconds', 'timeoutSeconds', 'periodSeconds', 'successThreshold', 'failureThreshold'];
+
+const probeCauses = (container: Json, name: string, here: string): StatusCause[] => {
+  const probe = container[name];
+  if (!isRecord(probe)) return [];
+  const field = `${here}.${name}`;
+  const causes = [
+    ...handlerCauses(probe, field),
+    ...TIMES.filter((time) => Number(probe[time] ?? 0) < 0).map((time) =>
+      invalidValue(`${field}.${time}`, probe[time], 'must be greater than or equal to 0'),
+    ),
+  ];
+  if (name !== 'readinessProbe' && probe.successThreshold !== 1)
+    causes.push(invalidValue(`${field}.successThreshold`, probe.successThreshold, 'must be 1'));
+  return causes;
+};
+
+const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'];
+
+/** Hooks and probes of what runs as long as its pod. */
+export const validateLifecycle = (container: Json, here: string): StatusCause[] => {
+  const hooks = recordOf(container.lifecycle);
+  const ofHooks = ['postStart', 'preStop'].flatMap((hook) =>
+    isRecord(hooks[hook]) ? handlerCauses(hooks[hook], `${here}.lifecycle.${hook}`) : [],
+  );
+  return [...ofHooks, ...PROBES.flatMap((name) => probeCauses(container, name, here))];
+};
+
+/** What only containers have that run as long as their pod. */
+export const forbidLifecycle = (container: Json, here: string): StatusCause[] =>
+  ['lifecycle', ...PROBES]
+    .filter((name) => container[name] !== undefined)
+    .map((name) =>
+      forbiddenField(`${here}.${name}`, 'may not be set for init containers without restartPolicy=Always'),
+    );
+
+const STANDARD = ['cpu', 'memory', 'ephemeral-storage'];
+const isStandard = (name: string): boolean => STANDARD.includes(name) || name.startsWith('hugepages-');
+const isExtended = (name: string): boolean => name.includes('/') && !name.includes('kubernetes.io/');
+const mayExceed = (name: string): boolean => STANDARD.includes(name);
+
+const nameCauses = (name: string, field: string): StatusCause[] => {
+  if (isStandard(name) || name.includes('/')) return [];
+  return ['must be a standard resource type or fully qualified', 'must be a standard resource for containers'].map(
+    (why) => invalidValue(field, name, why),
+  );
+};
+
+const SPELLING = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+
+const amountCauses = (name: string, amount: unknown, field: string): StatusCause[] => {
+  if (!isQuantity(amount)) return [invalidValue(field, amount, SPELLING)];
+  const causes: StatusCause[] = [];
+  if (compareQuantities(amount, '0') < 0)
+    causes.push(invalidValue(field, String(amount), 'must be greater than or equal to 0'));
+  if (isExtended(name) && /[num]$/.test(String(amount)))
+    causes.push(invalidValue(field, String(amount), 'must be an integer'));
+  return causes;
+};
+
+/** Of one container: amounts that can be, and requests within limits. */
+export const validateResources = (container: Json, here: string): StatusCause[] => {
+  const field = `${here}.resources`;
+  const limits = recordOf(at(container, 'resources', 'limits'));
+  const requests = recordOf(at(container, 'resources', 'requests'));
+  const causes = Object.entries(limits).flatMap(([name, amount]) => [
+    ...nameCauses(name, `${field}.limits[${name}]`),
+    ...amountCauses(name, amount, `${field}.limits[${name}]`),
+  ]);
+  for (const [name, amount] of Object.entries(requests)) {
+    const one = `${field}.requests[${name}]`;
+    const faults = [...nameCauses(name, one), ...amountCauses(name, amount, one)];
+    causes.push(...faults);
+    const limit = limits[name];
+    const shown = scalarText(limit, '');
+    if (faults.length > 0 || (limit !== undefined && !isQuantity(limit))) continue;
+    if (limit === undefined) {
+      if (!mayExceed(name))
+        causes.push(requiredField(`${field}.limits`, 'Limit must be set for non overcommitable resources'));
+    } else if (!mayExceed(name) && compareQuantities(amount, limit) !== 0)
+      causes.push(invalidValue(`${field}.requests`, amount, `must be equal to ${name} limit of ${shown}`));
+    else if (compareQuantities(amount, limit) > 0)
+      causes.push(invalidValue(`${field}.requests`, amount, `must be less than or equal to ${name} limit of ${shown}`));
+  }
+  return causes;
+};
 
 const PORT_NAME = /^[-a-z0-9]*$/;
 

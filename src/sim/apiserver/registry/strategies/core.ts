@@ -1,9 +1,7 @@
-import type { StatusCause } from '../../errors.ts';
-import { arrayOf, at, equal, type Json, recordOf, textOf } from '../../value/index.ts';
-import type { Strategy, StrategyContext } from '../strategy.ts';
-import { invalidValue, requiredField } from './causes.ts';
+import { invalidValue, requiredField, type StatusCause } from '../../errors.ts';
+import { arrayOf, at, equal, type Json, mapField, mapItems, recordOf, textOf, withDefaultFields } from '../../json.ts';
+import type { Strategy, StrategyContext } from '../kind.ts';
 import { canonicalQuantities } from './quantity.ts';
-import { mapField, mapItems, withDefaultFields } from './shaping.ts';
 
 const keepStatus = (object: Json, previous: Json): Json => ({ ...object, status: previous.status });
 

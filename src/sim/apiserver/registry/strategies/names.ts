@@ -1,5 +1,4 @@
-import type { StatusCause } from '../../errors.ts';
-import { invalidValue } from './causes.ts';
+import { invalidValue, type StatusCause } from '../../errors.ts';
 
 // Without vowels and look-alikes, as Kubernetes names things at random.
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';

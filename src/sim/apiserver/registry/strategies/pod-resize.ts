@@ -1,6 +1,5 @@
-import type { StatusCause } from '../../errors.ts';
-import { arrayOf, at, equal, type Json, recordOf, withPath } from '../../value/index.ts';
-import { forbiddenField, invalidValue } from './causes.ts';
+import { forbiddenField, invalidValue, type StatusCause } from '../../errors.ts';
+import { arrayOf, at, equal, type Json, recordOf, withPath } from '../../json.ts';
 import { qosClass } from './pod-defaults.ts';
 import { validatePodSpec } from './pod-validation.ts';
 

@@ -1,6 +1,12 @@
-import type { StatusCause } from '../../errors.ts';
-import { arrayOf, at, isRecord, type Json, recordOf, textOf } from '../../value/index.ts';
-import { duplicateValue, forbiddenField, invalidValue, notSupported, requiredField } from './causes.ts';
+import {
+  duplicateValue,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  requiredField,
+  type StatusCause,
+} from '../../errors.ts';
+import { arrayOf, at, isRecord, type Json, recordOf, textOf } from '../../json.ts';
 import { validateContainers, validateHostPorts } from './container-validation.ts';
 import { nameErrors, qualifiedNameErrors, validateAnnotations, validateLabels } from './names.ts';
 

@@ -1,13 +1,12 @@
 import { forbidden, type StatusCause } from '../../errors.ts';
-import { arrayOf, at, type Json, recordOf, textOf } from '../../value/index.ts';
-import type { Strategy, StrategyContext } from '../strategy.ts';
+import { arrayOf, at, type Json, mapField, mapItems, recordOf, textOf, withDefaultFields } from '../../json.ts';
+import type { Strategy, StrategyContext } from '../kind.ts';
 import { qualifiedNameErrors, randomSuffix } from './names.ts';
-import { validatePodStatusUpdate, validatePodUpdate } from './pod-change.ts';
 import { defaultPodSpec, qosClass, withHostPorts } from './pod-defaults.ts';
 import { applyResize, validatePodResize } from './pod-resize.ts';
+import { validatePodStatusUpdate, validatePodUpdate } from './pod-update.ts';
 import { validatePodSpec } from './pod-validation.ts';
 import { canonicalQuantities } from './quantity.ts';
-import { mapField, mapItems, withDefaultFields } from './shaping.ts';
 
 const named = { group: '', plural: 'pods', kind: 'Pod' };
 

@@ -1,4 +1,4 @@
-import type { Json } from '../../value/index.ts';
+import type { Json } from '../../json.ts';
 
 const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];

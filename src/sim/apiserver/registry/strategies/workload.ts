@@ -1,11 +1,9 @@
-import type { StatusCause } from '../../errors.ts';
-import { matchesLabelSelector } from '../../selectors/index.ts';
-import { at, equal, type Json, recordOf, textOf } from '../../value/index.ts';
-import type { Strategy } from '../strategy.ts';
-import { invalidValue, notSupported, requiredField } from './causes.ts';
+import { invalidValue, notSupported, requiredField, type StatusCause } from '../../errors.ts';
+import { at, equal, type Json, mapField, recordOf, textOf, withDefaultFields } from '../../json.ts';
+import { matchesLabelSelector } from '../../label-selectors.ts';
+import type { Strategy } from '../kind.ts';
 import { defaultTemplate } from './pod-defaults.ts';
 import { validatePodTemplate } from './pod-validation.ts';
-import { mapField, withDefaultFields } from './shaping.ts';
 
 const selectorCauses = (object: Json): StatusCause[] => {
   const selector = at(object, 'spec', 'selector');
@@ -167,4 +165,16 @@ export const revisionStrategy: Strategy = {
   validateUpdate: (object, previous) =>
     equal(object.data, previous.data) ? [] : [invalidValue('data', sorted(object.data), 'field is immutable')],
   validate: (object) => (object.data === undefined ? [requiredField('data', 'data is mandatory')] : []),
+};
+
+export const podTemplateStrategy: Strategy = {
+  hasGeneration: true,
+  returnDeletedObject: true,
+  defaults: (object) =>
+    defaultTemplate(
+      mapField(withDefaultFields(object, { template: {} }), 'template', (template) =>
+        withDefaultFields(template, { spec: {} }),
+      ),
+    ),
+  validate: (object) => validatePodTemplate(recordOf(object.template), 'template'),
 };

@@ -1,8 +1,6 @@
-import type { StatusCause } from '../../errors.ts';
-import { arrayOf, at, equal, type Json, recordOf, textOf, without } from '../../value/index.ts';
-import { forbiddenField, invalidValue, requiredField } from './causes.ts';
+import { forbiddenField, invalidValue, requiredField, type StatusCause } from '../../errors.ts';
+import { arrayOf, at, equal, type Json, mapItems, recordOf, textOf, without } from '../../json.ts';
 import { validatePodSpec, validateTolerations } from './pod-validation.ts';
-import { mapItems } from './shaping.ts';
 
 // What an update may change: compared with these taken out on both sides.
 const frozenPart = (spec: Json): Json => {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { isKubeError } from '../../../kube/index.ts';
 import { stateOf } from '../server.ts';
 import { configMap, createTestServer } from '../testing/index.ts';
-import { ExpiredContinueToken, listPage } from './list-page.ts';
+import { ExpiredContinueToken, listPage } from './list.ts';
 
 const resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
 

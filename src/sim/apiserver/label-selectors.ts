@@ -1,5 +1,5 @@
-import { badRequest } from '../errors.ts';
-import { arrayOf, at, type Json, recordOf, textOf } from '../value/index.ts';
+import { badRequest } from './errors.ts';
+import { arrayOf, at, type Json, recordOf, textOf } from './json.ts';
 
 type Labels = Readonly<Record<string, unknown>>;
 type Test = (labels: Labels) => boolean;

@@ -1,7 +1,53 @@
-import { selectableCustomFields } from '../registry/fields.ts';
-import type { Kind, Subresource } from '../registry/kind.ts';
-import { arrayOf, at, type Json, recordOf, textOf } from '../value/index.ts';
-import { customStrategy } from './strategy.ts';
+import type { StatusCause } from '../errors.ts';
+import { selectableCustomFields } from '../field-selectors.ts';
+import { arrayOf, at, type Json, recordOf, textOf, withPath } from '../json.ts';
+import type { Kind, Strategy, Subresource } from '../registry/kind.ts';
+import { validateRules } from './rules.ts';
+import { pruneUnknownFields, withDefaults } from './structural-schema.ts';
+import { preventsRuleEvaluation, validateSchema } from './validation.ts';
+
+const NOT_CHECKED: StatusCause = {
+  reason: 'FieldValueInvalid',
+  message:
+    'Invalid value: null: some validation rules were not checked because the object was invalid; ' +
+    'correct the existing errors to complete validation',
+  field: '<nil>',
+};
+
+const faults = (object: Json, previous: Json | undefined, schema: Json): readonly StatusCause[] => {
+  const found = validateSchema(object, schema, '');
+  return preventsRuleEvaluation(found)
+    ? [...found, NOT_CHECKED]
+    : [...found, ...validateRules(object, previous, schema, '')];
+};
+
+/** Custom resources: their schema says what they may hold, and how it is filled in. */
+export const customStrategy = (schema: Json, hasStatus: boolean): Strategy => {
+  const withStatusOf = (object: Json, previous: Json | undefined): Json =>
+    hasStatus ? withPath(object, ['status'], previous?.status) : object;
+  return {
+    hasGeneration: true,
+    allowUnconditionalUpdate: false,
+    defaults: (object) => withDefaults(pruneUnknownFields(object, schema, true), schema) as Json,
+    prepareForCreate: (object) => withStatusOf(object, undefined),
+    prepareForUpdate: (object, previous) => withStatusOf(object, previous),
+    validate: (object, previous) => [...faults(object, previous, schema)],
+    subresources: hasStatus
+      ? {
+          // Only the status is taken: metadata stays, but for what the write itself brings.
+          status: (previous, sent) =>
+            withPath(
+              {
+                ...previous,
+                metadata: { ...recordOf(previous.metadata), managedFields: at(sent, 'metadata', 'managedFields') },
+              },
+              ['status'],
+              sent.status,
+            ),
+        }
+      : {},
+  };
+};
 
 const texts = (value: unknown): string[] => arrayOf(value).map(textOf);
 

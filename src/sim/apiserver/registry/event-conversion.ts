@@ -1,4 +1,4 @@
-import { at, type Json, recordOf, without } from '../value/index.ts';
+import { at, type Json, recordOf, without } from '../json.ts';
 
 // One store, two faces: the core API's names on the left, those of events.k8s.io on the right.
 const NAMES: readonly (readonly [string, string])[] = [

@@ -1,5 +1,5 @@
-import { badRequest } from '../errors.ts';
-import type { Json } from '../value/index.ts';
+import { badRequest } from './errors.ts';
+import { at, type Json, scalarText } from './json.ts';
 
 /** How a selectable field reads from an object; throws for a field that cannot be selected by. */
 export type FieldReader = (field: string) => (object: Json) => string;
@@ -39,4 +39,40 @@ export const parseFieldSelector = (text: string | undefined, reader: FieldReader
     return (object: Json): boolean => (read(object) === value) === equals;
   });
   return { test: (object) => tests.every((test) => test(object)), pinned };
+};
+
+const reader =
+  (path: readonly string[], otherwise = '') =>
+  (object: Json): string => {
+    const value = at(object, ...path);
+    return scalarText(value, otherwise);
+  };
+
+/** Fields by path; a field that reads as something else when absent has that after a colon. */
+const COMMON = ['metadata.name', 'metadata.namespace'];
+
+/** Kinds that have only what all have tell of that in their refusal. */
+const unselectable = (hasOwn: boolean, field: string): string =>
+  hasOwn
+    ? `field label not supported: ${field}`
+    : `${JSON.stringify(field)} is not a known field selector: only ${COMMON.map((each) => JSON.stringify(each)).join(', ')}`;
+
+/** Custom kinds refuse in the words of those that have more than what all have. */
+export const selectableCustomFields = (...fields: readonly string[]): FieldReader => readersOf(fields, true);
+
+export const selectableFields = (...fields: readonly string[]): FieldReader => readersOf(fields, fields.length > 0);
+
+const readersOf = (fields: readonly string[], hasOwn: boolean): FieldReader => {
+  const all = [...COMMON, ...fields];
+  const readers = new Map(
+    all.map((entry) => {
+      const [field = '', otherwise = ''] = entry.split(':');
+      return [field, reader(field.split('.'), otherwise)] as const;
+    }),
+  );
+  return (field) => {
+    const read = readers.get(field);
+    if (!read) throw badRequest(unselectable(hasOwn, field));
+    return read;
+  };
 };

@@ -1,5 +1,6 @@
-import { arrayOf, at, isRecord, type Json, recordOf, textOf } from '../value/index.ts';
-import { definitionShape } from './definitions.ts';
+import { arrayOf, at, isRecord, type Json, recordOf, textOf } from '../json.ts';
+import type { Kind } from '../registry/kind.ts';
+import { definitionOfKind, definitionShape } from './definitions.ts';
 import { anyShape, type Field, type ListShape, type ScalarType, type Shape } from './shape.ts';
 
 const scalar = (schema: Json): Shape => {
@@ -87,4 +88,11 @@ export const customShape = (schema: Json): Shape => {
     shapes.set(schema, shape);
   }
   return shape;
+};
+
+/** The shape of a kind's objects. */
+export const shapeOfKind = (kind: Pick<Kind, 'definition' | 'custom'>): Shape => {
+  if (kind.custom) return customShape(kind.custom.schema);
+  const name = kind.definition === undefined ? undefined : definitionOfKind(kind.definition);
+  return name === undefined ? anyShape : definitionShape(name);
 };

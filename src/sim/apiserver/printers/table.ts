@@ -1,8 +1,8 @@
 import type { StoredObject } from '../../types.ts';
-import type { Kind } from '../registry/index.ts';
-import type { Json } from '../value/index.ts';
+import type { Json } from '../json.ts';
+import type { Kind } from '../registry/kind.ts';
 import { builtinColumns } from './builtin.ts';
-import type { Column } from './column.ts';
+import type { Column } from './columns.ts';
 import { customColumns } from './custom.ts';
 
 const columns = new WeakMap<Kind, readonly Column[]>();

@@ -1,9 +1,31 @@
 import { definitionStrategy } from '../crd/definition.ts';
-import { eventFromStorage, eventToStorage } from './events.ts';
-import { selectableFields } from './fields.ts';
-import type { Kind, Subresource } from './kind.ts';
-import * as strategies from './strategies/index.ts';
-import type { Strategy } from './strategy.ts';
+import { selectableFields } from '../field-selectors.ts';
+import { eventFromStorage, eventToStorage } from './event-conversion.ts';
+import type { Kind, Strategy, Subresource } from './kind.ts';
+import {
+  bindingStrategy,
+  budgetStrategy,
+  configMapStrategy,
+  eventStrategy,
+  leaseStrategy,
+  namespaceStrategy,
+  networkPolicyStrategy,
+  newEventStrategy,
+  nodeStrategy,
+  priorityClassStrategy,
+  roleStrategy,
+  secretStrategy,
+  serviceAccountStrategy,
+  serviceStrategy,
+} from './strategies/core.ts';
+import { podStrategy } from './strategies/pod.ts';
+import {
+  daemonSetStrategy,
+  deploymentStrategy,
+  podTemplateStrategy,
+  replicaSetStrategy,
+  revisionStrategy,
+} from './strategies/workload.ts';
 
 const READ_WRITE = ['get', 'patch', 'update'];
 const status: Subresource = { name: 'status', verbs: READ_WRITE };
@@ -27,10 +49,10 @@ const create = (name: string, kind: NonNullable<Subresource['kind']>): Subresour
 });
 
 const core: readonly Row[] = [
-  { names: 'configmaps ConfigMap cm', strategy: strategies.configMapStrategy },
+  { names: 'configmaps ConfigMap cm', strategy: configMapStrategy },
   {
     names: 'events Event ev',
-    strategy: strategies.eventStrategy,
+    strategy: eventStrategy,
     fields: [
       'involvedObject.kind',
       'involvedObject.namespace',
@@ -47,21 +69,21 @@ const core: readonly Row[] = [
   },
   {
     names: 'namespaces Namespace ns',
-    strategy: strategies.namespaceStrategy,
+    strategy: namespaceStrategy,
     cluster: true,
     subresources: [{ name: 'finalize', verbs: ['update'] }, status],
     fields: ['status.phase'],
   },
   {
     names: 'nodes Node no',
-    strategy: strategies.nodeStrategy,
+    strategy: nodeStrategy,
     cluster: true,
     subresources: [status],
     fields: ['spec.unschedulable:false'],
   },
   {
     names: 'pods Pod po',
-    strategy: strategies.podStrategy,
+    strategy: podStrategy,
     all: true,
     subresources: [
       create('binding', { group: '', version: 'v1', kind: 'Binding' }),
@@ -81,16 +103,16 @@ const core: readonly Row[] = [
       'status.nominatedNodeName',
     ],
   },
-  { names: 'podtemplates PodTemplate', strategy: strategies.podTemplateStrategy },
-  { names: 'secrets Secret', strategy: strategies.secretStrategy, fields: ['type'] },
+  { names: 'podtemplates PodTemplate', strategy: podTemplateStrategy },
+  { names: 'secrets Secret', strategy: secretStrategy, fields: ['type'] },
   {
     names: 'serviceaccounts ServiceAccount sa',
-    strategy: strategies.serviceAccountStrategy,
+    strategy: serviceAccountStrategy,
     subresources: [create('token', { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' })],
   },
   {
     names: 'services Service svc',
-    strategy: strategies.serviceStrategy,
+    strategy: serviceStrategy,
     all: true,
     subresources: [status],
     fields: ['spec.clusterIP', 'spec.type'],
@@ -98,17 +120,17 @@ const core: readonly Row[] = [
 ];
 
 const apps: readonly Row[] = [
-  { names: 'controllerrevisions ControllerRevision', strategy: strategies.revisionStrategy },
-  { names: 'daemonsets DaemonSet ds', strategy: strategies.daemonSetStrategy, all: true, subresources: [status] },
+  { names: 'controllerrevisions ControllerRevision', strategy: revisionStrategy },
+  { names: 'daemonsets DaemonSet ds', strategy: daemonSetStrategy, all: true, subresources: [status] },
   {
     names: 'deployments Deployment deploy',
-    strategy: strategies.deploymentStrategy,
+    strategy: deploymentStrategy,
     all: true,
     subresources: [status],
   },
   {
     names: 'replicasets ReplicaSet rs',
-    strategy: strategies.replicaSetStrategy,
+    strategy: replicaSetStrategy,
     all: true,
     subresources: [status],
     fields: ['status.replicas'],
@@ -135,7 +157,7 @@ const groups: readonly { group: string; rows: readonly Row[] }[] = [
     rows: [
       {
         names: 'events Event ev',
-        strategy: strategies.newEventStrategy,
+        strategy: newEventStrategy,
         fields: [
           'regarding.kind',
           'regarding.namespace',
@@ -157,46 +179,46 @@ const groups: readonly { group: string; rows: readonly Row[] }[] = [
     rows: [
       {
         names: 'poddisruptionbudgets PodDisruptionBudget pdb',
-        strategy: strategies.budgetStrategy,
+        strategy: budgetStrategy,
         subresources: [status],
       },
     ],
   },
   {
     group: 'networking.k8s.io',
-    rows: [{ names: 'networkpolicies NetworkPolicy netpol', strategy: strategies.networkPolicyStrategy }],
+    rows: [{ names: 'networkpolicies NetworkPolicy netpol', strategy: networkPolicyStrategy }],
   },
   {
     group: 'rbac.authorization.k8s.io',
     rows: [
-      { names: 'clusterrolebindings ClusterRoleBinding', strategy: strategies.bindingStrategy, cluster: true },
-      { names: 'clusterroles ClusterRole', strategy: strategies.roleStrategy, cluster: true },
-      { names: 'rolebindings RoleBinding', strategy: strategies.bindingStrategy },
-      { names: 'roles Role', strategy: strategies.roleStrategy },
+      { names: 'clusterrolebindings ClusterRoleBinding', strategy: bindingStrategy, cluster: true },
+      { names: 'clusterroles ClusterRole', strategy: roleStrategy, cluster: true },
+      { names: 'rolebindings RoleBinding', strategy: bindingStrategy },
+      { names: 'roles Role', strategy: roleStrategy },
     ],
   },
   {
     group: 'scheduling.k8s.io',
-    rows: [{ names: 'priorityclasses PriorityClass pc', strategy: strategies.priorityClassStrategy, cluster: true }],
+    rows: [{ names: 'priorityclasses PriorityClass pc', strategy: priorityClassStrategy, cluster: true }],
   },
   {
     group: 'admissionregistration.k8s.io',
     rows: [
       {
         names: 'validatingadmissionpolicies ValidatingAdmissionPolicy',
-        strategy: strategies.newEventStrategy,
+        strategy: newEventStrategy,
         cluster: true,
         categories: ['api-extensions'],
       },
       {
         names: 'validatingadmissionpolicybindings ValidatingAdmissionPolicyBinding',
-        strategy: strategies.newEventStrategy,
+        strategy: newEventStrategy,
         cluster: true,
         categories: ['api-extensions'],
       },
     ],
   },
-  { group: 'coordination.k8s.io', rows: [{ names: 'leases Lease', strategy: strategies.leaseStrategy }] },
+  { group: 'coordination.k8s.io', rows: [{ names: 'leases Lease', strategy: leaseStrategy }] },
 ];
 
 const toKind = (group: string, row: Row): Kind => {

@@ -1,1 +1,0 @@
-export { serveOpenApi } from './openapi-serve.ts';

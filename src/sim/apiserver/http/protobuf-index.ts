@@ -1,1 +1,0 @@
-export { decodeObject } from './protobuf.ts';

@@ -1,2 +1,0 @@
-export { type FieldReader, parseFieldSelector } from './fields.ts';
-export { matchesLabelSelector, parseLabelSelector } from './labels.ts';

@@ -1,2 +1,0 @@
-export { arrayOf, at, isRecord, type Json, recordOf, scalarText, textOf, without, withPath } from '../json.ts';
-export { equal, identical } from './equal.ts';
