@@ -1,5 +1,7 @@
 export { type Air, createAir } from './air.ts';
 export { type Controller, type ControllerOptions, createController, type RolloutSnapshot } from './controller.ts';
+export { createInFlightWrites, type InFlightWrites, type WriteResult } from './in-flight-writes.ts';
+export { createKeyedBackoff, nextAllowedAt } from './keyed-backoff.ts';
 export {
   type DaemonSetObject,
   type DaemonSetView,

@@ -1,8 +1,6 @@
-/**
- * When what was done at `last` may be done again. A `last` that lies in the future was read off a clock that has been set
- * back since: nothing is to be learnt from it.
- */
-export const turnAfter = (last: number, everyMs: number, now: number): number => (last > now ? now : last + everyMs);
+import { nextAllowedAt as turnAfter } from './keyed-backoff.ts';
+
+export { turnAfter };
 
 /** Spaces out what is tried again without a clear answer: `firstMs` (default 1 s), doubling to `longestMs` (30 s). */
 export const createPacing = ({ firstMs = 1_000, longestMs = 30_000 } = {}) => {

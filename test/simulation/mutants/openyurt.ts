@@ -9,7 +9,7 @@ export const openyurt: readonly Mutant[] = [
     story: 'a revision that an API server of another version has written is never recognised',
     breaks: [],
     file: 'src/native/target.ts',
-    find: "    found = { generation, revision };\n    return { kind: 'tracker', revision };",
+    find: "    found = { generation, revision };\n    return { kind: 'known', revision };",
     replace: '    return unobserved(now + REREAD_EVERY_MS);',
     hunt: test('src/native/target.test.ts'),
   },
