@@ -1,4 +1,4 @@
-import { createChance } from './measure/chance.ts';
+import { createRandom } from '../src/runtime/index.ts';
 import type { Benchmark, Figure } from './measure/figure.ts';
 import { watchMachine } from './measure/machine.ts';
 import { createFleet, type Fleet } from './virtual/fleet.ts';
@@ -37,7 +37,7 @@ const workPerEvent = async (nodes: number, maxUnavailable: string): Promise<numb
   await fleet.until(() => fleet.clock.now() >= end);
   const inFlight = rollout?.ledger.tally.inFlight ?? 0;
   if (inFlight === 0) throw new Error('no rollout is under way');
-  const chance = createChance(3);
+  const chance = createRandom(3);
   // Each node under update brings about one event a second; the status, written once a second, is as long as they are many.
   const perSecond = inFlight;
   await flip(fleet, chance, PODS, perSecond);

@@ -1,6 +1,7 @@
-import { createChance, lognormal } from './measure/chance.ts';
+import { createRandom } from '../src/runtime/index.ts';
 import type { Benchmark, Figure } from './measure/figure.ts';
 import { seconds } from './measure/figure.ts';
+import { lognormal } from './measure/lognormal.ts';
 import { type SlotUse, slotUse } from './measure/slots.ts';
 import { createFleet } from './virtual/fleet.ts';
 
@@ -25,7 +26,7 @@ const rollOut = async (nodes: number, k: number, seed: number): Promise<Run> => 
   const fleet = createFleet({
     nodes,
     maxUnavailable: String(k),
-    downMs: lognormal(createChance(seed), MEAN_MS, SIGMA),
+    downMs: lognormal(createRandom(seed), MEAN_MS, SIGMA),
     roundTripMs: ROUND_TRIP_MS,
     watchLagMs: WATCH_LAG_MS,
   });

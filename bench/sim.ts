@@ -1,8 +1,7 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { defineResource } from '../src/kube/index.ts';
-import { createVirtualClock, silentLogger } from '../src/runtime/index.ts';
+import { createRandom, createVirtualClock, silentLogger } from '../src/runtime/index.ts';
 import { createEmbeddedCluster } from '../src/sim/index.ts';
-import { createChance } from './measure/chance.ts';
 import { type Benchmark, type Figure, mib, seconds } from './measure/figure.ts';
 import { liveHeap } from './measure/heap.ts';
 import { residentOf, watchMachine } from './measure/machine.ts';
@@ -37,7 +36,7 @@ const bringUp = (nodes: number): Up => {
   const before = liveHeap();
   const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   const startedAt = performance.now();
-  const cluster = createEmbeddedCluster({ env: { clock, random: createChance(1), log: silentLogger } });
+  const cluster = createEmbeddedCluster({ env: { clock, random: createRandom(1), log: silentLogger } });
   for (let index = 0; index < nodes; index += 1) cluster.addNode(`node-${index}`);
   cluster.apiServer.create<DaemonSet>(daemonSets, {
     metadata: ref,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { createRandom } from '../../src/runtime/index.ts';
 import { type Api, until } from '../../test/cluster/index.ts';
-import { createChance, lognormal } from '../measure/chance.ts';
+import { lognormal } from '../measure/lognormal.ts';
 
 /** Template annotation: mean of the start delays of its pods, ms. */
 export const MEAN_ANNOTATION = 'bench.edgeset.io/mean-start-ms';
@@ -10,7 +11,7 @@ export const SIGMA = 0.2;
 
 /** Thousandths of the mean, by which the policy spreads the nodes' delays. */
 const table = (): number[] => {
-  const sample = lognormal(createChance(11), 1000, SIGMA);
+  const sample = lognormal(createRandom(11), 1000, SIGMA);
   return Array.from({ length: TABLE_SIZE }, () => Math.round(sample()));
 };
 

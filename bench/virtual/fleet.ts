@@ -3,8 +3,7 @@ import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createController } from '../../src/controller/index.ts';
 import { createEventRecorder, type KubeObject } from '../../src/kube/index.ts';
 import { nativeKind } from '../../src/native/index.ts';
-import { createVirtualClock, type Env, silentLogger } from '../../src/runtime/index.ts';
-import { createChance } from '../measure/chance.ts';
+import { createRandom, createVirtualClock, type Env, silentLogger } from '../../src/runtime/index.ts';
 import type { Taken } from '../measure/slots.ts';
 import { createMemoryApi } from './api.ts';
 
@@ -52,7 +51,7 @@ const nodeObject = (name: string): Node => ({
 export const createFleet = (options: FleetOptions) => {
   const { nodes, maxUnavailable, downMs, roundTripMs, watchLagMs, copies = false } = options;
   const clock = createVirtualClock(START_MS);
-  const env: Env = { clock, random: createChance(7), log: silentLogger };
+  const env: Env = { clock, random: createRandom(7), log: silentLogger };
   const downs: Taken[] = [];
   const podOf = new Map<string, Pod>();
   let release = 1;

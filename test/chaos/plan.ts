@@ -1,4 +1,4 @@
-import { createChance } from '../sim/chance.ts';
+import { createGenerator } from '../support/index.ts';
 
 /** DaemonSets that are rolled out at the same time, on the same nodes. */
 export const setNames = ['native', 'recreate', 'in-place', 'surge'] as const;
@@ -66,11 +66,8 @@ export type Storm = (typeof storms)[number];
 
 /** A plan by its seed: every kind of deed of its storm at least once, and more until so many minutes are over. */
 export const makePlan = (seed: number, minutes: number, storm: Storm = 'everything', nodes = 20): Plan => {
-  const next = createChance(seed);
-  /** Both included. */
-  const between = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1));
+  const { next, between, oneOf: one } = createGenerator(seed);
   const seconds = (least: number, most: number): number => between(least * 10, most * 10) * 100;
-  const one = <T>(items: readonly [T, ...T[]]): T => items[between(0, items.length - 1)] ?? items[0];
   const shuffled = <T>(items: readonly T[]): T[] =>
     items
       .map((item) => ({ item, order: next() }))

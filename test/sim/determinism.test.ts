@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { it } from 'node:test';
 import { defineResource } from '../../src/kube/index.ts';
-import { createVirtualClock, silentLogger } from '../../src/runtime/index.ts';
+import { createRandom, createVirtualClock, silentLogger } from '../../src/runtime/index.ts';
 import { createEmbeddedCluster } from '../../src/sim/index.ts';
-import { createChance } from './chance.ts';
 
 const daemonSets = defineResource<object>({
   group: 'apps',
@@ -19,7 +18,7 @@ const pods = defineResource<object>({ group: '', version: 'v1', plural: 'pods', 
 /** A day in the life of a small fleet: a rollout, a bad version, nodes that come and go, faults. */
 const live = (seed: number): { log: string; changes: number } => {
   const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
-  const random = createChance(seed);
+  const random = createRandom(seed);
   const { apiServer, controllers, addNode } = createEmbeddedCluster({
     env: { clock, random, log: silentLogger },
     graceMs: 5000,

@@ -1,9 +1,8 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { type KubeClient, leases } from '../../src/kube/index.ts';
-import { createLogger, createVirtualClock, silentLogger } from '../../src/runtime/index.ts';
+import { createLogger, createRandom, createVirtualClock, silentLogger } from '../../src/runtime/index.ts';
 import { type Change, createEmbeddedCluster, createInProcessClient, type StoredObject } from '../../src/sim/index.ts';
-import { createChance } from '../sim/chance.ts';
 import type { ProcessState } from './checker/check.ts';
 import { createChecker } from './checker/checker.ts';
 import { isReadyNode } from './checker/cluster-state.ts';
@@ -54,7 +53,7 @@ const readinessOf = (object: StoredObject | undefined): boolean | undefined =>
 /** A small cluster with the managers of a plan, on virtual time. `words`: what managers log is recorded too. */
 export const createSimulation = (plan: Plan, record: (line: string) => void, words = false) => {
   const time = createVirtualClock(START);
-  const random = createChance(plan.seed);
+  const random = createRandom(plan.seed);
   const cluster = createEmbeddedCluster({ env: { clock: time, random, log: silentLogger }, events: false });
   const { apiServer, controllers } = cluster;
   const server = createInProcessClient(apiServer);
@@ -203,7 +202,7 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, wor
           format: 'text',
         })
       : silentLogger;
-    const env = { clock: machine.clock, random: createChance(plan.seed + started), log };
+    const env = { clock: machine.clock, random: createRandom(plan.seed + started), log };
     runManager({ clientOf, env, identity, controllers: [...kinds] }, new AbortController().signal).catch(
       (error: unknown) => {
         // NotSettled is how a manager ends that cannot be sure of its acts: its pod is started anew.

@@ -4,21 +4,12 @@ import { createTestRecorder } from '../../controller/testing/index.ts';
 import type { KubeClient, KubeError } from '../../kube/index.ts';
 import { customResourceDefinitions, pods } from '../../resources/index.ts';
 import { controllerOf, daemonRolloutCrd } from '../../rollout/index.ts';
-import { type Clock, createVirtualClock, type Env, silentLogger } from '../../runtime/index.ts';
+import { type Clock, createRandom, createVirtualClock, type Env, silentLogger } from '../../runtime/index.ts';
 import { createEmbeddedCluster, createInProcessClient } from '../../sim/index.ts';
 import { createAdvancedKind } from '../advanced-kind.ts';
 import { advancedDaemonSetCrd } from '../api/crd.ts';
 import type { AdvancedDaemonSet, AdvancedDaemonSetSpec } from '../api/types.ts';
 import { advancedDaemonSets } from '../api/types.ts';
-
-/** The same numbers in [0, 1) each time. */
-const createChance = (): (() => number) => {
-  let state = 7;
-  return () => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return state / 0x80000000;
-  };
-};
 
 const STEP_MS = 50;
 const LIMIT_MS = 120_000;
@@ -93,7 +84,7 @@ export const createFleet = async (nodeNames: readonly string[] = ['node-1', 'nod
   const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   const env: Env = { clock, random: () => 0.5, log: silentLogger };
   const cluster = createEmbeddedCluster({
-    env: { clock, random: createChance(), log: silentLogger },
+    env: { clock, random: createRandom(7), log: silentLogger },
     delays: { startMs: 300, stopMs: 200, dieMs: 1500, backOffMs: 1000 },
   });
   const client = createInProcessClient(cluster.apiServer);

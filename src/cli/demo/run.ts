@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
-import { type Clock, systemClock, untilAborted } from '../../runtime/index.ts';
+import { type Clock, createRandom, systemClock, untilAborted } from '../../runtime/index.ts';
 import { type ExitCode, exitCodes } from '../io.ts';
 import type { DemoAgent } from './agent.ts';
-import { createChance } from './chance.ts';
 import { kept, opening, summary, whatNext } from './closing.ts';
 import type { DemoOptions } from './options.ts';
 import { createPart, type Part } from './parts/index.ts';
@@ -80,7 +79,7 @@ const playAll = async (
 export const runDemo = async (options: DemoOptions, cast: Cast, host: DemoHost): Promise<ExitCode> => {
   const { clock = systemClock, view, stderr } = host;
   const { speed, seed } = options;
-  const random = createChance(seed);
+  const random = createRandom(seed);
   const parts = options.parts.map((name) => createPart(name, { fleet: options.fleet, random }));
   view.say(opening(parts, options));
   const startedAt = clock.now();

@@ -1,8 +1,8 @@
+import { type VirtualClock } from '../../runtime/index.ts';
 import type { NodeFacts, PodFacts } from '../facts/types.ts';
 import { type IntOrPercent, resolve } from '../policy/int-or-percent.ts';
 import type { Act } from '../record/record.ts';
 import type { ModelCluster } from './model-cluster.ts';
-import type { VirtualTime } from './virtual-time.ts';
 
 interface TrueAct {
   uid: string;
@@ -15,7 +15,7 @@ export const slots = (share: IntOrPercent, total: number): number =>
   share.value === 0 ? 0 : Math.max(1, resolve(share, total, 'up'));
 
 export interface HappenedOptions {
-  time: VirtualTime;
+  time: VirtualClock;
   cluster: ModelCluster;
   /** The longest that a change was on its way to a process so far, ms. */
   lagMs: () => number;
@@ -114,7 +114,7 @@ export const followModel = ({ time, cluster, lagMs }: HappenedOptions) => {
       noteDisturbance(pod, gone);
       noteNeglect(change.pod.node);
       heal(change.pod.node);
-      if (change.pod.ready) time.after(cluster.spec.policy.minReadyMs, () => heal(change.pod.node));
+      if (change.pod.ready) time.timer(cluster.spec.policy.minReadyMs, () => heal(change.pod.node));
     }
   });
 

@@ -1,8 +1,8 @@
+import { type Generator } from '../../../test/support/index.ts';
+import { type VirtualClock } from '../../runtime/index.ts';
 import type { PodFacts } from '../facts/types.ts';
 import type { SavedRollout } from '../ledger/persist.ts';
-import type { Chance } from './chance.ts';
 import type { TrueNode } from './model-cluster.ts';
-import type { VirtualTime } from './virtual-time.ts';
 
 export type Answer<T> = { ok: true; value: T } | { ok: false; reason: 'NotFound' | 'Conflict' | 'Refused' };
 
@@ -10,8 +10,8 @@ const fail = <T>(reason: 'NotFound' | 'Conflict' | 'Refused'): Answer<T> => ({ o
 
 /** What the calls work on. */
 export interface ApiOptions {
-  time: VirtualTime;
-  chance: Chance;
+  time: VirtualClock;
+  chance: Generator;
   nodes: ReadonlyMap<string, TrueNode>;
   pods: ReadonlyMap<string, PodFacts>;
   /** Pods whose containers are those of their revision, and those that were changed in place. */
@@ -60,7 +60,7 @@ export const createModelApi = (options: ApiOptions) => {
       if (!found.ok) return found;
       arrived.delete(uid);
       changed.add(uid);
-      time.after(chance.between(500, 6_000), () => startPod(uid));
+      time.timer(chance.between(500, 6_000), () => startPod(uid));
       return { ok: true, value: setPod(found.value, { revision, trouble: undefined, detail: '' }) };
     },
     openGate(uid: string, version: string): Answer<PodFacts> {
@@ -80,7 +80,7 @@ export const createModelApi = (options: ApiOptions) => {
       if (there) return { ok: true, value: there };
       const pod = makePod(node, revision);
       surged.set(name, pod.uid);
-      time.after(chance.between(20, 400), () => dropDuplicates(node));
+      time.timer(chance.between(20, 400), () => dropDuplicates(node));
       return { ok: true, value: pod };
     },
     /** How often it was written to for no change but its version. */

@@ -1,9 +1,9 @@
+import { type Generator } from '../../../test/support/index.ts';
+import { type VirtualClock } from '../../runtime/index.ts';
 import type { NodeFacts, PodFacts } from '../facts/types.ts';
 import type { TargetRevision } from '../ledger/state.ts';
 import type { Policy } from '../policy/policy.ts';
-import type { Chance } from './chance.ts';
 import { createModelApi } from './model-api.ts';
-import type { VirtualTime } from './virtual-time.ts';
 
 /**
  * What a version of the software does to a node once its pod runs there; one that sticks does not start in a pod that is
@@ -35,8 +35,8 @@ export interface TrueNode {
 }
 
 export interface ClusterOptions {
-  time: VirtualTime;
-  chance: Chance;
+  time: VirtualClock;
+  chance: Generator;
   policy: Policy;
   nodes: number;
   zones: number;
@@ -99,7 +99,7 @@ export const createModelCluster = (options: ClusterOptions) => {
     uidsOn.get(pod.node)?.delete(uid);
     resourceVersion += 1;
     tell({ stream: 'pods', pod: { ...pod, resourceVersion: String(resourceVersion) }, gone: true });
-    time.after(chance.between(20, 400), () => syncNode(pod.node));
+    time.timer(chance.between(20, 400), () => syncNode(pod.node));
   };
   const podsOn = (name: string): PodFacts[] => [...(uidsOn.get(name) ?? [])].flatMap((uid) => pods.get(uid) ?? []);
 
@@ -123,7 +123,7 @@ export const createModelCluster = (options: ClusterOptions) => {
       },
       {},
     );
-    time.after(chance.between(500, 6_000), () => startPod(pod.uid));
+    time.timer(chance.between(500, 6_000), () => startPod(pod.uid));
     return pod;
   };
 
@@ -132,7 +132,7 @@ export const createModelCluster = (options: ClusterOptions) => {
     const node = nodes.get(name);
     const present = podsOn(name);
     if (!node) {
-      for (const pod of present) time.after(5_000, () => !nodes.has(name) && dropPod(pod.uid));
+      for (const pod of present) time.timer(5_000, () => !nodes.has(name) && dropPod(pod.uid));
       return;
     }
     if (!node.facts.eligible) {
@@ -168,8 +168,8 @@ export const createModelCluster = (options: ClusterOptions) => {
     }
     if (behaviour === 'crash') setPod(pod, { trouble: 'crash-loop', detail: 'exit code 1' });
     if (behaviour === 'pull') setPod(pod, { trouble: 'image-pull', detail: 'no such image' });
-    if (behaviour === 'kill') time.after(chance.between(500, 8_000), () => pods.has(uid) && disconnect(pod.node));
-    if (behaviour !== 'good') time.after(20_000, () => startPod(uid));
+    if (behaviour === 'kill') time.timer(chance.between(500, 8_000), () => pods.has(uid) && disconnect(pod.node));
+    if (behaviour !== 'good') time.timer(20_000, () => startPod(uid));
   };
 
   const terminate = (pod: PodFacts): PodFacts => {
@@ -177,11 +177,12 @@ export const createModelCluster = (options: ClusterOptions) => {
     finish(pod.uid);
     return next;
   };
-  const finish = (uid: string): void =>
-    time.after(chance.between(200, 5_000), () => {
+  const finish = (uid: string): void => {
+    time.timer(chance.between(200, 5_000), () => {
       const pod = pods.get(uid);
       if (pod && nodes.get(pod.node)?.connected !== false) dropPod(uid);
     });
+  };
 
   const disconnect = (name: string): void => {
     const node = nodes.get(name);
@@ -189,7 +190,7 @@ export const createModelCluster = (options: ClusterOptions) => {
     node.connected = false;
     node.epoch += 1;
     const { epoch } = node;
-    time.after(graceMs, () => {
+    time.timer(graceMs, () => {
       if (node.epoch !== epoch || nodes.get(name) !== node || !node.facts.ready) return;
       setNode(node, { ready: false, readyChangedAt: time.now() });
       for (const pod of podsOn(name)) if (pod.ready) setPod(pod, { ready: false, readyChangedAt: time.now() });
@@ -204,7 +205,7 @@ export const createModelCluster = (options: ClusterOptions) => {
     if (!node.facts.ready) setNode(node, { ready: true, readyChangedAt: time.now() });
     for (const pod of podsOn(name)) {
       if (pod.terminating) finish(pod.uid);
-      else time.after(chance.between(100, 3_000), () => startPod(pod.uid));
+      else time.timer(chance.between(100, 3_000), () => startPod(pod.uid));
     }
     syncNode(name);
   };
@@ -215,7 +216,7 @@ export const createModelCluster = (options: ClusterOptions) => {
     const node: TrueNode = { facts, connected: true, epoch: 0 };
     nodes.set(name, node);
     setNode(node, {});
-    time.after(chance.between(20, 400), () => syncNode(name));
+    time.timer(chance.between(20, 400), () => syncNode(name));
   };
 
   for (let index = 0; index < options.nodes; index += 1)
@@ -248,14 +249,14 @@ export const createModelCluster = (options: ClusterOptions) => {
       const node = nodes.get(name);
       if (!node) return;
       setNode(node, change);
-      time.after(chance.between(20, 400), () => syncNode(name));
+      time.timer(chance.between(20, 400), () => syncNode(name));
     },
     /** A pod that ran stops being ready for a while. */
     upset(name: string, forMs: number): void {
       for (const pod of podsOn(name))
         if (pod.ready) {
           setPod(pod, { ready: false, readyChangedAt: time.now() });
-          time.after(forMs, () => startPod(pod.uid));
+          time.timer(forMs, () => startPod(pod.uid));
         }
     },
     deleteByHand(name: string): void {
@@ -274,7 +275,7 @@ export const createModelCluster = (options: ClusterOptions) => {
       const target = { name: `set-${version}`, hash, number, ...(from && { inPlaceFrom: from }) };
       spec = { ...spec, target, generation: spec.generation + 1, observed: false };
       tell({ stream: 'spec', spec });
-      time.after(chance.between(50, 2_000), () => {
+      time.timer(chance.between(50, 2_000), () => {
         if (spec.target.number !== number) return;
         template = hash;
         spec = { ...spec, observed: true };

@@ -1,14 +1,14 @@
+import { type Generator } from '../../../test/support/index.ts';
+import { type VirtualClock } from '../../runtime/index.ts';
 import { type Decision, decide } from '../decision/decide.ts';
 import type { OutsideHold } from '../decision/hold.ts';
 import type { PodFacts } from '../facts/types.ts';
 import { createLedger, type Ledger } from '../ledger/ledger.ts';
 import { restore, save } from '../ledger/persist.ts';
 import { type Act, newAct } from '../record/record.ts';
-import type { Chance } from './chance.ts';
 import { createModelActs } from './model-acts.ts';
 import type { Change, ModelCluster, Spec } from './model-cluster.ts';
 import { createModelProcess, type Met, type Weather } from './model-process.ts';
-import type { VirtualTime } from './virtual-time.ts';
 import { watch } from './watch.ts';
 
 /** What a driver was told by its watches, and when: what a checker holds its acts against. */
@@ -39,8 +39,8 @@ export interface Witness {
 }
 
 export interface DriverOptions {
-  time: VirtualTime;
-  chance: Chance;
+  time: VirtualClock;
+  chance: Generator;
   cluster: ModelCluster;
   weather: Weather;
   witness: Witness;

@@ -1,8 +1,7 @@
+import { type Generator } from '../../../test/support/index.ts';
+import { type VirtualClock } from '../../runtime/index.ts';
 import type { Decision } from '../decision/decide.ts';
-import type { Chance } from './chance.ts';
 import type { Answer } from './model-api.ts';
-
-import type { VirtualTime } from './virtual-time.ts';
 
 /** How the world treats requests and watches at present; changed while a scenario runs. */
 export interface Weather {
@@ -26,8 +25,8 @@ export type Met =
 export type Lost = { ok: false; reason: 'Lost' };
 
 export interface ProcessOptions {
-  time: VirtualTime;
-  chance: Chance;
+  time: VirtualClock;
+  chance: Generator;
   weather: Weather;
   met: (what: Met) => void;
 }
@@ -47,11 +46,11 @@ export const createModelProcess = ({ time, chance, weather, met }: ProcessOption
     if (paused) waiting.push(work);
     else work();
   };
-  const soon = (delayMs: number, work: () => void): void => time.after(delayMs, () => run(work));
+  const soon = (delayMs: number, work: () => void): void => void time.timer(delayMs, () => run(work));
 
   const call = <T>(perform: () => Answer<T>, answered: (answer: Answer<T> | Lost) => void): void =>
     soon(chance.between(0, 20), () =>
-      time.after(chance.between(2, 150), () => {
+      time.timer(chance.between(2, 150), () => {
         const lost = chance.happens(weather.lost);
         if (lost && chance.happens(0.5)) {
           met('lost, not done');

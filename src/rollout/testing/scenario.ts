@@ -1,11 +1,11 @@
+import { createGenerator } from '../../../test/support/index.ts';
+import { createVirtualClock } from '../../runtime/index.ts';
 import { count, type IntOrPercent, percent } from '../policy/int-or-percent.ts';
-import { createChance } from './chance.ts';
 import { createChecker } from './checker.ts';
 import { type Behaviour, createModelCluster, hashOf } from './model-cluster.ts';
 import { createModelDriver, type Driver, type Witness } from './model-driver.ts';
 import type { Met, Weather } from './model-process.ts';
 import { policyWith } from './policy.ts';
-import { createVirtualTime } from './virtual-time.ts';
 
 /** One thing that happens to the cluster, at a time of the scenario in ms; `pick` chooses the node. */
 export type Happening = { at: number; pick: number } & (
@@ -69,8 +69,9 @@ const inPlaceFrom = (version: number): ReadonlySet<string> => (version % 4 === 0
 
 /** Plays a plan, then ends all faults and demands that the rollout comes to its end and to rest. Throws on any breach. */
 export const play = (plan: Plan, options: Options = {}) => {
-  const time = createVirtualTime(START);
-  const chance = createChance(plan.seed);
+  const time = createVirtualClock(START);
+  const runTo = (end: number): void => time.run(Math.max(0, end - time.now()));
+  const chance = createGenerator(plan.seed);
   const behaviours = new Map<string, { behaviour: Behaviour; share: number }>();
   const weather: Weather = { ...CALM };
   const shareOf = (value: IntOrPercent) =>
@@ -173,8 +174,8 @@ export const play = (plan: Plan, options: Options = {}) => {
         if (!driver || drivers.length > 1) return undefined;
         driver.pause();
         drivers.push(startDriver());
-        time.after(5_000 + (happening.pick % 60) * 1_000, () => driver.wake());
-        time.after(90_000, () => drivers.length > 1 && crash(driver));
+        time.timer(5_000 + (happening.pick % 60) * 1_000, () => driver.wake());
+        time.timer(90_000, () => drivers.length > 1 && crash(driver));
         return undefined;
       }
       case 'clock':
@@ -189,13 +190,13 @@ export const play = (plan: Plan, options: Options = {}) => {
     }
   };
 
-  time.runUntil(START + 30_000);
+  runTo(START + 30_000);
   let faultsOverAt = START + 30_000;
   for (const happening of plan.happenings) {
     faultsOverAt = Math.max(faultsOverAt, START + 30_000 + happening.at);
-    time.after(30_000 + happening.at, () => happen(happening));
+    time.timer(30_000 + happening.at, () => happen(happening));
   }
-  time.runUntil(faultsOverAt + 95_000);
+  runTo(faultsOverAt + 95_000);
 
   // Faults are over: one process, good versions, no reason left to wait. Every third node may stay away.
   calm = true;
@@ -205,7 +206,7 @@ export const play = (plan: Plan, options: Options = {}) => {
   for (const other of others) crash(other);
   first.wake();
   // The nodes that are lost to a version of before are known to be lost before the last one is set: it is not to blame.
-  time.runUntil(time.now() + NODES_DIE_MS + worstLagMs);
+  runTo(time.now() + NODES_DIE_MS + worstLagMs);
   for (const name of cluster.nodes.keys()) {
     if (chance.happens(0.7)) cluster.connect(name);
     cluster.changeNode(name, { eligible: true, selected: true });
@@ -213,7 +214,7 @@ export const play = (plan: Plan, options: Options = {}) => {
   cluster.setPolicy({ paused: false, partition: count(0), ...shareOf(count(plan.budget)) });
   setVersion('good', 0);
   const end = time.now() + boundMs(plan);
-  time.runUntil(end);
+  runTo(end);
   const unfinished = checker.unfinished(first);
   if (unfinished.length > 0) {
     const { state, tally } = first.ledger;
@@ -224,7 +225,7 @@ export const play = (plan: Plan, options: Options = {}) => {
   if (account.completions === 0 && [...cluster.nodes.values()].some(({ facts }) => facts.ready && facts.eligible))
     throw new Error('S16 broken: at its end a rollout must be told complete');
   const writes = account.writes;
-  time.runUntil(end + 1_200_000);
+  runTo(end + 1_200_000);
   if (account.writes !== writes) throw new Error(`S15 broken: ${account.writes - writes} writes at rest`);
   return { account, cluster, driver: first };
 };

@@ -1,10 +1,10 @@
-import type { Chance } from './chance.ts';
+import { type Generator } from '../../../test/support/index.ts';
+import { type VirtualClock } from '../../runtime/index.ts';
 import type { Change, ModelCluster } from './model-cluster.ts';
-import type { VirtualTime } from './virtual-time.ts';
 
 export interface WatchOptions {
-  time: VirtualTime;
-  chance: Chance;
+  time: VirtualClock;
+  chance: Generator;
   cluster: ModelCluster;
   /** The longest that a change is on its way at present, ms. */
   lagMs: () => number;
@@ -25,7 +25,7 @@ export const watch = ({ time, chance, cluster, lagMs, deliver, synced }: WatchOp
   const send = (change: Change, then?: () => void): void => {
     const at = Math.max(lastAt.get(change.stream) ?? 0, time.now() + chance.between(1, Math.max(1, lagMs())));
     lastAt.set(change.stream, at);
-    time.after(at - time.now(), () => {
+    time.timer(at - time.now(), () => {
       if (!open) return;
       deliver(change);
       then?.();

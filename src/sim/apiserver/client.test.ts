@@ -11,13 +11,13 @@ import {
   runLeaderElection,
   type WatchEvent,
 } from '../../kube/index.ts';
-import { type Env, silentLogger, systemClock } from '../../runtime/index.ts';
+import { createRandom, type Env, silentLogger, systemClock } from '../../runtime/index.ts';
 import { events, leases } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
 import { createInProcessClient } from './client.ts';
 import { startHttpsServer } from './http/https-server.ts';
 import { createApiServer, stateOf } from './server.ts';
-import { configMap, createChance, createTestServer } from './testing/index.ts';
+import { configMap, createTestServer } from './testing/index.ts';
 
 const configMaps = defineResource<ConfigMap>({
   group: '',
@@ -35,7 +35,7 @@ interface Connection {
   end(): Promise<void>;
 }
 
-const env: Env = { clock: systemClock, random: createChance(7), log: silentLogger };
+const env: Env = { clock: systemClock, random: createRandom(7), log: silentLogger };
 
 const inProcess = (history?: number): Promise<Connection> => {
   const apiServer = createApiServer({ ...env, ...(history === undefined ? {} : { history }) });

@@ -1,5 +1,5 @@
 import { isKubeError, type KubeObject, type Resource } from '../../kube/index.ts';
-import { createVirtualClock, silentLogger } from '../../runtime/index.ts';
+import { createRandom, createVirtualClock, silentLogger } from '../../runtime/index.ts';
 import { createEmbeddedCluster } from '../cluster.ts';
 import {
   daemonSets,
@@ -12,22 +12,13 @@ import {
   type StoredPod,
 } from '../resources.ts';
 
-/** The same numbers in [0, 1) each time. */
-const createChance = (): (() => number) => {
-  let state = 1;
-  return () => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return state / 0x80000000;
-  };
-};
-
 export const GRACE_MS = 5000;
 
 /** A small cluster in virtual time, with what tests of its parts ask of it. */
 export const createTestCluster = (nodeNames: readonly string[] = ['node-1', 'node-2', 'node-3']) => {
   const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   const cluster = createEmbeddedCluster({
-    env: { clock, random: createChance(), log: silentLogger },
+    env: { clock, random: createRandom(1), log: silentLogger },
     graceMs: GRACE_MS,
     delays: { startMs: 300, stopMs: 200, dieMs: 1500, backOffMs: 1000 },
   });

@@ -1,7 +1,6 @@
 import { defineResource } from '../../../src/kube/index.ts';
-import { createVirtualClock, silentLogger } from '../../../src/runtime/index.ts';
+import { createRandom, createVirtualClock, silentLogger } from '../../../src/runtime/index.ts';
 import { createEmbeddedCluster } from '../../../src/sim/index.ts';
-import { createChance } from '../chance.ts';
 import { nodeAnnotations } from '../node-annotations.ts';
 import { type OpenStage, type Plural, type Thing, versions } from './stage.ts';
 
@@ -24,7 +23,7 @@ const resourceOf = (plural: Plural) => defineResource<object>({ ...versions[plur
 /** Opens stages, each on an embedded cluster of its own that lives in virtual time. */
 export const embeddedStages: OpenStage = async (count) => {
   const clock = createVirtualClock(START);
-  const random = createChance(count);
+  const random = createRandom(count);
   const { apiServer, addNode } = createEmbeddedCluster({
     env: { clock, random, log: silentLogger },
     graceMs: 5000,

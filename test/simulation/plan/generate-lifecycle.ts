@@ -1,8 +1,8 @@
-import type { Chance } from './generate-owners.ts';
+import { type Generator } from '../../support/index.ts';
 import type { DaemonSetPlan, Hook, Operation, UserOperation } from './plan.ts';
 
 export interface LifecycleOptions {
-  chance: Chance;
+  chance: Generator;
   one: <T>(items: readonly T[]) => T;
   nodes: number;
   budgets: readonly string[];

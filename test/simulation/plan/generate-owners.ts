@@ -1,14 +1,9 @@
+import { type Generator } from '../../support/index.ts';
 import type { OwnerRequest } from '../processes/owner.ts';
 import type { Operation } from './plan.ts';
 
-export interface Chance {
-  happens: (share: number) => boolean;
-  /** Both included. */
-  between: (least: number, most: number) => number;
-}
-
 export interface OwnersOptions {
-  chance: Chance;
+  chance: Generator;
   one: <T>(items: readonly T[]) => T;
   nodes: number;
   /** When there was something new, ms; the last one is what all are to come to. */

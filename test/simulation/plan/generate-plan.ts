@@ -1,5 +1,5 @@
 import type { Behaviour } from '../../../src/sim/index.ts';
-import { createChance } from '../../sim/chance.ts';
+import { createGenerator } from '../../support/index.ts';
 import type { CallFault } from '../network/call.ts';
 import { createLifecycleGenerator } from './generate-lifecycle.ts';
 import { addOwnerSteps } from './generate-owners.ts';
@@ -20,17 +20,8 @@ const watched: readonly Watched[] = ['pods', 'nodes', 'daemonsets', 'controllerr
 
 /** A plan by its seed: some rollouts, and while they go on, faults of the given kinds. */
 export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan => {
-  const next = createChance(seed);
-  const chance = {
-    happens: (share: number): boolean => next() < share,
-    /** Both included. */
-    between: (least: number, most: number): number => least + Math.floor(next() * (most - least + 1)),
-  };
-  const one = <T>(items: readonly T[]): T => {
-    const item = items[chance.between(0, items.length - 1)];
-    if (item === undefined) throw new Error('nothing to choose from');
-    return item;
-  };
+  const chance = createGenerator(seed);
+  const { oneOf: one } = chance;
   const nodes = chance.happens(0.8) ? chance.between(1, 6) : chance.between(7, 30);
   const node = (): string => `node-${chance.between(0, nodes - 1)}`;
   const steps: PlannedStep[] = [];

@@ -1,8 +1,7 @@
 import type { Handler } from '../../../src/agent/http/index.ts';
 import { type ClockSkew, createClockSkew } from '../../../src/agent/index.ts';
 import type { KubeClient } from '../../../src/kube/index.ts';
-import { type Clock, createLogger, type Logger, silentLogger } from '../../../src/runtime/index.ts';
-import { createChance } from '../../sim/chance.ts';
+import { type Clock, createLogger, createRandom, type Logger, silentLogger } from '../../../src/runtime/index.ts';
 import type { ConsentCheck } from '../checker/consent.ts';
 import type { AnyDaemonSet } from '../checker/terms.ts';
 import type { CallFault } from '../network/call.ts';
@@ -163,7 +162,7 @@ export const createAgents = (options: AgentsOptions) => {
       node,
       disk: createDeviceDisk(),
       owner: createOwner({ time, send: (asked) => send(device, asked), offsetMs: number * 300 }),
-      random: createChance(seed * 1_000 + number),
+      random: createRandom(seed * 1_000 + number),
       process: undefined,
       handler: undefined,
       offline: false,

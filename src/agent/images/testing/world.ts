@@ -2,7 +2,7 @@ import type { Pod, PodSpec, PodTemplateSpec, Secret, ServiceAccount } from 'kube
 import { type KubeClient, KubeError } from '../../../kube/index.ts';
 import { pods, secrets, serviceAccounts } from '../../../resources/index.ts';
 import { imageReadyPatch, imageReadyRemoval } from '../../../rollout/index.ts';
-import { createLogger, type Env, sleep, systemClock } from '../../../runtime/index.ts';
+import { createLogger, createRandom, type Env, sleep, systemClock } from '../../../runtime/index.ts';
 import { createApiServer, createInProcessClient } from '../../../sim/index.ts';
 import type { ImagePullsOptions, PullTarget } from '../image-pulls.ts';
 import { startFakeRuntime } from './fake-runtime.ts';
@@ -34,10 +34,9 @@ export const eventually = async <T>(what: string, probe: () => T | undefined | f
 /** An API server with one pod, a link to it that can be cut, and a container runtime. */
 export const createWorld = async () => {
   const lines: string[] = [];
-  let seed = 1;
   const env: Env = {
     clock: systemClock,
-    random: () => (seed = (seed * 16807) % 2147483647) / 2147483647,
+    random: createRandom(1),
     log: createLogger({ write: (line) => lines.push(line), now: () => 0, level: 'debug', format: 'text' }),
   };
   const apiServer = createApiServer(env);

@@ -1,4 +1,3 @@
-import { pick } from '../chance.ts';
 import { demoKinds } from '../kinds.ts';
 import type { Part, PartOptions } from './part.ts';
 import {
@@ -43,6 +42,17 @@ const daemonSet: Part['daemonSet'] = {
       },
     },
   },
+};
+
+/** `count` of `items`, in their order. */
+const pick = <T>(items: readonly T[], count: number, random: () => number): T[] => {
+  const left = items.map((_, index) => index);
+  const chosen = new Set<number>();
+  while (chosen.size < Math.min(count, items.length)) {
+    const [index] = left.splice(Math.floor(random() * left.length), 1);
+    if (index !== undefined) chosen.add(index);
+  }
+  return items.filter((_, index) => chosen.has(index));
 };
 
 /** A fleet with some nodes away: a good version, a bad one that is stopped, and the one that mends it. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:https';
 import { after, before, describe, it } from 'node:test';
-import { systemClock } from '../../../runtime/index.ts';
+import { createRandom, systemClock } from '../../../runtime/index.ts';
 import { createApiServer } from '../server.ts';
-import { createChance, daemonSet } from '../testing/index.ts';
+import { daemonSet } from '../testing/index.ts';
 import { type HttpsServer, startHttpsServer } from './https-server.ts';
 
 interface Got {
@@ -17,7 +17,7 @@ describe('the embedded API server over HTTP', () => {
   const agent = new Agent({ keepAlive: true });
 
   before(async () => {
-    const apiServer = createApiServer({ clock: systemClock, random: createChance(1) });
+    const apiServer = createApiServer({ clock: systemClock, random: createRandom(1) });
     server = await startHttpsServer({ apiServer, wallClock: systemClock });
   });
   after(async () => {
