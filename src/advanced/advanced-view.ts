@@ -1,12 +1,12 @@
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import type { DaemonSetView } from '../controller/index.ts';
 import {
-  daemonNeeds,
   formatSelector,
   fromLabelSelector,
   type IntOrPercent,
-  nothing,
   parseIntOrPercent,
+  schedulingConstraints,
+  selectNothing,
 } from '../rollout/index.ts';
 import { IN_PLACE_GRACE, PREDELETE_TIMEOUT, parseAdvancedPolicy, secondsOf } from './api/policy.ts';
 import type { AdvancedDaemonSet, AdvancedDaemonSetStatus, PreDelete } from './api/types.ts';
@@ -53,7 +53,7 @@ export const toAdvancedView = (daemonSet: AdvancedDaemonSet): AdvancedView | und
   if (!wanted.ok) return undefined;
   // The schema refuses one that is empty, but not in objects from before it was there.
   const selectsAll = wanted.selector.length === 0;
-  const selector = selectsAll ? nothing : wanted.selector;
+  const selector = selectsAll ? selectNothing : wanted.selector;
   const annotations = metadata.annotations ?? {};
   return {
     apiVersion,
@@ -62,7 +62,7 @@ export const toAdvancedView = (daemonSet: AdvancedDaemonSet): AdvancedView | und
     name: metadata.name ?? '',
     resourceVersion: metadata.resourceVersion ?? '',
     generation: metadata.generation ?? 0,
-    needs: daemonNeeds(spec.template.spec),
+    needs: schedulingConstraints(spec.template.spec),
     podSelector: formatSelector(selector),
     selectsAll,
     policy: parseAdvancedPolicy(spec, annotations),

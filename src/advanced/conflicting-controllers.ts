@@ -2,9 +2,9 @@ import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import { ifFound, isKubeError, type KubeClient, leases } from '../kube/index.ts';
 import { daemonSets } from '../resources/index.ts';
 import {
-  CLOCKS_APART_MS,
   formatSelector,
   fromLabelSelector,
+  MAX_CLOCK_SKEW_MS,
   type OutsideHold,
   type PolicyError,
 } from '../rollout/index.ts';
@@ -56,7 +56,7 @@ export const createLeaseWatch = () => {
     const version = lease?.metadata?.resourceVersion;
     const since = seen?.version === version && seen ? Math.min(seen.since, now) : now;
     const lastsMs = (lease?.spec?.leaseDurationSeconds ?? 0) * 1000;
-    const held = lease && now - since < lastsMs && heldUntil(lease) + CLOCKS_APART_MS > now;
+    const held = lease && now - since < lastsMs && heldUntil(lease) + MAX_CLOCK_SKEW_MS > now;
     seen = { at: now, version, since, holder: held ? lease.spec?.holderIdentity || undefined : undefined };
     return seen.holder;
   };

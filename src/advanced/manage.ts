@@ -1,5 +1,5 @@
 import type { KindEventHandlers, ManageInput, ReconcilerContext } from '../controller/index.ts';
-import { controllerOf, restsOn } from '../rollout/index.ts';
+import { controllerOf, idleReason } from '../rollout/index.ts';
 import type { AdvancedView } from './advanced-view.ts';
 import { createFinalizer } from './lifecycle/finalizer.ts';
 import type { PodCreator } from './placement/create-pods.ts';
@@ -126,7 +126,7 @@ export const createPodManagement = (options: PodManagementOptions) => {
       const finalizerAt = blocked ? NEVER : finalizer.keep(pass.view, true);
       const refusal = creator.refusal();
       const awaited = finalizer.awaited();
-      const resting = restsOn(ledger, decision.summary);
+      const resting = idleReason(ledger, decision.summary);
       const said = statusOf({ view, decision, resting, counts: counts.sums, hash, blocked, refusal, awaited, now });
       // A pod that was seen to be there now has made room for others, which this pass has not looked at.
       const hasRoom = !mayCreate && nodeSync.mayCreate(view);

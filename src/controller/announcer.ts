@@ -91,10 +91,10 @@ export const createAnnouncer = ({ env, ledger, acts, events, metrics, ended }: A
       const now = clock.now();
       for (const record of ledger.unannounced()) {
         if (air.isFull()) return;
-        const { announce } = record.view;
+        const { announcement } = record.status;
         const facts = livePod(record)?.facts;
-        if (!announce || !facts || air.has(facts.uid) || pacing.until(facts.uid, now) > now) continue;
-        air.launch(facts.uid, (signal) => write(facts, announce, signal));
+        if (!announcement || !facts || air.has(facts.uid) || pacing.until(facts.uid, now) > now) continue;
+        air.launch(facts.uid, (signal) => write(facts, announcement, signal));
       }
     },
     /** When the earliest paced pod may be tried again; Infinity when none waits. */

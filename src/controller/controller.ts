@@ -7,7 +7,7 @@ import {
   splitKey,
   type WorkQueue,
 } from '../kube/index.ts';
-import { type ImageRequests, type Ledger, type NodeView, toNodeView } from '../rollout/index.ts';
+import { type ImageRequests, type Ledger, type NodeInfo, toNodeInfo } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import { createInformers } from './informers.ts';
 import type { DaemonSetObject, DaemonSetView } from './kind.ts';
@@ -98,15 +98,15 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     client,
     env,
     resource: nodes,
-    project: toNodeView,
+    project: toNodeInfo,
     handlers: [
       {
-        upsert: (_key: string, node: NodeView, previous: NodeView | undefined) => {
+        upsert: (_key: string, node: NodeInfo, previous: NodeInfo | undefined) => {
           // A heartbeat says nothing new, and is not worth a look by every DaemonSet.
           if (isDeepStrictEqual(node, previous)) return;
           for (const { reconciler } of reconcilers.values()) reconciler.setNode(node, previous);
         },
-        remove: (_key: string, node: NodeView) => {
+        remove: (_key: string, node: NodeInfo) => {
           for (const { reconciler } of reconcilers.values()) reconciler.removeNode(node.name);
         },
       },

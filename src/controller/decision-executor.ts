@@ -1,5 +1,5 @@
 import { compareVersions, type KubeClient } from '../kube/index.ts';
-import { type Decision, type Ledger, newAct } from '../rollout/index.ts';
+import { type Decision, type Ledger, newUpdate } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import type { Announcer } from './announcer.ts';
 import type { ImageRequester } from './image-requester.ts';
@@ -44,7 +44,7 @@ export const createDecisionExecutor = <V extends DaemonSetView>(options: Decisio
         events.rolledBack(target.name, to.name);
         break;
       case 'impossible':
-        ledger.amend({ lastComplete: undefined }, clock.now());
+        ledger.patchState({ lastComplete: undefined }, clock.now());
         events.rollbackImpossible(to.name);
         break;
       case 'failed':
@@ -74,17 +74,20 @@ export const createDecisionExecutor = <V extends DaemonSetView>(options: Decisio
       for (const action of actions) {
         switch (action.type) {
           case 'halt':
-            ledger.amend({ halted: action.halt }, now);
+            ledger.patchState({ halted: action.halt }, now);
             changed = true;
             break;
           case 'resume':
             ledger.forgive(now);
-            ledger.amend({ halted: undefined, resumed: action.value }, now);
+            ledger.patchState({ halted: undefined, resumed: action.value }, now);
             changed = true;
             break;
           case 'complete': {
             const { target } = ledger.state;
-            ledger.amend({ finishedAt: now, lastComplete: target && { name: target.name, hash: target.hash } }, now);
+            ledger.patchState(
+              { finishedAt: now, lastComplete: target && { name: target.name, hash: target.hash } },
+              now,
+            );
             changed = true;
             break;
           }
@@ -117,7 +120,7 @@ export const createDecisionExecutor = <V extends DaemonSetView>(options: Decisio
             break;
           case 'reserve':
             if (!mayReserve) break;
-            ledger.reserve(action.node, newAct(action, ledger.state.rollout, now), now);
+            ledger.reserve(action.node, newUpdate(action, ledger.state.rollout, now), now);
             keeper.reserved();
             waveAt = now;
             changed = true;

@@ -1,5 +1,5 @@
 import { createReflector, type KubeClient, type ReflectorHandler, type Store } from '../kube/index.ts';
-import type { Ledger, NodeFacts, NodeView, PodFacts } from '../rollout/index.ts';
+import type { Ledger, NodeFacts, NodeInfo, PodFacts } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { DaemonSetView, PodProjection } from './kind.ts';
 import type { KindEventHandlers } from './kind-adapter.ts';
@@ -10,7 +10,7 @@ export interface EventHandlersOptions<P> {
   client: KubeClient;
   env: Env;
   ledger: Ledger;
-  nodes: Store<NodeView>;
+  nodes: Store<NodeInfo>;
   /** An agent is on the node that pulls images. */
   pulls: (node: string) => boolean;
   /** The DaemonSet as it is now. */
@@ -30,7 +30,7 @@ const sameFacts = (a: NodeFacts, b: NodeFacts): boolean =>
   a.eligible === b.eligible &&
   a.selected === b.selected &&
   a.zone === b.zone &&
-  a.pulls === b.pulls;
+  a.hasImageAgent === b.hasImageAgent;
 
 /** The same handler, told of those pods alone that the DaemonSet owns: one that it owns no longer is gone. */
 const ofFacts = <P>(projection: PodProjection<P>, handler: ReflectorHandler<PodFacts>): ReflectorHandler<P> => ({
@@ -54,7 +54,7 @@ export const createEventHandlers = <P>(options: EventHandlersOptions<P>) => {
   const { namespace, uid, podSelector } = view();
 
   /** `previous`: as the node was until now, where it was there. */
-  const setNode = (node: NodeView, previous?: NodeView): void => {
+  const setNode = (node: NodeInfo, previous?: NodeInfo): void => {
     kindHandlers.node(node.name);
     const facts = nodeFactsOf(view(), node, pulls(node.name));
     const known = ledger.get(node.name)?.node;

@@ -80,11 +80,11 @@ export const createImageRequester = ({ env, ledger, acts, events, ended }: Image
       const now = clock.now();
       // Another revision is asked for than before: the time of that is the condition's, whatever its status was.
       const patch = imageReadyPatch({ uid: pod.uid, status: undefined }, { reason: 'PullingImage', revision }, now);
-      ledger.noteAsk(node, revision, now);
+      ledger.noteImageRequest(node, revision, now);
       air.launch(pod.uid, async (signal) => {
         const outcome = await write(pod, patch, signal);
         // Of one that may have been written the watch will tell; until then its node counts as one that pulls.
-        if (outcome !== 'done' && outcome !== 'unsure') ledger.noteAsk(node, undefined, clock.now());
+        if (outcome !== 'done' && outcome !== 'unsure') ledger.noteImageRequest(node, undefined, clock.now());
       });
     },
     withdraw(node: string): void {

@@ -113,7 +113,7 @@ describe('what the pods of a DaemonSet ask for', () => {
   it('is of our own asking in the automatic mode: for the target alone, on nodes with another revision', () => {
     const { asked, ledger, change, last, told } = listen();
     asked.handler.synced?.();
-    ledger.setNode({ ...NODE, pulls: true }, 0);
+    ledger.setNode({ ...NODE, hasImageAgent: true }, 0);
     ledger.setTarget({ name: 'app-b', hash: 'b', number: 1 }, 0);
     change({ [STRATEGY]: 'auto', 'edgeset.io/predownload': 'required' });
     ledger.setPod(pod({ images }), 0);

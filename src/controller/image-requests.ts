@@ -2,9 +2,9 @@ import type { ReflectorHandler } from '../kube/index.ts';
 import {
   type ImageRequest,
   type ImageRequests,
-  isOwnersWish,
+  isRequestedByOwner,
   type Ledger,
-  openRequest,
+  openImageRequest,
   type PodFacts,
   type RequestingDaemonSet,
 } from '../rollout/index.ts';
@@ -39,15 +39,16 @@ export const createImageRequestTracker = ({ requests, view, ledger }: ImageReque
   /** The request of a pod, if anybody is to answer it: its owner's, else ours, and then for the target alone. */
   const requestOf = (pod: PodFacts): ImageRequest | undefined => {
     const { policy } = view();
-    const wish = openRequest(pod);
+    const wish = openImageRequest(pod);
     if (policy.kind !== 'on' || !wish) return undefined;
     const { uid: podUid, name: podName, node, resourceVersion, revision: runs } = pod;
     const request = { podUid, podName, node, resourceVersion, ...wish };
-    if (policy.policy.strategy === 'ota') return isOwnersWish(pod, wish.revision) ? request : undefined;
+    if (policy.policy.strategy === 'ota') return isRequestedByOwner(pod, wish.revision) ? request : undefined;
     const { target, halted } = ledger.state;
     const record = ledger.get(node);
-    if (halted || wish.revision !== target?.hash || runs === target.hash || !record?.view.pullsByPod) return undefined;
-    return { ...request, runs, ...(record.node?.pulls && { byAgent: true as const }) };
+    if (halted || wish.revision !== target?.hash || runs === target.hash || !record?.status.pullPodAllowed)
+      return undefined;
+    return { ...request, runs, ...(record.node?.hasImageAgent && { byAgent: true as const }) };
   };
 
   const tell = (): void => {
@@ -75,7 +76,7 @@ export const createImageRequestTracker = ({ requests, view, ledger }: ImageReque
 
   const note = (pod: PodFacts, gone: boolean): void => {
     const { uid } = pod;
-    if (openRequest(pod) && !gone) open.set(uid, pod);
+    if (openImageRequest(pod) && !gone) open.set(uid, pod);
     else open.delete(uid);
     const before = asked.delete(uid);
     const request = open.has(uid) ? requestOf(pod) : undefined;

@@ -55,7 +55,7 @@ describe('taking over', () => {
     await first.reserve('n1');
     const second = start('m2');
     await second.takeOver();
-    assert.equal(second.ledger.get('n1')?.act?.stage, 'inherited');
+    assert.equal(second.ledger.get('n1')?.update?.stage, 'inherited');
     assert.equal(second.keeper.unwritten, true);
     await second.write();
     assert.equal(leader(), 'm2');
@@ -106,7 +106,7 @@ describe('taking over', () => {
     api.fault('replace', 'daemonrollouts', { kind: 'lose', happened: false });
     await assert.rejects(process.reserve('n1'));
     await process.takeOver();
-    assert.equal(process.ledger.get('n1')?.act, undefined);
+    assert.equal(process.ledger.get('n1')?.update, undefined);
     assert.equal(process.keeper.unwritten, false);
   });
 });
@@ -121,7 +121,7 @@ describe('an object that is deleted under us', () => {
     process.keeper.reserved();
     await assert.rejects(process.write());
     await process.takeOver();
-    assert.equal(process.ledger.get('n1')?.act?.stage, 'reserved');
+    assert.equal(process.ledger.get('n1')?.update?.stage, 'reserved');
     assert.equal(process.keeper.unwritten, true);
     await process.write();
     assert.equal(api.objects.all(daemonRollouts).length, 1);
@@ -138,8 +138,8 @@ describe('an object that is deleted under us', () => {
     await second.takeOver();
     await second.reserve('n2');
     await first.takeOver();
-    assert.equal(first.ledger.get('n1')?.act, undefined);
-    assert.equal(first.ledger.get('n2')?.act?.stage, 'inherited');
+    assert.equal(first.ledger.get('n1')?.update, undefined);
+    assert.equal(first.ledger.get('n2')?.update?.stage, 'inherited');
   });
 });
 

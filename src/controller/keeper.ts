@@ -49,12 +49,12 @@ export const createKeeper = ({ object, writer, ledger, clock, identity }: Keeper
         unwritten = true;
         return;
       }
-      const { state, acts, forgiven } = restore(saved);
-      ledger.restore(state, acts, forgiven, clock.now());
+      const { state, updates, forgiven } = restore(saved);
+      ledger.restore(state, updates, forgiven, clock.now());
       authoritative = true;
       // Open acts of another process are ours from the moment that our name is on the object: until then it may take one
       // back that we carry out, and give its slot away, with the version of the object that it still holds.
-      unwritten = saved?.leader !== identity && [...acts.values()].some((act) => act.stage !== 'done');
+      unwritten = saved?.leader !== identity && [...updates.values()].some((act) => act.stage !== 'done');
     },
 
     /** Writes the status with the slots that were reserved; after a failure nothing of it is taken for granted. */

@@ -4,7 +4,7 @@
  */
 
 import type { KubeClient, Store } from '../kube/index.ts';
-import type { Act, Decision, Ledger, NodeView, OutsideHold, TargetRevision } from '../rollout/index.ts';
+import type { Decision, Ledger, NodeInfo, NodeUpdate, OutsideHold, TargetRevision } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { PodWriteKind } from './deed.ts';
 import type { DaemonSetObject, DaemonSetView, Kind } from './kind.ts';
@@ -24,7 +24,7 @@ export interface ReconcilerContext<V extends DaemonSetView, P> {
   view: () => V;
   ledger: Ledger;
   /** All nodes of the cluster. */
-  nodes: Store<NodeView>;
+  nodes: Store<NodeInfo>;
   /** What the projection keeps of pods, by `namespace/name`. */
   pods: Store<P>;
   /** The revisions that the DaemonSet owns, as watched. */
@@ -65,7 +65,7 @@ export interface PodWrites extends Readonly<Partial<Record<PodWriteKind, WritePo
    * Makes sure that whoever else may still do what was reserved for the pod is refused. `later` while what they may have
    * done by then is not seen yet.
    */
-  fence: (node: string, act: PodVersion & Pick<Act, 'kind'>, signal: AbortSignal) => Promise<WriteOutcome>;
+  fence: (node: string, act: PodVersion & Pick<NodeUpdate, 'kind'>, signal: AbortSignal) => Promise<WriteOutcome>;
 }
 
 /** What a pass was made on. */

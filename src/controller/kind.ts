@@ -8,10 +8,10 @@ import type { LabelSelector } from 'kubernetes-types/meta/v1.d.ts';
 import type { KubeObject, Resource } from '../kube/index.ts';
 import {
   controllerOf,
-  type DaemonNeeds,
   type Owner,
   type ParsedPolicy,
   type PodFacts,
+  type SchedulingConstraints,
   type TargetRevision,
   toPodFacts,
 } from '../rollout/index.ts';
@@ -29,7 +29,7 @@ export interface DaemonSetView {
   name: string;
   resourceVersion: string;
   generation: number;
-  needs: DaemonNeeds;
+  needs: SchedulingConstraints;
   /** Selector of its pods in the form of the API's query parameter. */
   podSelector: string;
   policy: Exclude<ParsedPolicy, { kind: 'off' }>;

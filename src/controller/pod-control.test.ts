@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createTestClock } from '../../test/support/index.ts';
-import type { Act } from '../rollout/index.ts';
+import type { NodeUpdate } from '../rollout/index.ts';
 import { createPodControl, FENCE_ANNOTATION } from './pod-control.ts';
 import { pods } from './resources.ts';
 import { createTestApi } from './testing/api.ts';
@@ -15,7 +15,7 @@ const prepare = () => {
   const api = createTestApi(clock);
   const make = () => api.objects.create(pods, { metadata: ref, spec: { nodeName: 'n1', containers: [] } } as Pod);
   const { metadata } = make();
-  const act: Act = {
+  const act: NodeUpdate = {
     podUid: metadata?.uid ?? '',
     podName: 'app-1',
     podResourceVersion: metadata?.resourceVersion ?? '',

@@ -1,6 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { isKubeError, type KubeClient, type PatchOptions } from '../kube/index.ts';
-import { type Act, type Announcement, announcementPatch, type PodFacts, toPodFacts } from '../rollout/index.ts';
+import { type Announcement, announcementPatch, type NodeUpdate, type PodFacts, toPodFacts } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import { pods } from './resources.ts';
 import { FIELD_MANAGER } from './rollout-object.ts';
@@ -28,12 +28,12 @@ export type WriteOutcome =
 const factsOf = (pod: Pod | undefined): PodFacts | undefined => pod && toPodFacts(pod);
 
 /** Names a pod for good. */
-export type PodIdentity = Pick<Act, 'podName' | 'podUid'>;
+export type PodIdentity = Pick<NodeUpdate, 'podName' | 'podUid'>;
 
 type Told = Pick<PodFacts, 'uid' | 'name' | 'announced' | 'approved'>;
 
 /** As a decision saw it. */
-export type PodVersion = PodIdentity & Pick<Act, 'podResourceVersion'>;
+export type PodVersion = PodIdentity & Pick<NodeUpdate, 'podResourceVersion'>;
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

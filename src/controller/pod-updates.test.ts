@@ -34,7 +34,7 @@ const prepare = (nodes: readonly string[] = ['n1', 'n2']) => {
     sent[index]?.answer(outcome);
     await settle();
   };
-  const stage = (node: string): string | undefined => ledger.get(node)?.act?.stage;
+  const stage = (node: string): string | undefined => ledger.get(node)?.update?.stage;
   return { clock, ledger, actor, sent, answer, stage, acted, reasons, ended: () => ended };
 };
 

@@ -1,4 +1,4 @@
-import { type Act, type Ledger, mayBeUnderWay, type PodFacts } from '../rollout/index.ts';
+import { type Ledger, mayHaveStarted, type NodeUpdate, type PodFacts } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import { createAir } from './air.ts';
 import { type PodWriteKind, podWriteTexts } from './deed.ts';
@@ -37,7 +37,7 @@ export const createPodUpdates = ({ env, ledger, acts, events, metrics, ended }: 
       const now = clock.now();
       pacing.failed(node, now);
       // Nobody knows what became of it: found out as after a lost answer.
-      if (ledger.get(node)?.act?.stage === 'sending') ledger.setStage(node, 'unsure', now);
+      if (ledger.get(node)?.update?.stage === 'sending') ledger.setStage(node, 'unsure', now);
     },
   });
 
@@ -47,8 +47,8 @@ export const createPodUpdates = ({ env, ledger, acts, events, metrics, ended }: 
     return Math.max(pacing.until(node, now), wait?.version === version ? wait.at : 0);
   };
 
-  const launch = (node: string, work: (act: Act, signal: AbortSignal) => Promise<void>): void => {
-    const act = ledger.get(node)?.act;
+  const launch = (node: string, work: (act: NodeUpdate, signal: AbortSignal) => Promise<void>): void => {
+    const act = ledger.get(node)?.update;
     const now = clock.now();
     if (act && pacing.until(node, now) <= now) air.launch(node, (signal) => work({ ...act }, signal));
   };
@@ -85,8 +85,8 @@ export const createPodUpdates = ({ env, ledger, acts, events, metrics, ended }: 
   };
 
   /** While the answer was on its way the node's slot may have been given to another act: that one is not concerned. */
-  const isStillHeld = (node: string, act: Act): boolean => {
-    const held = ledger.get(node)?.act;
+  const isStillHeld = (node: string, act: NodeUpdate): boolean => {
+    const held = ledger.get(node)?.update;
     return (
       held?.podUid === act.podUid && held.podResourceVersion === act.podResourceVersion && held.rollout === act.rollout
     );
@@ -95,7 +95,7 @@ export const createPodUpdates = ({ env, ledger, acts, events, metrics, ended }: 
   return {
     /** Does what a slot was reserved for to the pod that it was reserved for. */
     carryOut(node: string, deed: Exclude<PodWriteKind, 'retire'>): void {
-      const reserved = ledger.get(node)?.act;
+      const reserved = ledger.get(node)?.update;
       if (!reserved || turnOf(node, reserved.podResourceVersion, clock.now()) > clock.now()) return;
       launch(node, async (act, signal) => {
         ledger.setStage(node, 'sending', clock.now());
@@ -113,7 +113,7 @@ export const createPodUpdates = ({ env, ledger, acts, events, metrics, ended }: 
             break;
           case 'refused':
             // An earlier try may still succeed: then the slot is given back by a fence only.
-            if (!mayBeUnderWay(act)) ledger.release(node, now);
+            if (!mayHaveStarted(act)) ledger.release(node, now);
             else ledger.setStage(node, 'unsure', now);
             ledger.refuse(node, outcome.message, now);
             break;
@@ -134,7 +134,7 @@ export const createPodUpdates = ({ env, ledger, acts, events, metrics, ended }: 
     },
     /** Makes sure that nobody can carry an act out any more, then gives its slot back. */
     fence(node: string): void {
-      const reserved = ledger.get(node)?.act;
+      const reserved = ledger.get(node)?.update;
       if (!reserved || turnOf(node, reserved.podResourceVersion, clock.now()) > clock.now()) return;
       launch(node, async (act, signal) => {
         const outcome = await acts.fence(node, act, signal);
@@ -152,8 +152,8 @@ export const createPodUpdates = ({ env, ledger, acts, events, metrics, ended }: 
     nextTryAt(): number {
       const now = clock.now();
       let least = Number.POSITIVE_INFINITY;
-      for (const { name, act } of ledger.openActs()) {
-        const turn = act ? turnOf(name, act.podResourceVersion, now) : 0;
+      for (const { name, update } of ledger.unconfirmed()) {
+        const turn = update ? turnOf(name, update.podResourceVersion, now) : 0;
         if (turn > now) least = Math.min(least, turn);
       }
       return least;

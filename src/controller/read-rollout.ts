@@ -16,7 +16,7 @@ import {
   type OutsideHold,
   recordedTemplate,
   restore,
-  toNodeView,
+  toNodeInfo,
 } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import type { DaemonSetObject, DaemonSetView, Kind, RecordedRevision } from './kind.ts';
@@ -93,15 +93,15 @@ export const readRollout = async <D extends DaemonSetObject, V extends DaemonSet
   // The manager's flag and the pods of agents are not to be read here; that images are asked for is.
   const asked = podFacts.filter(({ images, revision }) => images && images.revision !== revision);
   const agents = new Set(asked.filter(({ images }) => images?.byAgent).map(({ node }) => node));
-  const ledger = createLedger(view.policy.policy, { pullsByDefault: asked.length > 0, onlooks: true });
+  const ledger = createLedger(view.policy.policy, { pullsByDefault: asked.length > 0, readOnly: true });
   for (const node of allNodes) {
-    const facts = nodeFactsOf(view, toNodeView(node), agents.has(node.metadata?.name ?? ''));
+    const facts = nodeFactsOf(view, toNodeInfo(node), agents.has(node.metadata?.name ?? ''));
     if (facts.eligible) ledger.setNode(facts, now);
   }
   for (const facts of podFacts) ledger.setPod(facts, now);
-  ledger.firstSightOver();
+  ledger.finishInitialSync();
   const saved = restore(status);
-  ledger.restore(saved.state, saved.acts, saved.forgiven, now);
+  ledger.restore(saved.state, saved.updates, saved.forgiven, now);
   const owned = revisions.flatMap((revision): RecordedRevision[] => {
     const seen = toRevisionView(revision, kind.resource);
     return seen?.ownerUid === view.uid ? [{ ...seen, template: recordedTemplate(revision) }] : [];

@@ -5,7 +5,7 @@ import {
   type Decision,
   decide,
   type ImageRequests,
-  type NodeView,
+  type NodeInfo,
   type OutsideHold,
 } from '../rollout/index.ts';
 import { type Env, eitherSignal } from '../runtime/index.ts';
@@ -40,7 +40,7 @@ export interface ReconcilerOptions<D extends DaemonSetObject, V extends DaemonSe
   events: EventRecorder;
   identity: string;
   view: V;
-  nodes: Store<NodeView>;
+  nodes: Store<NodeInfo>;
   /** The caches that all DaemonSets share hold a consistent view. */
   sharedSynced: () => boolean;
   /** The API server has been heard of on every shared watch lately. */
@@ -232,7 +232,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       if (!synced()) return {};
       if (firstSight) {
         firstSight = false;
-        ledger.firstSightOver();
+        ledger.finishInitialSync();
         for (const warning of view.policy.warnings) events.policyWarning(warning);
       }
       noteTouch();

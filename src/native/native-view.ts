@@ -2,10 +2,10 @@ import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { DaemonSetView } from '../controller/index.ts';
 import {
   annotation,
-  daemonNeeds,
   formatSelector,
   fromLabelSelector,
   parsePolicy,
+  schedulingConstraints,
   templateDigest,
 } from '../rollout/index.ts';
 
@@ -38,7 +38,7 @@ export const toNativeView = (daemonSet: DaemonSet): NativeView | undefined => {
     generation: metadata.generation ?? 0,
     observedGeneration: status?.observedGeneration ?? 0,
     templateDigest: templateDigest(spec.template),
-    needs: daemonNeeds(spec.template.spec),
+    needs: schedulingConstraints(spec.template.spec),
     podSelector: formatSelector(selector.selector),
     policy,
   };

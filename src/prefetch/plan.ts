@@ -1,4 +1,4 @@
-import { ACKNOWLEDGED_WITHIN_MS, type ImageRequest } from '../rollout/index.ts';
+import { AGENT_ACK_TIMEOUT_MS, type ImageRequest } from '../rollout/index.ts';
 import { type Attempt, failed, newAttempt, remembered, seen } from './attempt.ts';
 import type { PullView } from './pull-status.ts';
 
@@ -121,7 +121,7 @@ export const plan = (situation: Situation): Plan => {
       wake(known.beganAt + SEEN_WITHIN_MS);
       return known;
     }
-    const agentsUntil = known.since + ACKNOWLEDGED_WITHIN_MS;
+    const agentsUntil = known.since + AGENT_ACK_TIMEOUT_MS;
     if (request.byAgent && known.failures === 0 && now < agentsUntil) {
       wake(agentsUntil);
       return known;

@@ -5,7 +5,7 @@ import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { type KubeClient, KubeError } from '../kube/index.ts';
 import { controllerRevisions, daemonSets, nodes, pods } from '../resources/index.ts';
-import { imageReadyOf, isOwnersWish, openRequest, toPodFacts } from '../rollout/index.ts';
+import { imageReadyOf, isRequestedByOwner, openImageRequest, toPodFacts } from '../rollout/index.ts';
 import { createVirtualClock, silentLogger } from '../runtime/index.ts';
 import { createEmbeddedCluster, createInProcessClient } from '../sim/index.ts';
 import { createPrefetch } from './prefetch.ts';
@@ -101,8 +101,8 @@ const createStage = async (t: TestContext, image = 'app:v2') => {
       tell(served = true): void {
         const asked = all().flatMap((pod) => {
           const facts = isPull(pod) ? undefined : toPodFacts(pod);
-          const wish = facts && openRequest(facts);
-          if (!facts || !wish || !(how.auto || isOwnersWish(facts, wish.revision))) return [];
+          const wish = facts && openImageRequest(facts);
+          if (!facts || !wish || !(how.auto || isRequestedByOwner(facts, wish.revision))) return [];
           const { uid, name, node, resourceVersion, revision: runs } = facts;
           const request = { podUid: uid, podName: name, node, resourceVersion, ...wish, ...(how.auto && { runs }) };
           return [[uid, request] as const];

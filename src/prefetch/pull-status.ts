@@ -1,5 +1,5 @@
 import type { ContainerStatus, Pod } from 'kubernetes-types/core/v1.d.ts';
-import { controllerOf, imageReasons } from '../rollout/index.ts';
+import { controllerOf, imagePullReasons } from '../rollout/index.ts';
 import { PULL_LABEL, pullPodName, REVISION_ANNOTATION } from './pull-pod.ts';
 
 /** How far a pull pod is. */
@@ -46,7 +46,7 @@ const isPresent = ({ imageID, state }: ContainerStatus): boolean =>
   state?.terminated?.reason === 'StartError' ||
   AFTER_THE_PULL.has(state?.waiting?.reason ?? '');
 
-const isRefused = ({ state }: ContainerStatus): boolean => imageReasons.has(state?.waiting?.reason ?? '');
+const isRefused = ({ state }: ContainerStatus): boolean => imagePullReasons.has(state?.waiting?.reason ?? '');
 
 const causeOf = ({ image, state }: ContainerStatus): string => {
   const { reason = '', message = '' } = state?.waiting ?? {};

@@ -17,15 +17,15 @@ export {
 export {
   type ImageRequest,
   type ImageRequests,
-  isOwnersWish,
-  openRequest,
+  isRequestedByOwner,
+  openImageRequest,
   type RequestingDaemonSet,
 } from './facts/image-request.ts';
 export {
-  type ContainerMark,
+  type ContainerSnapshot,
   IN_PLACE_STATE,
   type InPlaceState,
-  isStatusOfNow,
+  isStatusUpToDate,
   readInPlaceState,
 } from './facts/in-place-state.ts';
 export {
@@ -37,14 +37,14 @@ export {
   type NeedUpgradeReason,
   needUpgradeOf,
 } from './facts/need-upgrade.ts';
-export { IMAGE_AGENT, toNodeView } from './facts/node.ts';
+export { IMAGE_AGENT, toNodeInfo } from './facts/node.ts';
 export { controllerOf, type Owner } from './facts/owner.ts';
 export { toPodFacts } from './facts/pod.ts';
-export { imageReasons } from './facts/pod-trouble.ts';
+export { imagePullReasons } from './facts/pod-trouble.ts';
 export { isPreparing, LIFECYCLE_STATE, PREPARING } from './facts/preparing.ts';
 export { recordedTemplate, templateDigest } from './facts/template.ts';
 export { toTimestamp } from './facts/timestamps.ts';
-export type { NodeFacts, NodeView, PodFacts, Taint } from './facts/types.ts';
+export type { NodeFacts, NodeInfo, PodFacts, Taint } from './facts/types.ts';
 export { createLedger, type Ledger, type Tally } from './ledger/ledger.ts';
 export { type RestoredRollout, restore, type SavedRollout, save } from './ledger/persist.ts';
 export { newState, type RolloutState, type TargetRevision } from './ledger/state.ts';
@@ -54,12 +54,11 @@ export {
   type IntOrPercent,
   parseIntOrPercent,
   percent,
-  resolve,
+  scaledValue,
 } from './policy/int-or-percent.ts';
 export {
   annotation,
   formatPolicyError,
-  judgePolicy,
   type OtaTerms,
   type ParsedPolicy,
   type Policy,
@@ -70,36 +69,37 @@ export {
   readOtaTerms,
   readStrategy,
   surges,
+  validatedPolicy,
 } from './policy/policy.ts';
 export { readTerms, type Terms } from './policy/terms.ts';
-export { CLOCKS_APART_MS } from './record/clock-skew.ts';
-export { ACKNOWLEDGED_WITHIN_MS, type ImageStand } from './record/images.ts';
+export { MAX_CLOCK_SKEW_MS } from './record/clock-skew.ts';
+export { AGENT_ACK_TIMEOUT_MS, type ImageState } from './record/images.ts';
 export { type Cause, causesOf, type Phase, phases } from './record/phase.ts';
 export {
-  type Act,
-  type ActKind,
-  isOutOfDate,
+  isStale,
   livePod,
-  mayBeUnderWay,
+  mayHaveStarted,
   type NodeRecord,
-  newAct,
+  type NodeUpdate,
+  newUpdate,
+  type UpdateKind,
 } from './record/record.ts';
-export { NOT_OBSERVED, restsOn } from './report/conditions.ts';
-export { type Explanation, explain, explainHold, hazards } from './report/explain.ts';
+export { idleReason, TEMPLATE_NOT_OBSERVED } from './report/conditions.ts';
+export { type Explanation, explain, explainHold, policyWarnings } from './report/explain.ts';
 export { statusOf, type WrittenStatus } from './report/status.ts';
 export {
-  type DaemonNeeds,
-  daemonNeeds,
   daemonTolerations,
   isEligible,
-  placement,
+  nodeShouldRunDaemonPod,
+  type SchedulingConstraints,
+  schedulingConstraints,
   whyNotEligible,
 } from './selectors/eligibility.ts';
 export {
   formatSelector,
   fromLabelSelector,
   matches,
-  nothing,
   parseSelector,
   type Selector,
+  selectNothing,
 } from './selectors/selector.ts';

@@ -2,7 +2,6 @@ import {
   count,
   fromLabelSelector,
   type IntOrPercent,
-  judgePolicy,
   type ParsedPolicy,
   type Policy,
   type PolicyError,
@@ -10,6 +9,7 @@ import {
   parseIntOrPercent,
   readStrategy,
   readTerms,
+  validatedPolicy,
 } from '../../rollout/index.ts';
 import type { AdvancedDaemonSetSpec, IntOrPercentValue, RollingUpdate } from './types.ts';
 
@@ -29,8 +29,8 @@ const words: PolicyWords = {
   nodeSelector: rollingField('selector'),
   unpause: `Set ${rollingField('paused')} to false.`,
   automate: 'To update the nodes from here, set spec.updateStrategy.type to RollingUpdate.',
-  maker: 'manager',
-  makersProgram: 'edgeset-manager',
+  podController: 'manager',
+  podControllerProgram: 'edgeset-manager',
 };
 
 /** Where new pods come beside old ones, another field says how many. */
@@ -111,5 +111,5 @@ export const parseAdvancedPolicy = (
       ...(owners && { automate: automateFor(chosen.field, type) }),
     },
   };
-  return judgePolicy(policy, errors, warnings);
+  return validatedPolicy(policy, errors, warnings);
 };

@@ -1,5 +1,5 @@
 import type { Container, ContainerStatus, Pod } from 'kubernetes-types/core/v1.d.ts';
-import { type ContainerMark, isStatusOfNow } from '../../rollout/index.ts';
+import { type ContainerSnapshot, isStatusUpToDate } from '../../rollout/index.ts';
 import { updatableContainers } from './plan.ts';
 
 const statusesOf = ({ status }: Pod): readonly ContainerStatus[] => [
@@ -10,7 +10,7 @@ const statusesOf = ({ status }: Pod): readonly ContainerStatus[] => [
 export const statusOf = (pod: Pod, container: string): ContainerStatus | undefined =>
   statusesOf(pod).find(({ name }) => name === container);
 
-export const markOf = (pod: Pod, container: string): ContainerMark => {
+export const markOf = (pod: Pod, container: string): ContainerSnapshot => {
   const status = statusOf(pod, container);
   return {
     imageID: status?.imageID ?? '',
@@ -23,9 +23,9 @@ export const markOf = (pod: Pod, container: string): ContainerMark => {
  * Whether a container runs that is not the one of before. The ID of the image says nothing: a tag that was moved, or two
  * names of one image, leave it as it was. OpenKruise's marks have nothing else, and then it must have changed.
  */
-export const hasRestarted = (pod: Pod, container: string, before: ContainerMark): boolean => {
+export const hasRestarted = (pod: Pod, container: string, before: ContainerSnapshot): boolean => {
   const now = markOf(pod, container);
-  if (isStatusOfNow(pod) === false) return false;
+  if (isStatusUpToDate(pod) === false) return false;
   if (now.startedAt === '' || now.containerID === '') return false;
   if (before.containerID === '' && before.imageID !== '') return now.imageID !== before.imageID;
   return now.containerID !== before.containerID;
@@ -35,11 +35,11 @@ export const hasRestarted = (pod: Pod, container: string, before: ContainerMark)
 const NOTICED_WITHIN_MS = 10_000;
 
 /** When a change is known to have been taken back unnoticed; Infinity where it was not taken back. */
-export const unnoticedAt = (pod: Pod, container: string, before: ContainerMark, changedAt: number): number => {
+export const unnoticedAt = (pod: Pod, container: string, before: ContainerSnapshot, changedAt: number): number => {
   const wanted = updatableContainers(pod.spec).find(({ name }) => name === container)?.image;
   const now = markOf(pod, container);
   const isSame = now.startedAt !== '' && now.containerID === before.containerID;
-  const seen = isStatusOfNow(pod);
+  const seen = isStatusUpToDate(pod);
   if (before.image === undefined || before.image !== wanted || !isSame || seen === false)
     return Number.POSITIVE_INFINITY;
   return seen ? 0 : changedAt + NOTICED_WITHIN_MS;

@@ -1,12 +1,12 @@
 import type { Container, Pod, ResourceRequirements } from 'kubernetes-types/core/v1.d.ts';
 import {
-  type ContainerMark,
+  type ContainerSnapshot,
   gate,
   gateCondition,
   hasGate,
   IN_PLACE_STATE,
   type InPlaceState,
-  isStatusOfNow,
+  isStatusUpToDate,
   readInPlaceState,
   toTimestamp,
 } from '../../rollout/index.ts';
@@ -78,7 +78,7 @@ const marks = (pod: Pod, names: readonly string[]): InPlaceState['lastContainerS
   );
 
 /** When the container is known to be what it was changed to; a time that is past once it is. */
-const settledAt = (pod: Pod, state: InPlaceState, name: string, mark: ContainerMark): number =>
+const settledAt = (pod: Pod, state: InPlaceState, name: string, mark: ContainerSnapshot): number =>
   hasRestarted(pod, name, mark) ? 0 : unnoticedAt(pod, name, mark, Date.parse(state.updateTimestamp));
 
 /** What an earlier change has left to do on the pod: its containers that have not started anew, and those it did not come to. */
@@ -174,7 +174,7 @@ const resizing = (pod: Pod) => pod.status?.conditions?.find(({ type }) => type =
  * old ones. A kubelet that says which generation it has seen is believed.
  */
 const isBehind = (pod: Pod, wanted: InPlaceInput['resources']): boolean => {
-  const ofNow = isStatusOfNow(pod);
+  const ofNow = isStatusUpToDate(pod);
   if (ofNow !== undefined) return !ofNow;
   return Object.entries(wanted).some(([name, resources]) => {
     const status = statusOf(pod, name);

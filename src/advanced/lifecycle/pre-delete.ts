@@ -1,11 +1,11 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import {
-  CLOCKS_APART_MS,
   gate,
   gateCondition,
   hasGate,
   isPreparing,
   LIFECYCLE_STATE,
+  MAX_CLOCK_SKEW_MS,
   PREPARING,
   toTimestamp,
 } from '../../rollout/index.ts';
@@ -78,7 +78,7 @@ export const nextDeleteStep = ({ pod, hook, timeoutMs, seenSince, now }: PreDele
   const since = Date.parse(pod.metadata?.annotations?.[LIFECYCLE_TIMESTAMP] ?? '');
   const began = Number.isNaN(since) ? Date.parse(pod.metadata?.creationTimestamp ?? '') || 0 : since;
   // Written by another machine's clock it may be wrong: then the user's controller gets more time rather than less.
-  const until = Math.min(seenSince, began + CLOCKS_APART_MS) + timeoutMs;
+  const until = Math.min(seenSince, began + MAX_CLOCK_SKEW_MS) + timeoutMs;
   return now >= until ? { kind: 'delete', overdue: true } : { kind: 'wait', holders, until };
 };
 

@@ -1,5 +1,5 @@
 import type { PodWrites, ReconcilerContext, WritePod } from '../../controller/index.ts';
-import { resolve } from '../../rollout/index.ts';
+import { scaledValue } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import type { CachedPod } from '../podcontrol/cached-pod.ts';
 
@@ -8,7 +8,7 @@ const AGAIN_MS = 250;
 
 /** `burstReplicas` of a DaemonSet that is for so many nodes: at least 1. */
 export const burstOf = ({ burst }: Pick<AdvancedView, 'burst'>, desired: number): number =>
-  Math.max(1, resolve(burst, desired, 'up'));
+  Math.max(1, scaledValue(burst, desired, 'up'));
 
 type Needs = Pick<ReconcilerContext<AdvancedView, CachedPod>, 'env' | 'view' | 'ledger'>;
 

@@ -1,5 +1,5 @@
 import type { ManageInput, ReconcilerContext } from '../../controller/index.ts';
-import { placement as placementOn, resolve } from '../../rollout/index.ts';
+import { nodeShouldRunDaemonPod as placementOn, scaledValue } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import type { CachedPod } from '../podcontrol/cached-pod.ts';
 import type { PodUpdates } from '../podcontrol/pod-updates.ts';
@@ -60,7 +60,7 @@ export const createNodeSync = (options: NodeSyncOptions) => {
       bound: facts.unbound !== true,
       createdAt: facts.createdAt,
       terminating: facts.terminating,
-      removing: facts.leaving === true || going.has(facts.uid),
+      removing: facts.preparingDelete === true || going.has(facts.uid),
       finished: facts.finished,
       revision: facts.revision,
     };
@@ -73,7 +73,7 @@ export const createNodeSync = (options: NodeSyncOptions) => {
 
   /** A surge that was begun is brought to its end, unless the scheduler says that it cannot be. */
   const isStillSurging = (name: string): boolean =>
-    ledger.get(name)?.act?.kind === 'surge' &&
+    ledger.get(name)?.update?.kind === 'surge' &&
     dirtyNodes.podsOn(name).every(({ facts }) => !facts.unbound || facts.detail === '');
 
   /** Nodes that may have an old and a new pod at once. */
@@ -99,12 +99,12 @@ export const createNodeSync = (options: NodeSyncOptions) => {
       others.leaving -= share.leaving;
       others.carrying -= share.carrying;
     }
-    const most = view.progressive ? desired - resolve(partition, desired, 'down') : NEVER;
+    const most = view.progressive ? desired - scaledValue(partition, desired, 'down') : NEVER;
     const burst = burstOf(view, desired);
     return {
       mostCreated: Math.max(0, burst - creator.inFlight()),
       mostRemoved: burst - going.size,
-      maxLeaving: Math.max(0, Math.max(1, resolve(maxUnavailable, desired, 'up')) - others.leaving),
+      maxLeaving: Math.max(0, Math.max(1, scaledValue(maxUnavailable, desired, 'up')) - others.leaving),
       mostUpdated: most - others.carrying - creator.inFlight(),
     };
   };

@@ -97,7 +97,12 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
   const shown = (version: string, { open = true, ready = true, revision = 'h1' } = {}): void => {
     const kept: CachedPod = {
       ownership: 'ours',
-      facts: facts(version, { revision, gated: true, ready: open && ready, ...(!open && { changing: true }) }),
+      facts: facts(version, {
+        revision,
+        hasInPlaceGate: true,
+        ready: open && ready,
+        ...(!open && { updatingInPlace: true }),
+      }),
       pod: objectOf(version, revision, open, ready),
     };
     pods.set('edge/app-n1', kept);
@@ -116,7 +121,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 describe('a change in place', () => {
   it('takes the pod out of service, and changes it once the kubelet has answered that', async () => {
     const { deeds, written, bodies, answers, facts, act, ledger, shown } = prepare();
-    const shut = facts('11', { changing: true, ready: false });
+    const shut = facts('11', { updatingInPlace: true, ready: false });
     answers.push(done(shut));
     let outcome: WriteOutcome | undefined;
     const first = deeds.acts.change?.('n1', act, signal).then((came) => (outcome = came));
@@ -124,7 +129,7 @@ describe('a change in place', () => {
     shown('11', { open: false });
     await settled();
     assert.equal(outcome, undefined, 'the kubelet has said nothing yet');
-    assert.equal(ledger.get('n1')?.pods[0]?.facts.changing, true, 'known to be out of service in between');
+    assert.equal(ledger.get('n1')?.pods[0]?.facts.updatingInPlace, true, 'known to be out of service in between');
     shown('12', { open: false, ready: false });
     await first;
     assert.deepEqual(outcome, { kind: 'changed', pod: shut });
@@ -144,7 +149,7 @@ describe('a change in place', () => {
 
   it('does not wait for long for a kubelet that does not answer, nor for the end of what is not led any more', async () => {
     const { clock, deeds, answers, facts, act, shown } = prepare();
-    const shut = facts('11', { changing: true, ready: false });
+    const shut = facts('11', { updatingInPlace: true, ready: false });
     const term = new AbortController();
     for (const end of [() => clock.advance(1_000), () => Promise.resolve(term.abort())]) {
       shown('10');
@@ -159,7 +164,7 @@ describe('a change in place', () => {
 
   it('waits for no answer about a pod that was not ready before', async () => {
     const { deeds, answers, facts, act, shown } = prepare();
-    const shut = facts('11', { changing: true, ready: false });
+    const shut = facts('11', { updatingInPlace: true, ready: false });
     shown('10', { ready: false });
     answers.push(done(shut));
     assert.deepEqual(await deeds.acts.change?.('n1', act, signal), { kind: 'changed', pod: shut });
@@ -167,7 +172,7 @@ describe('a change in place', () => {
 
   it('that has to wait between its writes is decided anew, and goes on when its grace period is over', async () => {
     const { clock, deeds, written, answers, facts, act, shown } = prepare({ graceSeconds: 5 });
-    const shut = facts('11', { changing: true, ready: false });
+    const shut = facts('11', { updatingInPlace: true, ready: false });
     answers.push(done(shut));
     const outcomeOfFirst = deeds.acts.change?.('n1', act, signal);
     await settled();

@@ -1,5 +1,5 @@
 import type { ReconcilerContext, WriteOutcome } from '../../controller/index.ts';
-import { isOutOfDate } from '../../rollout/index.ts';
+import { isStale } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { cancelDelete } from '../lifecycle/pre-delete.ts';
 import type { CurrentRevision } from '../revisions/sync-history.ts';
@@ -37,8 +37,8 @@ export const createPodSync = ({ env, ledger, events, updates, writer }: PodSyncO
    */
   const destinationOf = ({ facts }: CachedPod, known: CurrentRevision): Destination | undefined => {
     const record = ledger.get(facts.node);
-    const behind = record !== undefined && isOutOfDate(record, { facts });
-    return facts.changing && !behind ? { revision: facts.revision, known } : undefined;
+    const behind = record !== undefined && isStale(record, { facts });
+    return facts.updatingInPlace && !behind ? { revision: facts.revision, known } : undefined;
   };
 
   const inPlace = (kept: CachedPod, known: CurrentRevision): Need | undefined => {
@@ -61,8 +61,8 @@ export const createPodSync = ({ env, ledger, events, updates, writer }: PodSyncO
   /** The rollout is about to take it away: in an act that is not carried out yet, or as the old one of two. */
   const isOnItsWayOut = ({ facts }: CachedPod): boolean => {
     const record = ledger.get(facts.node);
-    const { act } = record ?? {};
-    return (act?.podUid === facts.uid && act.stage !== 'done') || record?.view.retire?.uid === facts.uid;
+    const { update } = record ?? {};
+    return (update?.podUid === facts.uid && update.stage !== 'done') || record?.status.surgedOutPod?.uid === facts.uid;
   };
 
   const needOf = (

@@ -1,4 +1,4 @@
-import { isEligible, type NodeView, type PodFacts } from '../../rollout/index.ts';
+import { isEligible, type NodeInfo, type PodFacts } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 
 /** What one node adds to the numbers of the DaemonSet's status; sums of it are what placement keeps to. */
@@ -39,7 +39,7 @@ const first = (pods: readonly PodFacts[]): PodFacts | undefined =>
  */
 export const countNode = (
   view: AdvancedView,
-  node: NodeView | undefined,
+  node: NodeInfo | undefined,
   pods: readonly PodFacts[],
   hash: string | undefined,
   readySinceOf: (uid: string) => number | undefined,

@@ -1,6 +1,6 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { controllerOf, type DaemonRollout, NOT_OBSERVED } from '../../rollout/index.ts';
+import { controllerOf, type DaemonRollout, TEMPLATE_NOT_OBSERVED } from '../../rollout/index.ts';
 import {
   type Announcement,
   announcementOf,
@@ -62,7 +62,7 @@ export const isTargetOf = (daemonSet: DaemonSet, rollout: DaemonRollout | undefi
   const { generation = 0 } = daemonSet.metadata ?? {};
   const { observedGeneration, target, conditions = [] } = rollout?.status ?? {};
   const isObserved = (daemonSet.status?.observedGeneration ?? 0) >= generation && observedGeneration === generation;
-  return isObserved && target?.hash === revision && !conditions.some(({ reason }) => reason === NOT_OBSERVED);
+  return isObserved && target?.hash === revision && !conditions.some(({ reason }) => reason === TEMPLATE_NOT_OBSERVED);
 };
 
 /** What the pod's DaemonSet and its rollout say; `terms` undefined for a DaemonSet that is gone. */

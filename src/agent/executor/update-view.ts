@@ -52,7 +52,7 @@ const progressOf = (tracked: TrackedUpdate, toRevision: string): Told => {
     return told('updating', 'WaitingForPod', 'The old version has stopped; the new one has not begun to start yet.');
   if (isTerminating(pod)) return told('updating', 'Stopping', 'The old version is stopping.');
   if (record.running.revision === toRevision) return told('updating', 'Starting', 'The new version is starting.');
-  if (toPodFacts(pod)?.leaving) return told('updating', 'Preparing', 'The old version is preparing to stop.');
+  if (toPodFacts(pod)?.preparingDelete) return told('updating', 'Preparing', 'The old version is preparing to stop.');
   if (record.announced.need === 'halted') return told('halted', 'Halted', HALTED);
   if (record.announced.need === 'withheld')
     return told('updating', record.announced.reason, 'The update was approved; it is held back for now.');

@@ -192,7 +192,7 @@ export const createWitness = (client: KubeClient, env: Env, subject: Subject): W
         const reading = await kind.read({ client: cached, clock: env.clock, namespace, name });
         if (!reading) return { ...emptyScene, nodes: bare, events: told };
         const { ledger, decision } = reading;
-        const cells = bare.map((cell) => ({ ...cell, phase: ledger.get(cell.name)?.view.phase }));
+        const cells = bare.map((cell) => ({ ...cell, phase: ledger.get(cell.name)?.status.phase }));
         const { budget, usage, hold } = decision.summary;
         return {
           nodes: cells,

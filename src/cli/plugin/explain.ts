@@ -4,9 +4,9 @@ import {
   type Explanation,
   explain,
   explainHold,
-  hazards,
   phases,
-  toNodeView,
+  policyWarnings,
+  toNodeInfo,
   whyNotEligible,
 } from '../../rollout/index.ts';
 import type { ExplainFlags } from '../commands.ts';
@@ -43,7 +43,7 @@ const ownStory: ReadonlySet<string> = new Set([
 
 const notesOf = (reading: Reading): string[] => [
   ...managerNotes(reading),
-  ...hazards(reading.view.policy.policy, DETECTION_LAG_MS),
+  ...policyWarnings(reading.view.policy.policy, DETECTION_LAG_MS),
 ];
 
 /** Each cause with the first of its nodes, in the order of phases; what holds the rollout, and notes, before them. */
@@ -59,7 +59,7 @@ export const renderRollout = (reading: Reading, now: number): string => {
     complete
       ? 'Nothing is left to do.'
       : joinSentences(
-          owned ? `${tally.asked} of their owners ${tally.asked === 1 ? 'is' : 'are'} asked.` : '',
+          owned ? `${tally.ownersAsked} of their owners ${tally.ownersAsked === 1 ? 'is' : 'are'} asked.` : '',
           !owned || byApproval ? `${usage.occupied} of ${budget} slots of the budget are in use.` : '',
         ),
   ];
@@ -68,11 +68,11 @@ export const renderRollout = (reading: Reading, now: number): string => {
     lines.push(joinSentences(`${what}.`, remedy));
   }
   for (const note of notesOf(reading)) lines.push(`Note: ${note}`);
-  const records = [...ledger.records()].filter((record) => record.view.phase !== undefined);
-  const byCause = Map.groupBy(records, (record) => record.view.cause);
+  const records = [...ledger.records()].filter((record) => record.status.phase !== undefined);
+  const byCause = Map.groupBy(records, (record) => record.status.cause);
   for (const phase of phases)
     for (const [cause, group] of byCause) {
-      if (group[0]?.view.phase !== phase || !cause) continue;
+      if (group[0]?.status.phase !== phase || !cause) continue;
       const sorted = group.toSorted((a, b) => (a.name < b.name ? -1 : 1));
       const names = sorted.map((record) => record.name);
       lines.push('', `${phase} (${cause}): ${firstOf(names, NODES_PER_CAUSE)}`);
@@ -98,9 +98,9 @@ export const explainNode = async (
   const now = env.clock.now();
   if (record?.node) {
     const told = explain(record, view.policy.policy, decision.summary.hold, now);
-    const { act } = record;
-    if (told.cause !== 'reserved' || !act || now - act.at < SLOW_ACT_MS) return told;
-    const remedy = `Its slot has been reserved for ${Math.round((now - act.at) / 1000)} s: see whether the manager runs, and Events ${kind.failureEvents} of the DaemonSet.`;
+    const { update } = record;
+    if (told.cause !== 'reserved' || !update || now - update.at < SLOW_ACT_MS) return told;
+    const remedy = `Its slot has been reserved for ${Math.round((now - update.at) / 1000)} s: see whether the manager runs, and Events ${kind.failureEvents} of the DaemonSet.`;
     return { ...told, remedy };
   }
   const outside = (what: string, remedy = ''): Explanation => ({
@@ -112,7 +112,7 @@ export const explainNode = async (
     lookedAtAgain: undefined,
   });
   try {
-    const node = toNodeView(await client.get(nodeResource, { name }));
+    const node = toNodeInfo(await client.get(nodeResource, { name }));
     return outside(
       whyNotEligible(view.needs, node) ?? `${name} has only just become a node of this DaemonSet.`,
       'It is no part of the rollout.',

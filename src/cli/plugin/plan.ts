@@ -28,7 +28,7 @@ const wills = {
 const toStep = (action: Action, { ledger }: Reading): string => {
   switch (action.type) {
     case 'reserve':
-      return `${wills[action.kind ?? 'delete'](action.node)} (${ledger.get(action.node)?.view.phase ?? 'unknown'})`;
+      return `${wills[action.kind ?? 'delete'](action.node)} (${ledger.get(action.node)?.status.phase ?? 'unknown'})`;
     case 'delete':
       return `delete the pod on ${action.node}, whose slot is reserved`;
     case 'change':
@@ -63,7 +63,7 @@ const isForOwners = ({ policy }: Reading['ledger']): boolean => policy.strategy 
 
 /** With the strategy ota: who decides, by name. */
 const ownersAsked = (ledger: Reading['ledger']): string => {
-  const records = ledger.records().filter(({ view }) => view.asked);
+  const records = ledger.records().filter(({ status }) => status.asked);
   const asked = Array.from(records, ({ name }) => name).toSorted();
   return asked.length > 0 ? `Owners asked (${asked.length}): ${firstOf(asked, LONGEST_LIST)}.` : 'No owner is asked.';
 };

@@ -1,6 +1,12 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { daemonSets } from '../../resources/index.ts';
-import { daemonNeeds, formatSelector, fromLabelSelector, type PodFacts, parsePolicy } from '../../rollout/index.ts';
+import {
+  formatSelector,
+  fromLabelSelector,
+  type PodFacts,
+  parsePolicy,
+  schedulingConstraints,
+} from '../../rollout/index.ts';
 import { type DaemonSetRef, type DaemonSetView, type Kind, ownedPodFacts } from '../kind.ts';
 import { newestRevision } from '../revisions.ts';
 
@@ -13,7 +19,7 @@ export const testKind: Kind<DaemonSet, DaemonSetView, PodFacts> = {
     const selector = fromLabelSelector(spec?.selector ?? {});
     if (policy.kind === 'off' || !selector.ok) return undefined;
     const podSelector = formatSelector(selector.selector);
-    const needs = daemonNeeds(spec?.template.spec ?? { containers: [] });
+    const needs = schedulingConstraints(spec?.template.spec ?? { containers: [] });
     return { uid, namespace, name, resourceVersion, generation, needs, podSelector, policy };
   },
   rolloutName: (daemonSet) => `${daemonSet}.test`,

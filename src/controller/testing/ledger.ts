@@ -30,7 +30,7 @@ export const createTestLedger = (clock: Clock, nodes: readonly string[]): Ledger
     ledger.setNode({ name, ready: true, readyChangedAt: 0, eligible: true, selected: true, zone: '' }, now);
     ledger.setPod(podFacts(name, 'h1'), now);
   }
-  ledger.firstSightOver();
+  ledger.finishInitialSync();
   ledger.setTarget({ name: 'app-1', hash: 'h1', number: 1 }, now);
   ledger.setTarget({ name: 'app-2', hash: 'h2', number: 2 }, now);
   ledger.tick(now);

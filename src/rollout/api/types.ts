@@ -1,6 +1,6 @@
 import type { Condition, ListMeta, ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import type { Phase } from '../record/phase.ts';
-import type { ActKind } from '../record/record.ts';
+import type { UpdateKind } from '../record/record.ts';
 
 /** Where the API serves DaemonRollouts. */
 export const daemonRolloutApi = {
@@ -96,7 +96,7 @@ export interface DaemonRolloutStatus {
 export interface DaemonRolloutReservation {
   node: string;
   /** Absent: the pod is deleted. */
-  kind?: ActKind;
+  kind?: UpdateKind;
   /** Needed until the act has been carried out. */
   podName?: string;
   podUID: string;
@@ -109,5 +109,5 @@ export interface DaemonRolloutReservation {
   at: string;
   carriedOut: boolean;
   /** The act of an older rollout that this one repairs, in that one's slot. */
-  repairs?: { kind?: ActKind; podUID?: string; rollout: number; at: string };
+  repairs?: { kind?: UpdateKind; podUID?: string; rollout: number; at: string };
 }

@@ -1,6 +1,6 @@
 import { daemonRolloutLimits } from '../api/types.ts';
 import type { Tally } from '../ledger/tally.ts';
-import { resolve } from '../policy/int-or-percent.ts';
+import { scaledValue } from '../policy/int-or-percent.ts';
 import { type Policy, surges } from '../policy/policy.ts';
 
 /** Every act in flight is a reservation in the DaemonRollout, whose size is bounded whatever the fleet's. */
@@ -12,7 +12,7 @@ export const budgetOf = (policy: Policy, tally: Readonly<Tally>): number => {
   const share = surges(policy) ? maxSurge : maxUnavailable;
   if (share.value === 0) return 0;
   const total = percentOf === 'desired' ? tally.eligible : tally.settled;
-  return Math.min(MOST_IN_FLIGHT, Math.max(1, resolve(share, total, 'up')));
+  return Math.min(MOST_IN_FLIGHT, Math.max(1, scaledValue(share, total, 'up')));
 };
 
 /** What of the budget is in use, as a decision counts it on while it gives slots away. */

@@ -176,7 +176,10 @@ describe('holds', () => {
     ['owner', (bench) => bench.policy({ strategy: 'ota' })],
     ['unobserved', (bench) => bench.hold({ kind: 'unobserved' })],
     ['invalid', (bench) => bench.hold({ kind: 'invalid', errors: [] })],
-    ['halted', (bench) => bench.ledger.amend({ halted: { at: 0, reason: 'Failures', nodes: ['x'] } }, bench.now())],
+    [
+      'halted',
+      (bench) => bench.ledger.patchState({ halted: { at: 0, reason: 'Failures', nodes: ['x'] } }, bench.now()),
+    ],
     [
       'waiting',
       (bench) => {
@@ -248,7 +251,7 @@ describe('an act whose fate is open', () => {
   it('is done once its pod is gone, and holds its slot until the new one is available', () => {
     const bench = settle('unsure');
     bench.gone('n0');
-    assert.equal(bench.ledger.get('n0')?.act?.stage, 'done');
+    assert.equal(bench.ledger.get('n0')?.update?.stage, 'done');
     assert.deepEqual(bench.decide().actions, []);
     bench.start('n0', 'b');
     assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
@@ -316,7 +319,7 @@ describe('a pod that is prepared for its end', () => {
   const prepared = (): Workbench => {
     const bench = benchAt(3, { maxUnavailable: count(1) });
     bench.reserve('n0');
-    bench.change('n0', { leaving: true });
+    bench.change('n0', { preparingDelete: true });
     return bench;
   };
   it('is down, in its slot, and reserved anew and deleted when that is possible', () => {
@@ -336,13 +339,13 @@ describe('a pod that is prepared for its end', () => {
     assert.equal(bench.phase('n0'), 'updating/preparing');
     bench.policy({ paused: false });
     assert.deepEqual(types(bench), [], 'it counts as down, and is none to be acted on');
-    bench.change('n0', { leaving: false });
+    bench.change('n0', { preparingDelete: false });
     assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
   });
   it('is no failure of a revision, however long it takes', () => {
     const bench = benchAt(1, { progressDeadlineMs: 1_000 });
     bench.update('b', 'n0');
-    bench.change('n0', { leaving: true });
+    bench.change('n0', { preparingDelete: true });
     bench.pass(60_000);
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.onlineFailures], ['updating/preparing', 0]);
   });

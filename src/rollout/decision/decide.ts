@@ -2,8 +2,8 @@ import type { PodFacts } from '../facts/types.ts';
 import { type Breaker, breakerOf } from '../ledger/breaker.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Halt } from '../ledger/state.ts';
-import { actsHere, type Policy, surges } from '../policy/policy.ts';
-import { type ActKind, isShut, livePod, mayBeUnderWay, type NodeRecord } from '../record/record.ts';
+import { managerReplacesPods, type Policy, surges } from '../policy/policy.ts';
+import { isOutOfService, livePod, mayHaveStarted, type NodeRecord, type UpdateKind } from '../record/record.ts';
 import { budgetOf, roomForBroken, roomForHealthy, type Usage } from './budget.ts';
 import type { Hold, OutsideHold } from './hold.ts';
 import { imageActions } from './image-actions.ts';
@@ -14,7 +14,7 @@ import { imageActions } from './image-actions.ts';
  * of the first write to it; `release` gives a slot back, after a write of our own to the pod where another process may still carry it out (`fence`).
  */
 export type Action =
-  | { type: 'reserve'; node: string; pod: PodFacts; kind?: ActKind }
+  | { type: 'reserve'; node: string; pod: PodFacts; kind?: UpdateKind }
   | { type: 'delete'; node: string }
   | { type: 'change'; node: string }
   | { type: 'surge'; node: string }
@@ -73,44 +73,45 @@ const holdOf = (
   if (policy.strategy === 'manual') return { kind: 'manual' };
   if (policy.paused) return { kind: 'paused' };
   if (state.halted) return { kind: 'halted', halt: state.halted };
-  if (budget === 0 && actsHere(policy)) return { kind: 'frozen' };
+  if (budget === 0 && managerReplacesPods(policy)) return { kind: 'frozen' };
   if (breaker.open) return { kind: 'waiting', breaker };
   return policy.strategy === 'ota' ? ownerDecides(policy) : undefined;
 };
 
 /** Is, or was about to be, its pod made anew because a change in place did not come to its end? */
-const isMadeAnew = ({ state }: Ledger, record: NodeRecord): boolean => {
-  const { act, view } = record;
+const isRecreated = ({ state }: Ledger, record: NodeRecord): boolean => {
+  const { update, status } = record;
   const pod = livePod(record)?.facts;
   const works = pod?.ready && pod.revision === state.target?.hash;
-  const reserved = act !== undefined && act.stage !== 'done';
-  const anew = reserved && act.repairs?.kind === 'in-place' && act.repairs.rollout === state.rollout;
-  return view.down && !works && (view.overdue || anew);
+  const reserved = update !== undefined && update.stage !== 'done';
+  const anew = reserved && update.repairs?.kind === 'in-place' && update.repairs.rollout === state.rollout;
+  return status.down && !works && (status.overdue || anew);
 };
 
 /** May this node's old pod be replaced, slots aside? Asked when a slot is reserved and again right before the act. */
-export const mayAct = (ledger: Ledger, record: NodeRecord): boolean => {
-  const { node, view } = record;
+export const mayUpdate = (ledger: Ledger, record: NodeRecord): boolean => {
+  const { node, status } = record;
   const { policy, state } = ledger;
   const pod = livePod(record);
-  if (!node || view.phase === undefined || !view.settled || !node.selected || view.asked) return false;
+  if (!node || status.phase === undefined || !status.settled || !node.selected || status.asked) return false;
   // Beside a pod that is still going the controller of the pods would create no new one.
   if (!pod || (record.pods.length !== 1 && !surges(policy))) return false;
-  if (isMadeAnew(ledger, record)) return true;
+  if (isRecreated(ledger, record)) return true;
   const targetHash = state.target?.hash;
-  return record.member && pod.facts.revision !== targetHash && !view.awaitsImages;
+  return record.partitionAllows && pod.facts.revision !== targetHash && !status.waitsForImages;
 };
 
 /** How a node's pod is to be replaced; undefined: by deleting it. */
-const kindFor = (ledger: Ledger, record: NodeRecord, pod: PodFacts): ActKind | undefined => {
+const updateKindFor = (ledger: Ledger, record: NodeRecord, pod: PodFacts): UpdateKind | undefined => {
   const { policy, state } = ledger;
   if (surges(policy)) return 'surge';
-  const fits = pod.gated && !pod.leaving && !pod.finished && state.target?.inPlaceFrom?.has(pod.revision);
-  return policy.inPlace && fits && !isMadeAnew(ledger, record) ? 'in-place' : undefined;
+  const fits =
+    pod.hasInPlaceGate && !pod.preparingDelete && !pod.finished && state.target?.inPlaceFrom?.has(pod.revision);
+  return policy.inPlace && fits && !isRecreated(ledger, record) ? 'in-place' : undefined;
 };
 
 const reservation = (ledger: Ledger, record: NodeRecord, pod: PodFacts): Action => {
-  const kind = kindFor(ledger, record, pod);
+  const kind = updateKindFor(ledger, record, pod);
   return { type: 'reserve', node: record.name, pod, ...(kind && { kind }) };
 };
 
@@ -118,7 +119,7 @@ const isComplete = ({ state, tally }: Ledger): boolean =>
   state.target !== undefined && tally.phases.updated === tally.online && tally.inFlight === 0;
 
 /** Changes of the rollout as a whole; at most one a decision, so that each is decided on what the one before left. */
-const turningPoint = (ledger: Ledger, breaker: Breaker, complete: boolean, now: number): Action | undefined => {
+const transitionOf = (ledger: Ledger, breaker: Breaker, complete: boolean, now: number): Action | undefined => {
   const { policy, state } = ledger;
   const { target, halted, lastComplete } = state;
   if (!target) return undefined;
@@ -140,52 +141,58 @@ const turningPoint = (ledger: Ledger, breaker: Breaker, complete: boolean, now: 
 
 const byName = (a: NodeRecord, b: NodeRecord): number => (a.name < b.name ? -1 : 1);
 
-const deeds = { delete: 'delete', 'in-place': 'change', surge: 'surge' } as const;
+const actionTypes = { delete: 'delete', 'in-place': 'change', surge: 'surge' } as const;
 
 /** What becomes of acts whose slot is reserved and that were not seen to be carried out. */
-const settleOpenActs = (ledger: Ledger, mayBegin: boolean, budget: number, usage: Usage, now: number): Action[] => {
+const settleUnconfirmed = (ledger: Ledger, mayBegin: boolean, budget: number, usage: Usage, now: number): Action[] => {
   const actions: Action[] = [];
-  for (const record of [...ledger.openActs()].toSorted(byName)) {
-    const { act } = record;
-    if (!act || act.stage === 'sending') continue;
+  for (const record of [...ledger.unconfirmed()].toSorted(byName)) {
+    const { update } = record;
+    if (!update || update.stage === 'sending') continue;
     const pod = livePod(record)?.facts;
-    const { down, inFlight, trying } = record.view;
+    const { down, inFlight, trying } = record.status;
     const others: Usage = {
       inFlight: usage.inFlight - (inFlight ? 1 : 0),
       trying: usage.trying - (trying ? 1 : 0),
       occupied: usage.occupied - (inFlight || down ? 1 : 0),
     };
     const room = down
-      ? roomForBroken(budget, others, act.repairs !== undefined && pod?.ready !== true)
+      ? roomForBroken(budget, others, update.repairs !== undefined && pod?.ready !== true)
       : roomForHealthy(budget, others, surges(ledger.policy));
     const wanted =
-      mayBegin && room && act.rollout === ledger.state.rollout && pod?.uid === act.podUid && mayAct(ledger, record);
+      mayBegin &&
+      room &&
+      update.rollout === ledger.state.rollout &&
+      pod?.uid === update.podUid &&
+      mayUpdate(ledger, record);
     if (!wanted) {
-      const fence = mayBeUnderWay(act);
+      const fence = mayHaveStarted(update);
       actions.push({ type: 'release', node: record.name, fence });
       // It holds its slot until the fence stands: only then is it certain that it was not carried out.
       if (fence) continue;
       usage.trying = others.trying;
       // The older act that it was to repair comes back, and holds the slot on; so does what was begun on the pod.
-      if (act.repairs || isShut(record)) continue;
+      if (update.repairs || isOutOfService(record)) continue;
       usage.inFlight = others.inFlight;
       if (!down) usage.occupied = others.occupied;
     } else if (now < (record.refused?.until ?? now)) {
       // Neither repeated nor taken back before its back-off ends: the view may not show yet what became of it.
-    } else if (pod.resourceVersion !== act.podResourceVersion || kindFor(ledger, record, pod) !== act.kind)
+    } else if (pod.resourceVersion !== update.podResourceVersion || updateKindFor(ledger, record, pod) !== update.kind)
       actions.push(reservation(ledger, record, pod));
-    else actions.push({ type: deeds[act.kind ?? 'delete'], node: record.name });
+    else actions.push({ type: actionTypes[update.kind ?? 'delete'], node: record.name });
   }
   return actions;
 };
 
-const retirements = (ledger: Ledger): Action[] =>
-  [...ledger.retiring()]
+const surgedOutDeletions = (ledger: Ledger): Action[] =>
+  [...ledger.withSurgedOutPod()]
     .toSorted(byName)
-    .flatMap(({ name, view }): Action[] => (view.retire ? [{ type: 'retire', node: name, pod: view.retire }] : []));
+    .flatMap(({ name, status }): Action[] =>
+      status.surgedOutPod ? [{ type: 'retire', node: name, pod: status.surgedOutPod }] : [],
+    );
 
 /** Gives free slots away: nodes that are down already first, then healthy ones. */
-const giveSlots = (ledger: Ledger, budget: number, usage: Usage): Action[] => {
+const assignSlots = (ledger: Ledger, budget: number, usage: Usage): Action[] => {
   const actions: Action[] = [];
   const reserve = (record: NodeRecord): void => {
     const pod = livePod(record);
@@ -221,7 +228,7 @@ const giveSlots = (ledger: Ledger, budget: number, usage: Usage): Action[] => {
 export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: number): Decision => {
   const { policy, tally, state } = ledger;
   // Owners who act themselves keep to no budget, nor does a user who deletes pods.
-  const budget = actsHere(policy) ? budgetOf(policy, tally) : 0;
+  const budget = managerReplacesPods(policy) ? budgetOf(policy, tally) : 0;
   const breaker = breakerOf(policy, tally, state.acted, budget);
   const complete = outside === undefined && isComplete(ledger);
   const hold = holdOf(ledger, outside, budget, breaker);
@@ -231,13 +238,13 @@ export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: nu
 
   // What we see may be incomplete: nothing is begun, and nothing is taken back either.
   if (outside?.kind === 'unsynced') return { actions: [], wakeAt, summary };
-  const turn = outside ? undefined : turningPoint(ledger, breaker, complete, now);
+  const turn = outside ? undefined : transitionOf(ledger, breaker, complete, now);
   // What owners have agreed to goes on; the others are no candidates.
-  const held = hold !== undefined && !(hold.kind === 'owner' && actsHere(policy));
+  const held = hold !== undefined && !(hold.kind === 'owner' && managerReplacesPods(policy));
   const mayBegin = !held && turn === undefined;
-  const actions = settleOpenActs(ledger, mayBegin, budget, usage, now);
+  const actions = settleUnconfirmed(ledger, mayBegin, budget, usage, now);
   if (turn) actions.unshift(turn);
-  if (mayBegin) actions.push(...retirements(ledger), ...giveSlots(ledger, budget, usage));
+  if (mayBegin) actions.push(...surgedOutDeletions(ledger), ...assignSlots(ledger, budget, usage));
   const { size } = ledger.unannounced();
   if (!outside && size > 0) actions.push({ type: 'announce', pods: size });
   if (!outside && !turn) {

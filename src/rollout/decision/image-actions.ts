@@ -1,6 +1,6 @@
 import type { Ledger } from '../ledger/ledger.ts';
-import { resolve } from '../policy/int-or-percent.ts';
-import { type AskTurn, askTurns } from '../record/images.ts';
+import { scaledValue } from '../policy/int-or-percent.ts';
+import { type RequestPriority, requestPriorities } from '../record/images.ts';
 import type { Action } from './decide.ts';
 import type { Hold } from './hold.ts';
 
@@ -24,17 +24,17 @@ export const imageActions = (
     .toSorted((a, b) => (a.node < b.node ? -1 : 1));
   const { wanted, asked, pulling, present } = tally.images;
   if (wanted === 0 || !mayPull(hold)) return actions;
-  const least = policy.predownloadMinUpdated ? resolve(policy.predownloadMinUpdated, tally.eligible, 'up') : 0;
+  const least = policy.predownloadMinUpdated ? scaledValue(policy.predownloadMinUpdated, tally.eligible, 'up') : 0;
   const early = least - tally.phases.updated;
-  const keep = resolve(policy.partition, tally.eligible, 'down');
+  const keep = scaledValue(policy.partition, tally.eligible, 'down');
   // All are updated at once, so that nothing could be ahead of it.
   const atOnce = hold === undefined && keep === 0 && budget >= tally.online;
   // Those that wait for their images are asked all the same: else none of them could be one of the first.
-  const turns: readonly AskTurn[] = early > 0 || atOnce ? [0] : askTurns;
+  const turns: readonly RequestPriority[] = early > 0 || atOnce ? [0] : requestPriorities;
   const free = ledger.imageParallelism() - asked - pulling;
   let room = Math.min(LARGEST_WAVE, free, early > 0 ? early - asked - pulling - present : free);
   for (const turn of turns)
-    for (const { name } of ledger.images.toAsk(turn)) {
+    for (const { name } of ledger.images.toRequest(turn)) {
       if (room <= 0) return actions;
       // The update is there already.
       if (taken.has(name)) continue;

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { restore, save } from '../ledger/persist.ts';
 import { count } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
-import type { ActKind } from '../record/record.ts';
+import type { UpdateKind } from '../record/record.ts';
 import { createWorkbench, type Workbench } from '../testing/workbench.ts';
 import type { Action } from './decide.ts';
 
@@ -13,7 +13,7 @@ const kinds = (bench: Workbench) =>
   bench
     .decide()
     .actions.flatMap((action) =>
-      action.type === 'reserve' ? [[action.node, action.kind] as [string, ActKind | undefined]] : [],
+      action.type === 'reserve' ? [[action.node, action.kind] as [string, UpdateKind | undefined]] : [],
     );
 
 /** `nodes` that run `a` in pods with the gate; the target is `b`, which they can become in place. */
@@ -22,9 +22,9 @@ const gatedBench = (nodes: number, change: Partial<Policy> = {}): Workbench => {
   bench.target('a');
   for (let index = 0; index < nodes; index += 1) {
     bench.node(`n${index}`);
-    bench.pod(`n${index}`, 'a', { gated: true });
+    bench.pod(`n${index}`, 'a', { hasInPlaceGate: true });
   }
-  bench.ledger.firstSightOver();
+  bench.ledger.finishInitialSync();
   bench.pass(0);
   bench.target('b', 'a');
   return bench;
@@ -55,14 +55,14 @@ describe('a change in place', () => {
     bench.reserve('n0', { kind: 'in-place' });
     assert.deepEqual(bench.decide().actions, [{ type: 'change', node: 'n0' }]);
     bench.ledger.setStage('n0', 'sending', bench.now());
-    bench.change('n0', { changing: true, ...down });
+    bench.change('n0', { updatingInPlace: true, ...down });
     assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/reserved', []]);
     bench.change('n0', { revision: 'b' });
     assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/changing', []]);
-    assert.equal(bench.ledger.get('n0')?.act?.stage, 'done');
+    assert.equal(bench.ledger.get('n0')?.update?.stage, 'done');
     assert.deepEqual([bench.ledger.tally.down, bench.ledger.tally.inFlight, bench.ledger.tally.occupied], [1, 1, 1]);
     bench.arrived('n0');
-    assert.deepEqual([bench.phase('n0'), bench.ledger.get('n0')?.act], ['updated/current', undefined]);
+    assert.deepEqual([bench.phase('n0'), bench.ledger.get('n0')?.update], ['updated/current', undefined]);
     assert.deepEqual(kinds(bench), [['n1', 'in-place']]);
   });
 
@@ -77,7 +77,7 @@ describe('a change in place', () => {
   it('is reserved anew on the pod as it is, when it stopped between its two writes', () => {
     const bench = gatedBench(1);
     bench.reserve('n0', { kind: 'in-place', stage: 'inherited' });
-    bench.change('n0', { changing: true, ...down });
+    bench.change('n0', { updatingInPlace: true, ...down });
     assert.deepEqual(kinds(bench), [['n0', 'in-place']]);
     bench.policy({ paused: true });
     assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
@@ -91,7 +91,7 @@ describe('a change in place', () => {
     const bench = gatedBench(3);
     bench.policy({ minReadyMs: 5_000 });
     bench.reserve('n0', { kind: 'in-place' });
-    const pod = bench.change('n0', { changing: true, ...down });
+    const pod = bench.change('n0', { updatingInPlace: true, ...down });
     bench.ledger.release('n0', bench.now());
     const { inFlight, occupied, trying } = bench.ledger.tally;
     assert.deepEqual([inFlight, occupied, trying], [1, 1, 0]);
@@ -100,7 +100,7 @@ describe('a change in place', () => {
     bench.pass(1_000);
     assert.deepEqual(bench.decide().actions, [{ type: 'reserve', node: 'n0', pod, kind: 'in-place' }]);
     assert.equal(save(bench.ledger).reservations?.length, 1, 'a successor knows');
-    bench.change('n0', { changing: false, ready: true, readyChangedAt: bench.now() });
+    bench.change('n0', { updatingInPlace: false, ready: true, readyChangedAt: bench.now() });
     assert.deepEqual([bench.ledger.tally.inFlight, bench.ledger.tally.down], [1, 1]);
     bench.pass(5_000);
     assert.equal(bench.ledger.tally.inFlight, 0);
@@ -109,7 +109,7 @@ describe('a change in place', () => {
   it('that gives its slot back in a decision leaves none free while its pod is out of service', () => {
     const bench = gatedBench(3);
     bench.reserve('n0', { kind: 'in-place', rollout: 0 });
-    bench.change('n0', { changing: true, ...down });
+    bench.change('n0', { updatingInPlace: true, ...down });
     assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: false }]);
   });
 
@@ -129,7 +129,7 @@ describe('a change in place', () => {
     assert.equal(bench.phase('n0'), 'broken/broken-by-older-update');
     assert.deepEqual(kinds(bench), [['n0', 'in-place']]);
     bench.changeInPlace('n0');
-    assert.equal(bench.ledger.get('n0')?.act?.stage, 'done');
+    assert.equal(bench.ledger.get('n0')?.update?.stage, 'done');
     assert.deepEqual(types(bench), []);
     bench.arrived('n0');
     assert.deepEqual(kinds(bench), [['n1', 'in-place']]);
@@ -151,7 +151,7 @@ describe('a change in place', () => {
     const first = gatedBench(2);
     first.changeInPlace('n0');
     const saved = restore(save(first.ledger));
-    bench.ledger.restore(saved.state, saved.acts, saved.forgiven, bench.now());
+    bench.ledger.restore(saved.state, saved.updates, saved.forgiven, bench.now());
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.occupied], ['updating/changing', 1]);
     assert.deepEqual(types(bench), []);
     bench.change('n0', { revision: 'b' });
@@ -175,10 +175,10 @@ describe('a change in place', () => {
     const next = createWorkbench({ inPlace: true });
     for (const name of ['n0', 'n1']) {
       next.node(name);
-      next.pod(name, 'b', { gated: true, changedAt: name === 'n0' ? next.now() : 1 });
+      next.pod(name, 'b', { hasInPlaceGate: true, gateChangedAt: name === 'n0' ? next.now() : 1 });
     }
-    next.ledger.firstSightOver();
-    next.ledger.restore(saved.state, saved.acts, saved.forgiven, next.now());
+    next.ledger.finishInitialSync();
+    next.ledger.restore(saved.state, saved.updates, saved.forgiven, next.now());
     next.offline('n0', 'n1');
     assert.deepEqual([next.cause('n0'), next.cause('n1')], ['suspect', 'offline-current']);
   });
@@ -188,7 +188,7 @@ describe('a change in place', () => {
     bench.target('c', 'a', 'b');
     bench.reserve('n0', { kind: 'in-place' });
     bench.change('n0', { revision: 'b' });
-    assert.equal(bench.ledger.get('n0')?.act?.stage, 'reserved');
+    assert.equal(bench.ledger.get('n0')?.update?.stage, 'reserved');
     assert.deepEqual(kinds(bench), [['n0', 'in-place']]);
   });
 
@@ -261,7 +261,7 @@ describe('a change in place that does not come to its end', () => {
     bench.changeInPlace('n0');
     bench.change('n0', { trouble: 'image-pull' });
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.onlineFailures], ['failed/image-pull', 1]);
-    bench.change('n0', { trouble: undefined, changing: false, ready: true, readyChangedAt: bench.now() });
+    bench.change('n0', { trouble: undefined, updatingInPlace: false, ready: true, readyChangedAt: bench.now() });
     bench.pass(61_000);
     assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/ready-too-short', []]);
   });
@@ -306,8 +306,8 @@ describe('a reservation of a change in place', () => {
         [undefined, undefined, 'in-place'],
       ],
     );
-    const { acts } = restore(structuredClone(saved));
+    const { updates } = restore(structuredClone(saved));
     for (const name of ['n0', 'n1'])
-      assert.deepEqual(acts.get(name), { ...bench.ledger.get(name)?.act, stage: 'inherited' });
+      assert.deepEqual(updates.get(name), { ...bench.ledger.get(name)?.update, stage: 'inherited' });
   });
 });

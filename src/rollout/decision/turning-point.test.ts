@@ -19,10 +19,10 @@ describe('turning points', () => {
   };
   const carryOut = (bench: Workbench): void => {
     const [turn] = bench.decide().actions;
-    if (turn?.type === 'halt') bench.ledger.amend({ halted: turn.halt }, bench.now());
+    if (turn?.type === 'halt') bench.ledger.patchState({ halted: turn.halt }, bench.now());
     else if (turn?.type === 'resume') {
       bench.ledger.forgive(bench.now());
-      bench.ledger.amend({ halted: undefined, resumed: turn.value }, bench.now());
+      bench.ledger.patchState({ halted: undefined, resumed: turn.value }, bench.now());
     } else assert.fail(`no turn in ${JSON.stringify(turn)}`);
   };
 
@@ -89,7 +89,7 @@ describe('turning points', () => {
 
   it('rolls back to the last complete revision, if asked to, and repairs within the budget', () => {
     const bench = benchAt(8, { maxUnavailable: count(4), onFailure: 'rollback' });
-    bench.ledger.amend({ lastComplete: { name: 'set-a', hash: 'a' } }, bench.now());
+    bench.ledger.patchState({ lastComplete: { name: 'set-a', hash: 'a' } }, bench.now());
     for (const node of ['n0', 'n1', 'n2', 'n3']) {
       bench.act(node);
       bench.start(node, 'b', { ...broken, trouble: 'crash-loop' });
@@ -110,7 +110,7 @@ describe('turning points', () => {
   it('halts instead where nothing was complete, or the target itself was', () => {
     for (const lastComplete of [undefined, { name: 'set-b', hash: 'b' }]) {
       const bench = failing(3, { onFailure: 'rollback' });
-      bench.ledger.amend({ lastComplete }, bench.now());
+      bench.ledger.patchState({ lastComplete }, bench.now());
       carryOut(bench);
       assert.deepEqual(types(bench), []);
     }
@@ -137,7 +137,7 @@ describe('turning points', () => {
     bench.offline('n2');
     assert.deepEqual(types(bench), ['complete']);
     const target = { name: 'set-b', hash: 'b' };
-    bench.ledger.amend({ finishedAt: bench.now(), lastComplete: target }, bench.now());
+    bench.ledger.patchState({ finishedAt: bench.now(), lastComplete: target }, bench.now());
     assert.deepEqual(types(bench), []);
     bench.online('n2');
     assert.equal(bench.decide().summary.complete, false);

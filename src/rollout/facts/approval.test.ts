@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { count } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
-import { conditionsOf, headline } from '../report/conditions.ts';
+import { conditionsOf, summaryText } from '../report/conditions.ts';
 import { explain } from '../report/explain.ts';
 import { benchAt, type Workbench } from '../testing/workbench.ts';
 import { approvedRevision, UPGRADE_APPROVED } from './approval.ts';
@@ -60,10 +60,10 @@ describe('owners who agree to what is done from here', () => {
   it('are waited for, and none but theirs is acted on', () => {
     const bench = asking(3, { maxUnavailable: count(3) });
     assert.deepEqual(bench.nodesOf('reserve'), []);
-    assert.equal(headline(bench.ledger, bench.decide().summary), 'Waiting for 3 owners');
+    assert.equal(summaryText(bench.ledger, bench.decide().summary), 'Waiting for 3 owners');
     approve(bench, 'b', 'n1');
     assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
-    assert.equal(headline(bench.ledger, bench.decide().summary), 'Waiting for 2 owners');
+    assert.equal(summaryText(bench.ledger, bench.decide().summary), 'Waiting for 2 owners');
   });
 
   it('are asked for each revision anew', () => {
@@ -72,7 +72,7 @@ describe('owners who agree to what is done from here', () => {
     approve(bench, 'b', 'n1');
     bench.target('c');
     assert.deepEqual(bench.nodesOf('reserve'), []);
-    assert.equal(bench.ledger.tally.asked, 2);
+    assert.equal(bench.ledger.tally.ownersAsked, 2);
   });
 
   it('keep to the budget together, those whose pods are down already among them', () => {
@@ -128,7 +128,7 @@ describe('owners who agree to what is done from here', () => {
     bench.gone('n0');
     bench.start('n0', 'b');
     assert.equal(bench.ledger.state.acted, 1);
-    assert.equal(bench.ledger.get('n0')?.view.phase, 'updated');
+    assert.equal(bench.ledger.get('n0')?.status.phase, 'updated');
   });
 
   it('are not acted for where the policy leaves their node alone or stops all', () => {
@@ -155,7 +155,7 @@ describe('owners who agree to what is done from here', () => {
   it('have their pod changed in place, or a new one beside it, as the policy says', () => {
     const inPlace = asking(1, { inPlace: true });
     inPlace.target('c', 'a');
-    inPlace.change('n0', { gated: true, approved: 'c' });
+    inPlace.change('n0', { hasInPlaceGate: true, approved: 'c' });
     assert.partialDeepStrictEqual(inPlace.decide().actions[0], { type: 'reserve', kind: 'in-place' });
     const surging = asking(1, { maxUnavailable: count(0), maxSurge: count(1) });
     approve(surging, 'b', 'n0');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod, PodCondition } from 'kubernetes-types/core/v1.d.ts';
 import { imageFactsOf } from './image-facts.ts';
-import { isOwnersWish, openRequest } from './image-request.ts';
+import { isRequestedByOwner, openImageRequest } from './image-request.ts';
 
 const NOW = '2030-01-01T00:00:00Z';
 const image = (status = 'False', reason = 'PullingImage', message = 'controllerrevision: b'): PodCondition => ({
@@ -48,7 +48,7 @@ describe('what a pod says of images', () => {
 describe('what a pod asks of whoever can pull', () => {
   const asked = (condition: PodCondition, terminating = false) => {
     const images = imageFactsOf(podWith(condition));
-    return openRequest({ terminating, ...(images && { images }) });
+    return openImageRequest({ terminating, ...(images && { images }) });
   };
   it('stands until the images are there, also after a failure, whose cause it names', () => {
     assert.deepEqual(asked(image()), { revision: 'b', failure: undefined });
@@ -67,10 +67,10 @@ describe('the wish of a pod’s owner', () => {
     announced: { status, reason, message: `controllerrevision: ${revision}` },
   });
   it('is for the revision that is announced to him, and not halted', () => {
-    assert.equal(isOwnersWish(need('True', 'NewRevision'), 'b'), true);
-    assert.equal(isOwnersWish(need('True', 'NewRevision', 'c'), 'b'), false);
-    assert.equal(isOwnersWish(need('True', 'Halted'), 'b'), false);
-    assert.equal(isOwnersWish(need('False', 'UpToDate'), 'b'), false);
-    assert.equal(isOwnersWish({}, 'b'), false);
+    assert.equal(isRequestedByOwner(need('True', 'NewRevision'), 'b'), true);
+    assert.equal(isRequestedByOwner(need('True', 'NewRevision', 'c'), 'b'), false);
+    assert.equal(isRequestedByOwner(need('True', 'Halted'), 'b'), false);
+    assert.equal(isRequestedByOwner(need('False', 'UpToDate'), 'b'), false);
+    assert.equal(isRequestedByOwner({}, 'b'), false);
   });
 });

@@ -42,7 +42,7 @@ export interface ImageRequests {
 }
 
 /** What the pod asks of whoever can pull, and what came of it so far; undefined for nothing. */
-export const openRequest = ({ images, terminating }: Pick<PodFacts, 'images' | 'terminating'>) => {
+export const openImageRequest = ({ images, terminating }: Pick<PodFacts, 'images' | 'terminating'>) => {
   if (!images || terminating || images.byAgent || images.state === 'present') return undefined;
   return { revision: images.revision, failure: images.state === 'failed' ? images.cause : undefined };
 };
@@ -51,5 +51,5 @@ export const openRequest = ({ images, terminating }: Pick<PodFacts, 'images' | '
  * Does the pod's owner ask for this revision? It is announced to him, and not halted. What he asked for another revision,
  * or one that is not announced any more, stands for nothing.
  */
-export const isOwnersWish = ({ announced }: Pick<PodFacts, 'announced'>, revision: string): boolean =>
+export const isRequestedByOwner = ({ announced }: Pick<PodFacts, 'announced'>, revision: string): boolean =>
   announced?.status === 'True' && announced.reason !== 'Halted' && announcedRevision(announced) === revision;

@@ -4,7 +4,7 @@ import type { ContainerStatus, Pod } from 'kubernetes-types/core/v1.d.ts';
 export const IN_PLACE_STATE = 'apps.kruise.io/inplace-update-state';
 
 /** What a container was like before it was changed: by this it is recognised as started anew. */
-export interface ContainerMark {
+export interface ContainerSnapshot {
   imageID: string;
   containerID: string;
   /** RFC 3339; empty when it was not running. */
@@ -20,7 +20,7 @@ export interface InPlaceState {
   /** RFC 3339. */
   updateTimestamp: string;
   /** Of the containers whose image was changed and that have to start anew. */
-  lastContainerStatuses: Readonly<Record<string, ContainerMark>>;
+  lastContainerStatuses: Readonly<Record<string, ContainerSnapshot>>;
   /** Images for containers of lower launch priority, which wait until those before them have started. */
   nextContainerImages: Readonly<Record<string, string>>;
 }
@@ -28,7 +28,7 @@ export interface InPlaceState {
 const isTexts = (value: unknown): value is Record<string, string> =>
   typeof value === 'object' && value !== null && Object.values(value).every((item) => typeof item === 'string');
 
-const isMarks = (value: unknown): value is Record<string, Partial<ContainerMark>> =>
+const isMarks = (value: unknown): value is Record<string, Partial<ContainerSnapshot>> =>
   typeof value === 'object' && value !== null && Object.values(value).every(isTexts);
 
 /** The state that a pod carries; undefined when it has none that can be read. */
@@ -57,7 +57,7 @@ export const readInPlaceState = (pod: Pod): InPlaceState | undefined => {
 };
 
 /** Whether the status is by the spec as it is now; undefined where the kubelet does not say so: only later ones do. */
-export const isStatusOfNow = ({ metadata, status }: Pod): boolean | undefined => {
+export const isStatusUpToDate = ({ metadata, status }: Pod): boolean | undefined => {
   // The type package is older than this field.
   const { observedGeneration } = (status ?? {}) as { observedGeneration?: number };
   return observedGeneration === undefined ? undefined : observedGeneration >= (metadata?.generation ?? 0);
@@ -66,8 +66,8 @@ export const isStatusOfNow = ({ metadata, status }: Pod): boolean | undefined =>
 const IMAGE_IN_WORDS = /\bimage "([^"]+)"/;
 
 /** Whether what is said of a container whose image was changed is still of the one before. */
-const isOfBefore = (pod: Pod, container: ContainerStatus, before: ContainerMark): boolean => {
-  if (isStatusOfNow(pod) === false) return true;
+const isStaleStatus = (pod: Pod, container: ContainerStatus, before: ContainerSnapshot): boolean => {
+  if (isStatusUpToDate(pod) === false) return true;
   const containers = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
   const wanted = containers.find(({ name }) => name === container.name)?.image;
   // One that crashes gets another ID with each try, the last of them maybe just before the kubelet hears of the change.
@@ -81,7 +81,10 @@ const isOfBefore = (pod: Pod, container: ContainerStatus, before: ContainerMark)
 };
 
 /** The run that the change ended says nothing of the one that it began. */
-const sinceItsStart = (container: ContainerStatus, before: ContainerMark | undefined): ContainerStatus => {
+const withoutStaleTermination = (
+  container: ContainerStatus,
+  before: ContainerSnapshot | undefined,
+): ContainerStatus => {
   const ended = container.lastState?.terminated?.containerID ?? '';
   return ended !== '' && ended === before?.containerID ? { ...container, lastState: {} } : container;
 };
@@ -90,14 +93,14 @@ const sinceItsStart = (container: ContainerStatus, before: ContainerMark | undef
  * The pod without what its status says of containers as they were before the change that it is in: the trouble that they
  * had is none of the revision that it has now.
  */
-export const sinceItsChange = (pod: Pod): Pod => {
+export const withoutStaleStatuses = (pod: Pod): Pod => {
   const state = readInPlaceState(pod);
   if (!state || !pod.status) return pod;
   const { containerStatuses = [], initContainerStatuses = [] } = pod.status;
   const ofNow = (container: ContainerStatus): ContainerStatus[] => {
     if (container.name in state.nextContainerImages) return [];
     const before = state.lastContainerStatuses[container.name];
-    return before && isOfBefore(pod, container, before) ? [] : [sinceItsStart(container, before)];
+    return before && isStaleStatus(pod, container, before) ? [] : [withoutStaleTermination(container, before)];
   };
   return {
     ...pod,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Node } from 'kubernetes-types/core/v1.d.ts';
-import { toNodeView } from './node.ts';
-import type { NodeView } from './types.ts';
+import { toNodeInfo } from './node.ts';
+import type { NodeInfo } from './types.ts';
 
 const withReady = (status: string): Node => ({
   metadata: { name: 'n1' },
@@ -16,7 +16,7 @@ const withReady = (status: string): Node => ({
 
 it('reads name, labels, taints and readiness', () =>
   assert.deepEqual(
-    toNodeView({
+    toNodeInfo({
       ...withReady('True'),
       metadata: { name: 'n1', labels: { zone: 'north' } },
       spec: {
@@ -36,21 +36,21 @@ it('reads name, labels, taints and readiness', () =>
       ],
       ready: true,
       readyChangedAt: Date.UTC(2026, 2, 1, 10),
-    } satisfies NodeView,
+    } satisfies NodeInfo,
   ));
 
 for (const status of ['False', 'Unknown'])
   it(`is not ready while Ready is ${status}`, () => {
-    const view = toNodeView(withReady(status));
+    const view = toNodeInfo(withReady(status));
     assert.equal(view.ready, false);
     assert.equal(view.readyChangedAt, Date.UTC(2026, 2, 1, 10));
   });
 
 it('is not ready before the node reported', () =>
-  assert.deepEqual(toNodeView({ metadata: { name: 'n1' } }), {
+  assert.deepEqual(toNodeInfo({ metadata: { name: 'n1' } }), {
     name: 'n1',
     labels: {},
     taints: [],
     ready: false,
     readyChangedAt: 0,
-  } satisfies NodeView));
+  } satisfies NodeInfo));

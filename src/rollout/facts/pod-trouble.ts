@@ -9,7 +9,7 @@ export interface Trouble {
 }
 
 /** The kubelet's reasons (pkg/kubelet/images, cri-api/pkg/errors) to wait because an image cannot be had. */
-export const imageReasons: ReadonlySet<string> = new Set([
+export const imagePullReasons: ReadonlySet<string> = new Set([
   'ErrImagePull',
   'ImagePullBackOff',
   'InvalidImageName',
@@ -89,7 +89,7 @@ export const troubleOf = (pod: Pod, unreadySince: number): Trouble | undefined =
   ];
   for (const { container, initial } of containers) {
     const reason = container.state?.waiting?.reason ?? '';
-    if (imageReasons.has(reason)) return { trouble: 'image-pull', detail: describe(container, initial, reason) };
+    if (imagePullReasons.has(reason)) return { trouble: 'image-pull', detail: describe(container, initial, reason) };
   }
   for (const { container, initial } of containers) {
     if (container.state?.waiting?.reason === CRASH_LOOP || isBetweenTries(container, initial, unreadySince))

@@ -160,20 +160,20 @@ describe('the facts of a pod of an Advanced DaemonSet', () => {
 
   it('call it ready only while its gates are open too, since when the last of them all was', () => {
     const facts = toPodFacts(gated([ready('True'), ...open]));
-    assert.deepEqual([facts?.ready, facts?.readyChangedAt, facts?.changedAt], [true, at(40), at(40)]);
+    assert.deepEqual([facts?.ready, facts?.readyChangedAt, facts?.gateChangedAt], [true, at(40), at(40)]);
     for (const name of ['InPlaceUpdateReady', 'KruisePodReady']) {
       const shut = [...open.filter(({ type }) => type !== name), condition(name, 'False', 50)];
       const behind = toPodFacts(gated([ready('True'), ...shut]));
       assert.deepEqual([behind?.ready, behind?.readyChangedAt], [false, at(50)], name);
-      assert.equal(behind?.changing, name === 'InPlaceUpdateReady' ? true : undefined);
+      assert.equal(behind?.updatingInPlace, name === 'InPlaceUpdateReady' ? true : undefined);
     }
     assert.equal(toPodFacts(gated([ready('True')]))?.ready, false, 'nobody has opened them');
     assert.equal(toPodFacts(gated([ready('False'), ...open]))?.readyChangedAt, at(30));
   });
 
   it('know a pod that can be changed in place by its gate', () => {
-    assert.equal(toPodFacts(gated(open))?.gated, true);
-    assert.equal(toPodFacts(gated(open, ['KruisePodReady']))?.gated, undefined);
+    assert.equal(toPodFacts(gated(open))?.hasInPlaceGate, true);
+    assert.equal(toPodFacts(gated(open, ['KruisePodReady']))?.hasInPlaceGate, undefined);
   });
 
   it('tell that it is prepared for its end, has ended, or is not bound', () => {
@@ -182,8 +182,8 @@ describe('the facts of a pod of an Advanced DaemonSet', () => {
       ...pod,
       metadata: { ...pod.metadata, labels: { 'lifecycle.apps.kruise.io/state': value } },
     });
-    assert.equal(toPodFacts(labelled('PreparingDelete'))?.leaving, true);
-    assert.equal(toPodFacts(labelled('Normal'))?.leaving, undefined);
+    assert.equal(toPodFacts(labelled('PreparingDelete'))?.preparingDelete, true);
+    assert.equal(toPodFacts(labelled('Normal'))?.preparingDelete, undefined);
     assert.equal(toPodFacts(bound({ phase: 'Failed' }))?.finished, 'Failed');
     assert.equal(toPodFacts(bound({ phase: 'Running' }))?.finished, undefined);
     assert.equal(toPodFacts(pinned([field('In', ['n2'])]))?.unbound, true);

@@ -3,7 +3,7 @@ import { NAME_FIELD } from '../selectors/affinity.ts';
 import { approvedRevision } from './approval.ts';
 import { gate, gateCondition, gatesOf, gatesOpen, hasGate } from './gates.ts';
 import { imageFactsOf } from './image-facts.ts';
-import { sinceItsChange } from './in-place-state.ts';
+import { withoutStaleStatuses } from './in-place-state.ts';
 import { needUpgradeOf } from './need-upgrade.ts';
 import { notPlaced, troubleOf } from './pod-trouble.ts';
 import { isPreparing } from './preparing.ts';
@@ -26,11 +26,17 @@ export const nodeOf = (pod: Pod): string | undefined => {
 const gateTimes = (pod: Pod): number[] =>
   gatesOf(pod).map((name) => toEpochMs(gateCondition(pod, name)?.lastTransitionTime));
 
-const changeInPlace = (pod: Pod): Pick<PodFacts, 'gated' | 'changing' | 'changedAt'> | undefined => {
+const changeInPlace = (
+  pod: Pod,
+): Pick<PodFacts, 'hasInPlaceGate' | 'updatingInPlace' | 'gateChangedAt'> | undefined => {
   if (!hasGate(pod.spec, gate.inPlace)) return undefined;
   const { status, lastTransitionTime } = gateCondition(pod, gate.inPlace) ?? {};
-  const changedAt = toEpochMs(lastTransitionTime);
-  return { gated: true, ...(status === 'False' && { changing: true }), ...(changedAt > 0 && { changedAt }) };
+  const gateChangedAt = toEpochMs(lastTransitionTime);
+  return {
+    hasInPlaceGate: true,
+    ...(status === 'False' && { updatingInPlace: true }),
+    ...(gateChangedAt > 0 && { gateChangedAt }),
+  };
 };
 
 /** What rollouts need of a pod; undefined when nothing says which node it is for. */
@@ -52,7 +58,7 @@ export const toPodFacts = (pod: Pod): PodFacts | undefined => {
   const found =
     ready || finished || terminating
       ? undefined
-      : troubleOf(sinceItsChange(pod), condition?.status === 'False' ? readyChangedAt : 0);
+      : troubleOf(withoutStaleStatuses(pod), condition?.status === 'False' ? readyChangedAt : 0);
   const announced = needUpgradeOf(pod);
   const approved = approvedRevision(pod);
   return {
@@ -71,7 +77,7 @@ export const toPodFacts = (pod: Pod): PodFacts | undefined => {
     ...(approved !== undefined && { approved }),
     ...(images && { images }),
     ...change,
-    ...(isPreparing(pod) && { leaving: true }),
+    ...(isPreparing(pod) && { preparingDelete: true }),
     ...(finished && { finished }),
     ...(!pod.spec?.nodeName && { unbound: true }),
   };

@@ -13,7 +13,7 @@ export interface Taint {
 }
 
 /** One Node, as all DaemonSets share it. */
-export interface NodeView {
+export interface NodeInfo {
   name: string;
   labels: Readonly<Record<string, string>>;
   taints: readonly Taint[];
@@ -22,7 +22,7 @@ export interface NodeView {
   /** When Ready last changed, by the clock of whoever wrote it; epoch ms, 0 when the node never reported. */
   readyChangedAt: number;
   /** It says of itself that an agent is there that pulls images. */
-  pulls?: true;
+  hasImageAgent?: true;
 }
 
 /** One Node as one DaemonSet sees it. */
@@ -37,7 +37,7 @@ export interface NodeFacts {
   /** Value of the policy's topology label; empty without one. */
   zone: string;
   /** An agent is there that pulls images by itself. */
-  pulls?: true;
+  hasImageAgent?: true;
 }
 
 /** Why a pod that is not available will not become so by waiting a little. */
@@ -70,13 +70,13 @@ export interface PodFacts {
   /** What condition PodImageReady says of the images that are pulled ahead; undefined while nothing is asked. */
   images?: ImageFacts;
   /** It has the readiness gate that a change in place needs. */
-  gated?: true;
+  hasInPlaceGate?: true;
   /** That gate is shut: it is being changed in place. */
-  changing?: boolean;
+  updatingInPlace?: boolean;
   /** When that gate was opened or shut last, epoch ms. */
-  changedAt?: number;
+  gateChangedAt?: number;
   /** It waits for its user's controller before it is deleted: down, though nothing terminates yet. */
-  leaving?: boolean;
+  preparingDelete?: boolean;
   /** It has ended by itself. */
   finished?: 'Failed' | 'Succeeded';
   /** Pinned to its node, and not bound to it yet. */

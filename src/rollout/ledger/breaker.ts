@@ -1,4 +1,4 @@
-import { resolve } from '../policy/int-or-percent.ts';
+import { scaledValue } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Tally } from './tally.ts';
 
@@ -21,7 +21,7 @@ export const breakerOf = (policy: Policy, tally: Readonly<Tally>, acted: number,
   const threshold =
     failureThreshold.kind === 'int'
       ? failureThreshold.value
-      : Math.max(LEAST_THRESHOLD, resolve(failureThreshold, acted, 'up'));
+      : Math.max(LEAST_THRESHOLD, scaledValue(failureThreshold, acted, 'up'));
   const failures = tally.onlineFailures + tally.lostFailures;
   return {
     failures,

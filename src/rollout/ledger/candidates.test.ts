@@ -11,7 +11,7 @@ const fleet = (...nodes: [name: string, ready: number, zone: string][]) => {
     bench.node(name, { readyChangedAt: START - 1_000_000 + ready * 1_000, zone });
     bench.pod(name, 'a');
   }
-  bench.ledger.firstSightOver();
+  bench.ledger.finishInitialSync();
   bench.pass(0);
   bench.target('b');
   return bench;

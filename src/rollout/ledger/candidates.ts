@@ -6,17 +6,18 @@ const SortedMap = sorted.default;
 type SortedMap<K, V> = InstanceType<typeof SortedMap<K, V>>;
 
 /** Sorts by a time, ties by node name: the order in which nodes take their turn. */
-interface Turn {
+interface Entry {
   time: number;
   name: string;
 }
 
-const byTurn = (a: Turn, b: Turn): number => a.time - b.time || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+const byTimeAndName = (a: Entry, b: Entry): number =>
+  a.time - b.time || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 
 /** Records in order of a time; adding, removing and reading the first are O(log n), and reading changes nothing. */
-export const createTurns = () => {
-  const tree: SortedMap<Turn, NodeRecord> = new SortedMap<Turn, NodeRecord>(undefined, byTurn);
-  const turns = new Map<string, Turn>();
+export const createTimeQueue = () => {
+  const tree: SortedMap<Entry, NodeRecord> = new SortedMap<Entry, NodeRecord>(undefined, byTimeAndName);
+  const turns = new Map<string, Entry>();
   return {
     add(record: NodeRecord, time: number): void {
       const turn = { time, name: record.name };
@@ -37,21 +38,21 @@ export const createTurns = () => {
     },
   };
 };
-export type Turns = ReturnType<typeof createTurns>;
+export type TimeQueue = ReturnType<typeof createTimeQueue>;
 
 /**
  * Nodes that wait to be acted on, by the longest Ready node first. With zones, a wave goes to the zone with the fewest
  * nodes in flight first; without, all nodes are in the zone ''.
  */
 export const createCandidates = () => {
-  const zones = new Map<string, Turns>();
+  const zones = new Map<string, TimeQueue>();
   let size = 0;
   return {
     add(record: NodeRecord): void {
-      const { zone } = record.view;
+      const { zone } = record.status;
       let turns = zones.get(zone);
       if (!turns) {
-        turns = createTurns();
+        turns = createTimeQueue();
         zones.set(zone, turns);
       }
       turns.add(record, record.node?.readyChangedAt ?? 0);
@@ -78,14 +79,14 @@ export const createCandidates = () => {
         const rest = turns.inOrder();
         return { busy: inFlight(zone), rest, head: rest.next().value as NodeRecord | undefined };
       });
-      const turnOf = (record: NodeRecord): Turn => ({ time: record.node?.readyChangedAt ?? 0, name: record.name });
+      const turnOf = (record: NodeRecord): Entry => ({ time: record.node?.readyChangedAt ?? 0, name: record.name });
       for (;;) {
         let best: (typeof queues)[number] | undefined;
         for (const queue of queues) {
           if (!queue.head) continue;
           if (!best?.head) best = queue;
           else if (queue.busy < best.busy) best = queue;
-          else if (queue.busy === best.busy && byTurn(turnOf(queue.head), turnOf(best.head)) < 0) best = queue;
+          else if (queue.busy === best.busy && byTimeAndName(turnOf(queue.head), turnOf(best.head)) < 0) best = queue;
         }
         if (!best?.head) return;
         const chosen = best.head;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { count } from '../policy/int-or-percent.ts';
-import { type Act, pastAct } from '../record/record.ts';
+import { type NodeUpdate, pastUpdate } from '../record/record.ts';
 import { benchAt, createWorkbench, START, type Workbench } from '../testing/workbench.ts';
 import type { RolloutState } from './state.ts';
 
 const down = { ready: false, readyChangedAt: 0 };
-const inherited = (podUid: string, change: Partial<Act> = {}): Act => ({
+const inherited = (podUid: string, change: Partial<NodeUpdate> = {}): NodeUpdate => ({
   podUid,
   podName: podUid,
   podResourceVersion: '1',
@@ -26,7 +26,7 @@ const saved = (change: Partial<RolloutState> = {}): RolloutState => ({
   lastComplete: undefined,
   ...change,
 });
-const restore = (bench: Workbench, acts: Record<string, Act>, forgiven: string[] = [], state = saved()): void =>
+const restore = (bench: Workbench, acts: Record<string, NodeUpdate>, forgiven: string[] = [], state = saved()): void =>
   bench.ledger.restore(state, new Map(Object.entries(acts)), new Set(forgiven), bench.now());
 
 describe('restore', () => {
@@ -47,7 +47,7 @@ describe('restore', () => {
         () => restore(bench, { n0: inherited('old'), n2: inherited('gone', { stage: 'done' }) }),
       ]);
       bench.node('n2');
-      bench.ledger.firstSightOver();
+      bench.ledger.finishInitialSync();
       assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
       assert.equal(bench.ledger.tally.inFlight, 2);
       assert.equal(bench.phase('n2'), 'updating/no-pod-yet');
@@ -59,12 +59,12 @@ describe('restore', () => {
     bench.node('n0');
     restore(bench, { n0: inherited('gone'), vanished: inherited('other') });
     assert.equal(bench.cause('n0'), 'reserved');
-    bench.ledger.firstSightOver();
+    bench.ledger.finishInitialSync();
     bench.pass(0);
     assert.equal(bench.cause('n0'), 'no-pod-yet');
     assert.equal(bench.ledger.get('vanished'), undefined);
     bench.start('n0', 'b');
-    assert.equal(bench.ledger.get('n0')?.act, undefined);
+    assert.equal(bench.ledger.get('n0')?.update, undefined);
   });
 
   it('keeps the stage that only this process knows, and no claim to be alone with a reservation', () => {
@@ -79,11 +79,11 @@ describe('restore', () => {
       bench.reserve('n0', { stage: before });
       const theirs = inherited(pod.uid, { podResourceVersion: pod.resourceVersion });
       restore(bench, { n0: theirs });
-      assert.equal(bench.ledger.get('n0')?.act?.stage, after);
+      assert.equal(bench.ledger.get('n0')?.update?.stage, after);
       if (before === 'done') continue;
       restore(bench, { n0: { ...theirs, podResourceVersion: '999' } });
-      assert.equal(bench.ledger.get('n0')?.act?.stage, 'inherited');
-      assert.equal(bench.ledger.get('n0')?.act?.podResourceVersion, '999');
+      assert.equal(bench.ledger.get('n0')?.update?.stage, 'inherited');
+      assert.equal(bench.ledger.get('n0')?.update?.podResourceVersion, '999');
     }
   });
 
@@ -97,7 +97,7 @@ describe('restore', () => {
   it('takes no time from the future', () => {
     const bench = benchAt(1);
     restore(bench, { n0: inherited('x', { stage: 'done', at: START + 600_000 }) });
-    assert.equal(bench.ledger.get('n0')?.act?.at, START);
+    assert.equal(bench.ledger.get('n0')?.update?.at, START);
   });
 
   it('takes over who was forgiven', () => {
@@ -105,7 +105,7 @@ describe('restore', () => {
     bench.act('n0');
     bench.start('n0', 'b', { ...down, trouble: 'crash-loop' });
     assert.equal(bench.ledger.tally.onlineFailures, 1);
-    restore(bench, { n0: { ...pastAct({ rollout: 2, at: START }), podUid: 'u1' } }, ['n0']);
+    restore(bench, { n0: { ...pastUpdate({ rollout: 2, at: START }), podUid: 'u1' } }, ['n0']);
     assert.equal(bench.ledger.tally.onlineFailures, 0);
     assert.deepEqual(
       [...bench.ledger.forgiven()].map(({ name }) => name),
@@ -243,7 +243,7 @@ describe('a node that leaves and returns', () => {
     bench.reserve('n0');
     bench.gone('n0');
     bench.start('n0', 'b');
-    assert.equal(bench.ledger.get('n0')?.act, undefined);
+    assert.equal(bench.ledger.get('n0')?.update, undefined);
     assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
   });
 });
@@ -278,18 +278,18 @@ describe('a clock that jumps', () => {
 describe('the mean time that a node is down', () => {
   it('is taken from acts that healed, and not from suspects that came back', () => {
     const bench = benchAt(2);
-    assert.equal(bench.ledger.meanDownMs, undefined);
+    assert.equal(bench.ledger.meanUpdateMs, undefined);
     bench.act('n0');
     bench.pass(8_000);
     bench.start('n0', 'b');
-    assert.equal(bench.ledger.meanDownMs, 8_000);
+    assert.equal(bench.ledger.meanUpdateMs, 8_000);
     bench.offline('n0');
     bench.pass(100_000);
     bench.online('n0');
-    assert.equal(bench.ledger.meanDownMs, 8_000);
+    assert.equal(bench.ledger.meanUpdateMs, 8_000);
     bench.act('n1');
     bench.pass(24_000);
     bench.start('n1', 'b');
-    assert.equal(bench.ledger.meanDownMs, 9_000);
+    assert.equal(bench.ledger.meanUpdateMs, 9_000);
   });
 });

@@ -1,12 +1,12 @@
 import type { NodeFacts, PodFacts } from '../facts/types.ts';
-import { olderThan } from '../facts/versions.ts';
+import { isOlderVersion } from '../facts/versions.ts';
 import type { Policy } from '../policy/policy.ts';
-import { noteLostNewPod, setBack } from '../record/advance.ts';
+import { clampTimes, noteRemovedPod } from '../record/advance.ts';
 import { imageParallelism } from '../record/images.ts';
-import { seeNode, seePod } from '../record/observe.ts';
-import type { Act, NodeRecord } from '../record/record.ts';
-import { backOff, pardon, reserveFor, takeBack, takeOver } from '../record/update.ts';
-import type { Queue } from './indexes.ts';
+import { observeNode, observePod } from '../record/observe.ts';
+import type { NodeRecord, NodeUpdate } from '../record/record.ts';
+import { backOff, forgive, inheritUpdate, releaseUpdate, reserveUpdate } from '../record/update.ts';
+import type { CandidateQueue } from './indexes.ts';
 import { createRecords } from './records.ts';
 import { type RolloutState, retarget, type TargetRevision } from './state.ts';
 import type { Tally } from './tally.ts';
@@ -23,20 +23,20 @@ export interface LedgerOptions {
    * Nothing is done by what this process concludes, and it takes the times that others tell as they are, as it meets
    * everything at its only look. Default false.
    */
-  onlooks?: boolean;
+  readOnly?: boolean;
 }
 
 /**
  * The one structure of a DaemonSet that decision, status, metrics and explanation read: a small record a node, filed
  * under exactly one phase. An event touches one record.
  */
-export const createLedger = (policy: Policy, { pullsByDefault = false, onlooks = false }: LedgerOptions = {}) => {
+export const createLedger = (policy: Policy, { pullsByDefault = false, readOnly = false }: LedgerOptions = {}) => {
   const records = createRecords(policy, pullsByDefault);
-  const { files, touch, redraw, reassessAll } = records;
+  const { indexes, touch, propagateSums, reassessAll } = records;
   const nodeOfPod = new Map<string, string>();
   let sweepDue = false;
 
-  const metAt = (now: number): number => (onlooks ? 0 : now);
+  const metAt = (now: number): number => (readOnly ? 0 : now);
 
   const aimAt = ({ target, rollout, startedAt }: RolloutState, now: number): void => {
     const { context } = records;
@@ -45,7 +45,7 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, onlooks =
       targetHash: target?.hash,
       rollout,
       startedAt,
-      heardAt: isKnown ? context.heardAt : metAt(now),
+      targetSeenAt: isKnown ? context.targetSeenAt : metAt(now),
     });
   };
 
@@ -53,18 +53,18 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, onlooks =
     const { rollout, targetHash, startedAt } = records.context;
     records.setState(next);
     if (next.rollout === rollout && next.target?.hash === targetHash && next.startedAt === startedAt) {
-      redraw(now);
+      propagateSums(now);
       return;
     }
     // What was forgiven is what the revision of before did.
-    if (next.rollout !== rollout) for (const record of files.forgiven) record.forgiven = false;
+    if (next.rollout !== rollout) for (const record of indexes.forgiven) record.forgiven = false;
     aimAt(next, now);
     reassessAll(now);
   };
 
   return {
     get tally(): Readonly<Tally> {
-      return files.tally;
+      return indexes.tally;
     },
     get state(): Readonly<RolloutState> {
       return records.state;
@@ -73,11 +73,11 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, onlooks =
       return records.context.policy;
     },
     /** When this process heard of the target, by its own clock. */
-    get heardAt(): number {
-      return records.context.heardAt;
+    get targetSeenAt(): number {
+      return records.context.targetSeenAt;
     },
     /** Mean time from a reservation to the node's new pod being available, ms; undefined before the first. */
-    get meanDownMs(): number | undefined {
+    get meanUpdateMs(): number | undefined {
       return records.meanDownMs;
     },
     get size(): number {
@@ -86,32 +86,32 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, onlooks =
     get: (node: string): NodeRecord | undefined => records.all.get(node),
     records: (): MapIterator<NodeRecord> => records.all.values(),
     /** Records with an act of ours that has not healed: the slots that a DaemonRollout holds. */
-    acting: (): ReadonlySet<NodeRecord> => files.acting,
+    withUpdate: (): ReadonlySet<NodeRecord> => indexes.withUpdate,
     /** Records whose failure the user forgave. */
-    forgiven: (): ReadonlySet<NodeRecord> => files.forgiven,
+    forgiven: (): ReadonlySet<NodeRecord> => indexes.forgiven,
     /** Records whose reserved act has not been seen to be carried out. */
-    openActs: (): ReadonlySet<NodeRecord> => files.openActs,
+    unconfirmed: (): ReadonlySet<NodeRecord> => indexes.unconfirmed,
     /** Records that count as failures. */
-    failing: (): ReadonlySet<NodeRecord> => files.failing,
+    failing: (): ReadonlySet<NodeRecord> => indexes.failing,
     /** What is known of images that are pulled ahead. */
-    images: files.images.known,
+    images: indexes.images.known,
     /** How many nodes may pull images at once. */
-    imageParallelism: (): number => imageParallelism(records.context.policy, files.tally, pullsByDefault),
+    imageParallelism: (): number => imageParallelism(records.context.policy, indexes.tally, pullsByDefault),
     /** Records with an old and a new pod of which one may go now. */
-    retiring: (): ReadonlySet<NodeRecord> => files.retiring,
+    withSurgedOutPod: (): ReadonlySet<NodeRecord> => indexes.withSurgedOutPod,
     /** Records whose pod does not say what it should about its need of an upgrade. */
-    unannounced: (): ReadonlySet<NodeRecord> => files.unannounced,
-    candidates: (queue: Queue): Iterable<NodeRecord> => files.candidates(queue),
+    unannounced: (): ReadonlySet<NodeRecord> => indexes.unannounced,
+    candidates: (queue: CandidateQueue): Iterable<NodeRecord> => indexes.candidates(queue),
     /** When the earliest record changes by the passing of time alone; Infinity for never. */
-    nextDueAt: (): number => files.timers.firstTime(),
+    nextDueAt: (): number => indexes.timers.firstTime(),
 
     /**
      * Ends the first sight: all nodes and pods are in, and what `restore` took over. From here on, what changes was
      * seen to change, times are our own, and what is absent is gone.
      */
-    firstSightOver(): void {
-      sweepDue ||= records.context.firstSight;
-      records.setContext({ firstSight: false });
+    finishInitialSync(): void {
+      sweepDue ||= records.context.initialSync;
+      records.setContext({ initialSync: false });
     },
 
     /**
@@ -120,8 +120,8 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, onlooks =
      */
     setNode(facts: NodeFacts, now: number, wasSo = false): void {
       const record = records.of(facts.name);
-      touch(record, now, () => seeNode(record, facts, wasSo || records.context.firstSight, now, metAt(now)));
-      redraw(now);
+      touch(record, now, () => observeNode(record, facts, wasSo || records.context.initialSync, now, metAt(now)));
+      propagateSums(now);
     },
 
     removeNode(name: string, now: number): void {
@@ -132,7 +132,7 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, onlooks =
         record.refused = undefined;
         record.forgiven = false;
       });
-      redraw(now);
+      propagateSums(now);
     },
 
     /** A pod appeared or changed. An older version of a pod than the one known is passed over. */
@@ -141,10 +141,10 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, onlooks =
       if (before !== undefined && before !== facts.node) this.removePod(facts.uid, now);
       const record = records.of(facts.node);
       const known = record.pods.find((pod) => pod.facts.uid === facts.uid);
-      if (known && olderThan(facts.resourceVersion, known.facts.resourceVersion)) return;
+      if (known && isOlderVersion(facts.resourceVersion, known.facts.resourceVersion)) return;
       nodeOfPod.set(facts.uid, facts.node);
-      touch(record, now, () => seePod(record, facts, records.context.firstSight, now, metAt(now)));
-      redraw(now);
+      touch(record, now, () => observePod(record, facts, records.context.initialSync, now, metAt(now)));
+      propagateSums(now);
     },
 
     removePod(uid: string, now: number): void {
@@ -154,9 +154,9 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, onlooks =
       if (!record) return;
       touch(record, now, () => {
         record.pods = record.pods.filter((pod) => pod.facts.uid !== uid);
-        noteLostNewPod(record, uid, records.context);
+        noteRemovedPod(record, uid, records.context);
       });
-      redraw(now);
+      propagateSums(now);
     },
 
     setPolicy(next: Policy, now: number): void {
@@ -173,7 +173,7 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, onlooks =
     },
 
     /** Changes what the rollout remembers, other than its target. */
-    amend(change: Partial<Omit<RolloutState, 'target' | 'rollout'>>, now: number): void {
+    patchState(change: Partial<Omit<RolloutState, 'target' | 'rollout'>>, now: number): void {
       retain({ ...records.state, ...change }, now);
     },
 
@@ -181,12 +181,17 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, onlooks =
      * Takes over what a DaemonRollout says: the state, the reserved slots, the forgiven nodes. Comes before or after
      * the nodes and pods of the first sight. Acts of ours that are still there keep the stage that only we know.
      */
-    restore(saved: RolloutState, acts: ReadonlyMap<string, Act>, pardoned: ReadonlySet<string>, now: number): void {
+    restore(
+      saved: RolloutState,
+      acts: ReadonlyMap<string, NodeUpdate>,
+      pardoned: ReadonlySet<string>,
+      now: number,
+    ): void {
       for (const name of acts.keys()) records.of(name);
       for (const record of records.all.values()) {
         const act = acts.get(record.name);
         record.forgiven = pardoned.has(record.name);
-        record.act = act && takeOver(act, record.act, now);
+        record.update = act && inheritUpdate(act, record.update, now);
         record.pods = record.pods.map((pod) => ({ ...pod, inherited: true }));
       }
       records.setState(saved);
@@ -195,30 +200,30 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, onlooks =
     },
 
     /** Files a reserved slot. The reservation has been written to the DaemonRollout. */
-    reserve(node: string, act: Act, now: number): void {
+    reserve(node: string, act: NodeUpdate, now: number): void {
       const record = records.of(node);
-      if (record.act?.rollout !== act.rollout) records.countActs(1);
-      touch(record, now, () => reserveFor(record, act));
-      redraw(now);
+      if (record.update?.rollout !== act.rollout) records.countUpdates(1);
+      touch(record, now, () => reserveUpdate(record, act));
+      propagateSums(now);
     },
 
-    setStage(node: string, stage: Act['stage'], now: number): void {
+    setStage(node: string, stage: NodeUpdate['stage'], now: number): void {
       const record = records.all.get(node);
-      if (!record?.act) return;
+      if (!record?.update) return;
       touch(record, now, () => {
-        if (record.act) record.act = { ...record.act, stage };
+        if (record.update) record.update = { ...record.update, stage };
       });
     },
 
     /** Takes an act back that was not, and will not be, carried out; an older one that it was to repair stays. */
     release(node: string, now: number): void {
       const record = records.all.get(node);
-      if (!record?.act || record.act.stage === 'done') return;
+      if (!record?.update || record.update.stage === 'done') return;
       // One that made the node's own act of this rollout good was not counted.
       const { rollout } = records.state;
-      if (record.act.rollout === rollout && record.act.repairs?.rollout !== rollout) records.countActs(-1);
-      touch(record, now, takeBack);
-      redraw(now);
+      if (record.update.rollout === rollout && record.update.repairs?.rollout !== rollout) records.countUpdates(-1);
+      touch(record, now, releaseUpdate);
+      propagateSums(now);
     },
 
     /** The API server refused an act: the node waits 1 s, doubling to 5 min; the others go on. */
@@ -228,19 +233,19 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, onlooks =
     },
 
     /** Notes that images of a revision are being asked for on the node, which counts at once; undefined: they are not. */
-    noteAsk(node: string, revision: string | undefined, now: number): void {
+    noteImageRequest(node: string, revision: string | undefined, now: number): void {
       const record = records.all.get(node);
       if (!record) return;
       touch(record, now, () => {
-        record.asking = revision === undefined ? undefined : { revision, at: now };
+        record.imageRequest = revision === undefined ? undefined : { revision, at: now };
       });
     },
 
     /** Forgives every failure known: the user resumed. */
     forgive(now: number): string[] {
-      const pardoned = [...files.failing];
-      for (const record of pardoned) touch(record, now, pardon);
-      redraw(now);
+      const pardoned = [...indexes.failing];
+      for (const record of pardoned) touch(record, now, forgive);
+      propagateSums(now);
       return pardoned.map((record) => record.name);
     },
 
@@ -249,7 +254,7 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, onlooks =
       const clockWentBack = now < records.latest - CLOCK_SLACK_MS;
       if (clockWentBack) {
         records.forgetLatest(now);
-        for (const record of records.all.values()) setBack(record, now);
+        for (const record of records.all.values()) clampTimes(record, now);
       }
       if (clockWentBack || sweepDue) reassessAll(now);
       sweepDue = false;

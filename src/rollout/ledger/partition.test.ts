@@ -5,7 +5,7 @@ import { benchAt, type Workbench } from '../testing/workbench.ts';
 
 const members = (bench: Workbench): string[] =>
   [...bench.ledger.records()]
-    .filter(({ member, view }) => member && view.phase !== undefined && !view.taken)
+    .filter(({ partitionAllows, status }) => partitionAllows && status.phase !== undefined && !status.committed)
     .map(({ name }) => name)
     .toSorted();
 const roll = (bench: Workbench): string[] => {

@@ -1,5 +1,5 @@
 import sorted from 'sorted-btree';
-import { resolve } from '../policy/int-or-percent.ts';
+import { scaledValue } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { NodeRecord } from '../record/record.ts';
 
@@ -8,42 +8,42 @@ const SortedMap = sorted.default;
 type SortedMap<K, V> = InstanceType<typeof SortedMap<K, V>>;
 
 const waits = (record: NodeRecord): boolean =>
-  record.view.phase !== undefined && !record.view.taken && (record.node?.selected ?? false);
+  record.status.phase !== undefined && !record.status.committed && (record.node?.selected ?? false);
 
 /**
  * Who may be updated under a partition: nodes that are at the target or under way count first, then the others by name
  * from the end of the alphabet, offline ones too. The members among the waiting nodes are those whose name is not below
  * a boundary, which moves by one node at a time: a change costs O(log n) for each membership that it changes.
  */
-export const createMembership = () => {
+export const createPartition = () => {
   const waiting: SortedMap<string, NodeRecord> = new SortedMap<string, NodeRecord>();
   /** Waiting nodes that were told something else while they did not wait. */
-  const misfiled = new Set<NodeRecord>();
+  const stale = new Set<NodeRecord>();
   let boundary = '';
   let members = 0;
 
-  const isMember = (name: string): boolean => name >= boundary;
+  const allows = (name: string): boolean => name >= boundary;
 
   return {
-    isMember,
+    allows,
     enter(record: NodeRecord): void {
       if (!waits(record)) return;
       waiting.set(record.name, record);
-      if (record.member) members += 1;
-      if (record.member !== isMember(record.name)) misfiled.add(record);
+      if (record.partitionAllows) members += 1;
+      if (record.partitionAllows !== allows(record.name)) stale.add(record);
     },
     leave(record: NodeRecord): void {
       if (!waits(record)) return;
       waiting.delete(record.name);
-      misfiled.delete(record);
-      if (record.member) members -= 1;
+      stale.delete(record);
+      if (record.partitionAllows) members -= 1;
     },
     /** The next record whose membership has to change, with what it becomes; undefined when everything fits. */
-    next(policy: Policy, sums: { eligible: number; taken: number }): [NodeRecord, boolean] | undefined {
-      const [stale] = misfiled;
-      if (stale) return [stale, isMember(stale.name)];
-      const keep = resolve(policy.partition, sums.eligible, 'down');
-      const places = Math.min(waiting.size, Math.max(0, sums.eligible - keep - sums.taken));
+    next(policy: Policy, sums: { eligible: number; committed: number }): [NodeRecord, boolean] | undefined {
+      const [wrong] = stale;
+      if (wrong) return [wrong, allows(wrong.name)];
+      const keep = scaledValue(policy.partition, sums.eligible, 'down');
+      const places = Math.min(waiting.size, Math.max(0, sums.eligible - keep - sums.committed));
       const moved =
         members < places
           ? waiting.nextLowerPair(boundary)

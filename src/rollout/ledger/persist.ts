@@ -4,7 +4,7 @@ import {
   daemonRolloutLimits as limits,
 } from '../api/types.ts';
 import { toTimestamp } from '../facts/timestamps.ts';
-import { type Act, asPast, type NodeRecord, type PastAct, pastAct } from '../record/record.ts';
+import { type NodeRecord, type NodeUpdate, type PastUpdate, pastUpdate, toPastUpdate } from '../record/record.ts';
 import type { Ledger } from './ledger.ts';
 import { newState, type RolloutState } from './state.ts';
 
@@ -31,17 +31,17 @@ const time = (ms: number): string => new Date(ms).toISOString();
 const mostNeeded = (acting: NodeRecord[]): NodeRecord[] =>
   acting.length <= limits.reservations
     ? acting
-    : acting.toSorted((a, b) => Number(b.view.online) - Number(a.view.online)).slice(0, limits.reservations);
+    : acting.toSorted((a, b) => Number(b.status.online) - Number(a.status.online)).slice(0, limits.reservations);
 
 const byNode = (a: NodeRecord, b: NodeRecord): number => (a.name < b.name ? -1 : 1);
 
-const fromPast = ({ kind, podUid = '', rollout, at }: PastAct): NonNullable<Reservation['repairs']> => ({
+const fromPast = ({ kind, podUid = '', rollout, at }: PastUpdate): NonNullable<Reservation['repairs']> => ({
   ...(kind && { kind, podUID: podUid }),
   rollout,
   at: time(at),
 });
 
-const toReservation = (record: NodeRecord, act: Act): Reservation => ({
+const toReservation = (record: NodeRecord, act: NodeUpdate): Reservation => ({
   node: record.name,
   ...(act.kind && { kind: act.kind }),
   podUID: act.podUid,
@@ -57,9 +57,9 @@ const toReservation = (record: NodeRecord, act: Act): Reservation => ({
 export const save = (ledger: Ledger): SavedRollout & Required<Pick<SavedRollout, 'rollout'>> => {
   const { state } = ledger;
   const { target, startedAt, finishedAt, halted, resumed, lastComplete } = state;
-  const reservations = mostNeeded([...ledger.acting()])
+  const reservations = mostNeeded([...ledger.withUpdate()])
     .toSorted(byNode)
-    .flatMap((record) => (record.act ? [toReservation(record, record.act)] : []));
+    .flatMap((record) => (record.update ? [toReservation(record, record.update)] : []));
   return {
     rollout: state.rollout,
     acted: state.acted,
@@ -77,14 +77,14 @@ export const save = (ledger: Ledger): SavedRollout & Required<Pick<SavedRollout,
   };
 };
 
-const toPast = ({ kind, podUID, rollout, at }: NonNullable<Reservation['repairs']>): PastAct =>
-  asPast({ ...(kind && { kind, podUid: podUID ?? '' }), rollout, at: Date.parse(at) });
+const toPast = ({ kind, podUID, rollout, at }: NonNullable<Reservation['repairs']>): PastUpdate =>
+  toPastUpdate({ ...(kind && { kind, podUid: podUID ?? '' }), rollout, at: Date.parse(at) });
 
-const toAct = (saved: Reservation): Act => {
+const toAct = (saved: Reservation): NodeUpdate => {
   const past = toPast(saved);
   const { repairs } = saved;
   return {
-    ...(saved.carriedOut ? pastAct(past) : { ...past, podName: saved.podName ?? '', stage: 'inherited' as const }),
+    ...(saved.carriedOut ? pastUpdate(past) : { ...past, podName: saved.podName ?? '', stage: 'inherited' as const }),
     podUid: saved.podUID,
     podResourceVersion: saved.podResourceVersion ?? '',
     ...(saved.podRevision !== undefined && { podRevision: saved.podRevision }),
@@ -94,7 +94,7 @@ const toAct = (saved: Reservation): Act => {
 
 export interface RestoredRollout {
   state: RolloutState;
-  acts: Map<string, Act>;
+  updates: Map<string, NodeUpdate>;
   forgiven: Set<string>;
 }
 
@@ -113,7 +113,7 @@ export const restore = (saved: Partial<SavedRollout> | undefined): RestoredRollo
       resumed,
       lastComplete: lastComplete && { name: lastComplete.revision, hash: lastComplete.hash },
     },
-    acts: new Map(saved?.reservations?.map((reservation) => [reservation.node, toAct(reservation)])),
+    updates: new Map(saved?.reservations?.map((reservation) => [reservation.node, toAct(reservation)])),
     forgiven: new Set(saved?.forgiven),
   };
 };

@@ -54,16 +54,16 @@ const steps: fc.Arbitrary<Step>[] = [
   onPod((bench, name) => bench.reserve(name, { kind: 'surge' })),
   onPod((bench, name) => bench.ledger.state.target && bench.surge(name)),
   onPod((bench, name) => bench.ledger.removePod(bench.ledger.get(name)?.pods[0]?.facts.uid ?? '', bench.now())),
-  onPod((bench, name) => void bench.change(name, { leaving: true })),
-  onPod((bench, name) => void bench.change(name, { leaving: false, gated: true })),
+  onPod((bench, name) => void bench.change(name, { preparingDelete: true })),
+  onPod((bench, name) => void bench.change(name, { preparingDelete: false, hasInPlaceGate: true })),
   ...(['asked', 'pulling', 'present', 'failed'] as const).map((state) =>
     onPod((bench, name) => void bench.change(name, imagesOf('b', state, { at: bench.now() }))),
   ),
-  onPod((bench, name) => bench.ledger.noteAsk(name, 'b', bench.now())),
+  onPod((bench, name) => bench.ledger.noteImageRequest(name, 'b', bench.now())),
   anyNode.map(
     (name): Step =>
       (bench) =>
-        bench.ledger.get(name)?.node && bench.node(name, { pulls: true }),
+        bench.ledger.get(name)?.node && bench.node(name, { hasImageAgent: true }),
   ),
   fc.tuple(anyNode, fc.constantFrom('sending', 'unsure', 'done')).map(
     ([name, stage]): Step =>
@@ -93,7 +93,7 @@ describe('the incremental ledger', () => {
       fc.property(fc.array(fc.oneof(...steps), { minLength: 1, maxLength: 60 }), fc.boolean(), (history, first) => {
         const bench = createWorkbench({ maxUnavailable: count(2) });
         if (first) bench.target('a');
-        bench.ledger.firstSightOver();
+        bench.ledger.finishInitialSync();
         for (const name of names.slice(0, 5)) {
           bench.node(name);
           bench.pod(name, 'a');
@@ -117,24 +117,26 @@ describe('the incremental ledger', () => {
       fc.property(fc.array(fc.oneof(...steps), { minLength: 1, maxLength: 60 }), (history) => {
         const bench = createWorkbench({ partition: count(2) });
         bench.target('a');
-        bench.ledger.firstSightOver();
+        bench.ledger.finishInitialSync();
         for (const step of history) step(bench);
         bench.pass(0);
         const { ledger } = bench;
         const eligible = [...ledger.records()].filter(({ node }) => node?.eligible);
         const { tally } = ledger;
         for (const phase of phases)
-          assert.equal(tally.phases[phase], eligible.filter(({ view }) => view.phase === phase).length);
+          assert.equal(tally.phases[phase], eligible.filter(({ status }) => status.phase === phase).length);
         assert.equal(tally.eligible, eligible.length);
         assert.equal(tally.online, eligible.filter(({ node }) => node?.ready).length);
-        assert.equal(tally.inFlight, eligible.filter(({ view }) => view.inFlight).length);
-        assert.equal(tally.occupied, eligible.filter(({ view }) => view.inFlight || view.down).length);
+        assert.equal(tally.inFlight, eligible.filter(({ status }) => status.inFlight).length);
+        assert.equal(tally.occupied, eligible.filter(({ status }) => status.inFlight || status.down).length);
         // Who may be updated: as many as the partition leaves, from the end of the alphabet.
         const keep = ledger.policy.partition.kind === 'int' ? ledger.policy.partition.value : eligible.length >> 1;
-        const waiting = eligible.filter(({ node, view }) => node?.selected && !view.taken).map(({ name }) => name);
-        const places = keep === 0 ? waiting.length : Math.max(0, eligible.length - keep - tally.taken);
+        const waiting = eligible
+          .filter(({ node, status }) => node?.selected && !status.committed)
+          .map(({ name }) => name);
+        const places = keep === 0 ? waiting.length : Math.max(0, eligible.length - keep - tally.committed);
         const expected = waiting.toSorted().slice(Math.max(0, waiting.length - places));
-        const members = eligible.filter(({ name, member }) => member && waiting.includes(name));
+        const members = eligible.filter(({ name, partitionAllows }) => partitionAllows && waiting.includes(name));
         assert.deepEqual(members.map(({ name }) => name).toSorted(), places === 0 ? [] : expected);
       }),
       { numRuns: runs * 2, seed },

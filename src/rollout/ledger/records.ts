@@ -1,9 +1,9 @@
 import type { Policy } from '../policy/policy.ts';
-import { advance, noteRevision } from '../record/advance.ts';
+import { advance, observeRevision } from '../record/advance.ts';
 import { assess } from '../record/assess.ts';
 import { type Context, type NodeRecord, newRecord } from '../record/record.ts';
 import { breakerOf } from './breaker.ts';
-import { createFiles } from './indexes.ts';
+import { createIndexes } from './indexes.ts';
 import { newState, type RolloutState } from './state.ts';
 
 /** One step of an exponential average: the first sample stands for all before it. */
@@ -15,65 +15,65 @@ const nothing = (): void => undefined;
 /** The records of all nodes, and what they are assessed against: each is assessed and filed anew with every change. */
 export const createRecords = (policy: Policy, pullsByDefault: boolean) => {
   const all = new Map<string, NodeRecord>();
-  const files = createFiles();
-  const { tally, membership } = files;
+  const indexes = createIndexes();
+  const { tally, partition } = indexes;
   let state = newState();
   let context: Context = {
     policy,
     targetHash: undefined,
     rollout: 0,
     startedAt: undefined,
-    heardAt: 0,
-    withheld: false,
-    firstSight: true,
+    targetSeenAt: 0,
+    withheldFromOwners: false,
+    initialSync: true,
     pullsByDefault,
     halted: false,
   };
   let latest = Number.NEGATIVE_INFINITY;
-  let meanDownMs: number | undefined;
+  let meanUpdateMs: number | undefined;
 
-  const countActs = (by: number): void => {
+  const countUpdates = (by: number): void => {
     state = { ...state, acted: Math.max(0, state.acted + by) };
   };
 
-  /** Changes a record and files it anew: the only way in. */
+  /** Changes a record and indexes it anew: the only way in. */
   const touch = (record: NodeRecord, now: number, change: (record: NodeRecord) => void): void => {
     latest = Math.max(latest, now);
-    files.leave(record);
+    indexes.leave(record);
     change(record);
-    if (noteRevision(record, context)) countActs(1);
+    if (observeRevision(record, context)) countUpdates(1);
     const healed = advance(record, context, now);
-    if (healed && healed.podUid !== '') meanDownMs = blend(meanDownMs, now - healed.at);
-    record.view = assess(record, context, now);
-    if (!record.node && record.pods.length === 0 && !record.act) all.delete(record.name);
-    else files.enter(record);
+    if (healed && healed.podUid !== '') meanUpdateMs = blend(meanUpdateMs, now - healed.at);
+    record.status = assess(record, context, now);
+    if (!record.node && record.pods.length === 0 && !record.update) all.delete(record.name);
+    else indexes.enter(record);
   };
 
   const reassessAll = (now: number): void => {
     for (const record of all.values()) touch(record, now, nothing);
-    redraw(now);
+    propagateSums(now);
   };
 
   /** Brings what follows from the sums of all records back to every record. */
-  const redraw = (now: number): void => {
+  const propagateSums = (now: number): void => {
     for (;;) {
-      const change = membership.next(context.policy, tally);
+      const change = partition.next(context.policy, tally);
       if (!change) break;
-      const [record, member] = change;
+      const [record, allowed] = change;
       touch(record, now, () => {
-        record.member = member;
+        record.partitionAllows = allowed;
       });
     }
     const stopped = state.halted !== undefined || breakerOf(context.policy, tally, state.acted, 0).open;
-    const withheld = context.policy.strategy === 'ota' && stopped;
+    const withheldFromOwners = context.policy.strategy === 'ota' && stopped;
     const halted = state.halted !== undefined;
-    if (withheld === context.withheld && halted === context.halted) return;
-    context = { ...context, withheld, halted };
+    if (withheldFromOwners === context.withheldFromOwners && halted === context.halted) return;
+    context = { ...context, withheldFromOwners, halted };
     reassessAll(now);
   };
 
   return {
-    files,
+    indexes,
     all: all as ReadonlyMap<string, NodeRecord>,
     get state(): Readonly<RolloutState> {
       return state;
@@ -87,30 +87,30 @@ export const createRecords = (policy: Policy, pullsByDefault: boolean) => {
     },
     /** Mean time from a reservation to the node's new pod being available, ms; undefined before the first. */
     get meanDownMs(): number | undefined {
-      return meanDownMs;
+      return meanUpdateMs;
     },
     /** The node's record, made where there is none. */
     of(name: string): NodeRecord {
       const known = all.get(name);
       if (known) return known;
       const record = newRecord(name);
-      record.member = membership.isMember(name);
+      record.partitionAllows = partition.allows(name);
       all.set(name, record);
       return record;
     },
     touch,
-    redraw,
+    propagateSums,
     reassessAll,
     /** Looks again at those whose time has come. */
     reassessDue(now: number): void {
-      while (files.timers.firstTime() <= now) {
-        const [record] = files.timers.inOrder();
+      while (indexes.timers.firstTime() <= now) {
+        const [record] = indexes.timers.inOrder();
         if (!record) break;
         touch(record, now, nothing);
       }
-      redraw(now);
+      propagateSums(now);
     },
-    countActs,
+    countUpdates,
     /** Nobody is assessed by it yet. */
     setContext(change: Partial<Context>): void {
       context = { ...context, ...change };

@@ -1,6 +1,6 @@
-import type { ImageStand } from '../record/images.ts';
+import type { ImageState } from '../record/images.ts';
 import { type Cause, type Phase, phases } from '../record/phase.ts';
-import type { View } from '../record/record.ts';
+import type { NodeStatus } from '../record/record.ts';
 
 /** The phases' sizes and the other sums that the budget, the breaker and the status are made from. */
 export interface Tally {
@@ -14,18 +14,18 @@ export interface Tally {
   trying: number;
   /** Online nodes that are down or in flight, each counted once. */
   occupied: number;
-  taken: number;
+  committed: number;
   suspects: number;
   onlineFailures: number;
   lostFailures: number;
   /** Nodes whose owners are offered the target revision and have not agreed, offline ones too. */
-  asked: number;
+  ownersAsked: number;
   /** Online nodes whose owners have agreed, and that are not at the target. */
-  agreed: number;
+  ownersApproved: number;
   phases: Record<Phase, number>;
   causes: Map<Cause, number>;
   /** Online nodes with an old pod, by how far the images of the target are there. */
-  images: Record<ImageStand, number>;
+  images: Record<ImageState, number>;
 }
 
 export const newTally = (): Tally => ({
@@ -36,18 +36,18 @@ export const newTally = (): Tally => ({
   inFlight: 0,
   trying: 0,
   occupied: 0,
-  taken: 0,
+  committed: 0,
   suspects: 0,
   onlineFailures: 0,
   lostFailures: 0,
-  asked: 0,
-  agreed: 0,
+  ownersAsked: 0,
+  ownersApproved: 0,
   phases: Object.fromEntries(phases.map((phase) => [phase, 0])) as Record<Phase, number>,
   causes: new Map(),
   images: { none: 0, wanted: 0, asked: 0, pulling: 0, present: 0, failed: 0 },
 });
 
-export const addTo = (tally: Tally, view: View, by: 1 | -1): void => {
+export const addTo = (tally: Tally, view: NodeStatus, by: 1 | -1): void => {
   if (view.phase === undefined || view.cause === undefined) return;
   tally.eligible += by;
   tally.phases[view.phase] += by;
@@ -59,10 +59,10 @@ export const addTo = (tally: Tally, view: View, by: 1 | -1): void => {
   if (view.inFlight) tally.inFlight += by;
   if (view.trying) tally.trying += by;
   if (view.down || view.inFlight) tally.occupied += by;
-  if (view.taken) tally.taken += by;
+  if (view.committed) tally.committed += by;
   if (view.suspect) tally.suspects += by;
-  if (view.asked) tally.asked += by;
-  if (view.agreed && view.online) tally.agreed += by;
+  if (view.asked) tally.ownersAsked += by;
+  if (view.approved && view.online) tally.ownersApproved += by;
   if (view.failure === 'online') tally.onlineFailures += by;
   if (view.failure === 'lost') tally.lostFailures += by;
 };

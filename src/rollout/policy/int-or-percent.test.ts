@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { count, formatIntOrPercent, parseIntOrPercent, percent, resolve } from './int-or-percent.ts';
+import { count, formatIntOrPercent, parseIntOrPercent, percent, scaledValue } from './int-or-percent.ts';
 
 describe('parseIntOrPercent', () => {
   for (const [text, value] of [
@@ -49,7 +49,7 @@ describe('resolve', () => {
     [percent(0), 37, 0, 0],
   ] as const)
     it(`${formatIntOrPercent(value)} of ${total} is ${up} up and ${down} down`, () => {
-      assert.equal(resolve(value, total, 'up'), up);
-      assert.equal(resolve(value, total, 'down'), down);
+      assert.equal(scaledValue(value, total, 'up'), up);
+      assert.equal(scaledValue(value, total, 'down'), down);
     });
 });

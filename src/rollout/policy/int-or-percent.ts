@@ -18,7 +18,7 @@ export const formatIntOrPercent = (value: IntOrPercent): string =>
   value.kind === 'percent' ? `${value.value}%` : String(value.value);
 
 /** Resolves against `total`: integers as they are, percents rounded `up` or `down`. */
-export const resolve = (value: IntOrPercent, total: number, rounding: 'up' | 'down'): number => {
+export const scaledValue = (value: IntOrPercent, total: number, rounding: 'up' | 'down'): number => {
   if (value.kind === 'int') return value.value;
   // Integers first: 0.07 * 100 is 7.000000000000001 in floating point, and would round up to 8.
   const share = (value.value * total) / 100;

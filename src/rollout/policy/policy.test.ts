@@ -6,11 +6,11 @@ import {
   annotation,
   annotationWords,
   formatPolicyError,
-  judgePolicy,
   type ParsedPolicy,
   type Policy,
   type PolicyError,
   parsePolicy,
+  validatedPolicy,
 } from './policy.ts';
 import { readTerms } from './terms.ts';
 
@@ -209,7 +209,7 @@ describe('the hash of a policy', () => {
   it('does not change with the words for it', () => {
     const policy = policyWith();
     const hashed = (words: Policy['words']) => {
-      const judged = judgePolicy({ ...policy, words }, [], []);
+      const judged = validatedPolicy({ ...policy, words }, [], []);
       return judged.kind === 'on' && judged.hash;
     };
     assert.equal(hashed({ ...annotationWords, partition: 'spec.partition' }), hashed(annotationWords));

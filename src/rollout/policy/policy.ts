@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { formatSelector, type Selector } from '../selectors/selector.ts';
 import { annotation } from './annotations.ts';
 import { count, formatIntOrPercent, type IntOrPercent, percent } from './int-or-percent.ts';
-import { readTerms, SPREAD_MS, type Terms } from './terms.ts';
+import { DEFAULT_SPREAD_MS, readTerms, type Terms } from './terms.ts';
 import { createReader, type PolicyError, type Read, readBoolean, readNodeSelector, readShare } from './values.ts';
 
 export { annotation } from './annotations.ts';
@@ -37,7 +37,7 @@ export interface Policy extends Terms {
 export const surges = ({ maxSurge }: Policy): boolean => maxSurge.value > 0;
 
 /** Pods are replaced from here, within the budget. */
-export const actsHere = ({ strategy, byApproval }: Pick<Policy, 'strategy' | 'byApproval'>): boolean =>
+export const managerReplacesPods = ({ strategy, byApproval }: Pick<Policy, 'strategy' | 'byApproval'>): boolean =>
   strategy === 'auto' || (strategy === 'ota' && byApproval);
 
 /** Where the user sets what, for sentences: kinds of DaemonSet differ in it. */
@@ -51,8 +51,8 @@ export interface PolicyWords {
   /** A sentence: how to take the update of the nodes from their owners, or from the user's own hands. */
   automate: string;
   /** Who records templates and makes pods, and the program that it is part of. */
-  maker: string;
-  makersProgram: string;
+  podController: string;
+  podControllerProgram: string;
 }
 
 /** Of native DaemonSets, and of all for the strategies that are chosen by annotation. */
@@ -62,8 +62,8 @@ export const annotationWords: PolicyWords = {
   nodeSelector: annotation.nodeSelector,
   unpause: `Remove the annotation ${annotation.paused}.`,
   automate: `To update the nodes from here, set ${annotation.strategy} to auto.`,
-  maker: 'DaemonSet controller',
-  makersProgram: 'kube-controller-manager',
+  podController: 'DaemonSet controller',
+  podControllerProgram: 'kube-controller-manager',
 };
 
 export type ParsedPolicy =
@@ -114,7 +114,7 @@ export const readStrategy = (
 };
 
 /** A policy as it was read, with what cannot be acted on: one error makes it invalid as a whole. */
-export const judgePolicy = (
+export const validatedPolicy = (
   policy: Policy,
   errors: PolicyError[],
   warnings: PolicyError[],
@@ -155,7 +155,7 @@ export const parsePolicy = (source: PolicySource): ParsedPolicy => {
     ...readTerms(annotations, errors),
     words: annotationWords,
   };
-  return judgePolicy(policy, errors, warnings);
+  return validatedPolicy(policy, errors, warnings);
 };
 
 /** What an agent has to know of a DaemonSet's policy. */
@@ -173,7 +173,7 @@ export interface OtaTerms {
 /** Reads of a DaemonSet's annotations what matters on a device: the strategy and the owners' terms. */
 export const readOtaTerms = (annotations: Readonly<Record<string, string>> | undefined = {}): OtaTerms => {
   const ota = readStrategy(annotations, [], [])?.value === 'ota';
-  if (!ota) return { ota, deadline: undefined, spreadMs: SPREAD_MS, errors: [] };
+  if (!ota) return { ota, deadline: undefined, spreadMs: DEFAULT_SPREAD_MS, errors: [] };
   const found: PolicyError[] = [];
   const { otaDeadline, otaDeadlineSpreadMs } = readTerms(annotations, found);
   const terms: readonly string[] = [annotation.otaDeadline, annotation.otaDeadlineSpread];

@@ -49,7 +49,7 @@ export interface Terms {
 }
 
 /** How long devices may take after the owners' deadline where nothing is said of it. */
-export const SPREAD_MS = 3_600_000;
+export const DEFAULT_SPREAD_MS = 3_600_000;
 
 /** Reads the terms; of a value that cannot be read an error is added to `errors`, and the default stands in its place. */
 export const readTerms = (annotations: Readonly<Record<string, string>>, errors: PolicyError[]): Terms => {
@@ -72,6 +72,6 @@ export const readTerms = (annotations: Readonly<Record<string, string>>, errors:
     resume: read(annotation.resume, readResume, undefined),
     rolledBackFrom: read(annotation.rolledBackFrom, readHash, undefined),
     otaDeadline: read(annotation.otaDeadline, readDeadline, undefined),
-    otaDeadlineSpreadMs: read(annotation.otaDeadlineSpread, readSpread, SPREAD_MS),
+    otaDeadlineSpreadMs: read(annotation.otaDeadlineSpread, readSpread, DEFAULT_SPREAD_MS),
   };
 };

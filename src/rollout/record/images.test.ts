@@ -14,10 +14,10 @@ const ask = (bench: Workbench, ...nodes: string[]): void => {
 const say = (bench: Workbench, state: 'pulling' | 'present' | 'failed', ...nodes: string[]): void => {
   for (const node of nodes) bench.change(node, imagesOf('b', state, { at: bench.now() }));
 };
-const standOf = (bench: Workbench, node = 'n0') => bench.ledger.get(node)?.view.images;
+const standOf = (bench: Workbench, node = 'n0') => bench.ledger.get(node)?.status.images;
 const parallel = (value: number): Partial<Policy> => ({ predownloadParallelism: count(value) });
 const agent = (bench: Workbench, ...nodes: string[]): void => {
-  for (const node of nodes) bench.node(node, { pulls: true });
+  for (const node of nodes) bench.node(node, { hasImageAgent: true });
 };
 
 describe('images are asked for', () => {
@@ -45,12 +45,12 @@ describe('images are asked for', () => {
 
   it('anew only once the answer can have been seen', () => {
     const bench = benchAt(1, { predownload: 'required' });
-    bench.ledger.noteAsk('n0', 'b', bench.now());
+    bench.ledger.noteImageRequest('n0', 'b', bench.now());
     assert.deepEqual([standOf(bench), asked(bench)], ['asked', []]);
     bench.pass(30_000);
     assert.deepEqual(asked(bench), ['n0']);
-    bench.ledger.noteAsk('n0', 'b', bench.now());
-    bench.ledger.noteAsk('n0', undefined, bench.now());
+    bench.ledger.noteImageRequest('n0', 'b', bench.now());
+    bench.ledger.noteImageRequest('n0', undefined, bench.now());
     assert.deepEqual(asked(bench), ['n0']);
   });
 
@@ -61,7 +61,7 @@ describe('images are asked for', () => {
     const bench = benchAt(3, { ...parallel(1), failureThreshold: count(1), maxUnavailable: count(1) });
     bench.act('n0');
     bench.start('n0', 'b', { ready: false, trouble: 'crash-loop' });
-    bench.ledger.amend({ halted: { at: bench.now(), reason: 'Failures', nodes: ['n0'] } }, bench.now());
+    bench.ledger.patchState({ halted: { at: bench.now(), reason: 'Failures', nodes: ['n0'] } }, bench.now());
     assert.deepEqual(asked(bench), []);
   });
 
@@ -149,7 +149,7 @@ describe('what is asked for in vain', () => {
     bench.policy({ predownload: 'off' });
     assert.deepEqual(unasked(bench), ['n0', 'n1']);
     bench.policy({ predownload: 'required' });
-    bench.ledger.amend({ halted: { at: bench.now(), reason: 'Failures', nodes: [] } }, bench.now());
+    bench.ledger.patchState({ halted: { at: bench.now(), reason: 'Failures', nodes: [] } }, bench.now());
     assert.deepEqual(unasked(bench), ['n0', 'n1']);
   });
   it('stays where it has been answered, and where owners ask', () => {
@@ -224,16 +224,16 @@ describe('an update waits for images', () => {
     const bench = benchAt(2, { ...one, maxUnavailable: count(2) });
     agent(bench, 'n1');
     ask(bench, 'n1');
-    assert.equal(bench.ledger.get('n1')?.view.pullsByPod, false);
+    assert.equal(bench.ledger.get('n1')?.status.pullPodAllowed, false);
     bench.policy({ predownload: 'preferred' });
-    assert.equal(bench.ledger.get('n1')?.view.pullsByPod, true);
+    assert.equal(bench.ledger.get('n1')?.status.pullPodAllowed, true);
   });
 
   it('for broken pods and changes in place alike', () => {
     const bench = benchAt(2, { ...one, predownload: 'required', inPlace: true });
     bench.target('c', 'a');
-    bench.change('n0', { ready: false, gated: true });
-    bench.change('n1', { gated: true });
+    bench.change('n0', { ready: false, hasInPlaceGate: true });
+    bench.change('n1', { hasInPlaceGate: true });
     assert.deepEqual(reserved(bench), []);
     bench.change('n0', imagesOf('c', 'present'));
     assert.deepEqual(reserved(bench), ['n0']);
@@ -279,8 +279,8 @@ describe('any history of images', () => {
     }),
     fc.constantFrom('b', 'c').map((hash) => (bench) => bench.target(hash, 'a', 'b', 'c')),
     fc.constantFrom(100, 40_000, 400_000).map((ms) => (bench) => bench.pass(ms)),
-    node.map((name) => (bench) => bench.node(name, { pulls: true })),
-    node.map((name) => (bench) => bench.ledger.noteAsk(name, bench.ledger.state.target?.hash, bench.now())),
+    node.map((name) => (bench) => bench.node(name, { hasImageAgent: true })),
+    node.map((name) => (bench) => bench.ledger.noteImageRequest(name, bench.ledger.state.target?.hash, bench.now())),
     fc.constant((bench) => {
       for (const name of bench.nodesOf('reserve')) bench.reserve(name);
     }),

@@ -1,52 +1,58 @@
 import type { ImageFacts } from '../facts/image-facts.ts';
 import type { NodeFacts } from '../facts/types.ts';
-import { resolve } from '../policy/int-or-percent.ts';
-import { actsHere, type Policy } from '../policy/policy.ts';
+import { scaledValue } from '../policy/int-or-percent.ts';
+import { managerReplacesPods, type Policy } from '../policy/policy.ts';
 import type { Predownload } from '../policy/values.ts';
-import { countedFrom } from './clock-skew.ts';
+import { skewTolerantStart } from './clock-skew.ts';
 import type { Phase } from './phase.ts';
-import { type Context, isCurrent, livePod, type NodeRecord, type SeenPod } from './record.ts';
+import { type Context, isCurrent, livePod, type NodeRecord, type ObservedPod } from './record.ts';
 
 /** How far the images of the target are on an online node with an old pod; `none`: nobody asks for them there. */
-export type ImageStand = 'none' | 'wanted' | 'asked' | 'pulling' | 'present' | 'failed';
+export type ImageState = 'none' | 'wanted' | 'asked' | 'pulling' | 'present' | 'failed';
 
 /** Who is asked first: nodes that wait for images, others that may be updated, those that the partition leaves. */
-export const askTurns = [0, 1, 2] as const;
-export type AskTurn = (typeof askTurns)[number];
+export const requestPriorities = [0, 1, 2] as const;
+export type RequestPriority = (typeof requestPriorities)[number];
 
-export interface ImageNeed {
-  images: ImageStand;
+export interface ImageAssessment {
+  images: ImageState;
   /** Nothing is done to the pod before they are there. */
-  awaitsImages: boolean;
+  waitsForImages: boolean;
   /** The pod asks for what is not wanted any more. */
-  unask: boolean;
+  requestStale: boolean;
   /** A pull pod may be run for what it asks for. */
-  byPod: boolean;
+  pullPodAllowed: boolean;
   /** When this changes without any event; undefined when it does not. */
   dueAt: number | undefined;
 }
 
 /** An agent that is said to be there and has not begun within this time is none. */
-export const ACKNOWLEDGED_WITHIN_MS = 30_000;
+export const AGENT_ACK_TIMEOUT_MS = 30_000;
 /** What was asked for is seen on the pod within this time, or asked for again. */
-const SEEN_WITHIN_MS = 30_000;
+const REQUEST_VISIBLE_TIMEOUT_MS = 30_000;
 /** An agent that has given up is asked again after this. */
-const ASKED_AGAIN_MS = 300_000;
+const RETRY_AFTER_MS = 300_000;
 /** Nodes that pull at once where the user says nothing of it. */
-const USUAL_PARALLELISM = 10;
+const DEFAULT_PARALLELISM = 10;
 
-const nothing: ImageNeed = { images: 'none', awaitsImages: false, unask: false, byPod: false, dueAt: undefined };
+const nothing: ImageAssessment = {
+  images: 'none',
+  waitsForImages: false,
+  requestStale: false,
+  pullPodAllowed: false,
+  dueAt: undefined,
+};
 
 /** What becomes of the node's pod while images are missing: by the user's word, else by whether an agent pulls there. */
-const modeOf = ({ predownload }: Policy, { pulls }: NodeFacts): Predownload =>
-  predownload ?? (pulls ? 'preferred' : 'off');
+const modeOf = ({ predownload }: Policy, { hasImageAgent }: NodeFacts): Predownload =>
+  predownload ?? (hasImageAgent ? 'preferred' : 'off');
 
 /** Who pulls on this node: anybody, says the user or the manager's flag; else the agent, if there is one, and nobody else. */
 const pullerOf = ({ policy, pullsByDefault }: Context, node: NodeFacts): 'anybody' | 'agent' | undefined => {
   if (policy.strategy === 'ota' || policy.predownload === 'off') return undefined;
   const said = policy.predownload !== undefined || policy.predownloadParallelism !== undefined;
   if (said || pullsByDefault) return 'anybody';
-  return node.pulls ? 'agent' : undefined;
+  return node.hasImageAgent ? 'agent' : undefined;
 };
 
 export const imageParallelism = (
@@ -54,8 +60,8 @@ export const imageParallelism = (
   { eligible }: { eligible: number },
   pullsByDefault: boolean,
 ): number => {
-  if (predownloadParallelism) return Math.max(1, resolve(predownloadParallelism, eligible, 'up'));
-  return pullsByDefault && predownload === undefined ? 1 : USUAL_PARALLELISM;
+  if (predownloadParallelism) return Math.max(1, scaledValue(predownloadParallelism, eligible, 'up'));
+  return pullsByDefault && predownload === undefined ? 1 : DEFAULT_PARALLELISM;
 };
 
 /** Where an agent, or anybody else, has got with the images of the target; undefined before anybody was asked. */
@@ -64,35 +70,39 @@ const standOf = (
   images: ImageFacts | undefined,
   { policy, targetHash }: Context,
   now: number,
-): { stand: ImageStand; until: number | undefined } => {
-  const asking = record.asking?.revision === targetHash ? record.asking : undefined;
+): { stand: ImageState; until: number | undefined } => {
+  const asking = record.imageRequest?.revision === targetHash ? record.imageRequest : undefined;
   const of = images?.revision === targetHash ? images : undefined;
   // The times of conditions are whole seconds.
   const unseen = asking !== undefined && (of?.at ?? 0) < Math.floor(asking.at / 1_000) * 1_000;
-  if (unseen && now < asking.at + SEEN_WITHIN_MS) return { stand: 'asked', until: asking.at + SEEN_WITHIN_MS };
+  if (unseen && now < asking.at + REQUEST_VISIBLE_TIMEOUT_MS)
+    return { stand: 'asked', until: asking.at + REQUEST_VISIBLE_TIMEOUT_MS };
   if (!of) return { stand: 'wanted', until: undefined };
   // The agent has lost it, or keeps others waiting with what takes too long: asked once more, somebody else may.
-  const lost = of.state === 'pulling' ? of.at + policy.predownloadTimeoutMs : of.at + ASKED_AGAIN_MS;
+  const lost = of.state === 'pulling' ? of.at + policy.predownloadTimeoutMs : of.at + RETRY_AFTER_MS;
   const ends = of.state === 'pulling' || (of.state === 'failed' && of.byAgent);
   if (ends && now >= lost) return { stand: 'wanted', until: undefined };
   return { stand: of.state, until: ends ? lost : undefined };
 };
 
 /** Until when `preferred` waits for images that are not there. */
-const patienceOf = (record: NodeRecord, pod: SeenPod, context: Context): number => {
-  const { policy, startedAt, heardAt, targetHash } = context;
+const patienceOf = (record: NodeRecord, pod: ObservedPod, context: Context): number => {
+  const { policy, startedAt, targetSeenAt, targetHash } = context;
   const images = pod.facts.images?.revision === targetHash ? pod.facts.images : undefined;
   // Of a target that was found, and not seen to be set, nobody knows since when it is one.
   const begunAt = startedAt ?? images?.at;
   if (begunAt === undefined) return Number.POSITIVE_INFINITY;
-  const countsFrom = countedFrom(Math.max(begunAt, record.since, pod.seenAt), Math.max(pod.metAt, heardAt));
+  const countsFrom = skewTolerantStart(
+    Math.max(begunAt, record.since, pod.existsSince),
+    Math.max(pod.firstSeenAt, targetSeenAt),
+  );
   const patience = countsFrom + policy.predownloadTimeoutMs;
-  const unheard = record.node?.pulls === true && images?.state === 'asked';
-  return unheard ? Math.min(patience, images.at + ACKNOWLEDGED_WITHIN_MS) : patience;
+  const unheard = record.node?.hasImageAgent === true && images?.state === 'asked';
+  return unheard ? Math.min(patience, images.at + AGENT_ACK_TIMEOUT_MS) : patience;
 };
 
 /** What there is to say of the images of the target on one node, at `now`. */
-export const imageNeedOf = (record: NodeRecord, context: Context, now: number): ImageNeed => {
+export const assessImages = (record: NodeRecord, context: Context, now: number): ImageAssessment => {
   const { node } = record;
   const { policy, targetHash } = context;
   const pod = livePod(record);
@@ -104,30 +114,30 @@ export const imageNeedOf = (record: NodeRecord, context: Context, now: number): 
   if (policy.strategy === 'ota') {
     const missing = isOpen && images.revision === targetHash;
     const asked = missing || (policy.predownload === 'required' && images?.revision !== targetHash);
-    return { ...nothing, awaitsImages: old && actsHere(policy) && asked };
+    return { ...nothing, waitsForImages: old && managerReplacesPods(policy) && asked };
   }
   const mayPull = old && node?.eligible === true && node.selected && !context.halted;
   const puller = mayPull ? pullerOf(context, node) : undefined;
   const pulled = puller !== undefined;
-  const unask = isOpen && !(pulled && images.revision === targetHash);
-  if (!old || !node?.eligible) return { ...nothing, unask };
+  const requestStale = isOpen && !(pulled && images.revision === targetHash);
+  if (!old || !node?.eligible) return { ...nothing, requestStale };
   // The agent serves other namespaces, or is none: it may begin yet, and is not asked again.
   const unheard = puller === 'agent' && images?.revision === targetHash && images.state === 'asked';
-  if (unheard && now >= images.at + ACKNOWLEDGED_WITHIN_MS) return nothing;
+  if (unheard && now >= images.at + AGENT_ACK_TIMEOUT_MS) return nothing;
   const { stand, until } = pulled
     ? standOf(record, images, context, now)
     : { stand: 'none' as const, until: undefined };
   const isPresent = images?.state === 'present' && images.revision === targetHash;
   const mode = modeOf(policy, node);
   const patience = mode === 'preferred' ? patienceOf(record, pod, context) : Number.POSITIVE_INFINITY;
-  const awaitsImages = policy.strategy === 'auto' && mode !== 'off' && !isPresent && now < patience;
-  const times = [until, awaitsImages && patience < Number.POSITIVE_INFINITY ? patience : undefined];
+  const waitsForImages = policy.strategy === 'auto' && mode !== 'off' && !isPresent && now < patience;
+  const times = [until, waitsForImages && patience < Number.POSITIVE_INFINITY ? patience : undefined];
   const dueAt = times.reduce<number>((least, time) => Math.min(least, time ?? least), Number.POSITIVE_INFINITY);
   return {
     images: node.ready ? stand : 'none',
-    awaitsImages,
-    unask,
-    byPod: puller === 'anybody',
+    waitsForImages,
+    requestStale,
+    pullPodAllowed: puller === 'anybody',
     dueAt: node.ready && dueAt < Number.POSITIVE_INFINITY ? dueAt : undefined,
   };
 };
@@ -136,14 +146,14 @@ export const imageNeedOf = (record: NodeRecord, context: Context, now: number): 
 const quiet: ReadonlySet<Phase> = new Set<Phase>(['outdated', 'held', 'broken']);
 
 /** In which turn the images are to be asked for; undefined: not at all, or not now. */
-export const askTurnOf = (
+export const requestPriorityOf = (
   record: NodeRecord,
-  { images }: ImageNeed,
+  { images }: ImageAssessment,
   phase: Phase,
   { policy }: Context,
-): AskTurn | undefined => {
+): RequestPriority | undefined => {
   const { node } = record;
   if (images !== 'wanted' || !node || !quiet.has(phase) || record.pods.length !== 1) return undefined;
-  if (!record.member) return 2;
+  if (!record.partitionAllows) return 2;
   return modeOf(policy, node) === 'off' ? 1 : 0;
 };

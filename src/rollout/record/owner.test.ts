@@ -12,9 +12,11 @@ const ota = (nodes: number, change: Partial<Policy> = {}): Workbench => benchAt(
 const unsaid = (bench: Workbench): Record<string, string> =>
   Object.fromEntries(
     [...bench.ledger.unannounced()]
-      .map(({ name, view }): [string, string] => [
+      .map(({ name, status }): [string, string] => [
         name,
-        typeof view.announce === 'object' ? `${view.announce.reason} ${view.announce.revision}` : `${view.announce}`,
+        typeof status.announcement === 'object'
+          ? `${status.announcement.reason} ${status.announcement.revision}`
+          : `${status.announcement}`,
       ])
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
@@ -29,9 +31,9 @@ const asStanding = (wanted: Announcement): NeedUpgrade => {
 
 /** Writes all that is to be written. */
 const announce = (bench: Workbench): void => {
-  for (const { name, view, pods } of Array.from(bench.ledger.unannounced())) {
+  for (const { name, status, pods } of Array.from(bench.ledger.unannounced())) {
     const { facts } = pods.find(({ facts: { terminating } }) => !terminating) ?? {};
-    const { announce: wanted } = view;
+    const { announcement: wanted } = status;
     if (!facts || !wanted) throw new Error(`nothing to write on ${name}`);
     const { announced: _, ...rest } = facts;
     const next: PodFacts = { ...rest, ...(wanted !== 'none' && { announced: asStanding(wanted) }) };
@@ -81,7 +83,7 @@ describe('announcements', () => {
     bench.change('n2', broken);
     assert.deepEqual(unsaid(bench), { n0: 'NewRevision b', n1: 'NewRevision b', n2: 'NewRevision b' });
     assert.equal(bench.phase('n1'), 'outdated/available');
-    assert.equal(bench.ledger.tally.asked, 3);
+    assert.equal(bench.ledger.tally.ownersAsked, 3);
   });
 
   it('leave terminating pods alone, and wait until one of two is gone', () => {
@@ -110,7 +112,7 @@ describe('announcements', () => {
     assert.deepEqual(unsaid(bench), { n0: 'NodeSelector b', n1: 'NodeNotEligible b', n2: 'Partition b' });
     bench.policy({ paused: true });
     assert.deepEqual(unsaid(bench), { n0: 'Paused b', n1: 'NodeNotEligible b', n2: 'Paused b', n3: 'Paused b' });
-    assert.equal(bench.ledger.tally.asked, 0);
+    assert.equal(bench.ledger.tally.ownersAsked, 0);
     assert.equal(bench.decide().summary.hold?.kind, 'paused');
   });
 
@@ -142,24 +144,24 @@ describe('the breaker where owners decide', () => {
     byOwner(bench, 'b', broken, 'n0', 'n1');
     announce(bench);
     assert.deepEqual(bench.decide().actions, []);
-    assert.equal(bench.ledger.tally.asked, 4);
+    assert.equal(bench.ledger.tally.ownersAsked, 4);
     byOwner(bench, 'b', broken, 'n2');
     assert.deepEqual(unsaid(bench), { n2: 'UpToDate b', n3: 'Halted b', n4: 'Halted b', n5: 'Halted b' });
     assert.equal(bench.decide().actions[0]?.type, 'halt');
-    bench.ledger.amend({ halted: { at: bench.now(), reason: 'Failures', nodes: ['n0'] } }, bench.now());
+    bench.ledger.patchState({ halted: { at: bench.now(), reason: 'Failures', nodes: ['n0'] } }, bench.now());
     announce(bench);
     assert.equal(bench.decide().summary.hold?.kind, 'halted');
-    assert.equal(bench.ledger.tally.asked, 0);
+    assert.equal(bench.ledger.tally.ownersAsked, 0);
 
     bench.ledger.forgive(bench.now());
-    bench.ledger.amend({ halted: undefined, resumed: 'b' }, bench.now());
+    bench.ledger.patchState({ halted: undefined, resumed: 'b' }, bench.now());
     assert.deepEqual(unsaid(bench), { n3: 'NewRevision b', n4: 'NewRevision b', n5: 'NewRevision b' });
   });
 
   it('is freed by another template', () => {
     const bench = ota(4);
     byOwner(bench, 'b', broken, 'n0', 'n1', 'n2');
-    bench.ledger.amend({ halted: { at: bench.now(), reason: 'Failures', nodes: ['n0'] } }, bench.now());
+    bench.ledger.patchState({ halted: { at: bench.now(), reason: 'Failures', nodes: ['n0'] } }, bench.now());
     assert.equal(unsaid(bench)['n3'], 'Halted b');
     bench.target('c');
     assert.deepEqual(new Set(Object.values(unsaid(bench))), new Set(['NewRevision c']));
@@ -174,7 +176,7 @@ describe('the breaker where owners decide', () => {
     announce(bench);
     assert.deepEqual([bench.cause('n0'), bench.cause('n3')], ['suspect', 'available']);
     assert.equal(bench.decide().summary.hold?.kind, 'waiting');
-    assert.equal(bench.ledger.tally.asked, 0);
+    assert.equal(bench.ledger.tally.ownersAsked, 0);
     bench.online('n0');
     assert.equal(bench.decide().summary.hold?.kind, 'owner');
     assert.deepEqual(unsaid(bench), { n3: 'NewRevision b', n4: 'NewRevision b', n5: 'NewRevision b' });
@@ -201,7 +203,7 @@ describe('the breaker where owners decide', () => {
 
   it('suspects by the age of the pod what it did not see itself', () => {
     const bench = ota(1);
-    bench.ledger.amend({ startedAt: START - 10_000 }, bench.now());
+    bench.ledger.patchState({ startedAt: START - 10_000 }, bench.now());
     byOwner(bench, 'b', {}, 'n0');
     const { facts } = bench.ledger.get('n0')?.pods[0] ?? {};
     const fresh = benchAt(0, { strategy: 'ota' });

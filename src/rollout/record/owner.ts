@@ -2,13 +2,16 @@ import type { Announcement, NeedUpgradeReason } from '../facts/need-upgrade.ts';
 import type { Context, NodeRecord } from './record.ts';
 
 /** Why the owner of a node with an outdated pod is offered the target or not: the first that holds. */
-const reasonFor = ({ node, member }: NodeRecord, { policy, withheld }: Context): NeedUpgradeReason => {
+const reasonFor = (
+  { node, partitionAllows }: NodeRecord,
+  { policy, withheldFromOwners }: Context,
+): NeedUpgradeReason => {
   // Once deleted, the pod would not be made again.
   if (!node?.eligible) return 'NodeNotEligible';
   if (policy.paused) return 'Paused';
   if (!node.selected) return 'NodeSelector';
-  if (!member) return 'Partition';
-  return withheld ? 'Halted' : 'NewRevision';
+  if (!partitionAllows) return 'Partition';
+  return withheldFromOwners ? 'Halted' : 'NewRevision';
 };
 
 /**

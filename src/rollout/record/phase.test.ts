@@ -13,7 +13,7 @@ const ways: Record<Cause, { policy?: Partial<Policy>; to: (bench: Workbench) => 
   preparing: {
     to: (bench) => {
       bench.reserve('n0');
-      bench.change('n0', { leaving: true });
+      bench.change('n0', { preparingDelete: true });
     },
   },
   terminating: { to: (bench) => bench.change('n0', { terminating: true }) },
@@ -165,6 +165,6 @@ it('tells of a refusal also while the slot of the act is kept', () => {
   bench.target('b');
   bench.reserve('n0');
   bench.ledger.refuse('n0', 'admission webhook denied the request', bench.now());
-  assert.equal(bench.ledger.get('n0')?.view.cause, 'refused');
+  assert.equal(bench.ledger.get('n0')?.status.cause, 'refused');
   assert.equal(bench.ledger.tally.inFlight, 1);
 });

@@ -77,7 +77,7 @@ export interface Situation {
   /** Matches the policy's node selector. */
   selected: boolean;
   /** May be updated under the policy's partition. */
-  member: boolean;
+  partitionAllows: boolean;
   /** The policy asks for the target's images first, and they are not there. */
   imageMissing: boolean;
 }
@@ -112,7 +112,7 @@ const rules: readonly Rule[] = [
   ['settling', 'returned', (s) => !s.settled],
   ['held', 'refused', (s) => s.refused],
   ['held', 'node-selector', (s) => !s.selected],
-  ['held', 'partition', (s) => !s.member],
+  ['held', 'partition', (s) => !s.partitionAllows],
   ['held', 'image', (s) => s.imageMissing],
   ['broken', 'broken-by-older-update', (s) => !s.available && s.act === 'older-rollout'],
   ['broken', 'not-available', (s) => !s.available],

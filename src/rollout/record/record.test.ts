@@ -24,10 +24,10 @@ describe('the settle time', () => {
     bench.node('old', { readyChangedAt: START - 60_000 });
     bench.node('fresh', { readyChangedAt: START - 4_000 });
     bench.node('ahead', { readyChangedAt: START + 600_000 });
-    bench.ledger.firstSightOver();
+    bench.ledger.finishInitialSync();
     bench.node('joined', { readyChangedAt: START - 60_000 });
     const settled = (): string[] =>
-      [...bench.ledger.records()].flatMap(({ name, view }) => (view.settled ? [name] : []));
+      [...bench.ledger.records()].flatMap(({ name, status }) => (status.settled ? [name] : []));
     assert.deepEqual(settled(), ['old']);
     // 10 s from when it may have come back: its time tells whole seconds.
     assert.equal(bench.ledger.nextDueAt(), START + 7_000);
@@ -84,7 +84,7 @@ describe('a suspect', () => {
     const bench = suspect();
     bench.online('n0');
     assert.equal(bench.phase('n0'), 'updated/current');
-    assert.equal(bench.ledger.get('n0')?.act, undefined);
+    assert.equal(bench.ledger.get('n0')?.update, undefined);
     assert.equal(bench.decide().summary.breaker.suspects, 0);
   });
   it('is a failure when its window ends without it', () => {
@@ -105,7 +105,7 @@ describe('a suspect', () => {
       bench.node('n0', { ready: false, readyChangedAt: START - wentAgoMs });
       const at = START - wentAgoMs - 10_000;
       bench.pod('n0', 'b', { createdAt: at });
-      bench.ledger.firstSightOver();
+      bench.ledger.finishInitialSync();
       restore(bench, {}, [], saved({ startedAt: at }));
       if (leftMs > 0) assert.equal(bench.phase('n0'), 'offline/suspect', `${wentAgoMs}`);
       bench.pass(leftMs);
@@ -164,7 +164,7 @@ describe('a suspect', () => {
       const bench = createWorkbench();
       bench.node('n0');
       bench.pod('n0', 'b', { createdAt });
-      bench.ledger.firstSightOver();
+      bench.ledger.finishInitialSync();
       restore(bench, {}, [], saved({ startedAt }));
       bench.offline('n0');
       assert.equal(bench.cause('n0'), cause, `${createdAt - START} ${startedAt}`);
@@ -219,12 +219,12 @@ describe('the progress deadline', () => {
     assert.equal(bench.phase('n0'), 'failed/deadline');
   });
   it('counts, for a pod of before this process, from when that was ready last, and at least for as long as clocks may be apart', () => {
-    const inherits = (agoMs: number, onlooks = false): Workbench => {
-      const bench = createWorkbench({ progressDeadlineMs: 60_000 }, { onlooks });
+    const inherits = (agoMs: number, readOnly = false): Workbench => {
+      const bench = createWorkbench({ progressDeadlineMs: 60_000 }, { readOnly });
       bench.node('n0');
       bench.pod('n0', 'b', { ready: false, readyChangedAt: START - agoMs });
       bench.target('b');
-      bench.ledger.firstSightOver();
+      bench.ledger.finishInitialSync();
       return bench;
     };
     assert.equal(inherits(660_000).phase('n0'), 'failed/deadline');
@@ -247,7 +247,9 @@ describe('the progress deadline', () => {
     const bench = started();
     bench.pass(30_000);
     const { ledger } = bench;
-    const acts = new Map([...ledger.acting()].flatMap(({ name, act }) => (act ? [[name, act] as const] : [])));
+    const acts = new Map(
+      [...ledger.withUpdate()].flatMap(({ name, update }) => (update ? [[name, update] as const] : [])),
+    );
     ledger.restore(ledger.state, acts, new Set(), bench.now());
     bench.pass(30_000);
     assert.equal(bench.phase('n0'), 'failed/deadline');

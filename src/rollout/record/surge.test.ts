@@ -27,7 +27,7 @@ describe('a surge', () => {
     bench.reserve('n0', { kind: 'surge' });
     assert.deepEqual(bench.decide().actions, [{ type: 'surge', node: 'n0' }]);
     bench.start('n0', 'b', down);
-    assert.equal(bench.ledger.get('n0')?.act?.stage, 'done', 'seen to be carried out');
+    assert.equal(bench.ledger.get('n0')?.update?.stage, 'done', 'seen to be carried out');
     assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/surging', []]);
     assert.deepEqual([bench.ledger.tally.down, bench.ledger.tally.inFlight], [0, 1]);
     bench.change('n0', ready(bench));
@@ -66,7 +66,7 @@ describe('a surge', () => {
     assert.deepEqual(types(bench), ['halt']);
     bench.target('c');
     assert.deepEqual([bench.phase('n0'), retired(bench)], ['updating/surging', [bad.uid]]);
-    assert.equal(bench.ledger.get('n0')?.act?.kind, 'surge', 'until one pod is left');
+    assert.equal(bench.ledger.get('n0')?.update?.kind, 'surge', 'until one pod is left');
     bench.gone('n0');
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.inFlight], ['outdated/available', 0]);
     assert.equal(bench.ledger.get('n0')?.pods[0]?.facts.uid, old.uid);
@@ -93,7 +93,7 @@ describe('a surge', () => {
     const bench = surgeBench(2);
     bench.surge('n0');
     bench.gone('n0');
-    assert.equal(bench.ledger.get('n0')?.act?.stage, 'inherited');
+    assert.equal(bench.ledger.get('n0')?.update?.stage, 'inherited');
     assert.deepEqual(bench.nodesOf('surge'), ['n0']);
     bench.policy({ paused: true });
     assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
@@ -131,9 +131,9 @@ describe('a surge', () => {
     const first = surgeBench(2);
     first.surge('n0');
     const saved = restore(structuredClone(save(first.ledger)));
-    assert.equal(saved.acts.get('n0')?.kind, 'surge');
+    assert.equal(saved.updates.get('n0')?.kind, 'surge');
     const bench = surgeBench(2);
-    bench.ledger.restore(saved.state, saved.acts, saved.forgiven, bench.now());
+    bench.ledger.restore(saved.state, saved.updates, saved.forgiven, bench.now());
     assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/surging', []]);
     assert.equal(bench.decide().wakeAt, bench.now() + 60_000);
     bench.pass(60_000);
@@ -145,12 +145,12 @@ describe('a surge', () => {
     first.surge('n0');
     const saved = restore(structuredClone(save(first.ledger)));
     const bench = surgeBench(2);
-    bench.ledger.restore(saved.state, saved.acts, saved.forgiven, bench.now());
+    bench.ledger.restore(saved.state, saved.updates, saved.forgiven, bench.now());
     bench.target('c');
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.inFlight], ['updating/reserved', 1]);
     assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
-    const { act, pods } = bench.ledger.get('n0')!;
-    assert.equal(act?.podName, pods[0]?.facts.name, 'the fence names the old pod');
+    const { update, pods } = bench.ledger.get('n0')!;
+    assert.equal(update?.podName, pods[0]?.facts.name, 'the fence names the old pod');
     bench.start('n0', 'b', down);
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.inFlight], ['updating/surging', 1]);
   });
@@ -159,12 +159,12 @@ describe('a surge', () => {
     const bench = surgeBench(2);
     bench.surge('n0');
     const saved = restore(structuredClone(save(bench.ledger)));
-    bench.ledger.restore(saved.state, saved.acts, saved.forgiven, bench.now());
+    bench.ledger.restore(saved.state, saved.updates, saved.forgiven, bench.now());
     bench.gone('n0');
-    bench.ledger.restore(saved.state, saved.acts, saved.forgiven, bench.now());
+    bench.ledger.restore(saved.state, saved.updates, saved.forgiven, bench.now());
     bench.target('c');
-    const { act, pods } = bench.ledger.get('n0')!;
-    assert.equal(act?.podName, pods[0]?.facts.name);
+    const { update, pods } = bench.ledger.get('n0')!;
+    assert.equal(update?.podName, pods[0]?.facts.name);
     assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
   });
 
@@ -175,12 +175,12 @@ describe('a surge', () => {
     const saved = restore(structuredClone(save(first.ledger)));
     const bench = createWorkbench({ maxSurge: count(1), maxUnavailable: count(0) });
     bench.node('n0');
-    bench.ledger.restore(saved.state, saved.acts, saved.forgiven, bench.now());
+    bench.ledger.restore(saved.state, saved.updates, saved.forgiven, bench.now());
     bench.target('c');
     bench.ledger.setPod(old, bench.now());
-    assert.equal(bench.ledger.get('n0')?.act?.stage, 'done');
+    assert.equal(bench.ledger.get('n0')?.update?.stage, 'done');
     bench.ledger.setPod(fresh, bench.now());
-    bench.ledger.firstSightOver();
+    bench.ledger.finishInitialSync();
     assert.deepEqual(retired(bench), [fresh.uid]);
   });
 
@@ -201,7 +201,7 @@ describe('a surge', () => {
   it('holds a slot as long as there are two pods, also when nobody knows of the act any more', () => {
     const bench = surgeBench(3);
     bench.start('n1', 'b', down);
-    assert.equal(bench.ledger.get('n1')?.act, undefined);
+    assert.equal(bench.ledger.get('n1')?.update, undefined);
     assert.deepEqual([bench.ledger.tally.inFlight, types(bench)], [1, []]);
   });
 
@@ -220,7 +220,7 @@ describe('a surge', () => {
     bench.pass(3_600_000);
     bench.policy({ maxSurge: count(0), maxUnavailable: count(1) });
     change(bench, old, { terminating: true });
-    assert.equal(bench.ledger.get('n0')?.act?.kind, 'surge');
+    assert.equal(bench.ledger.get('n0')?.update?.kind, 'surge');
     assert.deepEqual([bench.ledger.tally.onlineFailures, bench.ledger.tally.inFlight], [0, 1]);
     bench.ledger.removePod(old.uid, bench.now());
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.inFlight], ['updated/current', 0]);

@@ -1,10 +1,10 @@
-import { type Act, asPast, isShut, type NodeRecord, pastAct } from './record.ts';
+import { isOutOfService, type NodeRecord, type NodeUpdate, pastUpdate, toPastUpdate } from './record.ts';
 
 const FIRST_BACK_OFF_MS = 1_000;
 const LONGEST_BACK_OFF_MS = 300_000;
 
 /** An act that a DaemonRollout tells of, where `known` is what this process knew of the node. */
-export const takeOver = (act: Act, known: Act | undefined, now: number): Act => {
+export const inheritUpdate = (act: NodeUpdate, known: NodeUpdate | undefined, now: number): NodeUpdate => {
   const at = Math.min(act.at, now);
   const same =
     known?.podUid === act.podUid &&
@@ -22,19 +22,19 @@ export const takeOver = (act: Act, known: Act | undefined, now: number): Act => 
 };
 
 /** The node's slot is for this act now, which repairs what an earlier one left. */
-export const reserveFor = (record: NodeRecord, act: Act): void => {
-  const { act: before } = record;
-  const repairs = before?.stage === 'done' ? asPast(before) : before?.repairs;
-  record.act = repairs ? { ...act, repairs } : act;
+export const reserveUpdate = (record: NodeRecord, act: NodeUpdate): void => {
+  const { update: before } = record;
+  const repairs = before?.stage === 'done' ? toPastUpdate(before) : before?.repairs;
+  record.update = repairs ? { ...act, repairs } : act;
 };
 
 /** The act is taken back: the one that it was to repair stays, and so does what it began. */
-export const takeBack = (record: NodeRecord): void => {
-  const { act } = record;
+export const releaseUpdate = (record: NodeRecord): void => {
+  const { update } = record;
   // A pod that the first write of the act took out of service is as one that an older act broke.
-  const begun = act && isShut(record) ? { rollout: act.rollout - 1, at: act.at } : undefined;
-  const stays = act?.repairs ?? begun;
-  record.act = stays && pastAct(stays);
+  const begun = update && isOutOfService(record) ? { rollout: update.rollout - 1, at: update.at } : undefined;
+  const stays = update?.repairs ?? begun;
+  record.update = stays && pastUpdate(stays);
 };
 
 /** The API server refused the act: the node waits, ever longer. */
@@ -45,9 +45,10 @@ export const backOff = (record: NodeRecord, message: string, now: number): void 
 };
 
 /** The user resumed after the node's failure. */
-export const pardon = (record: NodeRecord): void => {
+export const forgive = (record: NodeRecord): void => {
   record.forgiven = true;
   // To be tried once more, as after a new template: in its own slot should it be down.
-  const { act, view } = record;
-  if (act && view.cause === 'came-back-old') record.act = pastAct({ rollout: act.rollout - 1, at: act.at });
+  const { update, status } = record;
+  if (update && status.cause === 'came-back-old')
+    record.update = pastUpdate({ rollout: update.rollout - 1, at: update.at });
 };

@@ -4,7 +4,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { explainHold } from './explain.ts';
 
 /** A condition before it is given times: lastTransitionTime moves only with the status. */
-export interface Verdict {
+export interface ConditionState {
   type: 'Ready' | 'Reconciling' | 'Stalled' | 'Complete' | 'Paused' | 'Halted';
   status: boolean;
   reason: string;
@@ -16,16 +16,16 @@ const owners = (count: number): string => `${count} owner${count === 1 ? ' is' :
 /** `12 of 15 online nodes run web-6d8c (3 offline)`. */
 const progress = ({ tally, state }: Ledger): string => {
   const away = tally.phases.offline > 0 ? `, ${tally.phases.offline} offline` : '';
-  const asked = tally.asked > 0 ? `; ${owners(tally.asked)} asked` : '';
+  const asked = tally.ownersAsked > 0 ? `; ${owners(tally.ownersAsked)} asked` : '';
   return `${tally.phases.updated} of ${tally.online} online nodes run ${state.target?.name ?? 'the target'}${away}${asked}.`;
 };
 
 /** Whether the newest template has a revision is not known yet. */
-export const NOT_OBSERVED = 'TemplateNotObserved';
+export const TEMPLATE_NOT_OBSERVED = 'TemplateNotObserved';
 
 const reasonOfHold = {
   unsynced: 'NotSynced',
-  unobserved: NOT_OBSERVED,
+  unobserved: TEMPLATE_NOT_OBSERVED,
   invalid: 'InvalidPolicy',
   deleted: 'Deleted',
   owner: 'OwnerDecides',
@@ -49,7 +49,7 @@ const leftBehind = ({ tally }: Ledger): number => {
 const isForOthers = (hold: Hold | undefined): boolean => hold?.kind === 'owner' || hold?.kind === 'manual';
 
 /** Where a rollout stands, in a word for conditions. */
-const standing = (ledger: Ledger, { complete, hold }: Summary): string => {
+const reasonFor = (ledger: Ledger, { complete, hold }: Summary): string => {
   if (hold?.kind === 'invalid') return reasonOfHold.invalid;
   if (complete) return 'AllOnlineNodesUpdated';
   if (hold && !isForOthers(hold)) return reasonOfHold[hold.kind];
@@ -58,9 +58,9 @@ const standing = (ledger: Ledger, { complete, hold }: Summary): string => {
 };
 
 /** The conditions of native.md, kstatus' three among them. */
-export const conditionsOf = (ledger: Ledger, summary: Summary): Verdict[] => {
+export const conditionsOf = (ledger: Ledger, summary: Summary): ConditionState[] => {
   const { hold, complete } = summary;
-  const reason = standing(ledger, summary);
+  const reason = reasonFor(ledger, summary);
   const told = hold ? explainHold(hold, ledger.policy.words) : undefined;
   // Stays the same while nodes come and go: Events follow it.
   const why = told ? `${told.what}. ${told.remedy}`.trim() : '';
@@ -68,7 +68,7 @@ export const conditionsOf = (ledger: Ledger, summary: Summary): Verdict[] => {
   const stalled = hold?.kind === 'invalid' || hold?.kind === 'halted';
   // Pods that are still to be told, and new ones that are starting, are work of this side.
   const { tally } = ledger;
-  const ours = ledger.unannounced().size + tally.phases.updating + tally.agreed;
+  const ours = ledger.unannounced().size + tally.phases.updating + tally.ownersApproved;
   const othersOnly = isForOthers(hold) && ours === 0;
   const resting = complete || stalled || reason === 'LeftOnOldRevision' || othersOnly;
   const stopped = hold?.kind === 'paused' || hold?.kind === 'frozen';
@@ -94,13 +94,13 @@ export const conditionsOf = (ledger: Ledger, summary: Summary): Verdict[] => {
 };
 
 /** Why nothing is left to be done from here though the rollout may not be complete; undefined while something is. */
-export const restsOn = (ledger: Ledger, summary: Summary): string | undefined => {
+export const idleReason = (ledger: Ledger, summary: Summary): string | undefined => {
   const reconciling = conditionsOf(ledger, summary).find(({ type }) => type === 'Reconciling');
   return reconciling?.status === false ? reconciling.reason : undefined;
 };
 
 /** A few words for the STATUS column. What stops a rollout is told even when nothing is left to do; a mere rest is not. */
-export const headline = (ledger: Ledger, { hold, complete, breaker }: Summary): string => {
+export const summaryText = (ledger: Ledger, { hold, complete, breaker }: Summary): string => {
   const { tally } = ledger;
   const done = tally.phases.offline > 0 ? `Complete (${tally.phases.offline} offline)` : 'Complete';
   if (!hold || hold.kind === 'owner' || hold.kind === 'manual') {
@@ -108,7 +108,9 @@ export const headline = (ledger: Ledger, { hold, complete, breaker }: Summary): 
     const left = leftBehind(ledger);
     if (left > 0) return `${left} left on old revision`;
     if (hold?.kind === 'manual') return `On delete: ${tally.phases.outdated + tally.phases.broken} outdated`;
-    return hold && tally.asked > 0 ? `Waiting for ${tally.asked} owner${tally.asked === 1 ? '' : 's'}` : 'Rolling out';
+    return hold && tally.ownersAsked > 0
+      ? `Waiting for ${tally.ownersAsked} owner${tally.ownersAsked === 1 ? '' : 's'}`
+      : 'Rolling out';
   }
   switch (hold.kind) {
     case 'invalid':

@@ -5,7 +5,7 @@ import { count } from '../policy/int-or-percent.ts';
 import { annotation } from '../policy/policy.ts';
 import { policyWith } from '../testing/policy.ts';
 import { benchAt, imagesOf, type Workbench } from '../testing/workbench.ts';
-import { explain, explainHold, hazards } from './explain.ts';
+import { explain, explainHold, policyWarnings } from './explain.ts';
 
 const breaker = { failures: 1, suspects: 2, threshold: 3, open: true, mustHalt: false };
 const holds: [Hold, what: RegExp, remedy: RegExp][] = [
@@ -138,7 +138,7 @@ describe('explain', () => {
 
 describe('hazards', () => {
   it('warns when minReadySeconds is shorter than the time in which a loss is noticed', () => {
-    assert.match(hazards(policyWith({ minReadyMs: 5_000 }), 40_000)[0] ?? '', /5 s.*40 s/);
-    assert.deepEqual(hazards(policyWith({ minReadyMs: 40_000 }), 40_000), []);
+    assert.match(policyWarnings(policyWith({ minReadyMs: 5_000 }), 40_000)[0] ?? '', /5 s.*40 s/);
+    assert.deepEqual(policyWarnings(policyWith({ minReadyMs: 40_000 }), 40_000), []);
   });
 });

@@ -1,6 +1,12 @@
 import type { Hold } from '../decision/hold.ts';
 import { annotation } from '../policy/annotations.ts';
-import { actsHere, annotationWords, formatPolicyError, type Policy, type PolicyWords } from '../policy/policy.ts';
+import {
+  annotationWords,
+  formatPolicyError,
+  managerReplacesPods,
+  type Policy,
+  type PolicyWords,
+} from '../policy/policy.ts';
 import type { Cause, Phase } from '../record/phase.ts';
 import { livePod, type NodeRecord } from '../record/record.ts';
 
@@ -35,8 +41,8 @@ export const explainHold = (hold: Hold, words: PolicyWords = annotationWords): {
       };
     case 'unobserved':
       return {
-        what: `The ${words.maker} has not recorded the current template yet`,
-        remedy: `If this lasts, see whether ${words.makersProgram} is running.`,
+        what: `The ${words.podController} has not recorded the current template yet`,
+        remedy: `If this lasts, see whether ${words.podControllerProgram} is running.`,
       };
     case 'invalid':
       return {
@@ -85,7 +91,7 @@ export const explainHold = (hold: Hold, words: PolicyWords = annotationWords): {
   }
 };
 
-interface Telling {
+interface Subject {
   record: NodeRecord;
   policy: Policy;
   hold: Hold | undefined;
@@ -93,17 +99,17 @@ interface Telling {
 }
 
 /** A node that only waits for its turn: what holds the rollout as a whole holds it, if anything does. */
-const held = ({ record, hold, policy }: Telling, state: string, waitsFor: string, cure = ''): [string, string] => {
-  if (!hold || (hold.kind === 'owner' && record.view.agreed)) return [`${state}, and ${waitsFor}`, cure];
+const held = ({ record, hold, policy }: Subject, state: string, waitsFor: string, cure = ''): [string, string] => {
+  if (!hold || (hold.kind === 'owner' && record.status.approved)) return [`${state}, and ${waitsFor}`, cure];
   const { what, remedy } = explainHold(hold, policy.words);
   return [`${state}. ${what}`, remedy];
 };
 
 /** With the strategy ota: whether the pod says already what its owner is to know. */
-const announcement = ({ record, policy }: Telling): string => {
+const announcement = ({ record, policy }: Subject): string => {
   if (policy.strategy !== 'ota') return '';
-  if (record.view.announce) return ', and its pod does not say so yet';
-  return record.view.agreed ? ', and its owner has agreed to the target' : '';
+  if (record.status.announcement) return ', and its pod does not say so yet';
+  return record.status.approved ? ', and its owner has agreed to the target' : '';
 };
 
 const ago = (time: number, now: number): string => seconds(now - time);
@@ -128,10 +134,10 @@ const unplaced = ({ pods }: NodeRecord) => pods.find(({ facts }) => facts.unboun
 const UNCHAINED = `set ${annotation.predownload} to off to go on without`;
 
 /** Nothing is done to the node's pod before the images of the target are there. */
-const awaited = ({ record, policy }: Telling): [string, string] => {
+const awaited = ({ record, policy }: Subject): [string, string] => {
   const least = policy.predownload === 'required' ? '' : ', though not for long';
   const alone = `is left alone until the images of the target revision are on it${least}`;
-  switch (record.view.images) {
+  switch (record.status.images) {
     case 'wanted':
       return [
         `${alone}, and waits for its turn to pull them`,
@@ -152,8 +158,8 @@ const awaited = ({ record, policy }: Telling): [string, string] => {
 };
 
 /** What is known of images that are pulled though nothing waits for them. */
-const imagesWord = ({ record }: Telling): string => {
-  switch (record.view.images) {
+const imagesWord = ({ record }: Subject): string => {
+  switch (record.status.images) {
     case 'present':
       return ', has the images of the target';
     case 'asked':
@@ -168,9 +174,9 @@ const imagesWord = ({ record }: Telling): string => {
 };
 
 /** One sentence a cause, with what would change it. */
-const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: string]> = {
+const sentences: Record<Cause, (telling: Subject) => [what: string, remedy: string]> = {
   current: () => ['runs the target revision', ''],
-  reserved: ({ record }) => [`has a slot of the budget, and ${aboutTo[record.act?.kind ?? 'delete']}`, ''],
+  reserved: ({ record }) => [`has a slot of the budget, and ${aboutTo[record.update?.kind ?? 'delete']}`, ''],
   preparing: () => [
     'has a pod that is to be deleted once its label or finalizer of the preDelete hook is gone',
     'The controller that the hook is for removes it when it has done its work.',
@@ -180,11 +186,11 @@ const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: stri
     'A pod that never ends is held by its finalizers or its grace period.',
   ],
   'no-pod-yet': ({ policy }) => [
-    `waits for the ${policy.words.maker} to create its new pod`,
+    `waits for the ${policy.words.podController} to create its new pod`,
     'If this lasts, see the Events of the DaemonSet: quota, admission or the controller may refuse it.',
   ],
   starting: ({ record, now }) => [
-    `is starting the target revision${record.act ? ` (${ago(record.act.at, now)} since the act)` : ''}${detailOf(record)}`,
+    `is starting the target revision${record.update ? ` (${ago(record.update.at, now)} since the act)` : ''}${detailOf(record)}`,
     '',
   ],
   surging: ({ record }) => {
@@ -196,7 +202,7 @@ const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: stri
     ];
   },
   changing: ({ record, now }) => [
-    `is starting the target revision in the pod that it has${record.act ? ` (${ago(record.act.at, now)} since the act)` : ''}${detailOf(record)}`,
+    `is starting the target revision in the pod that it has${record.update ? ` (${ago(record.update.at, now)} since the act)` : ''}${detailOf(record)}`,
     '',
   ],
   'ready-too-short': ({ policy }) => [
@@ -253,7 +259,7 @@ const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: stri
   ],
   'duplicate-pods': ({ policy }) => [
     'has more than one pod of this DaemonSet, and is left alone until only one of them is there',
-    `The ${policy.words.maker} removes what is too much; a pod that never ends is held by its finalizers.`,
+    `The ${policy.words.podController} removes what is too much; a pod that never ends is held by its finalizers.`,
   ],
   refused: ({ record, now }) => [
     `could not be acted on: ${record.refused?.message || 'no reason was given'}; tried again in ${seconds((record.refused?.until ?? now) - now)}`,
@@ -286,7 +292,7 @@ const sentences: Record<Cause, (telling: Telling) => [what: string, remedy: stri
 
 /** Explains one record under what holds the rollout as a whole (`decide(...).summary.hold`). */
 export const explain = (record: NodeRecord, policy: Policy, hold: Hold | undefined, now: number): Explanation => {
-  const { phase, cause, dueAt } = record.view;
+  const { phase, cause, dueAt } = record.status;
   const lookedAtAgain = dueAt < Number.POSITIVE_INFINITY ? dueAt : undefined;
   if (phase === undefined || cause === undefined) {
     const what = record.node
@@ -299,9 +305,9 @@ export const explain = (record: NodeRecord, policy: Policy, hold: Hold | undefin
 };
 
 /** The policy's own hazards, told with every explanation of a rollout. */
-export const hazards = (policy: Policy, detectionLagMs: number): string[] =>
+export const policyWarnings = (policy: Policy, detectionLagMs: number): string[] =>
   // Without a budget there is no bound that it could undo.
-  !actsHere(policy) || policy.minReadyMs >= detectionLagMs
+  !managerReplacesPods(policy) || policy.minReadyMs >= detectionLagMs
     ? []
     : [
         `minReadySeconds (${seconds(policy.minReadyMs)}) is shorter than the time in which the loss of a node is noticed (${seconds(detectionLagMs)}): a version that kills nodes after its pod is ready may take more of them than budget and threshold together.`,

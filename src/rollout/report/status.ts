@@ -8,7 +8,7 @@ import { formatIntOrPercent } from '../policy/int-or-percent.ts';
 import { surges } from '../policy/policy.ts';
 import { type Cause, causesOf, phases } from '../record/phase.ts';
 import { livePod, type NodeRecord } from '../record/record.ts';
-import { conditionsOf, headline } from './conditions.ts';
+import { conditionsOf, summaryText } from './conditions.ts';
 
 // The estimate moves with every act: coarse steps keep it from being news by itself.
 const ESTIMATE_STEP_MS = 10_000;
@@ -27,20 +27,20 @@ const cut = (text: string): string =>
   text.length <= limits.message ? text : `${text.slice(0, limits.message - 1)}\u2026`;
 
 const toFailing = (record: NodeRecord) => {
-  const { cause } = record.view;
+  const { cause } = record.status;
   return {
     node: record.name,
     cause: cause ?? '',
     message: (cause && failureText[cause]) ?? '',
-    since: toTimestamp(record.view.online ? record.downSince || record.since : record.since),
+    since: toTimestamp(record.status.online ? record.downSince || record.since : record.since),
   };
 };
 
 const estimatedFinish = (ledger: Ledger, { summary }: Decision, now: number): number | undefined => {
   const { outdated, broken, updating } = ledger.tally.phases;
   const left = outdated + broken + updating;
-  if (summary.hold || summary.budget === 0 || left === 0 || ledger.meanDownMs === undefined) return undefined;
-  const finish = now + (left / summary.budget) * ledger.meanDownMs;
+  if (summary.hold || summary.budget === 0 || left === 0 || ledger.meanUpdateMs === undefined) return undefined;
+  const finish = now + (left / summary.budget) * ledger.meanUpdateMs;
   return Math.ceil(finish / ESTIMATE_STEP_MS) * ESTIMATE_STEP_MS;
 };
 
@@ -56,9 +56,9 @@ const firstNames = (records: Iterable<NodeRecord>, most: number): string[] => {
 };
 
 const ownersOf = ({ policy, tally, records }: Ledger): Required<DaemonRolloutStatus>['owners'] => ({
-  asked: tally.asked,
+  asked: tally.ownersAsked,
   nodes: firstNames(
-    records().filter(({ view }) => view.asked),
+    records().filter(({ status }) => status.asked),
     limits.asked,
   ),
   ...(policy.otaDeadline !== undefined && {
@@ -119,7 +119,7 @@ export const statusOf = ({ ledger, decision, generation, policyHash, previous, n
     observedGeneration,
     policyHash,
     strategy: policy.strategy,
-    summary: headline(ledger, decision.summary),
+    summary: summaryText(ledger, decision.summary),
     nodes: {
       eligible: tally.eligible,
       online: tally.online,

@@ -1,5 +1,5 @@
 import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm } from 'kubernetes-types/core/v1.d.ts';
-import type { NodeView } from '../facts/types.ts';
+import type { NodeInfo } from '../facts/types.ts';
 import { makeRequirement, type Operator, operators, type Requirement } from './requirement.ts';
 import { matches } from './selector.ts';
 
@@ -49,8 +49,8 @@ const readTerm = ({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm)
 export const readAffinity = (required: NodeSelector | undefined): readonly AffinityTerm[] | undefined =>
   required?.nodeSelectorTerms.flatMap(readTerm);
 
-const matchesField = (node: NodeView, { field, operator, value }: FieldRequirement): boolean =>
+const matchesField = (node: NodeInfo, { field, operator, value }: FieldRequirement): boolean =>
   ((field === NAME_FIELD ? node.name : '') === value) === (operator === 'In');
 
-export const matchesTerm = (node: NodeView, term: AffinityTerm): boolean =>
+export const matchesTerm = (node: NodeInfo, term: AffinityTerm): boolean =>
   matches(term.labels, node.labels) && term.fields.every((requirement) => matchesField(node, requirement));

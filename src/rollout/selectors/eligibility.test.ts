@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeSelectorRequirement, NodeSelectorTerm, PodSpec, Toleration } from 'kubernetes-types/core/v1.d.ts';
-import type { NodeView, Taint } from '../facts/types.ts';
-import { daemonNeeds, isEligible, placement, whyNotEligible } from './eligibility.ts';
+import type { NodeInfo, Taint } from '../facts/types.ts';
+import { isEligible, nodeShouldRunDaemonPod, schedulingConstraints, whyNotEligible } from './eligibility.ts';
 
-const node = (over: Partial<NodeView> = {}): NodeView => ({
+const node = (over: Partial<NodeInfo> = {}): NodeInfo => ({
   name: 'n1',
   labels: { zone: 'north', slots: '8' },
   taints: [],
@@ -90,7 +90,9 @@ describe('where a pod belongs', () => {
     ],
   ];
   for (const [title, wanted, fits] of cases)
-    it(title, () => assert.deepEqual(placement(daemonNeeds(wanted), node()), fits ? runs : goes));
+    it(title, () =>
+      assert.deepEqual(nodeShouldRunDaemonPod(schedulingConstraints(wanted), node()), fits ? runs : goes),
+    );
 });
 
 describe('taints', () => {
@@ -160,11 +162,13 @@ describe('taints', () => {
     ['a pod that belongs elsewhere goes whatever it tolerates', spec({ nodeName: 'n2' }), [own], goes],
   ];
   for (const [title, wanted, taints, expected] of cases)
-    it(title, () => assert.deepEqual(placement(daemonNeeds(wanted), node({ taints })), expected));
+    it(title, () =>
+      assert.deepEqual(nodeShouldRunDaemonPod(schedulingConstraints(wanted), node({ taints })), expected),
+    );
 });
 
 describe('whyNotEligible', () => {
-  const cases: [spec: PodSpec, node: NodeView, expected: string | undefined][] = [
+  const cases: [spec: PodSpec, node: NodeInfo, expected: string | undefined][] = [
     [spec(), node(), undefined],
     [spec({ nodeName: 'n2' }), node(), 'The pod template names node n2 in spec.nodeName.'],
     [
@@ -191,7 +195,7 @@ describe('whyNotEligible', () => {
   ];
   for (const [wanted, view, expected] of cases)
     it(expected ?? 'has nothing to say where a pod is created', () => {
-      const needs = daemonNeeds(wanted);
+      const needs = schedulingConstraints(wanted);
       assert.equal(whyNotEligible(needs, view), expected);
       assert.equal(isEligible(needs, view), expected === undefined);
     });
@@ -203,11 +207,11 @@ describe('whyNotEligible', () => {
         { key: 'node.kubernetes.io/not-ready', value: '', effect: 'NoExecute' },
       ],
     });
-    assert.equal(placement(daemonNeeds(spec()), offline).shouldRun, false);
-    assert.equal(isEligible(daemonNeeds(spec()), offline), true);
-    assert.equal(whyNotEligible(daemonNeeds(spec()), offline), undefined);
+    assert.equal(nodeShouldRunDaemonPod(schedulingConstraints(spec()), offline).shouldRun, false);
+    assert.equal(isEligible(schedulingConstraints(spec()), offline), true);
+    assert.equal(whyNotEligible(schedulingConstraints(spec()), offline), undefined);
   });
 
   it('does not depend on readiness', () =>
-    assert.equal(whyNotEligible(daemonNeeds(spec()), node({ ready: false, readyChangedAt: 5 })), undefined));
+    assert.equal(whyNotEligible(schedulingConstraints(spec()), node({ ready: false, readyChangedAt: 5 })), undefined));
 });

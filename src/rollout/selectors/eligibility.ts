@@ -3,11 +3,11 @@
  * (Kubernetes 1.34), which every DaemonSet user knows. Readiness and cordon do not enter.
  */
 import type { PodSpec, Toleration } from 'kubernetes-types/core/v1.d.ts';
-import type { NodeView, Taint } from '../facts/types.ts';
+import type { NodeInfo, Taint } from '../facts/types.ts';
 import { type AffinityTerm, matchesTerm, readAffinity } from './affinity.ts';
 
 /** What a pod template asks of a node: read once per generation of its DaemonSet. */
-export interface DaemonNeeds {
+export interface SchedulingConstraints {
   /** `spec.nodeName`; empty for any node. */
   readonly nodeName: string;
   readonly nodeSelector: Readonly<Record<string, string>>;
@@ -40,7 +40,7 @@ const toleratedOnHostNetwork = exists('node.kubernetes.io/network-unavailable', 
 export const daemonTolerations = (spec: PodSpec): readonly Toleration[] =>
   spec.hostNetwork === true ? [...alwaysTolerated, toleratedOnHostNetwork] : alwaysTolerated;
 
-export const daemonNeeds = (spec: PodSpec): DaemonNeeds => ({
+export const schedulingConstraints = (spec: PodSpec): SchedulingConstraints => ({
   nodeName: spec.nodeName ?? '',
   nodeSelector: spec.nodeSelector ?? {},
   affinity: readAffinity(spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution),
@@ -54,7 +54,7 @@ const tolerates = ({ key = '', operator = '', value = '', effect = '' }: Tolerat
   return operator === 'Exists' || ((operator === 'Equal' || operator === '') && value === taint.value);
 };
 
-const untolerated = (needs: DaemonNeeds, node: NodeView, effects: readonly string[]): Taint | undefined =>
+const untolerated = (needs: SchedulingConstraints, node: NodeInfo, effects: readonly string[]): Taint | undefined =>
   node.taints.find(
     (taint) => effects.includes(taint.effect) && !needs.tolerations.some((toleration) => tolerates(toleration, taint)),
   );
@@ -62,18 +62,18 @@ const untolerated = (needs: DaemonNeeds, node: NodeView, effects: readonly strin
 const EVICTING = ['NoExecute'];
 const REPELLING = ['NoExecute', 'NoSchedule'];
 
-const missingLabel = (needs: DaemonNeeds, node: NodeView): [key: string, value: string] | undefined =>
+const missingLabel = (needs: SchedulingConstraints, node: NodeInfo): [key: string, value: string] | undefined =>
   Object.entries(needs.nodeSelector).find(([key, value]) => node.labels[key] !== value);
 
-const fulfilsAffinity = (needs: DaemonNeeds, node: NodeView): boolean =>
+const fulfilsAffinity = (needs: SchedulingConstraints, node: NodeInfo): boolean =>
   needs.affinity === undefined || needs.affinity.some((term) => matchesTerm(node, term));
 
-const belongs = (needs: DaemonNeeds, node: NodeView): boolean =>
+const belongs = (needs: SchedulingConstraints, node: NodeInfo): boolean =>
   (needs.nodeName === '' || needs.nodeName === node.name) &&
   missingLabel(needs, node) === undefined &&
   fulfilsAffinity(needs, node);
 
-export const placement = (needs: DaemonNeeds, node: NodeView): Placement => {
+export const nodeShouldRunDaemonPod = (needs: SchedulingConstraints, node: NodeInfo): Placement => {
   if (!belongs(needs, node)) return { shouldRun: false, shouldContinueRunning: false };
   return {
     shouldRun: untolerated(needs, node, REPELLING) === undefined,
@@ -86,7 +86,7 @@ export const placement = (needs: DaemonNeeds, node: NodeView): Placement => {
 const OFFLINE_TAINTS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 
 /** The node as it would be online: its loss is told by readiness, and does not end its belonging to a DaemonSet. */
-const asOnline = (node: NodeView): NodeView =>
+const asOnline = (node: NodeInfo): NodeInfo =>
   node.taints.some(({ key }) => OFFLINE_TAINTS.includes(key))
     ? { ...node, taints: node.taints.filter(({ key }) => !OFFLINE_TAINTS.includes(key)) }
     : node;
@@ -95,12 +95,13 @@ const asOnline = (node: NodeView): NodeView =>
  * Does the node belong to the DaemonSet's rollout? Where the native controller runs the pod whenever the node is online:
  * it creates none on an unreachable node (`placement`), but an offline node is skipped by a rollout, not left out of it.
  */
-export const isEligible = (needs: DaemonNeeds, node: NodeView): boolean => placement(needs, asOnline(node)).shouldRun;
+export const isEligible = (needs: SchedulingConstraints, node: NodeInfo): boolean =>
+  nodeShouldRunDaemonPod(needs, asOnline(node)).shouldRun;
 
 const describeTaint = ({ key, value, effect }: Taint): string => `${key}${value === '' ? '' : `=${value}`}:${effect}`;
 
 /** A sentence that says why a node without a pod gets none; undefined where it gets one. */
-export const whyNotEligible = (needs: DaemonNeeds, seen: NodeView): string | undefined => {
+export const whyNotEligible = (needs: SchedulingConstraints, seen: NodeInfo): string | undefined => {
   const node = asOnline(seen);
   if (needs.nodeName !== '' && needs.nodeName !== node.name)
     return `The pod template names node ${needs.nodeName} in spec.nodeName.`;

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
 import type { LabelSelector } from 'kubernetes-types/meta/v1.d.ts';
-import { everything, formatSelector, fromLabelSelector, matches, nothing, parseSelector } from './selector.ts';
+import {
+  formatSelector,
+  fromLabelSelector,
+  matches,
+  parseSelector,
+  selectEverything,
+  selectNothing,
+} from './selector.ts';
 
 const parse = (text: string) => {
   const parsed = parseSelector(text);
@@ -103,14 +110,14 @@ describe('parseSelector', () => {
 describe('fromLabelSelector', () => {
   it('matches everything when empty and nothing when absent', () => {
     for (const empty of [{}, { matchLabels: {} }, { matchExpressions: [] }])
-      assert.deepEqual(fromLabelSelector(empty), { ok: true, selector: everything });
-    assert.deepEqual(fromLabelSelector(undefined), { ok: true, selector: nothing });
-    assert.equal(matches(everything, {}), true);
+      assert.deepEqual(fromLabelSelector(empty), { ok: true, selector: selectEverything });
+    assert.deepEqual(fromLabelSelector(undefined), { ok: true, selector: selectNothing });
+    assert.equal(matches(selectEverything, {}), true);
   });
 
   it('says "nothing" in a text that does not match everything when it is read again', () => {
-    const again = parse(formatSelector(nothing));
-    assert.deepEqual(again, nothing);
+    const again = parse(formatSelector(selectNothing));
+    assert.deepEqual(again, selectNothing);
     for (const labels of [{}, { a: 'b' }, { 'edgeset.io/nothing': '' }]) assert.equal(matches(again, labels), false);
   });
 

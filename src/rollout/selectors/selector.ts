@@ -19,13 +19,13 @@ export type Selector = readonly Requirement[];
 
 export type ParsedSelector = { ok: true; selector: Selector } | Refusal;
 
-export const everything: Selector = [];
+export const selectEverything: Selector = [];
 
 // Neither the text form nor the API has a selector that matches nothing, and an absent `labelSelector=` matches all: a
 // contradiction says it in a form that any API server understands.
 const NOTHING = 'edgeset.io/nothing';
 
-export const nothing: Selector = [
+export const selectNothing: Selector = [
   { key: NOTHING, operator: 'DoesNotExist', values: [] },
   { key: NOTHING, operator: 'Exists', values: [] },
 ];
@@ -119,7 +119,7 @@ const parseRequirement = (tokens: readonly string[], start: number): Parsed => {
 /** Reads a selector as `kubectl -l` does. Blank text matches everything. */
 export const parseSelector = (text: string): ParsedSelector => {
   const tokens = text.match(TOKEN) ?? [];
-  if (tokens.length === 0) return { ok: true, selector: everything };
+  if (tokens.length === 0) return { ok: true, selector: selectEverything };
   const requirements: Requirement[] = [];
   for (let at = 0; ; at++) {
     const parsed = parseRequirement(tokens, at);
@@ -135,7 +135,7 @@ const isOperator = (text: string): text is Operator => (operators as readonly st
 
 /** Reads the API's form. As in Kubernetes an empty selector matches everything and an absent one matches nothing. */
 export const fromLabelSelector = (source: LabelSelector | undefined): ParsedSelector => {
-  if (!source) return { ok: true, selector: nothing };
+  if (!source) return { ok: true, selector: selectNothing };
   const requirements: Requirement[] = [];
   for (const [key, value] of Object.entries(source.matchLabels ?? {})) {
     const made = makeRequirement(key, 'In', [value]);

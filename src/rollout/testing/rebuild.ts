@@ -1,6 +1,6 @@
 import { createLedger, type Ledger } from '../ledger/ledger.ts';
-import { askTurns } from '../record/images.ts';
-import type { Act } from '../record/record.ts';
+import { requestPriorities } from '../record/images.ts';
+import type { NodeUpdate } from '../record/record.ts';
 
 /**
  * A ledger made from scratch out of what another one remembers of each node: everything that is counted, filed, sorted
@@ -8,19 +8,43 @@ import type { Act } from '../record/record.ts';
  */
 export const rebuild = (ledger: Ledger, now: number): Ledger => {
   const fresh = createLedger(ledger.policy);
-  fresh.firstSightOver();
+  fresh.finishInitialSync();
   const records = [...ledger.records()].toReversed();
-  const acts = new Map<string, Act>();
-  for (const { name, act, node, pods } of records) {
-    if (act) acts.set(name, act);
+  const updates = new Map<string, NodeUpdate>();
+  for (const { name, update, node, pods } of records) {
+    if (update) updates.set(name, update);
     for (const { facts } of pods) fresh.setPod(facts, now);
     if (node) fresh.setNode(node, now);
   }
-  fresh.restore(ledger.state, acts, new Set([...ledger.forgiven()].map(({ name }) => name)), ledger.heardAt);
-  for (const { name, since, metAt, downSince, pods, act, ran, healed, refused, asking } of records) {
+  fresh.restore(ledger.state, updates, new Set([...ledger.forgiven()].map(({ name }) => name)), ledger.targetSeenAt);
+  for (const {
+    name,
+    since,
+    firstSeenAt,
+    downSince,
+    pods,
+    update,
+    lastRevision,
+    lastCompleted,
+    refused,
+    imageRequest,
+  } of records) {
     const copy = fresh.get(name);
     if (copy)
-      Object.assign(copy, structuredClone({ since, metAt, downSince, pods, act, ran, healed, refused, asking }));
+      Object.assign(
+        copy,
+        structuredClone({
+          since,
+          firstSeenAt,
+          downSince,
+          pods,
+          update,
+          lastRevision,
+          lastCompleted,
+          refused,
+          imageRequest,
+        }),
+      );
   }
   fresh.setPolicy(ledger.policy, now);
   return fresh;
@@ -32,25 +56,25 @@ const byText = ([a]: [string, number], [b]: [string, number]): number => (a < b 
 export const contentOf = (ledger: Ledger) => ({
   tally: { ...ledger.tally, causes: [...ledger.tally.causes].filter(([, count]) => count > 0).toSorted(byText) },
   nodes: [...ledger.records()]
-    .map(({ name, node, view, member, act }) => {
+    .map(({ name, node, status, partitionAllows, update }) => {
       // Membership means something only where a node waits.
-      const waits = view.phase !== undefined && !view.taken && node?.selected;
-      return { name, view, act, member: waits ? member : undefined };
+      const waits = status.phase !== undefined && !status.committed && node?.selected;
+      return { name, status, update, partitionAllows: waits ? partitionAllows : undefined };
     })
     .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
   queues: (['repair', 'broken', 'outdated'] as const).map((queue) =>
     [...ledger.candidates(queue)].map(({ name }) => name),
   ),
   sets: [
-    ledger.acting(),
-    ledger.openActs(),
+    ledger.withUpdate(),
+    ledger.unconfirmed(),
     ledger.failing(),
     ledger.forgiven(),
     ledger.unannounced(),
-    ledger.retiring(),
+    ledger.withSurgedOutPod(),
     ledger.images.misasking(),
     ledger.images.failing(),
   ].map((set) => [...set].map(({ name }) => name).toSorted()),
-  asks: askTurns.map((turn) => [...ledger.images.toAsk(turn)].map(({ name }) => name)),
+  asks: requestPriorities.map((turn) => [...ledger.images.toRequest(turn)].map(({ name }) => name)),
   nextDueAt: ledger.nextDueAt(),
 });

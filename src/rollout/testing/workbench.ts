@@ -5,7 +5,7 @@ import type { NodeFacts, PodFacts } from '../facts/types.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Cause } from '../record/phase.ts';
-import { type Act, newAct } from '../record/record.ts';
+import { type NodeUpdate, newUpdate } from '../record/record.ts';
 import { policyWith } from './policy.ts';
 
 export const START = Date.parse('2030-01-01T00:00:00Z');
@@ -24,9 +24,9 @@ const LONG_AGO = START - 86_400_000;
  * A ledger on a bench: facts go in by a word each, time stands still until it is moved, and acts are carried out at
  * once. Versions are named `a`, `b`, `c`; nodes have long been Ready and pods long been available unless said otherwise.
  */
-export const createWorkbench = (initial: Partial<Policy> = {}, { onlooks = false } = {}) => {
+export const createWorkbench = (initial: Partial<Policy> = {}, { readOnly = false } = {}) => {
   let policy = policyWith(initial);
-  const ledger = createLedger(policy, { onlooks });
+  const ledger = createLedger(policy, { readOnly });
   let now = START;
   let uids = 0;
   let versions = 0;
@@ -118,11 +118,11 @@ export const createWorkbench = (initial: Partial<Policy> = {}, { onlooks = false
     /** The nodes that a decision's actions of one type name. */
     nodesOf: (type: Action['type']): string[] =>
       bench.decide().actions.flatMap((action) => (action.type === type && 'node' in action ? [action.node] : [])),
-    reserve(node: string, change: Partial<Act> = {}): void {
+    reserve(node: string, change: Partial<NodeUpdate> = {}): void {
       const pod = live.get(node);
       if (!pod) throw new Error(`no pod on ${node}`);
       const { kind, ...rest } = change;
-      const act = newAct({ pod, ...(kind && { kind }) }, ledger.state.rollout, now);
+      const act = newUpdate({ pod, ...(kind && { kind }) }, ledger.state.rollout, now);
       ledger.reserve(node, { ...act, ...rest }, now);
     },
     /** Reserves a slot and changes the pod in place to the target, which shuts its gate. */
@@ -131,7 +131,13 @@ export const createWorkbench = (initial: Partial<Policy> = {}, { onlooks = false
       if (revision === undefined) throw new Error('there is no target');
       for (const node of nodes) {
         bench.reserve(node, { kind: 'in-place' });
-        bench.change(node, { revision, gated: true, changing: true, ready: false, readyChangedAt: now });
+        bench.change(node, {
+          revision,
+          hasInPlaceGate: true,
+          updatingInPlace: true,
+          ready: false,
+          readyChangedAt: now,
+        });
       }
     },
     /** Reserves a slot and creates a pod of the target beside the old one; not ready unless said otherwise. */
@@ -146,7 +152,7 @@ export const createWorkbench = (initial: Partial<Policy> = {}, { onlooks = false
     /** The pod that was changed in place has started, and its gate is open again. */
     arrived(...nodes: string[]): void {
       for (const node of nodes)
-        bench.change(node, { changing: false, changedAt: now, ready: true, readyChangedAt: now });
+        bench.change(node, { updatingInPlace: false, gateChangedAt: now, ready: true, readyChangedAt: now });
     },
     /** Reserves a slot and deletes the pod, which is gone at once. */
     act(...nodes: string[]): void {
@@ -164,10 +170,10 @@ export const createWorkbench = (initial: Partial<Policy> = {}, { onlooks = false
       }
     },
     phase: (node: string): string => {
-      const view = ledger.get(node)?.view;
+      const view = ledger.get(node)?.status;
       return `${view?.phase}/${view?.cause}`;
     },
-    cause: (node: string): Cause | undefined => ledger.get(node)?.view.cause,
+    cause: (node: string): Cause | undefined => ledger.get(node)?.status.cause,
   };
   return bench;
 };
@@ -181,7 +187,7 @@ export const benchAt = (nodes: number, change: Partial<Policy> = {}): Workbench 
     bench.node(`n${index}`);
     bench.pod(`n${index}`, 'a');
   }
-  bench.ledger.firstSightOver();
+  bench.ledger.finishInitialSync();
   bench.pass(0);
   bench.target('b');
   return bench;

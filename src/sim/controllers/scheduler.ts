@@ -1,4 +1,10 @@
-import { type DaemonNeeds, daemonNeeds, type NodeView, placement, toNodeView } from '../../rollout/index.ts';
+import {
+  type NodeInfo,
+  nodeShouldRunDaemonPod,
+  type SchedulingConstraints,
+  schedulingConstraints,
+  toNodeInfo,
+} from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import { nodes, pods, type StoredNode, type StoredPod, toTime } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
@@ -33,8 +39,8 @@ const hostPortsOf = ({ spec }: StoredPod): string[] =>
     .flatMap(({ hostPort, protocol = 'TCP', hostIP = '' }) => (hostPort ? [`${protocol} ${hostIP}:${hostPort}`] : []));
 
 /** Only what the pod itself tolerates counts here: what a DaemonSet adds stands in its pods already. */
-const needsOf = ({ spec }: StoredPod): DaemonNeeds => {
-  const needs = daemonNeeds(spec ?? { containers: [] });
+const needsOf = ({ spec }: StoredPod): SchedulingConstraints => {
+  const needs = schedulingConstraints(spec ?? { containers: [] });
   return { ...needs, nodeName: '', tolerations: spec?.tolerations ?? [] };
 };
 
@@ -43,7 +49,7 @@ export const createScheduler = (apiServer: ApiServer, env: Env): Scheduler => {
   const { clock } = env;
   const informers = createInformers(apiServer, clock);
   const recorder = createEventRecorder(apiServer, clock, NAME);
-  const views = new Map<string, NodeView>();
+  const views = new Map<string, NodeInfo>();
   const waiting = new Map<string, StoredPod>();
   /** By the one node that they can run on, so that a node's change concerns only its own. */
   const pinned = new Map<string, Set<string>>();
@@ -111,11 +117,11 @@ export const createScheduler = (apiServer: ApiServer, env: Env): Scheduler => {
   };
 
   /** The next fitting node in turn, so that free pods are spread. */
-  const choose = (pod: StoredPod, needs: DaemonNeeds): string | undefined => {
+  const choose = (pod: StoredPod, needs: SchedulingConstraints): string | undefined => {
     const all = [...views.values()];
     for (let step = 0; step < all.length; step += 1) {
       const node = all[(turn + step) % all.length];
-      if (!node || !placement(needs, node).shouldRun || portsAreTaken(pod, node.name)) continue;
+      if (!node || !nodeShouldRunDaemonPod(needs, node).shouldRun || portsAreTaken(pod, node.name)) continue;
       turn += step + 1;
       return node.name;
     }
@@ -132,7 +138,8 @@ export const createScheduler = (apiServer: ApiServer, env: Env): Scheduler => {
       const needs = needsOf(pod);
       const wanted = nodeOf(pod);
       const view = views.get(wanted);
-      const node = wanted === '' ? choose(pod, needs) : view && placement(needs, view).shouldRun ? wanted : undefined;
+      const node =
+        wanted === '' ? choose(pod, needs) : view && nodeShouldRunDaemonPod(needs, view).shouldRun ? wanted : undefined;
       if (node === undefined) refuse(pod, "none fits the pod's node affinity, node selector and tolerations");
       else if (portsAreTaken(pod, node)) refuse(pod, "1 node(s) didn't have free ports for the requested pod ports");
       else bind(pod, node);
@@ -147,7 +154,7 @@ export const createScheduler = (apiServer: ApiServer, env: Env): Scheduler => {
     }
     const same = previous && JSON.stringify([previous.metadata.labels, previous.spec?.taints]);
     if (same === JSON.stringify([object.metadata.labels, object.spec?.taints])) return;
-    views.set(name, toNodeView(object));
+    views.set(name, toNodeInfo(object));
     for (const key of pinned.get(name) ?? []) queue.add(key);
     for (const key of free) queue.add(key);
   });

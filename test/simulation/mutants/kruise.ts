@@ -34,8 +34,8 @@ export const kruise: readonly Mutant[] = [
     story: 'a surge waits for ever where the old pod does not work',
     breaks: ['L1', 'L5'],
     file: 'src/rollout/record/surge.ts',
-    find: 'if (liveReads) return isAvailable(liveReads) ? old[0] : old.find(({ facts }) => !facts.ready);',
-    replace: 'if (liveReads) return isAvailable(liveReads) ? old.find(({ facts }) => facts.ready) : undefined;',
+    find: 'if (fresh) return isAvailable(fresh) ? old[0] : old.find(({ facts }) => !facts.ready);',
+    replace: 'if (fresh) return isAvailable(fresh) ? old.find(({ facts }) => facts.ready) : undefined;',
     hunt: history(surge, release(10, 'app:v1--dies-after-ready'), release(120, 'app:v2')),
   },
   {

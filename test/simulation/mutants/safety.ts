@@ -21,8 +21,8 @@ export const safety: readonly Mutant[] = [
     story: 'a node that went offline after its slot was reserved is acted on',
     breaks: ['S4'],
     file: 'src/rollout/decision/decide.ts',
-    find: 'if (!node || view.phase === undefined || !view.settled || !node.selected || view.asked) return false;',
-    replace: 'if (!node || view.phase === undefined || !node.selected || view.asked) return false;',
+    find: 'if (!node || status.phase === undefined || !status.settled || !node.selected || status.asked) return false;',
+    replace: 'if (!node || status.phase === undefined || !node.selected || status.asked) return false;',
     hunt: history(
       { nodes: 2 },
       ...Array.from({ length: 5 }, () =>
@@ -63,13 +63,13 @@ export const safety: readonly Mutant[] = [
     story: 'an act that was reserved for another target is carried out, on a pod that has the present one',
     breaks: ['S5'],
     file: 'src/rollout/decision/decide.ts',
-    find: 'mayBegin && room && act.rollout === records.state.rollout && pod?.uid',
+    find: 'mayBegin && room && act.rollout === ledger.state.rollout && pod?.uid',
     replace: 'mayBegin && room && pod?.uid',
     also: [
       {
         file: 'src/rollout/decision/decide.ts',
-        find: 'return record.member && pod.facts.revision !== targetHash && !view.awaitsImages;',
-        replace: 'return record.member && !view.awaitsImages;',
+        find: 'return record.partitionAllows && pod.facts.revision !== targetHash && !status.waitsForImages;',
+        replace: 'return record.partitionAllows && !status.waitsForImages;',
       },
     ],
     hunt: history(
@@ -140,7 +140,7 @@ export const safety: readonly Mutant[] = [
     story: 'an event from before our own write takes the place of its answer',
     breaks: ['S8'],
     file: 'src/rollout/ledger/ledger.ts',
-    find: '      if (tracker && olderThan(facts.resourceVersion, tracker.facts.resourceVersion)) return;\n',
+    find: '      if (known && isOlderVersion(facts.resourceVersion, known.facts.resourceVersion)) return;\n',
     replace: '',
     hunt: history(
       {},
@@ -170,12 +170,12 @@ export const safety: readonly Mutant[] = [
     story: 'nodes are updated that a partition holds back',
     breaks: ['S9'],
     file: 'src/rollout/decision/decide.ts',
-    find: 'return record.member && pod.facts.revision',
+    find: 'return record.partitionAllows && pod.facts.revision',
     replace: 'return pod.facts.revision',
     also: [
       {
         file: 'src/rollout/record/phase.ts',
-        find: "  ['held', 'partition', (s) => !s.member],\n",
+        find: "  ['held', 'partition', (s) => !s.partitionAllows],\n",
         replace: '',
       },
     ],
@@ -198,8 +198,8 @@ export const safety: readonly Mutant[] = [
     story: 'the old one of two pods goes before the new one is available',
     breaks: ['S10'],
     file: 'src/rollout/record/surge.ts',
-    find: 'if (liveReads) return isAvailable(liveReads) ? old[0] : old.find(({ facts }) => !facts.ready);',
-    replace: 'if (liveReads) return old[0];',
+    find: 'if (fresh) return isAvailable(fresh) ? old[0] : old.find(({ facts }) => !facts.ready);',
+    replace: 'if (fresh) return old[0];',
     hunt: history(surge, release(10)),
   },
   {
@@ -218,8 +218,8 @@ export const safety: readonly Mutant[] = [
     story: 'a pod is replaced before the images are there that were asked for first',
     breaks: ['S11'],
     file: 'src/rollout/record/assess.ts',
-    find: 'const need = imageNeedOf(record, context, now);',
-    replace: 'const need = { ...imageNeedOf(record, context, now), awaitsImages: false };',
+    find: 'const need = assessImages(record, context, now);',
+    replace: 'const need = { ...assessImages(record, context, now), waitsForImages: false };',
     hunt: history(
       { predownload: 'required', nodes: 1 },
       at(8, { do: 'slow-pulls', node: 'node-0', ms: 60_000 }),

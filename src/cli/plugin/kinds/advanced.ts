@@ -67,7 +67,7 @@ const notes = ({ view, ledger }: RolloutReading & { view: AdvancedView }): strin
     );
   const ungated = policy.inPlace
     ? Array.from(ledger.records(), (record) => livePod(record)?.facts).filter(
-        (pod) => pod && !pod.gated && pod.revision !== state.target?.hash,
+        (pod) => pod && !pod.hasInPlaceGate && pod.revision !== state.target?.hash,
       ).length
     : 0;
   if (ungated > 0)

@@ -1,4 +1,4 @@
-import { controllerOf, fromLabelSelector, matches, type NodeView } from '../../../rollout/index.ts';
+import { controllerOf, fromLabelSelector, matches, type NodeInfo } from '../../../rollout/index.ts';
 import type { Env } from '../../../runtime/index.ts';
 import {
   controllerRevisions,
@@ -164,7 +164,7 @@ export const createDaemonSetController = (apiServer: ApiServer, env: Env): Daemo
     // One second more: the condition's time has whole seconds only.
     if (becameReady && minReadySeconds > 0) queue.addAfter(key, (minReadySeconds + 1) * 1000);
   };
-  const onNode = (node: NodeView): void => {
+  const onNode = (node: NodeInfo): void => {
     const uids = new Set<string>();
     for (const pod of listers.podsOn(node.name)) uids.add(controllerOf(pod)?.uid ?? '');
     for (const [key, daemonSet] of listers.daemonSets) {

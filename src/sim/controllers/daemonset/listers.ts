@@ -1,5 +1,5 @@
-import type { NodeView } from '../../../rollout/index.ts';
-import { controllerOf, toNodeView } from '../../../rollout/index.ts';
+import type { NodeInfo } from '../../../rollout/index.ts';
+import { controllerOf, toNodeInfo } from '../../../rollout/index.ts';
 import {
   controllerRevisions,
   daemonSets,
@@ -18,7 +18,7 @@ type ByName<T> = Map<string, T>;
 export interface Listers {
   readonly daemonSets: ByName<StoredDaemonSet>;
   /** In the order in which they joined. */
-  readonly nodes: ReadonlyMap<string, NodeView>;
+  readonly nodes: ReadonlyMap<string, NodeInfo>;
   /** Controlled by this object, by pod name. */
   podsOf(uid: string): ByName<StoredPod>;
   /** Bound to this node, whoever controls them. */
@@ -35,7 +35,7 @@ export interface ListerHandlers {
   pod(event: InformerEvent<StoredPod>): void;
   revision(event: InformerEvent<StoredRevision>): void;
   /** It came, or changed its labels or taints. Of a node that goes nothing is told, as by the real controller. */
-  node(node: NodeView): void;
+  node(node: NodeInfo): void;
 }
 
 const sameData = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);
@@ -76,7 +76,7 @@ const createShelf = <T extends StoredPod | StoredRevision>() => {
 
 export const createListers = (informers: Informers, handlers: ListerHandlers): Listers => {
   const sets: ByName<StoredDaemonSet> = new Map();
-  const views = new Map<string, NodeView>();
+  const views = new Map<string, NodeInfo>();
   const podShelf = createShelf<StoredPod>();
   const bound = new Map<string, ByName<StoredPod>>();
   let live = false;
@@ -111,7 +111,7 @@ export const createListers = (informers: Informers, handlers: ListerHandlers): L
       sameData(object.spec?.taints, previous.spec?.taints)
     )
       return;
-    const view = toNodeView(object);
+    const view = toNodeInfo(object);
     views.set(name, view);
     if (live) handlers.node(view);
   });

@@ -1,4 +1,4 @@
-import type { NodeView } from '../../../rollout/index.ts';
+import type { NodeInfo } from '../../../rollout/index.ts';
 import type { Clock } from '../../../runtime/index.ts';
 import type { StoredDaemonSet, StoredPod } from '../../resources.ts';
 import { HASH_LABEL } from './history.ts';
@@ -33,7 +33,7 @@ export type FailedPodBackOff = ReturnType<typeof createFailedPodBackOff>;
 export interface Observed {
   daemonSet: StoredDaemonSet;
   spec: ParsedSpec;
-  nodes: ReadonlyMap<string, NodeView>;
+  nodes: ReadonlyMap<string, NodeInfo>;
   /** Pods by node, without those that are over and on their way out. */
   podsByNode: ReadonlyMap<string, readonly StoredPod[]>;
   hash: string;
@@ -90,7 +90,7 @@ const reviewSurge = ({ daemonSet, hash, now }: Observed, running: StoredPod[], p
     plan.remove.push(oldPod.metadata.name);
 };
 
-const reviewNode = (scene: Observed, node: NodeView, onFinished: HandleFinishedPod, plan: PodChanges): void => {
+const reviewNode = (scene: Observed, node: NodeInfo, onFinished: HandleFinishedPod, plan: PodChanges): void => {
   const { shouldRun, shouldContinueRunning } = scene.spec.placementOn(node);
   const present = scene.podsByNode.get(node.name);
   if (!present) {

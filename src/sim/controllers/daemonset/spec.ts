@@ -1,10 +1,10 @@
 import {
-  type DaemonNeeds,
-  daemonNeeds,
   fromLabelSelector,
-  type NodeView,
-  placement,
+  type NodeInfo,
+  nodeShouldRunDaemonPod,
+  type SchedulingConstraints,
   type Selector,
+  schedulingConstraints,
 } from '../../../rollout/index.ts';
 import type { StoredDaemonSet } from '../../resources.ts';
 
@@ -46,16 +46,17 @@ export interface ParsedSpec {
   readonly selector: Selector;
   /** Of any pod at all: the controller keeps away from such a DaemonSet. */
   readonly selectsAll: boolean;
-  placementOn(node: NodeView): Placement;
+  placementOn(node: NodeInfo): Placement;
 }
 
-const needsOf = ({ spec }: StoredDaemonSet): DaemonNeeds => daemonNeeds(spec?.template.spec ?? { containers: [] });
+const needsOf = ({ spec }: StoredDaemonSet): SchedulingConstraints =>
+  schedulingConstraints(spec?.template.spec ?? { containers: [] });
 
 const toProfile = (daemonSet: StoredDaemonSet): ParsedSpec => {
   const needs = needsOf(daemonSet);
   const source = daemonSet.spec?.selector;
   const parsed = fromLabelSelector(source);
-  const placements = new WeakMap<NodeView, Placement>();
+  const placements = new WeakMap<NodeInfo, Placement>();
   return {
     uid: daemonSet.metadata.uid,
     selector: parsed.ok ? parsed.selector : [],
@@ -63,7 +64,7 @@ const toProfile = (daemonSet: StoredDaemonSet): ParsedSpec => {
     placementOn(node) {
       let found = placements.get(node);
       if (!found) {
-        found = placement(needs, node);
+        found = nodeShouldRunDaemonPod(needs, node);
         placements.set(node, found);
       }
       return found;

@@ -1,6 +1,6 @@
 import type { Affinity, PodSpec, Toleration } from 'kubernetes-types/core/v1.d.ts';
 import { isKubeError } from '../../../kube/index.ts';
-import { daemonNeeds } from '../../../rollout/index.ts';
+import { schedulingConstraints } from '../../../rollout/index.ts';
 import type { Clock } from '../../../runtime/index.ts';
 import { pods, type StoredDaemonSet, type StoredPod } from '../../resources.ts';
 import type { ApiServer } from '../../types.ts';
@@ -73,7 +73,10 @@ const podMaker = (daemonSet: StoredDaemonSet, hash: string): ((node: string) => 
     ownerReferences: [ownerReference(daemonSet)],
   };
   const own = base.tolerations ?? [];
-  const shared = { ...base, tolerations: mergeTolerations(own, daemonNeeds(base).tolerations.slice(own.length)) };
+  const shared = {
+    ...base,
+    tolerations: mergeTolerations(own, schedulingConstraints(base).tolerations.slice(own.length)),
+  };
   return (node) => ({
     apiVersion: 'v1',
     kind: 'Pod',
