@@ -1,11 +1,11 @@
-// Bundles the agent for devices: one file that holds everything, its page too, and needs nothing but Node.
+// Bundles the agent for devices: one file with everything, including the owner's page, that needs only Node.
 
 import { buildOwnerPage } from './build-page.ts';
 import { type Bundle, bundle, type Replacement } from './bundle.ts';
 
-/** Built here, for a device holds no build tools. */
+/** The page is built now: a device has no build tools. */
 const ownerPage: Replacement = {
-  filter: /\/assets\.ts$/,
+  filter: /^#owner-page$/,
   contents: () => `export const ownerPage = async () => ${JSON.stringify(buildOwnerPage())};`,
 };
 

@@ -1,10 +1,10 @@
-// Builds the owner's page from web/owner: what the agent serves in a checkout and what its bundle has inside.
+// Builds the owner's page from web/owner, for the agent in a checkout and in a bundle.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { buildSync } from 'esbuild';
-import type { Asset } from '../src/agent/page/index.ts';
+import type { Asset } from '../src/agent/http/index.ts';
 
 const SOURCES = path.join(import.meta.dirname, '../web/owner');
 
@@ -23,15 +23,15 @@ const asset = (file: string, contentType: string, body: string): Asset => ({
   etag: etagOf(body),
 });
 
-/** `main-5X3QKJ2A.js` is `main.js` to the page's HTML. */
+/** The page's HTML refers to `main-5X3QKJ2A.js` as `main.js`. */
 const plainName = (file: string): string => file.replace(/^\/(.*)-[A-Z0-9]{8}(\.\w+)$/, '$1$2');
 
 /**
- * All files of the page. Their names carry a hash of their content, so that they may be kept for ever; only `/`, which
- * names them, is asked for anew. Nothing is inline: the agent's Content-Security-Policy forbids it.
+ * All files of the page. Their names contain a hash of their content, so browsers can cache them forever; only `/`, which
+ * refers to them, is revalidated. Nothing is inline: the agent's Content-Security-Policy forbids it.
  */
 export const buildOwnerPage = (): readonly Asset[] => {
-  // Not `build`: it leaves a process behind that lives as long as ours.
+  // Not `build`: it starts a child process that lives as long as this one.
   const { outputFiles } = buildSync({
     absWorkingDir: SOURCES,
     entryPoints: ['main.tsx', 'style.css', 'icon.svg'],
@@ -41,7 +41,7 @@ export const buildOwnerPage = (): readonly Asset[] => {
     bundle: true,
     minify: true,
     format: 'esm',
-    // WebView of devices that are some years old.
+    // The WebView of devices that are a few years old.
     target: ['es2022', 'chrome105', 'firefox110', 'safari16.4'],
     jsx: 'automatic',
     jsxImportSource: 'preact',
@@ -57,7 +57,7 @@ export const buildOwnerPage = (): readonly Asset[] => {
   const template = readFileSync(path.join(SOURCES, 'index.html'), 'utf8');
   const html = template.replaceAll(/%([\w.]+)%/g, (_, name: string) => {
     const file = names.get(name);
-    if (file === undefined) throw new Error(`web/owner/index.html names ${name}, which the build does not make`);
+    if (file === undefined) throw new Error(`web/owner/index.html names ${name}, which the build does not produce`);
     return file;
   });
   return [asset('/', 'text/html; charset=utf-8', html), ...files];

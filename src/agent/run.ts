@@ -5,11 +5,10 @@ import { createAgent } from './agent.ts';
 import { openTokenFile, type TokenFile } from './auth/index.ts';
 import { createClockSkew } from './clock-skew.ts';
 import { openDecisionStore } from './decisions/index.ts';
-import { createAgentServer } from './http/index.ts';
+import { createAgentServer, loadOwnerPage } from './http/index.ts';
 import { createImagePulls } from './images/index.ts';
 import { createAgentMetrics } from './metrics.ts';
 import { type AgentFlags, type AgentOptions, resolveAgentOptions } from './options.ts';
-import { loadOwnerPage } from './page/index.ts';
 import { createSafeCheck } from './safe-check/index.ts';
 
 /** The process that the agent is run by. */

@@ -1,5 +1,4 @@
-import { createAgentServer } from '../../src/agent/http/index.ts';
-import { loadOwnerPage } from '../../src/agent/page/index.ts';
+import { createAgentServer, loadOwnerPage } from '../../src/agent/http/index.ts';
 import { silentLogger, systemClock } from '../../src/runtime/index.ts';
 import type { AgentBackend } from '../../web/owner/types.ts';
 

@@ -5,24 +5,24 @@ import type { Limits, Rate } from './limits.ts';
 /** One accepted connection. */
 export interface Connection {
   readonly peer: Peer;
-  /** Whom its requests are counted for. */
+  /** The account that its requests count against. */
   account(): Promise<Account>;
-  /** Requests that wait for their answer. */
+  /** Requests that wait for their response. */
   pending: number;
 }
 
 export interface Account {
   key: string;
-  /** With whom it shares: whoever may call by the kernel's word, or all who have yet to prove who they are. */
+  /** Local users that the kernel identifies as allowed, or all callers that still have to authenticate. */
   pool: 'allowed' | 'others';
   rate: Rate;
   connections: number;
 }
 
 export interface Connections {
-  /** To be called at once: also a handshake that never ends holds a connection. */
+  /** Call it at once: a handshake that never completes holds a connection, too. */
   accept(socket: Socket, listener: 'tcp' | 'unix'): Connection;
-  /** The socket that speaks TLS over an accepted one. */
+  /** Links the TLS socket to the accepted socket below it. */
   secured(socket: Socket): void;
   of(socket: Socket): Connection | undefined;
   readonly size: number;
@@ -32,8 +32,8 @@ const endsOf = ({ remoteAddress, remotePort, localAddress, localPort }: Socket):
   `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 
 /**
- * Keeps account of who holds how many connections. Callers that may not call share one small account: they can
- * exhaust that, and nobody else's.
+ * Counts the open connections of each account. Callers that are not allowed share one small account, so they can't use up
+ * the connections of others.
  */
 export const createConnections = (
   peers: Peers,
@@ -52,7 +52,7 @@ export const createConnections = (
     if (uid !== undefined && auth.allowedUids.has(uid)) return { key: `uid:${uid}`, pool: 'allowed', ...one };
     if (uid !== undefined && auth.withCredentials) return { key: `uid:${uid}`, pool: 'others', ...one };
     const { rateOfAnonymous: rate, connectionsOfAnonymous } = limits;
-    return { key: 'strangers', pool: 'others', rate, connections: connectionsOfAnonymous };
+    return { key: 'anonymous', pool: 'others', rate, connections: connectionsOfAnonymous };
   };
 
   /** Counts the socket while it is open. */

@@ -1,11 +1,33 @@
-import type { Update } from '../types.ts';
-import { parseDecisionRequest } from './decision-request.ts';
+import { type ParseChoiceOptions, parseChoice } from '../decisions/index.ts';
+import type { Choice, Update } from '../types.ts';
 import type { EventStreams } from './event-streams.ts';
-import { failure, json } from './response.ts';
+import { failure, type HttpResponse, json } from './response.ts';
 import type { Call, Route } from './route.ts';
-import { ref } from './schemas.ts';
+import { ref, type Schema } from './schemas.ts';
 
-const status = (description: string) => ({ description, contentType: 'application/json', schema: ref('Status') });
+type DecisionRequest = { kind: 'ok'; revision: string; choice: Choice } | { kind: 'refused'; response: HttpResponse };
+
+const LONGEST_REVISION = 253;
+
+/** Parses the body of a decision. The body's `decision` is what `Choice` calls `choice`. */
+const parseDecisionRequest = (body: Record<string, unknown>, options: ParseChoiceOptions): DecisionRequest => {
+  const { revision, decision, ...rest } = body;
+  const invalid = (field: string, message: string): DecisionRequest => ({
+    kind: 'refused',
+    response: failure(422, `${field.slice(0, 80)} ${message}`, { cause: 'BadDecision' }),
+  });
+  if (typeof revision !== 'string' || revision === '' || revision.length > LONGEST_REVISION)
+    return invalid('revision', 'must be the revision to decide on, as returned by GET /edgeset.io/v1/updates');
+  if ('choice' in rest) return invalid('choice', 'is not a known field: use decision');
+  const parsed = parseChoice({ ...rest, choice: decision }, options);
+  if (parsed.ok) return { kind: 'ok', revision, choice: parsed.choice };
+  return invalid(parsed.field === 'choice' ? 'decision' : parsed.field, parsed.message);
+};
+
+const ok = (description: string, schema: Schema) => ({ description, contentType: 'application/json', schema });
+const status = (description: string) => ok(description, ref('Status'));
+
+const NO_DAEMON_SET = 'no such DaemonSet in OTA mode on this node';
 
 const find = (call: Call): Update | undefined =>
   call.backend
@@ -14,16 +36,14 @@ const find = (call: Call): Update | undefined =>
 
 const example = { revision: '7d9c5b8f6' };
 
-/** The own API of the agent. */
+/** The agent's own API. */
 export const edgesetRoutes = (streams: EventStreams, now: () => number): readonly Route[] => [
   {
     method: 'GET',
     path: '/edgeset.io/v1/updates',
     operationId: 'listUpdates',
-    summary: 'What runs on this node in OTA mode, and what is new',
-    responses: {
-      200: { description: 'One for each DaemonSet.', contentType: 'application/json', schema: ref('UpdateList') },
-    },
+    summary: 'The DaemonSets of this node in OTA mode, with their running and target revisions',
+    responses: { 200: ok('One item for each DaemonSet.', ref('UpdateList')) },
     handle: ({ backend }) => json(200, { items: backend.updates() }),
   },
   {
@@ -31,24 +51,19 @@ export const edgesetRoutes = (streams: EventStreams, now: () => number): readonl
     path: '/edgeset.io/v1/updates/{namespace}/{daemonSet}',
     operationId: 'getUpdate',
     summary: 'One DaemonSet of this node',
-    responses: {
-      200: { description: 'The DaemonSet.', contentType: 'application/json', schema: ref('Update') },
-      404: status('There is no such DaemonSet in OTA mode on this node.'),
-    },
+    responses: { 200: ok('The DaemonSet.', ref('Update')), 404: status(`There is ${NO_DAEMON_SET}.`) },
     handle: (call) => {
       const update = find(call);
-      return update === undefined
-        ? failure(404, 'there is no such DaemonSet in OTA mode on this node', { cause: 'NoSuchDaemonSet' })
-        : json(200, update);
+      return update === undefined ? failure(404, NO_DAEMON_SET, { cause: 'NoSuchDaemonSet' }) : json(200, update);
     },
   },
   {
     method: 'POST',
     path: '/edgeset.io/v1/updates/{namespace}/{daemonSet}/decision',
     operationId: 'decide',
-    summary: 'Say what shall become of one revision',
+    summary: 'Decide what to do with one revision',
     description:
-      'On the disk before the answer. The same decision for the same revision again changes nothing; another one replaces it.',
+      'The decision is saved on disk before the response. Repeating a decision for the same revision changes nothing; a different decision replaces it.',
     body: {
       schema: ref('DecisionRequest'),
       examples: {
@@ -59,51 +74,49 @@ export const edgesetRoutes = (streams: EventStreams, now: () => number): readonl
       },
     },
     responses: {
-      201: { description: 'Kept; nothing is to be done.', contentType: 'application/json', schema: ref('Decision') },
-      202: { description: 'Kept; it waits or is under way.', contentType: 'application/json', schema: ref('Decision') },
-      403: status('The caller may not, or the revision is halted.'),
-      404: status('There is no such DaemonSet in OTA mode on this node.'),
-      409: status('Another revision is the target, or an act is under way.'),
-      415: status('The body is not sent as application/json.'),
-      422: status('The body says something that cannot be done.'),
+      201: ok('Saved; there is nothing to carry out.', ref('Decision')),
+      202: ok('Saved; the update is waiting or in progress.', ref('Decision')),
+      403: status('The caller is not allowed, or the revision is halted.'),
+      404: status(`There is ${NO_DAEMON_SET}.`),
+      409: status('The target is another revision, or an update is in progress.'),
+      415: status('The body was not sent as application/json.'),
+      422: status('The decision is invalid.'),
     },
     handle: async (call) => {
       const { backend, caller, reauthorize } = call;
       const parsed = parseDecisionRequest(call.body, { now: now(), safeConfigured: backend.device().safe.configured });
-      if (parsed.kind === 'refused') return parsed.answer;
+      if (parsed.kind === 'refused') return parsed.response;
       const target = { namespace: call.param('namespace'), daemonSet: call.param('daemonSet') };
-      const answer = await backend.decide(target, parsed.revision, parsed.choice, caller, reauthorize);
-      return answer.kind === 'accepted'
-        ? json(answer.status, answer.decision)
-        : failure(answer.status, answer.message, { cause: answer.reason });
+      const result = await backend.decide(target, parsed.revision, parsed.choice, caller, reauthorize);
+      return result.kind === 'accepted'
+        ? json(result.status, result.decision)
+        : failure(result.status, result.message, { cause: result.reason });
     },
   },
   {
     method: 'GET',
     path: '/edgeset.io/v1/history',
     operationId: 'listHistory',
-    summary: 'What was decided and done on this device, newest first',
-    responses: { 200: { description: 'The last entries.', contentType: 'application/json', schema: ref('History') } },
+    summary: 'The decisions and updates of this device, newest first',
+    responses: { 200: ok('The most recent entries.', ref('History')) },
     handle: ({ backend }) => json(200, { items: backend.history() }),
   },
   {
     method: 'GET',
     path: '/edgeset.io/v1/device',
     operationId: 'getDevice',
-    summary: 'The node: its name, time, connection, and whether it says that it is safe to disturb it',
-    responses: { 200: { description: 'The device.', contentType: 'application/json', schema: ref('Device') } },
+    summary: 'The node: its name, time, connection, and the result of its safety check',
+    responses: { 200: ok('The device.', ref('Device')) },
     handle: ({ backend }) => json(200, backend.device()),
   },
   {
     method: 'GET',
     path: '/edgeset.io/v1/events',
     operationId: 'followEvents',
-    summary: 'The whole state now and after every change, as server-sent events',
+    summary: 'The full state now and after every change, as server-sent events',
     description:
-      'Each event is named `state`; its data is the schema State. A stream begins with the present state, so a client that comes back has missed nothing, and Last-Event-ID is not needed. Comments keep an idle stream alive. A stream ends after 15 minutes; clients reopen it.',
-    responses: {
-      200: { description: 'Events.', contentType: 'text/event-stream', schema: { type: 'string' } },
-    },
+      'Each event is named `state`; its data has the schema State. A stream starts with the current state, so a client that reconnects misses nothing and does not need Last-Event-ID. Comments keep an idle stream alive. A stream ends after 15 minutes; clients reopen it.',
+    responses: { 200: { description: 'Events.', contentType: 'text/event-stream', schema: { type: 'string' } } },
     handle: ({ backend }) => streams.open(backend),
   },
 ];

@@ -12,8 +12,8 @@ export interface EventStreams {
   close(): void;
 }
 
-/** Changes come in bursts (a pod passes through several states in a second): one event tells of them all. */
-const GATHER_MS = 100;
+/** Changes come in bursts, as when a pod goes through several states within a second: one event covers them all. */
+const DEBOUNCE_MS = 100;
 const RECONNECT_MS = 2_000;
 
 /** The state of the device as server-sent events. */
@@ -31,9 +31,9 @@ export const createEventStreams = ({ clock, log }: Pick<Env, 'clock' | 'log'>, l
       id += 1;
       response.write(`id: ${id}\nevent: state\ndata: ${state}\n\n`);
     };
-    const tell = (): void => {
+    const sendState = (): void => {
       pending = undefined;
-      // Who does not read must not fill our memory; it comes back and is told the state as it is then.
+      // A client that does not read must not fill the agent's memory. It reconnects and gets the then current state.
       if (response.writableLength > limits.unreadBytes) {
         end();
         response.destroy();
@@ -42,7 +42,7 @@ export const createEventStreams = ({ clock, log }: Pick<Env, 'clock' | 'log'>, l
       try {
         send(stateOf(backend));
       } catch (error) {
-        log.error('an event stream ends: the state cannot be told', { error });
+        log.error('closing an event stream: failed to read the state', { error });
         end();
       }
     };
@@ -51,17 +51,17 @@ export const createEventStreams = ({ clock, log }: Pick<Env, 'clock' | 'log'>, l
       beat = clock.timer(limits.heartbeatMs, heartbeat);
     };
     const unsubscribe = backend.onChange(() => {
-      pending ??= clock.timer(GATHER_MS, tell);
+      pending ??= clock.timer(DEBOUNCE_MS, sendState);
     });
     const end = (): void => {
       if (!ends.delete(end)) return;
       unsubscribe();
       pending?.cancel();
       beat.cancel();
-      over.cancel();
+      expiry.cancel();
       response.end();
     };
-    const over = clock.timer(limits.streamMs, end);
+    const expiry = clock.timer(limits.streamMs, end);
     beat = clock.timer(limits.heartbeatMs, heartbeat);
     ends.add(end);
     response.on('close', end);
@@ -76,7 +76,7 @@ export const createEventStreams = ({ clock, log }: Pick<Env, 'clock' | 'log'>, l
     },
     open(backend) {
       if (ends.size >= limits.streams)
-        return failure(429, 'too many event streams are open', { cause: 'TooManyStreams', retryAfterSeconds: 5 });
+        return failure(429, 'too many open event streams', { cause: 'TooManyStreams', retryAfterSeconds: 5 });
       const first = stateOf(backend);
       return {
         stream(response, head) {

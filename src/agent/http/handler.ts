@@ -1,33 +1,33 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Env } from '../../runtime/index.ts';
-import type { Authenticator, AuthResult } from '../auth/index.ts';
+import { type AuthOptions, type AuthResult, createAuthenticator } from '../auth/index.ts';
 import { JournalError, saveFailureOf } from '../decisions/index.ts';
 import type { AgentBackend } from '../types.ts';
-import { discard, readJson } from './body.ts';
+import { bodyTooLarge, discard, readJson } from './body.ts';
 import type { Connection } from './connections.ts';
-import type { Limits } from './limits.ts';
+import { edgesetRoutes } from './edgeset-routes.ts';
+import { createEventStreams, type EventStreams } from './event-streams.ts';
+import { createRateLimiter, type Limits } from './limits.ts';
+import { openApi } from './openapi.ts';
 import { checkOrigin, type Site } from './origin.ts';
-import type { PageRoutes } from './page-routes.ts';
-import type { RateLimiter } from './rate-limiter.ts';
+import { type Asset, createPage } from './page.ts';
 import { failure, type HttpResponse, json } from './response.ts';
-import { findRoute, type Match, type Route, type StreamResponse } from './route.ts';
-import { isNamespace, isObjectName, parseTarget, type Target } from './target.ts';
+import { findRoute, isValidParam, type Match, parseTarget, type StreamResponse, type Target } from './route.ts';
+import { yurtHubRoutes } from './yurthub-routes.ts';
 
-export interface HandlerParts {
-  env: Env;
+export interface ApiOptions {
   backend: AgentBackend;
+  env: Env;
   limits: Limits;
-  rates: RateLimiter;
-  authenticate: Authenticator;
-  routes: readonly Route[];
-  /** Of the routes. */
-  document: object;
-  page: PageRoutes;
-  /** Hears of every answer. */
+  auth: AuthOptions;
+  /** Called on the first request for the page. */
+  page: () => Promise<readonly Asset[]>;
+  version: string;
+  /** Called with every response, and why a request was refused. */
   onResponse: (status: number, refusal: string | undefined) => void;
 }
 
-/** Answers one request that came in on `connection`, at a listener that is reached as `site`. Never rejects. */
+/** Answers one request on `connection`, received by a listener that is reached as `site`. Never rejects. */
 export type Handler = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -37,7 +37,7 @@ export type Handler = (
 
 const READING: readonly string[] = ['GET', 'HEAD'];
 
-/** Against a page that embeds, sniffs or keeps what we say; no header here ever lets another origin in. */
+/** Keeps other pages from embedding, sniffing or caching a response. No header here ever allows another origin. */
 const ALWAYS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -51,13 +51,12 @@ const ALWAYS: Readonly<Record<string, string>> = {
 const methodNotAllowed = (method: string, allow: readonly string[]): HttpResponse =>
   method === 'OPTIONS'
     ? { status: 204, headers: { allow: allow.join(', ') } }
-    : failure(405, `the method here is ${allow.join(' or ')}`, { headers: { allow: allow.join(', ') } });
+    : failure(405, `use ${allow.join(' or ')} here`, { headers: { allow: allow.join(', ') } });
 
-const badName = ({ params }: Match): HttpResponse | undefined => {
-  for (const [name, value] of params) {
-    const good = name === 'namespace' ? isNamespace(value) : isObjectName(value);
-    if (!good) return failure(400, `"${value.slice(0, 80)}" is no name of a ${name}`, { cause: 'BadName' });
-  }
+const invalidName = ({ params }: Match): HttpResponse | undefined => {
+  for (const [name, value] of params)
+    if (!isValidParam(name, value))
+      return failure(400, `"${value.slice(0, 80)}" is not a valid ${name}`, { cause: 'BadName' });
   return undefined;
 };
 
@@ -68,30 +67,38 @@ const refuse = ({ status, message, reason }: Extract<AuthResult, { kind: 'refuse
     close: true,
   });
 
-/** Nothing that is not on the disk is ever done. */
+/** The decision could not be saved, so nothing was done. */
 const notSaved = (error: JournalError): HttpResponse => {
   const { status, text } = saveFailureOf(error);
   return failure(status, text, { cause: error.code, retryAfterSeconds: 10 });
 };
 
 /**
- * The order of the checks: what the request says of itself, where it comes from, how often, who sends it, and only then
- * what it asks for. A stranger learns nothing of what there is.
+ * The whole API, for requests from any listener. It checks in this order: what the request says about itself, where it
+ * comes from, how often, who sends it, and only then what it asks for. A caller that is not allowed learns nothing about
+ * the device.
  */
-export const createHandler = (parts: HandlerParts): Handler => {
-  const { env, backend, limits, rates, authenticate, routes, document, page } = parts;
+export const createApi = (options: ApiOptions): { handler: Handler; streams: EventStreams } => {
+  const { backend, env, limits, onResponse } = options;
+  const now = (): number => env.clock.now();
+  const streams = createEventStreams(env, limits);
+  const routes = [...yurtHubRoutes, ...edgesetRoutes(streams, now)];
+  const document = openApi(routes, options.version);
+  const authenticate = createAuthenticator(options.auth, now);
+  const page = createPage(options.page);
+  const rates = createRateLimiter(env.clock);
 
-  const overRate = async (connection: Connection): Promise<HttpResponse | undefined> => {
+  const checkRate = async (connection: Connection): Promise<HttpResponse | undefined> => {
     const { key, pool, rate } = await connection.account();
-    // One caller's share first: whoever has used that up takes nothing from the others.
+    // The caller's own rate first: a caller that exceeds it takes nothing from the others in its pool.
     const seconds = rates.take(key, rate) || rates.take(pool, limits.ratePerPool);
     return seconds === 0
       ? undefined
       : failure(429, 'too many requests', { cause: 'RateLimited', retryAfterSeconds: seconds, close: true });
   };
 
-  /** What needs no caller: the page's files and the description of this API hold nothing of this device. */
-  const open = async (
+  /** Served without authentication: the page's files and the API description contain nothing about this device. */
+  const servePublic = async (
     { method = '', headers }: IncomingMessage,
     { path }: Target,
   ): Promise<HttpResponse | undefined> => {
@@ -100,55 +107,54 @@ export const createHandler = (parts: HandlerParts): Handler => {
     return READING.includes(method) ? found : methodNotAllowed(method, ['GET', 'HEAD', 'OPTIONS']);
   };
 
-  const call = async (
+  const callRoute = async (
     request: IncomingMessage,
     target: Target,
-    verdict: Extract<AuthResult, { kind: 'caller' }>,
+    { caller, reauthorize }: Extract<AuthResult, { kind: 'caller' }>,
   ): Promise<HttpResponse | StreamResponse> => {
     const { method = '' } = request;
     const routed = findRoute(routes, method, target.segments);
-    if (routed.kind === 'none') return failure(404, 'there is nothing here: see /openapi.json');
+    if (routed.kind === 'none') return failure(404, 'no such path: see /openapi.json');
     if (routed.kind === 'method') return methodNotAllowed(method, routed.allow);
     const { match } = routed;
-    const bad = badName(match);
-    if (bad !== undefined) return bad;
-    if (Number(request.headers['content-length'] ?? 0) > limits.bodyBytes)
-      return failure(413, `a body has at most ${limits.bodyBytes} bytes`, { cause: 'BodyTooLarge', close: true });
+    const invalid = invalidName(match);
+    if (invalid !== undefined) return invalid;
+    if (Number(request.headers['content-length'] ?? 0) > limits.bodyBytes) return bodyTooLarge(limits.bodyBytes);
     const body = match.route.body === undefined ? undefined : await readJson(request, limits.bodyBytes);
-    if (body?.kind === 'refused') return body.answer;
+    if (body?.kind === 'refused') return body.response;
     return match.route.handle({
       backend,
       request,
-      caller: verdict.caller,
-      reauthorize: verdict.reauthorize,
+      caller,
+      reauthorize,
       param: (name) => match.params.get(name) ?? '',
       query: target.query,
       body: body?.value ?? {},
     });
   };
 
-  const answer = async (
+  const respond = async (
     request: IncomingMessage,
     connection: Connection,
     site: Site,
   ): Promise<HttpResponse | StreamResponse> => {
     const target = parseTarget(request.url ?? '', limits.targetChars);
     if (target === undefined)
-      return failure(400, 'the path is not one that this API knows', { cause: 'BadTarget', close: true });
+      return failure(400, 'the path is not a valid path of this API', { cause: 'BadTarget', close: true });
     const foreign = checkOrigin(request, site);
     if (foreign !== undefined) return foreign;
     if (connection.pending > limits.pipelined)
-      return failure(429, 'too many requests at once on one connection', {
+      return failure(429, 'too many concurrent requests on one connection', {
         cause: 'TooManyPipelined',
         retryAfterSeconds: 1,
         close: true,
       });
-    const over = await overRate(connection);
-    if (over !== undefined) return over;
-    const found = await open(request, target);
+    const limited = await checkRate(connection);
+    if (limited !== undefined) return limited;
+    const found = await servePublic(request, target);
     if (found !== undefined) return found;
-    const verdict = await authenticate(request, connection.peer);
-    return verdict.kind === 'refused' ? refuse(verdict) : call(request, target, verdict);
+    const result = await authenticate(request, connection.peer);
+    return result.kind === 'refused' ? refuse(result) : callRoute(request, target, result);
   };
 
   const send = (request: IncomingMessage, response: ServerResponse, { close, ...sent }: HttpResponse): void => {
@@ -163,27 +169,29 @@ export const createHandler = (parts: HandlerParts): Handler => {
     response.end(request.method === 'HEAD' ? undefined : body);
   };
 
-  return async (request, response, connection, site) => {
+  const handler: Handler = async (request, response, connection, site) => {
     let result: HttpResponse | StreamResponse;
     connection.pending += 1;
     try {
-      result = await answer(request, connection, site);
+      result = await respond(request, connection, site);
     } catch (error) {
       if (request.destroyed && !request.complete) return;
-      env.log.error('a request failed', { method: request.method, error });
-      result = error instanceof JournalError ? notSaved(error) : failure(500, 'the agent failed: its log says more');
+      env.log.error('request failed', { method: request.method, error });
+      result =
+        error instanceof JournalError ? notSaved(error) : failure(500, 'internal error: see the log of the agent');
     } finally {
       connection.pending -= 1;
     }
     if ('stream' in result) {
       for (const [name, value] of Object.entries(ALWAYS)) response.setHeader(name, value);
       result.stream(response, request.method === 'HEAD');
-      parts.onResponse(200, undefined);
+      onResponse(200, undefined);
       return;
     }
     if (result.refusal !== undefined && result.status < 500)
-      env.log.debug('refused', { status: result.status, cause: result.refusal, via: connection.peer.via });
-    parts.onResponse(result.status, result.refusal);
+      env.log.debug('refused a request', { status: result.status, cause: result.refusal, via: connection.peer.via });
+    onResponse(result.status, result.refusal);
     send(request, response, result);
   };
+  return { handler, streams };
 };

@@ -1,45 +1,47 @@
-/** What one caller, and all of them together, may take of the device. */
+import type { Clock } from '../../runtime/index.ts';
+
+/** How much of the device one caller, and all callers together, may use. */
 export interface Limits {
-  /** Of a request's body. */
+  /** Size of a request's body. */
   bodyBytes: number;
-  /** Of a request line with its headers. */
+  /** Size of a request line with its headers. */
   headerBytes: number;
-  /** Of the request-target. */
+  /** Length of the request-target. */
   targetChars: number;
-  /** Until the head of a request is there, from the connection's first moment. */
+  /** From accepting the connection until the head of a request is complete. */
   headersMs: number;
-  /** Until a request is there as a whole. */
+  /** Until a request is complete. */
   requestMs: number;
-  /** Between requests of one connection. */
+  /** Between requests on one connection. */
   keepAliveMs: number;
   /** Without a byte in either direction. */
   idleMs: number;
-  /** Sockets at all, most of which nobody could be named for yet: enough that a flood of strangers leaves room. */
+  /** All open sockets, including those whose user is not known yet: high enough that a flood leaves room. */
   sockets: number;
-  /** Of the allowed local users together, and of all others together: neither can take the other's. */
+  /** Connections of all allowed local users together, and of all other callers together: neither can use up the other's. */
   connections: number;
-  /** Of one local user or remote address. */
+  /** Connections of one local user or remote address. */
   connectionsPerCaller: number;
-  /** Of all who may not call, or cannot be told apart, together. */
+  /** Connections of all local callers together that are not allowed or cannot be identified. */
   connectionsOfAnonymous: number;
-  /** Requests of one connection that wait for their answer. */
+  /** Requests on one connection that wait for their response. */
   pipelined: number;
-  /** Requests a second: on average, and at once. */
   ratePerCaller: Rate;
   rateOfAnonymous: Rate;
-  /** Of the allowed local users together, and of all others together. */
+  /** Of all allowed local users together, and of all other callers together. */
   ratePerPool: Rate;
-  /** Event streams. */
+  /** Open event streams. */
   streams: number;
-  /** Of one event stream: its reader comes back, and is asked again who it is. */
+  /** Duration of one event stream: its reader reconnects and is authenticated again. */
   streamMs: number;
   heartbeatMs: number;
-  /** What a reader of events may leave unread. */
+  /** How much a reader of events may leave unread. */
   unreadBytes: number;
-  /** How long a stop waits for answers under way: an act may take this long. */
+  /** How long shutdown waits for pending responses: an update may take this long. */
   stopMs: number;
 }
 
+/** Requests per second: on average, and at once. */
 export interface Rate {
   perSecond: number;
   burst: number;
@@ -66,4 +68,33 @@ export const defaultLimits: Limits = {
   heartbeatMs: 15_000,
   unreadBytes: 256 * 1024,
   stopMs: 15_000,
+};
+
+export interface RateLimiter {
+  /** Takes one token of `key`. Returns 0 when the request may proceed, otherwise the seconds to wait before retrying. */
+  take(key: string, rate: Rate): number;
+}
+
+// More users than a device ever has at once. A key that is evicted starts again with a full bucket.
+const MAX_KEYS = 256;
+
+/** One token bucket per key. Refuses at once instead of making callers wait. */
+export const createRateLimiter = (clock: Pick<Clock, 'now'>): RateLimiter => {
+  const buckets = new Map<string, { tokens: number; at: number }>();
+  return {
+    take(key, { perSecond, burst }) {
+      const now = clock.now();
+      const { tokens, at } = buckets.get(key) ?? { tokens: burst, at: now };
+      // A clock that is set back must not take tokens away.
+      const filled = Math.min(burst, tokens + (Math.max(0, now - at) / 1000) * perSecond);
+      const allowed = filled >= 1;
+      buckets.delete(key);
+      buckets.set(key, { tokens: allowed ? filled - 1 : filled, at: now });
+      for (const oldest of buckets.keys()) {
+        if (buckets.size <= MAX_KEYS) break;
+        buckets.delete(oldest);
+      }
+      return allowed ? 0 : Math.max(1, Math.ceil((1 - filled) / perSecond));
+    },
+  };
 };

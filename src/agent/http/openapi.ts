@@ -6,20 +6,20 @@ const status = (description: string): object => ({
   content: { 'application/json': { schema: ref('Status') } },
 });
 
-/** What the guards in front of every route may answer. */
+/** Responses of the guards in front of every route. */
 export const guardResponses: Readonly<Record<number, string>> = {
   400: 'The request is malformed.',
   401: 'Credentials are missing.',
-  403: 'The caller may not, or the request comes from a page of another site.',
+  403: 'The caller is not allowed, or the request comes from a page of another site.',
   413: 'The body is too large.',
   421: 'The Host header names another machine.',
   429: 'Too many requests, connections or streams.',
-  500: 'The agent failed.',
+  500: 'Internal error.',
 };
 
-/** Of what is written to the disk before it is done. */
+/** Responses of operations that save to disk first. */
 const diskResponses: Readonly<Record<number, string>> = {
-  503: 'The disk takes no decision: read-only, denied, failing, or used by another agent. Nothing was done.',
+  503: 'The decision cannot be saved: the disk is read-only or failing, access is denied, or another agent uses it. Nothing was done.',
   507: 'The disk is full. Nothing was done.',
 };
 
@@ -44,7 +44,7 @@ const operationOf = (route: Route): object => {
   const inQuery = (route.query ?? []).map((each) => ({ ...each, in: 'query' }));
   const own = Object.entries(route.responses).map(([code, { description, contentType, schema, headers = {} }]) => {
     const guard = guardsOf(route)[Number(code)];
-    // Where route and guards share a status, the content type tells them apart, and both shapes are named.
+    // A status that both the route and a guard use is described with both content types.
     const content =
       guard === undefined || contentType === 'application/json'
         ? { [contentType]: { schema } }
@@ -87,7 +87,7 @@ const operationOf = (route: Route): object => {
   };
 };
 
-/** The document that describes the routes, built from the table that also routes. */
+/** The OpenAPI document, built from the same table that routes requests. */
 export const openApi = (routes: readonly Route[], version: string): object => {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
@@ -99,7 +99,7 @@ export const openApi = (routes: readonly Route[], version: string): object => {
     info: {
       title: 'edgeset agent',
       version,
-      description: "The edge node's API: what is new here, and what its owner says about it.",
+      description: "The edge node's API: available updates, and the owner's decisions about them.",
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     security: [{}, { token: [] }, { certificate: [] }],

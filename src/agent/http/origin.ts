@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { failure, type HttpResponse } from './response.ts';
 
-/** Where one listener is reached: the `Host` headers that it answers to, in lower case. */
+/** How clients reach a listener: the `Host` headers that it accepts, in lower case. */
 export interface Site {
   hosts: ReadonlySet<string>;
   scheme: 'http' | 'https';
@@ -9,7 +9,7 @@ export interface Site {
 
 const DEFAULT_PORT = { http: 80, https: 443 } as const;
 
-/** `name` becomes `name:port`; a default port may be left out by the client. */
+/** `name` becomes `name:port`; clients may omit a default port. */
 const withPort = (host: string, port: number, scheme: Site['scheme']): string[] => {
   const given = /^(.*):(\d+)$/.exec(host);
   const bare = given && !host.endsWith(']') ? (given[1] ?? '') : host;
@@ -22,7 +22,7 @@ export const tcpSite = (scheme: Site['scheme'], port: number, names: readonly st
   hosts: new Set(names.flatMap((name) => withPort(name.toLowerCase(), port, scheme))),
 });
 
-/** No browser reaches a Unix socket; the name is what clients put there for want of a better one. */
+/** Browsers can't connect to a Unix socket; its clients commonly send `localhost`. */
 export const unixSite = (names: readonly string[]): Site => ({
   scheme: 'http',
   hosts: new Set(['localhost', ...names.map((name) => name.toLowerCase())]),
@@ -36,16 +36,16 @@ const count = (request: IncomingMessage, name: string): number => {
 };
 
 /**
- * Refuses what a web page of somebody else could send: by a name that it made point here (`Host`), or from its own
- * origin. `same-site` is foreign as well: another port of localhost is another program.
+ * Refuses requests that a web page of another site could send: through a DNS name that resolves to this device (`Host`), or
+ * from its own origin. `same-site` is foreign, too: another port of localhost is another program.
  */
 export const checkOrigin = (request: IncomingMessage, site: Site): HttpResponse | undefined => {
   const { host = '', origin, 'sec-fetch-site': fetchSite } = request.headers;
   for (const name of ['host', 'origin', 'authorization', 'sec-fetch-site'])
     if (count(request, name) > 1)
-      return failure(400, `the header ${name} was sent more than once`, { cause: 'RepeatedHeader', close: true });
+      return failure(400, `the header ${name} is repeated`, { cause: 'RepeatedHeader', close: true });
   if (!site.hosts.has(host.toLowerCase()))
-    return failure(421, `this is not "${host.slice(0, 80)}": see the agent's flag --allowed-host`, {
+    return failure(421, `unknown host "${host.slice(0, 80)}": see the agent's flag --allowed-host`, {
       cause: 'UnknownHost',
       close: true,
     });

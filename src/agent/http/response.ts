@@ -1,14 +1,14 @@
 import type { TextResponse } from '../types.ts';
 
-/** What is sent back. Without a body there is no content type either. */
+/** What the agent sends back. Without a body there is no content type either. */
 export interface HttpResponse {
   status: number;
   contentType?: string;
   body?: string;
   headers?: Readonly<Record<string, string>>;
-  /** Why, for metrics and the log, when the request was refused before it reached its route. */
+  /** For metrics and the log: why the request was refused before it reached its route. */
   refusal?: string;
-  /** The connection must not be used any more. */
+  /** Close the connection after this response. */
   close?: boolean;
 }
 
@@ -25,8 +25,7 @@ export const plain = ({ status, text }: TextResponse): HttpResponse => ({
   body: text,
 });
 
-/** `reason` of Kubernetes' Status by HTTP code; `MisdirectedRequest` and
- * `InsufficientStorage` are ours. */
+/** `reason` of a Kubernetes Status by HTTP code. Kubernetes has no reason for 421 and 507; those two are our own. */
 const reasons: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -45,18 +44,17 @@ const reasons: Readonly<Record<number, string>> = {
 };
 
 export interface StatusDetails {
-  /** Default: by the code. */
-  reason?: string;
-  /** CamelCase: which rule refused the request. */
+  /** CamelCase: the rule that refused the request. */
   cause?: string;
   headers?: Record<string, string>;
   retryAfterSeconds?: number;
   close?: boolean;
 }
 
-/** A refusal as a Kubernetes `Status` object. */
+/** An error as a Kubernetes `Status` object. */
 export const failure = (code: number, message: string, extra: StatusDetails = {}): HttpResponse => {
-  const { cause, retryAfterSeconds, reason = reasons[code] ?? 'Unknown', close = false } = extra;
+  const { cause, retryAfterSeconds, close = false } = extra;
+  const reason = reasons[code] ?? 'Unknown';
   const details = {
     ...(cause === undefined ? {} : { causes: [{ reason: cause, message }] }),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),

@@ -3,7 +3,7 @@ import type { AgentBackend, Caller, Reauthorize } from '../types.ts';
 import type { HttpResponse } from './response.ts';
 import type { Schema } from './schemas.ts';
 
-/** What a route is given: the caller is known and the path's names are well-formed. */
+/** What a route handler gets: the caller is authenticated and the names in the path are valid. */
 export interface Call {
   backend: AgentBackend;
   request: IncomingMessage;
@@ -15,12 +15,12 @@ export interface Call {
   body: Record<string, unknown>;
 }
 
-/** Takes the response over, to write for longer than one answer. */
+/** Takes over the response to write a stream to it. */
 export interface StreamResponse {
   stream(response: ServerResponse, head: boolean): void;
 }
 
-/** One operation: what the router needs, and what the OpenAPI document says of it. */
+/** One operation: what the router needs, and what the OpenAPI document says about it. */
 export interface Route {
   method: 'GET' | 'POST';
   /** `{name}` is a parameter. */
@@ -30,7 +30,7 @@ export interface Route {
   description?: string;
   query?: readonly { name: string; description: string; schema: Schema }[];
   body?: { schema: Schema; examples: Readonly<Record<string, unknown>> };
-  /** Answers of the route itself, by status; those of the guards are the same for all. */
+  /** The route's own responses by status; all routes share those of the guards. */
   responses: Readonly<
     Record<
       number,
@@ -40,12 +40,44 @@ export interface Route {
   handle(call: Call): HttpResponse | StreamResponse | Promise<HttpResponse | StreamResponse>;
 }
 
+/** A parsed request-target. */
+export interface Target {
+  path: string;
+  /** The path's segments, without the empty one before the first slash. */
+  segments: readonly string[];
+  query: URLSearchParams;
+}
+
+/**
+ * Parses a request-target as sent, before anything normalizes it. Undefined for everything that a client of this API does
+ * not need: escapes, empty or dotted segments, backslashes, absolute URLs, non-printable bytes. Names on these paths are
+ * DNS names, so no valid path needs an escape.
+ */
+export const parseTarget = (raw: string, maxChars: number): Target | undefined => {
+  if (raw.length > maxChars || !/^\/[!-~]*$/.test(raw)) return undefined;
+  const at = raw.indexOf('?');
+  const path = at < 0 ? raw : raw.slice(0, at);
+  const search = at < 0 ? '' : raw.slice(at + 1);
+  if (/[%\\#;<>"^`{|}]/.test(path) || /[\\#]/.test(search)) return undefined;
+  const segments = path.slice(1).split('/');
+  if (path !== '/' && segments.some((segment) => segment === '' || /^\.+$/.test(segment))) return undefined;
+  return { path, segments, query: new URLSearchParams(search) };
+};
+
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+
+/** A namespace is a DNS label; pods and DaemonSets are DNS subdomains. */
+export const isValidParam = (name: string, value: string): boolean =>
+  name === 'namespace'
+    ? value.length <= 63 && DNS_LABEL.test(value)
+    : value.length <= 253 && value.split('.').every((label) => DNS_LABEL.test(label));
+
 export interface Match {
   route: Route;
   params: ReadonlyMap<string, string>;
 }
 
-/** `found` by path and method; `methods` when only the path is known. */
+/** `method`: the path is known, but not with this method. */
 export type Routed = { kind: 'found'; match: Match } | { kind: 'method'; allow: readonly string[] } | { kind: 'none' };
 
 const matchPath = (template: string, segments: readonly string[]): ReadonlyMap<string, string> | undefined => {
@@ -60,7 +92,7 @@ const matchPath = (template: string, segments: readonly string[]): ReadonlyMap<s
   return params;
 };
 
-/** HEAD goes where GET does. */
+/** HEAD is routed like GET. */
 export const findRoute = (routes: readonly Route[], method: string, segments: readonly string[]): Routed => {
   const wanted = method === 'HEAD' ? 'GET' : method;
   const methods = new Set<string>();

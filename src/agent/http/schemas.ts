@@ -1,6 +1,6 @@
 import { weekdays } from '../types.ts';
 
-/** A JSON Schema (2020-12) as OpenAPI 3.1 takes it. */
+/** A JSON Schema (2020-12), as OpenAPI 3.1 uses it. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 const text = (description?: string): Schema => ({ type: 'string', ...(description ? { description } : {}) });
@@ -13,7 +13,7 @@ const time = (description?: string): Schema => ({
   ...(description ? { description } : {}),
 });
 
-/** All properties are there unless their names end with `?`; no others are. */
+/** Properties are required unless their name ends with `?`; there are no others. */
 const object = (properties: Record<string, Schema>, description?: string): Schema => {
   const named = Object.entries(properties).map(([name, schema]) => ({
     name: name.replace(/\?$/, ''),
@@ -36,7 +36,7 @@ const localTime: Schema = { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][
 const daemonSetRef = { namespace: text(), daemonSet: text() };
 
 const when: Schema = {
-  description: 'When an approved update may be carried out; always only once connected and when the device is safe.',
+  description: 'When to carry out an approved update. The device must be connected and safe in any case.',
   anyOf: [
     object({ type: { const: 'now' } }),
     object({
@@ -60,13 +60,13 @@ const choice: Schema = {
 const decisionRequest: Schema = {
   anyOf: [
     object({ revision, decision: { const: 'approve' }, 'when?': ref('When') }, 'Without `when`: now.'),
-    object({ revision, decision: { const: 'postpone' }, until: time('The owner is asked again then.') }),
+    object({ revision, decision: { const: 'postpone' }, until: time('The owner is asked again at this time.') }),
     object({ revision, decision: { const: 'reject' } }),
   ],
 };
 
 const caller = object({
-  identity: text('`uid:0`, `token:NAME`, `cert:COMMON-NAME`, or `agent` for what a deadline made due.'),
+  identity: text('`uid:0`, `token:NAME`, `cert:COMMON-NAME`, or `agent` for a decision made by the deadline.'),
   via: oneOf('loopback', 'unix', 'token', 'certificate', 'agent'),
 });
 
@@ -88,7 +88,7 @@ const decision = object({
   at: time(),
   state: oneOf('open', 'acting', 'done', 'refused', 'superseded', 'replaced'),
   'act?': act,
-  'result?': text('Why it is in its state, for people.'),
+  'result?': text('Human-readable reason for the state.'),
   'settledAt?': time(),
 });
 
@@ -100,12 +100,12 @@ const update = object({
   pod: nullable(text('The pod on this node.')),
   state: oneOf('current', 'available', 'postponed', 'rejected', 'queued', 'updating', 'failed', 'halted'),
   reason: text('CamelCase.'),
-  message: text('One plain sentence for the owner of the device.'),
+  message: text('One sentence for the owner of the device.'),
   running: object({ revision, images, ready: { type: 'boolean' } }),
   target: object({ revision: nullable(revision), images: nullable(images), publishedAt: nullable(time()) }),
   image: object({ state: oneOf('unknown', 'pulling', 'ready', 'failed'), message: text() }),
   decision: nullable(ref('Decision')),
-  deadline: nullable(object({ at: time(), actsAt: time('When this device acts on it.') })),
+  deadline: nullable(object({ at: time(), actsAt: time('When this device updates.') })),
 });
 
 const historyEntry = object({
@@ -115,7 +115,7 @@ const historyEntry = object({
   what: text('CamelCase, such as Approved, Deleting, Updated.'),
   fromRevision: nullable(revision),
   toRevision: nullable(revision),
-  result: text('One plain sentence.'),
+  result: text('One sentence.'),
 });
 
 const device = object({
@@ -123,7 +123,7 @@ const device = object({
   now: time(),
   timeZone: text(),
   connected: { type: 'boolean' },
-  since: time('Since when `connected` is what it is.'),
+  since: time('When `connected` last changed.'),
   lastContact: nullable(time()),
   safe: object({
     configured: { type: 'boolean' },
@@ -132,10 +132,10 @@ const device = object({
   }),
   disk: object(
     {
-      trouble: nullable(text('Why decisions cannot be kept at present.')),
+      trouble: nullable(text('Why decisions cannot be saved now.')),
       damage: nullable(text('What was unreadable when the agent started: decisions may be missing.')),
     },
-    'Of what keeps the decisions. For people, with the cure.',
+    'State of the storage for decisions. Human-readable, with the fix.',
   ),
 });
 
@@ -148,7 +148,7 @@ const status = object(
     message: text(),
     reason: text('CamelCase.'),
     'details?': object({
-      'causes?': arrayOf(object({ reason: text('CamelCase: the rule that refused.'), message: text() })),
+      'causes?': arrayOf(object({ reason: text('CamelCase: the rule that refused the request.'), message: text() })),
       'retryAfterSeconds?': { type: 'integer' },
     }),
     code: { type: 'integer' },
@@ -158,7 +158,7 @@ const status = object(
 
 const podList: Schema = {
   type: 'object',
-  description: 'A v1 PodList: without managedFields and without the literal values of environment variables.',
+  description: 'A v1 PodList without managedFields and without literal values of environment variables.',
   properties: {
     kind: { const: 'PodList' },
     apiVersion: { const: 'v1' },
@@ -169,7 +169,7 @@ const podList: Schema = {
   additionalProperties: false,
 };
 
-/** The components of the document. Time and again the shapes of src/agent/types.ts; a test holds them together. */
+/** The schemas of the shapes in src/agent/types.ts; a test keeps the two consistent. */
 export const schemas: Readonly<Record<string, Schema>> = {
   When: when,
   Choice: choice,

@@ -8,11 +8,11 @@ import { OptionError } from '../../runtime/index.ts';
 export interface TlsFiles {
   certFile: string;
   keyFile: string;
-  /** Authority of client certificates; undefined: they are not asked for. */
+  /** CA of client certificates; undefined: none are requested. */
   clientCaFile: string | undefined;
 }
 
-/** A rotated certificate is noticed with the first connection after this long. */
+/** A rotated certificate is picked up by the first connection after this time. */
 const RECHECK_MS = 1_000;
 const HANDSHAKE_MS = 5_000;
 
@@ -20,7 +20,7 @@ const read = (flag: string, file: string): string => {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    throw new OptionError(flag, `${file} cannot be read: correct its path or its permissions`);
+    throw new OptionError(flag, `cannot read ${file}: check its path and permissions`);
   }
 };
 
@@ -35,16 +35,16 @@ const isCertificate = (pem: string): boolean => {
 };
 
 /**
- * Throws unless there is an authority in the file. Of an empty text node makes its own list: whoever has a certificate of
- * any public authority could come in.
+ * Throws unless the file contains a CA certificate. Given an empty text, Node falls back to its built-in list, and any
+ * certificate of a public CA would be accepted.
  */
-const checkAuthorities = (file: string, text: string): void => {
+const checkCa = (file: string, text: string): void => {
   const found = text.match(CERTIFICATE) ?? [];
   if (found.length === 0)
-    throw new OptionError('--client-ca-file', `${file} holds no certificate: give the authority in PEM form`);
+    throw new OptionError('--client-ca-file', `${file} contains no certificate: give the CA certificate in PEM format`);
   for (const [at, pem] of found.entries()) {
     if (!isCertificate(pem))
-      throw new OptionError('--client-ca-file', `${file}: certificate ${at + 1} cannot be read: give it in PEM form`);
+      throw new OptionError('--client-ca-file', `cannot parse certificate ${at + 1} of ${file}: give it in PEM format`);
   }
 };
 
@@ -54,12 +54,15 @@ const load = ({ certFile, keyFile, clientCaFile }: TlsFiles): { cert: string; ke
     key: read('--tls-private-key-file', keyFile),
     ...(clientCaFile === undefined ? {} : { ca: read('--client-ca-file', clientCaFile) }),
   };
-  if (clientCaFile !== undefined) checkAuthorities(clientCaFile, context.ca ?? '');
+  if (clientCaFile !== undefined) checkCa(clientCaFile, context.ca ?? '');
   try {
     createSecureContext({ cert: context.cert, key: context.key });
   } catch (error) {
     const why = error instanceof Error ? error.message : 'unknown';
-    throw new OptionError('--tls-cert-file', `${certFile} and ${keyFile} are no certificate and its key (${why})`);
+    throw new OptionError(
+      '--tls-cert-file',
+      `${certFile} and ${keyFile} are not a certificate and its private key (${why})`,
+    );
   }
   return context;
 };
@@ -72,20 +75,20 @@ const versionOf = ({ certFile, keyFile, clientCaFile }: TlsFiles): string =>
     })
     .join('|');
 
-/** What an HTTPS server begins with. Throws an `OptionError` that names the flag whose file cannot be used. */
+/** Options for the HTTPS server. Throws an `OptionError` that names the flag whose file can't be used. */
 export const tlsOptions = (files: TlsFiles): ServerOptions => ({
   ...load(files),
   minVersion: 'TLSv1.2',
   handshakeTimeout: HANDSHAKE_MS,
-  // Who comes without a good certificate may have a token: the handler decides, and says so in HTTP.
+  // A caller without a valid certificate may have a token: the handler decides, and answers over HTTP.
   requestCert: files.clientCaFile !== undefined,
   rejectUnauthorized: false,
-  // A resumed session would carry a verdict of an authority that was replaced meanwhile; after a renegotiation node shows
-  // the new certificate, of whomever, beside its verdict on the first one.
+  // A resumed session would keep the verdict of a CA that was replaced meanwhile; after a renegotiation, Node shows the
+  // new, unverified certificate together with its verdict on the first one.
   secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION,
 });
 
-/** Takes over renewed files before the next handshake; while they are unusable, the last good ones serve on. */
+/** Reloads rotated files before the next handshake. While they are unusable, the last valid ones stay in use. */
 export const followTlsFiles = (server: Server, files: TlsFiles, { clock, log }: Pick<Env, 'clock' | 'log'>): void => {
   let version = versionOf(files);
   let checkedAt = clock.now();
@@ -97,11 +100,11 @@ export const followTlsFiles = (server: Server, files: TlsFiles, { clock, log }: 
       if (found === version) return;
       version = found;
       server.setSecureContext(tlsOptions(files));
-      log.info('the certificate was renewed', { file: files.certFile });
+      log.info('reloaded the TLS certificate', { file: files.certFile });
     } catch (error) {
-      log.error('the renewed certificate cannot be used: the former one serves on', { error });
+      log.error('failed to reload the TLS certificate: keeping the previous one', { error });
     }
   };
-  // Before node's own listener, which begins the handshake.
+  // Runs before Node's own listener, which starts the handshake.
   server.prependListener('connection', check);
 };

@@ -2,26 +2,28 @@ import type { ChildProcess } from 'node:child_process';
 import { accessSync, constants, realpathSync, type Stats, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Env } from '../../runtime/index.ts';
-import { errnoOf } from './errno.ts';
-import { firstLine, OUTPUT_LIMIT } from './output.ts';
-import type { SafeAnswer } from './types.ts';
+import { errnoOf } from '../errno.ts';
+import { firstLine, OUTPUT_LIMIT, type SafeAnswer, STOPPING, timedOut } from './answer.ts';
 
-const mayBeWrittenByOthers = ({ mode, uid, gid }: Stats): boolean =>
+const isWritableByOthers = ({ mode, uid, gid }: Stats): boolean =>
   (mode & constants.S_IWOTH) !== 0 ||
   ((mode & constants.S_IWGRP) !== 0 && gid !== 0) ||
   (uid !== 0 && uid !== process.geteuid?.());
 
-/** A sticky directory such as /tmp lets others add files, and not replace ours. */
-const mayBeReplaced = (directory: Stats): boolean => mayBeWrittenByOthers(directory) && (directory.mode & 0o1000) === 0;
+/** In a sticky directory such as /tmp, others can add files but can't replace ours. */
+const isReplaceableIn = (directory: Stats): boolean => isWritableByOthers(directory) && (directory.mode & 0o1000) === 0;
 
-/** Why this file cannot be asked, with the cure. Whoever can write it could say go ahead, and run as this process. */
+/**
+ * Why the file can't be the check, and how to fix that. A user who can write the file could approve updates and run code as
+ * the agent.
+ */
 export const executableProblem = (file: string): string | undefined => {
   if (!path.isAbsolute(file)) return 'must be an absolute path or an http(s) URL';
   let real: string;
   try {
     real = realpathSync(file);
   } catch (error) {
-    return `cannot be read (${errnoOf(error)}): check the path`;
+    return `cannot be read (${errnoOf(error) ?? 'unknown error'}): check the path`;
   }
   const found = statSync(real);
   if (!found.isFile()) return 'is not a file: name the executable itself';
@@ -30,21 +32,21 @@ export const executableProblem = (file: string): string | undefined => {
   } catch {
     return 'is not executable: run chmod +x on it';
   }
-  if (mayBeWrittenByOthers(found)) return 'may be written by other users: chown it to root and run chmod go-w on it';
+  if (isWritableByOthers(found)) return 'is writable by other users: chown it to root and run chmod go-w on it';
   for (let dir = path.dirname(real); ; dir = path.dirname(dir)) {
-    if (mayBeReplaced(statSync(dir)))
-      return `may be replaced by other users: chown ${dir} to root and run chmod go-w on it`;
+    if (isReplaceableIn(statSync(dir)))
+      return `can be replaced by other users: chown ${dir} to root and run chmod go-w on it`;
     if (dir === path.dirname(dir)) return undefined;
   }
 };
 
-/** Ends it and all that it has started; it was made the leader of a group of its own. */
+/** Kills the child and everything it started: the child leads its own process group. */
 const killGroup = (child: ChildProcess): void => {
   if (child.pid === undefined) return;
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // Nothing of the group is left.
+    // The group is already gone.
   }
 };
 
@@ -52,17 +54,17 @@ export interface RunOptions {
   env: Env;
   timeoutMs: number;
   signal: AbortSignal;
-  /** All that it finds in its environment, beside a plain PATH. */
+  /** The child's environment, in addition to a plain PATH. */
   variables: Readonly<Record<string, string>>;
 }
 
-/** Runs the file without a shell. Exit status 0 within the deadline is safe, and nothing else. */
+/** Runs the file without a shell. Only exit status 0 within the timeout means safe. */
 export const runExecutable = async (file: string, options: RunOptions): Promise<SafeAnswer> => {
   const { env, timeoutMs, signal, variables } = options;
   const problem = executableProblem(file);
   if (problem !== undefined) return { safe: false, message: `The check ${file} ${problem}` };
   const { spawn } = await import('node:child_process');
-  if (signal.aborted) return { safe: false, message: 'The agent stops.' };
+  if (signal.aborted) return STOPPING;
   return new Promise((resolve) => {
     const child = spawn(file, [], {
       cwd: '/',
@@ -79,23 +81,23 @@ export const runExecutable = async (file: string, options: RunOptions): Promise<
       child.stdout.destroy();
       resolve(answer);
     };
-    const stop = (): void => finish({ safe: false, message: 'The agent stops.' });
-    const timer = env.clock.timer(timeoutMs, () =>
-      finish(exited ?? { safe: false, message: `The check gave no answer within ${timeoutMs / 1000} s.` }),
-    );
+    const stop = (): void => finish(STOPPING);
+    const timer = env.clock.timer(timeoutMs, () => finish(exited ?? timedOut(timeoutMs)));
     signal.addEventListener('abort', stop, { once: true });
     child.stdout.on('data', (data: Buffer) => {
       if (output.length < OUTPUT_LIMIT) output = Buffer.concat([output, data]).subarray(0, OUTPUT_LIMIT);
     });
-    child.on('error', (error) => finish({ safe: false, message: `The check cannot be run (${errnoOf(error)}).` }));
+    child.on('error', (error) =>
+      finish({ safe: false, message: `The check cannot be run (${errnoOf(error) ?? 'unknown error'}).` }),
+    );
     child.on('exit', (code, killedBy) => {
-      exited = { safe: code === 0, message: killedBy === null ? `Exit status ${code}.` : `Ended by ${killedBy}.` };
-      // What it left behind would keep its output open.
+      exited = { safe: code === 0, message: killedBy === null ? `Exit status ${code}.` : `Killed by ${killedBy}.` };
+      // Processes that it left behind would keep its output open.
       killGroup(child);
     });
     child.on('close', () => {
       const said = firstLine(output);
-      const answer = exited ?? { safe: false, message: 'The check ended in a way that is not known.' };
+      const answer = exited ?? { safe: false, message: 'The check ended without an exit status.' };
       finish(said === '' ? answer : { safe: answer.safe, message: said });
     });
   });

@@ -1,2 +1,2 @@
-export { createSafeCheck, type SafeCheckOptions } from './safe-check.ts';
-export type { SafeAnswer, SafeCheck } from './types.ts';
+export type { SafeAnswer } from './answer.ts';
+export { createSafeCheck, type SafeCheck, type SafeCheckOptions } from './safe-check.ts';

@@ -69,12 +69,12 @@ describe('safe check by an executable', () => {
     assert.deepEqual(await ask(script('echo "driving at 80"; exit 1')), { safe: false, message: 'driving at 80' });
     assert.deepEqual(await ask(script('exit 0')), { safe: true, message: 'Exit status 0.' });
     assert.deepEqual(await ask(script('exit 7')), { safe: false, message: 'Exit status 7.' });
-    assert.deepEqual(await ask(script('kill -9 $$')), { safe: false, message: 'Ended by SIGKILL.' });
+    assert.deepEqual(await ask(script('kill -9 $$')), { safe: false, message: 'Killed by SIGKILL.' });
   });
 
   it('remembers what it said last', async () => {
     const check = createSafeCheck({ check: script('echo no; exit 1'), env });
-    assert.deepEqual(check.last, { safe: null, message: 'Not asked yet.' });
+    assert.deepEqual(check.last, { safe: null, message: 'Not checked yet.' });
     await check.ask(never);
     assert.deepEqual(check.last, { safe: false, message: 'no' });
   });
@@ -99,7 +99,7 @@ describe('safe check by an executable', () => {
   it('is not safe when the deadline passes, and ends it with all that it has started', async () => {
     const pids = path.join(base, 'pids');
     const answer = await ask(script(`sleep 60 & echo $! $$ > ${pids}; echo safe; sleep 60`), 300);
-    assert.deepEqual(answer, { safe: false, message: 'The check gave no answer within 0.3 s.' });
+    assert.deepEqual(answer, { safe: false, message: 'The check did not answer within 0.3 s.' });
     await until('pids written', () => existsSync(pids));
     for (const pid of readFileSync(pids, 'utf8').trim().split(' ').map(Number))
       await until(`process ${pid} ended`, () => !isAlive(pid));
@@ -123,7 +123,7 @@ describe('safe check by an executable', () => {
     const asked = createSafeCheck({ check: script('sleep 60'), env }).ask(stop.signal);
     await sleep(systemClock, 0);
     stop.abort();
-    assert.deepEqual(await asked, { safe: false, message: 'The agent stops.' });
+    assert.deepEqual(await asked, { safe: false, message: 'The agent is stopping.' });
   });
 
   it('is refused at the start where it could never answer, or others in its place', () => {
@@ -141,10 +141,10 @@ describe('safe check by an executable', () => {
       [path.join(base, 'missing'), /cannot be read \(ENOENT\): check the path/],
       [base, /is not a file/],
       [script('exit 0', 0o644), /is not executable: run chmod \+x/],
-      [loose, /written by other users/],
-      [link, /written by other users/],
-      [path.join(open, 'check'), /may be replaced by other users: chown .*open/],
-      ...(process.geteuid?.() === 0 ? ([[foreign, /written by other users/]] as [string, RegExp][]) : []),
+      [loose, /writable by other users/],
+      [link, /writable by other users/],
+      [path.join(open, 'check'), /can be replaced by other users: chown .*open/],
+      ...(process.geteuid?.() === 0 ? ([[foreign, /writable by other users/]] as [string, RegExp][]) : []),
     ];
     for (const [check, message] of refused)
       assert.throws(() => createSafeCheck({ check, env }), { code: 'InvalidOption', flag: '--safe-check', message });
@@ -155,7 +155,7 @@ describe('safe check by an executable', () => {
     const check = createSafeCheck({ check: file, env });
     assert.equal((await check.ask(never)).safe, true);
     chmodSync(file, 0o777);
-    assert.match((await check.ask(never)).message, /written by other users/);
+    assert.match((await check.ask(never)).message, /writable by other users/);
     rmSync(file);
     assert.deepEqual((await check.ask(never)).safe, false);
     writeFileSync(file, '#!/no/such/interpreter\n', { mode: 0o755 });
@@ -211,16 +211,16 @@ describe('safe check by a URL', () => {
   it('is not safe when nobody listens, nothing is said in time, or the answer is cut off', async () => {
     assert.deepEqual(await ask('http://127.0.0.1:1/'), {
       safe: false,
-      message: 'The check cannot be reached (ECONNREFUSED).',
+      message: 'The check is unreachable (ECONNREFUSED).',
     });
-    assert.equal((await ask(await serve(() => undefined), 200)).message, 'The check gave no answer within 0.2 s.');
+    assert.equal((await ask(await serve(() => undefined), 200)).message, 'The check did not answer within 0.2 s.');
     const drips = await serve((_, response) => response.writeHead(200).write('par'));
     assert.equal((await ask(drips, 200)).safe, false);
     const cut = await serve((_, response) => {
       response.writeHead(200, { 'content-length': '100' });
       response.write('par', () => response.destroy());
     });
-    assert.deepEqual(await ask(cut), { safe: false, message: 'The answer of the check was cut off.' });
+    assert.deepEqual(await ask(cut), { safe: false, message: 'The response of the check was cut off.' });
   });
 
   it('reads no more than a bound of a body', async () => {
@@ -239,15 +239,15 @@ describe('safe check by a URL', () => {
     const url = await serve(() => stop.abort());
     assert.deepEqual(await createSafeCheck({ check: url, env }).ask(stop.signal), {
       safe: false,
-      message: 'The agent stops.',
+      message: 'The agent is stopping.',
     });
   });
 
   it('is refused at the start without TLS to another machine, and with a password in it', () => {
     for (const [check, message] of [
-      ['http://gateway/parked', /must be https/],
-      ['http://127.0.0.1.example.com/', /must be https/],
-      ['http://10.0.0.1/', /must be https/],
+      ['http://gateway/parked', /must use https/],
+      ['http://127.0.0.1.example.com/', /must use https/],
+      ['http://10.0.0.1/', /must use https/],
       ['https://user:secret@gateway/', /password/],
       ['http://', /not a URL/],
       ['ftp://127.0.0.1/', /absolute path/],

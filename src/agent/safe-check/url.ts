@@ -1,8 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Env } from '../../runtime/index.ts';
-import { errnoOf } from './errno.ts';
-import { firstLine, OUTPUT_LIMIT } from './output.ts';
-import type { SafeAnswer } from './types.ts';
+import { errnoOf } from '../errno.ts';
+import { firstLine, OUTPUT_LIMIT, type SafeAnswer, STOPPING, timedOut } from './answer.ts';
 
 const isLoopback = (hostname: string): boolean => {
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
@@ -10,13 +9,13 @@ const isLoopback = (hostname: string): boolean => {
   return isIPv6(host) ? host === '::1' : host === 'localhost';
 };
 
-/** Why this URL cannot be asked, with the cure. Without TLS, anyone on the way could say go ahead. */
+/** Why the URL can't be the check, and how to fix that. Without TLS, anyone on the network path could approve updates. */
 export const urlProblem = (text: string): string | undefined => {
   if (!URL.canParse(text)) return 'is not a URL: give one such as http://127.0.0.1:8080/parked';
   const url = new URL(text);
-  if (url.username !== '' || url.password !== '') return 'must not hold a password: every user could read it';
+  if (url.username !== '' || url.password !== '') return 'must not contain a password: every user could read it';
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
-    return 'must be https unless its host is this device (127.0.0.1, [::1] or localhost)';
+    return 'must use https unless its host is this device (127.0.0.1, [::1] or localhost)';
   return undefined;
 };
 
@@ -27,12 +26,12 @@ export interface GetOptions {
   query: Readonly<Record<string, string>>;
 }
 
-/** Asks once. A status of 2xx within the deadline is safe, and nothing else; redirects are not followed. */
+/** Sends one GET. Only a 2xx status within the timeout means safe; redirects are not followed. */
 export const getUrl = async (text: string, { env, timeoutMs, signal, query }: GetOptions): Promise<SafeAnswer> => {
   const url = new URL(text);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   const { get } = url.protocol === 'https:' ? await import('node:https') : await import('node:http');
-  if (signal.aborted) return { safe: false, message: 'The agent stops.' };
+  if (signal.aborted) return STOPPING;
   return new Promise((resolve) => {
     const finish = (answer: SafeAnswer): void => {
       timer.cancel();
@@ -40,15 +39,13 @@ export const getUrl = async (text: string, { env, timeoutMs, signal, query }: Ge
       resolve(answer);
       request.destroy();
     };
-    const stop = (): void => finish({ safe: false, message: 'The agent stops.' });
-    const timer = env.clock.timer(timeoutMs, () =>
-      finish({ safe: false, message: `The check gave no answer within ${timeoutMs / 1000} s.` }),
-    );
+    const stop = (): void => finish(STOPPING);
+    const timer = env.clock.timer(timeoutMs, () => finish(timedOut(timeoutMs)));
     signal.addEventListener('abort', stop, { once: true });
-    // No agent: no connection is kept, and no proxy of the environment comes in between.
+    // Without an http.Agent, no connection is kept open and no proxy from the environment is used.
     const request = get(url, { agent: false, headers: { accept: 'text/plain', 'user-agent': 'edgeset-agent' } });
     request.on('error', (error) =>
-      finish({ safe: false, message: `The check cannot be reached (${errnoOf(error)}).` }),
+      finish({ safe: false, message: `The check is unreachable (${errnoOf(error) ?? 'unknown error'}).` }),
     );
     request.on('response', (response) => {
       const status = response.statusCode ?? 0;
@@ -60,7 +57,7 @@ export const getUrl = async (text: string, { env, timeoutMs, signal, query }: Ge
         if (body.length === OUTPUT_LIMIT) answer();
       });
       response.on('end', answer);
-      response.on('error', () => finish({ safe: false, message: 'The answer of the check was cut off.' }));
+      response.on('error', () => finish({ safe: false, message: 'The response of the check was cut off.' }));
     });
   });
 };

@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test';
 import { silentLogger, systemClock } from '../../../runtime/index.ts';
-import { type AgentServer, type AgentServerOptions, createAgentServer, type ListenOptions } from '../server.ts';
+import type { ListenOptions } from '../listen.ts';
+import { type AgentServer, type AgentServerOptions, createAgentServer } from '../server.ts';
 import { createFakeBackend, type FakeBackend } from './fake-backend.ts';
 
 export const onLoopback: ListenOptions = {
