@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { treeChecker } from './check-tree.ts';
+import { deadLinks, leakFinder } from './check-tree.ts';
 
-const check = treeChecker({
+const check = leakFinder({
   paths: ['/srv/ci/edgeset', '/tmp'],
   registries: ['https://mirror.example.net/npm/', 'https://go.example.net,direct'],
 });
@@ -24,7 +24,7 @@ test('a registry host is found, the well-known ones and the one that this machin
 });
 
 test('loopback addresses and words among the registry settings forbid nothing', () => {
-  const local = treeChecker({ paths: [], registries: ['http://127.0.0.1:4873/', 'off', 'direct', ''] });
+  const local = leakFinder({ paths: [], registries: ['http://127.0.0.1:4873/', 'off', 'direct', ''] });
   assert.deepEqual(local('src/a/b.ts', 'http://127.0.0.1:10267/ off direct'), []);
 });
 
@@ -47,18 +47,41 @@ test("paths of somebody's machine are found, paths that only look alike are not"
   }
 });
 
-test('marks of unfinished work are found, but not in digests', () => {
-  const mark = ['TO', 'DO'].join('');
-  assert.deepEqual(lines('src/a/b.ts', `// ${mark}: later`), [1]);
-  assert.deepEqual(lines('go.sum', `h1:ab/${mark}/c=`), []);
+test('skips binary files', () => {
+  assert.deepEqual(check('web/icon.png', '\0 /home/ann/x'), []);
 });
 
-test('a source file of 400 lines passes, one of 401 does not', () => {
-  assert.deepEqual(lines('src/a/b.ts', 'x\n'.repeat(400)), []);
-  assert.deepEqual(lines('src/a/b.ts', 'x\n'.repeat(401)), [401]);
-  assert.deepEqual(lines('docs/a.md', 'x\n'.repeat(401)), []);
+const pages: Record<string, string> = {
+  'docs/guide/other.md': '# Other\n\n## What `it` does, and why\n\n```\n# no heading\n```\n',
+  'docs/images/a.png': '',
+};
+const found = (text: string): string[] => {
+  const all: Record<string, string> = { ...pages, 'docs/guide/page.md': text };
+  const tree = { exists: (file: string) => file in all, read: (file: string) => all[file] ?? '' };
+  return deadLinks('docs/guide/page.md', tree).map(({ line, message }) => `${line}: ${message}`);
+};
+
+test('links may lead to files, headings, pictures and other sites', () => {
+  const links = [
+    '[a](other.md)',
+    '[b](other.md#what-it-does-and-why)',
+    '[c](#here) ![d](../images/a.png) <img src="../images/a.png">',
+    '[e](https://example.org/x.md) <http://127.0.0.1:10267/>',
+    '# Here',
+    '```\n[in code](nowhere.md)\n```',
+  ];
+  assert.deepEqual(found(links.join('\n')), []);
 });
 
-test('a binary file is left alone', () => {
-  assert.deepEqual(check('web/icon.png', `\0${['FIX', 'ME'].join('')} `), []);
+test('dead links are found, with their line', () => {
+  assert.deepEqual(found('x\n[a](gone.md) [b](other.md#no-heading)\n<img src="gone.png">'), [
+    '2: links to gone.md: docs/guide/gone.md does not exist',
+    '2: links to other.md#no-heading: docs/guide/other.md has no such heading',
+    '3: links to gone.png: docs/guide/gone.png does not exist',
+  ]);
+});
+
+test('the time of the machine is found in the product, and a conversion is not', () => {
+  assert.deepEqual(lines('src/a/b.ts', 'const now = new Date();\nconst text = Date();\nnew Date(0);'), [1, 2]);
+  assert.deepEqual(lines('src/a/b.test.ts', 'new Date()'), []);
 });

@@ -1,12 +1,35 @@
-// Keeps out of the tree what must never be published or left behind: registry addresses, paths of somebody's machine,
-// unfinished work, and source files too long to read in one go.
+// Checks the tree for what no linter sees: addresses and paths that must not be published, and dead links in the
+// documentation.
 
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { reportViolations, type Violation } from './violation.ts';
+import path from 'node:path';
 
-const LONGEST_SOURCE_FILE = 400;
+export interface Violation {
+  file: string;
+  line: number;
+  message: string;
+}
+
+const escape = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+const anyOf = (words: readonly string[]): string => words.map(escape).join('|');
+
+// Put together here, so that this file passes its own check.
+const KNOWN_REGISTRIES = [
+  ['registry', 'npmjs', 'org'],
+  ['registry', 'yarnpkg', 'com'],
+  ['npm', 'pkg', 'github', 'com'],
+  ['proxy', 'golang', 'org'],
+  ['sum', 'golang', 'org'],
+].map((labels) => labels.join('.'));
+
+/** The hosts in a setting like GOPROXY: `https://a.example,direct` names one. */
+const hostsIn = (setting: string): string[] =>
+  setting
+    .split(/[,|\s]/)
+    .flatMap((part) => (URL.canParse(part) ? [new URL(part).hostname] : []))
+    .filter((host) => host.includes('.') && !/^(localhost|127\.|\[?::1)/.test(host));
 
 /** What belongs to the machine that runs the check, and to no file. */
 export interface Machine {
@@ -16,135 +39,109 @@ export interface Machine {
   registries: readonly string[];
 }
 
-interface Rule {
-  appliesTo: (file: string) => boolean;
-  pattern: RegExp;
-  message: string;
-}
-
-const escape = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-const anyOf = (words: readonly string[]): string => words.map(escape).join('|');
-const isLockfile = (file: string): boolean => /(^|\/)(package-lock\.json|go\.sum)$/.test(file);
-const everywhere = (): boolean => true;
-
-// Hosts and words are put together here, so that this file passes its own check.
-const KNOWN_REGISTRIES = [
-  ['registry', 'npmjs', 'org'],
-  ['registry', 'yarnpkg', 'com'],
-  ['npm', 'pkg', 'github', 'com'],
-  ['proxy', 'golang', 'org'],
-  ['sum', 'golang', 'org'],
-].map((labels) => labels.join('.'));
-const UNFINISHED = [
-  ['TO', 'DO'],
-  ['FIX', 'ME'],
-  ['X', 'XX'],
-].map((parts) => parts.join(''));
-
-const LOOPBACK = /^(localhost|127\.|\[::1\]|::1$)/;
-
-/** The hosts in a setting like GOPROXY: `https://a.example,direct` names one. */
-const hostsIn = (setting: string): string[] =>
-  setting
-    .split(/[,|\s]/)
-    .flatMap((part) => (URL.canParse(part) ? [new URL(part).hostname] : []))
-    .filter((host) => host.includes('.') && !LOOPBACK.test(host));
-
-const rulesFor = (machine: Machine): Rule[] => {
-  // A checkout in `/` or `/tmp` makes no telling prefix: only paths of two parts or more do.
-  const ownPaths = machine.paths.filter((each) => each.split('/').filter(Boolean).length > 1);
-  const rules: Rule[] = [
+/** Returns a function that finds what must not be published in one file. */
+export const leakFinder = ({ paths, registries }: Machine): ((file: string, text: string) => Violation[]) => {
+  // A checkout in `/` or `/tmp` is no telling prefix; only paths of two parts or more are.
+  const ownPaths = paths.filter((each) => each.split('/').filter(Boolean).length > 1);
+  const rules = [
     {
-      appliesTo: everywhere,
-      pattern: new RegExp(`(?<![\\w-])(${anyOf([...KNOWN_REGISTRIES, ...machine.registries.flatMap(hostsIn)])})`, 'i'),
-      message: 'names a package registry: leave the choice to the configuration of whoever installs',
+      files: /./,
+      pattern: new RegExp(`(?<![\\w-])(${anyOf([...KNOWN_REGISTRIES, ...registries.flatMap(hostsIn)])})`, 'i'),
+      message: 'names a package registry: leave the choice to the configuration of the machine that installs',
     },
     {
-      appliesTo: (file) => file.endsWith('package-lock.json'),
+      files: /(^|\/)package-lock\.json$/,
       pattern: /^\s*"resolved":/,
-      message: 'carries an address: `npm install` with .npmrc in place (omit-lockfile-registry-resolved) writes none',
+      message: 'carries an address: `npm install` writes none while .npmrc says omit-lockfile-registry-resolved',
     },
     {
-      appliesTo: (file) => file.endsWith('.npmrc'),
+      files: /(^|\/)\.npmrc$/,
       pattern: /^\s*(\/\/|(@[^:]+:)?registry\s*=|.*_auth)/,
-      message: 'sets a registry or credentials: they belong into the user’s own .npmrc',
+      message: 'sets a registry or credentials: they belong in your own .npmrc',
     },
     {
-      appliesTo: everywhere,
+      files: /./,
       pattern: /(?<![\w.~$}-])\/(home|root|Users|work(space)?|builds)\/[\w.-]/,
       message: "names a path of somebody's machine: use one relative to the repository or a temporary folder",
     },
     {
-      appliesTo: (file) => !isLockfile(file),
-      pattern: new RegExp(`\\b(${anyOf(UNFINISHED)})\\b`),
-      message: 'marks unfinished work: finish it or open an issue',
+      // The linter cannot tell it from `new Date(ms)`.
+      files: /^src\/(?!.*\.test\.ts$).*\.ts$/,
+      pattern: /\bnew Date\(\)|(?<!new )\bDate\(\)/,
+      message: 'asks the machine for the time: take it from Env.clock',
     },
-  ];
-  if (ownPaths.length > 0) {
-    rules.push({
-      appliesTo: everywhere,
-      pattern: new RegExp(`(${anyOf(ownPaths)})(?![\\w-])`),
+    ...ownPaths.map((own) => ({
+      files: /./,
+      pattern: new RegExp(`${escape(own)}(?![\\w-])`),
       message: "names this checkout's or this user's folder: use a path relative to the repository",
-    });
-  }
-  return rules;
-};
-
-const isSource = (file: string): boolean => /^(src|bin|scripts)\/.*\.(ts|tsx|mjs)$/.test(file);
-
-/** A checker for files of a tree on `machine`; each call judges one file. */
-export const treeChecker = (machine: Machine): ((file: string, text: string) => Violation[]) => {
-  const rules = rulesFor(machine);
+    })),
+  ];
   return (file, text) => {
     if (text.includes('\0')) return [];
-    const lines = text.split('\n');
-    const applicable = rules.filter((rule) => rule.appliesTo(file));
-    const found = lines.flatMap((content, index) =>
-      applicable
-        .filter((rule) => rule.pattern.test(content))
-        .map((rule) => ({ file, line: index + 1, message: rule.message })),
-    );
-    const length = text.endsWith('\n') ? lines.length - 1 : lines.length;
-    if (isSource(file) && length > LONGEST_SOURCE_FILE) {
-      const message = `has ${length} lines: split it by responsibility, ${LONGEST_SOURCE_FILE} is the limit`;
-      found.push({ file, line: LONGEST_SOURCE_FILE + 1, message });
-    }
-    return found;
+    const applicable = rules.filter(({ files }) => files.test(file));
+    return text
+      .split('\n')
+      .flatMap((content, index) =>
+        applicable
+          .filter(({ pattern }) => pattern.test(content))
+          .map(({ message }) => ({ file, line: index + 1, message })),
+      );
   };
 };
 
-/** Tracked files and new ones that git does not ignore: a breach is seen before it is committed. */
-const filesOfTree = (): string[] => {
+export interface Tree {
+  exists(file: string): boolean;
+  read(file: string): string;
+}
+
+const withoutCode = (text: string): string =>
+  text.replaceAll(/^```.*?^```/gms, (block) => block.replaceAll(/[^\n]/g, ''));
+
+/** The anchor that GitHub gives a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(/\s/g, '-');
+
+const anchorsOf = (text: string): Set<string> =>
+  new Set([...withoutCode(text).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading)));
+
+/** Finds links of a Markdown page to a file that does not exist, or to a heading that the file does not have. */
+export const deadLinks = (file: string, tree: Tree): Violation[] =>
+  withoutCode(tree.read(file))
+    .split('\n')
+    .flatMap((content, index) =>
+      [...content.matchAll(/\]\(([^)\s]+)\)|\bsrc="([^"]+)"/g)].flatMap(([, written, image]): Violation[] => {
+        const link = written ?? image ?? '';
+        if (/^[a-z][a-z+.-]*:/i.test(link)) return [];
+        const [to = '', anchor] = link.split('#', 2);
+        const target = to === '' ? file : path.posix.join(path.posix.dirname(file), to);
+        const line = index + 1;
+        if (!tree.exists(target)) return [{ file, line, message: `links to ${link}: ${target} does not exist` }];
+        if (anchor === undefined || anchorsOf(tree.read(target)).has(anchor)) return [];
+        return [{ file, line, message: `links to ${link}: ${target} has no such heading` }];
+      }),
+    );
+
+if (import.meta.main) {
+  // New files that git does not ignore count too, so that a violation shows before it is committed.
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
   });
-  return [...new Set(listed.split('\0'))].filter(Boolean);
-};
-
-/** A file that is deleted but not yet committed so is listed and absent. */
-const readIfPresent = (file: string): string | undefined => {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'EISDIR'))
-      return undefined;
-    throw error;
-  }
-};
-
-if (import.meta.main) {
-  const { env } = process;
-  const check = treeChecker({
+  const files = [...new Set(listed.split('\0'))].filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile());
+  const { npm_config_registry, NPM_CONFIG_REGISTRY, GOPROXY, GOSUMDB } = process.env;
+  const leaks = leakFinder({
     paths: [process.cwd(), homedir()],
-    registries: [env.npm_config_registry, env.NPM_CONFIG_REGISTRY, env.GOPROXY, env.GOSUMDB].filter(
-      (setting) => setting !== undefined,
-    ),
+    registries: [npm_config_registry, NPM_CONFIG_REGISTRY, GOPROXY, GOSUMDB].filter((setting) => setting !== undefined),
   });
-  reportViolations(
-    filesOfTree().flatMap((file) => {
-      const text = readIfPresent(file);
-      return text === undefined ? [] : check(file, text);
-    }),
-  );
+  const read = (file: string): string => readFileSync(file, 'utf8');
+  const violations = files.flatMap((file) => [
+    ...leaks(file, read(file)),
+    ...(file.endsWith('.md') ? deadLinks(file, { exists: existsSync, read }) : []),
+  ]);
+  for (const { file, line, message } of violations) console.error(`${file}:${line} ${message}`);
+  if (violations.length > 0) process.exitCode = 1;
 }

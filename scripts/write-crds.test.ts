@@ -7,7 +7,7 @@ import { daemonRolloutCrd } from '../src/rollout/api/crd.ts';
 import { crdFiles } from './write-crds.ts';
 
 const folder = path.join(import.meta.dirname, '..', 'deploy', 'crds');
-const remedy = 'run: node scripts/run.mjs scripts/write-crds.ts';
+const remedy = 'run: npm run generate';
 
 it('deploy/crds holds what the code says', () => {
   for (const [file, content] of crdFiles()) assert.equal(readFileSync(file, 'utf8'), content, remedy);

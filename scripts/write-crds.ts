@@ -1,4 +1,4 @@
-// Writes the CRDs of the code to deploy/crds/, one file each:  node scripts/run.mjs scripts/write-crds.ts
+// Writes the CRDs of the code to deploy/crds/, one file each: npm run generate
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

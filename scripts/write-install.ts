@@ -1,5 +1,5 @@
 // Joins what deploy/kustomization.yaml lists into deploy/install.yaml, for `kubectl apply -f`:
-//   node scripts/run.mjs scripts/write-install.ts
+//   npm run generate
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

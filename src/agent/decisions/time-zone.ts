@@ -18,6 +18,7 @@ const canonical = (name: string): string | undefined => {
  */
 export const parseTimeZone = (name: string | undefined, flag = '--time-zone'): string => {
   if (name === undefined) {
+    // oxlint-disable-next-line no-restricted-properties -- the time zone of the machine, not its time
     const own = canonical(Temporal.Now.timeZoneId());
     if (own !== undefined) return own;
     throw new OptionError(flag, "the machine's time zone cannot be told: give its name, such as Europe/Berlin");

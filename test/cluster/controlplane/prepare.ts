@@ -1,5 +1,5 @@
 // Builds the programs of the real control plane where they are missing, ahead of the tests that need them:
-//   node scripts/run.mjs test/cluster/controlplane/prepare.ts
+//   node test/cluster/controlplane/prepare.ts
 
 import { findPrograms } from './build.ts';
 

@@ -1,4 +1,4 @@
-// Writes down what the real DaemonSet controller does:  node scripts/run.mjs test/sim/oracle/record.ts
+// Writes down what the real DaemonSet controller does:  node test/sim/oracle/record.ts
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,0 +1,32 @@
+// npm runs this before a command: on a bare clone it installs what the lockfile says. Plain JavaScript for Node 18,
+// because it runs before any dependency exists. In a tree that is installed it does nothing; after a change of the
+// lockfile run `npm ci` yourself.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+
+/** npm writes this file last: an install that was interrupted has none. */
+const installed = path.join(root, 'node_modules', '.package-lock.json');
+
+const npm = (...args) => {
+  const { status, error } = spawnSync('npm', args, {
+    cwd: root,
+    // What the caller prints on stdout stays its own.
+    stdio: ['ignore', process.stderr, process.stderr],
+    shell: process.platform === 'win32',
+  });
+  if (status === 0) return;
+  process.stderr.write(`edgeset: npm ${args.join(' ')} failed${error ? `: ${error.message}` : ''}\n`);
+  process.exit(1);
+};
+
+if (!existsSync(installed)) {
+  npm('ci');
+  // npm leaves out optional packages that ask for a newer Node than the one it runs on. Inside `npm exec` the Node of
+  // the lockfile runs, which every package supports.
+  if (Number(process.versions.node.split('.')[0]) < 22) npm('exec', '--', 'npm', 'install', '--no-save');
+}
