@@ -30,18 +30,18 @@ const pod = (resourceVersion: number, metadata: object = {}, more: object = {}) 
 
 const leaving = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 };
 const lost = (fields: Partial<AuditRecord>) => record({ user: MANAGER, code: 504, ...fields });
-const sight = (at: number, response: object) => record({ receivedAt: at, answeredAt: at, response });
+const observation = (at: number, response: object) => record({ receivedAt: at, answeredAt: at, response });
 
 describe('a history', () => {
   it('has what was seen and the log does not tell, once', () => {
     const told = record({ user: 'kwok', response: pod(5) });
-    const seen = [sight(1_001, pod(5)), sight(1_002, pod(6)), sight(9_000, pod(6))];
+    const seen = [observation(1_001, pod(5)), observation(1_002, pod(6)), observation(9_000, pod(6))];
     assert.deepEqual(completeHistory([told], seen, product), [told, seen[1]]);
   });
 
   it('tells a delete whose answer was lost as carried out, by the pod that is leaving', () => {
     const call = lost({ verb: 'delete', request: { preconditions: { uid: 'p-1' } } });
-    const [, done, ...rest] = completeHistory([call], [sight(1_005, pod(6, leaving))], product);
+    const [, done, ...rest] = completeHistory([call], [observation(1_005, pod(6, leaving))], product);
     assert.deepEqual([done?.user, done?.code, done?.verb, rest], [MANAGER, 200, 'delete', []]);
     assert.deepEqual(done?.response, pod(6, leaving));
   });
@@ -52,7 +52,7 @@ describe('a history', () => {
       lost({ verb: 'delete', request: { preconditions: { uid: 'p-1' } } }),
       lost({ verb: 'delete', request: { preconditions: { uid: 'p-2' } } }),
     ];
-    const seen = [sight(1_005, pod(6, leaving)), sight(1_006, pod(7, leaving))];
+    const seen = [observation(1_005, pod(6, leaving)), observation(1_006, pod(7, leaving))];
     const done = completeHistory(calls, seen, product).filter(({ user, code }) => product(user) && code === 200);
     assert.equal(done.length, 1);
   });
@@ -60,8 +60,8 @@ describe('a history', () => {
   it('tells a change whose answer was lost by all that it asked for', () => {
     const labels = { 'controller-revision-hash': 'new' };
     const request = { metadata: { uid: 'p-1', resourceVersion: '5', labels } };
-    const other = sight(1_004, pod(6, { labels: { 'controller-revision-hash': 'old' } }));
-    const same = sight(1_005, pod(7, { labels }));
+    const other = observation(1_004, pod(6, { labels: { 'controller-revision-hash': 'old' } }));
+    const same = observation(1_005, pod(7, { labels }));
     const history = completeHistory([lost({ verb: 'patch', request })], [other, same], product);
     assert.deepEqual(
       history.filter(({ code }) => code === 200).map(({ user, response }) => [user, response]),
@@ -84,7 +84,7 @@ describe('a history', () => {
       metadata: { ownerReferences: [owner], labels: { 'controller-revision-hash': 'new' } },
       spec: { nodeName: node },
     });
-    const seen = sight(1_005, pod(6, made('n-1').metadata, { spec: { nodeName: 'n-1' } }));
+    const seen = observation(1_005, pod(6, made('n-1').metadata, { spec: { nodeName: 'n-1' } }));
     const doneBy = (node: string): number =>
       completeHistory([lost({ verb: 'create', name: '', request: made(node) })], [seen], product).filter(
         ({ user, code, name }) => product(user) && code === 200 && name === 'app-1',
@@ -95,12 +95,12 @@ describe('a history', () => {
 
   it('lets refusals be refusals', () => {
     const call = lost({ verb: 'delete', code: 409, request: { preconditions: { uid: 'p-1' } } });
-    const seen = sight(1_005, pod(6, leaving));
+    const seen = observation(1_005, pod(6, leaving));
     assert.deepEqual(completeHistory([call], [seen], product), [call, seen]);
   });
 
   it('leaves out the half of a delete', () => {
-    const half = sight(1_005, pod(6, { ...leaving, deletionGracePeriodSeconds: 0 }));
+    const half = observation(1_005, pod(6, { ...leaving, deletionGracePeriodSeconds: 0 }));
     assert.deepEqual(completeHistory([], [half], product), []);
   });
 });

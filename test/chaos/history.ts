@@ -1,6 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { nodeOf } from '../conformance/audit/cluster-state.ts';
 import type { AuditRecord } from '../conformance/index.ts';
-import { nodeOf } from '../conformance/truth.ts';
 
 const HASH = 'controller-revision-hash';
 
@@ -38,16 +38,17 @@ const holds = (found: unknown, wanted: unknown): boolean => {
 };
 
 /** Whether what was seen is what a call did that nobody answered. */
-const isDoneBy = (call: AuditRecord, sight: AuditRecord): boolean => {
-  if (sight.receivedAt < call.receivedAt || sight.receivedAt > call.answeredAt + SEEN_WITHIN_MS) return false;
-  const [asked, seen] = [call.request as Pod | undefined, sight.response as Pod];
+const isDoneBy = (call: AuditRecord, observation: AuditRecord): boolean => {
+  if (observation.receivedAt < call.receivedAt || observation.receivedAt > call.answeredAt + SEEN_WITHIN_MS)
+    return false;
+  const [asked, seen] = [call.request as Pod | undefined, observation.response as Pod];
   const { uid, ownerReferences, labels, deletionTimestamp } = metadataOf(seen);
   if (call.verb === 'delete') {
     const { preconditions } = (call.request ?? {}) as { preconditions?: { uid?: string } };
     return deletionTimestamp !== undefined && preconditions?.uid === uid;
   }
   const { resourceVersion: _, ...metadata } = metadataOf(asked);
-  if (call.verb === 'patch') return call.name === sight.name && holds(seen, { ...asked, metadata });
+  if (call.verb === 'patch') return call.name === observation.name && holds(seen, { ...asked, metadata });
   const owner = metadata.ownerReferences?.find(({ controller }) => controller)?.uid;
   const isOurs = ownerReferences?.some((other) => other.uid === owner) ?? false;
   const isThere = asked !== undefined && nodeOf(asked) === nodeOf(seen);
@@ -60,16 +61,16 @@ const isDoneBy = (call: AuditRecord, sight: AuditRecord): boolean => {
  */
 export const completeHistory = (
   log: readonly AuditRecord[],
-  sights: readonly AuditRecord[],
+  observations: readonly AuditRecord[],
   product: (user: string) => boolean,
 ): AuditRecord[] => {
   const told = new Set(log.filter(succeeded).map(versionOf));
   const missing: AuditRecord[] = [];
-  for (const sight of sights) {
-    const version = versionOf(sight);
-    if (told.has(version) || (isOfPods(sight) && isHalfDone(sight))) continue;
+  for (const observation of observations) {
+    const version = versionOf(observation);
+    if (told.has(version) || (isOfPods(observation) && isHalfDone(observation))) continue;
     told.add(version);
-    missing.push(sight);
+    missing.push(observation);
   }
   const found: AuditRecord[] = [];
   const uidOf = ({ response }: AuditRecord): string => metadataOf(response).uid ?? '';
@@ -77,14 +78,14 @@ export const completeHistory = (
   const done = new Set(log.filter(succeeded).map((call) => `${call.verb} ${uidOf(call)}`));
   for (const call of log) {
     if (!product(call.user) || !isOfPods(call) || !isWrite(call) || !isUnclear(call)) continue;
-    const index = missing.findIndex((sight) => {
-      const isOver = call.verb !== 'patch' && done.has(`${call.verb} ${uidOf(sight)}`);
-      return isOfPods(sight) && !isOver && isDoneBy(call, sight);
+    const index = missing.findIndex((observation) => {
+      const isOver = call.verb !== 'patch' && done.has(`${call.verb} ${uidOf(observation)}`);
+      return isOfPods(observation) && !isOver && isDoneBy(call, observation);
     });
-    const [sight] = index < 0 ? [] : missing.splice(index, 1);
-    if (!sight) continue;
-    done.add(`${call.verb} ${uidOf(sight)}`);
-    found.push({ ...call, name: sight.name, code: 200, response: sight.response });
+    const [observation] = index < 0 ? [] : missing.splice(index, 1);
+    if (!observation) continue;
+    done.add(`${call.verb} ${uidOf(observation)}`);
+    found.push({ ...call, name: observation.name, code: 200, response: observation.response });
   }
   return [...log, ...found, ...missing];
 };

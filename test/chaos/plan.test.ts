@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { countDeeds, makePlan } from './plan.ts';
+import { countOperations, makePlan } from './plan.ts';
 import { readSettings } from './settings.ts';
 
 const kinds = [
@@ -13,7 +13,7 @@ const kinds = [
   'restart-api',
   'hold-native',
   'offline',
-  'remake-node',
+  'recreateNode-node',
   'delete-pods',
   'release',
   'bad-version',
@@ -28,11 +28,13 @@ describe('a plan of chaos', () => {
     assert.notDeepEqual(makePlan(7, 2), makePlan(8, 2));
   });
 
-  it('has every kind of deed, and a leader that sleeps for a minute', () => {
+  it('has every kind of operation, and a leader that sleeps for a minute', () => {
     for (let seed = 0; seed < 50; seed += 1) {
       const plan = makePlan(seed, 2);
-      assert.deepEqual([...countDeeds(plan).keys()].toSorted(), kinds.toSorted());
-      assert.ok(plan.lanes['processes']?.some(({ deed }) => deed.do === 'stop' && deed.forMs === 60_000));
+      assert.deepEqual([...countOperations(plan).keys()].toSorted(), kinds.toSorted());
+      assert.ok(
+        plan.lanes['processes']?.some(({ operation }) => operation.do === 'stop' && operation.forMs === 60_000),
+      );
     }
   });
 
@@ -42,7 +44,7 @@ describe('a plan of chaos', () => {
   });
 
   it('of leaders has nothing but what befalls them, and versions', () => {
-    const kindsOf = [...countDeeds(makePlan(1, 2, 'leaders')).keys()].toSorted();
+    const kindsOf = [...countOperations(makePlan(1, 2, 'leaders')).keys()].toSorted();
     assert.deepEqual(kindsOf, ['cut', 'release', 'restart-api', 'stop']);
   });
 });

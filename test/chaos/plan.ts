@@ -8,7 +8,7 @@ export type SetName = (typeof setNames)[number];
 export type Who = 'leader' | 'other';
 
 /** What is done to a part of the cluster. It lasts `forMs`, and is mended then. */
-export type Deed =
+export type Operation =
   /** SIGKILL; another process takes the place. `midway`: once slots are reserved whose acts are still to come. */
   | { do: 'kill'; who: Who; midway: boolean }
   /** SIGSTOP: the process sleeps with its connections, and wakes. */
@@ -20,7 +20,7 @@ export type Deed =
   /** SIGSTOP of the controller of native DaemonSets. */
   | { do: 'hold-native'; forMs: number }
   | { do: 'offline'; nodes: readonly number[]; forMs: number }
-  | { do: 'remake-node'; node: number }
+  | { do: 'recreateNode-node'; node: number }
   | { do: 'delete-pods'; set: SetName; nodes: readonly number[] }
   | { do: 'release'; set: SetName; image: string }
   /** `image` is good again. */
@@ -32,7 +32,7 @@ export type Deed =
 export interface Step {
   /** After the step before it has come to its end. */
   afterMs: number;
-  deed: Deed;
+  operation: Operation;
 }
 
 /** What is done, as data. The lanes run side by side, the steps of each one after the other. */
@@ -43,7 +43,7 @@ export interface Plan {
 }
 
 /** What finding its place, and being noticed, takes about; where it is more than a moment. */
-const AROUND_MS: Partial<Record<Deed['do'], number>> = {
+const AROUND_MS: Partial<Record<Operation['do'], number>> = {
   kill: 4_000,
   cut: 1_000,
   stall: 1_000,
@@ -51,20 +51,21 @@ const AROUND_MS: Partial<Record<Deed['do'], number>> = {
   reset: 3_000,
   'restart-api': 5_000,
   offline: 7_000,
-  'remake-node': 4_000,
+  'recreateNode-node': 4_000,
   'bad-version': 5_000,
   pause: 1_500,
 };
 
 const BAD = ['crash-loop', 'not-pullable', 'dies-after-ready', 'failed'] as const;
 
-const lengthOf = (deed: Deed): number => ('forMs' in deed ? deed.forMs : 0) + (AROUND_MS[deed.do] ?? 0);
+const lengthOf = (operation: Operation): number =>
+  ('forMs' in operation ? operation.forMs : 0) + (AROUND_MS[operation.do] ?? 0);
 
 /** `leaders`: whoever leads is asleep or cut off time and again, and versions follow each other meanwhile. */
 export const storms = ['everything', 'leaders'] as const;
 export type Storm = (typeof storms)[number];
 
-/** A plan by its seed: every kind of deed of its storm at least once, and more until so many minutes are over. */
+/** A plan by its seed: every kind of operation of its storm at least once, and more until so many minutes are over. */
 export const makePlan = (seed: number, minutes: number, storm: Storm = 'everything', nodes = 20): Plan => {
   const { next, between, oneOf: one } = createGenerator(seed);
   const seconds = (least: number, most: number): number => between(least * 10, most * 10) * 100;
@@ -77,7 +78,7 @@ export const makePlan = (seed: number, minutes: number, storm: Storm = 'everythi
     shuffled(Array.from({ length: nodes }, (_, index) => index)).slice(0, count);
   const who = (): Who => one(['leader', 'leader', 'other']);
 
-  type Maker = () => Deed;
+  type Maker = () => Operation;
   /** Each of `first` once, in some order, then `more` until the time is over. */
   const lane = (
     first: readonly Maker[],
@@ -87,16 +88,16 @@ export const makePlan = (seed: number, minutes: number, storm: Storm = 'everythi
     const steps: Step[] = [];
     const queue = shuffled(first);
     for (let spentMs = 0; queue.length > 0 || spentMs < minutes * 60_000; ) {
-      const deed = (queue.shift() ?? one(more))();
+      const operation = (queue.shift() ?? one(more))();
       const afterMs = seconds(...gap);
-      steps.push({ afterMs, deed });
-      spentMs += afterMs + lengthOf(deed);
+      steps.push({ afterMs, operation });
+      spentMs += afterMs + lengthOf(operation);
     }
     return steps;
   };
 
-  const kill = (whom: Who) => (): Deed => ({ do: 'kill', who: whom, midway: whom === 'leader' && next() < 0.7 });
-  const stop = (least: number, most: number) => (): Deed => ({
+  const kill = (whom: Who) => (): Operation => ({ do: 'kill', who: whom, midway: whom === 'leader' && next() < 0.7 });
+  const stop = (least: number, most: number) => (): Operation => ({
     do: 'stop',
     who: 'leader',
     midway: next() < 0.7,
@@ -110,7 +111,7 @@ export const makePlan = (seed: number, minutes: number, storm: Storm = 'everythi
   const restartApi: Maker = () => ({ do: 'restart-api' });
   const holdNative: Maker = () => ({ do: 'hold-native', forMs: seconds(4, 10) });
   const offline: Maker = () => ({ do: 'offline', nodes: someNodes(between(2, 5)), forMs: seconds(6, 20) });
-  const remakeNode: Maker = () => ({ do: 'remake-node', node: between(0, nodes - 1) });
+  const remakeNode: Maker = () => ({ do: 'recreateNode-node', node: between(0, nodes - 1) });
   const deletePods: Maker = () => ({ do: 'delete-pods', set: one(setNames), nodes: someNodes(between(1, 3)) });
 
   const releases = (set: SetName): Step[] => {
@@ -156,17 +157,18 @@ export const makePlan = (seed: number, minutes: number, storm: Storm = 'everythi
   };
 };
 
-/** How often the plan has each kind of deed. */
-export const countDeeds = ({ lanes }: Plan): Map<Deed['do'], number> => {
-  const counts = new Map<Deed['do'], number>();
-  for (const { deed } of Object.values(lanes).flat()) counts.set(deed.do, (counts.get(deed.do) ?? 0) + 1);
+/** How often the plan has each kind of operation. */
+export const countOperations = ({ lanes }: Plan): Map<Operation['do'], number> => {
+  const counts = new Map<Operation['do'], number>();
+  for (const { operation } of Object.values(lanes).flat())
+    counts.set(operation.do, (counts.get(operation.do) ?? 0) + 1);
   return counts;
 };
 
 /** In words, one line a lane. */
-export const tellPlan = ({ lanes }: Plan): string[] =>
+export const formatPlan = ({ lanes }: Plan): string[] =>
   Object.entries(lanes).map(([name, steps]) => {
-    const told = steps.map(({ afterMs, deed: { do: what, ...rest } }) => {
+    const told = steps.map(({ afterMs, operation: { do: what, ...rest } }) => {
       const details = Object.entries(rest).map(([key, value]) => `${key} ${JSON.stringify(value)}`);
       return `+${afterMs / 1000} s ${what}${details.length > 0 ? ` (${details.join(', ')})` : ''}`;
     });

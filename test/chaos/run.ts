@@ -1,14 +1,14 @@
 import type { Cluster } from '../conformance/index.ts';
 import { openApi } from '../conformance/kit/api.ts';
 import { until } from '../conformance/kit/until.ts';
-import { carryOut, type Stage } from './deeds.ts';
-import { tellFigures } from './figures.ts';
-import { startPair } from './pair.ts';
-import { countDeeds, makePlan, type Plan, type Step, setNames, tellPlan } from './plan.ts';
-import { comeToRest } from './rest.ts';
-import { createSets } from './sets.ts';
+import { checkRun } from './check-run.ts';
+import { waitForConvergence } from './convergence.ts';
+import { createDaemonSets } from './daemonsets.ts';
+import { startManagers } from './managers.ts';
+import { type ChaosContext, perform } from './operations.ts';
+import { countOperations, formatPlan, makePlan, type Plan, type Step, setNames } from './plan.ts';
+import { formatReport } from './report.ts';
 import type { Settings } from './settings.ts';
-import { hear } from './trial.ts';
 import { startWatcher } from './watcher.ts';
 
 export interface Outcome {
@@ -20,23 +20,23 @@ export interface Outcome {
 type Say = (line: string) => void;
 
 /** What came to pass of a plan, and what did not. */
-const play = async (stage: Stage, plan: Plan, say: Say) => {
+const play = async (stage: ChaosContext, plan: Plan, say: Say) => {
   const startedAt = performance.now();
   const fired = new Map<string, number>();
   const problems: string[] = [];
   const at = (): string => `${((performance.now() - startedAt) / 1000).toFixed(1).padStart(6)} s`;
 
-  const run = async (lane: string, { afterMs, deed }: Step): Promise<void> => {
+  const run = async (lane: string, { afterMs, operation }: Step): Promise<void> => {
     const due = performance.now() + afterMs;
     await until('it is time', () => performance.now() >= due, afterMs + 10_000, 100);
     const begun = at();
     try {
-      const met = await carryOut(stage, deed);
-      fired.set(deed.do, (fired.get(deed.do) ?? 0) + 1);
-      say(`${begun} to ${at()}  ${lane}: ${JSON.stringify(deed)}${met && ` ${met}`}`);
+      const met = await perform(stage, operation);
+      fired.set(operation.do, (fired.get(operation.do) ?? 0) + 1);
+      say(`${begun} to ${at()}  ${lane}: ${JSON.stringify(operation)}${met && ` ${met}`}`);
     } catch (error) {
       const why = error instanceof Error ? [error.message, error.cause].filter(Boolean).join(': ') : String(error);
-      problems.push(`planned, and did not come to pass: ${lane} at ${begun}: ${JSON.stringify(deed)}: ${why}`);
+      problems.push(`planned, and did not come to pass: ${lane} at ${begun}: ${JSON.stringify(operation)}: ${why}`);
     }
   };
   await Promise.all(
@@ -54,7 +54,7 @@ export const runChaos = async (
   say: Say,
 ): Promise<Outcome> => {
   const plan = makePlan(seed, minutes, storm);
-  for (const line of tellPlan(plan)) say(line);
+  for (const line of formatPlan(plan)) say(line);
   const cluster = await startCluster();
   const api = await openApi(cluster.kubeconfig);
   const closing: (() => Promise<void>)[] = [() => cluster.stop(), () => api.close()];
@@ -67,22 +67,22 @@ export const runChaos = async (
       taints: [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }],
     });
     await cluster.addNodes(nodes, { labels: nodeLabels });
-    const pair = await startPair(cluster, api, namespace);
+    const pair = await startManagers(cluster, api, namespace);
     closing.push(() => pair.close());
-    const sets = createSets(api, namespace);
+    const daemonSets = createDaemonSets(api, namespace);
     await until('Advanced DaemonSets are served', () => api.get('/apis/apps.kruise.io/v1beta1/daemonsets'));
     const watcher = startWatcher(cluster.client, namespace);
     closing.push(() => watcher.stop());
-    await sets.create();
-    const stage: Stage = { cluster, api, nodes, nodeLabels, pair, sets, watcher };
-    const first = await comeToRest(stage, 'app:v1', { restSeconds: 0 });
+    await daemonSets.create();
+    const stage: ChaosContext = { cluster, api, nodes, nodeLabels, pair, daemonSets, watcher };
+    const first = await waitForConvergence(stage, 'app:v1', { restSeconds: 0 });
     if (first.problems.length > 0) return { problems: first.problems, figures: [] };
     const played = await play(stage, plan, say);
-    for (const set of setNames) await sets.release(set, 'app:last');
-    const rest = await comeToRest(stage, 'app:last', { restSeconds: 8 });
-    const trial = await hear(stage, namespace);
+    for (const set of setNames) await daemonSets.release(set, 'app:last');
+    const rest = await waitForConvergence(stage, 'app:last', { restSeconds: 8 });
+    const trial = await checkRun(stage, namespace);
     const problems = [...played.problems, ...pair.troubles, ...rest.problems, ...trial.problems];
-    const figures = tellFigures({ plan, planned: countDeeds(plan), ...played, rest, trial });
+    const figures = formatReport({ plan, planned: countOperations(plan), ...played, rest, trial });
     return {
       problems,
       figures: problems.length === 0 ? figures : [...figures, `kept: ${await trial.file(problems)}`],

@@ -22,12 +22,12 @@ const gone = ({ metadata, ...object }: KubeObject, at: number): KubeObject => ({
 });
 
 /**
- * Watches what the invariants are about, straight at the API server, through its restarts. Each sight of an object is
+ * Watches what the invariants are about, straight at the API server, through its restarts. Each observation of an object is
  * taken down in the form of a record of the audit log, which does not tell of writes whose caller was cut off or killed,
  * or that a server made in its last moment.
  */
 export const startWatcher = (client: KubeClient, namespace: string) => {
-  const sights: AuditRecord[] = [];
+  const observations: AuditRecord[] = [];
   const stop = new AbortController();
   let breaks = 0;
 
@@ -39,7 +39,7 @@ export const startWatcher = (client: KubeClient, namespace: string) => {
       const { name = '', namespace: where = '' } = object.metadata ?? {};
       const response = { kind, ...(verb === 'delete' ? gone(object, at) : object) };
       const common = { user: WATCHER, userAgent: '', code: 200, request: undefined };
-      sights.push({
+      observations.push({
         ...common,
         receivedAt: at,
         answeredAt: at,
@@ -95,7 +95,7 @@ export const startWatcher = (client: KubeClient, namespace: string) => {
     follow<ControllerRevision>(controllerRevisions),
   ];
   return {
-    sights: sights as readonly AuditRecord[],
+    observations: observations as readonly AuditRecord[],
     breaks: () => breaks,
     async stop(): Promise<void> {
       stop.abort();

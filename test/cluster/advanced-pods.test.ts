@@ -1,6 +1,6 @@
 import { after, before, describe } from 'node:test';
 import { advancedDaemonSetCrd } from '../../src/advanced/index.ts';
-import { describeInPlace, describeOwners, type HandStage } from '../conformance/advanced/index.ts';
+import { describeInPlace, describeOwners, type PodTestContext } from '../conformance/advanced/index.ts';
 import { kubectlApply, type RealCluster, startCluster, until } from './index.ts';
 
 describe('Advanced DaemonSets played by hand, on a real API server', { timeout: 300_000, concurrency: 3 }, () => {
@@ -14,7 +14,7 @@ describe('Advanced DaemonSets played by hand, on a real API server', { timeout: 
   });
   after(() => cluster.stop());
 
-  const open = async (): Promise<HandStage> => {
+  const open = async (): Promise<PodTestContext> => {
     const namespace = await cluster.createNamespace('hand');
     const nodes = [`${namespace}-1`, `${namespace}-2`];
     await cluster.addNodes(nodes, { labels: { case: namespace } });

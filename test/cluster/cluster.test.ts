@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { countWrites, judge, type NodeBehaviour } from '../conformance/index.ts';
+import { checkUpdates, countWrites, type NodeBehaviour } from '../conformance/index.ts';
 import { createApi, orMissing } from './api.ts';
 import { type Json, mintToken, type RealCluster, startCluster, until } from './index.ts';
 import { installRights } from './manager.ts';
@@ -272,9 +272,9 @@ describe('a real control plane with simulated nodes', { concurrency: 8 }, () => 
       (record) => record.namespace === namespace || record.namespace === '',
     );
     const product = (user: string): boolean => user === 'admin';
-    assert.deepEqual(judge(records, { namespace, daemonSet: 'app', budget: 2, product }), []);
+    assert.deepEqual(checkUpdates(records, { namespace, daemonSet: 'app', budget: 2, product }), []);
     assert.match(
-      judge(records, { namespace, daemonSet: 'app', budget: 1, product, lagMs: 100 }).join('\n'),
+      checkUpdates(records, { namespace, daemonSet: 'app', budget: 1, product, lagMs: 100 }).join('\n'),
       /^S1: .*\nS2: /,
     );
     assert.equal(countWrites(records, { user: product, namespace })['delete pods'], 2);

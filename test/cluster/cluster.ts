@@ -9,8 +9,8 @@ import { orMissing } from './api.ts';
 import { followAudit } from './audit.ts';
 import { type ControlPlane, type ControlPlaneOptions, type ProgramName, startControlPlane } from './controlplane.ts';
 import { startManager } from './manager.ts';
+import { installNodeSimulation } from './node-simulation.ts';
 import { createNodes } from './nodes.ts';
-import { installSimulation } from './simulation.ts';
 import { until } from './wait.ts';
 
 /** The real control plane as a `Cluster`, and its programs for tests that need them by name. */
@@ -20,7 +20,7 @@ export type RealCluster = Cluster & { readonly plane: ControlPlane };
 export const startCluster = async (options: ControlPlaneOptions = {}): Promise<RealCluster> => {
   const plane = await startControlPlane(options);
   try {
-    await installSimulation(plane.api);
+    await installNodeSimulation(plane.api);
   } catch (error) {
     await plane.stop();
     throw error;

@@ -43,7 +43,7 @@ const exitOf = (child: ChildProcess): Promise<number | NodeJS.Signals> =>
 const MOST_WAITS = 10_000;
 const clock = new Int32Array(new SharedArrayBuffer(4));
 /** Nothing of ours happens meanwhile. */
-const standStill = (ms: number): void => void Atomics.wait(clock, 0, 0, ms);
+const blockFor = (ms: number): void => void Atomics.wait(clock, 0, 0, ms);
 
 const stateOf = (file: string): string => {
   try {
@@ -119,7 +119,7 @@ export const createProcesses = (dir: string): Processes => {
         },
         pause() {
           child.kill('SIGSTOP');
-          for (let waits = 0; waits < MOST_WAITS && ended === undefined && !isStopped(pid); waits += 1) standStill(1);
+          for (let waits = 0; waits < MOST_WAITS && ended === undefined && !isStopped(pid); waits += 1) blockFor(1);
         },
         resume: () => void child.kill('SIGCONT'),
         log: () => readFile(logFile, 'utf8'),

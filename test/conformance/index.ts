@@ -1,4 +1,5 @@
-export type { AuditRecord } from './audit-record.ts';
+export type { AuditRecord } from './audit/audit-record.ts';
+export { type CheckOptions, checkUpdates, countWrites } from './audit/check-updates.ts';
 export type {
   Agent,
   AgentOptions,
@@ -11,5 +12,4 @@ export type {
   NodeSpec,
   Pausable,
 } from './cluster.ts';
-export { countWrites, type JudgeOptions, judge } from './judge.ts';
 export { type Link, openLink } from './link.ts';

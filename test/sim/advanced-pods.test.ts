@@ -3,13 +3,13 @@ import { advancedDaemonSetCrd } from '../../src/advanced/index.ts';
 import { customResourceDefinitions } from '../../src/resources/index.ts';
 import { createVirtualClock, silentLogger } from '../../src/runtime/index.ts';
 import { createEmbeddedCluster, createInProcessClient } from '../../src/sim/index.ts';
-import { describeInPlace, describeOwners, type HandStage } from '../conformance/advanced/index.ts';
+import { describeInPlace, describeOwners, type PodTestContext } from '../conformance/advanced/index.ts';
 
 const STEP_MS = 50;
 const LIMIT_MS = 120_000;
 
 /** An embedded cluster of its own for each test, in virtual time. */
-const open = async (): Promise<HandStage> => {
+const open = async (): Promise<PodTestContext> => {
   const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   const { apiServer, addNode } = createEmbeddedCluster({
     env: { clock, random: Math.random, log: silentLogger },

@@ -1,14 +1,14 @@
 import { section } from '../kit/index.ts';
-import { countOf, untilDone, untilOneMore, ways } from './ways.ts';
+import { countOf, untilDone, untilOneMore, updateMethods } from './update-methods.ts';
 
 export const crash = section(
   'Crash of the manager of Advanced DaemonSets',
   (rule) => {
-    for (const { name, shape, writes } of ways) {
+    for (const { name, shape, writes } of updateMethods) {
       rule(
         `an update ${name} goes on where a manager was killed, at each kind of write`,
         async (c) => {
-          await c.settled(shape);
+          await c.rolledOut(shape);
           let { manager } = c;
           const before = await Promise.all(writes.map((write) => countOf(c, write)));
           await c.setImage('app:v2');
@@ -28,10 +28,10 @@ export const crash = section(
     rule(
       'an update in place that stops half way goes on under a manager that finds the template changed',
       async (c) => {
-        const way = ways.find(({ shape }) => shape.rollingUpdate?.rollingUpdateType === 'InPlaceIfPossible');
+        const way = updateMethods.find(({ shape }) => shape.rollingUpdate?.rollingUpdateType === 'InPlaceIfPossible');
         const [, shut] = way?.writes ?? [];
         if (!way || !shut) throw new Error('there is no way of updating in place');
-        await c.settled({ ...way.shape, annotations: { 'apps.kruise.io/inplace-update-grace': '3' } });
+        await c.rolledOut({ ...way.shape, annotations: { 'apps.kruise.io/inplace-update-grace': '3' } });
         await c.setImage('app:bad--never-ready');
         await untilOneMore(c, shut, 0);
         c.manager.kill('SIGKILL');

@@ -98,7 +98,7 @@ export const handingOver = section(
         await untilNative(c);
         assert.deepEqual(await identities(c), before);
         assert.equal((await revisions(c)).length, 1, 'it wrote none of its own');
-        assert.deepEqual(await c.acts(), []);
+        assert.deepEqual(await c.updates(), []);
       });
 
     rule(
@@ -133,7 +133,7 @@ export const handingOver = section(
     rule(
       'pods whose owner reference names the other version are its own, and are updated and let go alike',
       async (c) => {
-        await c.settled({ rollingUpdate: { partition: 2 } });
+        await c.rolledOut({ rollingUpdate: { partition: 2 } });
         const before = await identities(c);
         const { uid } = (await c.advanced()).metadata;
         for (const { name } of await c.pods()) {
@@ -143,7 +143,7 @@ export const handingOver = section(
         const versions = async (): Promise<(string | undefined)[]> =>
           (await c.pods()).map(({ object }) => controllerOf(object)?.apiVersion);
         assert.deepEqual(new Set(await versions()), new Set(['apps.kruise.io/v1alpha1']));
-        await c.noActFor(3);
+        await c.expectNoUpdatesFor(3);
         assert.deepEqual(await identities(c), before);
         await c.setImage('app:v2');
         await c.until('one is new', async () => (await c.running('app:v2')).length === 1);

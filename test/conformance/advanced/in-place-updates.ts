@@ -97,7 +97,7 @@ export const inPlaceUpdates = section(
       rule(
         `${what}: pods keep their UID, what has not changed runs on, and each takes ${expected.length} writes`,
         async (c) => {
-          await c.settled(shape());
+          await c.rolledOut(shape());
           const before = await c.pods();
           const written = (await writes(c)).length;
           await change(c, parts);
@@ -119,7 +119,7 @@ export const inPlaceUpdates = section(
       );
 
     rule('labels and annotations alone are one write, and no pod is unready for it', async (c) => {
-      await c.settled(shape());
+      await c.rolledOut(shape());
       const before = await c.pods();
       const written = (await writes(c)).length;
       await c.change({ spec: { template: { metadata: { labels: { tier: 'edge' }, annotations: { note: 'two' } } } } });
@@ -143,7 +143,7 @@ export const inPlaceUpdates = section(
       rule(
         `${what} is changed by a new pod`,
         async (c) => {
-          await c.settled(shape());
+          await c.rolledOut(shape());
           const before = await c.pods();
           const spec = specOf(parts);
           const [first, ...others] = spec.containers;
@@ -151,7 +151,7 @@ export const inPlaceUpdates = section(
           await c.change({ spec: { template: { spec: { ...spec, containers } } } });
           const after = await untilDone(c);
           for (const { uid } of after) assert.ok(!before.some((pod) => pod.uid === uid));
-          assert.equal((await c.steps('delete')).length, c.nodes.length);
+          assert.equal((await c.podWrites('delete')).length, c.nodes.length);
           for (const { object } of after)
             assert.equal(object.spec?.readinessGates?.filter(({ conditionType }) => conditionType === GATE).length, 1);
         },
@@ -161,7 +161,7 @@ export const inPlaceUpdates = section(
     rule(
       'containers with a launch priority are exchanged in its order, each once the one before has started',
       async (c) => {
-        await c.settled(shape({}, starting(800)));
+        await c.rolledOut(shape({}, starting(800)));
         await change(c, { main: 'app:v2', helper: 'helper:v2' });
         const [pod] = await untilDone(c);
         const imagesIn = ({ spec }: Pod): string[] => (spec?.containers ?? []).map(({ image = '' }) => image);
@@ -184,7 +184,7 @@ export const inPlaceUpdates = section(
     rule(
       'the grace period passes between the gate and the change',
       async (c) => {
-        await c.settled(shape({}, { annotations: { 'apps.kruise.io/inplace-update-grace': '5' } }));
+        await c.rolledOut(shape({}, { annotations: { 'apps.kruise.io/inplace-update-grace': '5' } }));
         await change(c, { main: 'app:v2' });
         await untilDone(c);
         const all = await writes(c);
@@ -198,33 +198,33 @@ export const inPlaceUpdates = section(
     );
 
     rule('pods without the gate are made anew once, and changed in place from there on', async (c) => {
-      await c.settled();
+      await c.rolledOut();
       await setRolling(c, inPlace);
       await c.setImage('app:v2');
       await untilDone(c);
-      assert.equal((await c.steps('delete')).length, 3);
+      assert.equal((await c.podWrites('delete')).length, 3);
       const before = await c.pods();
       await c.setImage('app:v3');
       const after = await untilDone(c);
       assert.deepEqual(after.map(({ uid }) => uid).toSorted(), before.map(({ uid }) => uid).toSorted());
-      assert.equal((await c.steps('change')).length, 3);
+      assert.equal((await c.podWrites('in-place')).length, 3);
     });
 
     rule('what is not done within the progress deadline is made anew', async (c) => {
       const [late = ''] = c.nodes;
-      await c.settled(shape({}, { annotations: { 'edgeset.io/progress-deadline-seconds': '4' } }));
+      await c.rolledOut(shape({}, { annotations: { 'edgeset.io/progress-deadline-seconds': '4' } }));
       const before = await c.podOn(late);
       await c.cluster.behave([late], { startMs: 60_000 });
       await setRolling(c, { selector: { matchLabels: { 'kubernetes.io/hostname': late } } });
       await c.api.merge(`/api/v1/nodes/${late}`, { metadata: { labels: { 'kubernetes.io/hostname': late } } });
       await change(c, { main: 'app:v2' });
-      await c.until('it is made anew', async () => (await c.steps('delete')).length === 1);
+      await c.until('it is made anew', async () => (await c.podWrites('delete')).length === 1);
       await c.cluster.behave([late], undefined);
       await c.untilRunning('app:v2', [late]);
       assert.notEqual((await c.podOn(late)).uid, before.uid);
       assert.deepEqual(
-        (await c.steps()).filter(({ node }) => node === late).map(({ kind }) => kind),
-        ['create', 'change', 'delete', 'create'],
+        (await c.podWrites()).filter(({ node }) => node === late).map(({ kind }) => kind),
+        ['create', 'in-place', 'delete', 'create'],
       );
     });
 
@@ -232,14 +232,14 @@ export const inPlaceUpdates = section(
       'amounts that the node cannot give are told, and the pod is made anew after the deadline',
       async (c) => {
         const podAnnotations = { 'sim.edgeset.io/resize': 'infeasible' };
-        await c.settled(shape({}, { podAnnotations, annotations: { 'edgeset.io/progress-deadline-seconds': '4' } }));
+        await c.rolledOut(shape({}, { podAnnotations, annotations: { 'edgeset.io/progress-deadline-seconds': '4' } }));
         await change(c, { cpu: '200m' });
         assert.match((await c.untilEvent('FailedUpdatePodInPlace')).note ?? '', /capacity/);
         const [pod] = await untilDone(c);
         assert.equal(pod?.object.spec?.containers[0]?.resources?.requests?.cpu, '200m');
         assert.deepEqual(
-          (await c.steps()).map(({ kind }) => kind),
-          ['create', 'change', 'delete', 'create'],
+          (await c.podWrites()).map(({ kind }) => kind),
+          ['create', 'in-place', 'delete', 'create'],
         );
       },
       { nodes: 1 },
@@ -248,20 +248,20 @@ export const inPlaceUpdates = section(
     rule(
       'a partition and a pause hold for changes in place too',
       async (c) => {
-        await c.settled(shape({}, { ...starting(1500), rollingUpdate: { ...inPlace, partition: 1 } }));
+        await c.rolledOut(shape({}, { ...starting(1500), rollingUpdate: { ...inPlace, partition: 1 } }));
         const before = await c.pods();
         await change(c, { main: 'app:v2' });
         await untilChanged(c);
         await setRolling(c, { paused: true });
         await c.until('the one that was begun ends well', async () => (await c.running('app:v2')).length === 1);
-        await c.noActFor(1);
+        await c.expectNoUpdatesFor(1);
         await setRolling(c, { paused: false });
         await c.untilRunning('app:v2', c.nodes.slice(1));
-        await c.noActFor(1);
+        await c.expectNoUpdatesFor(1);
         await setRolling(c, { partition: 0 });
         const after = await untilDone(c);
         assert.deepEqual(after.map(({ uid }) => uid).toSorted(), before.map(({ uid }) => uid).toSorted());
-        assert.deepEqual((await c.steps('change')).length, 3);
+        assert.deepEqual((await c.podWrites('in-place')).length, 3);
       },
       { nodes: 3 },
     );
@@ -269,51 +269,51 @@ export const inPlaceUpdates = section(
     rule(
       'a template that is changed midway, and back, is followed by the same pods',
       async (c) => {
-        await c.settled(shape({}, starting(1500)));
+        await c.rolledOut(shape({}, starting(1500)));
         const before = await c.pods();
         await change(c, { main: 'app:v2' });
-        await c.untilActs(1);
+        await c.untilUpdates(1);
         await change(c, { main: 'app:v3' });
         await c.untilRunning('app:v3', c.nodes);
         await change(c, { main: 'app:v4' });
-        await c.untilActs((await c.acts()).length + 1);
+        await c.untilUpdates((await c.updates()).length + 1);
         await change(c, { main: 'app:v3' });
         await c.untilRunning('app:v3', c.nodes);
         const after = await untilDone(c);
         assert.deepEqual(after.map(({ uid }) => uid).toSorted(), before.map(({ uid }) => uid).toSorted());
-        assert.deepEqual(await c.steps('delete'), []);
+        assert.deepEqual(await c.podWrites('delete'), []);
       },
       { nodes: 2 },
     );
 
     rule('the strategy may change midway, to in place and back', async (c) => {
-      await c.settled(shape({}, starting(1200)));
+      await c.rolledOut(shape({}, starting(1200)));
       await change(c, { main: 'app:v2' });
       await untilChanged(c);
       await setRolling(c, { rollingUpdateType: 'Standard' });
-      await c.until('one is made anew', async () => (await c.steps('delete')).length === 1);
+      await c.until('one is made anew', async () => (await c.podWrites('delete')).length === 1);
       await setRolling(c, inPlace);
       await c.untilRunning('app:v2');
       await untilDone(c);
-      assert.equal((await c.acts()).length, 3, 'once a node');
+      assert.equal((await c.updates()).length, 3, 'once a node');
     });
 
     rule('a version that crashes is halted, and the next one mends it in place', async (c) => {
-      await c.settled(shape());
+      await c.rolledOut(shape());
       const before = await c.pods();
       await change(c, { main: 'app:v2--crash-loop' });
       await c.untilCondition('Halted');
-      assert.equal((await c.acts()).length, 1);
+      assert.equal((await c.updates()).length, 1);
       await change(c, { main: 'app:v3' });
       const after = await untilDone(c);
       assert.deepEqual(after.map(({ uid }) => uid).toSorted(), before.map(({ uid }) => uid).toSorted());
     });
 
     rule('a node that goes offline midway stops nobody, and ends well when it is back', async (c) => {
-      await c.settled(shape({}, starting(2500)));
+      await c.rolledOut(shape({}, starting(2500)));
       await change(c, { main: 'app:v2' });
-      await c.untilActs(1);
-      const [away = ''] = await c.actedNodes();
+      await c.untilUpdates(1);
+      const [away = ''] = await c.updatedNodes();
       await c.cluster.offline([away]);
       await c.untilRunning(
         'app:v2',
@@ -322,7 +322,7 @@ export const inPlaceUpdates = section(
       await c.cluster.online([away]);
       await c.untilRunning('app:v2');
       await untilDone(c);
-      assert.equal((await c.steps('change')).length, 3);
+      assert.equal((await c.podWrites('in-place')).length, 3);
     });
   },
   { kind: 'advanced' },

@@ -11,7 +11,7 @@ import { gate, initialGatePatch, newPod } from '../../../src/advanced/podcontrol
 import { defaultedTemplate, HASH_LABEL } from '../../../src/advanced/revisions/index.ts';
 import { isKubeError } from '../../../src/kube/index.ts';
 import { pods } from '../../../src/resources/index.ts';
-import { createAdvanced, type HandStage, isReady } from './stage.ts';
+import { createAdvanced, isReady, type PodTestContext } from './pod-context.ts';
 
 const labels = { app: 'x' };
 const amounts = (cpu: string) => ({ requests: { cpu, memory: '64Mi' } });
@@ -28,7 +28,7 @@ interface Changes {
 }
 
 /** A sidecar, a container, one that has nothing but a limit, and one that never changes. */
-const templateOf = ({ namespace }: HandStage, changes: Changes): PodTemplateSpec => {
+const templateOf = ({ namespace }: PodTestContext, changes: Changes): PodTemplateSpec => {
   const {
     main = 'main:v1',
     side = 'side:v1',
@@ -59,7 +59,7 @@ const templateOf = ({ namespace }: HandStage, changes: Changes): PodTemplateSpec
   };
 };
 
-const proved = async ({ client, namespace }: HandStage, template: PodTemplateSpec): Promise<PodTemplateSpec> => {
+const proved = async ({ client, namespace }: PodTestContext, template: PodTemplateSpec): Promise<PodTemplateSpec> => {
   const answer = await defaultedTemplate(client, namespace, template);
   assert.ok(answer.ok);
   return answer.template;
@@ -73,7 +73,7 @@ const statusOf = ({ status }: Pod, name: string): ContainerStatus => {
 };
 
 /** A pod of a template, ready, with its gate open. */
-const startPod = async (stage: HandStage, template: PodTemplateSpec): Promise<Pod> => {
+const startPod = async (stage: PodTestContext, template: PodTemplateSpec): Promise<Pod> => {
   const { client, namespace, nodes, now, until } = stage;
   const daemonSet = await createAdvanced(stage, 'v1beta1', { selector: { matchLabels: labels }, template });
   const wanted = newPod({
@@ -104,7 +104,7 @@ interface Walk {
 
 /** Carries out every step until nothing is left, or until `enough` says so of one. */
 const walk = async (
-  stage: HandStage,
+  stage: PodTestContext,
   from: Changes,
   to: Changes,
   enough: (step: InPlaceStep) => boolean = () => false,
@@ -158,7 +158,7 @@ const restarted = ({ before, after }: Walk): string[] =>
     return now.containerID !== old.containerID;
   });
 
-const arrives = async (stage: HandStage, walked: Walk): Promise<void> => {
+const arrives = async (stage: PodTestContext, walked: Walk): Promise<void> => {
   const { client, namespace, until } = stage;
   assert.equal(walked.end.kind, 'done');
   assert.equal(walked.after.metadata?.uid, walked.before.metadata?.uid);
@@ -193,7 +193,7 @@ const CASES: readonly { name: string; from?: Changes; to: Changes; restarts: str
 ];
 
 /** Registers tests that walk a pod from one template to another, by the pure decision and by hand. */
-export const describeInPlace = (open: () => Promise<HandStage>): void => {
+export const describeInPlace = (open: () => Promise<PodTestContext>): void => {
   for (const { name, from = {}, to, restarts, steps } of CASES)
     it(`a running pod is brought to ${name}`, async () => {
       const stage = await open();

@@ -17,7 +17,7 @@ import { surge } from './surge.ts';
 export { describeAdvancedApi } from './api.ts';
 export { describeInPlace } from './in-place.ts';
 export { describeOwners } from './owners.ts';
-export type { HandStage } from './stage.ts';
+export type { PodTestContext } from './pod-context.ts';
 export { templateLabels, templateSpecs, withSpec } from './template-specs.ts';
 export { describeTemplates } from './templates.ts';
 

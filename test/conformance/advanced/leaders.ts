@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Manager } from '../cluster.ts';
-import { type Case, electing, electingFor, leaderOf, lostLead, section } from '../kit/index.ts';
+import {
+  type Case,
+  leaderElectionArgs,
+  leaderElectionArgsFor,
+  leaderOf,
+  leadershipLossLogs,
+  section,
+} from '../kit/index.ts';
 import type { Link } from '../link.ts';
-import { countOf, reservation, untilDone, untilOneMore, ways } from './ways.ts';
+import { countOf, reservation, untilDone, untilOneMore, updateMethods } from './update-methods.ts';
 
 /** What a leader sends is on its way for so long: time to find out that it was sent. */
 const LATENCY_MS = 800;
 /** The lease is renewed through that, too. */
-const patient = electingFor(8);
+const patient = leaderElectionArgsFor(8);
 
 /** How often a manager was told that the slots that it reserved are its own. */
 const reservedBy = async ({ metrics }: Manager): Promise<number> => {
@@ -19,7 +26,7 @@ const reservedBy = async ({ metrics }: Manager): Promise<number> => {
 
 /** Slots whose act has not reached the API server. */
 const heldBack = async (c: Case): Promise<number> => {
-  const acted = new Set((await c.acts()).map(({ response }) => (response as Pod | undefined)?.metadata?.uid));
+  const acted = new Set((await c.updates()).map(({ response }) => (response as Pod | undefined)?.metadata?.uid));
   const { reservations = [] } = await c.status();
   return reservations.filter(({ podUID, carriedOut }) => !carriedOut && !acted.has(podUID)).length;
 };
@@ -43,25 +50,25 @@ const holdActsBack = async (c: Case, link: Link): Promise<void> => {
 export const leaders = section(
   'Two leaders of Advanced DaemonSets',
   (rule) => {
-    for (const { name, shape } of ways) {
+    for (const { name, shape } of updateMethods) {
       rule(
         `a leader that sleeps midway in an update ${name} and wakes beside its successor does no harm`,
         async (c) => {
-          await c.settled(shape);
+          await c.rolledOut(shape);
           const first = await leaderOf(c);
-          await c.startManager({ args: electing });
+          await c.startManager({ args: leaderElectionArgs });
           const before = await countOf(c, reservation);
           await c.setImage('app:v2');
           await untilOneMore(c, reservation, before + 1);
           c.manager.pause();
-          const acts = (await c.acts()).length;
+          const acts = (await c.updates()).length;
           await c.until('the other leads', async () => (await leaderOf(c)) !== first);
-          await c.untilActs(Math.min(acts + 2, c.nodes.length));
+          await c.untilUpdates(Math.min(acts + 2, c.nodes.length));
           c.manager.resume();
           await untilDone(c);
           assert.notEqual(await leaderOf(c), first);
         },
-        { nodes: 10, manager: electing, expected: lostLead },
+        { nodes: 10, manager: leaderElectionArgs, expected: leadershipLossLogs },
       );
 
       rule(
@@ -69,7 +76,7 @@ export const leaders = section(
         async (c) => {
           const link = await c.cluster.link();
           await c.startManager({ link, args: patient });
-          await c.settled(shape);
+          await c.rolledOut(shape);
           const first = await leaderOf(c);
           link.slow({ latencyMs: LATENCY_MS });
           await c.setImage('app:v2');
@@ -88,7 +95,7 @@ export const leaders = section(
           link.restore();
           await untilDone(c);
         },
-        { nodes: 12, manager: 'none', expected: lostLead },
+        { nodes: 12, manager: 'none', expected: leadershipLossLogs },
       );
     }
   },

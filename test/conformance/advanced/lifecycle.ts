@@ -54,7 +54,7 @@ export const lifecycle = section(
   'preDelete hook',
   (rule) => {
     rule('the sample controller drains each pod before it is deleted', async (c) => {
-      await c.settled(hooked);
+      await c.rolledOut(hooked);
       const drained = new Set<string>();
       const stop = runSample(c, [
         'sh',
@@ -74,7 +74,7 @@ export const lifecycle = section(
           DRAINED_WITHIN_MS,
         );
         await c.untilCondition('Complete');
-        assert.equal((await c.acts()).length, c.nodes.length);
+        assert.equal((await c.updates()).length, c.nodes.length);
         assert.equal(drained.size, c.nodes.length);
       } finally {
         stop();
@@ -83,7 +83,7 @@ export const lifecycle = section(
 
     rule('a finalizer of the hook holds a pod likewise, and is taken off by whoever it is for', async (c) => {
       const finalizers = ['example.com/drain'];
-      await c.settled({ spec: { lifecycle: { preDelete: { finalizersHandler: finalizers } } } });
+      await c.rolledOut({ spec: { lifecycle: { preDelete: { finalizersHandler: finalizers } } } });
       for (const pod of await c.pods()) await c.api.merge(podPath(c, pod), { metadata: { finalizers } });
       await c.setImage('app:v2');
       for (const _ of c.nodes) {
@@ -97,7 +97,7 @@ export const lifecycle = section(
     });
 
     rule('a pod that is prepared counts as down, and is back in service when the template is taken back', async (c) => {
-      await c.settled(hooked);
+      await c.rolledOut(hooked);
       const before = (await c.pods()).map(({ uid }) => uid).toSorted();
       await c.setImage('app:v2');
       const [pod] = await untilPreparing(c, 1);
@@ -105,7 +105,7 @@ export const lifecycle = section(
         const now = (await c.pods()).find(({ uid }) => uid === pod?.uid);
         return now && inService(now) === 'False' && !now.ready;
       });
-      await c.noActFor(1.5);
+      await c.expectNoUpdatesFor(1.5);
       await c.setImage('app:v1');
       await c.until('all are in service', async () =>
         (await c.pods()).every((one) => !isPreparing(one) && inService(one) === 'True' && one.ready),
@@ -115,7 +115,7 @@ export const lifecycle = section(
     });
 
     rule('the wait is bounded by the annotation, and that it ended so is told', async (c) => {
-      await c.settled({ ...hooked, annotations: { 'edgeset.io/predelete-timeout-seconds': '2' } });
+      await c.rolledOut({ ...hooked, annotations: { 'edgeset.io/predelete-timeout-seconds': '2' } });
       await c.setImage('app:v2');
       await c.untilEvent('PreDeleteTimeout');
       await c.untilRunning('app:v2');
@@ -124,7 +124,7 @@ export const lifecycle = section(
     });
 
     rule('the old pod of a surge goes through the hook, and is asked once', async (c) => {
-      await c.settled({ ...hooked, rollingUpdate: { maxSurge: 1 } });
+      await c.rolledOut({ ...hooked, rollingUpdate: { maxSurge: 1 } });
       await c.setImage('app:v2');
       for (const _ of c.nodes) {
         const [pod] = await untilPreparing(c, 1);
@@ -135,7 +135,7 @@ export const lifecycle = section(
           (await c.pods()).some((now) => now.uid === pod.uid && inService(now) === 'False'),
         );
         const before = await asks();
-        await c.noActFor(1.5);
+        await c.expectNoUpdatesFor(1.5);
         assert.equal(await asks(), before, 'nobody writes to it while it waits');
         await letGo(c, pod);
         await c.until('it is gone', async () => (await c.pods()).every(({ uid }) => uid !== pod.uid));
@@ -145,18 +145,18 @@ export const lifecycle = section(
     });
 
     rule('a user who deletes a pod does not wait for the hook', async (c) => {
-      await c.settled(hooked);
+      await c.rolledOut(hooked);
       const old = await c.podOn(c.nodes[0]);
       await c.api.remove(podPath(c, old));
       await c.until('the node has another', async () => {
         const [pod, ...others] = (await c.pods()).filter(({ node }) => node === old.node);
         return pod?.ready && pod.uid !== old.uid && others.length === 0;
       });
-      assert.deepEqual(await c.acts(), []);
+      assert.deepEqual(await c.updates(), []);
     });
 
     rule('a pod whose node stopped being eligible goes through the hook', async (c) => {
-      await c.settled(hooked);
+      await c.rolledOut(hooked);
       const [left = ''] = c.nodes;
       await c.api.merge(`/api/v1/nodes/${left}`, { metadata: { labels: { case: 'other' } } });
       const [pod] = await untilPreparing(c, 1);
@@ -175,7 +175,7 @@ export const lifecycle = section(
 
     rule('markPodNotReady that is set later says that it reaches new pods alone', async (c) => {
       const preDelete = { labelsHandler: { hold: 'yes' } };
-      await c.settled({ ...hooked, spec: { lifecycle: { preDelete } } });
+      await c.rolledOut({ ...hooked, spec: { lifecycle: { preDelete } } });
       await c.change({ spec: { lifecycle: { preDelete: { ...preDelete, markPodNotReady: true } } } });
       await c.setImage('app:v2');
       const [pod] = await untilPreparing(c, 1);
@@ -184,7 +184,7 @@ export const lifecycle = section(
     });
 
     rule('the finalizer is on the DaemonSet while it has a hook, and no longer', async (c) => {
-      await c.settled({ podLabels: { hold: 'yes' } });
+      await c.rolledOut({ podLabels: { hold: 'yes' } });
       assert.deepEqual(await finalizersOf(c), []);
       await c.change({ spec: hooked.spec });
       await untilHeld(c);
@@ -193,7 +193,7 @@ export const lifecycle = section(
     });
 
     rule('a DaemonSet that is deleted goes once each pod was let go', async (c) => {
-      await c.settled(hooked);
+      await c.rolledOut(hooked);
       await untilHeld(c);
       await c.api.remove(setPath(c));
       const [first, ...others] = await untilPreparing(c, c.nodes.length);
@@ -212,7 +212,7 @@ export const lifecycle = section(
     });
 
     rule('--cascade=orphan keeps the pods, in service and nobody’s', async (c) => {
-      await c.settled(hooked);
+      await c.rolledOut(hooked);
       await untilHeld(c);
       const before = (await c.pods()).map(({ uid }) => uid).toSorted();
       await c.setImage('app:v2');
@@ -228,7 +228,7 @@ export const lifecycle = section(
 
     rule('--cascade=foreground deletes pods at once; whoever a finalizer of the hook is for is told', async (c) => {
       const finalizers = ['example.com/drain'];
-      await c.settled({ spec: { lifecycle: { preDelete: { finalizersHandler: finalizers } } } });
+      await c.rolledOut({ spec: { lifecycle: { preDelete: { finalizersHandler: finalizers } } } });
       for (const pod of await c.pods()) await c.api.merge(podPath(c, pod), { metadata: { finalizers } });
       await untilHeld(c);
       await c.api.remove(setPath(c), { propagationPolicy: 'Foreground' });
@@ -238,7 +238,7 @@ export const lifecycle = section(
     });
 
     rule('a DaemonSet without a hook is deleted without the manager; one with a hook waits for the next', async (c) => {
-      await c.settled(hooked);
+      await c.rolledOut(hooked);
       await untilHeld(c);
       await c.create({ name: 'plain' });
       await c.until('it runs', async () => (await c.pods('plain')).filter(({ ready }) => ready).length === 3);

@@ -23,7 +23,7 @@ export const ota = section(
       async (c) => {
         const pod = await announced(c, 'app:v2', { updateStrategy: 'OnDelete' });
         await untilSaid(c, [NEW, NEW, NEW]);
-        assert.deepEqual(await c.acts(), []);
+        assert.deepEqual(await c.updates(), []);
         await withOwner(c, {}, async (owner) => {
           await c.until('its owner is shown what is new', async () => {
             const { state, target } = await owner.update();
@@ -34,7 +34,7 @@ export const ota = section(
           await untilSaid(c, [UP_TO_DATE, NEW, NEW]);
           await owner.untilShown('current');
           assert.deepEqual(await c.running('app:v1'), c.nodes.slice(1));
-          assert.deepEqual(await c.actedNodes(), c.nodes.slice(0, 1));
+          assert.deepEqual(await c.updatedNodes(), c.nodes.slice(0, 1));
           await wroteOnce(c, owner, pod);
           assert.equal((await c.status()).summary, 'Waiting for 2 owners');
         });
@@ -62,7 +62,7 @@ export const ota = section(
           }
           await owner.untilShown('available');
           assert.equal(conditionOf((await c.podOn(c.nodes[0])).object, 'UpgradeApproved'), undefined);
-          await c.noActFor(2);
+          await c.expectNoUpdatesFor(2);
         });
       },
       { nodes: 2 },
@@ -134,8 +134,8 @@ export const ota = section(
               [200, 200],
             );
             await c.until('the second waits for its turn', async () => {
-              const { reason } = (await c.actedNodes())[0] === c.nodes[0] ? await two.update() : await one.update();
-              return (await c.actedNodes()).length === 1 && reason === 'WaitingForManager';
+              const { reason } = (await c.updatedNodes())[0] === c.nodes[0] ? await two.update() : await one.update();
+              return (await c.updatedNodes()).length === 1 && reason === 'WaitingForManager';
             });
             assert.equal((await c.condition('Reconciling'))?.status, 'True');
             await c.untilRunning('app:v2', c.nodes.slice(0, 2));
@@ -204,7 +204,7 @@ export const ota = section(
           await untilSaid(c, ['nothing', 'nothing']);
           assert.equal(conditionOf(await c.api.get(podPath(c, pod)), 'UpgradeApproved'), undefined);
           await c.annotate({ 'edgeset.io/settle-seconds': '0' });
-          await c.noActFor(2);
+          await c.expectNoUpdatesFor(2);
           const refused = await owner.upgrade(pod);
           assert.equal(refused.status, 403, refused.text);
           await c.change({ spec: { updateStrategy: { type: 'RollingUpdate' } } });

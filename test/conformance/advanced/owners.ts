@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { controllerRevisions, daemonSets, pods } from '../../../src/resources/index.ts';
 import { advancedDaemonSets } from './api.ts';
-import { createAdvanced, type HandStage, listPods, untilGone } from './stage.ts';
+import { createAdvanced, listPods, type PodTestContext, untilGone } from './pod-context.ts';
 
 const labels = { app: 'x' };
 const spec = {
@@ -10,10 +10,10 @@ const spec = {
   template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'app:v1' }] } },
 };
 const FINALIZER = 'edgeset.io/test';
-const ref = (stage: HandStage) => ({ namespace: stage.namespace, name: 'app' });
+const ref = (stage: PodTestContext) => ({ namespace: stage.namespace, name: 'app' });
 
 /** An Advanced DaemonSet with a running pod and a revision of each version of its name. */
-const furnish = async (stage: HandStage) => {
+const furnish = async (stage: PodTestContext) => {
   const { client, namespace, nodes, until } = stage;
   const owner = await createAdvanced(stage, 'v1beta1', spec);
   for (const [index, version] of ['v1alpha1', 'v1beta1'].entries()) {
@@ -33,18 +33,18 @@ const furnish = async (stage: HandStage) => {
   return owner;
 };
 
-const dependents = async (stage: HandStage) => [
+const dependents = async (stage: PodTestContext) => [
   ...(await listPods(stage)),
   ...(await stage.client.list(controllerRevisions, { namespace: stage.namespace })).items,
 ];
 
-const namesOf = async (stage: HandStage): Promise<string[]> =>
+const namesOf = async (stage: PodTestContext): Promise<string[]> =>
   (await dependents(stage)).map(({ metadata }) => metadata?.name ?? '').toSorted();
 
 const ALL = ['app-v1alpha1', 'app-v1alpha1', 'app-v1beta1', 'app-v1beta1'];
 
 /** Registers tests of what becomes of the pods and revisions of an Advanced DaemonSet, by whichever version they name it. */
-export const describeOwners = (open: () => Promise<HandStage>): void => {
+export const describeOwners = (open: () => Promise<PodTestContext>): void => {
   it('its pods and revisions go after it in the background', async () => {
     const stage = await open();
     await furnish(stage);

@@ -77,7 +77,7 @@ export const ownership = section(
           await c.untilRunning('app:v1');
           const before = await identities(c);
           await c.setImage('app:v2');
-          await c.noActFor(6);
+          await c.expectNoUpdatesFor(6);
           assert.deepEqual(await identities(c), before);
           await c.setImage('app:v1');
 

@@ -8,12 +8,12 @@ export const partition = section(
     rule(
       'leaves so many nodes on the old revision, by name from the end, and is lowered step by step as a canary',
       async (c) => {
-        await c.settled({ rollingUpdate: { partition: 4, maxUnavailable: 2 } });
+        await c.rolledOut({ rollingUpdate: { partition: 4, maxUnavailable: 2 } });
         await c.setImage('app:v2');
         for (const left of [4, 2, 0]) {
           await setRolling(c, { partition: left });
           await c.untilRunning('app:v2', c.nodes.slice(left));
-          await c.noActFor(1.5);
+          await c.expectNoUpdatesFor(1.5);
           assert.deepEqual(await c.running('app:v1'), c.nodes.slice(0, left));
           assert.equal((await c.condition('Complete'))?.status, left === 0 ? 'True' : 'False');
           assert.equal((await c.advanced()).status?.updatedNumberScheduled, 5 - left);
@@ -26,14 +26,14 @@ export const partition = section(
       'of a percentage is rounded down, offline nodes count and keep their place',
       async (c) => {
         const [, , , , away = ''] = c.nodes;
-        await c.settled({ rollingUpdate: { partition: '50%', maxUnavailable: 3 } });
+        await c.rolledOut({ rollingUpdate: { partition: '50%', maxUnavailable: 3 } });
         await c.cluster.offline([away]);
         await c.setImage('app:v2');
         await c.untilRunning('app:v2', c.nodes.slice(2, 4));
-        await c.noActFor(1.5);
+        await c.expectNoUpdatesFor(1.5);
         await c.cluster.online([away]);
         await c.untilRunning('app:v2', c.nodes.slice(2));
-        await c.noActFor(1.5);
+        await c.expectNoUpdatesFor(1.5);
         assert.deepEqual(await c.running('app:v1'), c.nodes.slice(0, 2), 'half of five, rounded down');
       },
       { nodes: 5 },
@@ -42,14 +42,14 @@ export const partition = section(
     rule(
       'that is raised rolls nothing back, and a pod that is made anew comes at the current revision',
       async (c) => {
-        await c.settled({ rollingUpdate: { partition: 2 } });
+        await c.rolledOut({ rollingUpdate: { partition: 2 } });
         await c.setImage('app:v2');
         await c.untilRunning('app:v2', c.nodes.slice(2));
         await setRolling(c, { partition: 4 });
-        await c.noActFor(1.5);
+        await c.expectNoUpdatesFor(1.5);
         assert.deepEqual(await c.running('app:v2'), c.nodes.slice(2));
         for (const node of [c.nodes[0], c.nodes[3]]) assert.equal((await deleteByHand(c, node)).image, 'app:v2');
-        await c.noActFor(1);
+        await c.expectNoUpdatesFor(1);
         assert.deepEqual(await c.running('app:v1'), [c.nodes[1]]);
       },
       { nodes: 4 },
@@ -58,12 +58,12 @@ export const partition = section(
     rule(
       'counts nodes first that are updated already',
       async (c) => {
-        await c.settled({ rollingUpdate: { partition: 2, paused: true } });
+        await c.rolledOut({ rollingUpdate: { partition: 2, paused: true } });
         await c.setImage('app:v2');
         assert.equal((await deleteByHand(c, c.nodes[0])).image, 'app:v2');
         await setRolling(c, { paused: false });
         await c.untilRunning('app:v2', [c.nodes[0] ?? '', c.nodes[3] ?? '']);
-        await c.noActFor(1.5);
+        await c.expectNoUpdatesFor(1.5);
         assert.deepEqual(await c.running('app:v1'), c.nodes.slice(1, 3));
       },
       { nodes: 4 },

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { controllerOf } from '../../../src/rollout/index.ts';
-import type { AuditRecord } from '../audit-record.ts';
+import type { AuditRecord } from '../audit/audit-record.ts';
+import { nodeOf } from '../audit/cluster-state.ts';
 import { type Case, type PodView, refusePods, section } from '../kit/index.ts';
-import { nodeOf } from '../truth.ts';
 import { deleteByHand, podPath } from './strategy.ts';
 
 const podsPath = (c: Case): string => `/api/v1/namespaces/${c.namespace}/pods`;
@@ -47,7 +47,7 @@ export const placement = section(
     rule(
       'pods are created in batches of 1, 2, 4, each after the one before',
       async (c) => {
-        await c.settled();
+        await c.rolledOut();
         const all = await creations(c);
         assert.equal(all.length, 7);
         const [first, second, third] = [all.slice(0, 1), all.slice(1, 3), all.slice(3)];
@@ -66,7 +66,7 @@ export const placement = section(
     rule(
       'no more than burstReplicas are on their way at a time',
       async (c) => {
-        await c.settled({ spec: { burstReplicas: 1 }, rollingUpdate: { maxUnavailable: '100%' } });
+        await c.rolledOut({ spec: { burstReplicas: 1 }, rollingUpdate: { maxUnavailable: '100%' } });
         await c.setImage('app:v2');
         await c.untilRunning('app:v2');
         await c.untilCondition('Complete');
@@ -116,7 +116,7 @@ export const placement = section(
     );
 
     rule('of several pods on a node the oldest stays', async (c) => {
-      await c.settled();
+      await c.rolledOut();
       const before = await c.pods();
       const old = await c.podOn(c.nodes[0]);
       const { metadata = {}, spec } = old.object;
@@ -133,7 +133,7 @@ export const placement = section(
 
     rule('pods that fail are replaced ever more slowly, also by the next manager', async (c) => {
       const [sick = ''] = c.nodes;
-      await c.settled();
+      await c.rolledOut();
       await c.cluster.behave([sick], { behaviour: 'failed', startMs: 100, dieMs: 200 });
       await c.until('it was replaced three times', async () => (await removedFrom(c, sick)).length === 3);
       await c.until('it has a fourth', async () => (await byNode(c, sick)).some(({ terminating }) => !terminating));
@@ -155,7 +155,7 @@ export const placement = section(
     });
 
     rule('a pod that has ended by itself is replaced', async (c) => {
-      await c.settled();
+      await c.rolledOut();
       const old = await c.podOn(c.nodes[1]);
       await c.api.merge(`${podPath(c, old)}/status`, { status: { phase: 'Succeeded' } });
       await c.until('another runs there', async () => {
@@ -168,7 +168,7 @@ export const placement = section(
       'a taint that is not tolerated: NoSchedule keeps the pod and lets none come, NoExecute removes it',
       async (c) => {
         const [kept = '', cleared = '', other = ''] = c.nodes;
-        await c.settled();
+        await c.rolledOut();
         const before = await c.podOn(kept);
         await taint(c, kept, 'NoSchedule');
         await taint(c, cleared, 'NoExecute');
@@ -188,7 +188,7 @@ export const placement = section(
       'pods of nodes that stop being eligible go one by one, and those of offline nodes stop nobody',
       async (c) => {
         const [away = '', ...online] = c.nodes;
-        await c.settled({ podAnnotations: { 'sim.edgeset.io/stop-ms': '700' } });
+        await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/stop-ms': '700' } });
         await c.cluster.offline([away]);
         for (const node of c.nodes) await belongs(c, node, false);
         let most = 0;
@@ -216,7 +216,7 @@ export const placement = section(
       'a pod that was never bound goes with its Node object; a bound one is left to the collector of pods',
       async (c) => {
         const [bound = '', , lost = ''] = c.nodes;
-        await c.settled({ rollingUpdate: { partition: 2 } });
+        await c.rolledOut({ rollingUpdate: { partition: 2 } });
         await c.change({ spec: { template: { spec: { schedulerName: 'none' } } } });
         const waiting = await c.until('a new pod waits', async () => {
           const [pod, ...others] = await byNode(c, lost);
@@ -238,7 +238,7 @@ export const placement = section(
     );
 
     rule('a pod that nobody owns is adopted as it is, at once or by the next manager', async (c) => {
-      await c.settled();
+      await c.rolledOut();
       const before = uidsOf(await c.pods());
       const { uid } = (await c.advanced()).metadata;
       const disown = async (node: string | undefined): Promise<void> => {
@@ -260,7 +260,7 @@ export const placement = section(
     rule(
       'a pod that was relabelled while no manager ran is let go by the next, and its node gets another',
       async (c) => {
-        await c.settled();
+        await c.rolledOut();
         const old = await c.podOn(c.nodes[2]);
         await c.manager.stop();
         await c.api.merge(podPath(c, old), { metadata: { labels: { app: 'other' } } });
@@ -295,7 +295,7 @@ export const placement = section(
       });
 
     rule('an owner reference may name either version', async (c) => {
-      await c.settled({ version: 'v1alpha1' });
+      await c.rolledOut({ version: 'v1alpha1' });
       const before = uidsOf(await c.pods());
       const pods = await c.pods();
       for (const [index, version] of (['v1alpha1', 'v1beta1'] as const).entries()) {
@@ -310,7 +310,7 @@ export const placement = section(
       await holdsFor(c, 'they are its own', 1.5, async () => uidsOf(await c.pods()).join() === before.join());
       await c.setImage('app:v2');
       await c.untilRunning('app:v2');
-      assert.equal((await c.acts()).length, c.nodes.length);
+      assert.equal((await c.updates()).length, c.nodes.length);
     });
 
     rule(
@@ -327,16 +327,16 @@ export const placement = section(
     );
 
     rule('a pod that is made again is of the current revision, also under a partition', async (c) => {
-      await c.settled({ rollingUpdate: { partition: 3 } });
+      await c.rolledOut({ rollingUpdate: { partition: 3 } });
       await c.setImage('app:v2');
       assert.equal((await deleteByHand(c, c.nodes[1])).image, 'app:v2');
       await c.until('it counts as updated', async () => (await c.advanced()).status?.updatedNumberScheduled === 1);
-      assert.deepEqual(await c.acts(), []);
+      assert.deepEqual(await c.updates(), []);
     });
 
     rule('a pod that the scheduler finds no place for is told, beside an old one too', async (c) => {
       const container = (image: string) => [{ name: 'app', image, ports: [{ containerPort: 80, hostPort: 8080 }] }];
-      await c.settled({ rollingUpdate: { maxSurge: 1 }, podSpec: { containers: container('app:v1') } });
+      await c.rolledOut({ rollingUpdate: { maxSurge: 1 }, podSpec: { containers: container('app:v1') } });
       await c.change({ spec: { template: { spec: { containers: container('app:v2') } } } });
       // Of a node that is new, or whose port is free since a moment ago, the scheduler may not know yet: that is told too.
       const told = async () =>

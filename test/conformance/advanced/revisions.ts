@@ -41,7 +41,7 @@ export const history = section(
   'Revisions',
   (rule) => {
     rule('going back to an earlier template uses its revision again, with the highest number', async (c) => {
-      await c.settled();
+      await c.rolledOut();
       const [first] = await revisions(c);
       assert.ok(first);
       await c.setImage('app:v2');
@@ -60,7 +60,7 @@ export const history = section(
     rule(
       'a template that says what is the default anyway is no other one, and nothing is written but the status',
       async (c) => {
-        await c.settled();
+        await c.rolledOut();
         const before = await revisions(c);
         const defaults = { terminationGracePeriodSeconds: 30, restartPolicy: 'Always', dnsPolicy: 'ClusterFirst' };
         await c.change({ spec: { template: { spec: defaults } } });
@@ -71,8 +71,8 @@ export const history = section(
           (await revisions(c)).map(({ metadata: of }) => of?.resourceVersion),
           before.map(({ metadata: of }) => of?.resourceVersion),
         );
-        await c.noActFor(2);
-        assert.deepEqual(await c.acts(), []);
+        await c.expectNoUpdatesFor(2);
+        assert.deepEqual(await c.updates(), []);
       },
     );
 
@@ -80,9 +80,9 @@ export const history = section(
       'one edit is generation 2, for the controller writes no spec; the generation of old clients is ignored',
       async (c) => {
         const old = 'deprecated.daemonset.template.generation';
-        await c.settled({ annotations: { [old]: '7' } });
+        await c.rolledOut({ annotations: { [old]: '7' } });
         await c.annotate({ [old]: '8' });
-        await c.noActFor(2);
+        await c.expectNoUpdatesFor(2);
         assert.equal((await c.advanced()).metadata.generation, 1);
         await c.setImage('app:v2');
         await untilDone(c, 'app:v2');
@@ -102,7 +102,7 @@ export const history = section(
     );
 
     rule('a name that another revision has is counted as a collision, and another one is found', async (c) => {
-      await c.settled({ spec: { revisionHistoryLimit: 0 } });
+      await c.rolledOut({ spec: { revisionHistoryLimit: 0 } });
       await c.setImage('app:v2');
       await untilDone(c, 'app:v2');
       const taken = `app-${(await c.advanced()).status?.updateRevision}`;
@@ -124,7 +124,7 @@ export const history = section(
 
     rule('as many are kept as its limit says, and every one that a pod carries', async (c) => {
       const [away = '', ...others] = c.nodes;
-      await c.settled({ spec: { revisionHistoryLimit: 1 } });
+      await c.rolledOut({ spec: { revisionHistoryLimit: 1 } });
       await c.cluster.offline([away]);
       await c.until('its node is seen to be away', async () => (await c.status()).nodes?.offline === 1);
       for (const image of ['app:v2', 'app:v3', 'app:v4']) {
@@ -142,7 +142,7 @@ export const history = section(
     rule(
       'a template that the API server refuses is told of, nothing is done for it, and the next edit mends it',
       async (c) => {
-        await c.settled();
+        await c.rolledOut();
         const before = (await c.pods()).map(({ uid }) => uid).toSorted();
         const containers = (containerPort: number) => [{ name: 'app', image: 'app:v2', ports: [{ containerPort }] }];
         await c.change({ spec: { template: { spec: { containers: containers(70_000) } } } });
@@ -156,7 +156,7 @@ export const history = section(
         assert.match(event.note ?? '', /containers\[0\]\.ports\[0\]\.containerPort/);
         assert.match((await c.untilCondition('Stalled')).message, /containerPort/);
         assert.equal((await revisions(c)).length, 1);
-        await c.noActFor(2);
+        await c.expectNoUpdatesFor(2);
         assert.deepEqual((await c.pods()).map(({ uid }) => uid).toSorted(), before);
         await c.change({ spec: { template: { spec: { containers: containers(7000) } } } });
         await untilDone(c, 'app:v2');
@@ -166,7 +166,7 @@ export const history = section(
     );
 
     rule('any kept revision can be put back, as often as one likes', async (c) => {
-      await c.settled();
+      await c.rolledOut();
       for (const image of ['app:v2', 'app:v3']) {
         await c.setImage(image);
         await untilDone(c, image);

@@ -17,12 +17,12 @@ export const rolling = section(
           ? 'one node at a time by default'
           : `maxUnavailable ${maxUnavailable} of ${nodes} nodes is ${size} at a time`,
         async (c) => {
-          await c.settled({ ...starting(1500), ...(maxUnavailable && { rollingUpdate: { maxUnavailable } }) });
+          await c.rolledOut({ ...starting(1500), ...(maxUnavailable && { rollingUpdate: { maxUnavailable } }) });
           await c.setImage('app:v2');
           await untilWaveOf(c, size, 1_200);
           await c.untilRunning('app:v2');
           await c.untilCondition('Complete');
-          assert.equal((await c.acts()).length, nodes);
+          assert.equal((await c.updates()).length, nodes);
         },
         { nodes },
       );
@@ -31,7 +31,7 @@ export const rolling = section(
       'a percentage is of all eligible nodes, offline ones too, and offline nodes never block',
       async (c) => {
         const [away = '', ...others] = c.nodes;
-        await c.settled({ ...starting(1500), rollingUpdate: { maxUnavailable: '50%' } });
+        await c.rolledOut({ ...starting(1500), rollingUpdate: { maxUnavailable: '50%' } });
         await c.cluster.offline([away]);
         await c.setImage('app:v2');
         await untilWaveOf(c, 3, 1_200);
@@ -46,10 +46,10 @@ export const rolling = section(
     );
 
     rule('a node that goes offline while its new pod starts stops nobody', async (c) => {
-      await c.settled(starting(2500));
+      await c.rolledOut(starting(2500));
       await c.setImage('app:v2');
-      await c.untilActs(1);
-      const [away = ''] = await c.actedNodes();
+      await c.untilUpdates(1);
+      const [away = ''] = await c.updatedNodes();
       await c.until('the new pod is there', async () => (await c.podOn(away)).image === 'app:v2');
       await c.cluster.offline([away]);
       await c.untilRunning(
@@ -59,14 +59,14 @@ export const rolling = section(
       await c.cluster.online([away]);
       await c.untilRunning('app:v2');
       await c.untilCondition('Complete');
-      assert.equal((await c.acts()).length, 3, 'once a node');
+      assert.equal((await c.updates()).length, 3, 'once a node');
     });
 
     rule(
       'a node that returned is left in peace for the settle time',
       async (c) => {
         const [away = '', other = ''] = c.nodes;
-        await c.settled({ annotations: { 'edgeset.io/settle-seconds': '5' } });
+        await c.rolledOut({ annotations: { 'edgeset.io/settle-seconds': '5' } });
         await c.cluster.offline([away]);
         await c.setImage('app:v2');
         await c.untilRunning('app:v2', [other]);
@@ -85,11 +85,11 @@ export const rolling = section(
         const [outer = '', ...inner] = c.nodes;
         for (const name of inner)
           await c.api.merge(`/api/v1/nodes/${name}`, { metadata: { labels: { ring: 'inner' } } });
-        await c.settled({ rollingUpdate });
+        await c.rolledOut({ rollingUpdate });
         await c.breakPod(outer);
         await c.setImage('app:v2');
         await c.until('the target is known', async () => (await c.status()).nodes?.outdated === 2);
-        await c.noActFor(2);
+        await c.expectNoUpdatesFor(2);
         await c.api.merge(`/api/v1/namespaces/${c.namespace}/pods/${(await c.podOn(outer)).name}`, {
           metadata: { annotations: { 'sim.edgeset.io/behaviour': null } },
         });
@@ -100,13 +100,13 @@ export const rolling = section(
     rule(
       'old pods that are down already are replaced first, also outside of what healthy nodes may use',
       async (c) => {
-        await c.settled();
+        await c.rolledOut();
         const broken = c.nodes.slice(0, 2);
         for (const node of broken) await c.breakPod(node);
         await c.setImage('app:v2');
         await c.untilRunning('app:v2');
         assert.deepEqual(await firstActed(c, 2), broken);
-        assert.equal((await c.acts()).length, 4);
+        assert.equal((await c.updates()).length, 4);
       },
       { nodes: 4 },
     );
@@ -116,10 +116,10 @@ export const rolling = section(
       const join = (name: string) => c.api.merge(`/api/v1/nodes/${name}`, { metadata: { labels: { ring: 'first' } } });
       await join(ring);
       const selector = { matchExpressions: [{ key: 'ring', operator: 'In', values: ['first'] }] };
-      await c.settled({ rollingUpdate: { selector } });
+      await c.rolledOut({ rollingUpdate: { selector } });
       await c.setImage('app:v2');
       await c.untilRunning('app:v2', [ring]);
-      await c.noActFor(1.5);
+      await c.expectNoUpdatesFor(1.5);
       assert.deepEqual(await c.running('app:v1'), c.nodes.slice(1));
       await join(next);
       await c.untilRunning('app:v2', [ring, next]);
@@ -130,45 +130,45 @@ export const rolling = section(
     rule(
       'paused stops midway: no further update, while pods are created and repaired at the current revision',
       async (c) => {
-        await c.settled(starting(1000));
+        await c.rolledOut(starting(1000));
         await c.setImage('app:v2');
-        await c.untilActs(1);
+        await c.untilUpdates(1);
         await setRolling(c, { paused: true });
         await c.untilCondition('Paused');
-        const [first = ''] = await c.actedNodes();
+        const [first = ''] = await c.updatedNodes();
         await c.untilRunning('app:v2', [first]);
         const [repaired = '', last = ''] = c.nodes.filter((name) => name !== first);
         assert.equal((await deleteByHand(c, repaired)).image, 'app:v2');
         const added = `${c.namespace}-new`;
         await c.addNodes([added]);
         await c.untilRunning('app:v2', [added]);
-        await c.noActFor(1);
+        await c.expectNoUpdatesFor(1);
         assert.equal((await c.podOn(last)).image, 'app:v1');
         await setRolling(c, { paused: false });
         await c.untilRunning('app:v2');
         await c.untilCondition('Complete');
-        assert.equal((await c.acts()).length, 2);
+        assert.equal((await c.updates()).length, 2);
       },
     );
 
     rule('OnDelete updates a node when its pod is deleted by hand, and RollingUpdate the rest', async (c) => {
-      await c.settled({ updateStrategy: 'OnDelete' });
+      await c.rolledOut({ updateStrategy: 'OnDelete' });
       await c.setImage('app:v2');
       await c.until('the target is known', async () => (await c.status()).nodes?.outdated === 3);
-      await c.noActFor(1.5);
+      await c.expectNoUpdatesFor(1.5);
       assert.equal((await deleteByHand(c, c.nodes[1])).image, 'app:v2');
       await c.until('it counts as updated', async () => (await c.advanced()).status?.updatedNumberScheduled === 1);
-      await c.noActFor(1);
+      await c.expectNoUpdatesFor(1);
       await c.change({ spec: { updateStrategy: { type: 'RollingUpdate' } } });
       await c.untilRunning('app:v2');
-      assert.equal((await c.acts()).length, 2);
+      assert.equal((await c.updates()).length, 2);
     });
 
     rule('minReadySeconds counts as down', async (c) => {
-      await c.settled({ minReadySeconds: 2 });
+      await c.rolledOut({ minReadySeconds: 2 });
       await c.setImage('app:v2');
       await c.untilRunning('app:v2');
-      const times = (await c.acts()).map(({ receivedAt }) => receivedAt);
+      const times = (await c.updates()).map(({ receivedAt }) => receivedAt);
       for (const [index, at] of times.slice(1).entries())
         assert.ok(at - (times[index] ?? 0) >= 2_000, 'an act follows minReadySeconds after the pod before is ready');
       assert.equal((await c.condition('Complete'))?.status, 'False');
@@ -178,7 +178,7 @@ export const rolling = section(
     rule(
       'a template that is changed midway goes on from where the rollout is, within the budget',
       async (c) => {
-        await c.settled({ ...starting(1000), rollingUpdate: { maxUnavailable: 2 } });
+        await c.rolledOut({ ...starting(1000), rollingUpdate: { maxUnavailable: 2 } });
         await c.setImage('app:v2');
         await c.until('two have pods of it', async () => {
           const fresh = (await c.pods()).filter(({ image }) => image === 'app:v2');
@@ -187,7 +187,7 @@ export const rolling = section(
         await c.setImage('app:v3');
         await c.untilRunning('app:v3');
         await c.untilCondition('Complete');
-        assert.equal((await c.acts()).length, 6, 'two nodes were on the one in between');
+        assert.equal((await c.updates()).length, 6, 'two nodes were on the one in between');
       },
       { nodes: 4 },
     );
@@ -195,12 +195,12 @@ export const rolling = section(
     rule(
       'maxUnavailable that is lowered midway counts at once',
       async (c) => {
-        await c.settled({ ...starting(1500), rollingUpdate: { maxUnavailable: 3 } });
+        await c.rolledOut({ ...starting(1500), rollingUpdate: { maxUnavailable: 3 } });
         await c.setImage('app:v2');
-        await c.untilActs(3);
+        await c.untilUpdates(3);
         await setRolling(c, { maxUnavailable: 1 });
         await c.untilRunning('app:v2');
-        const [fourth, fifth] = (await c.acts()).slice(3).map(({ receivedAt }) => receivedAt);
+        const [fourth, fifth] = (await c.updates()).slice(3).map(({ receivedAt }) => receivedAt);
         assert.ok((fifth ?? 0) - (fourth ?? 0) > 1_200, 'one at a time from then on');
       },
       { nodes: 5 },
@@ -211,35 +211,35 @@ export const rolling = section(
       ['never-ready', 'deadline', deadline(3)],
     ] as const)
       rule(`a version that is ${behaviour} is halted, and the next one repairs what it broke`, async (c) => {
-        await c.settled({ annotations });
+        await c.rolledOut({ annotations });
         await c.setImage(`app:v2--${behaviour}`);
         const halted = await c.untilCondition('Halted');
-        const [node = ''] = await c.actedNodes();
+        const [node = ''] = await c.updatedNodes();
         assert.ok(halted.message.includes(node), halted.message);
         assert.deepEqual(
           (await c.status()).failing?.map((failing) => [failing.node, failing.cause]),
           [[node, cause]],
         );
-        await c.noActFor(1);
+        await c.expectNoUpdatesFor(1);
         await c.setImage('app:v3');
         await c.untilRunning('app:v3');
         await c.untilCondition('Complete');
-        assert.equal((await c.actedNodes())[1], node, 'the broken one comes first');
-        assert.equal((await c.acts()).length, 4);
+        assert.equal((await c.updatedNodes())[1], node, 'the broken one comes first');
+        assert.equal((await c.updates()).length, 4);
       });
 
     rule(
       'a version that kills nodes takes no more than budget and threshold together',
       async (c) => {
-        await c.settled({
+        await c.rolledOut({
           annotations: { 'edgeset.io/failure-threshold': '1' },
           podAnnotations: { 'sim.edgeset.io/die-ms': '300' },
           minReadySeconds: 8,
         });
         await c.setImage('app:v2--kills-node');
         await c.until('it waits', async () => (await c.condition('Halted'))?.reason === 'WaitingForSuspects');
-        await c.noActFor(1);
-        assert.ok(new Set(await c.actedNodes()).size <= 2);
+        await c.expectNoUpdatesFor(1);
+        assert.ok(new Set(await c.updatedNodes()).size <= 2);
       },
       { nodes: 4 },
     );

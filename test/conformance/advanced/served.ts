@@ -31,7 +31,7 @@ export const served = section(
   'Advanced DaemonSets',
   (rule) => {
     rule('pods are created, and replaced node by node when the template changes', async (c) => {
-      await c.settled();
+      await c.rolledOut();
       const before = await c.pods();
       await c.setImage('app:v2');
       const after = await untilUpdated(c, 'app:v2');
@@ -39,26 +39,26 @@ export const served = section(
         uids(before).some((uid) => uids(after).includes(uid)),
         false,
       );
-      assert.equal((await c.acts()).length, c.nodes.length);
-      assert.equal((await c.steps('delete')).length, c.nodes.length);
+      assert.equal((await c.updates()).length, c.nodes.length);
+      assert.equal((await c.podWrites('delete')).length, c.nodes.length);
       const { conditions } = (await c.advanced()).status ?? {};
       assert.equal(conditions?.find(({ type }) => type === 'Ready')?.status, 'True');
     });
 
     rule('pods are changed in place, and stay what they are', async (c) => {
-      await c.settled({ rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible' } });
+      await c.rolledOut({ rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible' } });
       const before = await c.pods();
       await c.setImage('app:v2');
       const after = await untilUpdated(c, 'app:v2');
       assert.deepEqual(uids(after), uids(before));
       assert.notDeepEqual(identities(after), identities(before));
-      assert.equal((await c.steps('change')).length, c.nodes.length);
+      assert.equal((await c.podWrites('in-place')).length, c.nodes.length);
       const { updateRevision } = (await c.advanced()).status ?? {};
       for (const { hash } of after) assert.equal(hash, updateRevision);
     });
 
     rule('new pods come beside old ones with a surge, and no node is ever without a ready one', async (c) => {
-      await c.settled({ rollingUpdate: { maxSurge: 1 } });
+      await c.rolledOut({ rollingUpdate: { maxSurge: 1 } });
       await c.setImage('app:v2');
       let least = c.nodes.length;
       let most = 0;
@@ -71,7 +71,7 @@ export const served = section(
       await untilUpdated(c, 'app:v2');
       assert.deepEqual([least, most], [c.nodes.length, c.nodes.length + 1]);
       assert.deepEqual(
-        [(await c.steps('surge')).length, (await c.steps('retire')).length],
+        [(await c.podWrites('surge')).length, (await c.podWrites('delete-surged-out')).length],
         [c.nodes.length, c.nodes.length],
       );
     });
@@ -108,7 +108,7 @@ export const served = section(
     );
 
     rule('a pod whose labels are changed is let go, and its node gets another', async (c) => {
-      await c.settled();
+      await c.rolledOut();
       const { name, node } = await c.podOn(c.nodes[0]);
       await c.api.merge(podPath(c, name), { metadata: { labels: { app: 'other' } } });
       await c.until('it is nobody’s', async () => controllerOf(await c.api.get<Pod>(podPath(c, name))) === undefined);
@@ -117,7 +117,7 @@ export const served = section(
 
     rule('a pod with a hook goes when its controller lets it go', async (c) => {
       const lifecycle = { preDelete: { labelsHandler: { hold: 'yes' }, markPodNotReady: true } };
-      await c.settled({ podLabels: { hold: 'yes' }, spec: { lifecycle } });
+      await c.rolledOut({ podLabels: { hold: 'yes' }, spec: { lifecycle } });
       await c.setImage('app:v2');
       for (const _ of c.nodes) {
         const preparing = await c.until('a pod is prepared, and out of service', async () =>
@@ -130,7 +130,7 @@ export const served = section(
         await c.api.merge(podPath(c, preparing.name), { metadata: { labels: { hold: null } } });
       }
       await untilUpdated(c, 'app:v2');
-      assert.equal((await c.steps('delete')).length, c.nodes.length);
+      assert.equal((await c.podWrites('delete')).length, c.nodes.length);
     });
   },
   { kind: 'advanced' },

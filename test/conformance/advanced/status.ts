@@ -31,7 +31,7 @@ export const status = section(
   (rule) => {
     rule('counts nodes and pods as native ones do, and names the revision', async (c) => {
       const [first = ''] = c.nodes;
-      await c.settled({ minReadySeconds: 2 });
+      await c.rolledOut({ minReadySeconds: 2 });
       const all = { currentNumberScheduled: 3, desiredNumberScheduled: 3, numberMisscheduled: 0 };
       await untilCounted(c, {
         ...all,
@@ -63,7 +63,7 @@ export const status = section(
 
     rule('a pod on a node that is not eligible any more is misscheduled', async (c) => {
       const [tainted = ''] = c.nodes;
-      await c.settled();
+      await c.rolledOut();
       await c.api.patch(`/api/v1/nodes/${tainted}`, { spec: { taints: [{ key: 'mine', effect: 'NoSchedule' }] } });
       await untilCounted(c, {
         desiredNumberScheduled: 2,
@@ -78,7 +78,7 @@ export const status = section(
     });
 
     rule('kubectl prints it by both short names, with columns of native DaemonSets', async (c) => {
-      await c.settled();
+      await c.rolledOut();
       await untilCounted(c, { numberAvailable: 3, updatedNumberScheduled: 3 });
       for (const name of ['ads', 'daemon', 'daemonsets.apps.kruise.io']) {
         const [head, row] = table(await c.kubectl(['get', name]));

@@ -24,12 +24,12 @@ export const deleteByHand = async (c: Case, node: string | undefined): Promise<P
 
 /** Nodes on which the first so many acts were, sorted. */
 export const firstActed = async (c: Case, count: number): Promise<string[]> =>
-  (await c.actedNodes()).slice(0, count).toSorted();
+  (await c.updatedNodes()).slice(0, count).toSorted();
 
 /** So many nodes are acted on together, and no further one within the time that a pod takes to start. */
 export const untilWaveOf = async (c: Case, size: number, startMs: number): Promise<void> => {
-  await c.untilActs(size + 1, 40_000);
-  const [first = 0, ...later] = (await c.acts()).map(({ receivedAt }) => receivedAt);
+  await c.untilUpdates(size + 1, 40_000);
+  const [first = 0, ...later] = (await c.updates()).map(({ receivedAt }) => receivedAt);
   const together = later.filter((at) => at < first + startMs).length + 1;
   if (together !== size) throw new Error(`${together} nodes were acted on at first, not ${size}`);
 };

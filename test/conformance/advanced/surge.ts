@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { inOrder } from '../audit/cluster-state.ts';
 import { type Case, section } from '../kit/index.ts';
-import { inOrder } from '../truth.ts';
 import { firstActed, setRolling, starting } from './strategy.ts';
 
 const isReady = ({ status }: Pod): boolean =>
@@ -51,7 +51,7 @@ export const surge = section(
       rule(
         `Surging (${version}) is a surge of one, is read back as written, and leaves no node without a ready pod`,
         async (c) => {
-          await c.settled({ version, rollingUpdate: { rollingUpdateType: 'Surging' } });
+          await c.rolledOut({ version, rollingUpdate: { rollingUpdateType: 'Surging' } });
           const since = Date.now();
           await c.setImage('app:v2');
           await c.untilRunning('app:v2');
@@ -61,7 +61,7 @@ export const surge = section(
           const { rollingUpdate } = (await c.advanced()).spec.updateStrategy ?? {};
           const { rollingUpdateType, maxSurge, maxUnavailable } = rollingUpdate ?? {};
           assert.deepEqual([rollingUpdateType, maxSurge, maxUnavailable], ['Surging', undefined, undefined]);
-          assert.equal((await c.steps('surge')).length, 3);
+          assert.equal((await c.podWrites('surge')).length, 3);
         },
       );
 
@@ -72,7 +72,7 @@ export const surge = section(
       rule(
         `maxSurge ${maxSurge} of ${nodes} nodes is ${size} at a time`,
         async (c) => {
-          await c.settled({ ...starting(1000), rollingUpdate: { maxSurge } });
+          await c.rolledOut({ ...starting(1000), rollingUpdate: { maxSurge } });
           const since = Date.now();
           await c.setImage('app:v2');
           await c.untilRunning('app:v2');
@@ -87,13 +87,13 @@ export const surge = section(
       'an old pod that is not available gets a new one first, and goes at once',
       async (c) => {
         const [broken = ''] = c.nodes;
-        await c.settled({ ...starting(6000), rollingUpdate: { maxSurge: 1 } });
+        await c.rolledOut({ ...starting(6000), rollingUpdate: { maxSurge: 1 } });
         await c.breakPod(broken);
         await c.setImage('app:v2');
         await c.untilRunning('app:v2');
         assert.deepEqual(await firstActed(c, 1), [broken]);
-        const [begun] = await c.steps('surge');
-        const [gone] = await c.steps('retire');
+        const [begun] = await c.podWrites('surge');
+        const [gone] = await c.podWrites('delete-surged-out');
         assert.equal(gone?.node, broken);
         const waited = (gone?.record.receivedAt ?? 0) - (begun?.record.receivedAt ?? 0);
         assert.ok(waited < 5_500, `it went ${waited} ms after the new one came, when that was ready`);
@@ -102,14 +102,14 @@ export const surge = section(
     );
 
     rule('a new version that never works costs nobody the old one, and the next is put in its place', async (c) => {
-      await c.settled({
+      await c.rolledOut({
         rollingUpdate: { maxSurge: 1 },
         annotations: { 'edgeset.io/progress-deadline-seconds': '3' },
       });
       const since = Date.now();
       await c.setImage('app:v2--never-ready');
       await c.untilCondition('Halted');
-      await c.noActFor(1);
+      await c.expectNoUpdatesFor(1);
       assert.deepEqual(await c.running('app:v1'), c.nodes);
       await c.setImage('app:v3');
       await c.untilRunning('app:v3');
@@ -118,10 +118,10 @@ export const surge = section(
     });
 
     rule('a template that is changed midway: a pod of the one in between goes, and no node has three', async (c) => {
-      await c.settled({ ...starting(2000), rollingUpdate: { maxSurge: 1 } });
+      await c.rolledOut({ ...starting(2000), rollingUpdate: { maxSurge: 1 } });
       const since = Date.now();
       await c.setImage('app:v2');
-      await c.until('a new one is beside an old one', async () => (await c.steps('surge')).length === 1);
+      await c.until('a new one is beside an old one', async () => (await c.podWrites('surge')).length === 1);
       await c.setImage('app:v3');
       await c.untilRunning('app:v3');
       await c.untilCondition('Complete');
@@ -132,11 +132,11 @@ export const surge = section(
       'an offline node stops nobody, and one that goes offline midway neither',
       async (c) => {
         const [away = ''] = c.nodes;
-        await c.settled({ ...starting(1500), rollingUpdate: { maxSurge: 1 } });
+        await c.rolledOut({ ...starting(1500), rollingUpdate: { maxSurge: 1 } });
         await c.cluster.offline([away]);
         await c.setImage('app:v2');
-        await c.until('a surge', async () => (await c.steps('surge')).length === 1);
-        const [midway = ''] = await c.actedNodes();
+        await c.until('a surge', async () => (await c.podWrites('surge')).length === 1);
+        const [midway = ''] = await c.updatedNodes();
         await c.cluster.offline([midway]);
         const others = c.nodes.filter((name) => name !== away && name !== midway);
         await c.untilRunning('app:v2', others);
@@ -150,16 +150,16 @@ export const surge = section(
     rule(
       'the strategy may change midway, to a surge and back',
       async (c) => {
-        await c.settled(starting(1200));
+        await c.rolledOut(starting(1200));
         await c.setImage('app:v2');
-        await c.untilActs(1);
+        await c.untilUpdates(1);
         await setRolling(c, { maxUnavailable: 0, maxSurge: 1 });
-        await c.until('a surge', async () => (await c.steps('surge')).length >= 1);
+        await c.until('a surge', async () => (await c.podWrites('surge')).length >= 1);
         await setRolling(c, { maxUnavailable: 1, maxSurge: 0 });
         await c.untilRunning('app:v2');
         await c.untilCondition('Complete');
-        assert.equal((await c.acts()).length, 5, 'once a node');
-        assert.ok((await c.steps('delete')).length >= 2);
+        assert.equal((await c.updates()).length, 5, 'once a node');
+        assert.ok((await c.podWrites('delete')).length >= 2);
       },
       { nodes: 5 },
     );
@@ -167,10 +167,10 @@ export const surge = section(
     rule(
       'with a partition and minReadySeconds: the old one goes when the new one has been ready for long enough',
       async (c) => {
-        await c.settled({ minReadySeconds: 2, rollingUpdate: { maxSurge: '100%', partition: 1 } });
+        await c.rolledOut({ minReadySeconds: 2, rollingUpdate: { maxSurge: '100%', partition: 1 } });
         await c.setImage('app:v2');
         const retired = await c.until('two went', async () => {
-          const steps = await c.steps('retire');
+          const steps = await c.podWrites('delete-surged-out');
           return steps.length === 2 && steps;
         });
         for (const { node, record } of retired) {
@@ -181,7 +181,7 @@ export const surge = section(
           );
           assert.ok(record.receivedAt - since >= 2_000, `${record.receivedAt - since} ms`);
         }
-        await c.noActFor(1);
+        await c.expectNoUpdatesFor(1);
         assert.equal((await c.podOn(c.nodes[0])).image, 'app:v1');
       },
     );

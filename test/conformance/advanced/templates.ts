@@ -8,7 +8,7 @@ import { controllerRevisions, daemonSets } from '../../../src/resources/index.ts
 import { controllerOf, recordedTemplate, templateDigest } from '../../../src/rollout/index.ts';
 import { templateLabels, templateSpecs } from './template-specs.ts';
 
-export interface TemplateSubject {
+export interface TemplateContext {
   client: KubeClient;
   /** Of a cluster whose native DaemonSet controller runs, and that has no nodes. */
   namespace: string;
@@ -21,7 +21,7 @@ const templateOf = (spec: object): PodTemplateSpec =>
 
 /** The template in the revision that the native controller writes; undefined when DaemonSets may not have it. */
 const nativeTemplate = async (
-  { client, namespace, until }: TemplateSubject,
+  { client, namespace, until }: TemplateContext,
   template: PodTemplateSpec,
 ): Promise<object | undefined> => {
   const selector = { matchLabels: templateLabels };
@@ -44,7 +44,7 @@ const nativeTemplate = async (
 };
 
 /** Registers tests of the proof of templates. */
-export const describeTemplates = (subject: () => TemplateSubject): void => {
+export const describeTemplates = (subject: () => TemplateContext): void => {
   for (const [index, spec] of templateSpecs.entries())
     it(`template ${index} is refused with its fields named, or is what the native controller records: ${JSON.stringify(spec).slice(0, 80)}`, async () => {
       const { client, namespace } = subject();

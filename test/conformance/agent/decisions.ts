@@ -85,7 +85,7 @@ export const decisionRules = section('What the owner decided', (rule) => {
           spec: { template: { spec: { containers: [{ name: 'app', image: 'app:v3' }] } } },
         });
         await owner.untilShown('available');
-        await c.noActFor(2);
+        await c.expectNoUpdatesFor(2);
         await owner.untilShown('available');
         assert.deepEqual((await writesOf(c, owner)).map(said), [`delete pods ${pod}: 200`]);
       });

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import type { AuditRecord } from '../audit-record.ts';
+import type { AuditRecord } from '../audit/audit-record.ts';
 import type { Agent } from '../cluster.ts';
 import { type Case, type Shape, strategyKey } from '../kit/index.ts';
 import type { Link } from '../link.ts';
@@ -127,7 +127,7 @@ export const withOwner = async (
 
 /** An OTA DaemonSet whose new image is announced on all nodes; resolves with the pod of the case's first node. */
 export const announced = async (c: Case, image = 'app:v2', shape: Shape = {}): Promise<string> => {
-  await c.settled({ ...shape, annotations: { [strategyKey]: 'ota', ...shape.annotations } });
+  await c.rolledOut({ ...shape, annotations: { [strategyKey]: 'ota', ...shape.annotations } });
   await c.setImage(image);
   await c.until('the update is announced', async () =>
     (await c.pods()).every(({ object }) => conditionOf(object, 'PodNeedUpgrade')?.status === 'True'),

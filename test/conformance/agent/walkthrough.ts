@@ -61,7 +61,7 @@ export const walkthrough = section('The OTA walkthrough of OpenYurt', (rule) => 
         await untilDescribed(node, 'True', 'nginx:1.19.4');
         assert.ok(names.includes(await podOn(node)), `the pod on ${node} is the same`);
       }
-      assert.deepEqual(await c.acts(), [], 'the manager deletes nothing');
+      assert.deepEqual(await c.updates(), [], 'the manager deletes nothing');
     },
     { nodes: [worker, worker2, worker3], daemonSets: ['nginx-daemonset'], forAll: true },
   );

@@ -3,7 +3,7 @@ import { nodes } from '../../../src/resources/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { until } from '../kit/until.ts';
 import { leaveOpenKruise } from './openkruise.ts';
-import { playPage } from './play.ts';
+import { runPage } from './run-page.ts';
 
 export { kruiseDefinition } from './openkruise.ts';
 export { describeReference } from './reference.ts';
@@ -60,7 +60,7 @@ export const describePages = (where: string, start: Start): void => {
       it(page, () =>
         withCluster(start, async (cluster) => {
           if (SETTLED.has(page)) await untilSettled(cluster);
-          await playPage({ page, cluster, manager: 'from the beginning' });
+          await runPage({ page, cluster, manager: 'from the beginning' });
         }),
       );
   });
@@ -73,7 +73,7 @@ export const describeOpenKruisePage = (start: Start): void => {
     it(page, () =>
       withCluster(start, async (cluster) => {
         await leaveOpenKruise(cluster, NODES);
-        await playPage({ page, cluster, manager: 'where it is started' });
+        await runPage({ page, cluster, manager: 'where it is started' });
       }),
     );
   });

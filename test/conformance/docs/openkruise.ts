@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import { isReady } from '../advanced/stage.ts';
+import { isReady } from '../advanced/pod-context.ts';
 import type { Cluster } from '../cluster.ts';
 import { type Api, openApi } from '../kit/api.ts';
 import { until } from '../kit/until.ts';

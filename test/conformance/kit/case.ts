@@ -3,10 +3,10 @@ import type { Event } from 'kubernetes-types/events/v1.d.ts';
 import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
 import type { AdvancedDaemonSet } from '../../../src/advanced/index.ts';
 import type { DaemonRollout, DaemonRolloutStatus } from '../../../src/rollout/index.ts';
-import type { AuditRecord } from '../audit-record.ts';
+import type { AuditRecord } from '../audit/audit-record.ts';
+import type { PodWrite, PodWriteKind } from '../audit/pod-writes.ts';
 import type { Cluster, Manager, NodeSpec } from '../cluster.ts';
 import type { Link } from '../link.ts';
-import type { Step, StepKind } from '../steps.ts';
 import type { Api } from './api.ts';
 import type { CaseKind } from './kinds.ts';
 import type { Annotations, PodView, Shape } from './objects.ts';
@@ -47,7 +47,7 @@ export interface Case {
   /** Creates the DaemonSet; a kind other than the case's is not judged. */
   create(shape?: Shape, kind?: CaseKind): Promise<DaemonSet>;
   /** Creates it, and resolves once all its pods are ready and the manager says that the rollout is complete. */
-  settled(shape?: Shape): Promise<void>;
+  rolledOut(shape?: Shape): Promise<void>;
   /** What both kinds have alike of it. */
   daemonSet(name?: string): Promise<DaemonSet>;
   /** Of a case of Advanced DaemonSets. */
@@ -75,23 +75,23 @@ export interface Case {
    * What managers of this case did to update nodes, in that order, each as its first write: pods that were deleted, changed
    * in place, or got a new one beside them.
    */
-  acts(): Promise<AuditRecord[]>;
+  updates(): Promise<AuditRecord[]>;
   /** Writes of theirs to pods of the DaemonSet by what they were; without those that merely go on. */
-  steps(kind?: StepKind): Promise<Step[]>;
+  podWrites(kind?: PodWriteKind): Promise<PodWrite[]>;
   /** Nodes on which they did. */
-  actedNodes(): Promise<string[]>;
+  updatedNodes(): Promise<string[]>;
   /** All calls of the case's managers. */
   calls(): Promise<AuditRecord[]>;
 
   until<T>(what: string, probe: () => Promise<T> | T, withinMs?: number, everyMs?: number): Promise<Truthy<T>>;
   /** Resolves as soon as managers have made so many acts. */
-  untilActs(count: number, withinMs?: number): Promise<readonly AuditRecord[]>;
+  untilUpdates(count: number, withinMs?: number): Promise<readonly AuditRecord[]>;
   /** Resolves when these nodes, default all, run the image, ready. */
   untilRunning(image: string, nodes?: readonly string[], withinMs?: number): Promise<void>;
   /** Resolves when a condition of the rollout object has a status. */
   untilCondition(type: string, status?: 'True' | 'False', withinMs?: number): Promise<Condition>;
   untilEvent(reason: string, withinMs?: number): Promise<Event>;
   /** Fails when a manager acts within so many seconds from now. */
-  noActFor(seconds: number): Promise<void>;
+  expectNoUpdatesFor(seconds: number): Promise<void>;
   kubectl(args: readonly string[], input?: string): Promise<string>;
 }

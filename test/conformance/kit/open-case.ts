@@ -4,19 +4,19 @@ import { promisify } from 'node:util';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Event } from 'kubernetes-types/events/v1.d.ts';
+import { assertInvariants } from '../audit/assert-invariants.ts';
+import { nodeOf } from '../audit/cluster-state.ts';
+import { nodeOutages } from '../audit/node-outages.ts';
+import { isUpdate } from '../audit/pod-writes.ts';
 import type { Cluster, Manager, NodeSpec } from '../cluster.ts';
 import type { Link } from '../link.ts';
-import { isAct } from '../steps.ts';
-import { nodeOf } from '../truth.ts';
 import type { Api } from './api.ts';
-import { blackouts } from './blackouts.ts';
 import type { Case, CaseOptions } from './case.ts';
-import { createHistory } from './history.ts';
+import { createHistory } from './case-history.ts';
+import { describeCase } from './describe-case.ts';
 import { kinds } from './kinds.ts';
 import { budgetKey, toPodView } from './objects.ts';
-import { snapshot } from './snapshot.ts';
 import { until } from './until.ts';
-import { verdictOf } from './verdict.ts';
 
 const run = promisify(execFile);
 
@@ -29,7 +29,7 @@ export const openCase = async (
   case: Case;
   finish: () => Promise<void>;
   /** What the managers said last, for people who look into a failure. */
-  lastWords: () => Promise<string[]>;
+  diagnostics: () => Promise<string[]>;
   close: () => Promise<void>;
 }> => {
   const namespace = await cluster.createNamespace('c');
@@ -84,7 +84,7 @@ export const openCase = async (
     addNodes,
     create: (shape = {}, other = kind) =>
       api.create(kinds[other].path(namespace, shape.version), kinds[other].make(namespace, shape)),
-    async settled(shape = {}) {
+    async rolledOut(shape = {}) {
       await self.create(shape);
       const { image = 'app:v1' } = shape;
       await self.untilRunning(image);
@@ -142,24 +142,24 @@ export const openCase = async (
         .toSorted((a, b) => (a.eventTime ?? '').localeCompare(b.eventTime ?? ''));
     },
     calls: history.calls,
-    async steps(only) {
+    async podWrites(only) {
       const found = (await Promise.all(names.map((name) => history.steps(group, name)))).flat();
       return found
         .filter((step) => only === undefined || step.kind === only)
         .toSorted((a, b) => a.record.receivedAt - b.record.receivedAt);
     },
-    async acts() {
+    async updates() {
       if (kind === 'native') return history.deletes();
-      return (await self.steps()).filter((step) => isAct(step)).map(({ record }) => record);
+      return (await self.podWrites()).filter((step) => isUpdate(step)).map(({ record }) => record);
     },
-    actedNodes: async () => (await self.acts()).map(({ response }) => nodeOf((response ?? {}) as Pod)),
+    updatedNodes: async () => (await self.updates()).map(({ response }) => nodeOf((response ?? {}) as Pod)),
 
     until,
-    untilActs: (count, withinMs) =>
+    untilUpdates: (count, withinMs) =>
       until(
         `there are ${count} acts`,
         async () => {
-          const acts = await self.acts();
+          const acts = await self.updates();
           return acts.length >= count ? acts : undefined;
         },
         withinMs,
@@ -187,12 +187,12 @@ export const openCase = async (
       ),
     untilEvent: (reason, withinMs) =>
       until(`there is an Event ${reason}`, async () => (await self.events(reason))[0], withinMs),
-    async noActFor(seconds) {
-      const before = (await self.acts()).length;
+    async expectNoUpdatesFor(seconds) {
+      const before = (await self.updates()).length;
       const end = performance.now() + seconds * 1000;
       await until('the time is over', () => performance.now() > end, seconds * 1000 + 5000);
       assert.deepEqual(
-        (await self.acts()).slice(before).map(({ name }) => name),
+        (await self.updates()).slice(before).map(({ name }) => name),
         [],
         'nothing is acted on',
       );
@@ -210,7 +210,7 @@ export const openCase = async (
       const logs = await Promise.all(managers.map((manager) => manager.log()));
       const daemonSet = await api.find<DaemonSet>(`${setsPath}/${app}`);
       const annotations = daemonSet?.metadata?.annotations ?? {};
-      verdictOf({
+      assertInvariants({
         records: await cluster.audit.read(),
         namespace,
         daemonSets: names.map((name) => ({ name, kind, budget: options.budget ?? annotations[budgetKey] })),
@@ -223,10 +223,10 @@ export const openCase = async (
       });
       for (const manager of managers) await manager.stop();
     },
-    async lastWords() {
+    async diagnostics() {
       const logs = await Promise.all(managers.map((manager) => manager.log()));
       const words = logs.map((log) => log.trimEnd().split('\n').slice(-25).join('\n'));
-      return [...words, await snapshot(self), blackouts(await cluster.audit.read(), allNodes).join('\n')];
+      return [...words, await describeCase(self), nodeOutages(await cluster.audit.read(), allNodes).join('\n')];
     },
     async close() {
       for (const manager of managers) manager.kill('SIGKILL');

@@ -64,7 +64,7 @@ export const runSuite = (title: string, startCluster: () => Promise<Cluster>, ru
           await test(opened.case);
           await opened.finish();
         } catch (error) {
-          for (const words of await opened.lastWords()) context.diagnostic(`${opened.case.namespace}:\n${words}`);
+          for (const words of await opened.diagnostics()) context.diagnostic(`${opened.case.namespace}:\n${words}`);
           throw error;
         } finally {
           await opened.close();

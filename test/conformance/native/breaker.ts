@@ -15,7 +15,7 @@ const untilCause = (c: Case, cause: string, count: number): Promise<unknown> =>
 const cutFirst = async (c: Case): Promise<string> => {
   await c.setImage('app:v2');
   const [away = ''] = await c.until('the first act', async () => {
-    const acted = await c.actedNodes();
+    const acted = await c.updatedNodes();
     return acted.length > 0 ? acted : undefined;
   });
   await c.cluster.offline([away]);
@@ -30,10 +30,10 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
     ['dies-after-ready', 'crash-loop', {}],
   ] as const)
     rule(`${behaviour} is a failure; it halts at a budget of 1, with the node's name`, async (c) => {
-      await c.settled({ annotations, ...(behaviour === 'dies-after-ready' && { minReadySeconds: 4 }) });
+      await c.rolledOut({ annotations, ...(behaviour === 'dies-after-ready' && { minReadySeconds: 4 }) });
       await c.setImage(`app:v2--${behaviour}`);
       const halted = await c.untilCondition('Halted');
-      const [node = ''] = await c.actedNodes();
+      const [node = ''] = await c.updatedNodes();
       assert.ok(halted.message.includes(node), halted.message);
       const status = await c.status();
       assert.deepEqual(
@@ -45,8 +45,8 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
       const event = await c.untilEvent('RolloutHalted');
       assert.equal(event.type, 'Warning');
       assert.ok(event.note?.includes(node));
-      await c.noActFor(2);
-      assert.equal((await c.acts()).length, 1);
+      await c.expectNoUpdatesFor(2);
+      assert.equal((await c.updates()).length, 1);
 
       await c.setImage('app:v3');
       await c.untilRunning('app:v3');
@@ -58,14 +58,14 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
   rule(
     'a fixed template repairs the nodes that a bad one broke, in their own slots, at full budget',
     async (c) => {
-      await c.settled({ annotations: { [budgetKey]: '3', ...threshold('9') } });
+      await c.rolledOut({ annotations: { [budgetKey]: '3', ...threshold('9') } });
       await c.setImage('app:v2--crash-loop');
       await c.untilCondition('Halted');
-      const broken = (await c.actedNodes()).toSorted();
+      const broken = (await c.updatedNodes()).toSorted();
       assert.equal(broken.length, 3);
       await c.setImage('app:v3');
       await c.untilRunning('app:v3');
-      assert.deepEqual((await c.actedNodes()).slice(3, 6).toSorted(), broken, 'those come first');
+      assert.deepEqual((await c.updatedNodes()).slice(3, 6).toSorted(), broken, 'those come first');
       await c.untilCondition('Complete');
     },
     { nodes: 5 },
@@ -74,7 +74,7 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
   rule(
     'so it does when the budget was lowered meanwhile',
     async (c) => {
-      await c.settled({ annotations: { [budgetKey]: '3', ...threshold('9') } });
+      await c.rolledOut({ annotations: { [budgetKey]: '3', ...threshold('9') } });
       await c.setImage('app:v2--crash-loop');
       await c.untilCondition('Halted');
       await c.annotate({ [budgetKey]: '1' });
@@ -89,7 +89,7 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
     'a threshold below the budget halts as soon as it is reached',
     async (c) => {
       const bad = c.nodes.slice(0, 2);
-      await c.settled({ annotations: { [budgetKey]: '3', ...threshold('2') } });
+      await c.rolledOut({ annotations: { [budgetKey]: '3', ...threshold('2') } });
       await c.cluster.behave(bad, { behaviour: 'crash-loop' });
       await c.setImage('app:v2');
       await c.untilCondition('Halted');
@@ -104,7 +104,7 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
   rule(
     'the first ten failing nodes are named, all are counted',
     async (c) => {
-      await c.settled({ annotations: { [budgetKey]: '100%', ...threshold('20') } });
+      await c.rolledOut({ annotations: { [budgetKey]: '100%', ...threshold('20') } });
       await c.setImage('app:v2--crash-loop');
       await c.untilCondition('Halted');
       await c.until('all have failed', async () => (await c.status()).breaker?.failures === 12);
@@ -121,7 +121,7 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
     'failures below the threshold keep their slots, and the others go on',
     async (c) => {
       const [bad = ''] = c.nodes;
-      await c.settled({ annotations: { [budgetKey]: '2' } });
+      await c.rolledOut({ annotations: { [budgetKey]: '2' } });
       await c.cluster.behave([bad], { behaviour: 'crash-loop' });
       await c.setImage('app:v2');
       await c.untilRunning('app:v2', c.nodes.slice(1));
@@ -135,7 +135,7 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
   );
 
   rule('a suspect frees its slot at once, at a budget of 1 too, and is cleared when it is back and well', async (c) => {
-    await c.settled();
+    await c.rolledOut();
     const away = await cutFirst(c);
     await untilCause(c, 'suspect', 1);
     await c.untilRunning(
@@ -146,11 +146,11 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
     await c.cluster.online([away]);
     await c.until('it is cleared', async () => (await c.status()).breaker?.suspects === 0);
     await c.untilRunning('app:v2');
-    assert.equal((await c.acts()).length, 3, 'once a node');
+    assert.equal((await c.updates()).length, 3, 'once a node');
   });
 
   rule('a suspect that is still away when the window ends is a failure', async (c) => {
-    await c.settled({ annotations: suspectWindow(10) });
+    await c.rolledOut({ annotations: suspectWindow(10) });
     const away = await cutFirst(c);
     await untilCause(c, 'suspect', 1);
     await untilCause(c, 'lost', 1);
@@ -166,7 +166,7 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
   });
 
   rule('a suspect that comes back broken is in flight again, and no act begins meanwhile', async (c) => {
-    await c.settled({ podAnnotations: { 'sim.edgeset.io/start-ms': '2500' } });
+    await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '2500' } });
     await c.annotate({ 'edgeset.io/partition': '2' });
     const away = await cutFirst(c);
     await untilCause(c, 'suspect', 1);
@@ -174,26 +174,26 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
     await c.cluster.online([away]);
     await c.until('it is in flight', async () => (await c.status()).budget?.inFlight === 1);
     await c.annotate({ 'edgeset.io/partition': null });
-    await c.noActFor(4);
+    await c.expectNoUpdatesFor(4);
     await c.cluster.behave([away], undefined);
     await c.untilRunning('app:v2');
     await c.untilCondition('Complete');
   });
 
   rule('while suspects make up the threshold the rollout waits; once they are failures it is halted', async (c) => {
-    await c.settled({ annotations: { ...suspectWindow(14), ...threshold('1') }, minReadySeconds: 8 });
+    await c.rolledOut({ annotations: { ...suspectWindow(14), ...threshold('1') }, minReadySeconds: 8 });
     const away = await cutFirst(c);
     await c.until('it waits', async () => (await c.condition('Halted'))?.reason === 'WaitingForSuspects');
     assert.equal((await c.condition('Halted'))?.status, 'False');
     assert.match((await c.status()).summary ?? '', /^Waiting/);
     const halted = await c.untilCondition('Halted');
     assert.ok(halted.message.includes(away), halted.message);
-    assert.equal((await c.acts()).length, 1);
+    assert.equal((await c.updates()).length, 1);
     assert.ok((await c.untilEvent('RolloutHalted')).note?.includes(away));
   });
 
   rule('a waiting rollout goes on by itself when its suspects are back', async (c) => {
-    await c.settled({ annotations: threshold('1'), minReadySeconds: 8 });
+    await c.rolledOut({ annotations: threshold('1'), minReadySeconds: 8 });
     const away = await cutFirst(c);
     await c.until('it waits', async () => (await c.condition('Halted'))?.reason === 'WaitingForSuspects');
     await c.cluster.online([away]);
@@ -205,11 +205,11 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
     'resuming forgives the failures known so far',
     async (c) => {
       const bad = c.nodes.slice(0, 2);
-      await c.settled({ annotations: { [budgetKey]: '2' } });
+      await c.rolledOut({ annotations: { [budgetKey]: '2' } });
       await c.cluster.behave(bad, { behaviour: 'crash-loop' });
       await c.setImage('app:v2');
       await c.untilCondition('Halted');
-      await c.noActFor(2);
+      await c.expectNoUpdatesFor(2);
       await c.annotate({ [budgetKey]: '3', 'edgeset.io/resume': (await c.status()).target?.hash ?? '' });
       await c.untilCondition('Halted', 'False');
       await c.untilRunning('app:v2', c.nodes.slice(2));
@@ -221,12 +221,12 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
   );
 
   rule('resuming another revision than the target does nothing', async (c) => {
-    await c.settled();
+    await c.rolledOut();
     const { target: old } = await c.status();
     await c.setImage('app:v2--crash-loop');
     await c.untilCondition('Halted');
     await c.annotate({ 'edgeset.io/resume': old?.hash ?? '' });
-    await c.noActFor(2);
+    await c.expectNoUpdatesFor(2);
     assert.equal((await c.condition('Halted'))?.status, 'True');
     assert.deepEqual(await c.events('RolloutResumed'), []);
   });
@@ -234,15 +234,15 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
   rule(
     'a version that kills nodes takes no more than budget and threshold together',
     async (c) => {
-      await c.settled({
+      await c.rolledOut({
         annotations: { [budgetKey]: '2' },
         podAnnotations: { 'sim.edgeset.io/die-ms': '300' },
         minReadySeconds: 9,
       });
       await c.setImage('app:v2--kills-node');
       await c.until('it waits', async () => (await c.condition('Halted'))?.reason === 'WaitingForSuspects', 60_000);
-      await c.noActFor(4);
-      const lost = new Set(await c.actedNodes()).size;
+      await c.expectNoUpdatesFor(4);
+      const lost = new Set(await c.updatedNodes()).size;
       assert.ok(lost <= 2 + 3, `${lost} nodes were lost`);
     },
     { nodes: 8 },

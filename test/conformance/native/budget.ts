@@ -5,12 +5,12 @@ const slow = { 'sim.edgeset.io/start-ms': '3000' };
 
 /** The first wave takes so many nodes, and no further one while they are down. */
 const untilWaveOf = async (c: Case, size: number): Promise<void> => {
-  await c.until(`${size} acts`, async () => (await c.acts()).length >= size);
-  const first = await c.acts();
+  await c.until(`${size} acts`, async () => (await c.updates()).length >= size);
+  const first = await c.updates();
   assert.equal(first.length, size);
   const { budget } = await c.status();
   assert.equal(budget?.nodes, size);
-  const later = await c.until('one more act', async () => (await c.acts())[size]);
+  const later = await c.until('one more act', async () => (await c.updates())[size]);
   const waited = later.receivedAt - (first[0]?.receivedAt ?? 0);
   assert.ok(waited > 2_500, `the next act came ${waited} ms after the first, before a node was well`);
 };
@@ -25,7 +25,7 @@ export const budget = section('Budget', (rule) => {
     rule(
       `${value} of ${nodes} nodes is ${size} at a time`,
       async (c) => {
-        await c.settled({ annotations: { [budgetKey]: value }, podAnnotations: slow });
+        await c.rolledOut({ annotations: { [budgetKey]: value }, podAnnotations: slow });
         await c.setImage('app:v2');
         await untilWaveOf(c, size);
         if (nodes < 10) await c.untilRunning('app:v2');
@@ -37,7 +37,7 @@ export const budget = section('Budget', (rule) => {
   rule(
     '10 % is the default',
     async (c) => {
-      await c.settled({ podAnnotations: slow });
+      await c.rolledOut({ podAnnotations: slow });
       await c.setImage('app:v2');
       await untilWaveOf(c, 2);
       assert.equal((await c.status()).budget?.maxUnavailable, '10%');
@@ -48,10 +48,10 @@ export const budget = section('Budget', (rule) => {
   rule(
     '100 % takes all at once',
     async (c) => {
-      await c.settled({ annotations: { [budgetKey]: '100%' }, podAnnotations: slow });
+      await c.rolledOut({ annotations: { [budgetKey]: '100%' }, podAnnotations: slow });
       await c.setImage('app:v2');
       const acts = await c.until('all are acted on', async () => {
-        const all = await c.acts();
+        const all = await c.updates();
         return all.length === 4 ? all : undefined;
       });
       const spread = (acts.at(-1)?.receivedAt ?? 0) - (acts[0]?.receivedAt ?? 0);
@@ -65,12 +65,12 @@ export const budget = section('Budget', (rule) => {
     rule(
       `${zero} freezes: no act at all, on broken pods neither`,
       async (c) => {
-        await c.settled({ annotations: { [budgetKey]: zero } });
+        await c.rolledOut({ annotations: { [budgetKey]: zero } });
         await c.breakPod(c.nodes[0]);
         await c.setImage('app:v2');
         const paused = await c.untilCondition('Paused');
         assert.equal(paused.reason, 'ZeroBudget');
-        await c.noActFor(3);
+        await c.expectNoUpdatesFor(3);
         assert.equal((await c.condition('Complete'))?.status, 'False');
         await c.annotate({ [budgetKey]: '1' });
         await c.untilRunning('app:v2');
@@ -82,7 +82,7 @@ export const budget = section('Budget', (rule) => {
     rule(
       `"${bad}" is no budget: a Warning Event and a condition say so, and the last valid one is not used`,
       async (c) => {
-        await c.settled({ annotations: { [budgetKey]: '2' } });
+        await c.rolledOut({ annotations: { [budgetKey]: '2' } });
         await c.annotate({ [budgetKey]: bad });
         await c.setImage('app:v2');
         const stalled = await c.untilCondition('Stalled');
@@ -91,7 +91,7 @@ export const budget = section('Budget', (rule) => {
         const event = await c.untilEvent('InvalidPolicy');
         assert.equal(event.type, 'Warning');
         assert.equal(event.note, (await c.events('InvalidPolicy'))[0]?.note);
-        await c.noActFor(2);
+        await c.expectNoUpdatesFor(2);
         assert.equal((await c.condition('Ready'))?.status, 'False');
         await c.annotate({ [budgetKey]: '1' });
         await c.untilRunning('app:v2');
@@ -103,7 +103,7 @@ export const budget = section('Budget', (rule) => {
   rule(
     'a percentage is of the online nodes only',
     async (c) => {
-      await c.settled({ annotations: { [budgetKey]: '50%' }, podAnnotations: slow });
+      await c.rolledOut({ annotations: { [budgetKey]: '50%' }, podAnnotations: slow });
       await c.cluster.offline(c.nodes.slice(4));
       await c.until('they count as offline', async () => (await c.status()).nodes?.online === 4);
       await c.setImage('app:v2');
@@ -116,11 +116,11 @@ export const budget = section('Budget', (rule) => {
     'slots slide: one slow node does not stop the others',
     async (c) => {
       const [first = ''] = c.nodes;
-      await c.settled({ annotations: { [budgetKey]: '2' } });
+      await c.rolledOut({ annotations: { [budgetKey]: '2' } });
       await c.cluster.behave([first], { startMs: 25_000 });
       await c.setImage('app:v2');
       await c.untilRunning('app:v2', c.nodes.slice(1));
-      assert.equal((await c.actedNodes()).length, 6);
+      assert.equal((await c.updatedNodes()).length, 6);
       assert.ok(!(await c.running('app:v2')).includes(first), 'the slow one is still starting');
       await c.cluster.behave([first], undefined);
       await c.untilRunning('app:v2', c.nodes, 60_000);
@@ -131,11 +131,11 @@ export const budget = section('Budget', (rule) => {
   rule(
     'it may be raised midway, and counts at once',
     async (c) => {
-      await c.settled({ podAnnotations: slow });
+      await c.rolledOut({ podAnnotations: slow });
       await c.setImage('app:v2');
-      await c.until('the first act', async () => (await c.acts()).length === 1);
+      await c.until('the first act', async () => (await c.updates()).length === 1);
       await c.annotate({ [budgetKey]: '4' });
-      await c.until('three more at once', async () => (await c.acts()).length === 4, 2_500);
+      await c.until('three more at once', async () => (await c.updates()).length === 4, 2_500);
       await c.untilRunning('app:v2');
     },
     { nodes: 4 },
@@ -144,13 +144,13 @@ export const budget = section('Budget', (rule) => {
   rule(
     'it may be lowered midway: no act begins until enough nodes are well',
     async (c) => {
-      await c.settled({ annotations: { [budgetKey]: '3' }, podAnnotations: slow });
+      await c.rolledOut({ annotations: { [budgetKey]: '3' }, podAnnotations: slow });
       await c.setImage('app:v2');
-      await c.until('a wave', async () => (await c.acts()).length === 3);
+      await c.until('a wave', async () => (await c.updates()).length === 3);
       await c.annotate({ [budgetKey]: '1' });
-      await c.until('the next act', async () => (await c.acts())[3]);
+      await c.until('the next act', async () => (await c.updates())[3]);
       await c.untilRunning('app:v2');
-      const acts = await c.acts();
+      const acts = await c.updates();
       const [fourth, fifth] = [acts[3]?.receivedAt ?? 0, acts[4]?.receivedAt ?? 0];
       assert.ok(fifth - fourth > 2_500, 'one at a time from then on');
     },
@@ -160,12 +160,12 @@ export const budget = section('Budget', (rule) => {
   rule(
     'old pods that are down already are replaced first, one in flight at a time',
     async (c) => {
-      await c.settled();
+      await c.rolledOut();
       const broken = c.nodes.slice(3);
       for (const node of broken) await c.breakPod(node);
       await c.setImage('app:v2');
       await c.untilRunning('app:v2');
-      const order = await c.actedNodes();
+      const order = await c.updatedNodes();
       assert.deepEqual(order.slice(0, 2).toSorted(), broken);
       assert.equal(order.length, 5);
     },
@@ -176,7 +176,7 @@ export const budget = section('Budget', (rule) => {
     'nodes that are down take from what healthy nodes may use',
     async (c) => {
       const [stuck = '', ...others] = c.nodes;
-      await c.settled();
+      await c.rolledOut();
       await c.cluster.behave([stuck], { behaviour: 'never-ready' });
       await c.until('it is down', async () => !(await c.podOn(stuck)).ready);
       await c.annotate({ 'edgeset.io/failure-threshold': '9', [budgetKey]: '2' });
@@ -192,7 +192,7 @@ export const budget = section('Budget', (rule) => {
   rule(
     'a node without a pod counts as down',
     async (c) => {
-      await c.settled({ annotations: { 'edgeset.io/paused': 'true' } });
+      await c.rolledOut({ annotations: { 'edgeset.io/paused': 'true' } });
       await c.setImage('app:v2');
       await c.until('the target is known', async () => (await c.status()).nodes?.outdated === 3);
       const { name } = await c.podOn(c.nodes[0]);
@@ -201,7 +201,7 @@ export const budget = section('Budget', (rule) => {
         await c.api.remove(`/api/v1/namespaces/${c.namespace}/pods/${name}`);
         await c.until('it is missed', async () => (await c.status()).nodes?.missing === 1);
         await c.annotate({ 'edgeset.io/paused': null });
-        await c.noActFor(3);
+        await c.expectNoUpdatesFor(3);
       } finally {
         c.cluster.nativeController.resume();
       }
@@ -211,13 +211,13 @@ export const budget = section('Budget', (rule) => {
   );
 
   rule('minReadySeconds counts as down', async (c) => {
-    await c.settled({ minReadySeconds: 3 });
+    await c.rolledOut({ minReadySeconds: 3 });
     await c.setImage('app:v2');
     await c.until('one runs, but not for long enough', async () =>
       (await c.status()).causes?.some(({ cause }) => cause === 'ready-too-short'),
     );
     await c.untilRunning('app:v2');
-    const times = (await c.acts()).map(({ receivedAt }) => receivedAt);
+    const times = (await c.updates()).map(({ receivedAt }) => receivedAt);
     for (const [index, at] of times.slice(1).entries())
       assert.ok(at - (times[index] ?? 0) >= 3_000, 'an act follows minReadySeconds after the pod before is ready');
     assert.equal((await c.condition('Complete'))?.status, 'False');

@@ -7,10 +7,10 @@ export const controls = section('Controls', (rule) => {
   rule(
     'partition leaves so many nodes on the old revision, by name, and may be lowered step by step',
     async (c) => {
-      await c.settled({ annotations: partition('3') });
+      await c.rolledOut({ annotations: partition('3') });
       await c.setImage('app:v2');
       await c.untilRunning('app:v2', c.nodes.slice(3));
-      await c.noActFor(2);
+      await c.expectNoUpdatesFor(2);
       const resting = await c.untilCondition('Reconciling', 'False');
       assert.equal(resting.reason, 'LeftOnOldRevision');
       assert.equal((await c.condition('Complete'))?.status, 'False');
@@ -18,7 +18,7 @@ export const controls = section('Controls', (rule) => {
 
       await c.annotate(partition('1'));
       await c.untilRunning('app:v2', c.nodes.slice(1));
-      await c.noActFor(2);
+      await c.expectNoUpdatesFor(2);
       assert.deepEqual(await c.running('app:v1'), c.nodes.slice(0, 1));
 
       await c.annotate(partition(null));
@@ -31,10 +31,10 @@ export const controls = section('Controls', (rule) => {
   rule(
     'partition may be a percentage of the eligible nodes',
     async (c) => {
-      await c.settled({ annotations: partition('50%') });
+      await c.rolledOut({ annotations: partition('50%') });
       await c.setImage('app:v2');
       await c.untilRunning('app:v2', c.nodes.slice(3));
-      await c.noActFor(2);
+      await c.expectNoUpdatesFor(2);
       assert.deepEqual(await c.running('app:v1'), c.nodes.slice(0, 3), 'half of five, rounded down, and one offline');
       await c.annotate(partition('0%'));
       await c.untilRunning('app:v2');
@@ -44,24 +44,24 @@ export const controls = section('Controls', (rule) => {
 
   rule('offline members of a partition keep their place', async (c) => {
     const [, , away = ''] = c.nodes;
-    await c.settled({ annotations: partition('2') });
+    await c.rolledOut({ annotations: partition('2') });
     await c.cluster.offline([away]);
     await c.setImage('app:v2');
     await c.until('the others are held', async () => (await c.status()).nodes?.held === 2);
-    await c.noActFor(3);
+    await c.expectNoUpdatesFor(3);
     await c.cluster.online([away]);
     await c.untilRunning('app:v2', [away]);
-    await c.noActFor(2);
-    assert.deepEqual(await c.actedNodes(), [away]);
+    await c.expectNoUpdatesFor(2);
+    assert.deepEqual(await c.updatedNodes(), [away]);
   });
 
   rule('node-selector updates matching nodes only', async (c) => {
     const [ring = '', ...others] = c.nodes;
     await c.api.merge(`/api/v1/nodes/${ring}`, { metadata: { labels: { ring: 'first' } } });
-    await c.settled({ annotations: { 'edgeset.io/node-selector': 'ring in (first)' } });
+    await c.rolledOut({ annotations: { 'edgeset.io/node-selector': 'ring in (first)' } });
     await c.setImage('app:v2');
     await c.untilRunning('app:v2', [ring]);
-    await c.noActFor(2);
+    await c.expectNoUpdatesFor(2);
     assert.deepEqual(await c.running('app:v1'), others);
     assert.equal((await c.condition('Complete'))?.status, 'False');
     await c.api.merge(`/api/v1/nodes/${others[0]}`, { metadata: { labels: { ring: 'first' } } });
@@ -73,13 +73,13 @@ export const controls = section('Controls', (rule) => {
   rule(
     'paused stops midway, unpaused goes on, and Events tell of both',
     async (c) => {
-      await c.settled({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
+      await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
       await c.setImage('app:v2');
-      await c.until('the first act', async () => (await c.acts()).length === 1);
+      await c.until('the first act', async () => (await c.updates()).length === 1);
       await c.annotate({ 'edgeset.io/paused': 'true' });
       await c.untilCondition('Paused');
       await c.until('the act that had begun ends well', async () => (await c.running('app:v2')).length === 1);
-      await c.noActFor(3);
+      await c.expectNoUpdatesFor(3);
       await c.untilEvent('RolloutPaused');
       await c.annotate({ 'edgeset.io/paused': 'false' });
       await c.untilRunning('app:v2');
@@ -111,7 +111,7 @@ export const controls = section('Controls', (rule) => {
         const event = await c.untilEvent('InvalidPolicy');
         assert.ok(event.note?.includes(key));
         await c.setImage('app:v2');
-        await c.noActFor(1);
+        await c.expectNoUpdatesFor(1);
         await c.annotate({ [key]: null });
         await c.untilRunning('app:v2');
       },

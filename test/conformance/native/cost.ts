@@ -7,15 +7,15 @@ const writes = async (c: Case, since: number) =>
 
 const afterQuiet = async (c: Case, seconds: number) => {
   // What was still to be told when the rollout was complete.
-  await c.noActFor(3);
+  await c.expectNoUpdatesFor(3);
   const since = (await c.cluster.audit.read()).at(-1)?.answeredAt ?? 0;
-  await c.noActFor(seconds);
+  await c.expectNoUpdatesFor(seconds);
   return writes(c, since);
 };
 
 export const cost = section('Cost', (rule) => {
   rule('nothing is written at rest, also with nodes offline', async (c) => {
-    await c.settled();
+    await c.rolledOut();
     await c.cluster.offline(c.nodes.slice(2));
     await c.setImage('app:v2');
     await c.untilRunning('app:v2', c.nodes.slice(0, 2));
@@ -30,7 +30,7 @@ export const cost = section('Cost', (rule) => {
   rule(
     'only the Lease is renewed at rest where leaders are elected',
     async (c) => {
-      await c.settled();
+      await c.rolledOut();
       await c.setImage('app:v2');
       await c.untilRunning('app:v2');
       await c.untilCondition('Complete');
@@ -45,7 +45,7 @@ export const cost = section('Cost', (rule) => {
   rule(
     'nothing is written at rest while halted, paused or frozen',
     async (c) => {
-      await c.settled();
+      await c.rolledOut();
       await c.setImage('app:v2--crash-loop');
       await c.untilCondition('Halted');
       assert.deepEqual(
@@ -65,7 +65,7 @@ export const cost = section('Cost', (rule) => {
   rule(
     'one DELETE per updated pod, and the slots of a wave are reserved with one write',
     async (c) => {
-      await c.settled({ annotations: { 'apps.openyurt.io/max-unavailable': '4' } });
+      await c.rolledOut({ annotations: { 'apps.openyurt.io/max-unavailable': '4' } });
       // Times of nodes are whole seconds: one that has just become Ready settles for up to a second.
       const ready = Date.now();
       await c.until('the nodes have settled', () => Date.now() > ready + 2_000);

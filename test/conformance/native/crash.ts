@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import type { DaemonRollout } from '../../../src/rollout/index.ts';
-import { type Case, electing, electingFor, leaderOf, lostLead, section } from '../kit/index.ts';
+import {
+  type Case,
+  leaderElectionArgs,
+  leaderElectionArgsFor,
+  leaderOf,
+  leadershipLossLogs,
+  section,
+} from '../kit/index.ts';
 
 const shape = {
   annotations: { 'apps.openyurt.io/max-unavailable': '2' },
@@ -23,7 +30,7 @@ const untilReserved = (c: Case) =>
 const untilDone = async (c: Case): Promise<void> => {
   await c.untilRunning('app:v2');
   await c.untilCondition('Complete');
-  const acted = await c.actedNodes();
+  const acted = await c.updatedNodes();
   assert.deepEqual(acted.toSorted(), c.nodes, 'one act a node');
 };
 
@@ -31,7 +38,7 @@ export const crash = section('Crash and failover', (rule) => {
   rule(
     'a manager that is killed once it has reserved slots is succeeded without harm',
     async (c) => {
-      await c.settled(shape);
+      await c.rolledOut(shape);
       await c.setImage('app:v2');
       await untilReserved(c);
       c.manager.kill('SIGKILL');
@@ -44,9 +51,9 @@ export const crash = section('Crash and failover', (rule) => {
   rule(
     'so is one that is killed right after it began to act',
     async (c) => {
-      await c.settled(shape);
+      await c.rolledOut(shape);
       await c.setImage('app:v2');
-      await c.untilActs(1);
+      await c.untilUpdates(1);
       c.manager.kill('SIGKILL');
       await c.startManager();
       await untilDone(c);
@@ -57,11 +64,11 @@ export const crash = section('Crash and failover', (rule) => {
   rule(
     'and one that is killed again and again',
     async (c) => {
-      await c.settled(shape);
+      await c.rolledOut(shape);
       await c.setImage('app:v2');
       let manager = c.manager;
       for (const count of [1, 3, 4, 6, 7]) {
-        await c.untilActs(count);
+        await c.untilUpdates(count);
         manager.kill('SIGKILL');
         manager = await c.startManager();
       }
@@ -73,15 +80,15 @@ export const crash = section('Crash and failover', (rule) => {
   rule(
     'a rollout that nobody served is taken up, also when the template changed meanwhile',
     async (c) => {
-      await c.settled(shape);
+      await c.rolledOut(shape);
       await c.setImage('app:bad--crash-loop');
-      await c.untilActs(2);
+      await c.untilUpdates(2);
       c.manager.kill('SIGKILL');
       await c.setImage('app:v2');
       await c.startManager();
       await c.untilRunning('app:v2');
       await c.untilCondition('Complete');
-      assert.ok((await c.acts()).length <= 8);
+      assert.ok((await c.updates()).length <= 8);
     },
     { nodes: 6 },
   );
@@ -89,34 +96,34 @@ export const crash = section('Crash and failover', (rule) => {
   rule(
     'a leader that sleeps past its lease and wakes beside its successor breaks no budget and acts on no node again',
     async (c) => {
-      await c.settled(shape);
+      await c.rolledOut(shape);
       const first = await leaderOf(c);
-      await c.startManager({ args: electing });
+      await c.startManager({ args: leaderElectionArgs });
       await c.setImage('app:v2');
-      await c.untilActs(3);
+      await c.untilUpdates(3);
       c.manager.pause();
-      const before = (await c.acts()).length;
+      const before = (await c.updates()).length;
       await c.until('the other leads', async () => (await leaderOf(c)) !== first);
-      await c.untilActs(Math.min(before + 2, 10));
+      await c.untilUpdates(Math.min(before + 2, 10));
       c.manager.resume();
       await untilDone(c);
       assert.notEqual(await leaderOf(c), first);
     },
     {
       nodes: 10,
-      manager: electing,
-      expected: lostLead,
+      manager: leaderElectionArgs,
+      expected: leadershipLossLogs,
     },
   );
 
   rule(
     'a leader that is asked to stop hands over at once',
     async (c) => {
-      await c.settled(shape);
+      await c.rolledOut(shape);
       const first = await leaderOf(c);
-      await c.startManager({ args: electingFor(15) });
+      await c.startManager({ args: leaderElectionArgsFor(15) });
       await c.setImage('app:v2');
-      await c.untilActs(2);
+      await c.untilUpdates(2);
       const asked = Date.now();
       await c.manager.stop();
       assert.equal(await c.manager.exit, 0);
@@ -125,13 +132,13 @@ export const crash = section('Crash and failover', (rule) => {
       assert.ok(took < 12_000, `it took ${took} ms, nearly as long as the lease`);
       await untilDone(c);
     },
-    { nodes: 8, manager: electingFor(15) },
+    { nodes: 8, manager: leaderElectionArgsFor(15) },
   );
 
   rule(
     'a DaemonSet that is deleted and made again under its name begins anew',
     async (c) => {
-      await c.settled(shape);
+      await c.rolledOut(shape);
       await c.setImage('app:v2--crash-loop');
       await c.untilCondition('Halted');
       const old = (await c.rollout())?.metadata.uid;

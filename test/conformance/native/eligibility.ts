@@ -4,7 +4,7 @@ import { section } from '../kit/index.ts';
 export const eligibility = section('Which nodes', (rule) => {
   rule('a node whose taint is not tolerated is no part of the rollout', async (c) => {
     const [tainted = '', ...others] = c.nodes;
-    await c.settled();
+    await c.rolledOut();
     await c.api.patch(`/api/v1/nodes/${tainted}`, { spec: { taints: [{ key: 'mine', effect: 'NoSchedule' }] } });
     await c.until('it is left out', async () => (await c.status()).nodes?.eligible === 2);
     await c.setImage('app:v2');
@@ -18,7 +18,7 @@ export const eligibility = section('Which nodes', (rule) => {
   rule('a toleration makes it part of the rollout', async (c) => {
     const [tainted = ''] = c.nodes;
     await c.api.patch(`/api/v1/nodes/${tainted}`, { spec: { taints: [{ key: 'mine', effect: 'NoSchedule' }] } });
-    await c.settled({ podSpec: { tolerations: [{ key: 'mine', operator: 'Exists' }] } });
+    await c.rolledOut({ podSpec: { tolerations: [{ key: 'mine', operator: 'Exists' }] } });
     await c.setImage('app:v2');
     await c.untilRunning('app:v2');
     assert.equal((await c.status()).nodes?.eligible, 3);
@@ -53,7 +53,7 @@ export const eligibility = section('Which nodes', (rule) => {
 
   rule('a cordoned node is updated as any other', async (c) => {
     const [cordoned = ''] = c.nodes;
-    await c.settled();
+    await c.rolledOut();
     await c.kubectl(['cordon', cordoned]);
     await c.setImage('app:v2');
     await c.untilRunning('app:v2');
@@ -62,7 +62,7 @@ export const eligibility = section('Which nodes', (rule) => {
 
   rule('a node that is not ready, and its taints, stays eligible', async (c) => {
     const [away = ''] = c.nodes;
-    await c.settled();
+    await c.rolledOut();
     await c.cluster.offline([away]);
     await c.until('it counts as offline', async () => (await c.status()).nodes?.offline === 1);
     const { nodes } = await c.status();
@@ -71,9 +71,9 @@ export const eligibility = section('Which nodes', (rule) => {
   });
 
   rule('a node that joins midway is given the new version, and the rollout ends with it', async (c) => {
-    await c.settled({ podAnnotations: { 'sim.edgeset.io/start-ms': '800' } });
+    await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '800' } });
     await c.setImage('app:v2');
-    await c.until('the first act', async () => (await c.acts()).length > 0);
+    await c.until('the first act', async () => (await c.updates()).length > 0);
     const late = `${c.namespace}-late`;
     await c.addNodes([late]);
     await c.untilRunning('app:v2', [...c.nodes, late]);
@@ -85,7 +85,7 @@ export const eligibility = section('Which nodes', (rule) => {
     'a pod whose Node object is gone concerns that node only',
     async (c) => {
       const [gone = '', ...others] = c.nodes;
-      await c.settled({ podAnnotations: { 'sim.edgeset.io/start-ms': '800' } });
+      await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '800' } });
       await c.cluster.removeNodes([gone]);
       await c.setImage('app:v2');
       await c.untilRunning('app:v2', others);
@@ -114,7 +114,7 @@ export const eligibility = section('Which nodes', (rule) => {
       await c.api.create(`/apis/apps/v1/namespaces/${c.namespace}/daemonsets`, other);
       await c.untilRunning('other:v1');
       const before = (await c.pods()).filter(({ image }) => image === 'other:v1').map(({ uid }) => uid);
-      await c.settled();
+      await c.rolledOut();
       await c.setImage('app:v2');
       await c.untilRunning('app:v2');
       await c.untilCondition('Complete');
@@ -128,7 +128,7 @@ export const eligibility = section('Which nodes', (rule) => {
     'a node with two pods is left to the native controller, and the others go on',
     async (c) => {
       const [twice = '', ...others] = c.nodes;
-      await c.settled({ annotations: { 'edgeset.io/paused': 'true', 'apps.openyurt.io/max-unavailable': '3' } });
+      await c.rolledOut({ annotations: { 'edgeset.io/paused': 'true', 'apps.openyurt.io/max-unavailable': '3' } });
       await c.setImage('app:v2');
       await c.until('the target is known', async () => (await c.status()).nodes?.outdated === 3);
       const { object } = await c.podOn(twice);
@@ -143,9 +143,9 @@ export const eligibility = section('Which nodes', (rule) => {
           (await c.status()).causes?.some(({ cause }) => cause === 'duplicate-pods'),
         );
         await c.annotate({ 'edgeset.io/paused': null });
-        await c.until('the others are acted on', async () => (await c.acts()).length === 2);
-        await c.noActFor(2);
-        assert.deepEqual((await c.actedNodes()).toSorted(), others);
+        await c.until('the others are acted on', async () => (await c.updates()).length === 2);
+        await c.expectNoUpdatesFor(2);
+        assert.deepEqual((await c.updatedNodes()).toSorted(), others);
       } finally {
         c.cluster.nativeController.resume();
       }

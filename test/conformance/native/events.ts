@@ -5,7 +5,7 @@ export const events = section('Events', (rule) => {
   rule(
     'tell a rollout once: started, offline nodes skipped with their number, each delete, completed',
     async (c) => {
-      await c.settled();
+      await c.rolledOut();
       assert.deepEqual(await c.events(), [], 'nothing was rolled out yet');
       await c.cluster.offline(c.nodes.slice(2));
       await c.setImage('app:v2');
@@ -20,7 +20,7 @@ export const events = section('Events', (rule) => {
         'SuccessfulDelete',
       ]);
       assert.match((await c.events('OfflineNodesSkipped'))[0]?.note ?? '', /\b2\b/);
-      const deleted = (await c.acts()).map(({ name }) => name);
+      const deleted = (await c.updates()).map(({ name }) => name);
       for (const event of await c.events('SuccessfulDelete'))
         assert.ok(
           deleted.some((name) => event.note?.includes(name)),
@@ -29,7 +29,7 @@ export const events = section('Events', (rule) => {
 
       c.manager.kill('SIGKILL');
       await c.startManager();
-      await c.noActFor(3);
+      await c.expectNoUpdatesFor(3);
       assert.equal((await c.events()).length, 5, 'a restart repeats nothing');
     },
     { nodes: 4 },

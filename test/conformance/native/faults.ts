@@ -10,7 +10,7 @@ const cutOff = /watch failed|processing failed|the answer to a delete was lost|a
 const untilDone = async (c: Case): Promise<void> => {
   await c.untilRunning('app:v2', c.nodes, 60_000);
   await c.untilCondition('Complete');
-  assert.deepEqual((await c.actedNodes()).toSorted(), c.nodes, 'one act a node');
+  assert.deepEqual((await c.updatedNodes()).toSorted(), c.nodes, 'one act a node');
 };
 
 /** The API server refuses to delete pods on this node; resolves when it does. */
@@ -41,11 +41,11 @@ export const faults = section('Faults', (rule) => {
     async (c) => {
       const link = await c.cluster.link();
       await c.startManager({ link });
-      await c.settled(slow);
+      await c.rolledOut(slow);
       await c.setImage('app:v2');
-      await c.untilActs(1);
+      await c.untilUpdates(1);
       link.cut();
-      await c.noActFor(30);
+      await c.expectNoUpdatesFor(30);
       link.restore();
       await untilDone(c);
     },
@@ -57,11 +57,11 @@ export const faults = section('Faults', (rule) => {
     async (c) => {
       const link = await c.cluster.link();
       await c.startManager({ link });
-      await c.settled(slow);
+      await c.rolledOut(slow);
       await c.setImage('app:v2');
-      await c.untilActs(1);
+      await c.untilUpdates(1);
       link.stall();
-      await c.noActFor(20);
+      await c.expectNoUpdatesFor(20);
       link.restore();
       await untilDone(c);
     },
@@ -73,16 +73,16 @@ export const faults = section('Faults', (rule) => {
     async (c) => {
       const link = await c.cluster.link();
       await c.startManager({ link });
-      await c.settled(slow);
+      await c.rolledOut(slow);
       await c.setImage('app:v2');
-      await c.untilActs(1);
+      await c.untilUpdates(1);
       link.stall();
       await c.annotate({ 'edgeset.io/paused': 'true' });
-      await c.noActFor(3);
+      await c.expectNoUpdatesFor(3);
       link.restore();
       await c.untilCondition('Paused');
-      const before = (await c.acts()).length;
-      await c.noActFor(3);
+      const before = (await c.updates()).length;
+      await c.expectNoUpdatesFor(3);
       assert.ok(before <= 2, 'nothing but what was on its way already');
       await c.annotate({ 'edgeset.io/paused': null });
       await untilDone(c);
@@ -95,14 +95,14 @@ export const faults = section('Faults', (rule) => {
     async (c) => {
       const link = await c.cluster.link();
       await c.startManager({ link });
-      await c.settled({ ...slow, annotations: { 'apps.openyurt.io/max-unavailable': '3' } });
+      await c.rolledOut({ ...slow, annotations: { 'apps.openyurt.io/max-unavailable': '3' } });
       await c.setImage('app:v2');
       let resets = 0;
       let seen = 0;
       await c.until(
         'all are acted on',
         async () => {
-          const acts = (await c.acts()).length;
+          const acts = (await c.updates()).length;
           if (acts > seen && resets < 6) {
             link.reset();
             resets += 1;
@@ -124,7 +124,7 @@ export const faults = section('Faults', (rule) => {
     async (c) => {
       const link = await c.cluster.link();
       await c.startManager({ link });
-      await c.settled();
+      await c.rolledOut();
       link.slow({ latencyMs: 200 });
       await c.setImage('app:v2');
       await untilDone(c);
@@ -135,9 +135,9 @@ export const faults = section('Faults', (rule) => {
   rule(
     'an API server that restarts midway',
     async (c) => {
-      await c.settled(slow);
+      await c.rolledOut(slow);
       await c.setImage('app:v2');
-      await c.untilActs(1);
+      await c.untilUpdates(1);
       await c.cluster.restartApiServer();
       await untilDone(c);
     },
@@ -149,7 +149,7 @@ export const faults = section('Faults', (rule) => {
     'a delete that is refused is tried again at a pace of its own, told once, and the others go on',
     async (c) => {
       const [refused = '', ...others] = c.nodes;
-      await c.settled({ annotations: { 'apps.openyurt.io/max-unavailable': '2' } });
+      await c.rolledOut({ annotations: { 'apps.openyurt.io/max-unavailable': '2' } });
       const { name } = await c.podOn(refused);
       const allow = await refuseDeletes(c, refused);
       try {
@@ -158,7 +158,7 @@ export const faults = section('Faults', (rule) => {
         const event = await c.untilEvent('FailedDelete');
         assert.equal(event.type, 'Warning');
         assert.ok(event.note?.includes('this pod must stay'), `${event.note}`);
-        await c.noActFor(8);
+        await c.expectNoUpdatesFor(8);
         const tries = (await c.calls()).filter((call) => call.verb === 'delete' && call.name === name);
         assert.ok(tries.length >= 2 && tries.length <= 6, `${tries.length} tries`);
         assert.equal((await c.events('FailedDelete')).length, 1);
@@ -176,7 +176,7 @@ export const faults = section('Faults', (rule) => {
     'a refused delete does not stop the others at a budget of 1 either',
     async (c) => {
       const [refused = '', ...others] = c.nodes;
-      await c.settled();
+      await c.rolledOut();
       const allow = await refuseDeletes(c, refused);
       try {
         await c.setImage('app:v2');
@@ -192,12 +192,12 @@ export const faults = section('Faults', (rule) => {
   rule(
     'a DaemonRollout that somebody deletes midway is made again, and nothing is forgotten',
     async (c) => {
-      await c.settled(slow);
+      await c.rolledOut(slow);
       await c.setImage('app:v2');
-      await c.untilActs(1);
+      await c.untilUpdates(1);
       const path = `/apis/edgeset.io/v1alpha1/namespaces/${c.namespace}/daemonrollouts/app`;
       assert.ok(await c.api.remove(path));
-      await c.untilActs(3);
+      await c.untilUpdates(3);
       await c.api.remove(path);
       await untilDone(c);
       assert.equal((await c.status()).acted, 5);
@@ -208,11 +208,11 @@ export const faults = section('Faults', (rule) => {
   rule(
     'a DaemonRollout that somebody edits midway is read again, and put right',
     async (c) => {
-      await c.settled(slow);
+      await c.rolledOut(slow);
       await c.setImage('app:v2');
       const path = `/apis/edgeset.io/v1alpha1/namespaces/${c.namespace}/daemonrollouts/app`;
       for (const count of [1, 2, 3]) {
-        await c.untilActs(count);
+        await c.untilUpdates(count);
         await c.api.merge(path, { metadata: { labels: { edited: String(count) } } });
         await c.api.merge(`${path}/status`, { status: { summary: 'nonsense', nodes: { updated: 99 } } });
       }
@@ -226,15 +226,15 @@ export const faults = section('Faults', (rule) => {
   rule(
     'a pod that somebody deletes by hand midway takes a slot like any other that is down',
     async (c) => {
-      await c.settled(slow);
+      await c.rolledOut(slow);
       await c.setImage('app:v2');
-      await c.untilActs(1);
-      const [acted] = await c.actedNodes();
+      await c.untilUpdates(1);
+      const [acted] = await c.updatedNodes();
       const victim = (await c.pods()).findLast((pod) => pod.node !== acted && pod.image === 'app:v1');
       await c.api.remove(`/api/v1/namespaces/${c.namespace}/pods/${victim?.name}`);
       await c.untilRunning('app:v2');
       await c.untilCondition('Complete');
-      assert.equal((await c.acts()).length, 4);
+      assert.equal((await c.updates()).length, 4);
     },
     { nodes: 5 },
   );
@@ -242,10 +242,10 @@ export const faults = section('Faults', (rule) => {
   rule(
     'a node that is deleted and made again under its name gets the new version',
     async (c) => {
-      await c.settled(slow);
+      await c.rolledOut(slow);
       await c.setImage('app:v2');
-      await c.untilActs(1);
-      const acted = await c.actedNodes();
+      await c.untilUpdates(1);
+      const acted = await c.updatedNodes();
       const again = c.nodes.findLast((name) => !acted.includes(name)) ?? '';
       await c.cluster.removeNodes([again]);
       await c.until('it is missed', async () => (await c.status()).nodes?.eligible === 3);

@@ -1,4 +1,3 @@
-import { acts } from './acts.ts';
 import { breaker } from './breaker.ts';
 import { budget } from './budget.ts';
 import { controls } from './controls.ts';
@@ -15,6 +14,7 @@ import { announcingFaults } from './ota-breaker.ts';
 import { rollback } from './rollback.ts';
 import { status } from './status.ts';
 import { target } from './target.ts';
+import { acts } from './updates.ts';
 import { walkthrough } from './walkthrough.ts';
 
 /** Every rule of the specification of native DaemonSets, without what agents do. */

@@ -19,7 +19,7 @@ const readySince = async (c: Case, name: string): Promise<number> => {
 export const offline = section('Offline nodes', (rule) => {
   rule('they are skipped and reported apart, and updated when they are back', async (c) => {
     const [away = '', ...others] = c.nodes;
-    await c.settled();
+    await c.rolledOut();
     await c.cluster.offline([away]);
     const { uid } = await c.podOn(away);
     await c.setImage('app:v2');
@@ -41,14 +41,14 @@ export const offline = section('Offline nodes', (rule) => {
     'a node that returned is left in peace for the settle time, ten seconds by default, and acted on soon after',
     async (c) => {
       const [away = '', other = ''] = c.nodes;
-      await c.settled({ annotations: { 'edgeset.io/settle-seconds': null } });
+      await c.rolledOut({ annotations: { 'edgeset.io/settle-seconds': null } });
       await c.cluster.offline([away]);
       await c.setImage('app:v2');
       await c.untilRunning('app:v2', [other]);
       await c.cluster.online([away]);
       await c.until('it is settling', async () => (await c.status()).nodes?.settling === 1);
       await c.untilRunning('app:v2');
-      const act = (await c.acts()).at(-1);
+      const act = (await c.updates()).at(-1);
       const waited = (act?.receivedAt ?? 0) - (await readySince(c, away));
       assert.ok(waited >= 9_900, `acted ${waited} ms after the return`);
       assert.ok(waited <= 20_000, `acted only ${waited} ms after the return`);
@@ -60,14 +60,14 @@ export const offline = section('Offline nodes', (rule) => {
     'the settle time holds for a broken pod too',
     async (c) => {
       const [away = '', other = ''] = c.nodes;
-      await c.settled({ annotations: { 'edgeset.io/settle-seconds': '5' } });
+      await c.rolledOut({ annotations: { 'edgeset.io/settle-seconds': '5' } });
       await c.breakPod(away);
       await c.cluster.offline([away]);
       await c.setImage('app:v2');
       await c.untilRunning('app:v2', [other]);
       await c.cluster.online([away]);
       await c.untilRunning('app:v2');
-      const waited = ((await c.acts()).at(-1)?.receivedAt ?? 0) - (await readySince(c, away));
+      const waited = ((await c.updates()).at(-1)?.receivedAt ?? 0) - (await readySince(c, away));
       assert.ok(waited >= 4_900, `acted ${waited} ms after the return`);
     },
     { nodes: 2 },
@@ -84,7 +84,7 @@ export const offline = section('Offline nodes', (rule) => {
       await c.until('the node has been ready for long', () => Date.now() > since + 17_000);
       const manager = await c.startManager();
       const startedAt = Date.now();
-      const act = await c.until('the act', async () => (await c.acts())[0]);
+      const act = await c.until('the act', async () => (await c.updates())[0]);
       assert.ok(act.receivedAt - startedAt < 14_000, `${act.receivedAt - startedAt} ms after its start`);
       await c.untilRunning('app:v2');
       assert.equal(manager.user, act.user);
@@ -97,10 +97,10 @@ export const offline = section('Offline nodes', (rule) => {
     ['while its new pod starts', { 'sim.edgeset.io/start-ms': '3000' }],
   ] as const) {
     rule(`one that goes offline ${moment} does not stop the others, and is updated in the end`, async (c) => {
-      await c.settled({ podAnnotations });
+      await c.rolledOut({ podAnnotations });
       await c.setImage('app:v2');
-      await c.until('the first act', async () => (await c.acts()).length === 1);
-      const [away = ''] = await c.actedNodes();
+      await c.until('the first act', async () => (await c.updates()).length === 1);
+      const [away = ''] = await c.updatedNodes();
       if (moment === 'while its new pod starts')
         await c.until('the new pod is there', async () => (await c.podOn(away)).image === 'app:v2');
       await c.cluster.offline([away]);
@@ -117,7 +117,7 @@ export const offline = section('Offline nodes', (rule) => {
   rule(
     'one that goes offline before its turn is passed over',
     async (c) => {
-      await c.settled({ podAnnotations: { 'sim.edgeset.io/start-ms': '2000' } });
+      await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '2000' } });
       const next = c.nodes[3] ?? '';
       await c.annotate({ 'edgeset.io/partition': '2' });
       await c.setImage('app:v2');
@@ -125,8 +125,8 @@ export const offline = section('Offline nodes', (rule) => {
       await c.annotate({ 'edgeset.io/partition': null });
       await c.untilRunning('app:v2', c.nodes.slice(1));
       await c.untilCondition('Complete');
-      assert.ok((await c.actedNodes()).includes(next));
-      assert.equal((await c.acts()).length, 3);
+      assert.ok((await c.updatedNodes()).includes(next));
+      assert.equal((await c.updates()).length, 3);
     },
     { nodes: 4 },
   );

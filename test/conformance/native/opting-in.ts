@@ -34,7 +34,7 @@ export const optingIn = section('Opting in', (rule) => {
   );
 
   rule("the proposal's key upgrade-strategy is read too", async (c) => {
-    await c.settled({ annotations: { [strategyKey]: null, [proposedKey]: 'AdvancedRollingUpdate' } });
+    await c.rolledOut({ annotations: { [strategyKey]: null, [proposedKey]: 'AdvancedRollingUpdate' } });
     await c.setImage('app:v2');
     await c.untilRunning('app:v2');
     assert.deepEqual(await c.events('PolicyConflict'), []);
@@ -43,7 +43,7 @@ export const optingIn = section('Opting in', (rule) => {
   rule(
     'when both keys are set and differ, update-strategy wins and one Warning Event says so',
     async (c) => {
-      await c.settled({ annotations: { [proposedKey]: 'ota' } });
+      await c.rolledOut({ annotations: { [proposedKey]: 'ota' } });
       await c.setImage('app:v2');
       await c.untilRunning('app:v2');
       const event = await c.untilEvent('PolicyConflict');
@@ -57,7 +57,7 @@ export const optingIn = section('Opting in', (rule) => {
   rule(
     'when both keys are set and mean the same, nothing is said',
     async (c) => {
-      await c.settled({ annotations: { [proposedKey]: 'AdvancedRollingUpdate' } });
+      await c.rolledOut({ annotations: { [proposedKey]: 'AdvancedRollingUpdate' } });
       await c.setImage('app:v2');
       await c.untilRunning('app:v2');
       await c.untilEvent('RolloutCompleted');
@@ -72,7 +72,7 @@ export const optingIn = section('Opting in', (rule) => {
     await untilInvalid(c, /OnDelete/);
     await c.setImage('app:v2');
     await c.untilRunning('app:v2');
-    assert.deepEqual(await c.acts(), [], 'it was the native controller that rolled it out');
+    assert.deepEqual(await c.updates(), [], 'it was the native controller that rolled it out');
     await c.untilCondition('Stalled');
     assert.equal((await c.events('InvalidPolicy')).length, 1);
 
@@ -89,11 +89,11 @@ export const optingIn = section('Opting in', (rule) => {
       await c.untilRunning('app:v1');
       await untilInvalid(c, /auto or ota/);
       await c.setImage('app:v2');
-      await c.noActFor(2);
+      await c.expectNoUpdatesFor(2);
       await c.annotate({ [strategyKey]: 'whenever' });
       await c.until('the second value is told', async () => (await c.events('InvalidPolicy')).length === 2);
       await c.annotate({ unrelated: 'change' });
-      await c.noActFor(2);
+      await c.expectNoUpdatesFor(2);
       assert.equal((await c.events('InvalidPolicy')).length, 2);
 
       await c.annotate({ [strategyKey]: 'auto' });
@@ -105,12 +105,12 @@ export const optingIn = section('Opting in', (rule) => {
   rule(
     'removing the annotation stops the rollout at once, midway',
     async (c) => {
-      await c.settled({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
+      await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
       await c.setImage('app:v2');
-      await c.until('the first act', async () => (await c.acts()).length === 1);
+      await c.until('the first act', async () => (await c.updates()).length === 1);
       await c.annotate({ [strategyKey]: null });
       await c.until('the act that had begun ends well', async () => (await c.running('app:v2')).length === 1);
-      await c.noActFor(3);
+      await c.expectNoUpdatesFor(3);
       assert.equal((await c.running('app:v1')).length, 3);
       assert.notEqual((await c.condition('Complete'))?.status, 'True');
       assert.notEqual((await c.condition('Reconciling'))?.status, 'True', 'nobody is at work');
@@ -135,7 +135,7 @@ export const optingIn = section('Opting in', (rule) => {
       await c.create({ annotations: { [strategyKey]: null } });
       await c.untilRunning('app:v1');
       await c.setImage('app:v2');
-      await c.noActFor(2);
+      await c.expectNoUpdatesFor(2);
       // Watches are in the log once they have ended.
       await c.manager.stop();
       await c.until('its watches are in the log', async () =>

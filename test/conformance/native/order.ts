@@ -32,7 +32,7 @@ export const order = section('Order', (rule) => {
       assert.equal(expected.at(-1), oldest);
       await c.setImage('app:v2');
       await c.untilRunning('app:v2', all);
-      assert.deepEqual(await c.actedNodes(), expected);
+      assert.deepEqual(await c.updatedNodes(), expected);
     },
     { nodes: 3 },
   );
@@ -54,8 +54,8 @@ export const order = section('Order', (rule) => {
       await c.untilRunning('app:v1', all);
       await c.untilCondition('Complete');
       await c.setImage('app:v2');
-      await c.until('a wave', async () => (await c.acts()).length >= 3);
-      const wave = (await c.actedNodes()).slice(0, 3).map((node) => zones.get(node) ?? '');
+      await c.until('a wave', async () => (await c.updates()).length >= 3);
+      const wave = (await c.updatedNodes()).slice(0, 3).map((node) => zones.get(node) ?? '');
       assert.deepEqual(wave.toSorted(), ['a', 'b', 'c']);
       await c.untilRunning('app:v2', all);
     },

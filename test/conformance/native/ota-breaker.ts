@@ -25,7 +25,7 @@ export const announcingFaults = section('OTA', (rule) => {
   rule(
     'a version that fails where owners took it is halted for the others, until the user resumes or sets another',
     async (c) => {
-      await c.settled({ annotations: { ...ota, 'edgeset.io/failure-threshold': '2' } });
+      await c.rolledOut({ annotations: { ...ota, 'edgeset.io/failure-threshold': '2' } });
       await c.setImage('app:v2--crash-loop');
       await untilSaid(c, [NEW, NEW, NEW, NEW]);
       await byOwner(c, c.nodes[0]);
@@ -48,13 +48,13 @@ export const announcingFaults = section('OTA', (rule) => {
       await byOwner(c, ...c.nodes);
       await c.untilRunning('app:v3');
       await c.untilCondition('Complete');
-      assert.deepEqual(await c.acts(), []);
+      assert.deepEqual(await c.updates(), []);
     },
     { nodes: 4 },
   );
 
   rule('nodes that are lost soon after their owner updated them are suspects, and then failures', async (c) => {
-    await c.settled({
+    await c.rolledOut({
       annotations: { ...ota, 'edgeset.io/failure-threshold': '1', 'edgeset.io/suspect-window-seconds': '20' },
     });
     await c.setImage('app:v2');
@@ -75,7 +75,7 @@ export const announcingFaults = section('OTA', (rule) => {
   rule(
     'a leader that sleeps past its lease and wakes beside its successor leaves the pods saying what is true',
     async (c) => {
-      await c.settled({ annotations: ota });
+      await c.rolledOut({ annotations: ota });
       const first = await holder(c);
       await c.startManager({ args: electing });
       await c.setImage('app:v2');
@@ -86,7 +86,7 @@ export const announcingFaults = section('OTA', (rule) => {
       const all = c.nodes.map(() => NEW);
       await untilSaid(c, all);
       c.manager.resume();
-      await c.noActFor(5);
+      await c.expectNoUpdatesFor(5);
       await untilSaid(c, all);
       await c.setImage('app:v1');
       await untilSaid(

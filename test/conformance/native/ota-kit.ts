@@ -1,5 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import type { AuditRecord } from '../audit-record.ts';
+import type { AuditRecord } from '../audit/audit-record.ts';
 import { type Case, type PodView, strategyKey } from '../kit/index.ts';
 
 export const ota = { [strategyKey]: 'ota' };
@@ -53,9 +53,9 @@ export const announcements = async (c: Case): Promise<AuditRecord[]> =>
 
 /** All that managers of the case wrote within so many seconds from when all that was under way had ended. */
 export const writesAtRest = async (c: Case, seconds: number): Promise<string[]> => {
-  await c.noActFor(3);
+  await c.expectNoUpdatesFor(3);
   const since = (await c.cluster.audit.read()).at(-1)?.answeredAt ?? 0;
-  await c.noActFor(seconds);
+  await c.expectNoUpdatesFor(seconds);
   const written = (await c.calls()).filter(
     ({ verb, receivedAt }) => receivedAt > since && !['get', 'list', 'watch'].includes(verb),
   );

@@ -8,7 +8,7 @@ const NEW = 'True NewRevision';
 
 export const announcing = section('OTA', (rule) => {
   rule('every pod is told once a revision: outdated ones, current ones, reverted ones, new ones', async (c) => {
-    await c.settled({ annotations: ota });
+    await c.rolledOut({ annotations: ota });
     await untilSaid(c, [UP_TO_DATE, UP_TO_DATE, UP_TO_DATE]);
     await c.setImage('app:v2');
     await untilSaid(c, [NEW, NEW, NEW]);
@@ -34,13 +34,13 @@ export const announcing = section('OTA', (rule) => {
     await untilSaid(c, [UP_TO_DATE, UP_TO_DATE, UP_TO_DATE, UP_TO_DATE]);
     // Three pods and four; two and one more that came at v2; then four, and two that came at v1.
     assert.equal((await announcements(c)).length, 3 + 3 + 2 + 4 + 2);
-    assert.deepEqual(await c.acts(), []);
+    assert.deepEqual(await c.updates(), []);
   });
 
   rule(
     'the other conditions stay as they are, and times move with the status',
     async (c) => {
-      await c.settled({ annotations: ota });
+      await c.rolledOut({ annotations: ota });
       const path = async (): Promise<string> =>
         `/api/v1/namespaces/${c.namespace}/pods/${(await c.podOn(c.nodes[0])).name}`;
       const conditions = async () => (await c.api.get<Pod>(await path())).status?.conditions ?? [];
@@ -64,7 +64,7 @@ export const announcing = section('OTA', (rule) => {
   );
 
   rule('offline nodes are told too; it is complete when all others have followed', async (c) => {
-    await c.settled({ annotations: ota });
+    await c.rolledOut({ annotations: ota });
     await c.cluster.offline(c.nodes.slice(2));
     await c.setImage('app:v2');
     await untilSaid(c, [NEW, NEW, NEW]);
@@ -79,7 +79,7 @@ export const announcing = section('OTA', (rule) => {
   });
 
   rule('removing the annotation removes the condition, and nothing but the condition', async (c) => {
-    await c.settled({ annotations: ota });
+    await c.rolledOut({ annotations: ota });
     await c.setImage('app:v2');
     await untilSaid(c, [NEW, NEW, NEW]);
     await c.annotate({ [strategyKey]: null });
@@ -92,7 +92,7 @@ export const announcing = section('OTA', (rule) => {
   });
 
   rule('so does removing it while no manager runs', async (c) => {
-    await c.settled({ annotations: ota });
+    await c.rolledOut({ annotations: ota });
     await c.setImage('app:v2');
     await untilSaid(c, [NEW, NEW, NEW]);
     await c.manager.stop();
@@ -105,13 +105,13 @@ export const announcing = section('OTA', (rule) => {
     'ota to auto removes it and rolls out; auto to ota midway takes back what was reserved',
     async (c) => {
       const slow = { podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } };
-      await c.settled({ ...slow, annotations: { 'apps.openyurt.io/max-unavailable': '1' } });
+      await c.rolledOut({ ...slow, annotations: { 'apps.openyurt.io/max-unavailable': '1' } });
       await c.setImage('app:v2');
-      await c.untilActs(1);
+      await c.untilUpdates(1);
       await c.annotate(ota);
       await c.until('the others are asked', async () => ((await c.status()).owners?.asked ?? 0) >= 2);
-      await c.noActFor(3);
-      assert.ok((await c.acts()).length <= 2, 'no more than what was under way');
+      await c.expectNoUpdatesFor(3);
+      assert.ok((await c.updates()).length <= 2, 'no more than what was under way');
       await c.until('what was deleted is back', async () => (await c.status()).nodes?.updating === 0);
       const updated = await c.running('app:v2');
       const expected = c.nodes.map((node) => (updated.includes(node) ? UP_TO_DATE : NEW));
@@ -126,14 +126,14 @@ export const announcing = section('OTA', (rule) => {
   rule(
     'a policy that is not valid leaves what was said, and says that nothing follows',
     async (c) => {
-      await c.settled({ annotations: ota });
+      await c.rolledOut({ annotations: ota });
       await untilSaid(c, [UP_TO_DATE, UP_TO_DATE]);
       await c.annotate({ 'edgeset.io/ota-deadline': 'tomorrow' });
       const stalled = await c.untilCondition('Stalled');
       assert.match(stalled.message, /edgeset\.io\/ota-deadline "tomorrow" is not a time: set a time with its zone/);
       const hash = (await c.status()).target?.hash;
       await c.setImage('app:v2');
-      await c.noActFor(2);
+      await c.expectNoUpdatesFor(2);
       assert.deepEqual(
         (await c.pods()).map(
           ({ object }) => object.status?.conditions?.find(({ type }) => type === 'PodNeedUpgrade')?.message,
@@ -154,7 +154,7 @@ export const announcing = section('OTA', (rule) => {
     'one pod that refuses does not stop the rest, and is told of once',
     async (c) => {
       const [away = ''] = c.nodes;
-      await c.settled({ annotations: ota });
+      await c.rolledOut({ annotations: ota });
       await untilSaid(c, [UP_TO_DATE, UP_TO_DATE, UP_TO_DATE, UP_TO_DATE]);
       const said = "object.status.conditions.exists(c, c.type == 'PodNeedUpgrade' && c.status == 'True')";
       const lift = await refusePods(c, {
@@ -194,7 +194,7 @@ export const announcing = section('OTA', (rule) => {
   );
 
   rule('what the policy leaves on the old revision is not offered, and pods say why', async (c) => {
-    await c.settled({ annotations: { ...ota, 'edgeset.io/partition': '2' } });
+    await c.rolledOut({ annotations: { ...ota, 'edgeset.io/partition': '2' } });
     await c.setImage('app:v2');
     await untilSaid(c, ['False Partition', 'False Partition', NEW]);
     await byOwner(c, c.nodes[2]);
@@ -210,7 +210,7 @@ export const announcing = section('OTA', (rule) => {
   });
 
   rule('nothing is written at rest, nor by a manager that is started again', async (c) => {
-    await c.settled({ annotations: ota });
+    await c.rolledOut({ annotations: ota });
     await c.setImage('app:v2');
     await untilSaid(c, [NEW, NEW, NEW]);
     assert.deepEqual(await writesAtRest(c, 8), []);
@@ -218,7 +218,7 @@ export const announcing = section('OTA', (rule) => {
     const since = (await c.calls()).length;
     const second = await c.startManager();
     await c.until('it is ready', async () => (await fetch(`${second.probes}/readyz`)).ok);
-    await c.noActFor(5);
+    await c.expectNoUpdatesFor(5);
     const written = (await c.calls()).slice(since).filter(({ verb }) => !['get', 'list', 'watch'].includes(verb));
     assert.deepEqual(
       written.map(({ verb, resource }) => `${verb} ${resource}`),
@@ -229,7 +229,7 @@ export const announcing = section('OTA', (rule) => {
   rule(
     'pods without an owner, or with another one, are let be',
     async (c) => {
-      await c.settled({ annotations: ota });
+      await c.rolledOut({ annotations: ota });
       const stray = {
         metadata: { name: 'stray', labels: { app: 'app' } },
         spec: { nodeName: c.nodes[0], containers: [{ name: 'app', image: 'app:v1' }] },

@@ -8,7 +8,7 @@ const imageOf = async (c: Case): Promise<string | undefined> =>
 
 /** `app:v2--crash-loop` fails and is taken back. */
 const rolledBack = async (c: Case): Promise<string> => {
-  await c.settled({ annotations: onFailure });
+  await c.rolledOut({ annotations: onFailure });
   await c.setImage('app:v2--crash-loop');
   await c.until('the template is put back', async () => (await imageOf(c)) === 'app:v1');
   const { metadata } = await c.daemonSet();
@@ -28,7 +28,7 @@ export const rollback = section('Rollback', (rule) => {
     const event = await c.untilEvent('RolledBack');
     assert.equal(event.type, 'Warning');
     assert.equal((await c.events('RolledBack')).length, 1);
-    assert.equal(new Set(await c.actedNodes()).size, 1, 'only the broken node was touched');
+    assert.equal(new Set(await c.updatedNodes()).size, 1, 'only the broken node was touched');
     const patches = (await c.calls()).filter(({ verb, resource }) => verb === 'patch' && resource === 'daemonsets');
     assert.equal(patches.length, 1, 'one patch');
   });
@@ -37,12 +37,12 @@ export const rollback = section('Rollback', (rule) => {
     await rolledBack(c);
     await c.untilRunning('app:v1');
     await c.untilCondition('Complete');
-    const before = (await c.acts()).length;
+    const before = (await c.updates()).length;
     await c.setImage('app:v2--crash-loop');
     const halted = await c.untilCondition('Halted');
     assert.equal(halted.reason, 'RolledBack');
-    await c.noActFor(3);
-    assert.equal((await c.acts()).length, before);
+    await c.expectNoUpdatesFor(3);
+    assert.equal((await c.updates()).length, before);
     assert.equal(await imageOf(c), 'app:v2--crash-loop', 'and is not fought over');
     await c.setImage('app:v3');
     await c.untilRunning('app:v3');
@@ -55,16 +55,16 @@ export const rollback = section('Rollback', (rule) => {
     await c.until('the target is known', async () => (await c.status()).target);
     await c.setImage('app:v2--crash-loop');
     await c.untilCondition('Halted');
-    await c.noActFor(2);
+    await c.expectNoUpdatesFor(2);
     assert.equal(await imageOf(c), 'app:v2--crash-loop');
     assert.deepEqual(await c.events('RolledBack'), []);
   });
 
   rule('halt is the default', async (c) => {
-    await c.settled();
+    await c.rolledOut();
     await c.setImage('app:v2--crash-loop');
     await c.untilCondition('Halted');
-    await c.noActFor(2);
+    await c.expectNoUpdatesFor(2);
     assert.equal(await imageOf(c), 'app:v2--crash-loop');
   });
 });

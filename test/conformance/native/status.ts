@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { DaemonRollout } from '../../../src/rollout/index.ts';
-import type { AuditRecord } from '../audit-record.ts';
+import type { AuditRecord } from '../audit/audit-record.ts';
 import { type Case, section } from '../kit/index.ts';
 
 const slow = { 'sim.edgeset.io/start-ms': '1500' };
@@ -13,7 +13,7 @@ const statusWrites = async (c: Case): Promise<{ record: AuditRecord; rollout: Da
 
 export const status = section('Status', (rule) => {
   rule('a rollout object named like the DaemonSet is owned by it, and goes with it', async (c) => {
-    await c.settled();
+    await c.rolledOut();
     const { metadata } = await c.daemonSet();
     const owners = (await c.rollout())?.metadata.ownerReferences ?? [];
     assert.deepEqual(
@@ -26,7 +26,7 @@ export const status = section('Status', (rule) => {
 
   rule('deleted with its pods orphaned and made again, a DaemonSet goes on with them', async (c) => {
     const shape = { annotations: { 'apps.openyurt.io/max-unavailable': '100%' } };
-    await c.settled(shape);
+    await c.rolledOut(shape);
     const before = (await c.pods()).map(({ uid }) => uid).toSorted();
     await c.kubectl(['delete', 'daemonset', 'app', '--cascade=orphan']);
     const { metadata } = await c.create(shape);
@@ -43,7 +43,7 @@ export const status = section('Status', (rule) => {
   rule(
     'every eligible node is counted in one phase, and causes add up to phases',
     async (c) => {
-      await c.settled({ podAnnotations: slow });
+      await c.rolledOut({ podAnnotations: slow });
       await c.cluster.offline(c.nodes.slice(3));
       await c.setImage('app:v2');
       await c.untilRunning('app:v2', c.nodes.slice(0, 3));
@@ -62,7 +62,7 @@ export const status = section('Status', (rule) => {
   );
 
   rule('conditions follow kstatus, with the generation that they speak of', async (c) => {
-    await c.settled({ podAnnotations: slow });
+    await c.rolledOut({ podAnnotations: slow });
     const read = async () => {
       const { conditions = [] } = await c.status();
       return Object.fromEntries(conditions.map(({ type, status: value }) => [type, value]));
@@ -90,7 +90,7 @@ export const status = section('Status', (rule) => {
   });
 
   rule('the policy hash changes with the policy, and with nothing else', async (c) => {
-    await c.settled();
+    await c.rolledOut();
     const before = (await c.status()).policyHash;
     await c.annotate({ unrelated: 'yes' });
     await c.annotate({ 'edgeset.io/suspect-window-seconds': '77' });
@@ -100,7 +100,7 @@ export const status = section('Status', (rule) => {
   });
 
   rule('never complete while an online node is not at the target', async (c) => {
-    await c.settled({ podAnnotations: slow });
+    await c.rolledOut({ podAnnotations: slow });
     await c.setImage('app:v2');
     await c.untilRunning('app:v2');
     await c.untilCondition('Complete');
@@ -126,7 +126,7 @@ export const status = section('Status', (rule) => {
   });
 
   rule('kubectl get dro shows where a rollout stands', async (c) => {
-    await c.settled();
+    await c.rolledOut();
     await c.cluster.offline(c.nodes.slice(2));
     await c.setImage('app:v2');
     await c.untilRunning('app:v2', c.nodes.slice(0, 2));
@@ -140,7 +140,7 @@ export const status = section('Status', (rule) => {
   });
 
   rule('kubectl wait --for=condition=Complete works', async (c) => {
-    await c.settled();
+    await c.rolledOut();
     await c.setImage('app:v2');
     await c.untilCondition('Complete', 'False');
     await c.kubectl(['wait', '--for=condition=Complete', 'dro/app', '--timeout=30s']);
@@ -148,7 +148,7 @@ export const status = section('Status', (rule) => {
   });
 
   rule('start and finish are told, and an estimate meanwhile', async (c) => {
-    await c.settled({ podAnnotations: slow });
+    await c.rolledOut({ podAnnotations: slow });
     await c.setImage('app:v2');
     await c.until('an estimate', async () => (await c.status()).estimatedFinishAt);
     const { startedAt, finishedAt } = await c.status();
@@ -162,7 +162,7 @@ export const status = section('Status', (rule) => {
   rule(
     'written at most once a second, reservations apart',
     async (c) => {
-      await c.settled({ annotations: { 'apps.openyurt.io/max-unavailable': '2' } });
+      await c.rolledOut({ annotations: { 'apps.openyurt.io/max-unavailable': '2' } });
       await c.setImage('app:v2');
       await c.untilRunning('app:v2');
       await c.untilCondition('Complete');

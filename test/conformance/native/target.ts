@@ -5,11 +5,11 @@ export const target = section('Which revision', (rule) => {
   rule(
     'no act before the native controller has observed the new generation',
     async (c) => {
-      await c.settled();
+      await c.rolledOut();
       c.cluster.nativeController.pause();
       try {
         await c.setImage('app:v2');
-        await c.noActFor(3);
+        await c.expectNoUpdatesFor(3);
         const ready = await c.untilCondition('Ready', 'False');
         assert.equal(ready.reason, 'TemplateNotObserved');
         assert.equal((await c.condition('Complete'))?.status, 'False');
@@ -22,17 +22,17 @@ export const target = section('Which revision', (rule) => {
   );
 
   rule('a change that is not one of the template makes no rollout', async (c) => {
-    await c.settled();
+    await c.rolledOut();
     const before = await c.status();
     await c.change({ spec: { minReadySeconds: 1 }, metadata: { labels: { unrelated: 'yes' } } });
     await c.until('the change is seen', async () => (await c.status()).observedGeneration === 2);
-    await c.noActFor(2);
+    await c.expectNoUpdatesFor(2);
     const { rollout, target: revision } = await c.status();
     assert.deepEqual({ rollout, target: revision }, { rollout: before.rollout, target: before.target });
   });
 
   rule('A to B to A is two rollouts, with one act a node in each', async (c) => {
-    await c.settled();
+    await c.rolledOut();
     const [first] = await c.pods();
     await c.setImage('app:v2');
     await c.untilRunning('app:v2');
@@ -40,7 +40,7 @@ export const target = section('Which revision', (rule) => {
     await c.setImage('app:v1');
     await c.untilRunning('app:v1');
     await c.untilCondition('Complete');
-    assert.equal((await c.acts()).length, 6);
+    assert.equal((await c.updates()).length, 6);
     const { target: revision, rollout } = await c.status();
     assert.equal(revision?.hash, first?.hash, 'the same revision, raised');
     assert.equal(revision?.number, 3);
@@ -50,14 +50,14 @@ export const target = section('Which revision', (rule) => {
   rule(
     'a template that is put back midway leaves alone what was not touched',
     async (c) => {
-      await c.settled({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
+      await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
       const before = new Map((await c.pods()).map((pod) => [pod.node, pod.uid]));
       await c.setImage('app:v2');
-      await c.until('the first act', async () => (await c.acts()).length > 0);
+      await c.until('the first act', async () => (await c.updates()).length > 0);
       await c.setImage('app:v1');
       await c.untilRunning('app:v1');
       await c.untilCondition('Complete');
-      const touched = new Set(await c.actedNodes());
+      const touched = new Set(await c.updatedNodes());
       assert.ok(touched.size < 4, `${touched.size} of 4 nodes were touched`);
       for (const pod of await c.pods())
         if (!touched.has(pod.node)) assert.equal(pod.uid, before.get(pod.node), `${pod.node} kept its pod`);
@@ -66,9 +66,9 @@ export const target = section('Which revision', (rule) => {
   );
 
   rule('a template that changes midway is the one that all nodes end with', async (c) => {
-    await c.settled({ podAnnotations: { 'sim.edgeset.io/start-ms': '800' } });
+    await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '800' } });
     await c.setImage('app:v2');
-    await c.until('the first act', async () => (await c.acts()).length > 0);
+    await c.until('the first act', async () => (await c.updates()).length > 0);
     await c.setImage('app:v3');
     await c.untilRunning('app:v3');
     await c.untilCondition('Complete');

@@ -28,7 +28,7 @@ export const walkthrough = section('The walkthrough of OpenYurt', (rule) => {
 
       await c.kubectl(['apply', '-f', '-'], nginxManifest('auto', 'nginx:1.19.5'));
       await c.until('the reachable node is updated', async () => (await images())[worker] === 'nginx:1.19.5');
-      await c.noActFor(3);
+      await c.expectNoUpdatesFor(3);
       assert.deepEqual(await images(), {
         [worker]: 'nginx:1.19.5',
         [worker2]: 'nginx:1.19.4',

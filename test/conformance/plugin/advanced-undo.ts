@@ -15,7 +15,7 @@ export const advancedUndoing = section(
   'History and undo of Advanced DaemonSets',
   (rule) => {
     rule('history lists images and causes, and undo goes to any revision that is kept', async (c) => {
-      await c.settled({
+      await c.rolledOut({
         annotations: { 'kubernetes.io/change-cause': 'first' },
         rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible' },
       });
@@ -64,7 +64,7 @@ export const advancedUndoing = section(
     });
 
     rule('undo of a halted version repairs what it broke, and lets nobody set it again unnoticed', async (c) => {
-      await c.settled();
+      await c.rolledOut();
       await c.setImage('app:v2--crash-loop');
       await c.untilCondition('Halted');
       const [, notes] = succeeds(await edgeset(c, 'undo', 'app'));
@@ -82,7 +82,7 @@ export const advancedUndoing = section(
     rule(
       'undo while paused or under a partition changes the template alone, and says what the nodes wait for',
       async (c) => {
-        await c.settled({ rollingUpdate: { partition: 1 } });
+        await c.rolledOut({ rollingUpdate: { partition: 1 } });
         await c.setImage('app:v2');
         await c.untilRunning('app:v2', c.nodes.slice(1));
         succeeds(await edgeset(c, 'pause', 'app'));
@@ -102,7 +102,7 @@ export const advancedUndoing = section(
     rule(
       'undo chooses nothing while it is not certain what the present template is',
       async (c) => {
-        await c.settled();
+        await c.rolledOut();
         await c.setImage('app:v2');
         await untilPresent(c, 2);
         succeeds(await edgeset(c, 'wait', 'app', '--timeout', '60s'));

@@ -58,7 +58,7 @@ export const advancedOnes = section(
     );
 
     rule('status lists both kinds, told apart', async (c) => {
-      await c.settled();
+      await c.rolledOut();
       await c.create({ name: 'other' }, 'native');
       const listed = await untilSaid(c, /^other +Complete/m, 'status');
       assert.match(listed, /^NAME +STATUS +TARGET .*\nads\/app +Complete +\w+ +3\/3 .*\nother +Complete /);
@@ -69,7 +69,7 @@ export const advancedOnes = section(
 
     rule('a change in place is planned as one, waited for, and told of', async (c) => {
       const [first = ''] = c.nodes;
-      await c.settled({ rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible' }, podAnnotations: slow });
+      await c.rolledOut({ rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible' }, podAnnotations: slow });
       const before = await uids(c);
       succeeds(await edgeset(c, 'pause', 'app'));
       await c.setImage('app:v2');
@@ -95,8 +95,8 @@ export const advancedOnes = section(
       );
       assert.equal(await paused(c), true, 'nothing was written');
       succeeds(await edgeset(c, 'resume', 'app'));
-      await c.untilActs(1);
-      const [node = first] = await c.actedNodes();
+      await c.untilUpdates(1);
+      const [node = first] = await c.updatedNodes();
       await untilExplained(c, node, 'updating (changing)', /is starting the target revision in the pod that it has/);
       assert.match(succeeds(await edgeset(c, 'wait', 'app', '--timeout', '60s'))[0], /^3 of 3 online nodes run app-/);
       assert.deepEqual(await uids(c), before);
@@ -115,7 +115,7 @@ export const advancedOnes = section(
     rule(
       'a surge is planned as one, and told of while both pods are there',
       async (c) => {
-        await c.settled({ rollingUpdate: { maxSurge: 1 }, podAnnotations: slow });
+        await c.rolledOut({ rollingUpdate: { maxSurge: 1 }, podAnnotations: slow });
         await c.setImage('app:v2');
         await untilRecorded(c);
         const [node = ''] = await c.until('a new pod is beside the old one', async () => {
@@ -145,7 +145,7 @@ export const advancedOnes = section(
       async (c) => {
         const [node = ''] = c.nodes;
         const preDelete = { labelsHandler: { hold: 'yes' }, markPodNotReady: true };
-        await c.settled({ podLabels: { hold: 'yes' }, spec: { lifecycle: { preDelete } } });
+        await c.rolledOut({ podLabels: { hold: 'yes' }, spec: { lifecycle: { preDelete } } });
         await c.setImage('app:v2');
         const said = await untilExplained(
           c,
@@ -165,7 +165,7 @@ export const advancedOnes = section(
       'plan and wait tell what a partition and a selector keep back',
       async (c) => {
         const [, , , last = ''] = c.nodes;
-        await c.settled({ rollingUpdate: { partition: 3 } });
+        await c.rolledOut({ rollingUpdate: { partition: 3 } });
         await c.setImage('app:v2');
         const [said] = succeeds(await edgeset(c, 'wait', 'app', '--timeout', '60s'));
         assert.match(said, /^1 of 4 online nodes run .* left on the old revision/);
@@ -199,7 +199,7 @@ export const advancedOnes = section(
     );
 
     rule('pause and resume write one field of the spec, and a dry run none', async (c) => {
-      await c.settled({ version: 'v1alpha1' });
+      await c.rolledOut({ version: 'v1alpha1' });
       assert.match(succeeds(await edgeset(c, 'resume', 'app'))[0], /is neither paused nor halted\n$/);
       const dry = await edgeset(c, 'pause', 'ads/app', '--dry-run=server');
       assert.equal(dry.stdout, 'daemonset.apps.kruise.io/app paused (server dry run)\n');
@@ -216,7 +216,7 @@ export const advancedOnes = section(
       assert.equal((await edgeset(c, 'pause', 'app')).stdout, 'daemonset.apps.kruise.io/app is paused already\n');
       await c.setImage('app:v2');
       await c.untilCondition('Paused');
-      await c.noActFor(2);
+      await c.expectNoUpdatesFor(2);
       assert.equal((await edgeset(c, 'resume', 'app')).stdout, 'daemonset.apps.kruise.io/app unpaused\n');
       assert.equal(await paused(c), false);
       succeeds(await edgeset(c, 'wait', 'app', '--timeout', '60s'));
@@ -224,7 +224,7 @@ export const advancedOnes = section(
     });
 
     rule('wait after an edit waits for that edit, and ends with 3 at a halt, which resume forgives', async (c) => {
-      await c.settled({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
+      await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
       await c.setImage('app:v2');
       const late = await edgeset(c, 'wait', 'app', '--timeout', '1s');
       assert.deepEqual([late.code, late.stdout], [1, '']);

@@ -35,9 +35,9 @@ export const control = section('plan, wait, pause and resume', (rule) => {
       assert.equal(await c.rollout(), undefined);
 
       await c.startManager();
-      await c.untilActs(2);
+      await c.untilUpdates(2);
       const expected = actions.map(({ node }) => node).toSorted();
-      assert.deepEqual((await c.actedNodes()).slice(0, 2).toSorted(), expected);
+      assert.deepEqual((await c.updatedNodes()).slice(0, 2).toSorted(), expected);
       assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '40s')).code, 0);
       assert.match((await edgeset(c, 'plan', 'app')).stdout, /Nothing is left to do\./);
     },
@@ -45,7 +45,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
   );
 
   rule('wait right after an edit waits for that edit, and no longer than it is told to', async (c) => {
-    await c.settled({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
+    await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
     await c.setImage('app:v2');
     const late = await edgeset(c, 'wait', 'app', '--timeout', '1s');
     assert.deepEqual([late.code, late.stdout], [1, '']);
@@ -57,7 +57,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
   });
 
   rule('wait ends where a partition leaves the others, and says so', async (c) => {
-    await c.settled({ annotations: { 'edgeset.io/partition': '2' } });
+    await c.rolledOut({ annotations: { 'edgeset.io/partition': '2' } });
     await c.setImage('app:v2');
     const { code, stdout } = await edgeset(c, 'wait', 'app', '--timeout', '40s');
     assert.equal(code, 0);
@@ -66,7 +66,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
   });
 
   rule('wait ends with 3 at a halt; resume forgives it, and wait then sees the end', async (c) => {
-    await c.settled();
+    await c.rolledOut();
     await c.cluster.behave(c.nodes, { behaviour: 'crash-loop' });
     await c.setImage('app:v2');
     const halted = await edgeset(c, 'wait', 'app', '--timeout', '40s');
@@ -81,7 +81,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
   });
 
   rule('resume goes on with a revision that was rolled back before', async (c) => {
-    await c.settled({ annotations: { 'edgeset.io/on-failure': 'rollback' } });
+    await c.rolledOut({ annotations: { 'edgeset.io/on-failure': 'rollback' } });
     await c.setImage('app:v2--crash-loop');
     await c.until('it is rolled back', async () => {
       const { metadata } = await c.daemonSet();
@@ -104,7 +104,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
   rule('pause stops, resume goes on, and a dry run changes neither', async (c) => {
     const paused = async (): Promise<string | undefined> =>
       (await c.daemonSet()).metadata?.annotations?.['edgeset.io/paused'];
-    await c.settled();
+    await c.rolledOut();
     assert.match((await edgeset(c, 'resume', 'app')).stdout, /is neither paused nor halted/);
     const dry = await edgeset(c, 'pause', 'app', '--dry-run=server');
     assert.equal(dry.stdout, 'daemonset.apps/app paused (server dry run)\n');
@@ -113,7 +113,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
     assert.equal(await paused(), 'true');
     await c.setImage('app:v2');
     await c.untilCondition('Paused');
-    await c.noActFor(2);
+    await c.expectNoUpdatesFor(2);
     assert.equal(
       (await edgeset(c, 'resume', 'app', '--dry-run=server')).stdout,
       'daemonset.apps/app unpaused (server dry run)\n',
@@ -127,7 +127,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
   rule(
     'wait ends with 1 when the DaemonSet is deleted meanwhile',
     async (c) => {
-      await c.settled({ annotations: { 'edgeset.io/paused': 'true' } });
+      await c.rolledOut({ annotations: { 'edgeset.io/paused': 'true' } });
       await c.setImage('app:v2');
       const waiting = edgeset(c, 'wait', 'app', '--timeout', '40s');
       await c.untilCondition('Paused');

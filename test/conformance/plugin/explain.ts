@@ -10,7 +10,7 @@ export const explaining = section('explain', (rule) => {
     'tells of nodes that are updated, outdated, broken, updating and held',
     async (c) => {
       const [first = '', second = '', third = ''] = c.nodes;
-      await c.settled({ podAnnotations: slow });
+      await c.rolledOut({ podAnnotations: slow });
       await untilExplained(c, first, 'updated (current)', /runs the target revision\./);
 
       await c.annotate({ 'edgeset.io/paused': 'true' });
@@ -37,11 +37,11 @@ export const explaining = section('explain', (rule) => {
     'tells of nodes that are offline, before and soon after their update, and of those that settle',
     async (c) => {
       const [away = '', other = ''] = c.nodes;
-      await c.settled({ annotations: { 'edgeset.io/settle-seconds': '20' }, podAnnotations: slow });
+      await c.rolledOut({ annotations: { 'edgeset.io/settle-seconds': '20' }, podAnnotations: slow });
       await c.cluster.offline([away]);
       await c.setImage('app:v2');
       await untilExplained(c, away, 'offline (offline-outdated)', /has been offline for \d+ s; it is skipped/);
-      await c.until('the other one is acted on', async () => (await c.actedNodes()).includes(other));
+      await c.until('the other one is acted on', async () => (await c.updatedNodes()).includes(other));
       await c.cluster.offline([other]);
       await untilExplained(c, other, 'offline (suspect)', /went offline \d+ s ago, soon after its update/);
       await c.cluster.online([away]);
@@ -66,10 +66,10 @@ export const explaining = section('explain', (rule) => {
     rule(
       `tells of nodes that failed: ${behaviour}`,
       async (c) => {
-        await c.settled({ annotations: { 'edgeset.io/progress-deadline-seconds': '4' } });
+        await c.rolledOut({ annotations: { 'edgeset.io/progress-deadline-seconds': '4' } });
         await c.setImage(`app:v2--${behaviour}`);
         await c.untilCondition('Halted');
-        const [node = ''] = await c.actedNodes();
+        const [node = ''] = await c.updatedNodes();
         await untilExplained(c, node, `failed (${cause})`, sentence);
         const other = c.nodes.find((name) => name !== node) ?? '';
         await untilExplained(c, other, 'outdated (available)', new RegExp(`halted: .* failed on ${node}\\.`));
@@ -81,7 +81,7 @@ export const explaining = section('explain', (rule) => {
     'tells of nodes that miss their pod',
     async (c) => {
       const [node = ''] = c.nodes;
-      await c.settled({ annotations: { [budgetKey]: '1' } });
+      await c.rolledOut({ annotations: { [budgetKey]: '1' } });
       const pods = `/api/v1/namespaces/${c.namespace}/pods`;
       const lift = await refusePods(c, { operation: 'CREATE', expression: 'false', message: 'no pod today' });
       const probe = { metadata: { name: 'probe' }, spec: { containers: [{ name: 'probe', image: 'probe' }] } };
@@ -101,7 +101,7 @@ export const explaining = section('explain', (rule) => {
   rule(
     'tells why there is nothing to explain',
     async (c) => {
-      await c.settled();
+      await c.rolledOut();
       const failed = async (words: RegExp, ...args: string[]): Promise<void> => {
         const { code, stdout, stderr } = await edgeset(c, 'explain', ...args);
         assert.deepEqual([code, stdout], [1, ''], stderr);

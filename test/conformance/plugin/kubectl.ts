@@ -38,7 +38,7 @@ export const kubectl = section('As a plugin of kubectl', (rule) => {
   rule(
     'kubectl finds it, and completes its words and the names in the cluster',
     async (c) => {
-      await c.settled();
+      await c.rolledOut();
       const env = environmentOf(c);
       const { stdout } = await run('kubectl', ['edgeset', 'status', '-n', c.namespace], { env });
       assert.match(stdout, /^NAME +STATUS +TARGET .*\napp +Complete +\w+ +1\/1 /);
@@ -53,7 +53,7 @@ export const kubectl = section('As a plugin of kubectl', (rule) => {
     'Advanced DaemonSets are completed with their kind, and served by the same words',
     async (c) => {
       const podLabels = { kind: 'advanced' };
-      await c.settled({ podLabels, spec: { selector: { matchLabels: { app: 'app', ...podLabels } } } });
+      await c.rolledOut({ podLabels, spec: { selector: { matchLabels: { app: 'app', ...podLabels } } } });
       const native = { name: 'app', podLabels: { kind: 'native' }, podSpec: { nodeSelector: { no: 'node' } } };
       for (const shape of [native, { name: 'other' }]) await c.create(shape, 'native');
       const env = environmentOf(c);
@@ -74,7 +74,7 @@ export const kubectl = section('As a plugin of kubectl', (rule) => {
   );
 
   rule('status -w appends each change where there is no terminal, and ends on SIGINT', async (c) => {
-    await c.settled({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
+    await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
     const child = spawn(process.execPath, [join(bin, 'kubectl-edgeset.ts'), 'status', '-w', '-n', c.namespace], {
       env: environmentOf(c),
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -110,7 +110,7 @@ export const rights = section('As a plugin of kubectl', (rule) => {
   rule(
     'a right that is missing is told in a sentence',
     async (c) => {
-      await c.settled();
+      await c.rolledOut();
       const dir = await mkdtemp(join(tmpdir(), 'edgeset-plugin-'));
       try {
         const config = parse(await readFile(c.cluster.kubeconfig, 'utf8')) as Kubeconfig;

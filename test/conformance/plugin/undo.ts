@@ -16,7 +16,7 @@ const untilPresent = (c: Case, number: number): Promise<unknown> =>
 
 export const undoing = section('history and undo', (rule) => {
   rule('undo of a halted version repairs what it broke, and lets nobody set it again unnoticed', async (c) => {
-    await c.settled();
+    await c.rolledOut();
     await c.setImage('app:v2--crash-loop');
     await c.untilCondition('Halted');
     const seen = await history(c);
@@ -39,19 +39,19 @@ export const undoing = section('history and undo', (rule) => {
     assert.match(notes, /The halt ends, for it was of revision 2; nodes that it broke are repaired first\./);
     assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '60s')).code, 0);
     assert.deepEqual(await c.running('app:v1'), c.nodes);
-    assert.equal(new Set(await c.actedNodes()).size, 1, 'only the broken node was touched');
+    assert.equal(new Set(await c.updatedNodes()).size, 1, 'only the broken node was touched');
 
     // A second one, in a hurry, does not bring the bad version back; nor does a tool that sets it.
     refuses(await edgeset(c, 'undo', 'app'), /failed and was rolled back: name the one that you want/);
-    const before = (await c.acts()).length;
+    const before = (await c.updates()).length;
     await c.setImage('app:v2--crash-loop');
     assert.equal((await c.untilCondition('Halted')).reason, 'RolledBack');
-    await c.noActFor(2);
-    assert.equal((await c.acts()).length, before);
+    await c.expectNoUpdatesFor(2);
+    assert.equal((await c.updates()).length, before);
   });
 
   rule('undo to a version that was rolled back before rolls it out', async (c) => {
-    await c.settled({ annotations: { 'edgeset.io/on-failure': 'rollback' } });
+    await c.rolledOut({ annotations: { 'edgeset.io/on-failure': 'rollback' } });
     await c.setImage('app:v2--crash-loop');
     await c.until('it is rolled back', () => markOf(c));
     assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '60s')).code, 0);
@@ -67,7 +67,7 @@ export const undoing = section('history and undo', (rule) => {
   });
 
   rule('undo puts the whole template back, and the revision that it had becomes the newest', async (c) => {
-    await c.settled();
+    await c.rolledOut();
     const { spec } = await c.daemonSet();
     await c.change({ spec: { template: { metadata: { annotations: { more: 'x' } }, spec: { hostNetwork: true } } } });
     await untilPresent(c, 2);
@@ -84,7 +84,7 @@ export const undoing = section('history and undo', (rule) => {
   });
 
   rule('undo goes to the revision that is named, and asks which where the choice is not plain', async (c) => {
-    await c.settled({ annotations: { 'edgeset.io/failure-threshold': '1' } });
+    await c.rolledOut({ annotations: { 'edgeset.io/failure-threshold': '1' } });
     for (const [number, image] of [
       [2, 'app:v2--never-ready'],
       [3, 'app:v3--never-ready'],
@@ -118,17 +118,17 @@ export const undoing = section('history and undo', (rule) => {
   rule(
     'undo while paused changes the template, moves no pod, and says how to go on',
     async (c) => {
-      await c.settled();
+      await c.rolledOut();
       await c.setImage('app:v2');
       await c.untilRunning('app:v2');
       await c.untilCondition('Complete');
       await c.annotate({ 'edgeset.io/paused': 'true' });
-      const before = (await c.acts()).length;
+      const before = (await c.updates()).length;
       const [, notes] = succeeds(await edgeset(c, 'undo', 'app'));
       assert.match(notes, /The rollout is paused, and stays so: "kubectl edgeset resume ds\/app"/);
       assert.equal(await imageOf(c), 'app:v1');
-      await c.noActFor(2);
-      assert.equal((await c.acts()).length, before);
+      await c.expectNoUpdatesFor(2);
+      assert.equal((await c.updates()).length, before);
       assert.equal((await edgeset(c, 'resume', 'app')).code, 0);
       assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '60s')).code, 0);
       assert.deepEqual(await c.running('app:v1'), c.nodes);
@@ -149,7 +149,7 @@ export const undoing = section('history and undo', (rule) => {
         'Note: The DaemonSet did not opt in to edgeset: Kubernetes replaces its pods by RollingUpdate.\n',
       );
       await c.untilRunning('app:v1');
-      assert.deepEqual(await c.acts(), []);
+      assert.deepEqual(await c.updates(), []);
     },
     { nodes: 1, manager: 'none' },
   );

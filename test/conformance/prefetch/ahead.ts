@@ -38,13 +38,13 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
     `Images pulled ahead of an update, ${kind} DaemonSets`,
     (rule) => {
       rule('are there before anything is done to a pod where they are required, broken pods too', async (c) => {
-        await c.settled(budgeted(kind, 2, required));
+        await c.rolledOut(budgeted(kind, 2, required));
         await c.breakPod(c.nodes[0]);
         await c.cluster.behave(c.nodes, SLOW);
         await c.setImage('app:v2');
         await untilPulling(c);
         await c.until('the status says so', async () => (await c.status()).images?.pulling);
-        assert.deepEqual(await c.acts(), []);
+        assert.deepEqual(await c.updates(), []);
         await finished(c, 'app:v2');
         await assertAhead(c);
         assert.equal((await pulledPods(c)).length, 3);
@@ -53,10 +53,10 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
       rule(
         'are pulled on so many nodes at a time, and not waited for where nobody asks that',
         async (c) => {
-          await c.settled(budgeted(kind, 1, { [PARALLELISM]: '2' }));
+          await c.rolledOut(budgeted(kind, 1, { [PARALLELISM]: '2' }));
           await c.cluster.behave(c.nodes, SLOW);
           await c.setImage('app:v2');
-          await c.untilActs(1);
+          await c.untilUpdates(1);
           await assert.rejects(assertAhead(c), /were there before/);
           await c.until('two pull', async () => (await pullPods(c)).length === 2);
           await finished(c, 'app:v2');
@@ -66,7 +66,7 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
       );
 
       rule('are waited for no longer than one try may take where they are preferred', async (c) => {
-        await c.settled(budgeted(kind, 3, { [PREDOWNLOAD]: 'preferred', [TIMEOUT]: '5' }));
+        await c.rolledOut(budgeted(kind, 3, { [PREDOWNLOAD]: 'preferred', [TIMEOUT]: '5' }));
         await refusePods(c, noPullPods);
         await c.cluster.behave(c.nodes, { startMs: 8_000 });
         await c.setImage('app:v2');
@@ -74,18 +74,18 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
           const asks = await asksOf(c);
           return asks.length > 0 && asks;
         });
-        const [act] = await c.untilActs(1);
+        const [act] = await c.untilUpdates(1);
         assert.ok(act && act.receivedAt - asked >= 3_500, 'it is waited for');
         await c.cluster.behave(c.nodes, undefined);
         await finished(c, 'app:v2');
       });
 
       rule('are pulled on the other nodes once so many are updated', async (c) => {
-        await c.settled(budgeted(kind, 1, { [PARALLELISM]: '100%', [MIN_UPDATED]: '1' }));
+        await c.rolledOut(budgeted(kind, 1, { [PARALLELISM]: '100%', [MIN_UPDATED]: '1' }));
         await c.cluster.behave(c.nodes, { startMs: 1_500 });
         await c.setImage('app:v2');
         await finished(c, 'app:v2');
-        const [first] = await c.actedNodes();
+        const [first] = await c.updatedNodes();
         const asked = (await asksOf(c)).map(({ node }) => node);
         assert.ok(!asked.includes(first ?? ''), 'the first one was updated without');
         assert.ok(asked.length > 0 && asked.length <= 2);
@@ -94,7 +94,7 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
       rule(
         'that nobody can pull take no node down where they are required, and are told with the reason',
         async (c) => {
-          await c.settled(budgeted(kind, 2, required));
+          await c.rolledOut(budgeted(kind, 2, required));
           await c.cluster.behave(c.nodes, { behaviour: 'not-pullable' });
           await c.setImage('app:v2');
           const { images } = await c.until('all have failed', async () => {
@@ -108,12 +108,12 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
           assert.match(images?.failing[0]?.message ?? '', /app:v2: /);
           const [told] = [await c.untilEvent('FailedImagePull')];
           assert.match(told.note ?? '', /cannot be pulled ahead on \d node.*app:v2/);
-          await c.noActFor(3);
+          await c.expectNoUpdatesFor(3);
           const { nodes, causes } = await c.status();
           assert.deepEqual([nodes?.held, nodes?.updated], [3, 0]);
           assert.deepEqual(causes, [{ phase: 'held', cause: 'image', count: 3 }]);
           assert.equal((await c.events('FailedImagePull')).length, 1);
-          assert.deepEqual(await c.acts(), []);
+          assert.deepEqual(await c.updates(), []);
           await c.cluster.behave(c.nodes, undefined);
           await finished(c, 'app:v2');
           await assertAhead(c);
@@ -121,7 +121,7 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
       );
 
       rule('are given up with the template that they are of, and pulled for the next one', async (c) => {
-        await c.settled(budgeted(kind, 2, required));
+        await c.rolledOut(budgeted(kind, 2, required));
         await c.cluster.behave(c.nodes, SLOW);
         await c.setImage('app:v2');
         const old = await untilPulling(c);
@@ -134,7 +134,7 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
       });
 
       rule('are forgotten when the DaemonSet is deleted', async (c) => {
-        await c.settled(budgeted(kind, 1, required));
+        await c.rolledOut(budgeted(kind, 1, required));
         await c.cluster.behave(c.nodes, { startMs: 60_000 });
         await c.setImage('app:v2');
         await untilPulling(c);
@@ -150,7 +150,7 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
       rule(
         'are pulled once when the manager is killed midway',
         async (c) => {
-          await c.settled(budgeted(kind, 1, required));
+          await c.rolledOut(budgeted(kind, 1, required));
           await c.cluster.behave(c.nodes, SLOW);
           await c.setImage('app:v2');
           await c.until('both are under way', async () => (await pullPods(c)).length === 2, 60_000, 50);
@@ -164,7 +164,7 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
       );
 
       rule('are given up, and asked for on no pod any more, when they are switched off', async (c) => {
-        await c.settled(budgeted(kind, 1, required));
+        await c.rolledOut(budgeted(kind, 1, required));
         await c.cluster.behave(c.nodes, { startMs: 20_000 });
         await c.setImage('app:v2');
         await untilPulling(c);
@@ -173,7 +173,7 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
         await c.until('no pod asks', async () =>
           (await Promise.all((await c.pods()).map(({ node }) => outcomeOn(c, node)))).every((one) => one === undefined),
         );
-        await c.untilActs(1);
+        await c.untilUpdates(1);
       });
 
       rule(
@@ -181,14 +181,14 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
         async (c) => {
           const paused = kind === 'native' ? { 'edgeset.io/paused': 'true' } : {};
           const shape = budgeted(kind, 2, { [PARALLELISM]: '2', ...paused });
-          await c.settled({
+          await c.rolledOut({
             ...shape,
             ...(kind === 'advanced' && { rollingUpdate: { maxUnavailable: 2, paused: true } }),
           });
           await c.setImage('app:v2');
           await c.until('both have them', async () => (await c.status()).images?.pulled === 2);
           await untilClean(c);
-          assert.deepEqual(await c.acts(), []);
+          assert.deepEqual(await c.updates(), []);
           if (kind === 'native') await c.annotate({ 'edgeset.io/paused': null });
           else await c.change({ spec: { updateStrategy: { rollingUpdate: { paused: false } } } });
           await finished(c, 'app:v2');
@@ -200,7 +200,7 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
       rule(
         'are pulled one node after the other where the manager is told to, and not where the DaemonSet says no',
         async (c) => {
-          await c.settled(budgeted(kind, 1, {}));
+          await c.rolledOut(budgeted(kind, 1, {}));
           await c.cluster.behave(c.nodes, { startMs: 1_500 });
           await c.setImage('app:v2');
           await finished(c, 'app:v2');
@@ -217,13 +217,13 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
       rule('are pulled by the agent of the node where there is one, and waited for by default', async (c) => {
         const [node = '', ...others] = c.nodes;
         await c.api.merge(`/api/v1/nodes/${node}`, { metadata: { annotations: { 'edgeset.io/image-agent': 'true' } } });
-        await c.settled(budgeted(kind, 3, {}));
+        await c.rolledOut(budgeted(kind, 3, {}));
         await c.setImage('app:v2');
         const asked = await c.until('it is asked', async () => (await outcomeOn(c, node))?.reason === 'PullingImage');
         assert.ok(asked);
         await c.untilRunning('app:v2', others);
         await asAgent(c, node, 'PullingImage');
-        await c.noActFor(3);
+        await c.expectNoUpdatesFor(3);
         await asAgent(c, node, 'PullImageSuccess');
         await finished(c, 'app:v2');
         assert.deepEqual(await pulledPods(c), [], 'by nobody else');
@@ -236,9 +236,9 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
           await c.api.merge(`/api/v1/nodes/${node}`, {
             metadata: { annotations: { 'edgeset.io/image-agent': 'true' } },
           });
-          await c.settled(budgeted(kind, 1, required));
+          await c.rolledOut(budgeted(kind, 1, required));
           await c.setImage('app:v2');
-          await c.noActFor(20);
+          await c.expectNoUpdatesFor(20);
           await finished(c, 'app:v2');
           await assertAhead(c);
           assert.equal((await pulledPods(c)).length, 1);
@@ -249,20 +249,20 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
       rule(
         'of which too little is said are not guessed at: bad values are named with the cure',
         async (c) => {
-          await c.settled(budgeted(kind, 1, {}));
+          await c.rolledOut(budgeted(kind, 1, {}));
           await c.annotate({ [PARALLELISM]: '0', [PREDOWNLOAD]: 'always', [MIN_UPDATED]: 'half', [TIMEOUT]: '5m' });
           await c.setImage('app:v2');
           const { message } = await c.untilCondition('Stalled');
           for (const field of [PARALLELISM, PREDOWNLOAD, MIN_UPDATED, TIMEOUT])
             assert.ok(message?.includes(field), field);
           await c.untilEvent('InvalidPolicy');
-          await c.noActFor(1);
+          await c.expectNoUpdatesFor(1);
         },
         { nodes: 1 },
       );
 
       rule('cost nothing once all is done', async (c) => {
-        await c.settled(budgeted(kind, 3, required));
+        await c.rolledOut(budgeted(kind, 3, required));
         await c.setImage('app:v2');
         await finished(c, 'app:v2');
         const writes = async () =>
@@ -278,7 +278,7 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
 
       if (kind === 'native')
         rule('are given up when the DaemonSet is opted out, and no pod is left with a request', async (c) => {
-          await c.settled(budgeted(kind, 1, required));
+          await c.rolledOut(budgeted(kind, 1, required));
           await c.cluster.behave(c.nodes, { startMs: 60_000 });
           await c.setImage('app:v2');
           await untilPulling(c);
@@ -292,7 +292,7 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
       if (kind === 'advanced')
         rule('are there before a pod is changed in place', async (c) => {
           const rollingUpdate = { maxUnavailable: 2, rollingUpdateType: 'InPlaceIfPossible' as const };
-          await c.settled({ annotations: required, rollingUpdate });
+          await c.rolledOut({ annotations: required, rollingUpdate });
           const before = (await c.pods()).map(({ uid }) => uid).toSorted();
           await c.setImage('app:v2');
           await finished(c, 'app:v2');

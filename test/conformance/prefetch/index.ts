@@ -34,7 +34,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
     await untilClean(c);
     assert.equal((await c.podOn(node)).uid, own.uid);
     assert.deepEqual((await c.daemonSet()).status, counted, 'the DaemonSet never counted it');
-    assert.deepEqual([(await madePulls(c)).length, await c.acts()], [1, []]);
+    assert.deepEqual([(await madePulls(c)).length, await c.updates()], [1, []]);
     for (const other of c.nodes.slice(1)) assert.equal(await outcomeOn(c, other), undefined);
   });
 
@@ -227,7 +227,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
   rule(
     'are nobody’s business in automatic mode',
     async (c) => {
-      await c.settled();
+      await c.rolledOut();
       const { name } = await c.podOn(c.nodes[0]);
       const condition = (type: string, status: string, reason: string) => ({
         type,
@@ -243,7 +243,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
           ],
         },
       });
-      await c.noActFor(3);
+      await c.expectNoUpdatesFor(3);
       assert.deepEqual([await pullPods(c), await madePulls(c)], [[], []]);
     },
     { nodes: 1 },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import type { AuditRecord } from '../audit-record.ts';
+import type { AuditRecord } from '../audit/audit-record.ts';
 import { budgetKey, type Case, type CaseKind, type Shape, strategyKey } from '../kit/index.ts';
 
 export interface Outcome {
@@ -19,7 +19,7 @@ export const outcomeOn = async (c: Case, node: string | undefined): Promise<Outc
 
 /** An OTA rollout from app:v1, whose new revision is announced on every pod; resolves with the revision's hash. */
 export const announced = async (c: Case, image = 'app:v2', shape: Shape = {}): Promise<string> => {
-  await c.settled({ ...shape, annotations: { [strategyKey]: 'ota', ...shape.annotations } });
+  await c.rolledOut({ ...shape, annotations: { [strategyKey]: 'ota', ...shape.annotations } });
   return announceNext(c, image);
 };
 
@@ -112,7 +112,7 @@ export const asksOf = async (c: Case): Promise<{ node: string; receivedAt: numbe
 /** Fails unless each pod that was acted on had been told before to have its images on the node. */
 export const assertAhead = async (c: Case): Promise<void> => {
   const told = (await reportsOf(c)).filter(({ reason }) => reason === 'PullImageSuccess');
-  const acts = await c.acts();
+  const acts = await c.updates();
   assert.ok(acts.length > 0);
   for (const { name, receivedAt } of acts)
     assert.ok(

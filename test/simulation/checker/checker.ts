@@ -104,7 +104,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
       if (preconditions?.uid === undefined) report.violation('S5', `${what} without preconditions`);
     }
     const done = call.verb === 'delete' ? [prerequisites.deletes(call, pod, what)] : [];
-    if (kind === 'retire') done.push(countOne, acts.retire(pod, what));
+    if (kind === 'delete-surged-out') done.push(countOne, acts.deleteSurgedOut(pod, what));
     else if (kind) done.push(countOne, ...begin(call, pod, kind, what));
     return () => done.forEach((each) => each());
   };
@@ -195,7 +195,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
       const pod = podNamed(call.ref?.name);
       if (seen) classifier.onSend(call, seen);
       const kind = pod && classifier.of(call, pod);
-      if (!seen || !kind || kind === 'retire') return;
+      if (!seen || !kind || kind === 'delete-surged-out') return;
       const what = `${call.process} ${call.verb}s ${seen.name} on ${seen.node}`;
       sender.act(call, seen, what);
       checks.onUpdateSent(actOf(call, kind, seen, what));

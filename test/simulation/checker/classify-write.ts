@@ -44,7 +44,7 @@ export const createWriteClassifier = ({
       if (isAdvanced && view.daemonSet && !isTheirs) removals.add(call);
     },
     /** What a write to a pod is to a rollout; undefined: none of its business. */
-    of(call: Call, pod: PodState): Exclude<NodeUpdate['kind'], 'surge'> | 'retire' | undefined {
+    of(call: Call, pod: PodState): Exclude<NodeUpdate['kind'], 'surge'> | 'delete-surged-out' | undefined {
       if (call.verb === 'delete' || prepares(call.body)) {
         // A pod that has ended, or that no node wants, is taken away in any case, and so are those of a DaemonSet that goes.
         const goes = actual.daemonSet?.metadata?.deletionTimestamp != null || removals.has(call);
@@ -52,7 +52,7 @@ export const createWriteClassifier = ({
         const beside = actual
           .podsOn(pod.node)
           .some(({ uid, terminating, ended }) => uid !== pod.uid && !terminating && !ended);
-        return beside ? 'retire' : call.verb === 'delete' ? 'delete' : 'prepare';
+        return beside ? 'delete-surged-out' : call.verb === 'delete' ? 'delete' : 'prepare';
       }
       const hash = hashIn(call.body);
       return shuts(call.body, 'InPlaceUpdateReady') || (hash !== undefined && hash !== pod.hash)

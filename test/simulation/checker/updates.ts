@@ -187,7 +187,7 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
      * Of two pods the one is to be deleted that the other has taken over from: never the last that works. Returns what to
      * do once it was.
      */
-    retire(pod: PodState, what: string): () => void {
+    deleteSurgedOut(pod: PodState, what: string): () => void {
       check('S10');
       taken.add(pod.uid);
       const others = live(pod.node).filter(({ uid }) => uid !== pod.uid);

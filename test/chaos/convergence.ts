@@ -1,0 +1,93 @@
+import type { DaemonRollout } from '../../src/rollout/index.ts';
+import { nodeOutages } from '../conformance/audit/node-outages.ts';
+import { countWrites } from '../conformance/index.ts';
+import { until } from '../conformance/kit/until.ts';
+import type { ChaosContext } from './operations.ts';
+import { type SetName, setNames } from './plan.ts';
+
+/** Some twenty nodes in small waves take a tenth of that; a machine that is busy with other things may need it. */
+const WITHIN_MS = 120_000;
+/** What is still to be told when the last pod is well. */
+const LAST_WORDS_MS = 3_000;
+
+const MOST_RESTS = 8;
+
+export interface Convergence {
+  problems: string[];
+  /** Until every node was at the target. */
+  ms: number;
+  restSeconds: number;
+}
+
+/** What still keeps a DaemonSet from its end. */
+const unfinished = async ({ api, daemonSets, nodes }: ChaosContext, set: SetName, image: string): Promise<string[]> => {
+  const pods = await daemonSets.pods(set);
+  const left = nodes.flatMap((node) => {
+    const here = pods.filter((pod) => pod.node === node);
+    const [pod, ...others] = here;
+    if (pod && others.length === 0 && pod.image === image && pod.ready && !pod.terminating) return [];
+    const told = here.map(
+      (each) => `${each.name} ${each.image} ${each.ready ? 'ready' : 'not ready'}${each.terminating ? ', ending' : ''}`,
+    );
+    return [`${set} on ${node}: ${told.join(' and ') || 'no pod'}`];
+  });
+  if (left.length > 0) return left;
+  const [generation, { status }] = await Promise.all([
+    daemonSets.generation(set),
+    api.get<DaemonRollout>(daemonSets.rolloutPath(set)),
+  ]);
+  const complete = status?.conditions?.find(({ type }) => type === 'Complete');
+  const isSaid = complete?.status === 'True' && complete.observedGeneration === generation;
+  return isSaid ? [] : [`${set}: ${status?.summary}, of generation ${complete?.observedGeneration} of ${generation}`];
+};
+
+/** L1 and S15: with all faults over every node comes to the target, available, and stays, and nothing is written any more. */
+export const waitForConvergence = async (
+  stage: ChaosContext,
+  image: string,
+  { restSeconds }: { restSeconds: number },
+): Promise<Convergence> => {
+  const { cluster, pair, daemonSets, watcher } = stage;
+  const startedAt = performance.now();
+  const problems: string[] = [];
+  let left: string[] = [];
+  const look = async (): Promise<boolean> => {
+    left = (await Promise.all(setNames.map((set) => unfinished(stage, set, image)))).flat();
+    return left.length === 0;
+  };
+  await until('all is at the target', look, WITHIN_MS).catch(() => {
+    problems.push(...left.map((one) => `L1: ${WITHIN_MS / 1000} s after the last fault: ${one}`));
+  });
+  const ms = performance.now() - startedAt;
+  if (problems.length > 0 || restSeconds === 0) return { problems, ms, restSeconds: 0 };
+
+  const pass = async (forMs: number): Promise<void> => {
+    const end = performance.now() + forMs;
+    await until('the time is over', () => performance.now() >= end, forMs + 5_000);
+  };
+  const uids = async (): Promise<string> =>
+    (await Promise.all(setNames.map((set) => daemonSets.pods(set))))
+      .flat()
+      .map(({ uid }) => uid)
+      .toSorted()
+      .join(' ');
+  const flaps = (): number => nodeOutages(watcher.observations, new Set(stage.nodes)).length;
+  let [before, since] = ['', 0];
+  for (let rests = 0; rests < MOST_RESTS; rests += 1) {
+    await pass(LAST_WORDS_MS);
+    const flapped = flaps();
+    [before, since] = [await uids(), Date.now()];
+    await pass(restSeconds * 1000);
+    // On a machine that is too busy nodes cease to be ready by themselves: that is no rest.
+    if (flaps() === flapped) break;
+  }
+  await look();
+  problems.push(...left.map((one) => `L1: not for long: ${one}`));
+  if ((await uids()) !== before) problems.push('L1: pods were replaced at rest');
+  const users = new Set(pair.managers.map(({ user }) => user));
+  const writes = countWrites(await cluster.audit.read(), { user: (user) => users.has(user), since });
+  // A lease is renewed for ever, and a series of Events comes to its end later.
+  for (const [what, count] of Object.entries(writes))
+    if (!/ (leases|events)$/.test(what)) problems.push(`S15: ${count} times ${what} at rest`);
+  return { problems, ms, restSeconds };
+};

@@ -1,0 +1,270 @@
+import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { DaemonRollout } from '../../src/rollout/index.ts';
+import type { Cluster } from '../conformance/index.ts';
+import type { Api } from '../conformance/kit/api.ts';
+import { until } from '../conformance/kit/until.ts';
+import type { DaemonSets } from './daemonsets.ts';
+import { CATCH_UP_MS, type ManagerPair, type ManagerSlot } from './managers.ts';
+import type { Operation } from './plan.ts';
+import type { Watcher } from './watcher.ts';
+
+export interface ChaosContext {
+  cluster: Cluster;
+  api: Api;
+  /** By the numbers that a plan gives them. */
+  nodes: readonly string[];
+  nodeLabels: Record<string, string>;
+  pair: ManagerPair;
+  daemonSets: DaemonSets;
+  watcher: Watcher;
+}
+
+/** A slot that is reserved in this time is waited for, to strike between the reservation and its act. */
+const MIDWAY_MS = 4_000;
+
+/** Long enough to connect anew, and to have calls under way. */
+const RESET_EVERY_MS = 500;
+
+/** The API server may be away, and a busy machine takes long to bring it back. */
+const PATIENCE_MS = 90_000;
+/** Whoever sleeps for so long is succeeded. */
+const PAST_LEASE_MS = 30_000;
+
+const patiently = <T>(what: string, probe: () => Promise<T> | T) => until(what, probe, PATIENCE_MS);
+
+/** Until the API server has done it. */
+const insist = async (what: string, work: () => Promise<unknown>): Promise<void> => {
+  await patiently(what, async () => {
+    await work();
+    return true;
+  });
+};
+
+const pass = async (ms: number): Promise<void> => {
+  const end = performance.now() + ms;
+  await until('the time is over', () => performance.now() >= end, ms + 5_000, Math.min(ms, 100));
+};
+
+/** Resolves once this manager has reserved slots whose acts are still to come, or when it does not soon. */
+const untilMidway = async ({ cluster }: ChaosContext, { credentials }: ManagerSlot): Promise<void> => {
+  let from = (await cluster.audit.read()).length;
+  const end = performance.now() + MIDWAY_MS;
+  await until(
+    'slots are reserved',
+    async () => {
+      const records = await cluster.audit.read();
+      const fresh = records.slice(from);
+      from = records.length;
+      return (
+        performance.now() > end ||
+        fresh.some(({ credential, resource, response }) => {
+          const { status } = (response ?? {}) as DaemonRollout;
+          const isTheirs = credential === undefined || credentials.has(credential);
+          return (
+            isTheirs &&
+            resource === 'daemonrollouts/status' &&
+            (status?.reservations?.some(({ carriedOut }) => !carriedOut) ?? false)
+          );
+        })
+      );
+    },
+    2 * MIDWAY_MS,
+    10,
+  );
+};
+
+/** The manager of this slot, or every one, may not learn what happens while `work` goes on. */
+const duringOutage = async (
+  pair: ManagerPair,
+  slot: ManagerSlot | undefined,
+  catchUpMs: number,
+  work: () => Promise<void>,
+): Promise<void> => {
+  const endOutage = pair.beginOutage(slot, catchUpMs);
+  try {
+    await work();
+  } finally {
+    endOutage();
+  }
+};
+
+const disturbLink = async (
+  { pair }: ChaosContext,
+  operation: Extract<Operation, { do: 'cut' | 'stall' | 'slow' | 'reset' }>,
+): Promise<string> => {
+  const slot = await pair.find(operation.who);
+  const { link } = slot;
+  await patiently(`${slot.name} has connections`, () => link.open > 0);
+  const open = link.open;
+  const work = async (): Promise<void> => {
+    if (operation.do === 'reset') {
+      for (let count = 0; count < operation.times; count += 1) {
+        link.reset();
+        await pass(RESET_EVERY_MS);
+      }
+      return;
+    }
+    if (operation.do === 'slow') link.slow({ latencyMs: operation.latencyMs });
+    else link[operation.do]();
+    try {
+      await pass(operation.forMs);
+    } finally {
+      link.restore();
+    }
+  };
+  await duringOutage(pair, slot, CATCH_UP_MS.wire, work);
+  return `${slot.name}, with ${open} connections`;
+};
+
+const strike = async (stage: ChaosContext, operation: Extract<Operation, { do: 'kill' | 'stop' }>): Promise<string> => {
+  const { pair } = stage;
+  const slot = await pair.find(operation.who);
+  if (operation.midway) await untilMidway(stage, slot);
+  const { manager, identity } = slot;
+  if (operation.do === 'kill') {
+    manager.kill('SIGKILL');
+    await manager.exit;
+    await patiently('another process takes its place', () => slot.manager !== manager);
+    return slot.name;
+  }
+  let succeeded = false;
+  await duringOutage(pair, slot, CATCH_UP_MS.process, async () => {
+    manager.pause();
+    const end = performance.now() + operation.forMs;
+    try {
+      await until(
+        'the time is over',
+        async () => {
+          succeeded ||= (await pair.holder().catch(() => identity)) !== identity;
+          return performance.now() >= end && (succeeded || operation.forMs < PAST_LEASE_MS);
+        },
+        operation.forMs + PATIENCE_MS,
+      );
+    } finally {
+      manager.resume();
+    }
+  });
+  return `${slot.name}, ${succeeded ? 'succeeded' : 'not succeeded'}`;
+};
+
+const takeOffline = async (
+  { cluster, nodes }: ChaosContext,
+  numbers: readonly number[],
+  forMs: number,
+): Promise<void> => {
+  const names = numbers.flatMap((number) => nodes[number] ?? []);
+  try {
+    await insist('nodes go offline', () => cluster.offline(names));
+    await pass(forMs);
+  } finally {
+    await insist('nodes come back', () => cluster.online(names));
+  }
+};
+
+const recreateNode = async ({ cluster, api, nodes, nodeLabels }: ChaosContext, number: number): Promise<void> => {
+  const name = nodes[number] ?? '';
+  const find = (): Promise<Node | undefined> => api.find<Node>(`/api/v1/nodes/${name}`);
+  await insist('a node is removed', () => cluster.removeNodes([name]));
+  // A simulated kubelet that has not noticed yet would take the new node for the old one, and then forget it.
+  const lease = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${name}`;
+  await patiently('it is gone, and its lease with it', async () => (await api.find(lease)) === undefined);
+  await insist('it is made again', async () => {
+    if ((await find()) === undefined) await cluster.addNodes([name], { labels: nodeLabels });
+  });
+  await insist('it is ready', () => cluster.online([name]));
+};
+
+/** Carries a operation out, until it is mended. Resolves with what it met; rejects when it did not come to pass. */
+export const perform = async (stage: ChaosContext, operation: Operation): Promise<string> => {
+  const { cluster, api, nodes, pair, daemonSets, watcher } = stage;
+  switch (operation.do) {
+    case 'kill':
+    case 'stop':
+      return strike(stage, operation);
+    case 'cut':
+    case 'stall':
+    case 'slow':
+    case 'reset':
+      return disturbLink(stage, operation);
+    case 'restart-api': {
+      const breaks = watcher.breaks();
+      await duringOutage(pair, undefined, CATCH_UP_MS.process, () => cluster.restartApiServer());
+      await patiently('watches broke', () => watcher.breaks() > breaks);
+      return '';
+    }
+    case 'hold-native':
+      cluster.nativeController.pause();
+      try {
+        await pass(operation.forMs);
+      } finally {
+        cluster.nativeController.resume();
+      }
+      return '';
+    case 'offline':
+      await takeOffline(stage, operation.nodes, operation.forMs);
+      return '';
+    case 'recreateNode-node':
+      await recreateNode(stage, operation.node);
+      return '';
+    case 'delete-pods': {
+      const names = new Set(operation.nodes.map((number) => nodes[number]));
+      let removed = 0;
+      await patiently('a pod is deleted by hand', async () => {
+        for (const { name, node, terminating, object } of await daemonSets.pods(operation.set))
+          if (names.has(node) && !terminating)
+            removed += Number(await api.remove(`/api/v1/namespaces/${object.metadata?.namespace}/pods/${name}`));
+        return removed > 0;
+      });
+      return `${removed} pods`;
+    }
+    case 'release':
+      await insist('a version is released', () => daemonSets.release(operation.set, operation.image));
+      return '';
+    case 'bad-version': {
+      const from = watcher.observations.length;
+      await insist('a bad version is released', () => daemonSets.release(operation.set, operation.bad));
+      const isBroken = ({ spec, status }: Pod): boolean =>
+        spec?.containers.some(({ image }) => image === operation.bad) === true &&
+        (status?.phase === 'Failed' ||
+          status?.containerStatuses?.some(({ state }) => state?.waiting?.reason?.match(/BackOff$/)) === true);
+      try {
+        await until(
+          'the bad version has broken a pod',
+          () =>
+            watcher.observations
+              .slice(from)
+              .some(({ resource, response }) => resource === 'pods' && isBroken(response as Pod)),
+          PATIENCE_MS,
+        );
+        await pass(operation.forMs);
+      } finally {
+        await insist('a good version is released', () => daemonSets.release(operation.set, operation.image));
+      }
+      return '';
+    }
+    case 'pause':
+      await insist('a version is released', () => daemonSets.release(operation.set, operation.image));
+      await pass(1_500);
+      try {
+        await insist('updates are paused', () => daemonSets.roll(operation.set, { paused: true }));
+        await pass(operation.forMs);
+      } finally {
+        await insist('updates go on', () => daemonSets.roll(operation.set, { paused: null }));
+      }
+      return '';
+    case 'partition':
+      try {
+        await insist('a partition is set', () => daemonSets.roll(operation.set, { partition: operation.nodes }));
+        await insist('a version is released', () => daemonSets.release(operation.set, operation.image));
+        await pass(operation.forMs);
+      } finally {
+        await insist('the partition is lifted', () => daemonSets.roll(operation.set, { partition: null }));
+      }
+      return '';
+    case 'budget':
+      await insist('the budget is changed', () =>
+        daemonSets.roll(operation.set, daemonSets.budgetOf(operation.set, operation.nodes)),
+      );
+      return '';
+  }
+};

@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
+import { agentNamespace, agentRights, agentUser, mintAgentToken } from '../agent.ts';
+import { mintToken, type RealCluster, startCluster, until } from '../index.ts';
+import { type Attempt, attempts, condition, eventOf, eventsPath, podPath, withARoleTooMany } from './attempts.ts';
+import { type Caller, createCaller, type Identity } from './caller.ts';
+import { prepareRightsFixture, type RightsFixture } from './fixture.ts';
+
+const run = promisify(execFile);
+
+let cluster: RealCluster;
+let trial: RightsFixture;
+let boundPod: string;
+let identities: Record<'token' | 'certificate', Identity>;
+
+/** A certificate by the very commands of the guide, in a shell that has kubectl and openssl. */
+const issueCertificate = async (node: string): Promise<Identity> => {
+  const guide = await readFile(join(import.meta.dirname, '../../../docs/guide/agent-systemd.md'), 'utf8');
+  const script = [...guide.matchAll(/^```sh issue\n(.+?)^```$/gms)].map(([, block = '']) => block).join('');
+  assert.match(script, /^NODE=shop-17$/m);
+  const dir = await mkdtemp(join(tmpdir(), 'edgeset-certificate-'));
+  try {
+    await run('bash', ['-euo', 'pipefail', '-c', script.replace(/^NODE=.+$/m, `NODE=${node}`)], {
+      cwd: dir,
+      env: { ...process.env, KUBECONFIG: cluster.kubeconfig },
+    });
+    const [cert, key] = await Promise.all(['agent.crt', 'agent.key'].map((name) => readFile(join(dir, name), 'utf8')));
+    return { cert: cert ?? '', key: key ?? '' };
+  } finally {
+    await rm(dir, { recursive: true });
+  }
+};
+
+before(async () => {
+  cluster = await startCluster();
+  await cluster.addNodes(['node-1', 'node-2']);
+  trial = await prepareRightsFixture(cluster);
+  const rights = agentRights(cluster.kubeconfig);
+  await rights.install();
+  await rights.bind(trial.namespace);
+  const { token, pod } = await mintAgentToken(cluster.plane, 'node-1');
+  boundPod = pod;
+  identities = { token: { token }, certificate: await issueCertificate('node-1') };
+});
+after(() => cluster.stop());
+
+const callerOf = (t: TestContext, identity: Identity): Caller => {
+  const caller = createCaller(cluster.plane.access, identity);
+  t.after(() => caller.close());
+  return caller;
+};
+
+/** Tries everything, prints what was tried with how it was answered, and fails with the whole list of what went wrong. */
+const tryAll = async (t: TestContext, caller: Caller, list: readonly Attempt[]): Promise<void> => {
+  const wrong: string[] = [];
+  for (const { what, call, says, status = 403 } of list) {
+    const answer = await caller.call(call);
+    const line = `${what.padEnd(52)} ${answer.status}  ${answer.message.slice(0, 1000)}`;
+    t.diagnostic(line.slice(0, 320));
+    if (answer.status !== status || !says.test(answer.message)) wrong.push(`${line}\n    wanted ${status} ${says}`);
+  }
+  assert.deepEqual(wrong, []);
+};
+
+const revisions = async (): Promise<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(await trial.preconditions()).map(([name, { uid, resourceVersion }]) => [
+      name,
+      `${uid}/${resourceVersion}`,
+    ]),
+  );
+
+for (const by of ['token', 'certificate'] as const) {
+  test(`by its ${by} an agent is refused everything that is not its own, and nothing changes`, async (t) => {
+    const { namespace, unboundNamespace, pods } = trial;
+    const untouched = await revisions();
+    const list = attempts(namespace, unboundNamespace, pods, await trial.preconditions());
+    await tryAll(t, callerOf(t, identities[by]), list);
+    assert.deepEqual(await revisions(), untouched);
+  });
+
+  test(`by its ${by} an agent reads, reports, tells, and replaces the pod that is its own`, async (t) => {
+    const { namespace } = trial;
+    const caller = callerOf(t, identities[by]);
+    const read = await caller.call({
+      method: 'GET',
+      path: `/api/v1/namespaces/${namespace}/pods?fieldSelector=spec.nodeName%3Dnode-1`,
+    });
+    assert.equal(read.status, 200, read.message);
+    const items = read.body.items as { metadata: { name: string; labels?: { app?: string } } }[];
+    const mine = items.find(({ metadata }) => metadata.labels?.app === 'app')?.metadata.name ?? '';
+    await trial.announce(mine, 'True', 'NewRevision');
+    const work = `controllerrevision: 5d4f8c7b9; no space left on the device`;
+    for (const body of [
+      condition('PodImageReady', 'False', 'PullingImage'),
+      condition('PodImageReady', 'False', 'PullImageFail', work),
+      condition('PodImageReady', 'True', 'PullImageSuccess'),
+      condition('UpgradeApproved', 'True', 'OwnerApproved'),
+    ]) {
+      const report = await caller.call({ method: 'PATCH', path: podPath(namespace, mine, '/status'), body });
+      assert.equal(report.status, 200, report.message);
+    }
+    const asked = items.find(({ metadata }) => metadata.labels?.app === 'asked')?.metadata.name ?? '';
+    for (const reason of ['PullingImage', 'PullImageSuccess']) {
+      const body = condition('PodImageReady', reason === 'PullImageSuccess' ? 'True' : 'False', reason);
+      const answer = await caller.call({ method: 'PATCH', path: podPath(namespace, asked, '/status'), body });
+      assert.equal(answer.status, 200, answer.message);
+    }
+    const written = await caller.call({
+      method: 'POST',
+      path: eventsPath(namespace),
+      body: eventOf(namespace, 'node-1'),
+    });
+    assert.equal(written.status, 201, written.message);
+    const { name } = written.body.metadata as { name: string };
+    const event = { method: 'PATCH', path: `${eventsPath(namespace)}/${name}`, patch: 'merge-patch' } as const;
+    const series = { count: 2, lastObservedTime: '2026-11-21T17:00:00.000000Z' };
+    const counted = await caller.call({ ...event, body: { series } });
+    assert.equal(counted.status, 200, counted.message);
+    const relabelled = await caller.call({ ...event, body: { metadata: { labels: { all: 'well' } } } });
+    assert.equal(relabelled.status, 403);
+    assert.match(relabelled.message, /only the series may change/);
+    const foreign = await cluster.plane.api.post<{ metadata: { name: string } }>(
+      eventsPath(namespace),
+      eventOf(namespace, 'node-2'),
+    );
+    const counting = { ...event, path: `${eventsPath(namespace)}/${foreign.metadata.name}`, body: { series } };
+    const taken = await caller.call(counting);
+    assert.equal(taken.status, 403);
+    assert.match(taken.message, /reportingInstance "node-1"/);
+
+    const path = podPath(namespace, mine);
+    const fresh = (await caller.call({ method: 'GET', path })).body.metadata as {
+      uid: string;
+      resourceVersion: string;
+    };
+    const preconditions = { uid: fresh.uid, resourceVersion: fresh.resourceVersion };
+    const deleted = await caller.call({ method: 'DELETE', path, body: { preconditions } });
+    assert.equal(deleted.status, 200, deleted.message);
+    // The next identity finds the one that takes its place.
+    trial.pods.mine = await until('the pod is replaced', 30_000, 50, async () => {
+      const { items: now } = await cluster.plane.api.get<{ items: typeof items }>(
+        `/api/v1/namespaces/${namespace}/pods?labelSelector=app%3Dapp&fieldSelector=spec.nodeName%3Dnode-1,status.phase%3DRunning`,
+      );
+      const next = now.find(({ metadata }) => metadata.name !== mine);
+      return now.length === 1 && next?.metadata.name;
+    });
+    await trial.announce(trial.pods.mine, 'True', 'NewRevision');
+  });
+}
+
+test('credentials that name no node are refused every write', async (t) => {
+  const { namespace, pods } = trial;
+  const list: Attempt[] = [
+    { method: 'DELETE', path: podPath(namespace, pods.mine) } as const,
+    {
+      method: 'PATCH',
+      path: podPath(namespace, pods.mine, '/status'),
+      body: condition('PodImageReady', 'False', 'PullingImage'),
+    } as const,
+    { method: 'POST', path: eventsPath(namespace), body: eventOf(namespace, 'node-1') } as const,
+  ].map((call) => ({
+    what: `${call.method} without a node`,
+    call,
+    says: /these credentials name no node\. Use the token/,
+  }));
+  const unbound = await mintToken(cluster.plane.api, agentNamespace, 'edgeset-agent');
+  await tryAll(t, callerOf(t, { token: unbound }), list);
+  await tryAll(t, callerOf(t, await issueCertificate('')), list);
+});
+
+test('a role too many gives an agent nothing on pods', async (t) => {
+  const { namespace, pods } = trial;
+  const name = 'careless';
+  await cluster.plane.api.apply(`/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/${name}`, {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: agentUser }],
+  });
+  const caller = callerOf(t, identities.token);
+  await until('the role is known', 10_000, 50, async () => {
+    return (await caller.call({ method: 'GET', path: '/api/v1/nodes' })).status === 200;
+  });
+  await tryAll(t, caller, withARoleTooMany(namespace, pods));
+  const older = {
+    what: 'an Event by the older API',
+    call: {
+      method: 'POST',
+      path: `/api/v1/namespaces/${namespace}/events`,
+      body: {
+        metadata: { generateName: 'x.', namespace },
+        involvedObject: { apiVersion: 'v1', kind: 'Pod', namespace, name: pods.mine },
+        reason: 'Lie',
+        message: 'Lie.',
+      },
+    },
+    says: /an Event of this agent is about a DaemonSet/,
+  } as const;
+  await tryAll(t, caller, [older]);
+  await cluster.plane.api.delete(`/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/${name}`);
+});
+
+test('the audit log marks what the policy refused', async () => {
+  const lines = (await readFile(cluster.plane.auditLog, 'utf8')).split('\n');
+  const marked = lines.filter((line) => line.includes('"validation.policy.admission.k8s.io/validation_failure"'));
+  assert.ok(marked.some((line) => line.includes(agentUser) && line.includes('these credentials are for node')));
+  assert.ok(marked.some((line) => line.includes('edgeset:agent:node-1')));
+});
+
+test('the folder installs an agent on every node, and the options beside it fit', async () => {
+  const kubectl = (...args: string[]) =>
+    run('kubectl', [`--kubeconfig=${cluster.kubeconfig}`, ...args], { cwd: join(import.meta.dirname, '../../..') });
+  await kubectl('apply', '-k', 'deploy/agent');
+  const file = 'deploy/agent/access/runtime-socket.yaml';
+  const patch = ['patch', 'daemonset', 'edgeset-agent', '--type=json', `--patch-file=${file}`];
+  await kubectl('--namespace', agentNamespace, ...patch);
+  await kubectl('apply', '--namespace', trial.namespace, '-f', 'deploy/agent/access/pull-secrets.yaml');
+  await kubectl('apply', '-f', 'deploy/agent/access/in-all-namespaces.yaml', '--dry-run=server');
+  await until('the agents run', 60_000, 100, async () => {
+    const path = `/apis/apps/v1/namespaces/${agentNamespace}/daemonsets/edgeset-agent`;
+    const { status } = await cluster.plane.api.get<{ status: Record<string, number> }>(path);
+    return status.desiredNumberScheduled === 2 && status.numberReady === 2;
+  });
+});
+
+test('a token dies with the pod that it is bound to', async (t) => {
+  const caller = callerOf(t, identities.token);
+  const read = { method: 'GET', path: `/api/v1/namespaces/${trial.namespace}/pods` } as const;
+  assert.equal((await caller.call(read)).status, 200);
+  await cluster.plane.api.delete(boundPod, { gracePeriodSeconds: 0 });
+  // The API server remembers for ten seconds whom a token stood for.
+  const refused = await until('the token is refused', 20_000, 250, async () => {
+    const answer = await caller.call(read);
+    return answer.status !== 200 && answer;
+  });
+  assert.equal(refused.status, 401, refused.message);
+});
+
+test('writes of a device whose certificate was revoked are refused', async (t) => {
+  const text = await readFile(join(import.meta.dirname, '../../../deploy/agent/access/revoked.yaml'), 'utf8');
+  const dir = await mkdtemp(join(tmpdir(), 'edgeset-revoked-'));
+  t.after(() => rm(dir, { recursive: true }));
+  const file = join(dir, 'revoked.yaml');
+  await writeFile(file, text.replace('name-of-a-stolen-node', 'node-1'));
+  await run('kubectl', [`--kubeconfig=${cluster.kubeconfig}`, 'apply', '-f', file]);
+  const caller = callerOf(t, identities.certificate);
+  const tell = { method: 'POST', path: eventsPath(trial.namespace) } as const;
+  const refused = await until('the revocation is in force', 10_000, 100, async () => {
+    const answer = await caller.call({ ...tell, body: eventOf(trial.namespace, 'node-1') });
+    return answer.status === 403 && answer;
+  });
+  assert.match(refused.message, /the certificate of this node was revoked/);
+});

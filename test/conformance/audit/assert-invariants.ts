@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import type { DaemonRollout } from '../../../src/rollout/index.ts';
+import type { CaseKind } from '../kit/kinds.ts';
+import type { AuditRecord } from './audit-record.ts';
+import { checkAnnouncements } from './check-announcements.ts';
+import { checkImagePulls, isPullCall } from './check-image-pulls.ts';
+import { type CheckOptions, checkUpdates } from './check-updates.ts';
+
+interface CheckedDaemonSet {
+  name: string;
+  kind: CaseKind;
+  /** Text of the annotation, or what the case says; of native DaemonSets. */
+  budget: number | string | undefined;
+}
+
+export interface CheckedRun extends Pick<CheckOptions, 'lagMs' | 'heldBackMs' | 'checked'> {
+  records: readonly AuditRecord[];
+  namespace: string;
+  daemonSets: readonly CheckedDaemonSet[];
+  nodes: ReadonlySet<string>;
+  /** The managers' common user. */
+  user: string;
+  logs: readonly string[];
+  settleMs: number;
+  expected: RegExp | undefined;
+  refusals: boolean;
+}
+
+const toBudget = (value: number | string | undefined): number | `${number}%` => {
+  if (typeof value === 'number') return value;
+  const text = value?.trim() ?? '10%';
+  if (/^\d+%$/.test(text)) return text as `${number}%`;
+  return /^\d+$/.test(text) ? Number(text) : 0;
+};
+
+interface LogLine {
+  level?: string;
+  msg?: string;
+}
+
+const complaints = (log: string): string[] =>
+  log.split('\n').filter((line) => {
+    if (line.trim() === '') return false;
+    try {
+      const { level } = JSON.parse(line) as LogLine;
+      return level !== 'info' && level !== 'debug';
+    } catch {
+      // Whatever is not a log line is a stack trace or a warning of the runtime.
+      return true;
+    }
+  });
+
+/** Statuses that speak of an older generation than one written before them, on the same object. */
+const regressions = (records: readonly AuditRecord[], user: string): string[] => {
+  const seen = new Map<string, number>();
+  return records.flatMap(({ user: by, resource, code, response }) => {
+    if (by !== user || resource !== 'daemonrollouts/status' || code >= 300) return [];
+    const { metadata, status } = response as DaemonRollout;
+    const uid = metadata.uid ?? '';
+    const now = status?.observedGeneration ?? 0;
+    const before = seen.get(uid) ?? 0;
+    seen.set(uid, Math.max(now, before));
+    return now < before ? [`${metadata.name}: ${now} after ${before}`] : [];
+  });
+};
+
+/** Holds everything that a case's managers did and said against what must always hold. */
+export const assertInvariants = (hearing: CheckedRun): void => {
+  const { records, namespace, nodes, user, logs, expected } = hearing;
+  const all = records.filter((record) =>
+    record.resource === 'nodes' || record.resource === 'nodes/status'
+      ? nodes.has(record.name)
+      : record.namespace === namespace,
+  );
+  // Pulling images is judged by itself; to the judges of updates it is somebody else's doing.
+  const ours = all.map((record) => (isPullCall(record) ? { ...record, user: `${record.user} (pulls)` } : record));
+  // A pod's name begins with its DaemonSet's: deletes that belong to another one are that one's business.
+  const isOf = (one: string, { name, resource, verb }: AuditRecord): boolean =>
+    !(resource === 'pods' && verb === 'delete') ||
+    !hearing.daemonSets.some((other) => other.name !== one && name.startsWith(`${other.name}-`));
+  const product = (name: string): boolean => name === user;
+  assert.deepEqual(checkImagePulls(all, product), [], 'the judge of pulls finds nothing');
+  const { lagMs, heldBackMs, checked, settleMs } = hearing;
+  const violations = hearing.daemonSets.flatMap(({ name: daemonSet, kind, budget }) => [
+    ...checkAnnouncements(ours, { namespace, daemonSet, product }),
+    ...checkUpdates(
+      ours.filter((record) => isOf(daemonSet, record)),
+      {
+        namespace,
+        daemonSet,
+        kind,
+        budget: toBudget(budget),
+        settleMs,
+        product,
+        ...(lagMs !== undefined && { lagMs }),
+        ...(heldBackMs && { heldBackMs }),
+        ...(checked && { checked }),
+      },
+    ),
+  ]);
+  assert.deepEqual(violations, [], 'the judge finds nothing');
+  const acts = ours.filter(({ user: by, verb, resource }) => by === user && verb === 'delete' && resource === 'pods');
+  for (const { name, request } of acts) {
+    const { preconditions } = (request ?? {}) as { preconditions?: { uid?: string; resourceVersion?: string } };
+    assert.ok(
+      preconditions?.uid && preconditions.resourceVersion,
+      `the delete of ${name} names what it was decided on`,
+    );
+  }
+  assert.deepEqual(regressions(ours, user), [], 'observedGeneration never falls');
+  if (!hearing.refusals) {
+    const forbidden = records.filter((record) => record.user === user && record.code === 403);
+    assert.deepEqual(
+      forbidden.map(({ verb, resource, name }) => `${verb} ${resource} ${name}`),
+      [],
+      'the rights of deploy/ suffice',
+    );
+  }
+  const unexpected = logs.flatMap(complaints).filter((line) => !expected?.test(line));
+  assert.deepEqual(unexpected, [], 'the log has no unexpected complaint');
+};

@@ -1,0 +1,82 @@
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { AuditRecord } from './audit-record.ts';
+import { inOrder } from './cluster-state.ts';
+
+const LABEL = 'edgeset.io/prefetch';
+const REVISION = 'edgeset.io/prefetch-revision';
+const IMAGE_READY = 'PodImageReady';
+
+type Body = Partial<Pod> & { preconditions?: { uid?: string } };
+
+const conditionsOf = (pod: Pod | undefined) => pod?.status?.conditions ?? [];
+
+const isPullPod = ({ name, response }: AuditRecord): boolean =>
+  name.startsWith('edgeset-pull-') || (response as Pod | undefined)?.metadata?.labels?.[LABEL] !== undefined;
+
+const isReport = ({ verb, resource, request }: AuditRecord): boolean =>
+  verb === 'patch' &&
+  resource === 'pods/status' &&
+  conditionsOf(request as Pod | undefined).some(({ type }) => type === IMAGE_READY);
+
+/** Whether a call belongs to pulling images ahead: what is said of updates does not hold for it. */
+export const isPullCall = (record: AuditRecord): boolean =>
+  record.group === '' && /^pods\b/.test(record.resource) && (isPullPod(record) || isReport(record));
+
+const slipsOfReport = ({ request, response }: AuditRecord): string[] => {
+  const { metadata, status } = (request ?? {}) as Body;
+  const [condition, ...others] = status?.conditions ?? [];
+  const { message = '', reason = '' } = condition ?? {};
+  const announced = conditionsOf(response as Pod).find(({ type }) => type === 'PodNeedUpgrade')?.message;
+  const revision = message.split(';')[0];
+  return [
+    ...(metadata?.uid && metadata.resourceVersion ? [] : ['without the uid and version of the pod']),
+    ...(others.length > 0 || Object.keys(status ?? {}).length !== 1 ? ['with more than one condition'] : []),
+    ...(reason === 'PullImageSuccess' && announced !== undefined && revision !== announced
+      ? [`of ${revision}, while ${announced} is announced`]
+      : []),
+    ...(reason === 'PullImageFail' && !/; ./.test(message) ? ['of a failure without its cause'] : []),
+  ];
+};
+
+/**
+ * Holds what the product did to pull images ahead against what must always hold, seen from the cluster's side: at most
+ * one pull pod a pod and revision at a time, none that another controller could take for its own, deletes by UID, reports
+ * of one condition, success only of the revision that is announced and whose pull pod has pulled. Returns the
+ * violations, one sentence each.
+ */
+export const checkImagePulls = (records: readonly AuditRecord[], product: (user: string) => boolean): string[] => {
+  const violations: string[] = [];
+  const alive = new Map<string, string>();
+  /** Of which pod and revision the images were pulled, as the kubelet's status says. */
+  const pulled = new Set<string>();
+  const purposeOf = ({ metadata }: Pod): string =>
+    `${metadata?.ownerReferences?.find(({ controller }) => controller)?.uid}/${metadata?.annotations?.[REVISION]}`;
+
+  for (const record of inOrder(records.filter((each) => each.group === '' && /^pods\b/.test(each.resource)))) {
+    const { verb, user, name, request } = record;
+    const pod = record.response as Pod;
+    const uid = pod.metadata?.uid ?? '';
+    const report = (what: string): void =>
+      void violations.push(`${user} ${verb} ${name || pod.metadata?.name} ${what}`);
+    if (isPullPod(record)) {
+      if (verb === 'create' && product(user)) {
+        if ([...alive.values()].includes(purposeOf(pod))) report('although one for the same pod and revision is there');
+        const owner = pod.metadata?.ownerReferences?.find(({ controller }) => controller === true);
+        if (owner?.kind !== 'Pod') report('which another controller can adopt');
+        alive.set(uid, purposeOf(pod));
+      }
+      const statuses = pod.status?.containerStatuses ?? [];
+      if (statuses.length > 0 && statuses.every(({ imageID }) => imageID !== '')) pulled.add(purposeOf(pod));
+      if (verb === 'delete') {
+        if (product(user) && (request as Body | undefined)?.preconditions?.uid === undefined) report('without a uid');
+        alive.delete(uid);
+      }
+    } else if (isReport(record) && product(user)) {
+      for (const slip of slipsOfReport(record)) report(slip);
+      const { reason, message = '' } = conditionsOf(request as Pod)[0] ?? {};
+      const revision = message.replace(/^controllerrevision: /, '').split(';')[0];
+      if (reason === 'PullImageSuccess' && !pulled.has(`${uid}/${revision}`)) report('although nothing was pulled');
+    }
+  }
+  return violations;
+};

@@ -1,0 +1,39 @@
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { AuditRecord } from './audit-record.ts';
+
+const uidAskedFor = ({ request }: AuditRecord): string | undefined =>
+  (request as { preconditions?: { uid?: string } } | undefined)?.preconditions?.uid;
+
+const succeeded = ({ code }: AuditRecord): boolean => code >= 200 && code < 300;
+
+/** Refusals are certain; a failure, or no status at all, is not. */
+const isUnclear = ({ code }: AuditRecord): boolean => code < 200 || code >= 499;
+
+/**
+ * Pods of a namespace that were seen to be leaving, whoever wrote of them. A delete whose caller was cut off or killed
+ * is told by the API server as failed, also when it was carried out: what became of the pod decides.
+ */
+export const trackDeletedPods = (namespace: string) => {
+  const pods = new Map<string, Pod>();
+  return {
+    note(record: AuditRecord): void {
+      if (record.namespace !== namespace || record.group !== '' || !/^pods\b/.test(record.resource)) return;
+      const pod = record.response as Pod | undefined;
+      const uid = pod?.metadata?.uid;
+      if (pod && uid !== undefined && pod.metadata?.deletionTimestamp) pods.set(uid, pod);
+    },
+    /** Those of the delete calls that were carried out, each with the pod as its response. */
+    deletesIn(calls: readonly AuditRecord[]): AuditRecord[] {
+      const confirmed = calls.filter(succeeded);
+      const known = new Set(confirmed.map((call) => (call.response as Pod | undefined)?.metadata?.uid));
+      return calls.flatMap((call) => {
+        if (succeeded(call)) return [call];
+        const uid = isUnclear(call) ? uidAskedFor(call) : undefined;
+        const pod = uid === undefined || known.has(uid) ? undefined : pods.get(uid);
+        if (!pod) return [];
+        known.add(uid);
+        return [{ ...call, response: pod }];
+      });
+    },
+  };
+};

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { followClusterState, inOrder } from './cluster-state.ts';
+import { buildHistory, managerUser } from './history-builder.ts';
+import { createPodWriteReader } from './pod-writes.ts';
+
+const log = () => buildHistory(2, { updateStrategy: { rollingUpdate: { maxUnavailable: 1 } } });
+
+const kindsIn = ({ records }: ReturnType<typeof log>): string[] => {
+  const { state, apply } = followClusterState('edge', 'app', 'apps.kruise.io');
+  const reader = createPodWriteReader(state);
+  return inOrder(records).flatMap((record) => {
+    const step = record.user === managerUser ? reader.read(record) : undefined;
+    apply(record);
+    return step ? [step.kind] : [];
+  });
+};
+
+it('a change in place begins once, with the gate or with the patch of labels alone', () => {
+  const gated = log().shut('old-n0', 'n0', 'old').change('old-n0', 'n0', 'new');
+  assert.deepEqual(kindsIn(gated.change('old-n1', 'n1', 'new', { gate: 'open' })), [
+    'in-place',
+    'continue',
+    'in-place',
+  ]);
+});
+
+it('what prepares a delete begins it, and a delete that is told twice begins nothing', () => {
+  const prepared = log().prepare('old-n0', 'n0', 'old').remove('old-n0', 'n0', 'old').remove('old-n0', 'n0', 'old');
+  assert.deepEqual(kindsIn(prepared), ['delete', 'continue', 'continue']);
+});
+
+it('a pod that is created is a surge beside a live one, and else fills a gap', () => {
+  const surged = log().create('new-n0', 'n0', 'new').remove('old-n0', 'n0', 'old');
+  const filled = surged.gone('old-n1', 'n1', 'old').create('new-n1', 'n1', 'new');
+  assert.deepEqual(kindsIn(filled), ['surge', 'delete-surged-out', 'create']);
+});
+
+it('of two pods of one revision one is tidied away, and so is what does not belong there', () => {
+  const twice = log().pod('twin-n0', 'n0', 'old', true).remove('twin-n0', 'n0', 'old');
+  assert.deepEqual(kindsIn(twice), ['clean-up']);
+  assert.deepEqual(kindsIn(log().pod('lost', 'n9', 'old', true).remove('lost', 'n9', 'old')), ['clean-up']);
+});

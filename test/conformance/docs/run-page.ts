@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Cluster, Manager } from '../cluster.ts';
+import { type Block, blocksOf, readPage } from './page.ts';
+import { openShell } from './shell.ts';
+
+const bin = join(import.meta.dirname, '..', '..', '..', 'bin');
+const BLOCK_MS = 150_000;
+const START = 'the manager is started here';
+const SKIPPED = 'not played: ';
+
+export interface PageRun {
+  page: string;
+  cluster: Cluster;
+  /** Or where a note of the page says so. */
+  manager: 'from the beginning' | 'where it is started';
+}
+
+const squeezed = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim().replaceAll(/\s+/g, ' '))
+    .filter((line) => line !== '');
+
+/** Everything that a reader of the page would type, as it is written, and what it shows of the output: its end. */
+export const runPage = async ({ page, cluster, manager: when }: PageRun): Promise<void> => {
+  const folder = await mkdtemp(join(tmpdir(), 'edgeset-docs-'));
+  const shell = openShell({
+    cwd: folder,
+    env: {
+      PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH ?? ''}`,
+      HOME: folder,
+      KUBECONFIG: cluster.kubeconfig,
+    },
+  });
+  let manager: Manager | undefined;
+  const start = async (): Promise<void> => {
+    manager = await cluster.startManager({ namespace: 'default', args: ['--leader-elect=false'] });
+  };
+  let played = 0;
+  let output: { block: Block; text: string } | undefined;
+  try {
+    if (when === 'from the beginning') await start();
+    for (const block of blocksOf(readPage(page))) {
+      const where = `${page}:${block.line}`;
+      if (block.language === 'text' && output) {
+        const shown = squeezed(block.text);
+        const what = `${where}: the end of what ${page}:${output.block.line} prints`;
+        assert.deepEqual(squeezed(output.text).slice(-shown.length), shown, what);
+        output = undefined;
+      } else if (block.language === 'sh' && block.note === START) await start();
+      else if (block.language === 'sh' && !block.note.startsWith(SKIPPED)) {
+        const text = await shell.run(block.text, BLOCK_MS).catch((error: unknown) => {
+          throw new Error(`${where}: ${String(error)}`, { cause: error });
+        });
+        output = { block, text };
+        played += 1;
+      } else output = undefined;
+    }
+    assert.ok(played > 0, `${page} has commands in blocks of sh`);
+  } catch (error) {
+    const log = (await manager?.log())?.split('\n').slice(-15).join('\n') ?? '';
+    throw new Error(`${String(error)}\n${log}`, { cause: error });
+  } finally {
+    shell.close();
+    await manager?.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+};

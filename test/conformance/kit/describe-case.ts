@@ -1,0 +1,23 @@
+import type { Case } from './case.ts';
+
+/** How the pods of a case, and its rollout, stand: for people who look into a failure. */
+export const describeCase = async (c: Case): Promise<string> => {
+  const [pods, rollout, steps] = await Promise.all([
+    c.pods().catch(() => []),
+    c.rollout().catch(() => undefined),
+    c.podWrites().catch(() => []),
+  ]);
+  const { summary, target, causes, budget, failing, reservations } = rollout?.status ?? {};
+  return [
+    JSON.stringify({ summary, target, causes, budget, failing, reservations }),
+    ...steps.map(({ kind, node, record, brings = '' }) =>
+      [new Date(record.receivedAt).toISOString(), kind, node, record.name, brings].join(' '),
+    ),
+    ...pods.map(({ name, node, image, hash, ready, terminating, object }) => {
+      const { conditions = [], containerStatuses = [] } = object.status ?? {};
+      const state = { image, hash, ready, terminating, annotations: object.metadata?.annotations };
+      const gates = conditions.map(({ type, status }) => `${type}=${status}`);
+      return `${name} ${node} ${JSON.stringify({ ...state, gates, states: containerStatuses.map((one) => one.state) })}`;
+    }),
+  ].join('\n');
+};

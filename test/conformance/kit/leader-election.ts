@@ -1,0 +1,21 @@
+import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
+import type { Case } from './case.ts';
+
+/** Arguments of managers that compete for a lease of so many seconds. */
+export const leaderElectionArgsFor = (leaseSeconds: number): string[] => [
+  '--leader-elect=true',
+  `--leader-election-lease-duration=${leaseSeconds}s`,
+  `--leader-election-renew-deadline=${leaseSeconds - 1}s`,
+  '--leader-election-retry-period=500ms',
+];
+export const leaderElectionArgs = leaderElectionArgsFor(4);
+
+/** What one says that lost it. */
+export const leadershipLossLogs =
+  /leadership lost|renew the lease|release the lease|leading no more|processing failed|watch failed|the answer to a|compete for the lease|status could not be written/;
+
+/** Who leads; empty while nobody does. */
+export const leaderOf = async (c: Case): Promise<string> => {
+  const path = `/apis/coordination.k8s.io/v1/namespaces/${c.namespace}/leases/edgeset-manager`;
+  return (await c.api.get<Lease>(path)).spec?.holderIdentity ?? '';
+};
