@@ -16,32 +16,32 @@ import { rollingUpdateTypes, updateTypes } from './types.ts';
 
 const MOST_CONTAINERS = 256;
 
-/** Fields that rules need are declared; the API server's own check of a pod template judges the rest (template.ts). */
+/** Declares the fields that the rules read. The API server validates the rest (revisions/defaulted-template.ts). */
 const container = (description: string): Schema =>
   openObject(
     description,
     {
-      name: text('Name of the container, unique in the pod.', 63, { minLength: 1 }),
-      image: text('Image that it runs.', 4096),
+      name: text('Name of the container; unique within the pod.', 63, { minLength: 1 }),
+      image: text('Image that the container runs.', 4096),
     },
     { required: ['name'] },
   );
 
 const template = openObject(
-  'The pod that each eligible node gets one of, as in apps/v1.',
+  'Template of the pod that each eligible node runs, as in apps/v1.',
   {
     metadata: openObject('Labels and annotations of the pods.', {
-      labels: labelMap('Labels of the pods; the selector must match them.'),
+      labels: labelMap('Labels of the pods. The selector must match them.'),
     }),
     spec: withRules(
       openObject(
-        'The pods themselves.',
+        'Specification of the pods.',
         {
-          restartPolicy: text('Always, or left out.', 32),
-          activeDeadlineSeconds: { type: 'integer', format: 'int64', description: 'Must be left out.' },
+          restartPolicy: text('Must be Always or omitted.', 32),
+          activeDeadlineSeconds: { type: 'integer', format: 'int64', description: 'Must be omitted.' },
           containers: {
             type: 'array',
-            description: 'Containers of the pod, at least one.',
+            description: 'Containers of the pod. At least one is required.',
             minItems: 1,
             maxItems: MOST_CONTAINERS,
             items: container('A container.'),
@@ -53,12 +53,12 @@ const template = openObject(
       ),
       {
         rule: "!has(self.restartPolicy) || self.restartPolicy == 'Always'",
-        message: 'a daemon runs for as long as its node does: leave restartPolicy out, or set it to Always',
+        message: 'a daemon runs for as long as its node does: omit restartPolicy or set it to Always',
         fieldPath: '.restartPolicy',
       },
       {
         rule: '!has(self.activeDeadlineSeconds)',
-        message: 'a daemon runs for as long as its node does: leave activeDeadlineSeconds out',
+        message: 'a daemon runs for as long as its node does: omit activeDeadlineSeconds',
         fieldPath: '.activeDeadlineSeconds',
       },
     ),
@@ -68,114 +68,115 @@ const template = openObject(
 
 const nonZero = (field: string): string => `(type(${field}) == int ? ${field} > 0 : ${field} != '0%')`;
 const surging = "self.rollingUpdateType == 'Surging'";
-/** What holds once the defaults that depend on other fields are filled in (effective.ts). */
+/** These apply the defaults that depend on other fields, as `effective` in policy.ts does. */
 const surges = `(has(self.maxSurge) ? ${nonZero('self.maxSurge')} : ${surging})`;
 const takesDown = `(has(self.maxUnavailable) ? ${nonZero('self.maxUnavailable')} : !(${surging}) && !has(self.maxSurge))`;
 
-const oneOfTheTwo: Rule[] = [
+const exactlyOneLimit: Rule[] = [
   {
     rule: `!(${surges} && ${takesDown})`,
-    message: 'nodes are updated either one pod after the other or side by side: set maxUnavailable or maxSurge to 0',
+    message: 'an update either deletes the old pod first or surges: set maxUnavailable or maxSurge to 0',
     fieldPath: '.maxSurge',
   },
   {
     rule: `${surges} || ${takesDown}`,
-    message: 'nothing could be updated: set maxUnavailable or maxSurge to at least 1 (paused: true stops updates)',
+    message:
+      'no node could ever be updated: set maxUnavailable or maxSurge to at least 1 (to stop updates, set paused: true)',
     fieldPath: '.maxUnavailable',
   },
   {
     rule: `self.rollingUpdateType != 'InPlaceIfPossible' || !${surges}`,
-    message: 'a pod that is updated in place has no second one beside it: leave maxSurge out, or set it to 0',
+    message: 'an in-place update does not create a second pod: omit maxSurge or set it to 0',
     fieldPath: '.maxSurge',
   },
 ];
 
 const rollingUpdate = withRules(
-  object('How pods are replaced when the template changes.', {
+  object('How pods are updated when the template changes.', {
     rollingUpdateType: {
       type: 'string',
       description:
-        'Standard replaces pods. InPlaceIfPossible changes images, labels, annotations and resources of the running ' +
-        'pod where that is enough. Surging is Standard with maxSurge 1 unless given.',
+        'Standard replaces pods. InPlaceIfPossible changes the images, labels, annotations and resources of the ' +
+        'running pod when nothing else differs. Surging is Standard with a default maxSurge of 1.',
       enum: [...rollingUpdateTypes],
       default: 'Standard',
     },
     maxUnavailable: intOrPercent(
-      'How many online nodes may be without an available pod at once; a percentage is of the nodes that the DaemonSet ' +
-        'is for, rounded up. 1 when neither it nor maxSurge is set.',
+      'Maximum number of online nodes without an available pod. A percentage refers to the desired number of pods ' +
+        'and is rounded up. Defaults to 1 when maxSurge is not set.',
       0,
     ),
     maxSurge: intOrPercent(
-      'How many nodes may run the old and the new pod at once; a percentage is of the nodes that the DaemonSet is for, ' +
-        'rounded up.',
+      'Maximum number of nodes that may run the old and the new pod at the same time. A percentage refers to the ' +
+        'desired number of pods and is rounded up.',
       0,
     ),
-    selector: labelSelector('Only nodes with these labels are updated. Default: all.'),
+    selector: labelSelector('Nodes to update. Defaults to all nodes.'),
     partition: intOrPercent(
-      'How many nodes to leave on the old revision; a percentage is of the nodes that the DaemonSet is for, rounded down.',
+      'Number of nodes to keep on the old revision. A percentage refers to the desired number of pods and is rounded down.',
       0,
       { default: 0 },
     ),
-    paused: flag('No pod is updated; pods are still created, repaired and cleaned up.'),
+    paused: flag('Stops updates. Pods are still created, replaced when they fail, and cleaned up.'),
   }),
-  ...oneOfTheTwo,
+  ...exactlyOneLimit,
 );
 
-const preDelete = object('Asks for consent before a pod is deleted.', {
-  labelsHandler: labelMap('A pod with one of these labels waits until it is gone.'),
+const preDelete = object('Holds a pod before it is deleted, until a controller of yours releases it.', {
+  labelsHandler: labelMap('A pod with one of these labels is held until the label is removed.'),
   finalizersHandler: {
     type: 'array',
-    description: 'A pod with one of these finalizers waits until it is gone.',
+    description: 'A pod with one of these finalizers is held until the finalizer is removed.',
     maxItems: 64,
     items: text('A finalizer, such as example.io/unready-blocker.', 317, { minLength: 1 }),
     'x-kubernetes-list-type': 'atomic',
   },
-  markPodNotReady: flag('The pod is taken out of its services while it waits.'),
+  markPodNotReady: flag('Removes the pod from its Services while it is held.'),
 });
 
 const lifecycle = withRules(
-  object('Hooks in the life of the pods.', {
+  object('Lifecycle hooks of the pods.', {
     preDelete,
-    inPlaceUpdate: openObject('Must be left out.', {}),
+    inPlaceUpdate: openObject('Must be omitted.', {}),
   }),
   {
     rule: '!has(self.inPlaceUpdate)',
-    message: 'DaemonSets have no hook before an update in place: remove inPlaceUpdate, preDelete is there',
+    message: 'DaemonSets have no in-place update hook: remove inPlaceUpdate (preDelete is supported)',
     fieldPath: '.inPlaceUpdate',
   },
 );
 
-/** The specification of an Advanced DaemonSet: one superset for every served version. */
+/** The schema of `spec`, the same for every served version. */
 export const advancedDaemonSetSpecSchema = withRules(
   object(
-    'What is wanted.',
+    'Desired state of the DaemonSet.',
     {
       selector: withRules(
-        labelSelector('Which pods belong to it; must match the labels of the template and never changes.'),
+        labelSelector('Pods that belong to the DaemonSet. Must match the labels of the template. Immutable.'),
         {
           rule: '(has(self.matchLabels) && size(self.matchLabels) > 0) || (has(self.matchExpressions) && size(self.matchExpressions) > 0)',
-          message: 'an empty selector would take every pod of the namespace: set matchLabels or matchExpressions',
+          message: 'an empty selector would match every pod in the namespace: set matchLabels or matchExpressions',
         },
         {
           rule: 'self == oldSelf',
-          message: 'the selector never changes: delete the DaemonSet with --cascade=orphan and make it anew',
+          message: 'the selector is immutable: delete the DaemonSet with --cascade=orphan and create it again',
         },
       ),
       template,
-      minReadySeconds: counter('How long a pod must have been ready to count as available.', { default: 0 }),
-      revisionHistoryLimit: counter('How many revisions that no pod runs are kept to go back to.', { default: 10 }),
+      minReadySeconds: counter('Seconds that a pod must be ready before it counts as available.', { default: 0 }),
+      revisionHistoryLimit: counter('Number of old revisions to keep for rollback.', { default: 10 }),
       burstReplicas: intOrPercent(
-        'How many pods may be created or deleted in one go; a percentage is of the nodes that the DaemonSet is for, ' +
-          'rounded up.',
+        'Maximum number of pods that are created or deleted at once. A percentage refers to the desired number of pods ' +
+          'and is rounded up.',
         1,
         { default: 250 },
       ),
       updateStrategy: object(
-        'How an update reaches the nodes.',
+        'How updates reach the nodes.',
         {
           type: {
             type: 'string',
-            description: 'RollingUpdate replaces pods by itself; OnDelete leaves that to whoever deletes them.',
+            description: 'RollingUpdate updates pods automatically. OnDelete updates a pod when somebody deletes it.',
             enum: [...updateTypes],
             default: 'RollingUpdate',
           },
@@ -183,8 +184,8 @@ export const advancedDaemonSetSpecSchema = withRules(
         },
         { default: {} },
       ),
-      scaleStrategy: object('How pods reach new nodes.', {
-        partitionedScaling: flag('The partition limits how many new nodes get a pod, too.'),
+      scaleStrategy: object('How new nodes get pods.', {
+        partitionedScaling: flag('The partition also limits how many new nodes get a pod.'),
       }),
       lifecycle,
     },

@@ -14,7 +14,7 @@ const numberColumn = (name: string, field: string, description: string): CustomR
   description,
 });
 
-/** Shown by `kubectl get -o wide` only. */
+/** Shown only by `kubectl get -o wide`. */
 const wideColumn = (name: string, jsonPath: string, description: string): CustomResourceColumnDefinition => ({
   name,
   type: 'string',
@@ -24,45 +24,49 @@ const wideColumn = (name: string, jsonPath: string, description: string): Custom
 });
 
 const columns: CustomResourceColumnDefinition[] = [
-  numberColumn('Desired', 'desiredNumberScheduled', 'Nodes that it is for.'),
-  numberColumn('Current', 'currentNumberScheduled', 'Of those, nodes that have a pod.'),
-  numberColumn('Ready', 'numberReady', 'Of those, nodes whose pod is ready.'),
-  numberColumn('Up-to-date', 'updatedNumberScheduled', 'Of those, nodes whose pod is of the current revision.'),
-  numberColumn('Available', 'numberAvailable', 'Of those, nodes whose pod has been ready for minReadySeconds.'),
-  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Since when it is there.' },
+  numberColumn('Desired', 'desiredNumberScheduled', 'Number of nodes that should run a pod.'),
+  numberColumn('Current', 'currentNumberScheduled', 'Number of those nodes that have a pod.'),
+  numberColumn('Ready', 'numberReady', 'Number of those nodes that have a ready pod.'),
+  numberColumn(
+    'Up-to-date',
+    'updatedNumberScheduled',
+    'Number of those nodes that have a pod of the current revision.',
+  ),
+  numberColumn('Available', 'numberAvailable', 'Number of those nodes that have an available pod.'),
+  { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Time since creation.' },
   wideColumn('Containers', '.spec.template.spec.containers[*].name', 'Names of the containers.'),
   wideColumn('Images', '.spec.template.spec.containers[*].image', 'Images of the containers.'),
 ];
 
 const condition = object(
-  'One aspect of the state.',
+  'One aspect of the current state.',
   {
-    type: text('Which aspect.', 316),
-    status: { type: 'string', description: 'Whether it holds.', enum: ['True', 'False', 'Unknown'] },
-    reason: text('Why, as one word.', 1024),
-    message: text('Why, as a sentence.', 32_768),
-    lastTransitionTime: { type: 'string', format: 'date-time', description: 'When the status changed last.' },
-    observedGeneration: counter('The generation that it speaks of.', { format: 'int64' }),
+    type: text('Type of the condition.', 316),
+    status: { type: 'string', description: 'Status of the condition.', enum: ['True', 'False', 'Unknown'] },
+    reason: text('Machine-readable reason.', 1024),
+    message: text('Human-readable explanation.', 32_768),
+    lastTransitionTime: { type: 'string', format: 'date-time', description: 'Last time the status changed.' },
+    observedGeneration: counter('Generation that the condition refers to.', { format: 'int64' }),
   },
   { required: ['type', 'status'] },
 );
 
-/** Nothing is required: objects that OpenKruise wrote are taken over as they are. */
-const status: Schema = object('What was found.', {
-  currentNumberScheduled: counter('Nodes that it is for and that have a pod.'),
-  desiredNumberScheduled: counter('Nodes that it is for.'),
-  numberMisscheduled: counter('Nodes that have a pod and that it is not for.'),
-  numberReady: counter('Nodes that it is for and whose pod is ready.'),
-  numberAvailable: counter('Nodes that it is for and whose pod has been ready for minReadySeconds.'),
-  numberUnavailable: counter('Nodes that it is for and that have no available pod.'),
-  updatedNumberScheduled: counter('Nodes that it is for and whose pod is of the current revision.'),
-  observedGeneration: counter('The generation that the rest speaks of.', { format: 'int64' }),
-  collisionCount: counter('How often the name of a revision was taken by another one.'),
-  updateRevision: text('Hash of the revision that pods are brought to.', 63),
-  daemonSetHash: text('The same; older clients read it here.', 63),
+/** No field is required: the status that OpenKruise wrote stays valid. */
+const status: Schema = object('Observed state of the DaemonSet.', {
+  currentNumberScheduled: counter('Number of nodes that should run a pod and have one.'),
+  desiredNumberScheduled: counter('Number of nodes that should run a pod.'),
+  numberMisscheduled: counter('Number of nodes that have a pod and should not.'),
+  numberReady: counter('Number of nodes that should run a pod and have a ready one.'),
+  numberAvailable: counter('Number of nodes whose pod has been ready for at least minReadySeconds.'),
+  numberUnavailable: counter('Number of nodes that should run a pod and have no available one.'),
+  updatedNumberScheduled: counter('Number of nodes that have a pod of the current revision.'),
+  observedGeneration: counter('Most recent generation observed by the controller.', { format: 'int64' }),
+  collisionCount: counter('Number of hash collisions of revision names.'),
+  updateRevision: text('Hash of the current revision.', 63),
+  daemonSetHash: text('Same as updateRevision, for older clients.', 63),
   conditions: {
     type: 'array',
-    description: 'Where it stands, one condition an aspect.',
+    description: 'Conditions Ready, Reconciling and Stalled.',
     maxItems: 32,
     items: condition,
     'x-kubernetes-list-type': 'map',
@@ -78,11 +82,11 @@ const version = (name: (typeof api.versions)[number]): CustomResourceDefinitionV
   additionalPrinterColumns: columns,
   schema: {
     openAPIV3Schema: object(
-      'Keeps one pod on every eligible node, and rolls updates out within a budget of its own.',
+      'Runs one pod on every eligible node and rolls out updates within a budget.',
       {
-        apiVersion: { type: 'string', description: 'Version of the schema that this object is written in.' },
-        kind: { type: 'string', description: 'What this object is.' },
-        // The API server describes it itself, and refuses a description here.
+        apiVersion: { type: 'string', description: 'Versioned schema of this object.' },
+        kind: { type: 'string', description: 'Kind of this object.' },
+        // The API server adds its own description and refuses one here.
         metadata: { type: 'object' } as Schema,
         spec: advancedDaemonSetSpecSchema,
         status,
@@ -92,11 +96,11 @@ const version = (name: (typeof api.versions)[number]): CustomResourceDefinitionV
   },
 });
 
-/** `daemonsets.apps.kruise.io`, as `kubectl apply` takes it, also over OpenKruise's own definition. */
+/** `daemonsets.apps.kruise.io`, for `kubectl apply`, also over OpenKruise's own definition. */
 export const advancedDaemonSetCrd = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  // With the CRD every Advanced DaemonSet and its pods would go.
+  // Deleting the CRD would delete every Advanced DaemonSet with its pods.
   metadata: crdMetadata(api),
   spec: {
     group: api.group,
@@ -108,8 +112,8 @@ export const advancedDaemonSetCrd = {
       singular: api.singular,
       shortNames: [...api.shortNames],
     },
-    // Said in full: left out, the webhook of a definition that this one is applied over would stay, and None beside it
-    // is refused.
+    // `webhook: null` removes the webhook of a definition that this one is applied over: omitted, it would stay, and the
+    // API server refuses it together with None.
     conversion: { strategy: 'None', webhook: null },
     versions: api.versions.map(version),
   },

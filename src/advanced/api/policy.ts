@@ -16,11 +16,11 @@ import type { AdvancedDaemonSetSpec, IntOrPercentValue, RollingUpdate } from './
 export const PREDELETE_TIMEOUT = 'edgeset.io/predelete-timeout-seconds';
 export const IN_PLACE_GRACE = 'apps.kruise.io/inplace-update-grace';
 
-/** Milliseconds; undefined where nothing is said, and for what is no whole number of seconds: that is a policy error. */
+/** Parses seconds to milliseconds. Undefined if absent or not an integer; the latter is a policy error. */
 export const secondsOf = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,7}$/.test(text.trim()) ? Number(text) * 1000 : undefined;
 
-/** A field of rolling updates, as errors and sentences name it. */
+/** Path of a rolling update field, for errors and messages. */
 export const rollingField = (field: keyof RollingUpdate): string => `spec.updateStrategy.rollingUpdate.${field}`;
 
 const words: PolicyWords = {
@@ -33,27 +33,27 @@ const words: PolicyWords = {
   podControllerProgram: 'edgeset-manager',
 };
 
-/** Where new pods come beside old ones, another field says how many. */
+/** A surge is limited by maxSurge instead of maxUnavailable. */
 const surgingWords: PolicyWords = { ...words, maxUnavailable: rollingField('maxSurge') };
 
-/** Owners decide because of the annotation, and nobody does where the type is OnDelete. */
+/** With OnDelete, removing the annotation is not enough. */
 const automateFor = (field: string, type: string): string =>
   `To update the nodes from here, remove the annotation ${field}${type === 'OnDelete' ? ', and set spec.updateStrategy.type to RollingUpdate' : ''}.`;
 
-/** What stands in the place of what is not said; two of the fields depend on others. */
-export const effective = ({ rollingUpdateType = 'Standard', ...said }: RollingUpdate) => {
+/** Applies the defaults. Those of maxUnavailable and maxSurge depend on other fields, so the schema can't set them. */
+export const effective = ({ rollingUpdateType = 'Standard', ...limits }: RollingUpdate) => {
   const surging = rollingUpdateType === 'Surging';
-  const maxSurge = said.maxSurge ?? (surging ? 1 : 0);
+  const maxSurge = limits.maxSurge ?? (surging ? 1 : 0);
   return {
     rollingUpdateType,
     maxSurge,
-    maxUnavailable: said.maxUnavailable ?? (surging || said.maxSurge !== undefined ? 0 : 1),
+    maxUnavailable: limits.maxUnavailable ?? (surging || limits.maxSurge !== undefined ? 0 : 1),
   };
 };
 
 /**
- * Reads the rollout policy of an Advanced DaemonSet: its spec, and the annotations that every kind has. The schema refuses
- * most of what cannot be acted on; objects from before it was installed are judged here as well.
+ * Parses the rollout policy of an Advanced DaemonSet from its spec and from the annotations shared by all kinds. The schema
+ * refuses most invalid policies; this also validates objects that are older than the schema.
  */
 export const parseAdvancedPolicy = (
   spec: AdvancedDaemonSetSpec,
@@ -64,18 +64,18 @@ export const parseAdvancedPolicy = (
   const refuse = (field: keyof RollingUpdate, value: unknown, problem: string, cure: string): void =>
     void errors.push({ field: rollingField(field), value: String(value), problem, cure });
 
-  const share = (field: 'maxUnavailable' | 'maxSurge' | 'partition', value: IntOrPercentValue): IntOrPercent => {
+  const readLimit = (field: 'maxUnavailable' | 'maxSurge' | 'partition', value: IntOrPercentValue): IntOrPercent => {
     const read = parseIntOrPercent(String(value));
     if (read && !(read.kind === 'percent' && read.value > 100)) return read;
-    refuse(field, value, 'is neither a whole number nor a percentage up to 100%', 'set one, such as 3 or "10%"');
+    refuse(field, value, 'is neither an integer nor a percentage up to 100%', 'set one, such as 3 or "10%"');
     return count(0);
   };
   const { type = 'RollingUpdate', rollingUpdate = {} } = spec.updateStrategy ?? {};
-  const said = effective(rollingUpdate);
-  const maxUnavailable = share('maxUnavailable', said.maxUnavailable);
-  const maxSurge = share('maxSurge', said.maxSurge);
+  const defaulted = effective(rollingUpdate);
+  const maxUnavailable = readLimit('maxUnavailable', defaulted.maxUnavailable);
+  const maxSurge = readLimit('maxSurge', defaulted.maxSurge);
   if (maxSurge.value > 0 && maxUnavailable.value > 0)
-    refuse('maxSurge', said.maxSurge, 'cannot be had beside maxUnavailable', 'set one of the two to 0');
+    refuse('maxSurge', defaulted.maxSurge, 'cannot be combined with maxUnavailable', 'set one of the two to 0');
   const nodeSelector = rollingUpdate.selector && fromLabelSelector(rollingUpdate.selector);
   if (nodeSelector && !nodeSelector.ok)
     refuse('selector', JSON.stringify(rollingUpdate.selector), nodeSelector.problem, nodeSelector.cure);
@@ -86,8 +86,8 @@ export const parseAdvancedPolicy = (
       errors.push({
         field,
         value,
-        problem: 'is no number of seconds',
-        cure: 'set a whole number, or remove the annotation',
+        problem: 'is not a number of seconds',
+        cure: 'set an integer, or remove the annotation',
       });
   }
 
@@ -95,13 +95,13 @@ export const parseAdvancedPolicy = (
   const owners = chosen?.value === 'ota';
   const policy: Policy = {
     strategy: owners ? 'ota' : type === 'OnDelete' ? 'manual' : 'auto',
-    // A pod goes through its hook, stays within the budget, and is changed in place where it can be.
+    // Approved updates keep to the budget, the preDelete hook and in-place updates.
     byApproval: owners,
     maxUnavailable,
     maxSurge,
     percentOf: 'desired',
-    inPlace: said.rollingUpdateType === 'InPlaceIfPossible',
-    partition: share('partition', rollingUpdate.partition ?? 0),
+    inPlace: defaulted.rollingUpdateType === 'InPlaceIfPossible',
+    partition: readLimit('partition', rollingUpdate.partition ?? 0),
     nodeSelector: nodeSelector?.ok === true ? nodeSelector.selector : undefined,
     paused: rollingUpdate.paused ?? false,
     minReadyMs: (spec.minReadySeconds ?? 0) * 1000,

@@ -1,6 +1,6 @@
 import type { JSONSchemaProps } from 'kubernetes-types/apiextensions/v1.d.ts';
 
-/** A part of a structural schema, with Kubernetes' own marks. */
+/** Part of a structural schema, with the Kubernetes extensions. */
 export interface Schema extends JSONSchemaProps {
   description: string;
   properties?: Record<string, Schema>;
@@ -13,11 +13,11 @@ export interface Schema extends JSONSchemaProps {
   'x-kubernetes-validations'?: Rule[];
 }
 
-/** A rule in CEL, with the sentence that a person reads when it is broken: what is wrong, and what to do. */
+/** A CEL validation rule. `message` says what is wrong and how to fix it. */
 export interface Rule {
   rule: string;
   message: string;
-  /** Of the field at fault, below the one that has the rule: `.maxSurge`. */
+  /** The field at fault, relative to the field that carries the rule: `.maxSurge`. */
   fieldPath?: string;
 }
 
@@ -37,7 +37,7 @@ export const object = (
   ...more,
 });
 
-/** Fields beyond the declared ones are kept as they are: another part of Kubernetes judges them. */
+/** Keeps undeclared fields: the API server validates them as part of a pod. */
 export const openObject = (
   description: string,
   properties: Record<string, Schema>,
@@ -56,7 +56,7 @@ export const text = (description: string, maxLength: number, more: Partial<Schem
 
 export const flag = (description: string): Schema => ({ type: 'boolean', description, default: false });
 
-/** A whole number from 0 on. */
+/** A non-negative integer. */
 export const counter = (description: string, more: Partial<Schema> = {}): Schema => ({
   type: 'integer',
   format: 'int32',
@@ -65,10 +65,10 @@ export const counter = (description: string, more: Partial<Schema> = {}): Schema
   ...more,
 });
 
-/** The longest key of a label: a prefix of 253 characters, a slash and a name of 63. */
+/** Longest label key: a prefix of 253 characters, a slash and a name of 63. */
 const KEY_LENGTH = 317;
 const VALUE_LENGTH = 63;
-/** Bounds what rules over them may cost, far above what anybody sets. */
+/** Bounds the cost of CEL rules, far above any real use. */
 const MOST_LABELS = 64;
 
 export const labelMap = (description: string): Schema => ({
@@ -82,25 +82,25 @@ export const labelSelector = (description: string): Schema =>
   object(
     description,
     {
-      matchLabels: labelMap('Labels that must be there with these values.'),
+      matchLabels: labelMap('Labels that must be present with these values.'),
       matchExpressions: {
         type: 'array',
-        description: 'Conditions on labels; all must hold.',
+        description: 'Requirements on labels. All of them must be met.',
         maxItems: MOST_LABELS,
         'x-kubernetes-list-type': 'atomic',
         items: withRules(
           object(
-            'A condition on one label.',
+            'A requirement on one label.',
             {
               key: text('Key of the label.', KEY_LENGTH, { minLength: 1 }),
               operator: {
                 type: 'string',
-                description: 'How the label is compared.',
+                description: 'Relation between the key and the values.',
                 enum: ['In', 'NotIn', 'Exists', 'DoesNotExist'],
               },
               values: {
                 type: 'array',
-                description: 'What it is compared with: for In and NotIn at least one, for the others none.',
+                description: 'Values to compare with: at least one for In and NotIn, none for the other operators.',
                 maxItems: MOST_LABELS,
                 'x-kubernetes-list-type': 'atomic',
                 items: text('A value.', VALUE_LENGTH),
@@ -110,7 +110,7 @@ export const labelSelector = (description: string): Schema =>
           ),
           {
             rule: "self.operator in ['In', 'NotIn'] ? has(self.values) && size(self.values) > 0 : !has(self.values) || size(self.values) == 0",
-            message: 'values belong to In and NotIn: give at least one there, and none with Exists and DoesNotExist',
+            message: 'In and NotIn need at least one value, Exists and DoesNotExist take none',
             fieldPath: '.values',
           },
         ),
@@ -119,7 +119,7 @@ export const labelSelector = (description: string): Schema =>
     { 'x-kubernetes-map-type': 'atomic' },
   );
 
-/** A CEL text that is true when the selector `selector` accepts the labels that `labels` stands for. */
+/** A CEL expression that is true when `selector` matches `labels`; `has` tests that the labels are present. */
 export const selects = (selector: string, has: string, labels: string): string =>
   [
     `(!has(${selector}.matchLabels) || ${selector}.matchLabels.all(k, ${has} && k in ${labels} && ${labels}[k] == ${selector}.matchLabels[k]))`,
@@ -130,7 +130,7 @@ export const selects = (selector: string, has: string, labels: string): string =
       `!(${has} && e.key in ${labels} && ${labels}[e.key] in e.values)))`,
   ].join(' && ');
 
-/** A number from 0 on or a percentage up to 100 %; `least` 1 leaves zero out. */
+/** A non-negative integer or a percentage up to 100%. With `least` 1, zero is refused. */
 export const intOrPercent = (description: string, least: 0 | 1, more: Partial<Schema> = {}): Schema =>
   withRules(
     {
@@ -141,6 +141,6 @@ export const intOrPercent = (description: string, least: 0 | 1, more: Partial<Sc
     },
     {
       rule: `type(self) == int ? self >= ${least} : self.matches('^(${least === 0 ? '0|' : ''}[1-9][0-9]?|100)%$')`,
-      message: `give a whole number from ${least} on, or a percentage from ${least}% to 100%, such as 3 or "10%"`,
+      message: `must be an integer of at least ${least} or a percentage from ${least}% to 100%, such as 3 or "10%"`,
     },
   );

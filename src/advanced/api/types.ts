@@ -2,10 +2,10 @@ import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import type { Condition, LabelSelector, ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import { defineResource } from '../../kube/index.ts';
 
-/** Where the API serves Advanced DaemonSets: OpenKruise's group, kind and versions. */
+/** OpenKruise's group, versions and kind of Advanced DaemonSets. */
 export const advancedDaemonSetApi = {
   group: 'apps.kruise.io',
-  /** Every served version, the stored one last. */
+  /** Every served version; the storage version comes last. */
   versions: ['v1alpha1', 'v1beta1'],
   storedVersion: 'v1beta1',
   kind: 'DaemonSet',
@@ -15,7 +15,7 @@ export const advancedDaemonSetApi = {
   shortNames: ['daemon', 'ads'],
 } as const;
 
-/** A number, or a percentage such as `10%`. */
+/** An integer, or a percentage such as `10%`. */
 export type IntOrPercentValue = number | string;
 
 export const updateTypes = ['RollingUpdate', 'OnDelete'] as const;
@@ -24,7 +24,7 @@ export type UpdateType = (typeof updateTypes)[number];
 export const rollingUpdateTypes = ['Standard', 'InPlaceIfPossible', 'Surging'] as const;
 export type RollingUpdateType = (typeof rollingUpdateTypes)[number];
 
-/** What each field means is said once, in the schema (crd-spec.ts), where `kubectl explain` finds it too. */
+/** The schema in crd-spec.ts documents each field; `kubectl explain` shows it. */
 export interface RollingUpdate {
   rollingUpdateType?: RollingUpdateType;
   maxUnavailable?: IntOrPercentValue;
@@ -74,7 +74,7 @@ export interface AdvancedDaemonSet {
   status?: AdvancedDaemonSetStatus;
 }
 
-/** In the stored version: whatever version a user writes, it is read in this one. */
+/** Objects are read in the storage version, whatever version they were written in. */
 export const advancedDaemonSets = defineResource<AdvancedDaemonSet>({
   group: advancedDaemonSetApi.group,
   version: advancedDaemonSetApi.storedVersion,
