@@ -15,6 +15,8 @@ const installed = path.join(root, 'node_modules', '.package-lock.json');
 const npm = (...args) => {
   const { status, error } = spawnSync('npm', args, {
     cwd: root,
+    // Once it is there, npm itself runs on the Node of the lockfile.
+    env: { ...process.env, PATH: `${path.join(root, 'node_modules', '.bin')}${path.delimiter}${process.env.PATH}` },
     // What the caller prints on stdout stays its own.
     stdio: ['ignore', process.stderr, process.stderr],
     shell: process.platform === 'win32',
@@ -26,7 +28,6 @@ const npm = (...args) => {
 
 if (!existsSync(installed)) {
   npm('ci');
-  // npm leaves out optional packages that ask for a newer Node than the one it runs on. Inside `npm exec` the Node of
-  // the lockfile runs, which every package supports.
-  if (Number(process.versions.node.split('.')[0]) < 22) npm('exec', '--', 'npm', 'install', '--no-save');
+  // npm leaves out optional packages that ask for a newer Node than the one it runs on; the second run adds them.
+  if (Number(process.versions.node.split('.')[0]) < 22) npm('install', '--no-save');
 }
