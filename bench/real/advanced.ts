@@ -1,5 +1,6 @@
 import { advancedDaemonSetCrd } from '../../src/advanced/index.ts';
-import { kubectlApply, until } from '../../test/cluster/index.ts';
+import { kubectlApply } from '../../test/cluster/index.ts';
+import { eventually } from '../../test/support/index.ts';
 import { MEAN_ANNOTATION } from './down-times.ts';
 import type { Release, Workload } from './workload.ts';
 
@@ -24,7 +25,10 @@ export const advanced: Workload<AdvancedRelease> = {
   args: ['--controllers=native,advanced'],
   async install({ kubeconfig, plane }) {
     await kubectlApply(kubeconfig, advancedDaemonSetCrd);
-    await until('Advanced DaemonSets are served', 30_000, 100, () => plane.api.get(`${GROUP}/daemonsets`));
+    await eventually('Advanced DaemonSets are served', () => plane.api.get(`${GROUP}/daemonsets`), {
+      withinMs: 30_000,
+      everyMs: 100,
+    });
   },
   path: (namespace, name) => `${GROUP}/namespaces/${namespace}/daemonsets/${name}`,
   object(name, release) {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createRandom } from '../../src/runtime/index.ts';
-import { type Api, until } from '../../test/cluster/index.ts';
+import { type Api } from '../../test/cluster/index.ts';
+import { eventually } from '../../test/support/index.ts';
 import { lognormal } from '../measure/lognormal.ts';
 
 /** Template annotation: mean of the start delays of its pods, ms. */
@@ -78,11 +79,15 @@ export const spreadDownTimes = async (api: Api): Promise<void> => {
       affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: pin } },
     },
   };
-  await until('down times are spread', 30_000, 50, async () => {
-    const pod = await api.post<{ metadata: { annotations?: Record<string, string> } }>(
-      '/api/v1/namespaces/default/pods?dryRun=All',
-      probe,
-    );
-    return pod.metadata.annotations?.[START_ANNOTATION] !== undefined;
-  });
+  await eventually(
+    'down times are spread',
+    async () => {
+      const pod = await api.post<{ metadata: { annotations?: Record<string, string> } }>(
+        '/api/v1/namespaces/default/pods?dryRun=All',
+        probe,
+      );
+      return pod.metadata.annotations?.[START_ANNOTATION] !== undefined;
+    },
+    { withinMs: 30_000, everyMs: 50 },
+  );
 };

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { buildManager } from '../../scripts/build-manager.ts';
-import { startCluster, until } from '../../test/cluster/index.ts';
+import { startCluster } from '../../test/cluster/index.ts';
 import type { Manager } from '../../test/conformance/index.ts';
+import { eventually } from '../../test/support/index.ts';
 import { spreadDownTimes } from './down-times.ts';
 import type { Release, SetStatus, Workload } from './workload.ts';
 
@@ -41,15 +42,19 @@ export const startRealFleet = async <R extends Release>(nodes: number, workload:
         void (await api.apply(path(name), workload.object(name, release))),
       /** Resolves when every node runs the DaemonSet's template, available. */
       whenRolledOut: (name: string, timeoutMs: number): Promise<boolean> =>
-        until(`${name} is rolled out`, timeoutMs, 250, async () => {
-          cluster.plane.mustRun();
-          const { metadata, status } = await api.get<SetObject>(path(name));
-          return (
-            status?.observedGeneration === metadata.generation &&
-            status.updatedNumberScheduled === nodes &&
-            status.numberAvailable === nodes
-          );
-        }),
+        eventually(
+          `${name} is rolled out`,
+          async () => {
+            cluster.plane.mustRun();
+            const { metadata, status } = await api.get<SetObject>(path(name));
+            return (
+              status?.observedGeneration === metadata.generation &&
+              status.updatedNumberScheduled === nodes &&
+              status.numberAvailable === nodes
+            );
+          },
+          { withinMs: timeoutMs, everyMs: 250 },
+        ),
       /** Starts the product's manager; resolves when it is ready. Nothing else may lead. */
       async startManager(): Promise<Manager> {
         const manager = await cluster.startManager({
@@ -61,12 +66,10 @@ export const startRealFleet = async <R extends Release>(nodes: number, workload:
           throw new Error(`the manager ended with ${how}: ${(await manager.log()).slice(-500)}`);
         });
         ended.catch(() => undefined);
-        const ready = until(
-          'the manager is ready',
-          60_000,
-          250,
-          async () => (await fetch(`${manager.probes}/readyz`)).ok,
-        );
+        const ready = eventually('the manager is ready', async () => (await fetch(`${manager.probes}/readyz`)).ok, {
+          withinMs: 60_000,
+          everyMs: 250,
+        });
         await Promise.race([ready, ended]);
         return manager;
       },

@@ -1,5 +1,5 @@
-import { until } from '../../test/cluster/index.ts';
 import type { Manager } from '../../test/conformance/index.ts';
+import { eventually } from '../../test/support/index.ts';
 
 /** To be called before the manager is started: several may be looked into on one machine. */
 export const allowInspection = (): void => {
@@ -28,10 +28,14 @@ const command = (url: string, methods: readonly string[]): Promise<Record<string
 export const managerHeap = async (manager: Manager): Promise<number> => {
   // Node opens its inspector on this signal; it costs memory, so resident memory is read before.
   process.kill(manager.pid, 'SIGUSR1');
-  const url = await until('the inspector listens', 10_000, 50, async () => {
-    const found = /Debugger listening on (ws:\S+)/.exec(await manager.log());
-    return found?.[1];
-  });
+  const url = await eventually(
+    'the inspector listens',
+    async () => {
+      const found = /Debugger listening on (ws:\S+)/.exec(await manager.log());
+      return found?.[1];
+    },
+    { withinMs: 10_000, everyMs: 50 },
+  );
   const collect = 'HeapProfiler.collectGarbage';
   const { usedSize } = await command(url, [collect, collect, collect, 'Runtime.getHeapUsage']);
   return Number(usedSize);

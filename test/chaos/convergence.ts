@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonRollout } from '../../src/rollout/index.ts';
 import { nodeOutages } from '../conformance/audit/node-outages.ts';
 import { countWrites } from '../conformance/index.ts';
@@ -61,10 +62,6 @@ export const waitForConvergence = async (
   const ms = performance.now() - startedAt;
   if (problems.length > 0 || restSeconds === 0) return { problems, ms, restSeconds: 0 };
 
-  const pass = async (forMs: number): Promise<void> => {
-    const end = performance.now() + forMs;
-    await until('the time is over', () => performance.now() >= end, forMs + 5_000);
-  };
   const uids = async (): Promise<string> =>
     (await Promise.all(setNames.map((set) => daemonSets.pods(set))))
       .flat()
@@ -74,10 +71,10 @@ export const waitForConvergence = async (
   const flaps = (): number => nodeOutages(watcher.observations, new Set(stage.nodes)).length;
   let [before, since] = ['', 0];
   for (let rests = 0; rests < MOST_RESTS; rests += 1) {
-    await pass(LAST_WORDS_MS);
+    await sleep(LAST_WORDS_MS);
     const flapped = flaps();
     [before, since] = [await uids(), Date.now()];
-    await pass(restSeconds * 1000);
+    await sleep(restSeconds * 1000);
     // On a machine that is too busy nodes cease to be ready by themselves: that is no rest.
     if (flaps() === flapped) break;
   }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { DaemonRollout } from '../../src/rollout/index.ts';
 import type { Cluster } from '../conformance/index.ts';
@@ -38,11 +39,6 @@ const insist = async (what: string, work: () => Promise<unknown>): Promise<void>
     await work();
     return true;
   });
-};
-
-const pass = async (ms: number): Promise<void> => {
-  const end = performance.now() + ms;
-  await until('the time is over', () => performance.now() >= end, ms + 5_000, Math.min(ms, 100));
 };
 
 /** Resolves once this manager has reserved slots whose acts are still to come, or when it does not soon. */
@@ -100,14 +96,14 @@ const disturbLink = async (
     if (operation.do === 'reset') {
       for (let count = 0; count < operation.times; count += 1) {
         link.reset();
-        await pass(RESET_EVERY_MS);
+        await sleep(RESET_EVERY_MS);
       }
       return;
     }
     if (operation.do === 'slow') link.slow({ latencyMs: operation.latencyMs });
     else link[operation.do]();
     try {
-      await pass(operation.forMs);
+      await sleep(operation.forMs);
     } finally {
       link.restore();
     }
@@ -155,7 +151,7 @@ const takeOffline = async (
   const names = numbers.flatMap((number) => nodes[number] ?? []);
   try {
     await insist('nodes go offline', () => cluster.offline(names));
-    await pass(forMs);
+    await sleep(forMs);
   } finally {
     await insist('nodes come back', () => cluster.online(names));
   }
@@ -195,7 +191,7 @@ export const perform = async (stage: ChaosContext, operation: Operation): Promis
     case 'hold-native':
       cluster.nativeController.pause();
       try {
-        await pass(operation.forMs);
+        await sleep(operation.forMs);
       } finally {
         cluster.nativeController.resume();
       }
@@ -236,7 +232,7 @@ export const perform = async (stage: ChaosContext, operation: Operation): Promis
               .some(({ resource, response }) => resource === 'pods' && isBroken(response as Pod)),
           PATIENCE_MS,
         );
-        await pass(operation.forMs);
+        await sleep(operation.forMs);
       } finally {
         await insist('a good version is released', () => daemonSets.release(operation.set, operation.image));
       }
@@ -244,10 +240,10 @@ export const perform = async (stage: ChaosContext, operation: Operation): Promis
     }
     case 'pause':
       await insist('a version is released', () => daemonSets.release(operation.set, operation.image));
-      await pass(1_500);
+      await sleep(1_500);
       try {
         await insist('updates are paused', () => daemonSets.roll(operation.set, { paused: true }));
-        await pass(operation.forMs);
+        await sleep(operation.forMs);
       } finally {
         await insist('updates go on', () => daemonSets.roll(operation.set, { paused: null }));
       }
@@ -256,7 +252,7 @@ export const perform = async (stage: ChaosContext, operation: Operation): Promis
       try {
         await insist('a partition is set', () => daemonSets.roll(operation.set, { partition: operation.nodes }));
         await insist('a version is released', () => daemonSets.release(operation.set, operation.image));
-        await pass(operation.forMs);
+        await sleep(operation.forMs);
       } finally {
         await insist('the partition is lifted', () => daemonSets.roll(operation.set, { partition: null }));
       }

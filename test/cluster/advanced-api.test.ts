@@ -5,7 +5,8 @@ import { defaultedTemplate } from '../../src/advanced/revisions/index.ts';
 import { controllerRevisions, customResourceDefinitions, pods } from '../../src/resources/index.ts';
 import { describeAdvancedApi, describeTemplates } from '../conformance/advanced/index.ts';
 import { describeReference, kruiseDefinition } from '../conformance/docs/index.ts';
-import { kubectl, kubectlApply, type RealCluster, startCluster, until } from './index.ts';
+import { eventually } from '../support/index.ts';
+import { kubectl, kubectlApply, type RealCluster, startCluster } from './index.ts';
 
 /** A DaemonSet of OpenKruise with its revision and a pod on each of two nodes, stored in the version that it works in. */
 const leaveBehind = async (cluster: RealCluster) => {
@@ -55,17 +56,21 @@ const leaveBehind = async (cluster: RealCluster) => {
     namespace,
     /** Pods and the containers in them, once all run the image. */
     running: (image: string): Promise<string[]> =>
-      until(`both nodes run ${image}`, 60_000, 100, async () => {
-        const { items } = await client.list(pods, { namespace });
-        const ready = items.filter(
-          ({ spec, status }) =>
-            spec?.containers[0]?.image === image &&
-            status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True'),
-        );
-        return ready.length === nodes.length && items.length === nodes.length
-          ? ready.map((pod) => `${pod.metadata?.uid} ${pod.status?.containerStatuses?.[0]?.containerID}`).toSorted()
-          : undefined;
-      }),
+      eventually(
+        `both nodes run ${image}`,
+        async () => {
+          const { items } = await client.list(pods, { namespace });
+          const ready = items.filter(
+            ({ spec, status }) =>
+              spec?.containers[0]?.image === image &&
+              status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True'),
+          );
+          return ready.length === nodes.length && items.length === nodes.length
+            ? ready.map((pod) => `${pod.metadata?.uid} ${pod.status?.containerStatuses?.[0]?.containerID}`).toSorted()
+            : undefined;
+        },
+        { withinMs: 60_000, everyMs: 100 },
+      ),
     /** An edit in the version that its user knows. */
     touch: (image: string): Promise<unknown> =>
       plane.api.patch(
@@ -88,11 +93,14 @@ describe('the API of Advanced DaemonSets, on a real API server', { timeout: 300_
     await kubectlApply(kubeconfig, kruiseDefinition);
     const path = '/apis/apps.kruise.io/v1alpha1/namespaces/default/daemonsets';
     const { api } = cluster.plane;
-    await until('the foreign kind is served', 30_000, 50, () =>
-      api.get(path).then(
-        () => true,
-        () => false,
-      ),
+    await eventually(
+      'the foreign kind is served',
+      () =>
+        api.get(path).then(
+          () => true,
+          () => false,
+        ),
+      { withinMs: 30_000, everyMs: 50 },
     );
     const spec = {
       selector: { matchLabels: { app: 'old' } },
@@ -107,8 +115,10 @@ describe('the API of Advanced DaemonSets, on a real API server', { timeout: 300_
     const definition = await client.get(customResourceDefinitions, { name: kruiseDefinition.metadata.name });
     assert.deepEqual((definition as unknown as typeof kruiseDefinition).spec.conversion, { strategy: 'None' });
     const newer = '/apis/apps.kruise.io/v1beta1/namespaces/default/daemonsets/old';
-    const taken = await until('the object is served in both versions', 30_000, 50, () =>
-      api.get<{ spec: { burstReplicas?: number } }>(newer).catch(() => undefined),
+    const taken = await eventually(
+      'the object is served in both versions',
+      () => api.get<{ spec: { burstReplicas?: number } }>(newer).catch(() => undefined),
+      { withinMs: 30_000, everyMs: 50 },
     );
     assert.equal(taken.spec.burstReplicas, 250);
 
@@ -127,7 +137,7 @@ describe('the API of Advanced DaemonSets, on a real API server', { timeout: 300_
   describeTemplates(() => ({
     client: cluster.client,
     namespace: 'default',
-    until: (what, probe) => until(what, 30_000, 25, probe),
+    until: (what, probe) => eventually(what, probe, { withinMs: 30_000, everyMs: 25 }),
   }));
 
   it('a manager goes on when the definition is removed, and serves it again once it is back', async () => {
@@ -148,38 +158,46 @@ describe('the API of Advanced DaemonSets, on a real API server', { timeout: 300_
       },
     };
     const serves = (count: number) =>
-      until(`the manager is ready, and serves ${count}`, 60_000, 200, async () => {
-        const [{ ok }, metrics] = await Promise.all([
-          fetch(`${manager.probes}/readyz`),
-          fetch(`${manager.metrics}/metrics`),
-        ]);
-        return ok && (await metrics.text()).includes(`\nedgeset_rollouts{controller="advanced"} ${count}\n`);
-      });
+      eventually(
+        `the manager is ready, and serves ${count}`,
+        async () => {
+          const [{ ok }, metrics] = await Promise.all([
+            fetch(`${manager.probes}/readyz`),
+            fetch(`${manager.metrics}/metrics`),
+          ]);
+          return ok && (await metrics.text()).includes(`\nedgeset_rollouts{controller="advanced"} ${count}\n`);
+        },
+        { withinMs: 60_000, everyMs: 200 },
+      );
     const runs = () =>
-      until('it has an available pod', 60_000, 200, async () =>
-        kubectl(kubeconfig, ['-n', namespace, 'get', 'ads', 'app', '-o', 'jsonpath={.status.numberAvailable}']).then(
-          (text) => text === '1',
-          () => false,
-        ),
+      eventually(
+        'it has an available pod',
+        async () =>
+          kubectl(kubeconfig, ['-n', namespace, 'get', 'ads', 'app', '-o', 'jsonpath={.status.numberAvailable}']).then(
+            (text) => text === '1',
+            () => false,
+          ),
+        { withinMs: 60_000, everyMs: 200 },
       );
     const words = async (some: string): Promise<string[]> =>
       (await manager.log()).split('\n').filter((line) => line.includes(some));
     await kubectlApply(kubeconfig, app);
     await runs();
     await kubectl(kubeconfig, ['delete', 'crd', advancedDaemonSetCrd.metadata.name, '--timeout=30s']);
-    await until(
-      'the manager says that it is gone',
-      60_000,
-      200,
-      async () => (await words('does not serve')).length > 0,
-    );
+    await eventually('the manager says that it is gone', async () => (await words('does not serve')).length > 0, {
+      withinMs: 60_000,
+      everyMs: 200,
+    });
     await serves(0);
     await kubectlApply(kubeconfig, advancedDaemonSetCrd);
-    await until('it can be created again', 30_000, 200, () =>
-      kubectlApply(kubeconfig, app).then(
-        () => true,
-        () => false,
-      ),
+    await eventually(
+      'it can be created again',
+      () =>
+        kubectlApply(kubeconfig, app).then(
+          () => true,
+          () => false,
+        ),
+      { withinMs: 30_000, everyMs: 200 },
     );
     await runs();
     await serves(1);

@@ -1,7 +1,8 @@
 import { after, before, describe } from 'node:test';
 import { advancedDaemonSetCrd } from '../../src/advanced/index.ts';
 import { describeInPlace, describeOwners, type PodTestContext } from '../conformance/advanced/index.ts';
-import { kubectlApply, type RealCluster, startCluster, until } from './index.ts';
+import { eventually } from '../support/index.ts';
+import { kubectlApply, type RealCluster, startCluster } from './index.ts';
 
 describe('Advanced DaemonSets played by hand, on a real API server', { timeout: 300_000, concurrency: 3 }, () => {
   let cluster: RealCluster;
@@ -23,7 +24,7 @@ describe('Advanced DaemonSets played by hand, on a real API server', { timeout: 
       namespace,
       nodes,
       now: Date.now,
-      until: (what, probe) => until(what, 60_000, 50, probe),
+      until: (what, probe) => eventually(what, probe, { withinMs: 60_000, everyMs: 50 }),
     };
   };
 

@@ -3,10 +3,10 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Agent, AgentOptions } from '../conformance/index.ts';
+import { eventually } from '../support/index.ts';
 import { ApiError, orMissing } from './api.ts';
 import { type ControlPlane, kubeconfigText } from './controlplane.ts';
 import { type Program, untilReady } from './processes.ts';
-import { until } from './wait.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..');
@@ -35,11 +35,14 @@ export const agentRights = (kubeconfig: string): AgentRights => {
     const files = ['namespace.yaml', 'rbac.yaml', 'policy.yaml'].flatMap((file) => ['-f', join(deploy, file)]);
     await kubectl('apply', ...files);
     const probe = ['run', 'probe', '--image=probe', '--dry-run=server'];
-    await until('the policy on agents is in force', 30_000, 100, () =>
-      kubectl(...probe, '--as=edgeset:agent:', '--as-group=system:masters').then(
-        () => false,
-        (error: Error) => /edgeset agent: these credentials name no node/.test(error.message),
-      ),
+    await eventually(
+      'the policy on agents is in force',
+      () =>
+        kubectl(...probe, '--as=edgeset:agent:', '--as-group=system:masters').then(
+          () => false,
+          (error: Error) => /edgeset agent: these credentials name no node/.test(error.message),
+        ),
+      { withinMs: 30_000, everyMs: 100 },
     );
   };
   return {

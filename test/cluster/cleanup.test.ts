@@ -4,7 +4,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, describe, it } from 'node:test';
-import { kubectl, until } from './index.ts';
+import { eventually } from '../support/index.ts';
+import { kubectl } from './index.ts';
 
 const children: ChildProcess[] = [];
 after(() => {
@@ -49,9 +50,15 @@ describe('a cluster brought up by hand', {
     const status = (): Promise<string> => kubectl(kubeconfig, ['get', 'node', 'edge-2', '--no-headers']);
     assert.match(await status(), / Ready /);
     await kubectl(kubeconfig, ['annotate', 'node', 'edge-2', 'edgeset.io/sim=offline']);
-    await until('kubectl shows it', 20_000, 200, async () => (await status()).includes('NotReady'));
+    await eventually('kubectl shows it', async () => (await status()).includes('NotReady'), {
+      withinMs: 20_000,
+      everyMs: 200,
+    });
     await kubectl(kubeconfig, ['annotate', 'node', 'edge-2', 'edgeset.io/sim-']);
-    await until('kubectl shows it again', 20_000, 200, async () => !(await status()).includes('NotReady'));
+    await eventually('kubectl shows it again', async () => !(await status()).includes('NotReady'), {
+      withinMs: 20_000,
+      everyMs: 200,
+    });
     assert.ok(programsOf(dir).length >= 6);
     child.kill('SIGINT');
     assert.equal(await ended, 0);
@@ -64,7 +71,13 @@ describe('a cluster brought up by hand', {
     assert.ok(programsOf(dir).length >= 6);
     child.kill('SIGKILL');
     await ended;
-    await until('every program has ended', 10_000, 50, async () => Promise.resolve(programsOf(dir).length === 0));
-    await until('the folder is gone', 10_000, 50, async () => Promise.resolve(!existsSync(dir)));
+    await eventually('every program has ended', async () => Promise.resolve(programsOf(dir).length === 0), {
+      withinMs: 10_000,
+      everyMs: 50,
+    });
+    await eventually('the folder is gone', async () => Promise.resolve(!existsSync(dir)), {
+      withinMs: 10_000,
+      everyMs: 50,
+    });
   });
 });

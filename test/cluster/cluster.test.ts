@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { checkUpdates, countWrites, type NodeBehaviour } from '../conformance/index.ts';
+import { eventually } from '../support/index.ts';
 import { createApi, orMissing } from './api.ts';
-import { type Json, mintToken, type RealCluster, startCluster, until } from './index.ts';
+import { type Json, mintToken, type RealCluster, startCluster } from './index.ts';
 import { installRights } from './manager.ts';
 
 interface Pod {
@@ -69,16 +70,24 @@ const fixture = async (name: string, count: number, annotations: Record<string, 
     patch: (pod: Pod, body: Json) => api.patch(`${podsPath}/${pod.metadata.name}`, body),
     remove: (pod: Pod) => api.delete(`${podsPath}/${pod.metadata.name}`, { preconditions: { uid: pod.metadata.uid } }),
     allReady: () =>
-      until('all pods are ready', 20_000, 50, async () => {
-        const all = await pods();
-        return all.length === count && all.every(isReady) && all;
-      }),
+      eventually(
+        'all pods are ready',
+        async () => {
+          const all = await pods();
+          return all.length === count && all.every(isReady) && all;
+        },
+        { withinMs: 20_000, everyMs: 50 },
+      ),
     /** The pod of a node once `test` holds for it. */
     when: (node: string | undefined, what: string, test: (pod: Pod) => boolean) =>
-      until(what, 20_000, 50, async () => {
-        const pod = await on(node);
-        return pod && test(pod) ? pod : undefined;
-      }),
+      eventually(
+        what,
+        async () => {
+          const pod = await on(node);
+          return pod && test(pod) ? pod : undefined;
+        },
+        { withinMs: 20_000, everyMs: 50 },
+      ),
   };
 };
 
@@ -233,10 +242,14 @@ describe('a real control plane with simulated nodes', { concurrency: 8 }, () => 
       'the new version is ready',
       (pod) => isReady(pod) && pod.status.containerStatuses?.[0]?.image === 'app:v2',
     );
-    await until('the node is gone', 20_000, 100, async () => {
-      const { status } = await cluster.plane.api.get<Pod>(`/api/v1/nodes/${node}`);
-      return status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'Unknown');
-    });
+    await eventually(
+      'the node is gone',
+      async () => {
+        const { status } = await cluster.plane.api.get<Pod>(`/api/v1/nodes/${node}`);
+        return status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'Unknown');
+      },
+      { withinMs: 20_000, everyMs: 100 },
+    );
     await cluster.behave([node], { behaviour: 'ready' });
     await cluster.online([node]);
     await when(node, 'its pod is ready again', isReady);
@@ -260,13 +273,12 @@ describe('a real control plane with simulated nodes', { concurrency: 8 }, () => 
     await allReady();
     await release('app:v2');
     await Promise.all((await pods()).map((pod) => orMissing(remove(pod))));
-    await until(
+    await eventually(
       'both are replaced',
-      20_000,
-      50,
       async () =>
         (await pods()).filter((pod) => isReady(pod) && pod.status.containerStatuses?.[0]?.image === 'app:v2').length ===
         2,
+      { withinMs: 20_000, everyMs: 50 },
     );
     const records = (await cluster.audit.read()).filter(
       (record) => record.namespace === namespace || record.namespace === '',
@@ -300,7 +312,7 @@ describe('a real control plane with simulated nodes', { concurrency: 8 }, () => 
     await installRights(api, namespace, folder);
     await rm(folder, { recursive: true });
     const own = createApi({ ...access, token: await mintToken(api, namespace, 'edgeset-manager') });
-    await until('the right is there', 5000, 50, () => own.get('/api/v1/nodes'));
+    await eventually('the right is there', () => own.get('/api/v1/nodes'), { withinMs: 5000, everyMs: 50 });
     await assert.rejects(own.get('/api/v1/pods'), { status: 403 });
     await own.close();
   });
@@ -322,14 +334,16 @@ describe('the programs of a control plane', () => {
     cluster.nativeController.pause();
     const old = pods.find((pod) => pod.spec.nodeName === node)!;
     await remove(old);
-    await until('the old pod is gone', 10_000, 50, async () => (await on(node)) === undefined);
+    await eventually('the old pod is gone', async () => (await on(node)) === undefined, {
+      withinMs: 10_000,
+      everyMs: 50,
+    });
     cluster.scheduler.pause();
     cluster.nativeController.resume();
-    await until(
+    await eventually(
       'a new pod waits for the scheduler',
-      10_000,
-      50,
       async () => (await on(undefined))?.status.phase === 'Pending',
+      { withinMs: 10_000, everyMs: 50 },
     );
     cluster.scheduler.resume();
     await when(node, 'a new pod is ready', (pod) => pod.metadata.uid !== old.metadata.uid && isReady(pod));

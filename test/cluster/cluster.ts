@@ -4,6 +4,7 @@ import { createClient, loadClusterConfig } from '../../src/kube/index.ts';
 import { silentLogger, systemClock } from '../../src/runtime/index.ts';
 import type { Cluster, Pausable } from '../conformance/index.ts';
 import { openLink } from '../conformance/index.ts';
+import { eventually } from '../support/index.ts';
 import { agentRights, startAgent } from './agent.ts';
 import { orMissing } from './api.ts';
 import { followAudit } from './audit.ts';
@@ -11,7 +12,6 @@ import { type ControlPlane, type ControlPlaneOptions, type ProgramName, startCon
 import { startManager } from './manager.ts';
 import { installNodeSimulation } from './node-simulation.ts';
 import { createNodes } from './nodes.ts';
-import { until } from './wait.ts';
 
 /** The real control plane as a `Cluster`, and its programs for tests that need them by name. */
 export type RealCluster = Cluster & { readonly plane: ControlPlane };
@@ -46,8 +46,10 @@ export const startCluster = async (options: ControlPlaneOptions = {}): Promise<R
       const name = `${prefix}-${randomBytes(3).toString('hex')}`;
       await api.post('/api/v1/namespaces', { metadata: { name } });
       // Without it the first pods are refused, and the DaemonSet controller backs off.
-      await until(`namespace ${name} has its default ServiceAccount`, 30_000, 25, () =>
-        orMissing(api.get(`/api/v1/namespaces/${name}/serviceaccounts/default`)),
+      await eventually(
+        `namespace ${name} has its default ServiceAccount`,
+        () => orMissing(api.get(`/api/v1/namespaces/${name}/serviceaccounts/default`)),
+        { withinMs: 30_000, everyMs: 25 },
       );
       return name;
     },

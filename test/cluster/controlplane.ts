@@ -3,12 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTestAuthority } from '../support/index.ts';
+import { createTestAuthority, HopelessError } from '../support/index.ts';
 import { type Access, type Api, createApi } from './api.ts';
 import { findPrograms } from './controlplane/build.ts';
 import { type Delays, kwokConfig } from './kwok.ts';
 import { createProcesses, type Processes, type Program, untilReady } from './processes.ts';
-import { Hopeless } from './wait.ts';
 
 export interface ControlPlaneOptions {
   /** A node whose lease is this old is not ready: long enough for a busy machine to renew it in time. Default 8. */
@@ -319,7 +318,7 @@ const start = async (
     mustRun() {
       for (const { name, ended, logFile } of Object.values(programs)) {
         if (typeof ended === 'number')
-          throw new Hopeless(`${name} ended with ${ended}; its last words are in ${logFile}`);
+          throw new HopelessError(`${name} ended with ${ended}; its last words are in ${logFile}`);
       }
     },
     async restartApiServer(signal = 'SIGKILL') {

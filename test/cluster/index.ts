@@ -5,4 +5,3 @@ export type { ControlPlane, ControlPlaneOptions, ProgramName } from './controlpl
 export { kubectl, kubectlApply } from './kubectl.ts';
 export type { Delays } from './kwok.ts';
 export { mintToken } from './manager.ts';
-export { deadline, until } from './wait.ts';

@@ -16,7 +16,8 @@ import {
   runLeaderElection,
 } from '../../src/kube/index.ts';
 import { silentLogger, sleep, systemClock } from '../../src/runtime/index.ts';
-import { type RealCluster, startCluster, until } from './index.ts';
+import { eventually } from '../support/index.ts';
+import { type RealCluster, startCluster } from './index.ts';
 
 const configMaps = defineResource<ConfigMap>({
   group: '',
@@ -93,9 +94,13 @@ for (const watchList of [true, false]) {
         const truth = Object.fromEntries(
           items.flatMap(({ metadata, data }) => (data?.text ? [[`${namespace}/${metadata?.name}`, data.text]] : [])),
         );
-        await until(what, 60_000, 20, async () => {
-          return isDeepStrictEqual(Object.fromEntries(mirror), truth) && reflector.store.size === mirror.size;
-        });
+        await eventually(
+          what,
+          async () => {
+            return isDeepStrictEqual(Object.fromEntries(mirror), truth) && reflector.store.size === mirror.size;
+          },
+          { withinMs: 60_000, everyMs: 20 },
+        );
       };
       await put(namespace, 'm1', '2');
       await client.delete(configMaps, { namespace, name: 'm2' });
@@ -107,13 +112,19 @@ for (const watchList of [true, false]) {
       await holds('more changes have arrived');
       wire.cut();
       await cluster.restartApiServer();
-      await until('the API server is ready again', 60_000, 100, () => client.raw('/readyz').catch(() => undefined));
+      await eventually('the API server is ready again', () => client.raw('/readyz').catch(() => undefined), {
+        withinMs: 60_000,
+        everyMs: 100,
+      });
       await client.delete(configMaps, { namespace, name: 'm3' });
       await put(namespace, 'm4', '3');
       await put(namespace, 'new', '1');
       // Its history begins after these changes: the reflector can only list, and must tell the delete that it missed.
       await cluster.restartApiServer();
-      await until('the API server is ready again', 60_000, 100, () => client.raw('/readyz').catch(() => undefined));
+      await eventually('the API server is ready again', () => client.raw('/readyz').catch(() => undefined), {
+        withinMs: 60_000,
+        everyMs: 100,
+      });
       const resumed = client.watch(configMaps, { namespace, resourceVersion, signal: AbortSignal.timeout(10_000) });
       await refusal(resumed[Symbol.asyncIterator]().next(), 'Gone');
       assert.equal(reflector.store.size, 24, 'cut off, it keeps what it knew');
@@ -207,13 +218,13 @@ test('of two candidates one leads at a time; a stop hands over at once, and the 
     return { stop, done };
   };
   const one = candidate('one');
-  await until('one leads', 20_000, 20, async () => leading.has('one'));
+  await eventually('one leads', async () => leading.has('one'), { withinMs: 20_000, everyMs: 20 });
   const two = candidate('two');
   await sleep(systemClock, 4_000);
   assert.deepEqual(order, ['one'], 'a lease that is renewed is not taken');
   one.stop.abort(new Error('bye'));
   await one.done;
-  await until('two leads', 5_000, 20, async () => leading.has('two'));
+  await eventually('two leads', async () => leading.has('two'), { withinMs: 5_000, everyMs: 20 });
   const { spec } = await client.get(leases, { namespace, name: 'leader' });
   assert.equal(spec?.holderIdentity, 'two');
   assert.ok((spec?.leaseTransitions ?? 0) >= 1);
@@ -240,10 +251,14 @@ test('repeated events become one with a count', async () => {
   await recorder.flush();
   for (let at = 0; at < 9; at += 1) report('first');
   report(`other ${'ü'.repeat(2000)}`);
-  const seen = await until('the series has its count', 20_000, 50, async () => {
-    const { items } = await client.list(events, { namespace });
-    return items.some(({ series }) => series?.count === 10) && items;
-  });
+  const seen = await eventually(
+    'the series has its count',
+    async () => {
+      const { items } = await client.list(events, { namespace });
+      return items.some(({ series }) => series?.count === 10) && items;
+    },
+    { withinMs: 20_000, everyMs: 50 },
+  );
   assert.deepEqual(new Set(seen.map(({ note }) => note?.slice(0, 5))), new Set(['first', 'other']));
   assert.equal(recorder.dropped, 0);
   stop.abort(new Error('over'));

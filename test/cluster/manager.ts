@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { MANAGER_FLAGS } from '../../scripts/manager-flags.ts';
 import type { Manager, ManagerOptions } from '../conformance/index.ts';
+import { eventually } from '../support/index.ts';
 import type { Api, Json } from './api.ts';
 import { type ControlPlane, freePort, kubeconfigText } from './controlplane.ts';
-import { until } from './wait.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -72,12 +72,16 @@ export const installRights = async (api: Api, namespace: string, folder = join(r
   }
   for (const { kind, metadata } of moved) {
     if (kind !== 'CustomResourceDefinition') continue;
-    await until(`${metadata.name} is served`, 30_000, 50, async () => {
-      const { status } = await api.get<{ status?: { conditions?: { type: string; status: string }[] } }>(
-        `${kinds.CustomResourceDefinition?.path}/${metadata.name}`,
-      );
-      return status?.conditions?.some((condition) => condition.type === 'Established' && condition.status === 'True');
-    });
+    await eventually(
+      `${metadata.name} is served`,
+      async () => {
+        const { status } = await api.get<{ status?: { conditions?: { type: string; status: string }[] } }>(
+          `${kinds.CustomResourceDefinition?.path}/${metadata.name}`,
+        );
+        return status?.conditions?.some((condition) => condition.type === 'Established' && condition.status === 'True');
+      },
+      { withinMs: 30_000, everyMs: 50 },
+    );
   }
 };
 

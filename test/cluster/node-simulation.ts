@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
+import { eventually } from '../support/index.ts';
 import type { Api, Json } from './api.ts';
-import { until } from './wait.ts';
 
 const addresses: Record<string, string> = {
   MutatingAdmissionPolicy: '/apis/admissionregistration.k8s.io/v1beta1/mutatingadmissionpolicies',
@@ -20,15 +20,21 @@ export const installNodeSimulation = async (api: Api): Promise<void> => {
     }),
   );
   await Promise.all([
-    until('nodes get their power label', 30_000, 50, async () => {
-      const node = await api.post<{ metadata: { labels?: Record<string, string> } }>('/api/v1/nodes?dryRun=All', {
-        metadata: { name: 'probe' },
-      });
-      return node.metadata.labels?.['sim.edgeset.io/power'] === 'on';
-    }),
+    eventually(
+      'nodes get their power label',
+      async () => {
+        const node = await api.post<{ metadata: { labels?: Record<string, string> } }>('/api/v1/nodes?dryRun=All', {
+          metadata: { name: 'probe' },
+        });
+        return node.metadata.labels?.['sim.edgeset.io/power'] === 'on';
+      },
+      { withinMs: 30_000, everyMs: 50 },
+    ),
     // Pods of the namespace are refused before.
-    until('the default ServiceAccount exists', 30_000, 50, () =>
-      api.get('/api/v1/namespaces/default/serviceaccounts/default'),
+    eventually(
+      'the default ServiceAccount exists',
+      () => api.get('/api/v1/namespaces/default/serviceaccounts/default'),
+      { withinMs: 30_000, everyMs: 50 },
     ),
   ]);
 };

@@ -1,7 +1,7 @@
 import type { Cluster, NodeBehaviour, NodeSpec } from '../conformance/index.ts';
+import { eventually } from '../support/index.ts';
 import { type Json, orMissing } from './api.ts';
 import type { ControlPlane } from './controlplane.ts';
-import { until } from './wait.ts';
 
 export type Nodes = Pick<Cluster, 'addNodes' | 'removeNodes' | 'offline' | 'online' | 'behave'>;
 
@@ -68,15 +68,19 @@ export const createNodes = ({ api, mustRun }: Pick<ControlPlane, 'api' | 'mustRu
   let created = 0;
 
   const whenAll = (what: string, names: readonly string[], test: (node: Node) => boolean): Promise<boolean> =>
-    until(what, 60_000, 100, async () => {
-      mustRun();
-      const { items } = await api.get<{ items: Node[] }>('/api/v1/nodes?resourceVersion=0');
-      const found = new Map(items.map((node) => [node.metadata.name, node]));
-      return names.every((name) => {
-        const node = found.get(name);
-        return node !== undefined && test(node);
-      });
-    });
+    eventually(
+      what,
+      async () => {
+        mustRun();
+        const { items } = await api.get<{ items: Node[] }>('/api/v1/nodes?resourceVersion=0');
+        const found = new Map(items.map((node) => [node.metadata.name, node]));
+        return names.every((name) => {
+          const node = found.get(name);
+          return node !== undefined && test(node);
+        });
+      },
+      { withinMs: 60_000, everyMs: 100 },
+    );
 
   const setPower = async (names: readonly string[], power: 'offline' | null): Promise<void> => {
     const body = { metadata: { annotations: { 'edgeset.io/sim': power } } };
@@ -115,15 +119,19 @@ export const createNodes = ({ api, mustRun }: Pick<ControlPlane, 'api' | 'mustRu
       const isNothing = settings.every(([, key]) => value(key) === null);
       // The policy reads the map through a cache: wait until a pod made for the last node would get what was asked.
       const last = names.at(-1);
-      await until('the admission policy follows', 10_000, 50, async () => {
-        const probe = {
-          metadata: { generateName: 'probe-' },
-          spec: { nodeName: last, containers: [{ name: 'probe', image: 'probe' }] },
-        };
-        const pod = await api.post<Pod>('/api/v1/namespaces/default/pods?dryRun=All', probe);
-        const got = pod.metadata.annotations ?? {};
-        return settings.every(([word, key]) => got[`sim.edgeset.io/${word}`] === (value(key) ?? undefined));
-      });
+      await eventually(
+        'the admission policy follows',
+        async () => {
+          const probe = {
+            metadata: { generateName: 'probe-' },
+            spec: { nodeName: last, containers: [{ name: 'probe', image: 'probe' }] },
+          };
+          const pod = await api.post<Pod>('/api/v1/namespaces/default/pods?dryRun=All', probe);
+          const got = pod.metadata.annotations ?? {};
+          return settings.every(([word, key]) => got[`sim.edgeset.io/${word}`] === (value(key) ?? undefined));
+        },
+        { withinMs: 10_000, everyMs: 50 },
+      );
       const annotations = Object.fromEntries(settings.map(([word, key]) => [`sim.edgeset.io/${word}`, value(key)]));
       await Promise.all(
         names.map(async (name) => {

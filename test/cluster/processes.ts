@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { deadline, until } from './wait.ts';
+import { eventually, settledWithin } from '../support/index.ts';
 
 export interface ProgramSpec {
   name: string;
@@ -20,7 +20,7 @@ export interface Program {
   /** Settles with the exit code or signal; never rejects. */
   readonly exit: Promise<number | NodeJS.Signals>;
   kill(signal?: NodeJS.Signals): void;
-  /** SIGSTOP: it stays, and does nothing from this call's return until `resume`. */
+  /** SIGSTOP: no thread of it runs from the return of this call until `resume`. Throws when it does not stop in time. */
   pause(): void;
   resume(): void;
   log(): Promise<string>;
@@ -40,10 +40,10 @@ const exitOf = (child: ChildProcess): Promise<number | NodeJS.Signals> =>
     child.once('exit', (code, signal) => resolve(signal ?? code ?? 0));
   });
 
-const MOST_WAITS = 10_000;
-const clock = new Int32Array(new SharedArrayBuffer(4));
-/** Nothing of ours happens meanwhile. */
-const blockFor = (ms: number): void => void Atomics.wait(clock, 0, 0, ms);
+const STOP_TIMEOUT_MS = 10_000;
+const neverWoken = new Int32Array(new SharedArrayBuffer(4));
+/** Blocks this thread, so that nothing of ours runs meanwhile. */
+const blockFor = (ms: number): void => void Atomics.wait(neverWoken, 0, 0, ms);
 
 const stateOf = (file: string): string => {
   try {
@@ -53,20 +53,20 @@ const stateOf = (file: string): string => {
     return 'X';
   }
 };
-/** A signal is for one thread, to which a busy machine may not turn for long; the others go on until then. */
+/** SIGSTOP is delivered to one thread; on a busy machine the other threads keep running until that one is scheduled. */
 const isStopped = (pid: number): boolean => {
   const tasks = `/proc/${pid}/task`;
   try {
     return readdirSync(tasks).every((task) => 'TtZX'.includes(stateOf(`${tasks}/${task}/stat`)));
   } catch {
-    // It is gone, or there is no such folder on this system.
+    // The process is gone, or this system has no /proc.
     return true;
   }
 };
 
 /**
- * Starts programs in `dir` that end with `close`, or with this process whatever ends it: a watchdog outside of it holds
- * their pids. Each is in a session of its own, so that Ctrl-C at a terminal reaches only us and the end is orderly.
+ * Starts programs in `dir` that end with `close`, or with this process however it ends: a separate watchdog process keeps
+ * their pids. Each runs in its own session, so that Ctrl-C reaches only this process, which then shuts them down.
  */
 export const createProcesses = (dir: string): Processes => {
   const running = new Set<Program>();
@@ -74,7 +74,7 @@ export const createProcesses = (dir: string): Processes => {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   });
-  // A watchdog that somebody killed must not take the tests with it.
+  // A watchdog that was killed must not fail the tests.
   watchdog.stdin.on('error', () => undefined);
   watchdog.unref();
   const watchdogExit = exitOf(watchdog);
@@ -113,13 +113,18 @@ export const createProcesses = (dir: string): Processes => {
           return ended;
         },
         kill(signal = 'SIGKILL') {
-          // Whoever ends it may wait for the end: that must keep this process alive, the program itself must not.
+          // A caller may wait for the exit: that must keep this process alive, the program itself must not.
           child.ref();
           child.kill(signal);
         },
         pause() {
           child.kill('SIGSTOP');
-          for (let waits = 0; waits < MOST_WAITS && ended === undefined && !isStopped(pid); waits += 1) blockFor(1);
+          const deadline = performance.now() + STOP_TIMEOUT_MS;
+          while (ended === undefined && !isStopped(pid)) {
+            if (performance.now() > deadline)
+              throw new Error(`${name} (pid ${pid}) still runs ${STOP_TIMEOUT_MS} ms after SIGSTOP`);
+            blockFor(1);
+          }
         },
         resume: () => void child.kill('SIGCONT'),
         log: () => readFile(logFile, 'utf8'),
@@ -127,7 +132,7 @@ export const createProcesses = (dir: string): Processes => {
           if (ended !== undefined) return;
           program.kill('SIGTERM');
           program.resume();
-          await deadline(exit, graceMs).catch(() => program.kill('SIGKILL'));
+          await settledWithin(exit, graceMs).catch(() => program.kill('SIGKILL'));
           await exit;
         },
       };
@@ -150,10 +155,14 @@ export const untilReady = async (program: Program, ready: () => Promise<boolean>
   const tail = async (): Promise<string> => (await program.log()).split('\n').slice(-15).join('\n');
   let died = false;
   try {
-    await until(`${program.name} is ready`, timeoutMs, 25, async () => {
-      died = program.ended !== undefined;
-      return died || (await ready());
-    });
+    await eventually(
+      `${program.name} is ready`,
+      async () => {
+        died = program.ended !== undefined;
+        return died || (await ready());
+      },
+      { withinMs: timeoutMs, everyMs: 25 },
+    );
   } catch (cause) {
     throw new Error(`${program.name} was not ready within ${timeoutMs} ms:\n${await tail()}`, { cause });
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { deadline } from '../cluster/index.ts';
+import { settledWithin } from '../support/index.ts';
 import { type Link, openLink } from './index.ts';
 
 describe('a link', () => {
@@ -34,7 +34,7 @@ describe('a link', () => {
   };
   const say = async (socket: Socket, words: string): Promise<string> => {
     socket.write(words);
-    const [answer] = (await deadline(once(socket, 'data'), 5000)) as [Buffer];
+    const [answer] = (await settledWithin(once(socket, 'data'), 5000)) as [Buffer];
     return answer.toString();
   };
 
@@ -43,7 +43,7 @@ describe('a link', () => {
     assert.equal(await say(socket, 'hello'), 'hello');
     const ended = once(socket, 'end');
     socket.end();
-    await deadline(ended, 5000);
+    await settledWithin(ended, 5000);
   });
 
   it('ends what is open when it is cut, and takes nothing until it is restored', async () => {
@@ -51,10 +51,10 @@ describe('a link', () => {
     await say(socket, 'hello');
     const closed = once(socket, 'close');
     link.cut();
-    await deadline(closed, 5000);
+    await settledWithin(closed, 5000);
     const refused = connect(link.port, '127.0.0.1');
     // The system takes the connection before the link can refuse it.
-    const [error] = (await deadline(once(refused, 'error'), 5000)) as [NodeJS.ErrnoException];
+    const [error] = (await settledWithin(once(refused, 'error'), 5000)) as [NodeJS.ErrnoException];
     assert.equal(error.code, 'ECONNRESET');
     link.restore();
     assert.equal(await say(await dial(), 'again'), 'again');
@@ -66,9 +66,9 @@ describe('a link', () => {
     link.stall();
     const answer = once(socket, 'data') as Promise<[Buffer]>;
     socket.write('held');
-    await assert.rejects(deadline(answer, 200));
+    await assert.rejects(settledWithin(answer, 200));
     link.restore();
-    assert.equal((await deadline(answer, 5000))[0].toString(), 'held');
+    assert.equal((await settledWithin(answer, 5000))[0].toString(), 'held');
     socket.destroy();
   });
 
@@ -79,12 +79,12 @@ describe('a link', () => {
     const heard = arrived;
     const answer = once(socket, 'data') as Promise<[Buffer]>;
     socket.write('late');
-    await assert.rejects(deadline(answer, 50));
+    await assert.rejects(settledWithin(answer, 50));
     link.stall();
-    await assert.rejects(deadline(answer, 500));
+    await assert.rejects(settledWithin(answer, 500));
     assert.equal(arrived, heard);
     link.restore();
-    assert.equal((await deadline(answer, 5000))[0].toString(), 'late');
+    assert.equal((await settledWithin(answer, 5000))[0].toString(), 'late');
     socket.destroy();
   });
 
@@ -114,7 +114,7 @@ describe('a link', () => {
       socket.write(word);
       await new Promise((resolve) => void setImmediate(resolve));
     }
-    while (heard.length < 5) await deadline(once(socket, 'data'), 5000);
+    while (heard.length < 5) await settledWithin(once(socket, 'data'), 5000);
     assert.equal(heard, 'abcde');
     assert.ok(performance.now() - started < 500, 'each was late by itself');
     link.restore();
@@ -126,7 +126,7 @@ describe('a link', () => {
     await say(socket, 'hello');
     const failed = once(socket, 'error');
     link.reset();
-    const [error] = (await deadline(failed, 5000)) as [NodeJS.ErrnoException];
+    const [error] = (await settledWithin(failed, 5000)) as [NodeJS.ErrnoException];
     assert.equal(error.code, 'ECONNRESET');
     assert.equal(await say(await dial(), 'again'), 'again');
   });

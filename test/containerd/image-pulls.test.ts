@@ -7,7 +7,7 @@ import type { KubeClient } from '../../src/kube/index.ts';
 import { pods, secrets } from '../../src/resources/index.ts';
 import { type Env, silentLogger, systemClock } from '../../src/runtime/index.ts';
 import { createApiServer, createInProcessClient } from '../../src/sim/index.ts';
-import { until } from '../cluster/index.ts';
+import { eventually } from '../support/index.ts';
 import {
   type Containerd,
   image,
@@ -53,10 +53,14 @@ const request = async (pulls: ReturnType<typeof open>, hash: string, spec: strin
 };
 /** What was told of the revision in the end: the cause of its failure, or nothing. */
 const outcome = async (hash: string): Promise<string> => {
-  const told = await until(`the pull for ${hash} is over`, 40_000, 20, async () => {
-    const ready = imageReadyOf(await readPod());
-    return ready?.revision === hash && ready.reason !== 'PullingImage' && ready;
-  });
+  const told = await eventually(
+    `the pull for ${hash} is over`,
+    async () => {
+      const ready = imageReadyOf(await readPod());
+      return ready?.revision === hash && ready.reason !== 'PullingImage' && ready;
+    },
+    { withinMs: 40_000, everyMs: 20 },
+  );
   assert.equal(told.reason, told.message ? 'PullImageFail' : 'PullImageSuccess');
   return told.message;
 };
@@ -198,10 +202,14 @@ describe('images through a real containerd', { skip: whyNoContainerd() }, () => 
     registry.fault = (path) => (path.includes(old.blob.digest) ? 'silence' : undefined);
     const pulls = open();
     await request(pulls, 'a1', `${registry.host}/app:v1`);
-    const [loading] = await until('the first is being loaded', 20_000, 10, () => {
-      const found = gets(old.blob.digest);
-      return Promise.resolve(found.length > 0 && found);
-    });
+    const [loading] = await eventually(
+      'the first is being loaded',
+      () => {
+        const found = gets(old.blob.digest);
+        return Promise.resolve(found.length > 0 && found);
+      },
+      { withinMs: 20_000, everyMs: 10 },
+    );
     await request(pulls, 'b2', `${registry.host}/app:v2`);
     await loading?.over;
     assert.equal(await outcome('b2'), '');
@@ -212,7 +220,10 @@ describe('images through a real containerd', { skip: whyNoContainerd() }, () => 
     registry.add('app', 'v1', image('app', [app]));
     registry.fault = (path) => (path.includes(app.blob.digest) ? 'silence' : undefined);
     await request(open({ limits: { ...limits, attempts: 100 } }), 'a1', `${registry.host}/app:v1`);
-    await until('it is being loaded', 20_000, 10, () => Promise.resolve(gets(app.blob.digest).length > 0));
+    await eventually('it is being loaded', () => Promise.resolve(gets(app.blob.digest).length > 0), {
+      withinMs: 20_000,
+      everyMs: 10,
+    });
     await containerd.kill();
     registry.fault = () => undefined;
     await containerd.start();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { advancedDaemonSetCrd } from '../../src/advanced/index.ts';
-import { until } from '../cluster/index.ts';
+import { eventually } from '../support/index.ts';
 import { definitionsOf } from './definitions.ts';
 import { calls } from './parity/calls.ts';
 import { customProbes } from './parity/custom.ts';
@@ -27,10 +27,14 @@ const CREATED = 201;
 const serveCustom = async (side: Side): Promise<void> => {
   const { code, err } = await side.kubectl('apply -f -', JSON.stringify(advancedDaemonSetCrd));
   assert.equal(code, 0, err);
-  await until('both versions are served', 30_000, 50, async () => {
-    const answers = await Promise.all(customProbes.map((probe) => side.call(probe)));
-    return answers.every((answer) => answer.code === CREATED);
-  });
+  await eventually(
+    'both versions are served',
+    async () => {
+      const answers = await Promise.all(customProbes.map((probe) => side.call(probe)));
+      return answers.every((answer) => answer.code === CREATED);
+    },
+    { withinMs: 30_000, everyMs: 50 },
+  );
 };
 
 describe('API calls are answered as by a real API server', { timeout: 600_000 }, () => {

@@ -7,12 +7,12 @@ import { createLogger, systemClock } from '../../src/runtime/index.ts';
 import { createEmbeddedCluster, type HttpsServer, startHttpsServer } from '../../src/sim/index.ts';
 import { noAgentRights, startAgent } from '../cluster/agent.ts';
 import { createApi, orMissing } from '../cluster/api.ts';
-import { until } from '../cluster/index.ts';
 import { startManager } from '../cluster/manager.ts';
 import { isReady } from '../cluster/nodes.ts';
 import { createProcesses } from '../cluster/processes.ts';
 import type { Cluster, NodeSpec } from '../conformance/index.ts';
 import { openLink } from '../conformance/index.ts';
+import { eventually } from '../support/index.ts';
 import { keepAudit } from './audit.ts';
 import { nodeAnnotations } from './node-annotations.ts';
 
@@ -50,14 +50,18 @@ export const startEmbeddedCluster = async (): Promise<Cluster> => {
   const rights = noAgentRights(place);
 
   const whenAll = (what: string, names: readonly string[], test: (node: Node) => boolean): Promise<boolean> =>
-    until(what, 60_000, 50, async () => {
-      const { items } = await api.get<{ items: Node[] }>('/api/v1/nodes');
-      const found = new Map(items.map((node) => [node.metadata.name, node]));
-      return names.every((name) => {
-        const node = found.get(name);
-        return node !== undefined && test(node);
-      });
-    });
+    eventually(
+      what,
+      async () => {
+        const { items } = await api.get<{ items: Node[] }>('/api/v1/nodes');
+        const found = new Map(items.map((node) => [node.metadata.name, node]));
+        return names.every((name) => {
+          const node = found.get(name);
+          return node !== undefined && test(node);
+        });
+      },
+      { withinMs: 60_000, everyMs: 50 },
+    );
   const annotate = async (names: readonly string[], annotations: Record<string, string | null>): Promise<void> => {
     await Promise.all(names.map((name) => api.patch(`/api/v1/nodes/${name}`, { metadata: { annotations } })));
   };

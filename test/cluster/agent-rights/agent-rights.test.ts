@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
+import { eventually } from '../../support/index.ts';
 import { agentNamespace, agentRights, agentUser, mintAgentToken } from '../agent.ts';
-import { mintToken, type RealCluster, startCluster, until } from '../index.ts';
+import { mintToken, type RealCluster, startCluster } from '../index.ts';
 import { type Attempt, attempts, condition, eventOf, eventsPath, podPath, withARoleTooMany } from './attempts.ts';
 import { type Caller, createCaller, type Identity } from './caller.ts';
 import { prepareRightsFixture, type RightsFixture } from './fixture.ts';
@@ -143,13 +144,17 @@ for (const by of ['token', 'certificate'] as const) {
     const deleted = await caller.call({ method: 'DELETE', path, body: { preconditions } });
     assert.equal(deleted.status, 200, deleted.message);
     // The next identity finds the one that takes its place.
-    trial.pods.mine = await until('the pod is replaced', 30_000, 50, async () => {
-      const { items: now } = await cluster.plane.api.get<{ items: typeof items }>(
-        `/api/v1/namespaces/${namespace}/pods?labelSelector=app%3Dapp&fieldSelector=spec.nodeName%3Dnode-1,status.phase%3DRunning`,
-      );
-      const next = now.find(({ metadata }) => metadata.name !== mine);
-      return now.length === 1 && next?.metadata.name;
-    });
+    trial.pods.mine = await eventually(
+      'the pod is replaced',
+      async () => {
+        const { items: now } = await cluster.plane.api.get<{ items: typeof items }>(
+          `/api/v1/namespaces/${namespace}/pods?labelSelector=app%3Dapp&fieldSelector=spec.nodeName%3Dnode-1,status.phase%3DRunning`,
+        );
+        const next = now.find(({ metadata }) => metadata.name !== mine);
+        return now.length === 1 && next?.metadata.name;
+      },
+      { withinMs: 30_000, everyMs: 50 },
+    );
     await trial.announce(trial.pods.mine, 'True', 'NewRevision');
   });
 }
@@ -185,9 +190,13 @@ test('a role too many gives an agent nothing on pods', async (t) => {
     subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: agentUser }],
   });
   const caller = callerOf(t, identities.token);
-  await until('the role is known', 10_000, 50, async () => {
-    return (await caller.call({ method: 'GET', path: '/api/v1/nodes' })).status === 200;
-  });
+  await eventually(
+    'the role is known',
+    async () => {
+      return (await caller.call({ method: 'GET', path: '/api/v1/nodes' })).status === 200;
+    },
+    { withinMs: 10_000, everyMs: 50 },
+  );
   await tryAll(t, caller, withARoleTooMany(namespace, pods));
   const older = {
     what: 'an Event by the older API',
@@ -223,11 +232,15 @@ test('the folder installs an agent on every node, and the options beside it fit'
   await kubectl('--namespace', agentNamespace, ...patch);
   await kubectl('apply', '--namespace', trial.namespace, '-f', 'deploy/agent/access/pull-secrets.yaml');
   await kubectl('apply', '-f', 'deploy/agent/access/in-all-namespaces.yaml', '--dry-run=server');
-  await until('the agents run', 60_000, 100, async () => {
-    const path = `/apis/apps/v1/namespaces/${agentNamespace}/daemonsets/edgeset-agent`;
-    const { status } = await cluster.plane.api.get<{ status: Record<string, number> }>(path);
-    return status.desiredNumberScheduled === 2 && status.numberReady === 2;
-  });
+  await eventually(
+    'the agents run',
+    async () => {
+      const path = `/apis/apps/v1/namespaces/${agentNamespace}/daemonsets/edgeset-agent`;
+      const { status } = await cluster.plane.api.get<{ status: Record<string, number> }>(path);
+      return status.desiredNumberScheduled === 2 && status.numberReady === 2;
+    },
+    { withinMs: 60_000, everyMs: 100 },
+  );
 });
 
 test('a token dies with the pod that it is bound to', async (t) => {
@@ -236,10 +249,14 @@ test('a token dies with the pod that it is bound to', async (t) => {
   assert.equal((await caller.call(read)).status, 200);
   await cluster.plane.api.delete(boundPod, { gracePeriodSeconds: 0 });
   // The API server remembers for ten seconds whom a token stood for.
-  const refused = await until('the token is refused', 20_000, 250, async () => {
-    const answer = await caller.call(read);
-    return answer.status !== 200 && answer;
-  });
+  const refused = await eventually(
+    'the token is refused',
+    async () => {
+      const answer = await caller.call(read);
+      return answer.status !== 200 && answer;
+    },
+    { withinMs: 20_000, everyMs: 250 },
+  );
   assert.equal(refused.status, 401, refused.message);
 });
 
@@ -252,9 +269,13 @@ test('writes of a device whose certificate was revoked are refused', async (t) =
   await run('kubectl', [`--kubeconfig=${cluster.kubeconfig}`, 'apply', '-f', file]);
   const caller = callerOf(t, identities.certificate);
   const tell = { method: 'POST', path: eventsPath(trial.namespace) } as const;
-  const refused = await until('the revocation is in force', 10_000, 100, async () => {
-    const answer = await caller.call({ ...tell, body: eventOf(trial.namespace, 'node-1') });
-    return answer.status === 403 && answer;
-  });
+  const refused = await eventually(
+    'the revocation is in force',
+    async () => {
+      const answer = await caller.call({ ...tell, body: eventOf(trial.namespace, 'node-1') });
+      return answer.status === 403 && answer;
+    },
+    { withinMs: 10_000, everyMs: 100 },
+  );
   assert.match(refused.message, /the certificate of this node was revoked/);
 });

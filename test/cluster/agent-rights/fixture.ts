@@ -1,5 +1,5 @@
+import { eventually } from '../../support/index.ts';
 import type { RealCluster } from '../cluster.ts';
-import { until } from '../wait.ts';
 import { type FixturePods, hash, podPath } from './attempts.ts';
 
 interface Pod {
@@ -74,13 +74,17 @@ export const prepareRightsFixture = async (cluster: RealCluster): Promise<Rights
   ]);
   const list = async (): Promise<Pod[]> =>
     (await api.get<{ items: Pod[] }>(`/api/v1/namespaces/${namespace}/pods`)).items;
-  const items = await until('ten pods are ready', 60_000, 100, async () => {
-    const pods = await list();
-    const ready = pods.filter(({ status }) =>
-      status.conditions?.some((c) => c.type === 'Ready' && c.status === 'True'),
-    );
-    return ready.length === 10 && pods;
-  });
+  const items = await eventually(
+    'ten pods are ready',
+    async () => {
+      const pods = await list();
+      const ready = pods.filter(({ status }) =>
+        status.conditions?.some((c) => c.type === 'Ready' && c.status === 'True'),
+      );
+      return ready.length === 10 && pods;
+    },
+    { withinMs: 60_000, everyMs: 100 },
+  );
   const nameOf = (app: string, on = 'node-1'): string => {
     const pod = items.find(({ metadata, spec }) => metadata.labels?.app === app && spec.nodeName === on);
     if (!pod) throw new Error(`no pod of ${app} is on ${on}`);

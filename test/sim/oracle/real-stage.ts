@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RealCluster } from '../../cluster/index.ts';
-import { until } from '../../cluster/index.ts';
+import { eventually } from '../../support/index.ts';
 import { type OpenStage, type Plural, type Thing, versions } from './stage.ts';
 
 const QUIET_MS = 2500;
@@ -42,7 +42,7 @@ export const realStages =
       offline: (names) => cluster.offline(names),
       online: (names) => cluster.online(names),
       behave: (names, behaviour) => cluster.behave(names, behaviour),
-      until: async (what, probe) => void (await until(what, 90_000, 100, probe)),
+      until: async (what, probe) => void (await eventually(what, probe, { withinMs: 90_000, everyMs: 100 })),
       async quiet() {
         let before = await marks();
         let since = performance.now();
