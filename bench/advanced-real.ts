@@ -8,7 +8,7 @@ import { SIGMA } from './real/down-times.ts';
 import { type RealFleet, startRealFleet } from './real/fleet.ts';
 import { bringTo, type RolledOut, rollOut } from './real/roll-out.ts';
 
-/** The goals, and what OpenKruise's manager was measured at under the same conditions: see docs/benchmarks.md. */
+/** The goals, and what OpenKruise's manager was measured at under the same conditions: see docs/explanation/benchmarks.md. */
 const ratioGoal = (k: number): number => (k <= 10 ? 1.1 : 1.5);
 const peerRatio = (k: number): string => (k <= 10 ? '1.14' : '2.4-2.8');
 const writes: Readonly<Record<Mode, { most: number; peer: string }>> = {

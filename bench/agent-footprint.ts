@@ -10,7 +10,7 @@ import { type BundledAgent, startBundledAgent } from './measure/bundled-agent.ts
 import { type Benchmark, mib } from './measure/figure.ts';
 import { cpuMsOf, peakResidentOf, residentOf, watchMachine } from './measure/machine.ts';
 
-/** YurtHub v1.7, idle, with what it answers within: docs/benchmarks.md. */
+/** YurtHub v1.7, idle, with what it answers within: docs/explanation/benchmarks.md. */
 const PEER_RESIDENT = 66 * 1024 * 1024;
 const FIRST_ANSWER_MS = 300;
 const STARTS = 7;

@@ -4,7 +4,7 @@ import { peakResidentOf, residentOf, watchMachine } from './measure/machine.ts';
 import { startRealFleet } from './real/fleet.ts';
 import { native } from './real/native.ts';
 
-/** OpenYurt's manager at 3,000 nodes, see docs/benchmarks.md. */
+/** OpenYurt's manager at 3,000 nodes, see docs/explanation/benchmarks.md. */
 const PEER_RESIDENT = 196 * 1024 * 1024;
 
 /** Resident memory of the manager's process on a large fleet, after one rollout of it. */

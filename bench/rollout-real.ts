@@ -9,7 +9,7 @@ import { type NativeRelease, native } from './real/native.ts';
 import { bringTo, rollOut } from './real/roll-out.ts';
 import { rolloutGoal } from './rollout-virtual.ts';
 
-/** Measured with OpenYurt's manager under the same conditions, see docs/benchmarks.md. */
+/** Measured with OpenYurt's manager under the same conditions, see docs/explanation/benchmarks.md. */
 const peerOf = (k: number): string => (k <= 10 ? '1.30, 73 overruns' : '1.58');
 const PEER_CPU_MS = 10.9;
 const PEER_RESIDENT = 119 * 1024 * 1024;

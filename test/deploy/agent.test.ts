@@ -20,7 +20,7 @@ import { loadClusterConfig } from '../../src/kube/index.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
 const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
-const guide = read('docs/guide/agent-systemd.md');
+const guide = read('docs/how-to/agent-systemd.md');
 const unit = read('deploy/agent/edgeset-agent.service').replaceAll('\\\n', ' ');
 
 interface Probe {

@@ -103,7 +103,7 @@ In another terminal, run the line above, then for example:
   kubectl annotate node ${node} edgeset.io/sim=offline
   kubectl annotate node ${node} edgeset.io/sim-
 
-Ctrl-C stops the cluster. More: docs/guide/embedded-cluster.md
+Ctrl-C stops the cluster. More: docs/how-to/embedded-cluster.md
 `;
 
 /** Runs the embedded cluster until a signal arrives. The only line on stdout is for the user's shell. */

@@ -52,7 +52,7 @@ export const whatNext = (): string[] => [
   'Next:',
   '  npm run demo -- --keep             the same; the cluster stays up for kubectl',
   '  npm run demo -- fleet --fleet 400  a larger fleet',
-  '  docs/guide/roll-out.md             edgeset on a cluster of yours',
+  '  docs/how-to/roll-out.md             edgeset on a cluster of yours',
 ];
 
 /** With the cluster still up: what to type in another terminal. */

@@ -1,7 +1,7 @@
 import type { StoredNode, StoredPod } from '../resources.ts';
 import { runningContainers } from './containers.ts';
 
-/** How pods fare; see docs/guide/embedded-cluster.md. */
+/** How pods fare; see docs/how-to/embedded-cluster.md. */
 export const behaviours = [
   'ready',
   'slow',

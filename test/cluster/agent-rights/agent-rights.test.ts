@@ -21,7 +21,7 @@ let identities: Record<'token' | 'certificate', Identity>;
 
 /** A certificate by the very commands of the guide, in a shell that has kubectl and openssl. */
 const issueCertificate = async (node: string): Promise<Identity> => {
-  const guide = await readFile(join(import.meta.dirname, '../../../docs/guide/agent-systemd.md'), 'utf8');
+  const guide = await readFile(join(import.meta.dirname, '../../../docs/how-to/agent-systemd.md'), 'utf8');
   const script = [...guide.matchAll(/^```sh issue\n(.+?)^```$/gms)].map(([, block = '']) => block).join('');
   assert.match(script, /^NODE=shop-17$/m);
   const dir = await mkdtemp(join(tmpdir(), 'edgeset-certificate-'));

@@ -9,15 +9,15 @@ export { kruiseDefinition } from './openkruise.ts';
 export { describeReference } from './reference.ts';
 
 const PAGES = [
-  'docs/guide/advanced-daemonset.md',
-  'docs/guide/from-native-daemonset.md',
-  'docs/guide/pull-ahead.md',
-  'docs/guide/steer-advanced.md',
+  'docs/how-to/advanced-daemonset.md',
+  'docs/how-to/from-native-daemonset.md',
+  'docs/how-to/pull-ahead.md',
+  'docs/how-to/steer-advanced.md',
   'docs/reference/advanced-daemonset.md',
 ];
 
 /** Those that show what would be done at once on nodes that have been there for long. */
-const SETTLED = new Set(['docs/guide/steer-advanced.md']);
+const SETTLED = new Set(['docs/how-to/steer-advanced.md']);
 
 const NODES = ['node-1', 'node-2', 'node-3'];
 
@@ -69,7 +69,7 @@ export const describePages = (where: string, start: Start): void => {
 /** That of a user of OpenKruise needs admission webhooks and Deployments, which the embedded cluster has not. */
 export const describeOpenKruisePage = (start: Start): void => {
   describe('the page for users of OpenKruise, on a real control plane', { timeout: 300_000 }, () => {
-    const page = 'docs/guide/from-openkruise.md';
+    const page = 'docs/how-to/from-openkruise.md';
     it(page, () =>
       withCluster(start, async (cluster) => {
         await leaveOpenKruise(cluster, NODES);

@@ -114,7 +114,7 @@ const tell = ({ name, whose, story, breaks }: Mutant, fate: Fate): string => {
   }
 };
 
-/** A row of docs/reliability.md. */
+/** A row of docs/explanation/reliability.md. */
 const row = ({ whose, story, breaks }: Mutant, fate: Fate): string => {
   const cells: Record<Fate['kind'], () => string> = {
     killed: () =>
