@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { buildAgent } from '../scripts/build-agent.ts';
-import { daemonSets } from '../src/resources/index.ts';
+import { daemonSets } from '../src/kube/index.ts';
 import { daemonSetOf, strategyKey } from '../test/conformance/kit/objects.ts';
 import { startEmbeddedCluster } from '../test/sim/cluster.ts';
 import { type BundledAgent, startBundledAgent } from './measure/bundled-agent.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { nodes, pods as podResource } from '../resources/index.ts';
+import { nodes, pods as podResource } from '../kube/index.ts';
 import { type Fleet, NAMESPACE, withFleet } from './testing/fleet.ts';
 
 const uidsOf = (pods: ReadonlyMap<string, Pod>): string[] =>

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { KubeError, leases, toMicroTime } from '../kube/index.ts';
 import {
   controllerRevisions,
   customResourceDefinitions,
   daemonSets,
+  KubeError,
+  leases,
   namespaces,
   nodes,
   pods as podResource,
-} from '../resources/index.ts';
+  toMicroTime,
+} from '../kube/index.ts';
 import { advancedDaemonSets } from './api/types.ts';
 import { type Fleet, NAMESPACE, withFleet } from './testing/fleet.ts';
 

@@ -1,6 +1,5 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
-import { ifFound, isKubeError, type KubeClient, leases } from '../kube/index.ts';
-import { daemonSets } from '../resources/index.ts';
+import { daemonSets, ifFound, isKubeError, type KubeClient, leases } from '../kube/index.ts';
 import {
   formatSelector,
   fromLabelSelector,

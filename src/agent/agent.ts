@@ -1,6 +1,5 @@
 import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import type { EventRecorder, KubeClient } from '../kube/index.ts';
-import { controllerRevisions } from '../resources/index.ts';
+import { controllerRevisions, type EventRecorder, type KubeClient } from '../kube/index.ts';
 import { imageReadyOf, recordedTemplate, toTimestamp } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import { actsAt, type Deadline, type DecisionStore, deadlineShare, nextStep, type Step } from './decisions/index.ts';

@@ -1,5 +1,11 @@
 import { createClient, createEventRecorder, loadClusterConfig } from '../kube/index.ts';
-import { createHealth, createHostLogger, type HostProcess, runUntilStopped, startEndpoints } from '../process/index.ts';
+import {
+  createHealth,
+  createProcessLogger,
+  type HostProcess,
+  runUntilStopped,
+  startEndpoints,
+} from '../process/index.ts';
 import { type Clock, type Env, systemClock, untilAborted } from '../runtime/index.ts';
 import { createAgent } from './agent.ts';
 import { openTokenFile, type TokenFile } from './auth/index.ts';
@@ -131,7 +137,7 @@ const runAgent = async (
 export const runAgentProcess = async (flags: AgentFlags, host: AgentHost): Promise<0 | 1> => {
   const options = resolveAgentOptions(flags, { environment: host.environment, terminal: host.terminal });
   const { clock = systemClock, random } = host;
-  const env: Env = { clock, random, log: createHostLogger(options, host, clock) };
+  const env: Env = { clock, random, log: createProcessLogger(options, host, clock) };
   return runUntilStopped(env, host.process, (signal) => {
     const tokens = options.tokenFile === undefined ? undefined : openTokenFile(options.tokenFile, env.log);
     return runAgent(options, tokens, host, env, signal);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createTestClock, settle } from '../../test/support/index.ts';
-import { daemonSets, nodes, pods } from '../resources/index.ts';
+import { daemonSets, nodes, pods } from '../kube/index.ts';
 import { type DaemonRollout, type PodFacts, toPodFacts } from '../rollout/index.ts';
 import { silentLogger } from '../runtime/index.ts';
 import { createController } from './controller.ts';

@@ -8,7 +8,7 @@ import {
   type NodeInfo,
   type OutsideHold,
 } from '../rollout/index.ts';
-import { type Env, eitherSignal } from '../runtime/index.ts';
+import { anySignal, type Env } from '../runtime/index.ts';
 import { createAnnouncer } from './announcer.ts';
 import { createDecisionExecutor } from './decision-executor.ts';
 import { createEventHandlers } from './event-handlers.ts';
@@ -132,7 +132,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
   const synced = (): boolean => options.sharedSynced() && handlers.synced();
 
   const untilClosed = (leading: AbortSignal): AbortSignal => {
-    if (term?.leading !== leading) term = { leading, signal: eitherSignal(leading, closed.signal) };
+    if (term?.leading !== leading) term = { leading, signal: anySignal(leading, closed.signal) };
     return term.signal;
   };
 
@@ -205,7 +205,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     removeNode: (node: string): void => handlers.removeNode(node),
     synced,
     /** Fills and keeps the cache of pods until the signal aborts or the session is closed. */
-    run: (signal: AbortSignal): Promise<void> => handlers.run(eitherSignal(signal, closed.signal)),
+    run: (signal: AbortSignal): Promise<void> => handlers.run(anySignal(signal, closed.signal)),
 
     update(next: V): void {
       const before = view;

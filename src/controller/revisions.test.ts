@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
-import { daemonSets } from '../resources/index.ts';
+import { daemonSets } from '../kube/index.ts';
 import { newestRevision, toRevisionView } from './revisions.ts';
 
 const revision = (

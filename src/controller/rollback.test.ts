@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { createTestClock } from '../../test/support/index.ts';
-import { controllerRevisions, daemonSets } from '../resources/index.ts';
+import { controllerRevisions, daemonSets } from '../kube/index.ts';
 import type { DaemonSetView } from './kind.ts';
 import type { KindAdapter } from './kind-adapter.ts';
 import { rollBack } from './rollback.ts';

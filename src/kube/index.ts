@@ -1,26 +1,29 @@
-export { type BackoffOptions, backoffMs } from './backoff.ts';
-export { createClient } from './client.ts';
-export type { ClientOptions, RequestReport } from './client-options.ts';
+export { createReflector, type Reflector, type ReflectorOptions } from './cache/reflector.ts';
+export { createStore, type Indexers, type MutableStore } from './cache/store.ts';
 export {
-  type Auth,
-  type ClusterConfig,
-  ConfigError,
-  type ExecPlugin,
-  type Impersonation,
-  type Source,
-} from './cluster-config.ts';
-export { createDeadlines, type Deadlines } from './deadlines.ts';
-export { type Happened, ifFound, isKubeError, KubeError, type KubeErrorCode, type RefusalDetails } from './errors.ts';
-export type { EventInput } from './event-series.ts';
-export { createEventRecorder, type EventRecorder, type EventRecorderOptions, events } from './events.ts';
-export { type LeaderElectionOptions, leases, runLeaderElection } from './leader-election.ts';
-export { type LoadOptions, loadClusterConfig } from './load-cluster-config.ts';
-export { toMicroTime } from './micro-time.ts';
-export { pagesOf } from './pages.ts';
-export { createReflector, type Reflector, type ReflectorOptions } from './reflector.ts';
-export { defineResource, keyOf, splitKey } from './resource.ts';
-export { compareVersions } from './resource-version.ts';
-export { createStore, type Indexers, type MutableStore } from './store.ts';
+  controllerRevisions,
+  customResourceDefinitions,
+  daemonSets,
+  namespaces,
+  nodes,
+  pods,
+  podTemplates,
+  secrets,
+  serviceAccounts,
+} from './client/builtin-resources.ts';
+export { createClient } from './client/client.ts';
+export type { ClientOptions, RequestReport } from './client/client-options.ts';
+export {
+  type Happened,
+  ifFound,
+  isKubeError,
+  KubeError,
+  type KubeErrorCode,
+  type RefusalDetails,
+} from './client/errors.ts';
+export { compareVersions, toMicroTime } from './client/formats.ts';
+export { pagesOf } from './client/pages.ts';
+export { defineResource, keyOf, splitKey } from './client/resource.ts';
 export type {
   CallOptions,
   CreateOptions,
@@ -38,5 +41,18 @@ export type {
   WatchEvent,
   WatchOptions,
   WriteOptions,
-} from './types.ts';
-export { createWorkQueue, type WorkQueue, type WorkQueueMetrics, type WorkQueueOptions } from './work-queue.ts';
+} from './client/types.ts';
+export {
+  type Auth,
+  type ClusterConfig,
+  ConfigError,
+  type ExecPlugin,
+  type Impersonation,
+  type Source,
+} from './config/cluster-config.ts';
+export { type LoadOptions, loadClusterConfig } from './config/load-cluster-config.ts';
+export type { EventInput } from './events/event-series.ts';
+export { createEventRecorder, type EventRecorder, type EventRecorderOptions, events } from './events/events.ts';
+export { type LeaderElectionOptions, leases, runLeaderElection } from './leaderelection/leader-election.ts';
+export { createTimerHeap, type TimerHeap } from './queue/timer-heap.ts';
+export { createWorkQueue, type WorkQueue, type WorkQueueMetrics, type WorkQueueOptions } from './queue/work-queue.ts';

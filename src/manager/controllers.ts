@@ -1,10 +1,10 @@
 import { advancedDaemonSetApi, createAdvancedKind } from '../advanced/index.ts';
 import { createController, type Controller as KindController } from '../controller/index.ts';
 import { nativeKind } from '../native/index.ts';
-import type { Controller, ControllerDefinition, ControllerParts, Requirement, RolloutCounts } from './controller.ts';
 import type { ImageService } from './image-service.ts';
+import type { Controller, ControllerDefinition, ControllerParts, RequiredApi, RolloutCounts } from './types.ts';
 
-const daemonRollouts: Requirement = {
+const daemonRollouts: RequiredApi = {
   group: 'edgeset.io',
   version: 'v1alpha1',
   plural: 'daemonrollouts',

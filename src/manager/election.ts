@@ -1,7 +1,7 @@
 import { type KubeClient, runLeaderElection } from '../kube/index.ts';
 import type { Env } from '../runtime/index.ts';
-import type { Elect } from './lifecycle.ts';
 import type { LeaderElectionOptions } from './options.ts';
+import type { Elect } from './run-controllers.ts';
 
 export interface ElectionParts {
   client: Pick<KubeClient, 'get' | 'create' | 'replace'>;

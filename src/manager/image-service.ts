@@ -3,7 +3,7 @@ import type { KubeClient } from '../kube/index.ts';
 import { createImageAgents, createPrefetch } from '../prefetch/index.ts';
 import type { RequestingDaemonSet } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
-import type { Controller } from './controller.ts';
+import type { Controller } from './types.ts';
 
 export interface ImageServiceOptions {
   client: KubeClient;

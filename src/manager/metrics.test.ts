@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { phases } from '../rollout/index.ts';
-import type { RolloutCounts } from './controller.ts';
 import { createManagerMetrics } from './metrics.ts';
+import type { RolloutCounts } from './types.ts';
 
 const counts = (name: string, changes: Partial<RolloutCounts['phases']>, halted = false): RolloutCounts => ({
   namespace: 'shop',

@@ -3,7 +3,7 @@ import type { ControllerMetrics } from '../controller/index.ts';
 import type { RequestReport } from '../kube/index.ts';
 import type { MetricsPage } from '../process/index.ts';
 import { phases } from '../rollout/index.ts';
-import type { RolloutCounts } from './controller.ts';
+import type { RolloutCounts } from './types.ts';
 
 /**
  * What the manager publishes on /metrics. Labels name controllers and DaemonSets, never nodes or pods: their number

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { OptionError } from '../runtime/index.ts';
-import { type ManagerFlags, type ManagerOptions, resolveManagerOptions, type Surroundings } from './options.ts';
+import { type ManagerFlags, type ManagerOptions, type OptionDefaults, resolveManagerOptions } from './options.ts';
 
-const surroundings: Surroundings = { controllers: ['native', 'advanced'], podNamespace: undefined, terminal: false };
-const resolve = (flags: ManagerFlags = {}, changed: Partial<Surroundings> = {}): ManagerOptions =>
+const surroundings: OptionDefaults = { controllers: ['native', 'advanced'], podNamespace: undefined, terminal: false };
+const resolve = (flags: ManagerFlags = {}, changed: Partial<OptionDefaults> = {}): ManagerOptions =>
   resolveManagerOptions(flags, { ...surroundings, ...changed });
 
 test('without flags every option has its documented default', () => {

@@ -35,7 +35,7 @@ export interface ManagerFlags {
 }
 
 /** What the flags' defaults depend on. */
-export interface Surroundings {
+export interface OptionDefaults {
   /** Controllers that this build knows. */
   controllers: readonly string[];
   /** Namespace of the pod that we run in; undefined outside of a cluster. */
@@ -96,7 +96,7 @@ const boolean = (flag: string, value: string | boolean): boolean => {
 
 const resolveLeaderElection = (
   flags: ManagerFlags,
-  { podNamespace = defaultNamespace }: Surroundings,
+  { podNamespace = defaultNamespace }: OptionDefaults,
 ): LeaderElectionOptions => {
   const lease = '--leader-election-lease-duration';
   const deadline = '--leader-election-renew-deadline';
@@ -120,7 +120,7 @@ const resolveLeaderElection = (
 };
 
 /** Validates the flags and fills in the defaults. Throws an `OptionError` that names the first bad flag. */
-export const resolveManagerOptions = (flags: ManagerFlags, surroundings: Surroundings): ManagerOptions => {
+export const resolveManagerOptions = (flags: ManagerFlags, surroundings: OptionDefaults): ManagerOptions => {
   const leads = resolveLeaderElection(flags, surroundings);
   const namespaces = flags.namespaces === undefined ? undefined : list('--namespaces', flags.namespaces);
   return {

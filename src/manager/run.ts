@@ -1,17 +1,23 @@
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { createClient, createEventRecorder, loadClusterConfig } from '../kube/index.ts';
-import { createHealth, createHostLogger, type HostProcess, runUntilStopped, startEndpoints } from '../process/index.ts';
+import {
+  createHealth,
+  createProcessLogger,
+  type HostProcess,
+  runUntilStopped,
+  startEndpoints,
+} from '../process/index.ts';
 import { type Clock, type Env, steadyClock } from '../runtime/index.ts';
-import type { Controller, ControllerDefinition } from './controller.ts';
 import { controllerDefinitions } from './controllers.ts';
+import { waitForApis } from './discovery.ts';
+import { gateOnDiscovery } from './discovery-gate.ts';
 import { electByLease } from './election.ts';
 import { createImageService } from './image-service.ts';
-import { runControllers, withoutElection } from './lifecycle.ts';
 import { createManagerMetrics } from './metrics.ts';
 import { type ManagerFlags, type ManagerOptions, resolveManagerOptions } from './options.ts';
-import { awaitRequirements } from './requirements.ts';
-import { whileServed } from './while-served.ts';
+import { runControllers, withoutElection } from './run-controllers.ts';
+import type { Controller, ControllerDefinition } from './types.ts';
 
 /** The process that the manager is run by. */
 export interface ManagerHost {
@@ -86,7 +92,7 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
     const parts = { client, env, events: recorder, namespaces, identity, observe, images };
     const made = (): Controller => definition.create(parts);
     const own = { ...env, log: log.with({ controller: name }) };
-    const controller = serves ? whileServed(own, client, serves, made) : made();
+    const controller = serves ? gateOnDiscovery(own, client, serves, made) : made();
     health.check(name, () => (controller.synced() ? undefined : 'its caches are being filled'));
     const lead = async (leading: AbortSignal): Promise<void> => {
       const hide = metrics.showRollouts(name, () => controller.rollouts());
@@ -108,7 +114,7 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
   try {
     endpoints = await startEndpoints(log, options, { metrics, health });
     const required = definitions.flatMap(({ requires }) => requires);
-    await awaitRequirements(env, client, required, (what) => (missing = what), signal);
+    await waitForApis(env, client, required, (what) => (missing = what), signal);
     if (signal.aborted) return;
     for (const definition of definitions) controllers.set(definition.name, create(definition));
     controllers.set('images', images.controller);
@@ -136,6 +142,6 @@ export const runManagerProcess = async (flags: ManagerFlags, host: ManagerHost):
     terminal: host.terminal,
   });
   const { clock = steadyClock, random } = host;
-  const env: Env = { clock, random, log: createHostLogger(options, host, clock) };
+  const env: Env = { clock, random, log: createProcessLogger(options, host, clock) };
   return runUntilStopped(env, host.process, (signal) => runManager(options, host, env, signal));
 };

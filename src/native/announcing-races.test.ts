@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { pods } from '../resources/index.ts';
+import { pods } from '../kube/index.ts';
 import { everywhere, said } from './testing/said.ts';
 import { scene } from './testing/scene.ts';
 import { NAMESPACE } from './testing/world.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { daemonRollouts } from '../controller/index.ts';
-import { daemonSets, pods } from '../resources/index.ts';
+import { daemonSets, pods } from '../kube/index.ts';
 import { conditionOf, everywhere, patches, said } from './testing/said.ts';
 import { type Scene, scene } from './testing/scene.ts';
 import { NAMESPACE } from './testing/world.ts';

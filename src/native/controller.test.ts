@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { daemonRollouts } from '../controller/index.ts';
-import { daemonSets, nodes, pods } from '../resources/index.ts';
+import { daemonSets, nodes, pods } from '../kube/index.ts';
 import { type Scene, scene } from './testing/scene.ts';
 import { NAMESPACE } from './testing/world.ts';
 

@@ -1,7 +1,6 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { FIELD_MANAGER, type ManagedKind, newestRevision, ownedPodFacts, readRevisions } from '../controller/index.ts';
-import { ifFound, type KubeClient } from '../kube/index.ts';
-import { daemonSets } from '../resources/index.ts';
+import { daemonSets, ifFound, type KubeClient } from '../kube/index.ts';
 import { annotation, type PodFacts } from '../rollout/index.ts';
 import { type NativeView, toNativeView } from './native-view.ts';
 import { restoreTemplate } from './restore-template.ts';

@@ -3,8 +3,7 @@ import { it } from 'node:test';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { createTestClock } from '../../test/support/index.ts';
 import { createTestApi } from '../controller/testing/index.ts';
-import { isKubeError } from '../kube/index.ts';
-import { daemonSets } from '../resources/index.ts';
+import { daemonSets, isKubeError } from '../kube/index.ts';
 import { toNativeView } from './native-view.ts';
 import { restoreTemplate } from './restore-template.ts';
 

@@ -1,6 +1,5 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import type { KubeClient, WriteOptions } from '../kube/index.ts';
-import { daemonSets } from '../resources/index.ts';
+import { daemonSets, type KubeClient, type WriteOptions } from '../kube/index.ts';
 import type { NativeView } from './native-view.ts';
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { daemonRollouts } from '../controller/index.ts';
-import { daemonSets, pods } from '../resources/index.ts';
+import { daemonSets, pods } from '../kube/index.ts';
 import { scene } from './testing/scene.ts';
 import { NAMESPACE } from './testing/world.ts';
 

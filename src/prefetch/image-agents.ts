@@ -1,6 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { createReflector, type KubeClient } from '../kube/index.ts';
-import { pods } from '../resources/index.ts';
+import { createReflector, type KubeClient, pods } from '../kube/index.ts';
 import { IMAGE_AGENT } from '../rollout/index.ts';
 import { type Env, sleep } from '../runtime/index.ts';
 

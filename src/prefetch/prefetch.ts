@@ -1,5 +1,4 @@
-import { createReflector, createWorkQueue, type KubeClient } from '../kube/index.ts';
-import { pods } from '../resources/index.ts';
+import { createReflector, createWorkQueue, type KubeClient, pods } from '../kube/index.ts';
 import type { ImageRequest, ImageRequests, RequestingDaemonSet } from '../rollout/index.ts';
 import { type Env, untilAborted } from '../runtime/index.ts';
 import { type Attempt, failed, notReported, postponed, reported, sent } from './attempt.ts';

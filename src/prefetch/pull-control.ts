@@ -1,6 +1,5 @@
 import type { Pod, PodSpec } from 'kubernetes-types/core/v1.d.ts';
-import { isKubeError, type KubeClient, type KubeErrorCode } from '../kube/index.ts';
-import { controllerRevisions, pods } from '../resources/index.ts';
+import { controllerRevisions, isKubeError, type KubeClient, type KubeErrorCode, pods } from '../kube/index.ts';
 import {
   controllerOf,
   type ImageRequest,

@@ -1,10 +1,9 @@
+export { type BackoffOptions, backoffMs } from './backoff.ts';
 export { type CertificateAuthority, createCertificateAuthority, type Identity } from './certificate.ts';
 export { type Clock, nextTurn, sleep, steadyClock, systemClock, type Timer } from './clock.ts';
-export { parseDuration } from './duration.ts';
-export { eitherSignal } from './either-signal.ts';
 export type { Env } from './env.ts';
 export { createLogger, type LogFields, type Logger, type LoggerOptions, type LogLevel, silentLogger } from './log.ts';
-export { OptionError } from './option-error.ts';
+export { OptionError, parseDuration } from './options.ts';
 export { createRandom } from './random.ts';
-export { untilAborted } from './until-aborted.ts';
+export { anySignal, untilAborted, withSignal } from './signals.ts';
 export { createVirtualClock, type VirtualClock } from './virtual-clock.ts';

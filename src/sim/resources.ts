@@ -8,8 +8,7 @@ export type Stored<T extends KubeObject> = Omit<T, 'metadata'> & {
   metadata: ObjectMeta & { name: string; uid: string; resourceVersion: string; namespace: string };
 };
 
-export { leases } from '../kube/index.ts';
-export { controllerRevisions, daemonSets, namespaces, nodes, pods, serviceAccounts } from '../resources/index.ts';
+export { controllerRevisions, daemonSets, leases, namespaces, nodes, pods, serviceAccounts } from '../kube/index.ts';
 
 /** Events as the core group serves them; those of events.k8s.io are the same objects. */
 export const events = defineResource<Event>({

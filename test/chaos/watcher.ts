@@ -1,7 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
-import type { KubeClient, KubeObject, Resource } from '../../src/kube/index.ts';
-import { controllerRevisions, daemonSets, nodes, pods } from '../../src/resources/index.ts';
+import {
+  controllerRevisions,
+  daemonSets,
+  type KubeClient,
+  type KubeObject,
+  nodes,
+  pods,
+  type Resource,
+} from '../../src/kube/index.ts';
 import { advancedDaemonSets } from '../conformance/advanced/api.ts';
 import type { AuditRecord } from '../conformance/index.ts';
 

@@ -1,7 +1,6 @@
 import { before, describe } from 'node:test';
 import { advancedDaemonSetCrd } from '../../src/advanced/index.ts';
-import { type KubeClient } from '../../src/kube/index.ts';
-import { customResourceDefinitions } from '../../src/resources/index.ts';
+import { customResourceDefinitions, type KubeClient } from '../../src/kube/index.ts';
 import { createVirtualClock, silentLogger } from '../../src/runtime/index.ts';
 import { createEmbeddedCluster, createInProcessClient } from '../../src/sim/index.ts';
 import { describeAdvancedApi, describeTemplates } from '../conformance/advanced/index.ts';

@@ -1,6 +1,6 @@
 import { describe } from 'node:test';
 import { advancedDaemonSetCrd } from '../../src/advanced/index.ts';
-import { customResourceDefinitions } from '../../src/resources/index.ts';
+import { customResourceDefinitions } from '../../src/kube/index.ts';
 import { createVirtualClock, silentLogger } from '../../src/runtime/index.ts';
 import { createEmbeddedCluster, createInProcessClient } from '../../src/sim/index.ts';
 import { describeInPlace, describeOwners, type PodTestContext } from '../conformance/advanced/index.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { pods } from '../../resources/index.ts';
+import { pods } from '../../kube/index.ts';
 import { NEED_UPGRADE, needUpgradeOf, UPGRADE_APPROVED } from '../../rollout/index.ts';
 import { type Fleet, NAMESPACE, withFleet } from '../testing/fleet.ts';
 

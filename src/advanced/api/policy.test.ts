@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { pods as podResource } from '../../resources/index.ts';
+import { pods as podResource } from '../../kube/index.ts';
 import { isPreparing } from '../../rollout/index.ts';
 import { type Fleet, NAMESPACE, withFleet } from '../testing/fleet.ts';
 

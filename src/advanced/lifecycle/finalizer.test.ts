@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isKubeError, KubeError, leases, toMicroTime } from '../../kube/index.ts';
-import { namespaces, pods as podResource } from '../../resources/index.ts';
+import { isKubeError, KubeError, leases, namespaces, pods as podResource, toMicroTime } from '../../kube/index.ts';
 import { controllerOf, LIFECYCLE_STATE } from '../../rollout/index.ts';
 import { advancedDaemonSets } from '../api/types.ts';
 import { type Fleet, NAMESPACE, withFleet } from '../testing/fleet.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { createStore, type KubeClient, KubeError, keyOf } from '../../kube/index.ts';
-import { pods as podResource } from '../../resources/index.ts';
+import { createStore, type KubeClient, KubeError, keyOf, pods as podResource } from '../../kube/index.ts';
 import { createVirtualClock, silentLogger } from '../../runtime/index.ts';
 import { createApiServer, createInProcessClient } from '../../sim/index.ts';
 import { toAdvancedView } from '../advanced-view.ts';

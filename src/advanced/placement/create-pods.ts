@@ -1,7 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createAir, createPacing, type ReconcilerContext, type WriteOutcome } from '../../controller/index.ts';
-import { ifFound, isKubeError, keyOf, pagesOf } from '../../kube/index.ts';
-import { pods as podResource } from '../../resources/index.ts';
+import { ifFound, isKubeError, keyOf, pagesOf, pods as podResource } from '../../kube/index.ts';
 import { controllerOf, type Gate, gate, matches, parseSelector, toPodFacts } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import type { CachedPod } from '../podcontrol/cached-pod.ts';

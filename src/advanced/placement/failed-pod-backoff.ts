@@ -1,4 +1,5 @@
 import { toTimestamp } from '../../rollout/index.ts';
+import { type BackoffOptions, backoffMs } from '../../runtime/index.ts';
 
 /** How often pods of one revision have ended on a node, and when one was replaced last, epoch ms. */
 export interface FinishedPods {
@@ -10,12 +11,11 @@ export interface FinishedPods {
 /** On a pod that was created after one that had ended: what whoever leads next knows of the ones before it. */
 export const FINISHED_PODS_ANNOTATION = 'edgeset.io/endings';
 
-const FIRST_MS = 1_000;
 const LONGEST_MS = 15 * 60_000;
+const BACKOFF: BackoffOptions = { baseMs: 1_000, maxMs: LONGEST_MS };
 
 /** A pod that ends as soon as it starts is replaced ever more slowly: after 1 s, doubling to 15 min. */
-export const backoffOf = ({ times }: Pick<FinishedPods, 'times'>): number =>
-  Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.max(0, times - 1));
+export const backoffOf = ({ times }: Pick<FinishedPods, 'times'>): number => backoffMs(times, BACKOFF);
 
 /** Another revision begins anew, and so does a node that has been well for twice the longest wait. */
 const counts = (before: FinishedPods | undefined, revision: string, now: number): before is FinishedPods =>

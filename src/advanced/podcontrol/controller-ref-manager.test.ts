@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { KubeError } from '../../kube/index.ts';
-import { pods as podResource } from '../../resources/index.ts';
+import { KubeError, pods as podResource } from '../../kube/index.ts';
 import { controllerOf, formatSelector, fromLabelSelector } from '../../rollout/index.ts';
 import { HASH_LABEL } from '../revisions/history.ts';
 import { type Fleet, NAMESPACE, withFleet } from '../testing/fleet.ts';

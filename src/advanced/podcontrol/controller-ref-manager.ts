@@ -1,6 +1,5 @@
 import { createAir, createPacing, FIELD_MANAGER, type ReconcilerContext } from '../../controller/index.ts';
-import { isKubeError } from '../../kube/index.ts';
-import { pods as podResource } from '../../resources/index.ts';
+import { isKubeError, pods as podResource } from '../../kube/index.ts';
 import { controllerOf, formatSelector, matches, parseSelector, type Selector } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { HASH_LABEL } from '../revisions/history.ts';

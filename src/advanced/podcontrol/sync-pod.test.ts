@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { KubeError } from '../../kube/index.ts';
-import { pods as podResource } from '../../resources/index.ts';
+import { KubeError, pods as podResource } from '../../kube/index.ts';
 import { isPreparing } from '../../rollout/index.ts';
 import { type Fleet, NAMESPACE, withFleet } from '../testing/fleet.ts';
 

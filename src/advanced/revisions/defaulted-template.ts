@@ -1,6 +1,5 @@
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import { isKubeError, type KubeClient, type KubeError } from '../../kube/index.ts';
-import { podTemplates } from '../../resources/index.ts';
+import { isKubeError, type KubeClient, type KubeError, podTemplates } from '../../kube/index.ts';
 
 export type DefaultedTemplate = { ok: true; template: PodTemplateSpec } | { ok: false; message: string };
 

@@ -1,7 +1,6 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import { isKubeError, type KubeClient } from '../../kube/index.ts';
-import { controllerRevisions } from '../../resources/index.ts';
+import { controllerRevisions, isKubeError, type KubeClient } from '../../kube/index.ts';
 import { controllerOf, recordedTemplate, type TargetRevision } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { advancedDaemonSets } from '../api/types.ts';

@@ -1,6 +1,5 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
-import type { KubeClient } from '../../kube/index.ts';
-import { controllerRevisions } from '../../resources/index.ts';
+import { controllerRevisions, type KubeClient } from '../../kube/index.ts';
 import { goJson } from './go-json.ts';
 import type { HistoryWrite } from './history.ts';
 

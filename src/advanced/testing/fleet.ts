@@ -1,8 +1,7 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createController, daemonRollouts } from '../../controller/index.ts';
 import { createTestRecorder } from '../../controller/testing/index.ts';
-import type { KubeClient, KubeError } from '../../kube/index.ts';
-import { customResourceDefinitions, pods } from '../../resources/index.ts';
+import { customResourceDefinitions, type KubeClient, type KubeError, pods } from '../../kube/index.ts';
 import { controllerOf, daemonRolloutCrd } from '../../rollout/index.ts';
 import { type Clock, createRandom, createVirtualClock, type Env, silentLogger } from '../../runtime/index.ts';
 import { createEmbeddedCluster, createInProcessClient } from '../../sim/index.ts';

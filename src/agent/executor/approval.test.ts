@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { defineResource, type KubeObject } from '../../kube/index.ts';
-import { controllerRevisions, customResourceDefinitions, pods } from '../../resources/index.ts';
+import {
+  controllerRevisions,
+  customResourceDefinitions,
+  defineResource,
+  type KubeObject,
+  pods,
+} from '../../kube/index.ts';
 import { answerOf, newWorld } from '../testing/drive.ts';
 import { authorized, owner, type World } from '../testing/world.ts';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { KubeError } from '../../kube/index.ts';
-import { pods } from '../../resources/index.ts';
+import { KubeError, pods } from '../../kube/index.ts';
 import type { Agent } from '../agent.ts';
 import { newWorld, offered } from '../testing/drive.ts';
 import { authorized, owner, type World } from '../testing/world.ts';

@@ -1,6 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { defineResource, isKubeError, type KubeClient } from '../../kube/index.ts';
-import { controllerRevisions, pods } from '../../resources/index.ts';
+import { controllerRevisions, defineResource, isKubeError, type KubeClient, pods } from '../../kube/index.ts';
 import { type DaemonRollout, daemonRolloutApi, recordedTemplate, templateDigest } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import type { PodCache } from '../pods/index.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { pods } from '../../resources/index.ts';
+import { pods } from '../../kube/index.ts';
 import type { Agent } from '../agent.ts';
 import { answerOf, newWorld, offered } from '../testing/drive.ts';
 import { authorized, owner, type World } from '../testing/world.ts';

@@ -1,6 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { isKubeError, type KubeClient } from '../../kube/index.ts';
-import { pods } from '../../resources/index.ts';
+import { isKubeError, type KubeClient, pods } from '../../kube/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import type { DecisionAct } from '../types.ts';

@@ -1,5 +1,4 @@
-import { type BackoffOptions, backoffMs } from '../../kube/index.ts';
-import type { Env } from '../../runtime/index.ts';
+import { type BackoffOptions, backoffMs, type Env } from '../../runtime/index.ts';
 import { type DecisionStore, type Step } from '../decisions/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import type { Decision } from '../types.ts';
@@ -83,7 +82,7 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
           continue;
         }
         const failures = before.failures + 1;
-        unsettled.set(decision.id, { failures, nextAt: env.clock.now() + backoffMs(env, failures, BACKOFF) });
+        unsettled.set(decision.id, { failures, nextAt: env.clock.now() + backoffMs(failures, BACKOFF, env.random) });
       }
       next = Math.min(next, unsettled.get(decision.id)?.nextAt ?? next);
     }
@@ -117,7 +116,7 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
     const step = isRefusal(pod) ? undefined : stepOf({ ...tracked, pod });
     if (step?.kind !== 'supersede') {
       const failures = before.failures + 1;
-      const nextAt = env.clock.now() + backoffMs(env, failures, BACKOFF);
+      const nextAt = env.clock.now() + backoffMs(failures, BACKOFF, env.random);
       doubted.set(key, { id: decision.id, failures, nextAt });
       return nextAt;
     }
@@ -193,7 +192,7 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
     // A deadline's own decision was made on the way.
     const tried = attemptKey(tracked, decisions.current(record));
     const failures = (lastRefusalOf(tracked)?.failures ?? 0) + 1;
-    const nextAt = env.clock.now() + backoffMs(env, failures, BACKOFF);
+    const nextAt = env.clock.now() + backoffMs(failures, BACKOFF, env.random);
     refusals.set(key, { attempt: tried, failures, nextAt, reason: code, message: text });
     env.log.info('an update was not carried out', {
       daemonSet: key,

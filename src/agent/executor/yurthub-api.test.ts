@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { daemonSets, pods } from '../../resources/index.ts';
+import { daemonSets, pods } from '../../kube/index.ts';
 import type { Agent } from '../agent.ts';
 import { answerOf, newWorld, offered } from '../testing/drive.ts';
 import { authorized, owner, type World } from '../testing/world.ts';

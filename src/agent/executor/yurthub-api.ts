@@ -1,5 +1,4 @@
-import { isKubeError, type KubeClient } from '../../kube/index.ts';
-import { controllerRevisions } from '../../resources/index.ts';
+import { controllerRevisions, isKubeError, type KubeClient } from '../../kube/index.ts';
 import { recordedTemplate } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import { DecisionError, type DecisionStore, JournalError } from '../decisions/index.ts';

@@ -1,8 +1,7 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { backoffMs, isKubeError, type KubeClient, type KubeError } from '../../kube/index.ts';
-import { pods } from '../../resources/index.ts';
+import { isKubeError, type KubeClient, type KubeError, pods } from '../../kube/index.ts';
 import { type ImageReadyReason, imageReadyOf, imageReadyPatch } from '../../rollout/index.ts';
-import { type Env, sleep } from '../../runtime/index.ts';
+import { backoffMs, type Env, sleep } from '../../runtime/index.ts';
 import type { PullLimits } from './limits.ts';
 
 const WRITE_MS = 10_000;
@@ -63,7 +62,7 @@ export const createConditionWriter = (
         signal.throwIfAborted();
         if (isRefused(error) && (error.code !== 'Forbidden' || failures >= FORBIDDEN_TRIES)) throw error;
         env.log[failures === 1 ? 'warn' : 'debug']('an image pull cannot be reported yet', { error });
-        await sleep(env.clock, backoffMs(env, failures, limits.reportBackoff), signal);
+        await sleep(env.clock, backoffMs(failures, limits.reportBackoff, env.random), signal);
       }
     }
   };

@@ -1,7 +1,7 @@
 import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import { backoffMs, compareVersions, type KubeClient } from '../../kube/index.ts';
+import { compareVersions, type KubeClient } from '../../kube/index.ts';
 import { announcedRevision, type ImageReady, imageReadyOf, needUpgradeOf } from '../../rollout/index.ts';
-import { type Env, sleep, untilAborted } from '../../runtime/index.ts';
+import { backoffMs, type Env, sleep, untilAborted } from '../../runtime/index.ts';
 import type { ImageState } from '../types.ts';
 import { createConditionWriter, isRefused, type PullRequest } from './condition-writer.ts';
 import type { CriClient } from './cri/client.ts';
@@ -238,7 +238,7 @@ export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
         env.log[next.failures === 1 ? 'warn' : 'debug']('an image pull cannot be taken up yet', { error });
         if (next.message !== '') env.log.error('an image pull is left', { message: next.message });
         // Until then nobody else tries.
-        await sleep(env.clock, backoffMs(env, next.failures, limits.reportBackoff), stopped.signal).catch(
+        await sleep(env.clock, backoffMs(next.failures, limits.reportBackoff, env.random), stopped.signal).catch(
           () => undefined,
         );
         resuming.delete(uid);

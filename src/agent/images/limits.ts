@@ -1,4 +1,4 @@
-import type { BackoffOptions } from '../../kube/index.ts';
+import { type BackoffOptions } from '../../runtime/index.ts';
 import type { DiskMargin } from './disk-space.ts';
 
 /** Bounds of one request for a revision's images. */

@@ -1,6 +1,5 @@
 import type { PodSpec } from 'kubernetes-types/core/v1.d.ts';
-import { isKubeError, type KubeClient } from '../../kube/index.ts';
-import { secrets, serviceAccounts } from '../../resources/index.ts';
+import { isKubeError, type KubeClient, secrets, serviceAccounts } from '../../kube/index.ts';
 import { createKeyring, entriesOf, type Keyring } from './keyring.ts';
 
 const READ_MS = 10_000;

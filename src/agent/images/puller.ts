@@ -1,6 +1,5 @@
 import type { PodSpec } from 'kubernetes-types/core/v1.d.ts';
-import { backoffMs } from '../../kube/index.ts';
-import { type Env, sleep } from '../../runtime/index.ts';
+import { backoffMs, type Env, sleep } from '../../runtime/index.ts';
 import type { CriClient } from './cri/client.ts';
 import { CriError } from './cri/errors.ts';
 import { whyNoRoom } from './disk-space.ts';
@@ -109,6 +108,6 @@ export const pullImages = async (options: PullerOptions, spec: PodSpec, signal: 
     if (!setback) return { kind: 'ready' };
     if (setback.final || attempt >= limits.attempts) return { kind: 'failed', cause: setback.cause };
     options.onRetry(setback.cause);
-    await sleep(env.clock, backoffMs(env, attempt, limits.backoff), signal);
+    await sleep(env.clock, backoffMs(attempt, limits.backoff, env.random), signal);
   }
 };

@@ -1,6 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { compareVersions, createReflector, type KubeClient, keyOf, type Reflector } from '../../kube/index.ts';
-import { pods } from '../../resources/index.ts';
+import { compareVersions, createReflector, type KubeClient, keyOf, pods, type Reflector } from '../../kube/index.ts';
 import { type Env, sleep } from '../../runtime/index.ts';
 import { createStateFile, type StateFiles } from '../storage/state-file.ts';
 import type { PodRef } from '../types.ts';

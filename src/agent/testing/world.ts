@@ -3,8 +3,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { type EventInput, type KubeClient, KubeError } from '../../kube/index.ts';
-import { controllerRevisions, daemonSets, pods } from '../../resources/index.ts';
+import {
+  controllerRevisions,
+  daemonSets,
+  type EventInput,
+  type KubeClient,
+  KubeError,
+  pods,
+} from '../../kube/index.ts';
 import { announcementPatch, type NeedUpgradeReason, needUpgradeOf } from '../../rollout/index.ts';
 import { createLogger, createVirtualClock, silentLogger, systemClock } from '../../runtime/index.ts';
 import { createEmbeddedCluster, createInProcessClient } from '../../sim/index.ts';

@@ -1,8 +1,7 @@
 import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import { type BackoffOptions, backoffMs, isKubeError, type KubeClient } from '../../kube/index.ts';
-import { controllerRevisions } from '../../resources/index.ts';
+import { controllerRevisions, isKubeError, type KubeClient } from '../../kube/index.ts';
 import { recordedTemplate } from '../../rollout/index.ts';
-import { type Env, sleep, untilAborted } from '../../runtime/index.ts';
+import { type BackoffOptions, backoffMs, type Env, sleep, untilAborted } from '../../runtime/index.ts';
 import { createStateFile, type PodCache, type StateFiles } from '../pods/index.ts';
 import type { DaemonSetRef } from '../types.ts';
 import { daemonSetOf, imagesOf, isOffered, type Owner } from './announcement.ts';
@@ -100,7 +99,7 @@ export const createUpdateTracker = ({ client, env, cache, dir, files }: UpdateTr
       if (within.aborted) return;
       const failures = attempt.failures + 1;
       const isHopeless = isKubeError(error, 'NotFound', 'Forbidden') && failures >= MISSING_READS;
-      const delay = backoffMs(env, failures, READ_BACKOFF);
+      const delay = backoffMs(failures, READ_BACKOFF, env.random);
       const due = isHopeless ? Number.POSITIVE_INFINITY : env.clock.now() + delay;
       reading.set(key, { revision, failures, due });
       env.log.warn('what the new revision holds cannot be read', { daemonSet: key, revision, error });

@@ -1,4 +1,4 @@
-export { controllerRevisions, customResourceDefinitions, nodes, pods } from '../../resources/index.ts';
+export { controllerRevisions, customResourceDefinitions, nodes, pods } from '../../kube/index.ts';
 
 type Conditioned = { status?: { conditions?: { type: string; status: string }[] } };
 

@@ -1,5 +1,4 @@
-import { isKubeError } from '../../kube/index.ts';
-import { nodes as nodeResource } from '../../resources/index.ts';
+import { isKubeError, nodes as nodeResource } from '../../kube/index.ts';
 import {
   type Explanation,
   explain,

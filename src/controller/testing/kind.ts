@@ -1,5 +1,5 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import { daemonSets } from '../../resources/index.ts';
+import { daemonSets } from '../../kube/index.ts';
 import {
   formatSelector,
   fromLabelSelector,

@@ -1,7 +1,7 @@
 import type { ConfigMap } from 'kubernetes-types/core/v1.d.ts';
-import { KubeError } from '../errors.ts';
-import { defineResource } from '../resource.ts';
-import type { KubeClient, KubeObject, ListOptions, Resource, WatchEvent, WatchOptions } from '../types.ts';
+import { KubeError } from '../client/errors.ts';
+import { defineResource } from '../client/resource.ts';
+import type { KubeClient, KubeObject, ListOptions, Resource, WatchEvent, WatchOptions } from '../client/types.ts';
 
 export const configMaps = defineResource<ConfigMap>({
   group: '',

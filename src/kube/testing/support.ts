@@ -1,10 +1,10 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { type Clock, type Env, silentLogger, sleep, systemClock } from '../../runtime/index.ts';
-import { createClient } from '../client.ts';
-import type { ClientOptions } from '../client-options.ts';
-import type { ClusterConfig } from '../cluster-config.ts';
-import { defineResource } from '../resource.ts';
-import type { KubeClient } from '../types.ts';
+import { createClient } from '../client/client.ts';
+import type { ClientOptions } from '../client/client-options.ts';
+import { defineResource } from '../client/resource.ts';
+import type { KubeClient } from '../client/types.ts';
+import type { ClusterConfig } from '../config/cluster-config.ts';
 import type { Request, Response } from './hostile-server.ts';
 
 export const testEnv = (clock: Clock = systemClock): Env => ({ clock, random: () => 0.5, log: silentLogger });

@@ -1,5 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { pods } from '../../resources/index.ts';
+import { pods } from '../../kube/index.ts';
 import type { Scene } from './scene.ts';
 
 export const conditionOf = (pod: Pod | undefined) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Call } from '../../controller/testing/index.ts';
-import { nodes, pods } from '../../resources/index.ts';
+import { nodes, pods } from '../../kube/index.ts';
 import type { DaemonRolloutStatus } from '../../rollout/index.ts';
 import { startManager, type TestManager } from './manager.ts';
 import { createWorld, type World } from './world.ts';

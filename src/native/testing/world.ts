@@ -3,8 +3,15 @@ import type { Node, Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import { createTestClock } from '../../../test/support/index.ts';
 import { daemonRollouts } from '../../controller/index.ts';
 import { createTestApi } from '../../controller/testing/index.ts';
-import { isKubeError, type KubeObject, type Resource } from '../../kube/index.ts';
-import { controllerRevisions, daemonSets, nodes, pods } from '../../resources/index.ts';
+import {
+  controllerRevisions,
+  daemonSets,
+  isKubeError,
+  type KubeObject,
+  nodes,
+  pods,
+  type Resource,
+} from '../../kube/index.ts';
 import { annotation, controllerOf, type DaemonRollout } from '../../rollout/index.ts';
 
 export const NAMESPACE = 'edge';

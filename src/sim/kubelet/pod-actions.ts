@@ -1,3 +1,4 @@
+import { backoffMs } from '../../runtime/index.ts';
 import type { StoredPod } from '../resources.ts';
 import type { Behaviour, PodSimulation, ResizeResult } from './behaviour.ts';
 import { isOutdated, isResized, statusesOf } from './containers.ts';
@@ -105,7 +106,8 @@ const ADMIT_MS = 20;
 const PULL_BACK_OFF_MS = 500;
 /** A kubelet looks at what others say of a pod when it gets round to it. */
 const NOTICE_MS = 100;
-const DOUBLINGS = 6;
+/** The longest back-off of a container that keeps crashing, as a multiple of the first. */
+const LONGEST_BACK_OFF = 64;
 
 /** How long the step takes, or waits. `spread` in [0, 1) is the pod's own. */
 export const actionDelay = (step: PodAction, pod: StoredPod, fate: PodSimulation, spread: number): number => {
@@ -122,7 +124,7 @@ export const actionDelay = (step: PodAction, pod: StoredPod, fate: PodSimulation
     case 'change-image':
       return fate.stopMs * (1 + spread / 2);
     case 'crash-again':
-      return fate.backOffMs * 2 ** Math.max(0, Math.min(restarts - 1, DOUBLINGS));
+      return backoffMs(restarts, { baseMs: fate.backOffMs, maxMs: fate.backOffMs * LONGEST_BACK_OFF });
     case 'die':
     case 'fail':
     case 'kill-node':

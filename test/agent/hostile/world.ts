@@ -1,6 +1,6 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { controllerRevisions, daemonSets, nodes, pods } from '../../../src/resources/index.ts';
+import { controllerRevisions, daemonSets, nodes, pods } from '../../../src/kube/index.ts';
 import type { Agent, AuditRecord, Cluster } from '../../conformance/index.ts';
 import { daemonSetOf, type PodView, strategyKey, toPodView } from '../../conformance/kit/objects.ts';
 import { until } from '../../conformance/kit/until.ts';

@@ -9,8 +9,7 @@ import {
 } from '../../../src/advanced/inplace/index.ts';
 import { gate, initialGatePatch, newPod } from '../../../src/advanced/podcontrol/index.ts';
 import { defaultedTemplate, HASH_LABEL } from '../../../src/advanced/revisions/index.ts';
-import { isKubeError } from '../../../src/kube/index.ts';
-import { pods } from '../../../src/resources/index.ts';
+import { isKubeError, pods } from '../../../src/kube/index.ts';
 import { createAdvanced, isReady, type PodTestContext } from './pod-context.ts';
 
 const labels = { app: 'x' };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { controllerRevisions, daemonSets, pods } from '../../../src/resources/index.ts';
+import { controllerRevisions, daemonSets, pods } from '../../../src/kube/index.ts';
 import { advancedDaemonSets } from './api.ts';
 import { createAdvanced, listPods, type PodTestContext, untilGone } from './pod-context.ts';
 

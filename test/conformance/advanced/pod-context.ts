@@ -1,6 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { isKubeError, type KubeClient } from '../../../src/kube/index.ts';
-import { pods } from '../../../src/resources/index.ts';
+import { isKubeError, type KubeClient, pods } from '../../../src/kube/index.ts';
 import { type AdvancedObject, advancedDaemonSets } from './api.ts';
 
 /** A part of a cluster on which a test plays what a controller of Advanced DaemonSets would do, by hand. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import { controllerRevisions } from '../../../src/resources/index.ts';
+import { controllerRevisions } from '../../../src/kube/index.ts';
 import { type Case, section } from '../kit/index.ts';
 
 type Numbers = Record<string, number | undefined>;

@@ -1,5 +1,5 @@
 import { describe, it } from 'node:test';
-import { nodes } from '../../../src/resources/index.ts';
+import { nodes } from '../../../src/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { until } from '../kit/until.ts';
 import { leaveOpenKruise } from './openkruise.ts';

@@ -117,7 +117,7 @@ export const safety: readonly Mutant[] = [
         { ...options, type: 'merge', subresource`,
     also: [
       {
-        file: 'src/kube/leader-election.ts',
+        file: 'src/kube/leaderelection/leader-election.ts',
         find: "() => term.abort(new Error('leadership lost')),",
         replace: "() => sleep(env.clock, 5_000).then(() => term.abort(new Error('leadership lost'))),",
       },

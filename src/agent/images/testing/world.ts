@@ -1,6 +1,5 @@
 import type { Pod, PodSpec, PodTemplateSpec, Secret, ServiceAccount } from 'kubernetes-types/core/v1.d.ts';
-import { type KubeClient, KubeError } from '../../../kube/index.ts';
-import { pods, secrets, serviceAccounts } from '../../../resources/index.ts';
+import { type KubeClient, KubeError, pods, secrets, serviceAccounts } from '../../../kube/index.ts';
 import { imageReadyPatch, imageReadyRemoval } from '../../../rollout/index.ts';
 import { createLogger, createRandom, type Env, sleep, systemClock } from '../../../runtime/index.ts';
 import { createApiServer, createInProcessClient } from '../../../sim/index.ts';

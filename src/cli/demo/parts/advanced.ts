@@ -1,5 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { nodes as nodeResource, pods as podResource } from '../../../resources/index.ts';
+import { nodes as nodeResource, pods as podResource } from '../../../kube/index.ts';
 import { demoKinds } from '../kinds.ts';
 import type { Stage } from '../stage.ts';
 import type { Part } from './part.ts';

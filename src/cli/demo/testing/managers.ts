@@ -4,13 +4,13 @@ import { createController } from '../../../controller/index.ts';
 import {
   createClient,
   createEventRecorder,
+  daemonSets,
   type KubeClient,
   type KubeObject,
   loadClusterConfig,
   type Resource,
 } from '../../../kube/index.ts';
 import { nativeKind } from '../../../native/index.ts';
-import { daemonSets } from '../../../resources/index.ts';
 import { type Env, sleep } from '../../../runtime/index.ts';
 import type { StartManager } from '../manager.ts';
 import { isReady, nodes, pods } from '../resources.ts';

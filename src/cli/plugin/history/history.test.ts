@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
-import { controllerRevisions } from '../../../resources/index.ts';
+import { controllerRevisions } from '../../../kube/index.ts';
 import { createEmbeddedTestCluster } from '../testing/embedded-cluster.ts';
 
 describe('history', () => {

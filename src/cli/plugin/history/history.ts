@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { pods } from '../../../resources/index.ts';
+import { pods } from '../../../kube/index.ts';
 import { controllerOf } from '../../../rollout/index.ts';
 import type { HistoryFlags } from '../../commands.ts';
 import type { Io } from '../../io.ts';

@@ -1,8 +1,7 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { PodSpec } from 'kubernetes-types/core/v1.d.ts';
-import type { CallOptions } from '../../../kube/index.ts';
+import { type CallOptions, controllerRevisions } from '../../../kube/index.ts';
 import { imagesOf } from '../../../prefetch/index.ts';
-import { controllerRevisions } from '../../../resources/index.ts';
 import {
   annotation,
   controllerOf,

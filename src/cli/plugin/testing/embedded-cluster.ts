@@ -6,7 +6,7 @@ import { after, before } from 'node:test';
 import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import { daemonRollouts } from '../../../controller/index.ts';
-import { controllerRevisions, customResourceDefinitions, daemonSets } from '../../../resources/index.ts';
+import { controllerRevisions, customResourceDefinitions, daemonSets } from '../../../kube/index.ts';
 import { type DaemonRolloutStatus, daemonRolloutCrd } from '../../../rollout/index.ts';
 import { createVirtualClock, silentLogger, systemClock } from '../../../runtime/index.ts';
 import {

@@ -1,0 +1,400 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import * as fc from 'fast-check';
+import type { ConfigMap } from 'kubernetes-types/core/v1.d.ts';
+import { createTestClock, settle } from '../../../test/support/index.ts';
+import { KubeError } from '../client/errors.ts';
+import type { WatchEvent } from '../client/types.ts';
+import { configMaps, createFakeApi, testEnv } from '../testing/index.ts';
+import { createReflector, type ReflectorOptions } from './reflector.ts';
+
+const textOf = (object: ConfigMap): string | undefined => object.data?.text;
+
+const setUp = (t: TestContext | undefined, options: Partial<ReflectorOptions<ConfigMap, string>> = {}) => {
+  const clock = createTestClock();
+  const api = createFakeApi();
+  const told: string[] = [];
+  const mirror = new Map<string, string>();
+  const reflector = createReflector<ConfigMap, string>({
+    client: api.client,
+    resource: configMaps,
+    env: testEnv(clock),
+    project: textOf,
+    handlers: [
+      {
+        upsert(key, value, previous) {
+          assert.equal(previous, mirror.get(key), 'the previous value is what was told before');
+          mirror.set(key, value);
+          told.push(`${previous === undefined ? '+' : '~'}${key.slice(2)}=${value}`);
+        },
+        remove(key, previous) {
+          assert.equal(previous, mirror.get(key));
+          mirror.delete(key);
+          told.push(`-${key.slice(2)}`);
+        },
+        synced: () => void told.push('synced'),
+      },
+    ],
+    ...options,
+  });
+  const stop = new AbortController();
+  const start = () => {
+    const done = reflector.run(stop.signal);
+    t?.after(async () => {
+      stop.abort(new Error('over'));
+      await done;
+      assert.equal(clock.pending, 0, 'no timer is left behind');
+      assert.equal(api.openStreams, 0, 'no stream is left open');
+    });
+    return settle().then(() => done);
+  };
+  const take = (): string[] => told.splice(0);
+  return { clock, api, reflector, mirror, start, stop, take };
+};
+const begin = async (
+  t: TestContext,
+  options: Partial<ReflectorOptions<ConfigMap, string>> = {},
+  prepare?: (api: ReturnType<typeof createFakeApi>) => void,
+) => {
+  const parts = setUp(t, options);
+  prepare?.(parts.api);
+  void parts.start();
+  await settle();
+  return parts;
+};
+const some = (api: ReturnType<typeof createFakeApi>): void => {
+  for (const name of ['x', 'y', 'z']) api.put(name, '1');
+};
+
+for (const watchList of [true, false]) {
+  const way = watchList ? 'streamed list' : 'paged list';
+
+  test(`${way}: the state, then each change; projected away means removed`, async (t) => {
+    const project = (object: ConfigMap) => (object.data?.text === 'hide' ? undefined : object.data?.text);
+    const { api, reflector, take } = await begin(t, { watchList, pageSize: 2, project }, some);
+    assert.deepEqual(take(), ['+x=1', '+y=1', '+z=1', 'synced']);
+    assert.deepEqual(api.calls, watchList ? ['watch list'] : ['list', 'list +', 'watch']);
+    api.put('x', '2');
+    api.remove('y');
+    api.put('z', 'hide');
+    api.put('z', 'hide');
+    await settle();
+    assert.deepEqual(take(), ['~x=2', '-y', '-z']);
+    api.put('z', '3');
+    await settle();
+    assert.deepEqual(take(), ['+z=3']);
+    assert.deepEqual(
+      [...reflector.store.entries()],
+      [
+        ['a/x', '2'],
+        ['a/z', '3'],
+      ],
+    );
+    assert.equal(reflector.resourceVersion, String(api.version));
+  });
+
+  test(`${way}: after 410 it lists at once, tells what was missed, and nothing else`, async (t) => {
+    const { api, reflector, take } = await begin(t, { watchList, pageSize: 2 }, some);
+    take();
+    let during = -1;
+    api.fault = () => {
+      during = reflector.store.size;
+      return undefined;
+    };
+    api.put('x', 'seen');
+    await settle();
+    take();
+    api.cut(new KubeError('Gone', 'too old', { status: 410 }));
+    api.remove('y');
+    api.put('w', 'new');
+    api.forgetHistory();
+    await settle();
+    assert.deepEqual(take(), ['-y', '+w=new', 'synced']);
+    assert.equal(during, 3, 'the old state stays readable while the new one is gathered');
+  });
+
+  test(`${way}: an object that was deleted and made anew is another object`, async (t) => {
+    const { api, take } = await begin(t, { watchList }, some);
+    take();
+    api.cut(new KubeError('Gone', 'too old', { status: 410 }));
+    api.remove('y');
+    api.put('y', 'second');
+    api.forgetHistory();
+    await settle();
+    assert.deepEqual(take(), ['-y', '+y=second', 'synced']);
+  });
+
+  test(`${way}: a list that fails is never taken for an empty one`, async (t) => {
+    const { api, clock, reflector, take } = await begin(t, { watchList }, some);
+    take();
+    api.cut(new KubeError('Gone', 'too old', { status: 410 }));
+    api.forgetHistory();
+    api.fault = () => new KubeError('InternalError', 'no', { status: 500 });
+    await clock.advance(300_000);
+    assert.equal(reflector.store.size, 3);
+    assert.deepEqual(take(), []);
+    api.fault = () => undefined;
+    await clock.advance(40_000);
+    assert.deepEqual(take(), ['synced']);
+  });
+}
+
+test('what was swallowed on the way is found half an hour later', async (t) => {
+  const { api, clock } = await begin(t, {}, some);
+  for (const next of ['watch', 'watch list', 'watch']) {
+    await clock.advance(1_200_000);
+    api.cut();
+    await settle();
+    assert.equal(api.calls.at(-1), next);
+  }
+});
+
+test('a server that refuses streamed lists is paged at once; one that ignores them is paged after a silence', async (t) => {
+  const refusing = await begin(t, {}, (api) => {
+    some(api);
+    api.fault = (_call, options) =>
+      options.sendInitialEvents ? new KubeError('Invalid', 'forbidden', { status: 422 }) : undefined;
+  });
+  assert.deepEqual(refusing.take(), ['+x=1', '+y=1', '+z=1', 'synced']);
+  const ignoring = setUp(t);
+  some(ignoring.api);
+  ignoring.api.script = (options) => {
+    if (!options.sendInitialEvents) return undefined;
+    return (async function* () {
+      for (const object of ignoring.api.objects.values()) yield { type: 'ADDED', object } as const;
+      await new Promise((_resolve, reject) =>
+        options.signal?.addEventListener('abort', () => reject(options.signal?.reason)),
+      );
+    })();
+  };
+  void ignoring.start();
+  await ignoring.clock.advance(29_000);
+  assert.deepEqual(ignoring.take(), [], 'half a snapshot is no snapshot');
+  await ignoring.clock.advance(2_000);
+  assert.deepEqual(ignoring.take(), ['+x=1', '+y=1', '+z=1', 'synced']);
+});
+
+test('a lost connection is resumed where it was, after a growing and bounded wait', async (t) => {
+  const { api, clock, take } = await begin(t, {}, some);
+  take();
+  api.bookmark();
+  await settle();
+  const resumed: (string | undefined)[] = [];
+  const at: number[] = [];
+  api.fault = (_call, options) => {
+    resumed.push(options.resourceVersion);
+    at.push(clock.now());
+    return new KubeError('Transport', 'down');
+  };
+  const down = clock.now();
+  api.cut(new KubeError('Transport', 'reset'));
+  await clock.advance(120_000);
+  const waits = at.map((time, index) => time - (at[index - 1] ?? down));
+  // Half to whole of 0.5, 1, 2, ... 30 s; the test's chance gives three quarters.
+  assert.deepEqual(waits.slice(0, 7), [375, 750, 1500, 3000, 6000, 12_000, 22_500]);
+  assert.ok(waits.every((wait) => wait <= 30_000));
+  assert.equal(new Set(resumed).size, 1);
+  assert.equal(resumed[0], String(api.version), 'the bookmark moved the place to resume from');
+  api.put('x', 'later');
+  api.fault = () => undefined;
+  await clock.advance(30_000);
+  assert.deepEqual(take(), ['~x=later']);
+  assert.equal(api.calls.filter((call) => call === 'watch list').length, 1, 'no further list was needed');
+});
+
+test('Retry-After is honoured; a server that asks for a day gets a minute', async (t) => {
+  const { api, clock } = await begin(t, {}, some);
+  api.fault = () => new KubeError('TooManyRequests', 'busy', { status: 429, retryAfterSeconds: 20 });
+  api.cut();
+  await clock.advance(1_000);
+  const calls = api.calls.length;
+  await clock.advance(18_000);
+  assert.equal(api.calls.length, calls);
+  api.fault = () => new KubeError('TooManyRequests', 'busy', { status: 429, retryAfterSeconds: 86_400 });
+  await clock.advance(2_000);
+  assert.equal(api.calls.length, calls + 1);
+  await clock.advance(61_000);
+  assert.equal(api.calls.length, calls + 2);
+});
+
+test('a server that closes each stream at once is not hammered, and a quiet one is not given up', async (t) => {
+  const { api, clock, take } = await begin(t, {}, some);
+  api.script = () => (async function* () {})();
+  api.cut();
+  await clock.advance(60_000);
+  assert.ok(api.calls.length < 12, `${api.calls.length} calls in a minute`);
+  api.script = undefined;
+  await clock.advance(31_000);
+  take();
+  const before = api.calls.length;
+  await clock.advance(3_600_000);
+  assert.equal(api.calls.length, before, 'an open stream without news stays open');
+  api.cut();
+  await settle();
+  assert.equal(api.calls.length, before + 1, 'after a healthy stream the next one is opened at once');
+});
+
+test('repeated, older and resurrected objects change nothing', async (t) => {
+  const { api, clock, take, reflector } = await begin(t, {}, some);
+  take();
+  const old = api.objects.get('x');
+  const gone = api.objects.get('y');
+  assert.ok(old && gone);
+  api.put('x', '2');
+  api.remove('y');
+  const now = api.objects.get('x');
+  assert.ok(now);
+  await settle();
+  take();
+  const lies: WatchEvent<ConfigMap>[] = [
+    { type: 'MODIFIED', object: old },
+    { type: 'MODIFIED', object: now },
+    { type: 'ADDED', object: gone },
+    { type: 'DELETED', object: old },
+    { type: 'MODIFIED', object: { ...now, metadata: { ...now.metadata, uid: 'other', resourceVersion: '5' } } },
+  ];
+  api.script = () =>
+    (async function* () {
+      yield* lies;
+    })();
+  let played = 0;
+  api.fault = () => {
+    played += 1;
+    return undefined;
+  };
+  api.cut();
+  await clock.advance(1000);
+  assert.ok(played > 0);
+  assert.deepEqual(take(), []);
+  assert.deepEqual([...reflector.store.values()], ['2', '1']);
+});
+
+test('a snapshot from the past is refused twice, then believed: a restored backup must not stop us for ever', async (t) => {
+  const { api, clock, take } = await begin(t, {}, some);
+  take();
+  const past: ConfigMap = {
+    metadata: { name: 'x', namespace: 'a', uid: 'uid-1', resourceVersion: '7' },
+    data: { text: 'old' },
+  };
+  api.script = (options) =>
+    options.sendInitialEvents
+      ? (async function* () {
+          yield { type: 'ADDED', object: past } as const;
+          yield { type: 'BOOKMARK', resourceVersion: '8', initialEventsEnd: true } as const;
+          await new Promise((_resolve, reject) =>
+            options.signal?.addEventListener('abort', () => reject(options.signal?.reason)),
+          );
+        })()
+      : undefined;
+  api.cut(new KubeError('Gone', 'too old', { status: 410 }));
+  await settle();
+  assert.deepEqual(take(), []);
+  await clock.advance(500);
+  assert.deepEqual(take(), []);
+  await clock.advance(10_000);
+  assert.deepEqual(take(), ['-y', '-z', '~x=old', 'synced']);
+});
+
+test('a handler or projection that throws harms nobody else; a handler that joins late is shown the state', async (t) => {
+  const { api, reflector, take } = await begin(
+    t,
+    {
+      project: (object) => {
+        if (object.data?.text === 'bad') throw new Error('cannot project');
+        return object.data?.text;
+      },
+    },
+    some,
+  );
+  const off = reflector.addHandler({
+    upsert: () => {
+      throw new Error('handler');
+    },
+  });
+  take();
+  api.put('x', '2');
+  api.put('y', 'bad');
+  await settle();
+  assert.deepEqual(take(), ['~x=2', '-y']);
+  off();
+  const late: string[] = [];
+  reflector.addHandler({
+    upsert: (key, value, previous) => void late.push(`${key}=${value}${previous ?? ''}`),
+    synced: () => void late.push('synced'),
+  });
+  assert.deepEqual(late, ['a/x=2', 'a/z=1', 'synced']);
+});
+
+test('whenSynced waits for the first snapshot, and can be left', async (t) => {
+  const { api, reflector, start } = setUp(t);
+  some(api);
+  const leave = new AbortController();
+  const left = reflector.whenSynced(leave.signal);
+  leave.abort(new Error('not now'));
+  await assert.rejects(left, { message: 'not now' });
+  assert.equal(reflector.synced, false);
+  const synced = reflector.whenSynced();
+  void start();
+  await synced;
+  assert.equal(reflector.store.size, 3);
+  assert.equal(reflector.synced, true);
+});
+
+test('indexes follow the objects', async (t) => {
+  const { api, reflector } = await begin(t, { indexes: { text: (text) => [text] } }, some);
+  assert.equal(reflector.store.byIndex('text', '1').length, 3);
+  api.put('x', '2');
+  await settle();
+  assert.deepEqual(reflector.store.byIndex('text', '2'), ['2']);
+});
+
+const fault = fc.constantFrom(
+  'put',
+  'put',
+  'put',
+  'remove',
+  'cut',
+  'reset',
+  'gone',
+  'forget',
+  'bookmark',
+  'break',
+  'mend',
+  'wait',
+);
+const step = fc.record({ what: fault, name: fc.constantFrom('p', 'q', 'r', 's'), ms: fc.nat(40_000) });
+
+test('whatever happens to the link, store and handlers end up equal to the server', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.boolean(), async (steps, watchList) => {
+      const { api, clock, reflector, mirror, start, stop } = setUp(undefined, { watchList, pageSize: 2 });
+      some(api);
+      const done = start();
+      let count = 0;
+      for (const { what, name, ms } of steps) {
+        count += 1;
+        if (what === 'put') api.put(name, String(count));
+        if (what === 'remove') api.remove(name);
+        if (what === 'cut') api.cut();
+        if (what === 'reset') api.cut(new KubeError('Transport', 'reset'));
+        if (what === 'gone') api.cut(new KubeError('Gone', 'gone', { status: 410 }));
+        if (what === 'forget') api.forgetHistory();
+        if (what === 'bookmark') api.bookmark();
+        if (what === 'break')
+          api.fault = () => new KubeError(count % 2 ? 'InternalError' : 'Transport', 'broken', { status: 500 });
+        if (what === 'mend') api.fault = () => undefined;
+        if (what === 'wait') await clock.advance(ms);
+        else await settle();
+      }
+      api.fault = () => undefined;
+      await clock.advance(130_000);
+      const truth = new Map([...api.objects].map(([name, object]) => [`a/${name}`, textOf(object)]));
+      assert.deepEqual(new Map(reflector.store.entries()), truth);
+      assert.deepEqual(mirror, truth);
+      stop.abort(new Error('over'));
+      await done;
+      assert.deepEqual([clock.pending, api.openStreams], [0, 0]);
+    }),
+    { numRuns: 150 },
+  );
+});

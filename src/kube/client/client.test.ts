@@ -1,0 +1,358 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { createTestAuthority } from '../../../test/support/index.ts';
+import {
+  createTestClient,
+  type HostileServerOptions,
+  onBody,
+  type Request,
+  type Response,
+  sendJson,
+  startJson,
+  startServer,
+  testPods,
+  writeText,
+} from '../testing/index.ts';
+import type { ClientOptions, RequestReport } from './client-options.ts';
+import { isKubeError, type KubeError, type KubeErrorCode } from './errors.ts';
+
+const authority = createTestAuthority();
+const identity = authority.issue('server');
+const ref = { namespace: 'a', name: 'x' };
+const pod = { metadata: { name: 'x', namespace: 'a', resourceVersion: '7', uid: 'u' } };
+const protocols: HostileServerOptions['protocol'][] = ['http', 'https', 'h2'];
+
+const serve = async (
+  t: TestContext,
+  handle: (request: Request, response: Response) => void,
+  options: Partial<ClientOptions> = {},
+  protocol: HostileServerOptions['protocol'] = 'http',
+) => {
+  const server = await startServer({ protocol, identity }, handle);
+  const client = createTestClient(server.url, {}, options);
+  t.after(async () => {
+    await client.close();
+    await server.close();
+  });
+  return { server, client };
+};
+
+const failure = async (work: Promise<unknown>): Promise<KubeError> => {
+  const error: unknown = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  assert.ok(isKubeError(error), `expected a KubeError, not ${String(error)}`);
+  return error;
+};
+
+test('an object’s own JSON is sent as it is, byte by byte', async (t) => {
+  let sent = '';
+  const { client } = await serve(t, (request, response) => {
+    onBody(request, (body) => {
+      sent = body;
+      sendJson(response, JSON.parse(body) as object);
+    });
+  });
+  const json = '{"metadata":{"namespace":"a"}, "b":"\\u003c","a":1}';
+  await client.create(testPods, { metadata: { namespace: 'a' } }, { json });
+  assert.equal(sent, json);
+});
+
+for (const protocol of protocols) {
+  test(`${protocol}: a call carries who we are, and bodies survive in both directions`, async (t) => {
+    const { client } = await serve(
+      t,
+      (request, response) => {
+        onBody(request, (body) =>
+          sendJson(response, { ...(JSON.parse(body) as object), headers: request.headers, url: request.url }),
+        );
+      },
+      {},
+      protocol,
+    );
+    const big = { metadata: { ...pod.metadata, annotations: { text: 'ü€😀'.repeat(100_000) } } };
+    const answer: object = await client.create(testPods, big, { fieldManager: 'edgeset-test', dryRun: true });
+    assert.partialDeepStrictEqual(answer, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      ...big,
+      url: '/api/v1/namespaces/a/pods?fieldManager=edgeset-test&dryRun=All',
+      headers: { authorization: 'Bearer secret', 'user-agent': 'edgeset-test/0', 'content-type': 'application/json' },
+    });
+  });
+
+  test(`${protocol}: a body that breaks off is an error, and a write's outcome is then unknown`, async (t) => {
+    const { client, server } = await serve(
+      t,
+      (request, response) => {
+        startJson(response);
+        writeText(response, '{"metadata":{"name":"x","annotations":{"half":"');
+        setTimeout(() => request.socket.destroy(), 20);
+      },
+      { maxRetries: 1 },
+      protocol,
+    );
+    const read = await failure(client.get(testPods, ref));
+    // Over HTTP/2 undici cannot tell a reset stream from one that ended, but JSON can.
+    assert.equal(read.code, protocol === 'h2' ? 'Malformed' : 'Transport');
+    assert.equal(read.happened, 'no');
+    assert.equal(server.requests.length, 2, 'a read is tried again');
+    const write = await failure(client.create(testPods, pod));
+    assert.equal(write.code, read.code);
+    assert.equal(write.happened, 'unknown');
+    assert.equal(server.requests.length, 3, 'a write is not');
+  });
+
+  test(`${protocol}: an answer that never comes ends at the deadline; the server is told`, async (t) => {
+    let closed = 0;
+    const { client } = await serve(
+      t,
+      (_request, response) => void response.on('close', () => (closed += 1)),
+      {},
+      protocol,
+    );
+    const read = await failure(client.get(testPods, ref, { timeoutMs: 100 }));
+    assert.deepEqual([read.code, read.happened, read.status], ['Timeout', 'no', 0]);
+    const write = await failure(client.patch(testPods, ref, {}, { type: 'merge', timeoutMs: 100 }));
+    assert.deepEqual([write.code, write.happened], ['Timeout', 'unknown']);
+    const stop = new AbortController();
+    const stopped = client.get(testPods, ref, { signal: stop.signal });
+    setTimeout(() => stop.abort(new Error('my reason')), 20);
+    await assert.rejects(stopped, { message: 'my reason' });
+    const until = Date.now() + 5000;
+    while (closed < 3 && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.equal(closed, 3);
+  });
+}
+
+test('refusals become codes, and tell that nothing happened', async (t) => {
+  const cases: [number, string, KubeErrorCode, string][] = [
+    [409, 'Conflict', 'Conflict', 'no'],
+    [409, 'AlreadyExists', 'AlreadyExists', 'no'],
+    [410, 'Expired', 'Gone', 'no'],
+    [422, 'Invalid', 'Invalid', 'no'],
+    [403, '', 'Forbidden', 'no'],
+    [405, 'MethodNotAllowed', 'BadRequest', 'no'],
+    [500, 'InternalError', 'InternalError', 'unknown'],
+    [503, '', 'ServiceUnavailable', 'unknown'],
+    [504, 'Timeout', 'ServerTimeout', 'unknown'],
+    [418, '', 'Unknown', 'no'],
+  ];
+  let now = 0;
+  const { client, server } = await serve(t, (_request, response) => {
+    const [code = 0, reason = ''] = cases[now] ?? [];
+    sendJson(response, { kind: 'Status', status: 'Failure', code, reason, message: 'because' }, code);
+  });
+  for (const [status, , code, happened] of cases) {
+    const error = await failure(client.create(testPods, pod));
+    assert.deepEqual([error.code, error.status, error.happened], [code, status, happened]);
+    assert.match(error.message, /because/);
+    now += 1;
+  }
+  assert.equal(server.requests.length, cases.length, 'none of these writes is repeated');
+});
+
+test('a write refused with 429 waits as long as asked and goes again; reads also survive a 503', async (t) => {
+  let refusals = 0;
+  const { client, server } = await serve(t, (request, response) => {
+    refusals += 1;
+    if (refusals % 2 === 0) return sendJson(response, pod);
+    const status = request.method === 'GET' ? 503 : 429;
+    sendJson(response, { kind: 'Status', code: status, details: { retryAfterSeconds: 1 } }, status);
+  });
+  const startedAt = Date.now();
+  await client.create(testPods, pod);
+  assert.ok(Date.now() - startedAt >= 1000);
+  await client.get(testPods, ref);
+  assert.equal(server.requests.length, 4);
+});
+
+test('a wait that would outlast the deadline is not begun: the refusal comes back at once', async (t) => {
+  const { client, server } = await serve(t, (_request, response) =>
+    sendJson(response, {}, 429, { 'retry-after': '20' }),
+  );
+  const startedAt = Date.now();
+  const error = await failure(client.create(testPods, pod, { timeoutMs: 10_000 }));
+  assert.deepEqual([error.code, error.retryAfterSeconds, error.happened], ['TooManyRequests', 20, 'no']);
+  assert.ok(Date.now() - startedAt < 2000);
+  assert.equal(server.requests.length, 1);
+});
+
+test('answers that are no JSON, no list or too large are Malformed', async (t) => {
+  let answer = '';
+  const { client } = await serve(
+    t,
+    (_request, response) => {
+      startJson(response);
+      response.end(answer);
+    },
+    { maxBodyBytes: 1000, maxRetries: 0 },
+  );
+  for (const text of ['<html>', '', '[]', 'null', `{"a":"${'x'.repeat(2000)}"}`]) {
+    answer = text;
+    assert.equal((await failure(client.get(testPods, ref))).code, 'Malformed', text.slice(0, 20));
+  }
+  for (const text of [
+    '{}',
+    '{"metadata":{"resourceVersion":"1"}}',
+    '{"items":[]}',
+    '{"items":{},"metadata":{"resourceVersion":"1"}}',
+  ]) {
+    answer = text;
+    assert.equal((await failure(client.list(testPods))).code, 'Malformed', text);
+  }
+  answer = '{"items":null,"metadata":{"resourceVersion":"1"}}';
+  assert.deepEqual(await client.list(testPods), { items: [], resourceVersion: '1' });
+  answer = '{}';
+  assert.equal((await failure(client.create(testPods, pod).then(() => client.list(testPods)))).happened, 'no');
+});
+
+test('a server that is not there: nothing happened, and the report says so', async () => {
+  const reports: RequestReport[] = [];
+  const client = createTestClient(
+    'http://127.0.0.1:1',
+    {},
+    { maxRetries: 1, onRequest: (report) => reports.push(report) },
+  );
+  const error = await failure(client.create(testPods, pod));
+  assert.deepEqual([error.code, error.happened], ['Transport', 'no']);
+  assert.deepEqual(
+    reports.map(({ verb, method, host, code, resource }) => [verb, method, host, code, resource]),
+    Array.from({ length: 2 }, () => ['create', 'POST', '127.0.0.1:1', '<error>', 'pods']),
+  );
+  await client.close();
+});
+
+test("an attempt's report has the server's time, where its answer tells it", async (t) => {
+  const reports: RequestReport[] = [];
+  let date: string | undefined = 'Sat, 21 Nov 2026 12:00:07 GMT';
+  const { client } = await serve(
+    t,
+    (_request, response) => {
+      response.sendDate = false;
+      if (date !== undefined) response.setHeader('date', date);
+      sendJson(response, pod);
+    },
+    { onRequest: (report) => reports.push(report) },
+  );
+  await client.get(testPods, { namespace: 'default', name: 'a' });
+  date = 'noon';
+  await client.get(testPods, { namespace: 'default', name: 'a' });
+  date = undefined;
+  await client.get(testPods, { namespace: 'default', name: 'a' });
+  assert.deepEqual(
+    reports.map(({ serverTime }) => serverTime),
+    [Date.parse('2026-11-21T12:00:07Z'), undefined, undefined],
+  );
+});
+
+test('each kind of patch goes out under its own type, delete carries its preconditions, subresources their path', async (t) => {
+  const seen: unknown[] = [];
+  const { client } = await serve(t, (request, response) => {
+    onBody(request, (body) => {
+      seen.push([
+        request.method,
+        request.url,
+        request.headers['content-type'],
+        body === '' ? '' : (JSON.parse(body) as unknown),
+      ]);
+      sendJson(response, request.url?.endsWith('gone') ? { kind: 'Status' } : pod);
+    });
+  });
+  await client.patch(testPods, ref, { a: 1 }, { type: 'merge', subresource: 'status' });
+  await client.patch(testPods, ref, { a: 1 }, { type: 'strategic' });
+  await client.patch(testPods, ref, [], { type: 'json' });
+  await client.patch(testPods, ref, { a: 1 }, { type: 'apply', fieldManager: 'm', force: true });
+  await client.replace(testPods, { kind: 'Pod', apiVersion: 'v1', ...pod }, { subresource: 'status' });
+  assert.deepEqual(await client.delete(testPods, ref, { preconditions: { uid: 'u' }, gracePeriodSeconds: 0 }), pod);
+  assert.equal(await client.delete(testPods, { namespace: 'a', name: 'gone' }), undefined);
+  const path = '/api/v1/namespaces/a/pods/x';
+  const options = { apiVersion: 'v1', kind: 'DeleteOptions' };
+  assert.deepEqual(seen, [
+    ['PATCH', `${path}/status`, 'application/merge-patch+json', { a: 1 }],
+    ['PATCH', path, 'application/strategic-merge-patch+json', { a: 1 }],
+    ['PATCH', path, 'application/json-patch+json', []],
+    ['PATCH', `${path}?fieldManager=m&force=true`, 'application/apply-patch+yaml', { a: 1 }],
+    ['PUT', `${path}/status`, 'application/json', { kind: 'Pod', apiVersion: 'v1', ...pod }],
+    ['DELETE', path, 'application/json', { ...options, preconditions: { uid: 'u' }, gracePeriodSeconds: 0 }],
+    ['DELETE', '/api/v1/namespaces/a/pods/gone', 'application/json', options],
+  ]);
+});
+
+test('names that would leave their place in the URL are refused before anything is sent', async (t) => {
+  const { client, server } = await serve(t, (_request, response) => sendJson(response, pod));
+  for (const name of ['', '.', '..', 'a/b', 'a%2fb']) {
+    assert.equal((await failure(client.get(testPods, { namespace: 'a', name }))).code, 'BadRequest', name);
+  }
+  assert.equal((await failure(client.get(testPods, { name: 'x' }))).code, 'BadRequest');
+  assert.equal((await failure(client.patch(testPods, ref, {}, { type: 'apply' }))).code, 'BadRequest');
+  assert.equal(server.requests.length, 0);
+});
+
+test('a client certificate is presented, impersonation is asked for, and the base path of the server is kept', async (t) => {
+  const who = authority.issue('alice');
+  const server = await startServer({ protocol: 'h2', identity, clientCa: authority.cert }, (request, response) => {
+    const peer =
+      'stream' in request
+        ? (request.stream.session?.socket as { getPeerCertificate?(): { subject?: { CN?: string } } })
+        : {};
+    sendJson(response, {
+      ...pod,
+      url: request.url,
+      headers: request.headers,
+      peer: peer.getPeerCertificate?.().subject?.CN,
+    });
+  });
+  const client = createTestClient(`${server.url}/k8s/c1`, {
+    certificateAuthority: { from: 'text', text: authority.cert },
+    tlsServerName: 'localhost',
+    auth: { certificate: { cert: { from: 'text', text: who.cert }, key: { from: 'text', text: who.key } } },
+    impersonate: { user: 'bob', uid: '7', groups: ['g1', 'g,2'], extra: { Scope: ['view'] } },
+  });
+  t.after(async () => {
+    await client.close();
+    await server.close();
+  });
+  const answer: object = await client.get(testPods, ref);
+  assert.partialDeepStrictEqual(answer, {
+    peer: 'alice',
+    url: '/k8s/c1/api/v1/namespaces/a/pods/x',
+    headers: { 'impersonate-user': 'bob', 'impersonate-uid': '7', 'impersonate-extra-scope': 'view' },
+  });
+  assert.match(JSON.stringify(answer), /"impersonate-group":"g1, ?g,2"/);
+});
+
+test('an authority without a certificate is an error of the kubeconfig, and nobody is trusted in its place', async (t) => {
+  const server = await startServer({ protocol: 'h2', identity }, (_request, response) => sendJson(response, pod));
+  const client = createTestClient(server.url, { certificateAuthority: { from: 'text', text: '' } }, { maxRetries: 0 });
+  t.after(async () => {
+    await client.close();
+    await server.close();
+  });
+  await assert.rejects(client.get(testPods, ref), { code: 'Unauthorized', message: /holds no certificate/ });
+  assert.equal(server.requests.length, 0);
+});
+
+test('a server whose certificate another authority signed is not talked to', async (t) => {
+  const server = await startServer({ protocol: 'h2', identity }, (_request, response) => sendJson(response, pod));
+  const stranger = createTestAuthority('stranger');
+  const client = createTestClient(
+    server.url,
+    { certificateAuthority: { from: 'text', text: stranger.cert } },
+    { maxRetries: 0 },
+  );
+  const wrongName = createTestClient(
+    server.url,
+    { certificateAuthority: { from: 'text', text: authority.cert }, tlsServerName: 'other.example' },
+    { maxRetries: 0 },
+  );
+  t.after(async () => {
+    await client.close();
+    await wrongName.close();
+    await server.close();
+  });
+  assert.equal((await failure(client.get(testPods, ref))).code, 'Transport');
+  assert.equal((await failure(wrongName.get(testPods, ref))).code, 'Transport');
+  assert.equal(server.requests.length, 0);
+});

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { testPods } from '../testing/index.ts';
+import { KubeError } from './errors.ts';
+import { pagesOf } from './pages.ts';
+import type { KubeClient, ListOptions } from './types.ts';
+
+const pod = (name: string) => ({ metadata: { name, namespace: 'a', uid: name } });
+
+/** Answers with these pages, and notes what it was asked. */
+const serving = (pages: readonly { names: readonly string[]; continue?: string }[]) => {
+  const asked: ListOptions[] = [];
+  const list = async (_resource: unknown, options: ListOptions = {}) => {
+    asked.push(options);
+    const { names, continue: next } = pages[asked.length - 1] ?? { names: [] };
+    return { items: names.map(pod), resourceVersion: '7', ...(next !== undefined && { continue: next }) };
+  };
+  return { asked, client: { list } as unknown as Pick<KubeClient, 'list'> };
+};
+
+const namesOf = async (client: Pick<KubeClient, 'list'>): Promise<string[]> => {
+  const names: string[] = [];
+  for await (const { items } of pagesOf(client, testPods, { namespace: 'a' }, 2))
+    names.push(...items.map(({ metadata }) => metadata?.name ?? ''));
+  return names;
+};
+
+test('a list of several pages is read one after the other, each with the token of the one before', async () => {
+  const { client, asked } = serving([
+    { names: ['a', 'b'], continue: 'x' },
+    { names: ['c'], continue: 'y' },
+    { names: [] },
+  ]);
+  assert.deepEqual(await namesOf(client), ['a', 'b', 'c']);
+  assert.deepEqual(asked, [
+    { namespace: 'a', limit: 2 },
+    { namespace: 'a', limit: 2, continue: 'x' },
+    { namespace: 'a', limit: 2, continue: 'y' },
+  ]);
+});
+
+test('a list that would go on for ever is refused', async () => {
+  const { client } = serving([
+    { names: ['a'], continue: 'x' },
+    { names: ['b'], continue: 'x' },
+  ]);
+  await assert.rejects(namesOf(client), (error: unknown) => error instanceof KubeError && error.code === 'Malformed');
+});

@@ -1,0 +1,62 @@
+import { KubeError } from './errors.ts';
+import type { KubeObject, ObjectRef, Resource } from './types.ts';
+
+/** Ties a resource's address to the type of its objects: `defineResource<Pod>({ group: '', version: 'v1', ... })`. */
+export const defineResource = <T extends KubeObject>(resource: Omit<Resource<T>, 'object'>): Resource<T> => resource;
+
+/** `namespace/name`, or `name` for cluster-scoped objects: the key of stores and work queues. */
+export const keyOf = (object: KubeObject): string => {
+  const { namespace, name = '' } = object.metadata ?? {};
+  return namespace ? `${namespace}/${name}` : name;
+};
+
+export const splitKey = (key: string): { namespace?: string; name: string } => {
+  const slash = key.indexOf('/');
+  return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+};
+
+type Query = Record<string, string | number | boolean | undefined>;
+
+const segment = (field: string, value: string): string => {
+  // '.' and '..' survive percent-encoding and would walk up the URL.
+  if (value === '' || value === '.' || value === '..' || /[/%]/.test(value))
+    throw new KubeError('BadRequest', `${field} ${JSON.stringify(value)} cannot be part of a path: give a plain name`);
+  return encodeURIComponent(value);
+};
+
+export const toQuery = (query: Query): string => {
+  const params = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') params.set(key, String(value));
+  }
+  const text = params.toString();
+  return text === '' ? '' : `?${text}`;
+};
+
+/** Path of the collection; without a namespace, of all namespaces. */
+export const collectionPath = <T extends KubeObject>(resource: Resource<T>, namespace?: string): string => {
+  const base = resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
+  if (namespace === undefined || namespace === '') return `${base}/${resource.plural}`;
+  if (!resource.namespaced)
+    throw new KubeError('BadRequest', `${resource.plural} are cluster-scoped: leave namespace out`);
+  return `${base}/namespaces/${segment('namespace', namespace)}/${resource.plural}`;
+};
+
+/** Path that new objects are posted to: like `collectionPath`, but a namespaced resource needs its namespace. */
+export const createPath = <T extends KubeObject>(resource: Resource<T>, namespace: string | undefined): string => {
+  if (resource.namespaced && !namespace)
+    throw new KubeError('BadRequest', `${resource.plural} are namespaced: give metadata.namespace`);
+  return collectionPath(resource, resource.namespaced ? namespace : undefined);
+};
+
+export const objectPath = <T extends KubeObject>(
+  resource: Resource<T>,
+  ref: ObjectRef,
+  subresource?: string,
+): string => {
+  if (resource.namespaced && !ref.namespace)
+    throw new KubeError('BadRequest', `${resource.plural} are namespaced: give namespace for ${ref.name}`);
+  const base = collectionPath(resource, resource.namespaced ? ref.namespace : undefined);
+  const tail = subresource === undefined ? '' : `/${segment('subresource', subresource)}`;
+  return `${base}/${segment('name', ref.name)}${tail}`;
+};

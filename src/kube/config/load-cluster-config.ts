@@ -1,0 +1,104 @@
+import { access, readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { OptionError } from '../../runtime/index.ts';
+import { type ClusterConfig, ConfigError } from './cluster-config.ts';
+import { proxyFromEnvironment } from './proxy-from-environment.ts';
+
+export interface LoadOptions {
+  /** The `--kubeconfig` flag: this file alone, which must exist. */
+  kubeconfig?: string | undefined;
+  /** The `--context` flag; without it the file's current context. Naming one skips the in-cluster configuration. */
+  context?: string | undefined;
+  /** Default: the process' environment. */
+  env?: Record<string, string | undefined>;
+  /** Default: the user's home directory. */
+  home?: string;
+  /** Where a pod finds its service account. */
+  serviceAccountDir?: string;
+}
+
+const SERVICE_ACCOUNT_DIR = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+const inCluster = async (dir: string, env: Record<string, string | undefined>): Promise<ClusterConfig | undefined> => {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
+  if (!host || !port) return undefined;
+  const tokenFile = join(dir, 'token');
+  const caFile = join(dir, 'ca.crt');
+  const exists = (file: string): Promise<boolean> =>
+    access(file).then(
+      () => true,
+      () => false,
+    );
+  // Pods may go without a service account: then this is no in-cluster configuration.
+  if (!(await exists(tokenFile))) return undefined;
+  const namespace = await readFile(join(dir, 'namespace'), 'utf8').catch(() => '');
+  return {
+    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    namespace: namespace.trim() || 'default',
+    source: 'in-cluster',
+    insecureSkipTlsVerify: false,
+    auth: { token: { from: 'file', path: tokenFile } },
+    ...((await exists(caFile)) ? { certificateAuthority: { from: 'file', path: caFile } as const } : {}),
+  };
+};
+
+/** Loaded when it is needed: a pod has no kubeconfig, and is spared what reads and checks one. */
+const fromKubeconfig = async (files: readonly string[], context: string | undefined) => {
+  const { readKubeconfig, selectContext } = await import('./kubeconfig.ts');
+  const config = await readKubeconfig(files);
+  return config && selectContext(config, context);
+};
+
+const homeFolder = (): string => {
+  try {
+    return homedir();
+  } catch {
+    // HOME is not set and the user is in no list, as in a container that runs as a mere number.
+    return '/';
+  }
+};
+
+const find = async (options: LoadOptions): Promise<ClusterConfig> => {
+  const {
+    kubeconfig,
+    context,
+    env = process.env,
+    home = homeFolder(),
+    serviceAccountDir = SERVICE_ACCOUNT_DIR,
+  } = options;
+  if (kubeconfig !== undefined) {
+    const config = await fromKubeconfig([kubeconfig], context);
+    if (config === undefined)
+      throw new OptionError(
+        '--kubeconfig',
+        `"${kubeconfig}" does not exist: give the path of a file, or leave the flag out`,
+      );
+    return config;
+  }
+  const listed = (env.KUBECONFIG ?? '').split(delimiter).filter((file) => file !== '');
+  if (listed.length > 0) {
+    const config = await fromKubeconfig(listed, context);
+    if (config === undefined) throw new ConfigError(`KUBECONFIG: none of its files exists: ${listed.join(', ')}`);
+    return config;
+  }
+  const pod = context === undefined ? await inCluster(serviceAccountDir, env) : undefined;
+  if (pod !== undefined) return pod;
+  const file = join(home, '.kube', 'config');
+  const config = await fromKubeconfig([file], context);
+  if (config === undefined)
+    throw new ConfigError(
+      `no cluster is configured: give --kubeconfig, set KUBECONFIG, run in a pod, or create ${file}`,
+    );
+  return config;
+};
+
+/**
+ * Finds the cluster to talk to: the flag's file, KUBECONFIG, the pod's service account, `~/.kube/config`. Throws a
+ * `ConfigError` that names file, field and cure, or an `OptionError` for a flag's file that is not there.
+ */
+export const loadClusterConfig = async (options: LoadOptions = {}): Promise<ClusterConfig> => {
+  const config = await find(options);
+  const proxyUrl = config.proxyUrl ?? proxyFromEnvironment(config.server, options.env ?? process.env);
+  return proxyUrl === undefined ? config : { ...config, proxyUrl };
+};

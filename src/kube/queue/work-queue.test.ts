@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { createTestClock, settle } from '../../../test/support/index.ts';
+import { KubeError } from '../client/errors.ts';
+import { testEnv } from '../testing/index.ts';
+import { createWorkQueue, type WorkQueueOptions } from './work-queue.ts';
+
+/** A queue whose work ends when the test says so. */
+const setUp = (options: Partial<WorkQueueOptions> = {}) => {
+  const clock = createTestClock();
+  const started: string[] = [];
+  const open = new Map<string, { end: (outcome?: { requeueAt?: number }) => void; fail: (error: Error) => void }>();
+  const queue = createWorkQueue({
+    env: testEnv(clock),
+    concurrency: 2,
+    process: (key) =>
+      new Promise((resolve, reject) => {
+        assert.ok(!open.has(key), `${key} is processed twice at once`);
+        started.push(key);
+        const close =
+          <A>(then: (argument: A) => void) =>
+          (argument: A): void => {
+            open.delete(key);
+            then(argument);
+          };
+        open.set(key, { end: close(resolve), fail: close(reject) });
+      }),
+    ...options,
+  });
+  const stop = new AbortController();
+  const end = async (key: string, outcome?: { requeueAt?: number }): Promise<void> => {
+    open.get(key)?.end(outcome);
+    await settle();
+  };
+  const fail = async (key: string, error = new Error('no')): Promise<void> => {
+    open.get(key)?.fail(error);
+    await settle();
+  };
+  return { clock, queue, started, open, stop, end, fail, take: () => started.splice(0) };
+};
+
+test('a key is added once, never processed twice at once, and runs again when it was added meanwhile', async () => {
+  const { queue, stop, end, take } = setUp();
+  for (const key of ['a', 'a', 'b', 'c', 'b']) queue.add(key);
+  assert.equal(queue.depth, 3);
+  void queue.run(stop.signal);
+  await settle();
+  assert.deepEqual(take(), ['a', 'b']);
+  queue.add('a');
+  queue.add('a');
+  await end('a');
+  assert.deepEqual(take(), ['c'], 'the one that waited longer goes first');
+  await end('c');
+  assert.deepEqual(take(), ['a']);
+  await end('a');
+  assert.deepEqual(take(), []);
+});
+
+test('errors are retried with a growing delay of their own, success forgets them, other keys do not wait', async () => {
+  const { clock, queue, stop, end, fail, take } = setUp();
+  void queue.run(stop.signal);
+  queue.add('bad');
+  await settle();
+  // Three quarters of 200, 400, 800 ms.
+  for (const wait of [150, 300, 600]) {
+    assert.deepEqual(take(), ['bad']);
+    await fail('bad');
+    queue.add('good');
+    await settle();
+    assert.deepEqual(take(), ['good']);
+    await end('good');
+    await clock.advance(wait - 1);
+    assert.deepEqual(take(), []);
+    await clock.advance(1);
+  }
+  take();
+  await end('bad');
+  queue.add('bad');
+  await settle();
+  await fail('bad');
+  take();
+  await clock.advance(150);
+  assert.deepEqual(take(), ['bad'], 'after a success the delay starts anew');
+  await fail('bad', new KubeError('TooManyRequests', 'busy', { retryAfterSeconds: 7 }));
+  await clock.advance(6_999);
+  assert.deepEqual(take(), []);
+  await clock.advance(1);
+  assert.deepEqual(take(), ['bad'], 'what the server asks for is the least');
+});
+
+test('of several times for a key the earliest counts, and one timer serves them all', async () => {
+  const { clock, queue, stop, end, take } = setUp();
+  void queue.run(stop.signal);
+  const now = clock.now();
+  queue.addAt('a', now + 500);
+  queue.addAt('a', now + 100);
+  queue.addAt('a', now + 300);
+  queue.addAt('b', now + 200);
+  queue.addAt('past', now - 1);
+  assert.equal(clock.pending, 1);
+  await settle();
+  assert.deepEqual(take(), ['past']);
+  await end('past');
+  await clock.advance(99);
+  assert.deepEqual(take(), []);
+  await clock.advance(1);
+  assert.deepEqual(take(), ['a']);
+  await end('a', { requeueAt: now + 150 });
+  await clock.advance(50);
+  assert.deepEqual(take(), ['a']);
+  await end('a');
+  await clock.advance(1000);
+  assert.deepEqual(take(), ['b'], 'the later times of a are gone');
+});
+
+test('a stop lets what is being processed end, starts nothing more, and leaves no timer', async () => {
+  const { clock, queue, stop, end, take } = setUp();
+  const done = queue.run(stop.signal);
+  let ended = false;
+  void done.finally(() => {
+    ended = true;
+  });
+  for (const key of ['a', 'b', 'c']) queue.add(key);
+  queue.addAt('d', clock.now() + 5);
+  await settle();
+  stop.abort(new Error('over'));
+  await end('a');
+  await settle();
+  assert.equal(ended, false);
+  await end('b');
+  await done;
+  assert.deepEqual(take(), ['a', 'b']);
+  assert.equal(queue.depth, 1);
+  assert.equal(clock.pending, 0);
+});
+
+test('hooks see depth, waits and work', async () => {
+  const seen: string[] = [];
+  const { clock, queue, stop, end, fail } = setUp({
+    concurrency: 1,
+    metrics: {
+      depth: (keys) => void seen.push(`depth ${keys}`),
+      waited: (seconds) => void seen.push(`waited ${seconds}`),
+      worked: (seconds, result) => void seen.push(`${result} ${seconds}`),
+      retried: () => void seen.push('retried'),
+    },
+  });
+  void queue.run(stop.signal);
+  queue.add('a');
+  queue.add('b');
+  await settle();
+  await clock.advance(2_000);
+  await end('a', { requeueAt: clock.now() + 99_999 });
+  await fail('b');
+  assert.deepEqual(seen, [
+    'depth 1',
+    'depth 2',
+    'depth 1',
+    'waited 0',
+    'requeue_after 2',
+    'depth 0',
+    'waited 2',
+    'retried',
+    'error 0',
+  ]);
+});
+
+test('no key starves: with one key re-added without end, every other is served in its turn', async () => {
+  const { queue, stop, open, started } = setUp({ concurrency: 1 });
+  void queue.run(stop.signal);
+  queue.add('greedy');
+  for (let at = 0; at < 20; at += 1) queue.add(`k${at}`);
+  for (let turn = 0; turn < 42; turn += 1) {
+    await settle();
+    for (const { end } of open.values()) {
+      queue.add('greedy');
+      end();
+    }
+  }
+  for (let at = 0; at < 20; at += 1) assert.ok(started.includes(`k${at}`));
+});
+
+test('whatever is added whenever, nothing is lost and nothing runs twice at once', async () => {
+  const action = fc.oneof(
+    fc.record({ add: fc.constantFrom('a', 'b', 'c') }),
+    fc.record({ at: fc.constantFrom('a', 'b', 'c'), ms: fc.nat(500) }),
+    fc.record({ end: fc.constantFrom('a', 'b', 'c'), fails: fc.boolean() }),
+    fc.record({ wait: fc.nat(300) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(action, { maxLength: 30 }), async (actions) => {
+      const { clock, queue, stop, open, started } = setUp();
+      const done = queue.run(stop.signal);
+      const owed = new Set<string>();
+      let startedSeen = 0;
+      const account = (): void => {
+        for (; startedSeen < started.length; startedSeen += 1) owed.delete(started[startedSeen] ?? '');
+      };
+      for (const act of actions) {
+        if ('add' in act) {
+          account();
+          queue.add(act.add);
+          owed.add(act.add);
+        } else if ('at' in act) {
+          account();
+          queue.addAt(act.at, clock.now() + act.ms);
+          owed.add(act.at);
+        } else if ('end' in act) {
+          if (act.fails) open.get(act.end)?.fail(new Error('no'));
+          else open.get(act.end)?.end();
+          await settle();
+        } else await clock.advance(act.wait);
+      }
+      for (let turn = 0; turn < 20; turn += 1) {
+        for (const { end } of open.values()) end();
+        await clock.advance(70_000);
+      }
+      account();
+      assert.deepEqual([...owed], []);
+      stop.abort(new Error('over'));
+      for (const { end } of open.values()) end();
+      await done;
+      assert.equal(clock.pending, 0);
+    }),
+    { numRuns: 60 },
+  );
+});

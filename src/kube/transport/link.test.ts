@@ -1,0 +1,280 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
+import path from 'node:path';
+import { test } from 'node:test';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { createTestAuthority } from '../../../test/support/index.ts';
+import { isKubeError } from '../client/errors.ts';
+import type { WatchEvent } from '../client/types.ts';
+import {
+  createTestClient,
+  eventually,
+  onBody,
+  sendJson,
+  startJson,
+  startServer,
+  testPods,
+  writeText,
+} from '../testing/index.ts';
+
+const authority = createTestAuthority();
+const identity = authority.issue('server');
+const pod = (name: string, resourceVersion = '1') => ({
+  metadata: { name, namespace: 'a', resourceVersion, uid: name },
+});
+const line = (type: string, object: object) => `${JSON.stringify({ type, object })}\n`;
+const trusting = { certificateAuthority: { from: 'text' as const, text: authority.cert } };
+
+test('fifty watches and forty reads share one HTTP/2 connection, and a watch that is left closes only its own stream', async () => {
+  let open = 0;
+  const server = await startServer({ protocol: 'h2', identity }, (request, response) => {
+    if (!request.url?.includes('watch=true')) return sendJson(response, pod('x'));
+    open += 1;
+    response.on('close', () => {
+      open -= 1;
+    });
+    startJson(response);
+    writeText(response, line('ADDED', pod('x')));
+  });
+  const client = createTestClient(server.url, trusting);
+  try {
+    const stops = Array.from({ length: 50 }, () => new AbortController());
+    const seen: WatchEvent<Pod>[] = [];
+    const outcomes = stops.map(async ({ signal }) => {
+      for await (const event of client.watch(testPods, { signal })) seen.push(event);
+    });
+    const settled = Promise.allSettled(outcomes);
+    await eventually('all watches have their event', () => seen.length === 50);
+    await Promise.all(Array.from({ length: 40 }, () => client.get(testPods, { namespace: 'a', name: 'x' })));
+    assert.equal(server.connections, 1);
+    stops.slice(0, 49).forEach((stop) => stop.abort(new Error('enough')));
+    await eventually('the left streams are closed', () => open === 1);
+    assert.equal(server.connections, 1);
+    await client.get(testPods, { namespace: 'a', name: 'x' });
+    stops[49]?.abort(new Error('enough'));
+    for (const outcome of await settled) {
+      assert.ok(outcome.status === 'rejected' && outcome.reason instanceof Error);
+      assert.equal(outcome.reason.message, 'enough');
+    }
+  } finally {
+    await client.close();
+    await server.close();
+  }
+});
+
+test('more calls than the server allows streams wait or take another connection, and all are answered', async () => {
+  const server = await startServer({ protocol: 'h2', identity, maxConcurrentStreams: 5 }, (_request, response) => {
+    setTimeout(() => sendJson(response, pod('x')), 5);
+  });
+  const client = createTestClient(server.url, trusting);
+  try {
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () => client.get(testPods, { namespace: 'a', name: 'x' })),
+    );
+    assert.equal(answers.length, 100);
+  } finally {
+    await client.close();
+    await server.close();
+  }
+});
+
+test('writes that are given up before their bodies have left do not block the process', async () => {
+  const server = await startServer({ protocol: 'h2', identity }, (request, response) => {
+    // Bodies fill the connection's window.
+    if (request.method === 'GET') sendJson(response, pod('x'));
+  });
+  const child = path.join(import.meta.dirname, '..', 'testing', 'give-up-writes.ts');
+  const running = spawn(process.execPath, [child, server.url], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let said = '';
+  running.stdout.on('data', (data: Buffer) => {
+    said += data.toString();
+  });
+  try {
+    await eventually('the process reads again, and ends', () => running.exitCode !== null);
+    assert.equal(said, 'rejected rejected rejected rejected\nread again\n');
+  } finally {
+    running.kill('SIGKILL');
+    await server.close();
+  }
+});
+
+test('after a GOAWAY running streams end in peace and new calls go to a new connection', async () => {
+  const streams: { write(text: string): void; end(): void }[] = [];
+  const server = await startServer({ protocol: 'h2', identity }, (request, response) => {
+    if (!request.url?.includes('watch=true')) return sendJson(response, pod('x'));
+    startJson(response);
+    writeText(response, line('ADDED', pod('first')));
+    streams.push(response);
+  });
+  const client = createTestClient(server.url, trusting);
+  try {
+    const names: (string | undefined)[] = [];
+    const watching = (async () => {
+      for await (const event of client.watch(testPods))
+        if (event.type !== 'BOOKMARK') names.push(event.object.metadata?.name);
+    })();
+    await eventually('the first event', () => names.length === 1);
+    for (const session of server.sessions) session.goaway(0);
+    await client.get(testPods, { namespace: 'a', name: 'x' });
+    assert.equal(server.connections, 2);
+    streams[0]?.write(line('ADDED', pod('after goaway')));
+    await eventually('an event after the GOAWAY', () => names.length === 2);
+    streams[0]?.end();
+    await watching;
+    assert.deepEqual(names, ['first', 'after goaway']);
+  } finally {
+    await client.close();
+    await server.close();
+  }
+});
+
+test('a server that goes away and comes back: calls fail as not sent while it is gone, and work again', async () => {
+  const relay = await startRelay(0);
+  const server = await startServer({ protocol: 'h2', identity }, (_request, response) => sendJson(response, pod('x')));
+  relay.setTarget(server.port);
+  const client = createTestClient(relay.url, trusting, { maxRetries: 0 });
+  try {
+    for (let round = 0; round < 3; round += 1) {
+      await client.create(testPods, pod('x'));
+      relay.setTarget(1);
+      relay.reset();
+      // The first may still be written into the dead connection.
+      await assert.rejects(client.create(testPods, pod('x')), { code: 'Transport' });
+      for (let attempt = 0; attempt < 3; attempt += 1) {
+        await assert.rejects(client.create(testPods, pod('x')), { code: 'Transport', happened: 'no' });
+      }
+      relay.setTarget(server.port);
+    }
+    await client.create(testPods, pod('x'));
+    assert.equal(server.requests.length, 4);
+  } finally {
+    await client.close();
+    relay.close();
+    await server.close();
+  }
+});
+
+test('closing while the first connection is being made leaves no connection behind', async () => {
+  const server = await startServer({ protocol: 'h2', identity }, (_request, response) => sendJson(response, pod('x')));
+  try {
+    const client = createTestClient(server.url, trusting, { maxRetries: 0 });
+    const stop = new AbortController();
+    const calling = client.get(testPods, { namespace: 'a', name: 'x' }, { signal: stop.signal });
+    stop.abort(new Error('enough'));
+    await assert.rejects(calling, { message: 'enough' });
+    const other = client.get(testPods, { namespace: 'a', name: 'x' });
+    await client.close();
+    await assert.rejects(other, (error) => isKubeError(error));
+    await eventually('no connection is open', () => server.sockets.size === 0);
+  } finally {
+    await server.close();
+  }
+});
+
+test('writes that meet a GOAWAY are answered or reported as unknown, and never reach the server twice', async () => {
+  const writes = new Map<string, number>();
+  const server = await startServer({ protocol: 'h2', identity }, (request, response) => {
+    onBody(request, (body) => {
+      const { metadata } = JSON.parse(body) as { metadata: { name: string } };
+      writes.set(metadata.name, (writes.get(metadata.name) ?? 0) + 1);
+      setImmediate(() => sendJson(response, pod(metadata.name)));
+    });
+  });
+  const client = createTestClient(server.url, trusting);
+  try {
+    let unknown = 0;
+    for (let round = 0; round < 20; round += 1) {
+      const names = Array.from({ length: 5 }, (_, at) => `w${round}-${at}`);
+      const writing = Promise.allSettled(names.map((name) => client.create(testPods, pod(name))));
+      if (round % 2 === 0) for (const session of server.sessions) session.close();
+      (await writing).forEach((outcome, at) => {
+        if (outcome.status === 'fulfilled') assert.equal(writes.get(names[at] ?? ''), 1);
+        else {
+          assert.ok(isKubeError(outcome.reason, 'Transport'));
+          assert.equal(outcome.reason.happened, 'unknown');
+          unknown += 1;
+        }
+      });
+    }
+    assert.ok([...writes.values()].every((count) => count === 1));
+    assert.ok(unknown < 100);
+  } finally {
+    await client.close();
+    await server.close();
+  }
+});
+
+/** Relays TCP until it is told to swallow everything in silence, as a mobile link does. */
+const startRelay = async (port: number) => {
+  let target = port;
+  const pairs: [Socket, Socket][] = [];
+  let silent = false;
+  let connections = 0;
+  const server = createTcpServer((inner) => {
+    connections += 1;
+    const outer = connect(target, '127.0.0.1');
+    pairs.push([inner, outer]);
+    for (const [from, to] of [
+      [inner, outer],
+      [outer, inner],
+    ] as const) {
+      from.on('data', (chunk) => void (silent || to.write(chunk)));
+      from.on('error', () => undefined);
+      from.on('close', () => void (silent || to.destroy()));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return {
+    url: `https://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
+    setSilent: (value: boolean) => {
+      silent = value;
+    },
+    setTarget: (next: number) => {
+      target = next;
+    },
+    reset: () => {
+      for (const pair of pairs) for (const socket of pair) socket.destroy();
+    },
+    get connections() {
+      return connections;
+    },
+    close: () => {
+      for (const pair of pairs) for (const socket of pair) socket.destroy();
+      server.close();
+    },
+  };
+};
+
+test('a link that swallows everything is noticed by its missing PING answers, and calls go on over a new one', async () => {
+  const server = await startServer({ protocol: 'h2', identity }, (request, response) => {
+    if (!request.url?.includes('watch=true')) return sendJson(response, pod('x'));
+    startJson(response);
+    writeText(response, line('ADDED', pod('x')));
+  });
+  const relay = await startRelay(server.port);
+  const client = createTestClient(relay.url, trusting, { deadAfterMs: 600 });
+  try {
+    let events = 0;
+    const watching = (async () => {
+      for await (const _ of client.watch(testPods)) events += 1;
+    })();
+    const failed = assert.rejects(watching, (error) => isKubeError(error, 'Transport'));
+    await eventually('the first event', () => events === 1);
+    // Healthy silence: longer than the limit, but the PINGs are answered.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    assert.equal(relay.connections, 1);
+    const before = Date.now();
+    relay.setSilent(true);
+    await failed;
+    assert.ok(Date.now() - before < 3000, `took ${Date.now() - before} ms`);
+    relay.setSilent(false);
+    await client.get(testPods, { namespace: 'a', name: 'x' });
+    assert.equal(relay.connections, 2);
+  } finally {
+    await client.close();
+    relay.close();
+    await server.close();
+  }
+});

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Clock, createLogger, silentLogger } from '../runtime/index.ts';
+import { type Elect, runControllers, withoutElection } from './run-controllers.ts';
+import type { Controller } from './types.ts';
+
+/** Time that passes only when told to; timers fire in the order of their time. */
+const manualClock = (): Clock & { advance(ms: number): Promise<void> } => {
+  let now = 0;
+  let timers: { at: number; fire: () => void }[] = [];
+  const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  return {
+    now: () => now,
+    timer(delayMs, fire) {
+      const timer = { at: now + delayMs, fire };
+      timers.push(timer);
+      return { cancel: () => (timers = timers.filter((each) => each !== timer)) };
+    },
+    async advance(ms) {
+      const end = now + ms;
+      await settle();
+      for (;;) {
+        const [next] = timers.filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at);
+        if (next === undefined) break;
+        timers = timers.filter((each) => each !== next);
+        now = next.at;
+        next.fire();
+        await settle();
+      }
+      now = end;
+      await settle();
+    },
+  };
+};
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+const world = (changes: { controller?: Partial<Controller>; elect?: Elect; settleWithinMs?: number } = {}) => {
+  const story: string[] = [];
+  const clock = manualClock();
+  const log = createLogger({ write: () => undefined, now: () => 0 });
+  const controller: Controller = {
+    async run(signal) {
+      story.push('caches start');
+      await aborted(signal);
+      await new Promise((resolve) => setImmediate(resolve));
+      story.push('caches end');
+    },
+    async lead(signal) {
+      story.push('lead');
+      await aborted(signal);
+      story.push('settling');
+      await new Promise((resolve) => setImmediate(resolve));
+      story.push('settled');
+    },
+    synced: () => true,
+    rollouts: () => [],
+    ...changes.controller,
+  };
+  const elect: Elect =
+    changes.elect ??
+    (async (lead, signal) => {
+      story.push('acquire');
+      await lead(signal);
+      story.push('release');
+    });
+  const stop = new AbortController();
+  const done = runControllers(
+    {
+      env: { clock, log },
+      controllers: new Map([['fake', controller]]),
+      elect,
+      settleWithinMs: changes.settleWithinMs ?? 5_000,
+    },
+    stop.signal,
+  );
+  // Asserted on later; until then it must not count as unhandled.
+  done.catch(() => undefined);
+  return { story, clock, stop, done };
+};
+
+test('on stop the controllers settle, then the lease is released, then the caches end', async () => {
+  const { story, clock, stop, done } = world();
+  await clock.advance(0);
+  assert.deepEqual(story, ['caches start', 'acquire', 'lead']);
+  stop.abort();
+  await done;
+  assert.deepEqual(story.slice(3), ['settling', 'settled', 'release', 'caches end']);
+});
+
+test('caches run from the start, the election waits until they are filled', async () => {
+  let filled = false;
+  const { story, clock, stop, done } = world({ controller: { synced: () => filled } });
+  await clock.advance(10_000);
+  assert.deepEqual(story, ['caches start']);
+  filled = true;
+  await clock.advance(50);
+  assert.deepEqual(story, ['caches start', 'acquire', 'lead']);
+  stop.abort();
+  await done;
+});
+
+test('after a minute the election no longer waits for the caches', async () => {
+  const { story, clock, stop, done } = world({ controller: { synced: () => false } });
+  await clock.advance(59_000);
+  assert.deepEqual(story, ['caches start']);
+  await clock.advance(1_100);
+  assert.deepEqual(story, ['caches start', 'acquire', 'lead']);
+  stop.abort();
+  await done;
+});
+
+test('a stop while the caches are filled ends without an election', async () => {
+  const { story, clock, stop, done } = world({ controller: { synced: () => false } });
+  await clock.advance(1_000);
+  stop.abort();
+  await done;
+  assert.deepEqual(story, ['caches start', 'caches end']);
+});
+
+test('a stop before the start ends at once', async () => {
+  const stop = new AbortController();
+  stop.abort();
+  let led = false;
+  const controller: Controller = {
+    run: aborted,
+    lead: async () => {
+      led = true;
+    },
+    synced: () => true,
+    rollouts: () => [],
+  };
+  const env = { clock: manualClock(), log: silentLogger };
+  const controllers = new Map([['fake', controller]]);
+  await runControllers({ env, controllers, elect: withoutElection, settleWithinMs: 1 }, stop.signal);
+  assert.equal(led, false);
+});
+
+/** An election whose first term ends by itself; the second one lasts until the stop. */
+const twoTerms = (endFirst: AbortSignal, story: () => string[]): Elect => {
+  return async (lead, signal) => {
+    await lead(AbortSignal.any([signal, endFirst]));
+    story().push('first term over');
+    await lead(signal);
+  };
+};
+
+test('a lost lease lets acts settle and leads again, with the caches still warm', async () => {
+  const lost = new AbortController();
+  const { story, clock, stop, done } = world({ elect: twoTerms(lost.signal, () => story) });
+  await clock.advance(0);
+  lost.abort();
+  await clock.advance(0);
+  assert.deepEqual(story, ['caches start', 'lead', 'settling', 'settled', 'first term over', 'lead']);
+  await clock.advance(60_000);
+  stop.abort();
+  await done;
+  assert.deepEqual(story.slice(6), ['settling', 'settled', 'caches end']);
+});
+
+test('acts that do not settle after a lost lease end the process, and the lease is not given away meanwhile', async () => {
+  const lost = new AbortController();
+  const { story, clock, done } = world({
+    controller: { lead: () => new Promise(() => undefined) },
+    elect: twoTerms(lost.signal, () => story),
+    settleWithinMs: 5_000,
+  });
+  await clock.advance(0);
+  lost.abort();
+  await clock.advance(4_999);
+  assert.deepEqual(story, ['caches start']);
+  await clock.advance(1);
+  await assert.rejects(done, { code: 'NotSettled' });
+  assert.ok(!story.includes('first term over'));
+});
+
+test('a stop gives acts more time than a lost lease does: nobody else leads meanwhile', async () => {
+  let settle: () => void = () => undefined;
+  const acting = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  const { story, clock, stop, done } = world({ controller: { lead: () => acting }, settleWithinMs: 5_000 });
+  await clock.advance(0);
+  stop.abort();
+  await clock.advance(20_000);
+  assert.deepEqual(story, ['caches start', 'acquire']);
+  settle();
+  await done;
+  assert.deepEqual(story.slice(2), ['release', 'caches end']);
+});
+
+const endings: [string, Partial<Controller>][] = [
+  ['the caches end by themselves', { run: async () => undefined }],
+  ['the caches fail', { run: () => Promise.reject(new Error('no list')) }],
+  ['leading ends by itself', { lead: async () => undefined }],
+  ['leading fails', { lead: () => Promise.reject(new Error('no reservation')) }],
+];
+for (const [name, controller] of endings) {
+  test(`when ${name}, everything is stopped in order and the error says so`, async () => {
+    const { story, clock, done } = world({ controller });
+    await clock.advance(100);
+    await assert.rejects(done, (error) => {
+      assert.ok(error instanceof Error && 'code' in error);
+      assert.equal(error.code, 'Ended');
+      assert.match(error.message, /controller fake/);
+      return true;
+    });
+    assert.equal(story.includes('acquire'), story.includes('release'));
+  });
+}
+
+test('an election that fails is an error', async () => {
+  const refused = new Error('no lease');
+  const { done } = world({ elect: () => Promise.reject(refused) });
+  await assert.rejects(done, { code: 'Ended', cause: refused });
+});

@@ -1,0 +1,28 @@
+/** A flag's value that cannot be used. The message names the flag and the cure. */
+export class OptionError extends Error {
+  readonly code = 'InvalidOption';
+  /** As typed, with its dashes. */
+  readonly flag: string;
+
+  constructor(flag: string, problem: string) {
+    super(`${flag}: ${problem}`);
+    this.name = 'OptionError';
+    this.flag = flag;
+  }
+}
+
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/**
+ * Milliseconds of `15`, `1.5` (seconds), `15s`, `500ms`, `1m30s` or `2h`, the forms in which other controllers' flags
+ * are written. Throws an `OptionError` for anything else and for zero.
+ */
+export const parseDuration = (flag: string, text: string): number => {
+  const asSeconds = /^\d+(\.\d+)?$/.test(text);
+  const parts = asSeconds ? [[text, text, 's']] : [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
+  const read = parts.map(([whole]) => whole).join('');
+  const total = parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (unitMs[unit ?? ''] ?? 0), 0);
+  if (read !== text || total <= 0)
+    throw new OptionError(flag, `"${text}" is not a duration: give seconds or a form such as 15s, 500ms or 1m30s`);
+  return total;
+};

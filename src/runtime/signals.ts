@@ -1,0 +1,39 @@
+/**
+ * A signal that aborts with the first of these. Unlike `AbortSignal.any`, whose signals Node keeps alive until they abort
+ * together with everything that waits on them, this one can be collected as soon as nobody holds it.
+ */
+export const anySignal = (...signals: readonly AbortSignal[]): AbortSignal => {
+  const own = new AbortController();
+  const check = (): void => {
+    const aborted = signals.find((signal) => signal.aborted);
+    if (!aborted) return;
+    for (const signal of signals) signal.removeEventListener('abort', check);
+    own.abort(aborted.reason);
+  };
+  for (const signal of signals) signal.addEventListener('abort', check, { once: true });
+  check();
+  return own.signal;
+};
+
+/** Resolves once the signal has aborted; immediately when it already has. */
+export const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+/** Settles like `work`, or rejects with the signal's reason as soon as it aborts. The work itself continues. */
+export const withSignal = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
+  if (signal === undefined) return work;
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    if (onAbort) signal.removeEventListener('abort', onAbort);
+  }
+};
