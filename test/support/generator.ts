@@ -3,13 +3,13 @@ import { createRandom } from '../../src/runtime/index.ts';
 /** Draws from a seeded sequence: the same seed gives the same draws. */
 export interface Generator {
   /** A number in [0, 1). */
-  next(): number;
+  next: () => number;
   /** True with this probability. */
-  happens(probability: number): boolean;
+  happens: (probability: number) => boolean;
   /** A whole number from `least` to `most`, both included. */
-  between(least: number, most: number): number;
+  between: (least: number, most: number) => number;
   /** One of the items, each with the same probability. Throws when there are none. */
-  oneOf<T>(items: readonly T[]): T;
+  oneOf: <T>(items: readonly T[]) => T;
 }
 
 export const createGenerator = (seed: number): Generator => {
