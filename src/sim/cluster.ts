@@ -14,7 +14,7 @@ import { createKubelets, type Delays, kubeletLabels } from './kubelet/index.ts';
 import { nodes } from './resources.ts';
 import type { ApiServer } from './types.ts';
 
-/** The same clock, whose timers can all be ended at once. */
+/** A view of the clock whose timers can all be cancelled at once. */
 export const createScopedClock = (clock: Clock): { clock: Clock; end(): void } => {
   const open = new Set<Timer>();
   let ended = false;
@@ -45,13 +45,13 @@ export const createScopedClock = (clock: Clock): { clock: Clock; end(): void } =
 };
 
 export interface EmbeddedClusterOptions {
-  /** Its clock is the cluster's time; its chance makes names, UIDs and jitter. */
+  /** Its clock is the cluster's time; its random source makes names, UIDs and jitter. */
   env: Env;
-  /** A node that is silent for so long is not ready, milliseconds. Default 40 000. */
+  /** A node is unreachable after this many milliseconds of silence. Default 40,000. */
   graceMs?: number;
-  /** How long pods take. Default: started after 1 to 1.5 s, stopped after 0.5 to 0.75 s. */
+  /** Pod delays. Default: 1 to 1.5 s to start, 0.5 to 0.75 s to stop. */
   delays?: Partial<Delays>;
-  /** Do its controllers and kubelets tell Events? Default true. */
+  /** Whether controllers and kubelets record Events. Default true. */
   events?: boolean;
 }
 
@@ -61,7 +61,7 @@ export interface EmbeddedNode {
   taints?: readonly { key: string; value?: string; effect: string }[];
 }
 
-/** Controllers that can be stopped, slowed and made to see late. */
+/** The controllers, with their fault controls. */
 export interface EmbeddedControllers {
   daemonSets: Controls;
   scheduler: Controls;
@@ -74,16 +74,16 @@ export interface EmbeddedControllers {
 export interface EmbeddedCluster {
   readonly apiServer: ApiServer;
   readonly controllers: EmbeddedControllers;
-  /** Creates the Node object; its kubelet comes with it, as with any Node that is created. */
+  /** Creates the Node object. As for any Node that is created, a kubelet starts for it. */
   readonly addNode: (name: string, node?: EmbeddedNode) => void;
-  /** Nothing happens afterwards. */
+  /** Stops all controllers and kubelets, and cancels all timers. */
   readonly close: () => void;
 }
 
 const DEFAULT_GRACE_MS = 40_000;
 const DEFAULT_DELAYS: Delays = { startMs: 1000, stopMs: 500, dieMs: 3000, backOffMs: 2000 };
 
-/** Starts the API server and everything that acts on it; there are no nodes yet. */
+/** Starts the API server, controllers and kubelets, without nodes. */
 export const createEmbeddedCluster = (options: EmbeddedClusterOptions): EmbeddedCluster => {
   const { graceMs = DEFAULT_GRACE_MS } = options;
   const scope = createScopedClock(options.env.clock);

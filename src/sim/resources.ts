@@ -3,14 +3,14 @@ import type { Event, Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import { defineResource, type KubeObject } from '../kube/index.ts';
 
-/** An object as the API server keeps it: what the types leave open is there. */
+/** An object as stored: metadata fields that the generated types leave optional are present. */
 export type Stored<T extends KubeObject> = Omit<T, 'metadata'> & {
   metadata: ObjectMeta & { name: string; uid: string; resourceVersion: string; namespace: string };
 };
 
 export { controllerRevisions, daemonSets, leases, namespaces, nodes, pods, serviceAccounts } from '../kube/index.ts';
 
-/** Events as the core group serves them; those of events.k8s.io are the same objects. */
+/** Events of the core group; those of events.k8s.io are the same objects. */
 export const events = defineResource<Event>({
   group: '',
   version: 'v1',
@@ -24,7 +24,7 @@ export type StoredNode = Stored<Node>;
 export type StoredDaemonSet = Stored<DaemonSet>;
 export type StoredRevision = Stored<ControllerRevision>;
 
-/** Times in the API are strings of whole seconds; the type package says `Date` for some of them. */
+/** API times are strings in whole seconds; the generated types say `Date` for some of them. */
 export const toTime = (ms: number): string =>
   new Date(Math.floor(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z');
 export const fromTime = (time: unknown): number => (typeof time === 'string' ? Date.parse(time) : 0);

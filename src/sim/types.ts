@@ -1,9 +1,9 @@
-// Callers say which shape of a kind's object they work with: stored ones have metadata that the API's types leave open.
+// Callers choose the type of the objects: stored ones have metadata that the generated types leave optional.
 /* oxlint-disable typescript/no-unnecessary-type-parameters */
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import type { DeleteOptions, ListOptions, PatchOptions, Resource, WriteOptions } from '../kube/index.ts';
 
-/** Any object as it is stored. Stored objects are never changed in place: whoever wants another one makes a copy. */
+/** A stored object. Stored objects are immutable: updates store a copy. */
 export interface StoredObject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -15,7 +15,7 @@ export interface StoredObject {
   readonly [field: string]: unknown;
 }
 
-/** One change, in the order of commits. `previous` is absent for ADDED. */
+/** One change, in commit order. `previous` is absent for ADDED. */
 export interface Change {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly resource: Resource;
@@ -24,13 +24,13 @@ export interface Change {
 }
 
 /**
- * The embedded API server as its own controllers and kubelets call it: the same rules as over HTTP (admission,
- * defaults, validation, preconditions, generation, finalizers), synchronous, without copies. Refusals are thrown as
- * `KubeError` with the code, status and message that a real API server would answer with.
+ * The embedded API server for in-process callers, such as its controllers and kubelets: the same rules as over HTTP
+ * (admission, defaulting, validation, preconditions, generation, finalizers), synchronous, without copies. Throws
+ * `KubeError`s with the code, status and message of a real API server.
  */
 export interface ApiServer {
   get<T>(resource: Resource, ref: { namespace?: string; name: string }): T;
-  /** Undefined instead of NotFound. */
+  /** Returns undefined instead of throwing NotFound. */
   find<T>(resource: Resource, ref: { namespace?: string; name: string }): T | undefined;
   list<T>(
     resource: Resource,
@@ -40,7 +40,7 @@ export interface ApiServer {
   update<T>(resource: Resource, object: T, options?: WriteOptions & { subresource?: string }): T;
   patch<T>(resource: Resource, ref: { namespace?: string; name: string }, body: unknown, options: PatchOptions): T;
   delete<T>(resource: Resource, ref: { namespace?: string; name: string }, options?: DeleteOptions): T | undefined;
-  /** Called right after each commit, in order, before the write returns. Returns how to end it. */
+  /** Called after each commit, in order, before the write returns. Returns how to unsubscribe. */
   subscribe(handler: (change: Change) => void): () => void;
   /** The newest resourceVersion. */
   readonly resourceVersion: number;

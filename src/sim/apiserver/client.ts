@@ -21,7 +21,7 @@ const eventOf = <T>(message: Exclude<WatchMessage, { type: 'ERROR' }>): WatchEve
     ? { type: 'BOOKMARK', resourceVersion: String(message.version), initialEventsEnd: message.initialEventsEnd }
     : { type: message.type, object: message.object as T };
 
-/** Events in their order, handed over when they are asked for. */
+/** A watch as an async iterator. */
 async function* streamOf<T extends KubeObject>(
   state: ServerState,
   resource: Resource<T>,
@@ -33,13 +33,13 @@ async function* streamOf<T extends KubeObject>(
   const waiting: WatchMessage[] = [];
   let ended = false;
   let wake: (() => void) | undefined;
-  const stir = (): void => {
+  const notify = (): void => {
     wake?.();
     wake = undefined;
   };
   const end = (): void => {
     ended = true;
-    stir();
+    notify();
   };
   const watch = openWatch(
     state,
@@ -55,7 +55,7 @@ async function* streamOf<T extends KubeObject>(
     {
       message(message) {
         waiting.push(message);
-        stir();
+        notify();
       },
       end,
     },
@@ -65,10 +65,10 @@ async function* streamOf<T extends KubeObject>(
     watch.bookmark();
     marks = state.clock.timer(BOOKMARK_MS, mark);
   });
-  // Like the HTTP client, a random 5 to 10 minutes.
+  // Like the HTTP client: 5 to 10 minutes.
   const seconds = options.timeoutSeconds ?? 300 * (1 + state.random());
   const life = state.clock.timer(seconds * SECOND, end);
-  signal?.addEventListener('abort', stir, { once: true });
+  signal?.addEventListener('abort', notify, { once: true });
   try {
     for (;;) {
       if (signal?.aborted) throw signal.reason;
@@ -84,7 +84,7 @@ async function* streamOf<T extends KubeObject>(
       });
     }
   } finally {
-    signal?.removeEventListener('abort', stir);
+    signal?.removeEventListener('abort', notify);
     marks.cancel();
     life.cancel();
     watch.close();
@@ -92,20 +92,20 @@ async function* streamOf<T extends KubeObject>(
 }
 
 /**
- * A `KubeClient` without a connection: each call is a function call that is answered in a microtask, and time is the
- * apiServer's clock alone. Objects are the stored ones, shared with the server: they must not be changed in place.
- * Errors are the server's; a real connection's errors never happen.
+ * A `KubeClient` without a connection: each call is a function call that resolves in a microtask, and time is the API
+ * server's clock. Objects are shared with the store and must not be modified. Errors are the server's; there are no
+ * connection errors.
  */
 export const createInProcessClient = (apiServer: ApiServer): KubeClient => {
   const state = stateOf(apiServer);
   let closed = false;
 
-  const call = async <R>(signal: AbortSignal | undefined, act: () => R): Promise<R> => {
+  const call = async <R>(signal: AbortSignal | undefined, run: () => R): Promise<R> => {
     signal?.throwIfAborted();
     if (closed) throw new KubeError('Transport', 'the client is closed');
-    // Nobody is answered before the caller has gone on, as with any transport.
+    // Never resolve synchronously, like any transport.
     await Promise.resolve();
-    return act();
+    return run();
   };
 
   return {

@@ -16,7 +16,7 @@ export interface StatusDetails {
   retryAfterSeconds?: number;
 }
 
-/** A refusal as the API server words it; carries what its `Status` needs beyond a `KubeError`. */
+/** An API error with the fields of its `Status`. */
 export class StatusError extends KubeError {
   readonly reason: string;
   declare readonly details: StatusDetails | undefined;
@@ -27,7 +27,7 @@ export class StatusError extends KubeError {
   }
 }
 
-/** What refusals need to know of a resource. */
+/** The names of a resource in error messages. */
 export interface ResourceName {
   readonly group: string;
   readonly plural: string;
@@ -52,7 +52,7 @@ export const notFound = (named: ResourceName, name: string): StatusError =>
     detailsOf(named, name),
   );
 
-/** No such path, or no such resource. */
+/** The path or resource doesn't exist. */
 export const noResource = (): StatusError =>
   new StatusError('NotFound', 404, 'NotFound', 'the server could not find the requested resource', {});
 
@@ -96,7 +96,7 @@ export const forbidden = (
   );
 
 export const invalid = (named: ResourceName, name: string, causes: readonly StatusCause[]): StatusError => {
-  // A fault that is found twice is said once.
+  // Repeated errors are reported once.
   const texts = [
     ...new Set(causes.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`))),
   ];
@@ -124,7 +124,7 @@ export const methodNotAllowed = (): StatusError =>
     {},
   );
 
-/** A failure that the server gives no reason for. */
+/** A server error without a reason. */
 export const unexplained = (message: string): StatusError => new StatusError('InternalError', 500, '', message);
 
 export const expired = (message: string): StatusError => new StatusError('Gone', 410, 'Expired', message);
@@ -136,7 +136,7 @@ export const internalError = (why: string): StatusError =>
 
 const reasonOfCode = (error: KubeError): string => (error instanceof StatusError ? error.reason : error.code);
 
-/** The `Status` object that tells of an error. */
+/** The `Status` object of an error. */
 export const toStatus = (error: unknown): Json & { code: number } => {
   if (!(error instanceof KubeError)) {
     const why = error instanceof Error ? error.message : String(error);
@@ -158,7 +158,7 @@ export const toStatus = (error: unknown): Json & { code: number } => {
 
 const LIST_OPTIONS: ResourceName = { group: 'meta.k8s.io', plural: '', kind: 'ListOptions' };
 
-/** The options of a list or watch that are not allowed together. */
+/** An invalid combination of list or watch options. */
 export const badListOptions = (field: string, why: string): StatusError =>
   invalid(LIST_OPTIONS, '', [{ reason: 'FieldValueForbidden', message: `Forbidden: ${why}`, field }]);
 

@@ -1,7 +1,7 @@
 import { badRequest } from './errors.ts';
 import { at, type Json, scalarText } from './json.ts';
 
-/** How a selectable field reads from an object; throws for a field that cannot be selected by. */
+/** Returns the reader of a selectable field; throws for other fields. */
 export type FieldReader = (field: string) => (object: Json) => string;
 
 export interface FieldTerm {
@@ -12,7 +12,7 @@ export interface FieldTerm {
 
 const unescape = (text: string): string => text.replaceAll(/\\(.)/g, '$1');
 
-/** `a=b,c!=d`; a backslash keeps commas and signs in values. */
+/** Parses `a=b,c!=d`; a backslash escapes commas and signs in values. */
 export const fieldTerms = (text: string): FieldTerm[] => {
   const parts = text.match(/(?:\\.|[^,\\])+/g) ?? [];
   return parts.map((part) => {
@@ -25,11 +25,11 @@ export const fieldTerms = (text: string): FieldTerm[] => {
 
 export interface FieldSelector {
   readonly test: (object: Json) => boolean;
-  /** Fields that must have one value: what an index can use. */
+  /** Fields that must have exactly one value, for indexes. */
   readonly pinned: ReadonlyMap<string, string>;
 }
 
-/** The test that a `fieldSelector` asks for; undefined when it asks for nothing. */
+/** Parses a `fieldSelector` query parameter; undefined when it is empty. */
 export const parseFieldSelector = (text: string | undefined, reader: FieldReader): FieldSelector | undefined => {
   if (text === undefined || text === '') return undefined;
   const pinned = new Map<string, string>();
@@ -48,16 +48,16 @@ const reader =
     return scalarText(value, otherwise);
   };
 
-/** Fields by path; a field that reads as something else when absent has that after a colon. */
+/** Selectable fields by path. A default for an absent field follows a colon. */
 const COMMON = ['metadata.name', 'metadata.namespace'];
 
-/** Kinds that have only what all have tell of that in their refusal. */
+/** Kinds with only the common fields list them in the error. */
 const unselectable = (hasOwn: boolean, field: string): string =>
   hasOwn
     ? `field label not supported: ${field}`
     : `${JSON.stringify(field)} is not a known field selector: only ${COMMON.map((each) => JSON.stringify(each)).join(', ')}`;
 
-/** Custom kinds refuse in the words of those that have more than what all have. */
+/** Custom kinds use the error of kinds with fields of their own. */
 export const selectableCustomFields = (...fields: readonly string[]): FieldReader => readersOf(fields, true);
 
 export const selectableFields = (...fields: readonly string[]): FieldReader => readersOf(fields, fields.length > 0);

@@ -1,4 +1,4 @@
-/** An object as it travels: never changed in place, its parts are shared. */
+/** A JSON object, treated as immutable: copies share their parts. */
 export type Json = Readonly<Record<string, unknown>>;
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -7,20 +7,20 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 const NOTHING: Json = Object.freeze({});
 const NONE: readonly unknown[] = Object.freeze([]);
 
-/** What is no object reads as an empty one. */
+/** The object, or an empty one for any other value. */
 export const recordOf = (value: unknown): Json => (isRecord(value) ? value : NOTHING);
-/** What is no list reads as an empty one. */
+/** The array, or an empty one for any other value. */
 export const arrayOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : NONE);
-/** What is no text reads as an empty one. */
+/** The string, or an empty one for any other value. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** A text, number or boolean as text; `otherwise` for everything else. */
+/** A string, number or boolean as text; `otherwise` for anything else. */
 export const scalarText = (value: unknown, otherwise: string): string => {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : otherwise;
 };
 
-/** The value at a path of field names; undefined where the path ends early. */
+/** The value at a path; undefined where the path ends early. */
 export const at = (value: unknown, ...path: readonly (string | number)[]): unknown => {
   let here = value;
   for (const step of path) {
@@ -30,16 +30,16 @@ export const at = (value: unknown, ...path: readonly (string | number)[]): unkno
   return here;
 };
 
-/** A copy without the fields; the object itself when it has none of them. */
+/** A copy without the fields; the object itself if it has none of them. */
 export const without = <T extends Json>(value: T, ...fields: readonly string[]): T => {
   if (!fields.some((field) => field in value)) return value;
-  // Built anew: an object that fields were deleted from is slow to read ever after.
+  // Built from scratch: V8 makes objects with deleted fields slow.
   const copy: Record<string, unknown> = {};
   for (const name in value) if (!fields.includes(name)) copy[name] = value[name];
   return copy as T;
 };
 
-/** A copy in which the value at the path is another one; undefined takes the field away. */
+/** A copy with another value at the path; undefined removes the field. */
 export const withPath = <T extends Json>(object: T, path: readonly string[], value: unknown): T => {
   const [field, ...rest] = path;
   if (field === undefined) return object;
@@ -57,8 +57,8 @@ const isNothing = (value: unknown): boolean =>
   (isRecord(value) && Object.values(value).every((each) => each === undefined));
 
 /**
- * Equal as the API server compares: what is absent, null and empty is the same. Shared parts cost nothing, so that
- * comparing an object with its successor costs what differs.
+ * Semantic equality: absent, null and empty are equal. Shared parts are skipped, so that comparing an object with its
+ * update costs only the difference.
  */
 export const equal = (a: unknown, b: unknown): boolean => {
   if (a === b) return true;
@@ -72,7 +72,7 @@ export const equal = (a: unknown, b: unknown): boolean => {
   return isNothing(a) && isNothing(b);
 };
 
-/** Equal as it is stored: what is empty is not the same as what is absent. */
+/** Equality as stored: empty and absent differ. */
 export const identical = (a: unknown, b: unknown): boolean => {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b))
@@ -83,7 +83,7 @@ export const identical = (a: unknown, b: unknown): boolean => {
   return true;
 };
 
-/** The object with `extra` underneath: only what it leaves out is filled in. */
+/** The object with `extra` for the fields that it leaves undefined. */
 export const withDefaultFields = <T extends Json>(object: T, extra: Json): T => {
   for (const key in extra) if (object[key] === undefined) return { ...extra, ...definedOf(object) } as T;
   return object;
@@ -95,7 +95,7 @@ const definedOf = (object: Json): Json => {
   return copy;
 };
 
-/** The object with one field changed by `change`, where it has that field. */
+/** A copy with one object field changed, if the object has that field. */
 export const mapField = <T extends Json>(object: T, field: string, change: (value: Json) => Json): T => {
   const value = object[field];
   if (!isRecord(value)) return object;
@@ -103,7 +103,7 @@ export const mapField = <T extends Json>(object: T, field: string, change: (valu
   return next === value ? object : { ...object, [field]: next };
 };
 
-/** The object with each item of a list changed, where it has that list. */
+/** A copy with each object item of a list changed, if the object has that list. */
 export const mapItems = <T extends Json>(object: T, field: string, change: (item: Json) => Json): T => {
   const items = object[field];
   if (!Array.isArray(items)) return object;

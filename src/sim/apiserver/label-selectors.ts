@@ -7,7 +7,7 @@ type Test = (labels: Labels) => boolean;
 const TOKEN = /\s*(==|!=|[=!()<>,]|[^\s=!()<>,]+)/gy;
 const isWord = (token: string | undefined): token is string => token !== undefined && !/^[=!()<>,]/.test(token);
 
-const refuse = (why: string): never => {
+const reject = (why: string): never => {
   throw badRequest(`unable to parse requirement: ${why}`);
 };
 
@@ -30,16 +30,16 @@ const compare = (key: string, text: string, holds: (a: number, b: number) => boo
   return (labels) => /^[+-]?\d+$/.test(textOf(labels[key])) && holds(Number(labels[key]), bound);
 };
 
-/** Reads `key in (a, b)`; returns the values and the place behind them. */
+/** Parses `key in (a, b)`; returns the values and the next token's index. */
 const readSet = (tokens: readonly string[], start: number): [string[], number] => {
-  if (tokens[start] !== '(') refuse("found no '('");
+  if (tokens[start] !== '(') reject("found no '('");
   const values: string[] = [];
   for (let here = start + 1; ; here += 1) {
     const word = tokens[here];
     if (isWord(word)) here += 1;
     values.push(isWord(word) ? word : '');
     if (tokens[here] === ')') return [values, here + 1];
-    if (tokens[here] !== ',') refuse(`found '${tokens[here] ?? ''}', expected: ',' or ')'`);
+    if (tokens[here] !== ',') reject(`found '${tokens[here] ?? ''}', expected: ',' or ')'`);
   }
 };
 
@@ -47,7 +47,7 @@ const readRequirement = (tokens: readonly string[], start: number): [Test, numbe
   const negated = tokens[start] === '!';
   const first = negated ? start + 1 : start;
   const key = tokens[first];
-  if (!isWord(key)) return refuse(`found '${key ?? ''}', expected: identifier`);
+  if (!isWord(key)) return reject(`found '${key ?? ''}', expected: identifier`);
   if (negated) return [(labels) => labels[key] === undefined, first + 1];
   const sign = tokens[first + 1];
   if (sign === undefined || sign === ',') return [(labels) => labels[key] !== undefined, first + 1];
@@ -62,10 +62,10 @@ const readRequirement = (tokens: readonly string[], start: number): [Test, numbe
   if (sign === '!=') return [(labels) => labels[key] !== operand, next];
   if (sign === '>') return [compare(key, operand, (a, b) => a > b), next];
   if (sign === '<') return [compare(key, operand, (a, b) => a < b), next];
-  return refuse(`found '${sign}', expected: in, notin, =, ==, !=, gt, lt`);
+  return reject(`found '${sign}', expected: in, notin, =, ==, !=, gt, lt`);
 };
 
-/** The test that a `labelSelector` asks for; undefined when it asks for nothing. */
+/** Parses a `labelSelector` query parameter; undefined when it is empty. */
 export const parseLabelSelector = (text: string | undefined): Test | undefined => {
   const tokens = text === undefined ? [] : tokensOf(text);
   if (text === undefined || tokens.length === 0) return undefined;
@@ -74,12 +74,12 @@ export const parseLabelSelector = (text: string | undefined): Test | undefined =
     const [test, next] = readRequirement(tokens, here);
     tests.push(test);
     if (next >= tokens.length) return tests.length === 1 ? test : (labels) => tests.every((each) => each(labels));
-    if (tokens[next] !== ',') refuse(`found '${tokens[next]}', expected: ',' or 'end of string'`);
+    if (tokens[next] !== ',') reject(`found '${tokens[next]}', expected: ',' or 'end of string'`);
     here = next;
   }
 };
 
-/** Whether labels meet the API's form of a selector; an empty selector matches everything, an absent one nothing. */
+/** Whether labels match a LabelSelector object; an empty one matches everything, an absent one nothing. */
 export const matchesLabelSelector = (selector: unknown, labels: Json): boolean => {
   if (selector === undefined || selector === null) return false;
   const wanted = Object.entries(recordOf(at(selector, 'matchLabels')));

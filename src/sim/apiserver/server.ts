@@ -18,9 +18,9 @@ import { createStore, keyOf } from './storage/store.ts';
 
 export interface ApiServerOptions {
   clock: Clock;
-  /** Uniform in [0, 1): makes UIDs and generated names. */
+  /** Uniform in [0, 1); makes UIDs and generated names. */
   random: () => number;
-  /** Changes of each resource that watches can be resumed from; older ones answer 410. Default 20,000. */
+  /** How many changes per resource watches can resume from; older versions get 410. Default 20,000. */
   history?: number;
 }
 
@@ -47,14 +47,14 @@ const bootstrap = (state: ServerState): void => {
 
 const states = new WeakMap<ApiServer, ServerState>();
 
-/** What the HTTP server and the in-process client work on. */
+/** The state that the HTTPS server and the in-process client work on. */
 export const stateOf = (apiServer: ApiServer): ServerState => {
   const state = states.get(apiServer);
   if (!state) throw new TypeError('not made by createApiServer');
   return state;
 };
 
-/** An API server without a transport, with the namespaces and priority classes that every cluster has. */
+/** An API server without a transport, with the namespaces and priority classes of every cluster. */
 export const createApiServer = ({ clock, random, history = 20_000 }: ApiServerOptions): ApiServer => {
   const store = createStore(history);
   const registry = createRegistry();
@@ -86,7 +86,7 @@ export const createApiServer = ({ clock, random, history = 20_000 }: ApiServerOp
     return stored && fromStorageVersion(kind, stored);
   };
 
-  // The resource that is asked for says what its objects are: callers' types are believed here.
+  // The Resource determines the type of its objects, so the casts below are safe.
   const apiServer: ApiServer = {
     get(resource, ref) {
       const found = find(resource, ref);

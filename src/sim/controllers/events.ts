@@ -5,7 +5,7 @@ import type { ApiServer } from '../types.ts';
 import { createInformers, type InformerEvent } from './informers.ts';
 import { createTimerQueue } from './timer-queue.ts';
 
-/** The object as Events refer to it. */
+/** The object in the form of an Event's involvedObject. */
 export const involvedObject = (object: {
   apiVersion?: string;
   kind?: string;
@@ -16,7 +16,7 @@ export const involvedObject = (object: {
   metadata: object.metadata,
 });
 
-/** What an Event is about. */
+/** The object that an Event is about. */
 export interface InvolvedObject extends KubeObject {
   apiVersion: string;
   kind: string;
@@ -24,9 +24,9 @@ export interface InvolvedObject extends KubeObject {
 }
 
 export interface EventSource {
-  /** Names the container, as in `spec.containers{app}`. */
+  /** The container, as in `spec.containers{app}`. */
   fieldPath?: string;
-  /** The node that tells. */
+  /** The reporting node. */
   host?: string;
 }
 
@@ -40,11 +40,10 @@ export interface EventRecorder {
   ): void;
 }
 
-// As the recorders of Kubernetes' own components: about one object a component tells so much at once, and then one
-// more every five minutes.
+// The spam filter of client-go's recorder: per object and component a burst of Events, then one per interval.
 const BURST = 25;
 const REFILL_MS = 300_000;
-/** Events and subjects that a recorder remembers. */
+/** The size of each of the recorder's caches. */
 const REMEMBERED = 4096;
 
 interface Known {
@@ -65,17 +64,17 @@ const remember = <V>(map: Map<string, V>, key: string, value: V): void => {
 const SILENT: EventRecorder = { record: () => undefined };
 const silent = new WeakSet<ApiServer>();
 
-/** From now on nothing that works on this apiServer tells Events: for those who have no one to read them. */
+/** Disables Events for all controllers that are created for this API server from now on. */
 export const disableEvents = (apiServer: ApiServer): void => void silent.add(apiServer);
 
-/** Writes core/v1 Events as client-go does: the same again raises the count. A refused one is dropped. */
+/** Writes core/v1 Events as client-go does: a repeated Event raises the count. A rejected Event is dropped. */
 export const createEventRecorder = (apiServer: ApiServer, clock: Clock, component: string): EventRecorder => {
   if (silent.has(apiServer)) return SILENT;
   const known = new Map<string, Known>();
   const buckets = new Map<string, Bucket>();
   let serial = 0;
 
-  const mayTell = (key: string): boolean => {
+  const allow = (key: string): boolean => {
     const now = clock.now();
     const bucket = buckets.get(key) ?? { tokens: BURST, filledAt: now };
     const earned = Math.floor((now - bucket.filledAt) / REFILL_MS);
@@ -90,14 +89,14 @@ export const createEventRecorder = (apiServer: ApiServer, clock: Clock, componen
     try {
       attempt();
     } catch {
-      // An Event is never worth an error: its namespace may be ending.
+      // Recording an Event must never fail its caller: the namespace may be terminating.
     }
   };
 
   return {
     record(subject, type, reason, message, { fieldPath, host } = {}) {
       const { name, uid, namespace = 'default', resourceVersion } = subject.metadata;
-      if (!mayTell(uid)) return;
+      if (!allow(uid)) return;
       const key = `${uid} ${type} ${reason} ${fieldPath} ${message}`;
       const time = toTime(clock.now());
       const before = known.get(key);
@@ -143,7 +142,7 @@ export const createEventRecorder = (apiServer: ApiServer, clock: Clock, componen
 
 const LIFETIME_MS = 3_600_000;
 
-/** Forgets each Event an hour after its last change, as etcd does for the real API server. */
+/** Deletes each Event an hour after its last update, the default TTL of the real API server. */
 export const createEventTtlController = (apiServer: ApiServer, clock: Clock): { close(): void } => {
   const informers = createInformers(apiServer, clock);
   const agenda = createTimerQueue(clock, (key) => {

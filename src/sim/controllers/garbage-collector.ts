@@ -13,15 +13,15 @@ export interface GarbageCollector extends Controls {
 
 const refOf = ({ namespace, name }: GraphNode) => ({ ...(namespace !== undefined && { namespace }), name });
 
-const ignoring = (codes: Parameters<typeof isKubeError>[1][], act: () => void): void => {
+const ignoring = (codes: Parameters<typeof isKubeError>[1][], run: () => void): void => {
   try {
-    act();
+    run();
   } catch (error) {
     if (!isKubeError(error, ...codes)) throw error;
   }
 };
 
-/** Deletes what belongs to nobody any more: in the background, in the foreground, or by letting dependents go. */
+/** Deletes objects whose owners are gone, processes foreground deletions, and orphans dependents. */
 const createCollector = (apiServer: ApiServer, graph: ObjectGraph) => {
   const dropFinalizer = (node: GraphNode, finalizer: string): void => {
     const object = apiServer.find<StoredObject>(node.resource, refOf(node));
@@ -68,15 +68,15 @@ const createCollector = (apiServer: ApiServer, graph: ObjectGraph) => {
   };
 };
 
-/** Empties namespaces that are being deleted, then lets them go. */
-const createNamespaceEnder =
+/** Deletes the contents of a terminating namespace, then removes its finalizer. */
+const createNamespaceFinalizer =
   (apiServer: ApiServer, graph: ObjectGraph) =>
   (name: string): void => {
-    interface Ending {
+    interface Terminating {
       metadata: { deletionTimestamp?: unknown };
       spec?: { finalizers?: string[] };
     }
-    const namespace = apiServer.find<Stored<object> & Ending>(namespaces, { name });
+    const namespace = apiServer.find<Stored<object> & Terminating>(namespaces, { name });
     if (namespace?.metadata.deletionTimestamp == null) return;
     for (const node of graph.inNamespace(name)) {
       if (node.deleting) continue;
@@ -95,17 +95,17 @@ const createNamespaceEnder =
     );
   };
 
-/** The garbage collector of owner references and the controller of namespaces. */
+/** The garbage collector for owner references, and the namespace controller. */
 export const createGarbageCollector = (apiServer: ApiServer, env: Env): GarbageCollector => {
   const informers = createInformers(apiServer, env.clock);
   const graph = createObjectGraph();
   const collect = createCollector(apiServer, graph);
-  const endNamespace = createNamespaceEnder(apiServer, graph);
+  const finalizeNamespace = createNamespaceFinalizer(apiServer, graph);
   const objects = createWorkQueue({ env, name: 'garbage-collector', informers, process: collect });
-  const ending = createWorkQueue({ env, name: 'namespaces', informers, process: endNamespace });
+  const namespaceQueue = createWorkQueue({ env, name: 'namespaces', informers, process: finalizeNamespace });
 
-  /** Most changes are of what an object holds, and of no concern here. */
-  const isOfContent = ({ type, object: { metadata } }: Change, before: GraphNode | undefined): boolean =>
+  /** Most updates touch neither owners nor deletion: they need no work here. */
+  const isIrrelevant = ({ type, object: { metadata } }: Change, before: GraphNode | undefined): boolean =>
     type === 'MODIFIED' &&
     before !== undefined &&
     !before.deleting &&
@@ -116,12 +116,12 @@ export const createGarbageCollector = (apiServer: ApiServer, env: Env): GarbageC
       const owner = graph.get(uid);
       return owner !== undefined && owner.waitsFor !== 'dependents';
     }) &&
-    (before.namespace === undefined || !endingNames.has(before.namespace));
+    (before.namespace === undefined || !terminating.has(before.namespace));
 
-  const hear = (change: Change): void => {
+  const onChange = (change: Change): void => {
     const { type, object } = change;
     const before = graph.get(object.metadata.uid);
-    if (isOfContent(change, before)) return;
+    if (isIrrelevant(change, before)) return;
     const node = graph.update(change);
     if (type === 'DELETED') {
       for (const dependent of graph.dependentsOf(node.uid)) objects.add(dependent.uid);
@@ -129,20 +129,20 @@ export const createGarbageCollector = (apiServer: ApiServer, env: Env): GarbageC
       objects.add(node.uid);
       for (const dependent of graph.dependentsOf(node.uid)) objects.add(dependent.uid);
     } else if (node.owners.length > 0 && node.owners.some(({ uid }) => !graph.get(uid))) objects.add(node.uid);
-    // An owner that is being deleted in the foreground waits for this one.
+    // An owner in foreground deletion waits for this dependent.
     for (const { uid } of [...node.owners, ...(before?.owners ?? [])])
       if (graph.get(uid)?.waitsFor === 'dependents') objects.add(uid);
-    if (change.resource.plural === 'namespaces' && node.deleting) ending.add(node.name);
-    if (node.namespace !== undefined && endingNames.has(node.namespace)) ending.add(node.namespace);
+    if (change.resource.plural === 'namespaces' && node.deleting) namespaceQueue.add(node.name);
+    if (node.namespace !== undefined && terminating.has(node.namespace)) namespaceQueue.add(node.namespace);
   };
-  const endingNames = new Set<string>();
+  const terminating = new Set<string>();
   informers.addHandlerForAll((change) => {
     if (change.resource.plural === 'namespaces' && change.resource.group === '') {
       const { name, deletionTimestamp } = change.object.metadata;
-      if (change.type !== 'DELETED' && deletionTimestamp != null) endingNames.add(name);
-      else endingNames.delete(name);
+      if (change.type !== 'DELETED' && deletionTimestamp != null) terminating.add(name);
+      else terminating.delete(name);
     }
-    hear(change);
+    onChange(change);
   });
   return informers;
 };

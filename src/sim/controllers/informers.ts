@@ -3,31 +3,31 @@ import type { Clock } from '../../runtime/index.ts';
 import { pods, type StoredPod } from '../resources.ts';
 import type { ApiServer, Change } from '../types.ts';
 
-/** One change as a watcher sees it. */
+/** One change as an informer delivers it. */
 export interface InformerEvent<T> {
   type: Change['type'];
   object: T;
   previous: T | undefined;
 }
 
-/** What may be done to a controller while it runs. */
+/** Faults that can be injected into a running controller. */
 export interface Controls {
-  /** Stops it in its tracks: it keeps what it knows and sees nothing new. */
+  /** Stops the controller: it keeps its caches and receives no events. */
   pause(): void;
   resume(): void;
-  /** Its watches tell of a change so many milliseconds late. 0 by default. */
+  /** Delays its watch events by this many milliseconds. Default 0. */
   lag(ms: number): void;
-  /** So many milliseconds of work for each thing that it looks at. 0 by default. */
+  /** Makes each sync take this many milliseconds. Default 0. */
   slow(ms: number): void;
 }
 
-/** A controller's watches, and the switch that stops it. */
+/** A controller's informers, with the controls that stop and slow it. */
 export interface Informers extends Controls {
   readonly paused: boolean;
   readonly slowMs: number;
-  /** First everything that is there, as ADDED; then each change in the order of commits. */
+  /** Delivers the present objects as ADDED, then each change in commit order. */
   addHandler<T extends KubeObject, K>(resource: Resource<T>, handle: (event: InformerEvent<K>) => void): void;
-  /** Each change of any kind of object but Events, from now on. */
+  /** Delivers each change of any kind but Event, from now on. */
   addHandlerForAll(handle: (change: Change) => void): void;
   /** Called after `resume`. */
   onResume(handle: () => void): void;
@@ -43,10 +43,13 @@ const keyOf = ({ group, plural }: Resource): string => `${group}/${plural}`;
 
 const NOBODY: readonly ((change: Change) => void)[] = [];
 
-// Many, short-lived, and of no concern to controllers that look at everything.
+// Events are many and short-lived, and the handlers for all kinds don't need them.
 const EVENTS = 'events';
 
-/** Without lag and pause, handlers run within the write that they hear of: they note things down and act later. */
+/**
+ * Unless delayed or paused, handlers run inside the write that caused the event: they must only record it, and act
+ * later.
+ */
 export const createInformers = (apiServer: ApiServer, clock: Clock): Informers => {
   const handlers = new Map<string, ((change: Change) => void)[]>();
   const every: ((change: Change) => void)[] = [];
@@ -57,7 +60,7 @@ export const createInformers = (apiServer: ApiServer, clock: Clock): Informers =
   let slowMs = 0;
   let closed = false;
   let scheduled = false;
-  /** The same by the resources of changes, which are always the same objects. */
+  /** Handlers by Resource object: changes of one kind always carry the same one. */
   let known = new WeakMap<Resource, readonly ((change: Change) => void)[]>();
 
   const handlersOf = (resource: Resource): readonly ((change: Change) => void)[] => {
@@ -141,7 +144,7 @@ export const createInformers = (apiServer: ApiServer, clock: Clock): Informers =
   };
 };
 
-/** The pods that are bound to a node, as the informers has told of them. */
+/** An index of the informer's pods by the node that they are bound to. */
 export const createPodsByNode = (informers: Informers): ((node: string) => readonly StoredPod[]) => {
   const byNode = new Map<string, Map<string, StoredPod>>();
   informers.addHandler(pods, ({ type, object }: InformerEvent<StoredPod>) => {

@@ -11,7 +11,7 @@ describe('node lifecycle', () => {
   });
 
   it('calls a silent node unknown after the grace period, and taints it', () => {
-    const { node, offline, clock, told } = createTestCluster();
+    const { node, offline, clock, eventsAbout } = createTestCluster();
     offline('node-1');
     // The last heartbeat may be a third of the grace period old.
     clock.run((GRACE_MS * 2) / 3 - 100);
@@ -21,7 +21,7 @@ describe('node lifecycle', () => {
       assert.equal(conditionOf(node('node-1'), type), 'Unknown');
     assert.deepEqual(taintsOf(node('node-1')), ['unreachable:NoExecute', 'unreachable:NoSchedule']);
     assert.equal(conditionOf(node('node-2'), 'Ready'), 'True');
-    assert.ok(told('node-1').some((text) => text.startsWith('NodeNotReady')));
+    assert.ok(eventsAbout('node-1').some((text) => text.startsWith('NodeNotReady')));
   });
 
   it('puts the evicting taint on one node in ten seconds', () => {
@@ -62,7 +62,7 @@ describe('node lifecycle', () => {
   });
 
   it('marks the pods of a lost node, and their kubelet marks them ready again', () => {
-    const { createDaemonSet, podOn, offline, online, clock, told } = createTestCluster();
+    const { createDaemonSet, podOn, offline, online, clock, eventsAbout } = createTestCluster();
     createDaemonSet();
     clock.run(2000);
     const { uid, name } = podOn('node-1').metadata;
@@ -72,7 +72,7 @@ describe('node lifecycle', () => {
     assert.equal(conditionOf(podOn('node-1'), 'Ready'), 'False');
     assert.equal(podOn('node-1').status?.phase, 'Running');
     assert.deepEqual(
-      told(name).filter((text) => text.startsWith('NodeNotReady')),
+      eventsAbout(name).filter((text) => text.startsWith('NodeNotReady')),
       ['NodeNotReady: Node is not ready'],
     );
     online('node-1');

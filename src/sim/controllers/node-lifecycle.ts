@@ -17,11 +17,11 @@ export interface NodeLifecycleController extends Controls {
 export interface NodeLifecycleOptions {
   apiServer: ApiServer;
   env: Env;
-  /** A node whose kubelet has been silent for so long is not ready, milliseconds. */
+  /** A node is unreachable after its kubelet was silent for this long, in milliseconds. */
   graceMs: number;
 }
 
-// One node in so many milliseconds gets the taint that evicts, as in a zone that is mostly well.
+// The eviction rate of a healthy zone: one node gets the NoExecute taint per interval.
 const EVICTION_PACE_MS = 10_000;
 
 const KUBELET_CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
@@ -29,7 +29,7 @@ const KUBELET_CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPress
 const statusOf = (node: StoredNode, type: string): string | undefined =>
   node.status?.conditions?.find((condition) => condition.type === type)?.status;
 
-/** The conditions of a node whose kubelet has fallen silent. */
+/** The conditions of a node whose kubelet stopped posting. */
 const unknownConditions = ({ status, metadata }: StoredNode, now: string): object[] => {
   const present = status?.conditions ?? [];
   const unknown = (type: string): object => {
@@ -56,8 +56,9 @@ const unknownConditions = ({ status, metadata }: StoredNode, now: string): objec
 };
 
 /**
- * Calls nodes Unknown whose leases are not renewed, taints nodes by their conditions, and marks the pods of nodes that
- * are not ready. It has no full-disruption mode: when all nodes are lost at once, it treats each as lost.
+ * The node lifecycle controller: marks nodes without heartbeats as Unknown, taints nodes by their conditions, and marks
+ * the pods of nodes that aren't ready. It has no full-disruption mode: if all nodes are lost at once, each is treated
+ * as lost.
  */
 export const createNodeLifecycleController = ({
   apiServer,
@@ -68,21 +69,21 @@ export const createNodeLifecycleController = ({
   const informers = createInformers(apiServer, clock);
   const recorder = createEventRecorder(apiServer, clock, 'node-controller');
   const known = new Map<string, StoredNode>();
-  const heardAt = new Map<string, number>();
+  const heartbeatAt = new Map<string, number>();
   const podsOn = createPodsByNode(informers);
 
-  const silence = createTimerQueue(clock, (name) => {
+  const silenceTimers = createTimerQueue(clock, (name) => {
     const node = known.get(name);
     if (!node) return;
-    const until = (heardAt.get(name) ?? 0) + graceMs;
-    if (until > clock.now()) silence.set(name, until);
+    const until = (heartbeatAt.get(name) ?? 0) + graceMs;
+    if (until > clock.now()) silenceTimers.set(name, until);
     else if (statusOf(node, 'Ready') !== 'Unknown') lost.add(name);
   });
-  const hearFrom = (name: string): void => {
-    // The date is moved when it comes: a heartbeat costs nothing else.
-    heardAt.set(name, clock.now());
+  const recordHeartbeat = (name: string): void => {
+    // The timer is moved when it fires, which keeps heartbeats cheap.
+    heartbeatAt.set(name, clock.now());
     if (known.has(name) && statusOf(known.get(name) as StoredNode, 'Ready') === 'Unknown')
-      silence.set(name, clock.now() + graceMs);
+      silenceTimers.set(name, clock.now() + graceMs);
   };
 
   const markPods = (name: string): void => {
@@ -112,7 +113,8 @@ export const createNodeLifecycleController = ({
     informers,
     process(name) {
       const node = known.get(name);
-      if (!node || statusOf(node, 'Ready') === 'Unknown' || (heardAt.get(name) ?? 0) + graceMs > clock.now()) return;
+      if (!node || statusOf(node, 'Ready') === 'Unknown' || (heartbeatAt.get(name) ?? 0) + graceMs > clock.now())
+        return;
       const wasReady = statusOf(node, 'Ready') === 'True';
       const conditions = unknownConditions(node, toTime(clock.now()));
       apiServer.update<object>(nodes, { ...node, status: { ...node.status, conditions } }, { subresource: 'status' });
@@ -139,7 +141,8 @@ export const createNodeLifecycleController = ({
       const node = known.get(name);
       if (!node) return;
       setTaints(node, 'NoSchedule', conditionTaints(node.status?.conditions ?? [], node.spec?.unschedulable === true));
-      // A node that says itself that it is not ready; of a silent one they are marked when it is found silent.
+      // Only for nodes that report not ready themselves. The pods of silent nodes are marked when the silenceTimers is
+      // detected.
       if (statusOf(node, 'Ready') === 'False') markPods(name);
     },
   });
@@ -181,15 +184,15 @@ export const createNodeLifecycleController = ({
     const { name } = object.metadata;
     if (type === 'DELETED') {
       known.delete(name);
-      heardAt.delete(name);
+      heartbeatAt.delete(name);
       evicting.delete(name);
-      silence.delete(name);
+      silenceTimers.delete(name);
       return;
     }
     known.set(name, object);
-    if (type === 'ADDED' || !heardAt.has(name)) {
-      heardAt.set(name, clock.now());
-      silence.set(name, clock.now() + graceMs);
+    if (type === 'ADDED' || !heartbeatAt.has(name)) {
+      heartbeatAt.set(name, clock.now());
+      silenceTimers.set(name, clock.now() + graceMs);
     }
     const before = previous?.status?.conditions;
     const now = object.status?.conditions;
@@ -211,12 +214,12 @@ export const createNodeLifecycleController = ({
       evicting.add(name);
       paceEvictions();
     }
-    if (ready === 'True' && previous && statusOf(previous, 'Ready') !== 'True') hearFrom(name);
+    if (ready === 'True' && previous && statusOf(previous, 'Ready') !== 'True') recordHeartbeat(name);
     if (ready === 'True' && previous && statusOf(previous, 'Ready') === 'Unknown')
-      silence.set(name, clock.now() + graceMs);
+      silenceTimers.set(name, clock.now() + graceMs);
   });
   informers.addHandler(leases, ({ type, object }: InformerEvent<Stored<Lease>>) => {
-    if (type !== 'DELETED' && object.metadata.namespace === NODE_LEASES) hearFrom(object.metadata.name);
+    if (type !== 'DELETED' && object.metadata.namespace === NODE_LEASES) recordHeartbeat(object.metadata.name);
   });
   return informers;
 };

@@ -2,19 +2,19 @@ import type { OwnerReference } from 'kubernetes-types/meta/v1.d.ts';
 import type { Resource } from '../../kube/index.ts';
 import type { Change, StoredObject } from '../types.ts';
 
-/** Where an object is, and whom it belongs to. */
+/** An object's identity and owners. */
 export interface GraphNode {
   readonly uid: string;
   readonly resource: Resource;
   readonly namespace: string | undefined;
   readonly name: string;
   readonly owners: readonly OwnerReference[];
-  /** Finalizers that concern the garbage collector. */
+  /** What the garbage collector's finalizers wait for. */
   readonly waitsFor: 'dependents' | 'orphans' | undefined;
   readonly deleting: boolean;
 }
 
-/** Who belongs to whom, and what is in which namespace. Events are left out: nothing owns them and they own nothing. */
+/** Owners, dependents and namespaces of all objects. Events are left out: they own nothing and nothing owns them. */
 export interface ObjectGraph {
   get(uid: string): GraphNode | undefined;
   dependentsOf(uid: string): readonly GraphNode[];
@@ -43,15 +43,15 @@ export const createObjectGraph = (): ObjectGraph => {
   const objects = new Map<string, GraphNode>();
   const dependents = new Map<string, Map<string, GraphNode>>();
   const namespaces = new Map<string, Map<string, GraphNode>>();
-  const file = (map: Map<string, Map<string, GraphNode>>, key: string, node: GraphNode): void => {
-    const shelf = map.get(key);
-    if (shelf) shelf.set(node.uid, node);
+  const addTo = (map: Map<string, Map<string, GraphNode>>, key: string, node: GraphNode): void => {
+    const nodes = map.get(key);
+    if (nodes) nodes.set(node.uid, node);
     else map.set(key, new Map([[node.uid, node]]));
   };
-  const unfile = (map: Map<string, Map<string, GraphNode>>, key: string, uid: string): void => {
-    const shelf = map.get(key);
-    shelf?.delete(uid);
-    if (shelf?.size === 0) map.delete(key);
+  const removeFrom = (map: Map<string, Map<string, GraphNode>>, key: string, uid: string): void => {
+    const nodes = map.get(key);
+    nodes?.delete(uid);
+    if (nodes?.size === 0) map.delete(key);
   };
   return {
     get: (uid) => objects.get(uid),
@@ -62,15 +62,16 @@ export const createObjectGraph = (): ObjectGraph => {
       const node = toNode(resource, object);
       const before = objects.get(node.uid);
       for (const { uid } of before?.owners ?? [])
-        if (type === 'DELETED' || !node.owners.some((owner) => owner.uid === uid)) unfile(dependents, uid, node.uid);
+        if (type === 'DELETED' || !node.owners.some((owner) => owner.uid === uid))
+          removeFrom(dependents, uid, node.uid);
       if (type === 'DELETED') {
         objects.delete(node.uid);
-        if (node.namespace !== undefined) unfile(namespaces, node.namespace, node.uid);
+        if (node.namespace !== undefined) removeFrom(namespaces, node.namespace, node.uid);
         return node;
       }
       objects.set(node.uid, node);
-      for (const { uid } of node.owners) file(dependents, uid, node);
-      if (node.namespace !== undefined) file(namespaces, node.namespace, node);
+      for (const { uid } of node.owners) addTo(dependents, uid, node);
+      if (node.namespace !== undefined) addTo(namespaces, node.namespace, node);
       return node;
     },
   };

@@ -8,22 +8,24 @@ export interface PodGarbageCollector extends Controls {
   close(): void;
 }
 
-// A node that is gone must stay gone for so long; it is looked at so often.
+// A node must be gone for QUARANTINE_MS before its pods are deleted; a round runs every PERIOD_MS.
 const QUARANTINE_MS = 40_000;
 const PERIOD_MS = 20_000;
 
-/** Ends pods whose node object is gone, 40 to 60 seconds later, and pods that nobody else will end. */
+/**
+ * Pod garbage collection: deletes pods 40 to 60 seconds after their node, and terminating pods that were never bound.
+ */
 export const createPodGarbageCollector = (apiServer: ApiServer, env: Env): PodGarbageCollector => {
   const { clock } = env;
   const informers = createInformers(apiServer, clock);
   const present = new Set<string>();
-  /** Pods on nodes without an object, since when; empty while all is well, so that a round costs nothing. */
+  /** Pods bound to nodes that don't exist. Empty in a healthy cluster, so that a round costs nothing. */
   const orphaned = new Map<string, Map<string, StoredPod>>();
   const goneSince = new Map<string, number>();
   const byNode = new Map<string, Map<string, StoredPod>>();
-  let rounds = false;
+  let scheduled = false;
 
-  const end = (pod: StoredPod): void => {
+  const deletePod = (pod: StoredPod): void => {
     const { name, namespace, uid } = pod.metadata;
     const now = toTime(clock.now());
     const condition = {
@@ -42,30 +44,30 @@ export const createPodGarbageCollector = (apiServer: ApiServer, env: Env): PodGa
       );
       apiServer.delete(pods, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } });
     } catch (error) {
-      // Seen again in the next round.
+      // The next round retries.
       if (!isKubeError(error)) throw error;
     }
   };
 
   const round = (): void => {
-    rounds = false;
+    scheduled = false;
     if (!informers.paused)
       for (const [node, since] of goneSince) {
         if (clock.now() - since < QUARANTINE_MS) continue;
-        for (const pod of orphaned.get(node)?.values() ?? []) end(pod);
+        for (const pod of orphaned.get(node)?.values() ?? []) deletePod(pod);
         if ((orphaned.get(node)?.size ?? 0) === 0) goneSince.delete(node);
       }
     nextRound();
   };
   const nextRound = (): void => {
-    if (rounds || goneSince.size === 0) return;
-    rounds = true;
+    if (scheduled || goneSince.size === 0) return;
+    scheduled = true;
     clock.timer(PERIOD_MS - (clock.now() % PERIOD_MS), round);
   };
-  const suspect = (node: string): void => {
-    const pinnedThere = byNode.get(node);
-    if (present.has(node) || !pinnedThere) return;
-    orphaned.set(node, pinnedThere);
+  const markOrphaned = (node: string): void => {
+    const pinnedPods = byNode.get(node);
+    if (present.has(node) || !pinnedPods) return;
+    orphaned.set(node, pinnedPods);
     if (!goneSince.has(node)) goneSince.set(node, clock.now());
     nextRound();
   };
@@ -74,7 +76,7 @@ export const createPodGarbageCollector = (apiServer: ApiServer, env: Env): PodGa
     const { name } = object.metadata;
     if (type === 'DELETED') {
       present.delete(name);
-      suspect(name);
+      markOrphaned(name);
     } else {
       present.add(name);
       goneSince.delete(name);
@@ -85,7 +87,7 @@ export const createPodGarbageCollector = (apiServer: ApiServer, env: Env): PodGa
     const { uid, namespace, name } = object.metadata;
     const node = object.spec?.nodeName;
     if (!node) {
-      // Nobody runs it, and nobody will say that it has ended.
+      // It was never bound, so no kubelet will finish its termination.
       if (type !== 'DELETED' && object.metadata.deletionTimestamp != null && !object.metadata.finalizers?.length)
         clock.timer(0, () => {
           if (apiServer.find<StoredPod>(pods, { namespace, name })?.metadata.uid === uid)
@@ -93,12 +95,12 @@ export const createPodGarbageCollector = (apiServer: ApiServer, env: Env): PodGa
         });
       return;
     }
-    const there = byNode.get(node) ?? new Map<string, StoredPod>();
-    if (type === 'DELETED') there.delete(uid);
-    else there.set(uid, object);
-    if (there.size === 0) byNode.delete(node);
-    else byNode.set(node, there);
-    if (type === 'ADDED' || (type === 'MODIFIED' && !goneSince.has(node))) suspect(node);
+    const podsOnNode = byNode.get(node) ?? new Map<string, StoredPod>();
+    if (type === 'DELETED') podsOnNode.delete(uid);
+    else podsOnNode.set(uid, object);
+    if (podsOnNode.size === 0) byNode.delete(node);
+    else byNode.set(node, podsOnNode);
+    if (type === 'ADDED' || (type === 'MODIFIED' && !goneSince.has(node))) markOrphaned(node);
   });
   return informers;
 };

@@ -13,12 +13,12 @@ describe('scheduler', () => {
   });
 
   it('leaves pending what fits nowhere, says why, and binds it when it fits', () => {
-    const { createPod, pod, clock, apiServer, told } = createTestCluster();
+    const { createPod, pod, clock, apiServer, eventsAbout } = createTestCluster();
     createPod('a', { nodeSelector: { tier: 'gold' } });
     clock.run(1000);
     assert.equal(pod('a').status?.phase, 'Pending');
     assert.equal(conditionOf(pod('a'), 'PodScheduled'), 'False');
-    assert.equal(told('a').length, 1, 'once');
+    assert.equal(eventsAbout('a').length, 1, 'once');
     apiServer.patch<object>(nodes, { name: 'node-2' }, { metadata: { labels: { tier: 'gold' } } }, { type: 'merge' });
     clock.run(1000);
     assert.equal(pod('a').spec?.nodeName, 'node-2');

@@ -19,7 +19,7 @@ export interface Scheduler extends Controls {
 
 const NAME = 'default-scheduler';
 
-const waits = ({ spec, metadata, status }: StoredPod): boolean =>
+const needsScheduling = ({ spec, metadata, status }: StoredPod): boolean =>
   !spec?.nodeName &&
   (spec?.schedulerName ?? NAME) === NAME &&
   (spec?.schedulingGates ?? []).length === 0 &&
@@ -27,9 +27,9 @@ const waits = ({ spec, metadata, status }: StoredPod): boolean =>
   status?.phase !== 'Failed' &&
   status?.phase !== 'Succeeded';
 
-const hasEnded = ({ status }: StoredPod): boolean => status?.phase === 'Failed' || status?.phase === 'Succeeded';
+const isFinished = ({ status }: StoredPod): boolean => status?.phase === 'Failed' || status?.phase === 'Succeeded';
 
-/** Host ports that a pod takes on its node, by protocol and address. */
+/** The host ports of a pod, by protocol and address. */
 const hostPortsOf = ({ spec }: StoredPod): string[] =>
   [
     ...(spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always'),
@@ -38,31 +38,31 @@ const hostPortsOf = ({ spec }: StoredPod): string[] =>
     .flatMap(({ ports = [] }) => ports)
     .flatMap(({ hostPort, protocol = 'TCP', hostIP = '' }) => (hostPort ? [`${protocol} ${hostIP}:${hostPort}`] : []));
 
-/** Only what the pod itself tolerates counts here: what a DaemonSet adds stands in its pods already. */
+/** Only the pod's own tolerations: its pods already carry what a DaemonSet adds. */
 const needsOf = ({ spec }: StoredPod): SchedulingConstraints => {
   const needs = schedulingConstraints(spec ?? { containers: [] });
   return { ...needs, nodeName: '', tolerations: spec?.tolerations ?? [] };
 };
 
-/** Binds pods to nodes: one that names its node to that one, any other to the next node that it fits. */
+/** The scheduler: binds a pod to the node that its affinity names, or else to the next node that fits. */
 export const createScheduler = (apiServer: ApiServer, env: Env): Scheduler => {
   const { clock } = env;
   const informers = createInformers(apiServer, clock);
   const recorder = createEventRecorder(apiServer, clock, NAME);
   const views = new Map<string, NodeInfo>();
   const waiting = new Map<string, StoredPod>();
-  /** By the one node that they can run on, so that a node's change concerns only its own. */
+  /** Pending pods by the one node that they can run on, so that a node's change concerns only its own. */
   const pinned = new Map<string, Set<string>>();
   const free = new Set<string>();
   const boundTo = createPodsByNode(informers);
-  let turn = 0;
+  let cursor = 0;
 
-  const shelfOf = (pod: StoredPod): Set<string> => {
+  const waitingSetOf = (pod: StoredPod): Set<string> => {
     const node = nodeOf(pod);
     if (node === '') return free;
-    const shelf = pinned.get(node) ?? new Set();
-    pinned.set(node, shelf);
-    return shelf;
+    const keys = pinned.get(node) ?? new Set();
+    pinned.set(node, keys);
+    return keys;
   };
 
   const bind = (pod: StoredPod, node: string): void => {
@@ -90,13 +90,13 @@ export const createScheduler = (apiServer: ApiServer, env: Env): Scheduler => {
   const portsAreTaken = (pod: StoredPod, node: string): boolean => {
     const wanted = new Set(hostPortsOf(pod));
     if (wanted.size === 0) return false;
-    return boundTo(node).some((other) => !hasEnded(other) && hostPortsOf(other).some((port) => wanted.has(port)));
+    return boundTo(node).some((other) => !isFinished(other) && hostPortsOf(other).some((port) => wanted.has(port)));
   };
 
-  const refuse = (pod: StoredPod, why: string): void => {
+  const markUnschedulable = (pod: StoredPod, why: string): void => {
     const message = `0/${views.size} nodes are available: ${why}.`;
     const conditions = pod.status?.conditions ?? [];
-    if (conditions.some(({ type, message: told }) => type === 'PodScheduled' && told === message)) return;
+    if (conditions.some(({ type, message: reported }) => type === 'PodScheduled' && reported === message)) return;
     const condition = {
       type: 'PodScheduled',
       status: 'False',
@@ -116,13 +116,13 @@ export const createScheduler = (apiServer: ApiServer, env: Env): Scheduler => {
     recorder.record(involvedObject(pod), 'Warning', 'FailedScheduling', message);
   };
 
-  /** The next fitting node in turn, so that free pods are spread. */
-  const choose = (pod: StoredPod, needs: SchedulingConstraints): string | undefined => {
+  /** Round robin over the nodes that fit, so that pods spread. */
+  const selectNode = (pod: StoredPod, needs: SchedulingConstraints): string | undefined => {
     const all = [...views.values()];
     for (let step = 0; step < all.length; step += 1) {
-      const node = all[(turn + step) % all.length];
+      const node = all[(cursor + step) % all.length];
       if (!node || !nodeShouldRunDaemonPod(needs, node).shouldRun || portsAreTaken(pod, node.name)) continue;
-      turn += step + 1;
+      cursor += step + 1;
       return node.name;
     }
     return undefined;
@@ -139,9 +139,15 @@ export const createScheduler = (apiServer: ApiServer, env: Env): Scheduler => {
       const wanted = nodeOf(pod);
       const view = views.get(wanted);
       const node =
-        wanted === '' ? choose(pod, needs) : view && nodeShouldRunDaemonPod(needs, view).shouldRun ? wanted : undefined;
-      if (node === undefined) refuse(pod, "none fits the pod's node affinity, node selector and tolerations");
-      else if (portsAreTaken(pod, node)) refuse(pod, "1 node(s) didn't have free ports for the requested pod ports");
+        wanted === ''
+          ? selectNode(pod, needs)
+          : view && nodeShouldRunDaemonPod(needs, view).shouldRun
+            ? wanted
+            : undefined;
+      if (node === undefined)
+        markUnschedulable(pod, "none fits the pod's node affinity, node selector and tolerations");
+      else if (portsAreTaken(pod, node))
+        markUnschedulable(pod, "1 node(s) didn't have free ports for the requested pod ports");
       else bind(pod, node);
     },
   });
@@ -160,18 +166,18 @@ export const createScheduler = (apiServer: ApiServer, env: Env): Scheduler => {
   });
   informers.addHandler(pods, ({ type, object }: InformerEvent<StoredPod>) => {
     const key = `${object.metadata.namespace}/${object.metadata.name}`;
-    if ((type === 'DELETED' || hasEnded(object)) && hostPortsOf(object).length > 0)
+    if ((type === 'DELETED' || isFinished(object)) && hostPortsOf(object).length > 0)
       for (const other of [...(pinned.get(nodeOf(object)) ?? []), ...free]) queue.add(other);
-    if (type !== 'DELETED' && waits(object)) {
+    if (type !== 'DELETED' && needsScheduling(object)) {
       waiting.set(key, object);
-      const shelf = shelfOf(object);
-      if (shelf.has(key)) return;
-      shelf.add(key);
+      const keys = waitingSetOf(object);
+      if (keys.has(key)) return;
+      keys.add(key);
       queue.add(key);
     } else if (waiting.has(key)) {
       const before = waiting.get(key);
       waiting.delete(key);
-      if (before) shelfOf(before).delete(key);
+      if (before) waitingSetOf(before).delete(key);
     }
   });
   return informers;

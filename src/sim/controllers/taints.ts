@@ -1,11 +1,11 @@
 import type { NodeCondition, Taint } from 'kubernetes-types/core/v1.d.ts';
 
-/** Where kubelets renew their leases. */
+/** The namespace of node leases. */
 export const NODE_LEASES = 'kube-node-lease';
 
 const PREFIX = 'node.kubernetes.io/';
 
-/** Which condition, by its status, means which taint. */
+/** The taint of each node condition, by the condition's status. */
 const TAINT_OF: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Ready: { False: 'not-ready', Unknown: 'unreachable' },
   MemoryPressure: { True: 'memory-pressure' },
@@ -20,7 +20,7 @@ const OWN = new Set([
   ...Object.values(TAINT_OF).flatMap((byStatus) => Object.values(byStatus).map((name) => PREFIX + name)),
 ]);
 
-/** Keys of the taints that a node has because of its conditions. */
+/** Keys of the taints that a node's conditions call for. */
 export const conditionTaints = (conditions: readonly NodeCondition[], unschedulable: boolean): string[] => [
   ...conditions.flatMap(({ type, status }) => {
     const name = TAINT_OF[type]?.[status];
@@ -29,7 +29,9 @@ export const conditionTaints = (conditions: readonly NodeCondition[], unschedula
   ...(unschedulable ? [UNSCHEDULABLE] : []),
 ];
 
-/** The node's taints with exactly `wanted` of this controller's own with this effect; undefined when nothing changes. */
+/**
+ * The node's taints with exactly `wanted` of this controller's taints with this effect; undefined when nothing changes.
+ */
 export const withTaints = (
   present: readonly Taint[],
   effect: Taint['effect'],

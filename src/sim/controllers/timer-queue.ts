@@ -7,14 +7,14 @@ interface Entry {
   readonly key: string;
 }
 
-/** Dates by key, any number of them, with one timer of the clock for all. */
+/** Timers by key that share one timer of the clock. */
 export interface TimerQueue {
-  /** Replaces the key's date. */
+  /** Replaces the key's time. */
   set(key: string, at: number): void;
   delete(key: string): void;
 }
 
-/** Calls `due` for each key when its date has come, in their order. */
+/** Calls `due` for each key at its time, in order. */
 export const createTimerQueue = (clock: Clock, due: (key: string) => void): TimerQueue => {
   const heap = new TinyQueue<Entry>([], (a, b) => a.at - b.at || a.order - b.order);
   const present = new Map<string, Entry>();
@@ -31,7 +31,7 @@ export const createTimerQueue = (clock: Clock, due: (key: string) => void): Time
     timer = undefined;
     for (let first = heap.peek(); first && first.at <= clock.now(); first = heap.peek()) {
       heap.pop();
-      // A replaced date stays in the heap until its time, and is passed over.
+      // A replaced entry stays in the heap until its time, and is skipped.
       if (present.get(first.key) !== first) continue;
       present.delete(first.key);
       due(first.key);

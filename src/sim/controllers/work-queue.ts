@@ -1,29 +1,29 @@
 import type { Env, Timer } from '../../runtime/index.ts';
 import type { Informers } from './informers.ts';
 
-// As the work queues of Kubernetes' controllers back off.
+// The defaults of client-go's exponential rate limiter.
 const FIRST_RETRY_MS = 5;
 const LONGEST_RETRY_MS = 1_000_000;
 
 export interface WorkQueue {
   add(key: string): void;
-  /** The earliest counts of all that are asked for until then. */
+  /** The earliest pending time of a key wins. */
   addAfter(key: string, delayMs: number): void;
 }
 
 export interface WorkQueueOptions {
   env: Env;
-  /** Names it in the log. */
+  /** For the log. */
   name: string;
-  /** Nothing is processed while it is paused. */
+  /** The queue stops while they are paused. */
   informers: Informers;
-  /** Throws to be called again after a while. */
+  /** Called again with back-off if it throws. */
   process: (key: string) => void;
-  /** Least time from one look at a key to the next, milliseconds: what changes meanwhile is one look. Default 0. */
+  /** Minimum milliseconds between two syncs of a key; changes in between share one sync. Default 0. */
   spacingMs?: () => number;
 }
 
-/** Looks at keys one by one, never at one twice where once is enough, each in a turn of the clock of its own. */
+/** Processes keys one at a time, each in its own turn of the clock; a key that is queued twice is processed once. */
 export const createWorkQueue = ({
   env,
   name,
@@ -34,7 +34,7 @@ export const createWorkQueue = ({
   const { clock, log } = env;
   const waiting = new Set<string>();
   const failures = new Map<string, number>();
-  /** Keys that were looked at within their spacing: when they may be again. */
+  /** When the keys that were processed recently may be processed again. */
   const restUntil = new Map<string, number>();
   const later = new Map<string, { at: number; timer: Timer }>();
   let turning = false;
@@ -70,7 +70,7 @@ export const createWorkQueue = ({
       if (waiting.has(key)) return;
       const rest = (restUntil.get(key) ?? 0) - clock.now();
       if (rest > 0) {
-        // One timer for all that comes meanwhile.
+        // One timer covers all additions until then.
         restUntil.set(key, Number.POSITIVE_INFINITY);
         if (rest !== Number.POSITIVE_INFINITY)
           clock.timer(rest, () => {

@@ -1,7 +1,7 @@
 import type { StoredNode, StoredPod } from '../resources.ts';
 import { runningContainers } from './containers.ts';
 
-/** How pods fare; see docs/how-to/embedded-cluster.md. */
+/** What pods do when they run; see docs/how-to/embedded-cluster.md. */
 export const behaviours = [
   'ready',
   'slow',
@@ -15,29 +15,29 @@ export const behaviours = [
 ] as const;
 export type Behaviour = (typeof behaviours)[number];
 
-/** Milliseconds; a pod's or node's own `sim.edgeset.io/start-ms`, `stop-ms` and `die-ms` come first. */
+/** Milliseconds. The annotations `sim.edgeset.io/start-ms`, `stop-ms` and `die-ms` of a pod or node take precedence. */
 export interface Delays {
-  /** From a pod's arrival at its node to its containers' start, plus up to half of it again. */
+  /** From binding to the start of the containers, plus up to 50% jitter. */
   startMs: number;
-  /** From the delete to the containers' end, plus up to half of it again. */
+  /** From the delete to the termination of the containers, plus up to 50% jitter. */
   stopMs: number;
-  /** From ready to the death that a bad version brings. */
+  /** From Ready to the failure of a bad version. */
   dieMs: number;
-  /** Pause before a crashed container's second start; doubled each time, up to 64 times as long. */
+  /** Back-off before a crashed container's second start; doubles each time, up to 64 times as long. */
   backOffMs: number;
 }
 
-/** What a node answers to new amounts of cpu or memory for a running pod. */
+/** How a node responds to an in-place resize. */
 export const resizeResults = ['granted', 'deferred', 'infeasible'] as const;
 export type ResizeResult = (typeof resizeResults)[number];
 
-/** How one pod fares on its node. */
+/** How one pod is simulated on its node. */
 export interface PodSimulation extends Delays {
   behaviour: Behaviour;
   resize: ResizeResult;
 }
 
-/** What a person sets on a node to take it offline, or to give all its pods a behaviour. */
+/** Annotation that takes a node offline, or gives all its pods a behaviour. */
 export const POWER = 'edgeset.io/sim';
 export const OFFLINE = 'offline';
 
@@ -54,18 +54,18 @@ const milliseconds = (text: string | undefined): number | undefined =>
 type Annotated = StoredNode | StoredPod | undefined;
 const annotation = (object: Annotated, key: string): string | undefined => object?.metadata.annotations?.[key];
 
-/** `app:v2--crash-loop`: what follows the dashes, of the first that has some. */
+/** `app:v2--crash-loop`: the suffix after the dashes, of the first container that has one. */
 const ofImage = (pod: StoredPod): Behaviour | undefined =>
   runningContainers(pod.spec)
     .map(({ image = '' }) => toBehaviour(/--([a-z-]+)$/.exec(image)?.[1]))
     .find((behaviour) => behaviour !== undefined);
 
 const resizingOf = (node: StoredNode | undefined, pod: StoredPod): ResizeResult => {
-  const word = annotation(node, RESIZE) ?? annotation(pod, RESIZE);
-  return resizeResults.find((resizing) => resizing === word) ?? 'granted';
+  const value = annotation(node, RESIZE) ?? annotation(pod, RESIZE);
+  return resizeResults.find((resizing) => resizing === value) ?? 'granted';
 };
 
-/** The node's word comes before the pod's, and that before its image's. */
+/** A node's annotation takes precedence over a pod's, and a pod's over its image tag. */
 export const podSimulation = (pod: StoredPod, node: StoredNode | undefined, delays: Delays): PodSimulation => {
   const behaviour =
     toBehaviour(annotation(node, BEHAVIOUR)) ??

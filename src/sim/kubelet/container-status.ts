@@ -2,7 +2,7 @@ import type { Container, ContainerStatus } from 'kubernetes-types/core/v1.d.ts';
 import type { StoredPod } from '../resources.ts';
 import { containerId, imageFor, imageId, isOutdated, isSidecar, resourcesFor } from './containers.ts';
 
-/** One container's status after something happened to it; of what does not concern it, itself. */
+/** The functions below give a container's status after an action. A container that isn't affected keeps its own. */
 export const creating = ({ name, image = '' }: Container): object => ({
   name,
   image,
@@ -14,7 +14,7 @@ export const creating = ({ name, image = '' }: Container): object => ({
   state: { waiting: { reason: 'ContainerCreating' } },
 });
 
-/** Sidecars wait with the containers; what runs before them has run. */
+/** Sidecars wait with the containers; plain init containers have completed. */
 export const initialised = (container: Container, now: string): object =>
   isSidecar(container)
     ? creating(container)
@@ -26,8 +26,8 @@ export const initialised = (container: Container, now: string): object =>
       };
 
 /**
- * Of the container that runs next, or that does run. A crashed one has been counted when it crashed; one that ended for a
- * new image is when that starts.
+ * The restart count of the running or next container. A crash is counted when it happens, and a replacement for a new
+ * image when it starts.
  */
 const restartsOf = ({ restartCount, containerID, state }: ContainerStatus): number =>
   containerID !== undefined && state?.waiting && state.waiting.reason !== 'CrashLoopBackOff'
@@ -76,8 +76,8 @@ export const crashed = (pod: StoredPod, status: ContainerStatus, now: string): o
 };
 
 /**
- * In place: the container of a changed image ends before anything is pulled. What is told of it until another one runs
- * is the one that ended: its ID, its image, its count.
+ * In-place update: the container of a changed image stops before the new image is pulled. Until the new one runs, the
+ * status reports the old ID, image and restart count.
  */
 export const stoppedForNewImage = (pod: StoredPod, status: ContainerStatus, now: string): object => {
   if (!isOutdated(pod, status)) return status;
@@ -113,7 +113,7 @@ export const ended = (
   };
 };
 
-/** As of a real kubelet over containerd: pulled, created, and not started. */
+/** As a kubelet with containerd reports it: pulled and created, but not started. */
 export const notStarted = (pod: StoredPod, status: ContainerStatus, now: string): object => {
   const program = pod.spec?.containers.find(({ name }) => name === status.name)?.command?.[0] ?? '';
   const message = `failed to create containerd task: exec: "${program}": stat ${program}: no such file or directory`;
@@ -128,6 +128,6 @@ export const notStarted = (pod: StoredPod, status: ContainerStatus, now: string)
   };
 };
 
-/** Granted: what the spec asks for is what it runs by. */
+/** The resize is done: the container runs with the resources of the spec. */
 export const resized = (pod: StoredPod, status: ContainerStatus): object =>
   status.state?.running ? { ...status, ...resourcesFor(pod, status.name) } : status;

@@ -10,7 +10,7 @@ const amounts = (cpu: string) => ({ requests: { cpu, memory: '64Mi' } });
 
 /** A pod with a sidecar and two containers, ready, and what happens to it from then on. */
 const open = (spec: object = {}, annotations: Record<string, string> = {}) => {
-  const { createPod, pod, clock, apiServer, told } = createTestCluster(['node-1']);
+  const { createPod, pod, clock, apiServer, eventsAbout } = createTestCluster(['node-1']);
   const containers = [
     { name: 'app', image: 'app:v1', resources: amounts('100m') },
     { name: 'other', image: 'other:v1' },
@@ -34,7 +34,7 @@ const open = (spec: object = {}, annotations: Record<string, string> = {}) => {
   apiServer.subscribe(({ resource, object }) => {
     if (resource.plural === 'pods') seen.push(object as unknown as StoredPod);
   });
-  return { pod: () => pod('a'), clock, statusOf, patch, image, seen, told };
+  return { pod: () => pod('a'), clock, statusOf, patch, image, seen, eventsAbout };
 };
 
 describe('a pod that is changed while it runs', () => {
@@ -72,7 +72,7 @@ describe('a pod that is changed while it runs', () => {
   });
 
   it('is down while its image cannot be pulled, and comes back with the one of before', () => {
-    const { clock, statusOf, image, pod, told } = open();
+    const { clock, statusOf, image, pod, eventsAbout } = open();
     const before = statusOf('app');
     image('containers', 'app', 'app:v2--not-pullable');
     clock.run(3000);
@@ -81,7 +81,7 @@ describe('a pod that is changed while it runs', () => {
     assert.match(down.state?.waiting?.message ?? '', /app:v2--not-pullable/);
     assert.equal(conditionOf(pod(), 'Ready'), 'False');
     assert.ok(statusOf('other').state?.running);
-    assert.ok(told('a').some((each) => each.startsWith('Failed: Failed to pull image "app:v2--not-pullable"')));
+    assert.ok(eventsAbout('a').some((each) => each.startsWith('Failed: Failed to pull image "app:v2--not-pullable"')));
     image('containers', 'app', 'app:v1');
     clock.run(3000);
     const after = statusOf('app');
@@ -151,12 +151,12 @@ describe('new amounts of cpu and memory', () => {
     assert.deepEqual([statusOf('app').containerID, statusOf('app').restartCount], [containerID, 0]);
   });
 
-  for (const [word, reason] of [
+  for (const [value, reason] of [
     ['infeasible', 'Infeasible'],
     ['deferred', 'Deferred'],
   ] as const)
-    it(`stay pending where they are ${word}, until they are taken back`, () => {
-      const { clock, patch, statusOf, pod } = open({}, { 'sim.edgeset.io/resize': word });
+    it(`stay pending where they are ${value}, until they are taken back`, () => {
+      const { clock, patch, statusOf, pod } = open({}, { 'sim.edgeset.io/resize': value });
       patch(grant, 'resize');
       clock.run(2000);
       const pending = pod().status?.conditions?.find(({ type }) => type === 'PodResizePending');

@@ -13,27 +13,27 @@ export interface KubeletOptions {
   recorder: EventRecorder;
   delays: Delays;
   leaseSeconds: number;
-  /** Counts from 0; makes the node's addresses. */
+  /** Counted from 0; determines the node's addresses. */
   index: number;
 }
 
 /** One simulated node. */
 export interface Kubelet {
   readonly online: boolean;
-  /** The object as it is now. */
+  /** The current Node object. */
   node: StoredNode;
-  /** Says who it is and that it is well, and looks at every pod. */
+  /** Registers the node, posts its status, and syncs all pods. */
   connect(): void;
-  /** Cut off: it says nothing, hears nothing, and what its pods were about to do does not happen. */
+  /** Cuts the node off: it sends and receives nothing, and pending pod actions are dropped. */
   disconnect(): void;
   renewLease(): void;
   postStatus(): void;
-  /** A pod of this node is there, or has changed. */
+  /** A pod was bound to this node, or changed. */
   syncPod(pod: StoredPod): void;
   removePod(uid: string): void;
-  /** Those of this node. */
+  /** The pods of this node. */
   pods(): Iterable<StoredPod>;
-  /** The node's own settings have changed. */
+  /** Syncs all pods, after the node's simulation settings changed. */
   syncAllPods(): void;
 }
 

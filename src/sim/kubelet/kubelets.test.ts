@@ -12,7 +12,7 @@ const containerOf = ({ status }: StoredPod): ContainerStatus => {
 const waitingOf = (pod: StoredPod): string | undefined => containerOf(pod).state?.waiting?.reason;
 
 describe('a pod on a simulated node', () => {
-  it('goes from Pending by ContainerCreating to Ready, with what a runtime would tell', () => {
+  it('goes from Pending by ContainerCreating to Ready, with what a runtime would eventsOf', () => {
     const { createPod, pod, clock } = createTestCluster(['node-1']);
     createPod('a', { nodeName: 'node-1' });
     assert.equal(pod('a').status?.phase, 'Pending');
@@ -51,10 +51,10 @@ describe('a pod on a simulated node', () => {
     assert.equal(waitingOf(pod('a')), 'CrashLoopBackOff');
     assert.equal(containerOf(pod('a')).lastState?.terminated?.exitCode, 1);
     clock.run(3500);
-    const early = containerOf(pod('a')).restartCount;
+    const unclaimedPods = containerOf(pod('a')).restartCount;
     clock.run(3500);
     const late = containerOf(pod('a')).restartCount;
-    assert.ok(early >= 3 && late - early <= 1, `${early}, then ${late}`);
+    assert.ok(unclaimedPods >= 3 && late - unclaimedPods <= 1, `${unclaimedPods}, then ${late}`);
     assert.notEqual(conditionOf(pod('a'), 'Ready'), 'True');
   });
 
@@ -148,12 +148,12 @@ describe('a node', () => {
     assert.equal(conditionOf(podOn('node-1'), 'Ready'), 'True');
   });
 
-  it('warns of a word that it does not know', () => {
-    const { annotate, told, clock } = createTestCluster();
+  it('warns of a value that it does not know', () => {
+    const { annotate, eventsAbout, clock } = createTestCluster();
     annotate('node-1', { 'edgeset.io/sim': 'ofline' });
     clock.run(100);
     assert.match(
-      told('node-1').join(),
+      eventsAbout('node-1').join(),
       /UnknownSimulation: edgeset\.io\/sim=ofline is not known: use one of offline, ready/,
     );
   });

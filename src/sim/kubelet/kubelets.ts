@@ -16,7 +16,7 @@ export interface KubeletsOptions {
   apiServer: ApiServer;
   env: Env;
   delays: Delays;
-  /** A node that is silent for so long is called not ready: leases are renewed three times as often. Milliseconds. */
+  /** A node is unreachable after this many milliseconds of silence; leases are renewed three times as often. */
   graceMs: number;
 }
 
@@ -24,13 +24,13 @@ export interface Kubelets {
   close(): void;
 }
 
-// As kubelets do: leases every ten seconds at the longest, the whole status every five minutes.
+// The kubelet's intervals: at most ten seconds for leases, five minutes for the whole status.
 const LONGEST_RENEWAL_MS = 10_000;
 const STATUS_MS = 300_000;
-/** Until a node that is back has found the API server again, plus up to as much again. */
+/** The reconnect delay of a node that is back online; up to twice as long. */
 const RECONNECT_MS = 250;
 
-const isCut = (node: StoredNode): boolean => node.metadata.annotations?.[POWER] === OFFLINE;
+const isOffline = (node: StoredNode): boolean => node.metadata.annotations?.[POWER] === OFFLINE;
 
 const settingsOf = ({ metadata }: StoredNode): string =>
   JSON.stringify(
@@ -40,20 +40,20 @@ const settingsOf = ({ metadata }: StoredNode): string =>
 const hasSameSettings = (one: StoredNode, other: StoredNode): boolean =>
   one.metadata.annotations === other.metadata.annotations || settingsOf(one) === settingsOf(other);
 
-/** A simulated kubelet for every Node object, whoever created it. */
+/** Runs a simulated kubelet for each Node object. */
 export const createKubelets = ({ apiServer, env, delays, graceMs }: KubeletsOptions): Kubelets => {
   const { clock, random, log } = env;
   const informers = createInformers(apiServer, clock);
   const recorder = createEventRecorder(apiServer, clock, 'kubelet');
-  const fleet = new Map<string, Kubelet>();
-  /** Pods that are bound to a node that has no kubelet yet. */
-  const early = new Map<string, Map<string, StoredPod>>();
+  const kubelets = new Map<string, Kubelet>();
+  /** Pods bound to nodes that don't have a kubelet yet. */
+  const unclaimedPods = new Map<string, Map<string, StoredPod>>();
   const renewalMs = Math.min(LONGEST_RENEWAL_MS, graceMs / 3);
   let count = 0;
 
-  /** What fails is tried again at the next beat: a kubelet never ends because of an answer. */
+  /** API errors are only logged: the next heartbeat retries. */
   const attempt = (what: string, name: string, act: (kubelet: Kubelet) => void): void => {
-    const kubelet = fleet.get(name);
+    const kubelet = kubelets.get(name);
     if (!kubelet) return;
     try {
       act(kubelet);
@@ -64,28 +64,28 @@ export const createKubelets = ({ apiServer, env, delays, graceMs }: KubeletsOpti
   };
 
   const renewals = createTimerQueue(clock, (name) => {
-    if (!fleet.get(name)?.online) return;
+    if (!kubelets.get(name)?.online) return;
     attempt('renew its lease', name, (kubelet) => kubelet.renewLease());
     renewals.set(name, clock.now() + renewalMs);
   });
   const reports = createTimerQueue(clock, (name) => {
-    if (!fleet.get(name)?.online) return;
+    if (!kubelets.get(name)?.online) return;
     attempt('post its status', name, (kubelet) => kubelet.postStatus());
     reports.set(name, clock.now() + STATUS_MS);
   });
   const connections = createTimerQueue(clock, (name) => {
-    const kubelet = fleet.get(name);
-    if (!kubelet || kubelet.online || isCut(kubelet.node)) return;
+    const kubelet = kubelets.get(name);
+    if (!kubelet || kubelet.online || isOffline(kubelet.node)) return;
     attempt('connect', name, (one) => one.connect());
-    // Spread, so that a fleet that came up at once does not beat as one.
+    // Jittered, so that nodes that start together don't send heartbeats together.
     renewals.set(name, clock.now() + renewalMs * (0.5 + random() / 2));
     reports.set(name, clock.now() + STATUS_MS * (0.5 + random()));
   });
 
   const warn = (node: StoredNode): void => {
-    const word = node.metadata.annotations?.[POWER];
-    if (word === undefined || word === OFFLINE || toBehaviour(word)) return;
-    const message = `${POWER}=${word} is not known: use one of ${[OFFLINE, ...behaviours].join(', ')}`;
+    const value = node.metadata.annotations?.[POWER];
+    if (value === undefined || value === OFFLINE || toBehaviour(value)) return;
+    const message = `${POWER}=${value} is not known: use one of ${[OFFLINE, ...behaviours].join(', ')}`;
     const { name } = node.metadata;
     recorder.record(
       { ...involvedObject(node), metadata: { name, uid: name } },
@@ -97,48 +97,48 @@ export const createKubelets = ({ apiServer, env, delays, graceMs }: KubeletsOpti
 
   informers.addHandler(nodes, ({ type, object, previous }: InformerEvent<StoredNode>) => {
     const { name } = object.metadata;
-    const kubelet = fleet.get(name);
+    const kubelet = kubelets.get(name);
     if (type === 'DELETED') {
       kubelet?.disconnect();
-      fleet.delete(name);
-      // A node that is made again under the same name finds them.
-      early.set(name, new Map([...(kubelet?.pods() ?? [])].map((pod) => [pod.metadata.uid, pod])));
+      kubelets.delete(name);
+      // For a node that is created again under the same name.
+      unclaimedPods.set(name, new Map([...(kubelet?.pods() ?? [])].map((pod) => [pod.metadata.uid, pod])));
       return;
     }
     if (!kubelet) {
       const leaseSeconds = Math.max(1, Math.floor((graceMs / 1000) * 0.8));
       const made = createKubelet(object, { apiServer, clock, recorder, delays, leaseSeconds, index: count });
       count += 1;
-      fleet.set(name, made);
-      for (const pod of early.get(name)?.values() ?? []) made.syncPod(pod);
-      early.delete(name);
-      if (!isCut(object)) connections.set(name, clock.now());
+      kubelets.set(name, made);
+      for (const pod of unclaimedPods.get(name)?.values() ?? []) made.syncPod(pod);
+      unclaimedPods.delete(name);
+      if (!isOffline(object)) connections.set(name, clock.now());
       warn(object);
       return;
     }
     kubelet.node = object;
-    const isSetAnew = previous !== undefined && !hasSameSettings(previous, object);
-    if (isCut(object)) {
+    const settingsChanged = previous !== undefined && !hasSameSettings(previous, object);
+    if (isOffline(object)) {
       if (kubelet.online) kubelet.disconnect();
     } else if (!kubelet.online) {
-      if (previous && isCut(previous)) connections.set(name, clock.now() + RECONNECT_MS * (1 + random()));
-    } else if (isSetAnew) kubelet.syncAllPods();
-    if (isSetAnew) warn(object);
+      if (previous && isOffline(previous)) connections.set(name, clock.now() + RECONNECT_MS * (1 + random()));
+    } else if (settingsChanged) kubelet.syncAllPods();
+    if (settingsChanged) warn(object);
   });
 
   informers.addHandler(pods, ({ type, object }: InformerEvent<StoredPod>) => {
     const node = object.spec?.nodeName;
     if (!node) return;
     const { uid } = object.metadata;
-    const kubelet = fleet.get(node);
+    const kubelet = kubelets.get(node);
     if (type === 'DELETED') {
       kubelet?.removePod(uid);
-      early.get(node)?.delete(uid);
+      unclaimedPods.get(node)?.delete(uid);
     } else if (kubelet) kubelet.syncPod(object);
     else {
-      const waiting = early.get(node) ?? new Map<string, StoredPod>();
+      const waiting = unclaimedPods.get(node) ?? new Map<string, StoredPod>();
       waiting.set(uid, object);
-      early.set(node, waiting);
+      unclaimedPods.set(node, waiting);
     }
   });
   return informers;

@@ -5,7 +5,7 @@ import { NODE_LEASES } from '../controllers/index.ts';
 import { leases, nodes, type Stored, type StoredNode, toTime } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
 
-/** Says that it is a simulation wherever a person would look for the machine. */
+/** Node info that makes clear that the node is simulated. */
 const INFO = {
   architecture: 'amd64',
   bootID: '',
@@ -27,7 +27,7 @@ const CONDITIONS = [
   ['Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'],
 ] as const;
 
-/** Labels that a kubelet gives its node. */
+/** The labels that a kubelet sets on its node. */
 export const kubeletLabels = (name: string): Record<string, string> => ({
   'beta.kubernetes.io/arch': 'amd64',
   'beta.kubernetes.io/os': 'linux',
@@ -36,7 +36,7 @@ export const kubeletLabels = (name: string): Record<string, string> => ({
   'kubernetes.io/os': 'linux',
 });
 
-/** What a healthy kubelet says about its node. */
+/** The node status that a healthy kubelet posts. */
 export const healthyStatus = (node: StoredNode, ip: string, nowMs: number): NodeStatus => {
   const now = toTime(nowMs);
   const present = node.status?.conditions ?? [];
@@ -61,7 +61,7 @@ export const healthyStatus = (node: StoredNode, ip: string, nowMs: number): Node
   return status;
 };
 
-/** Renews the node's lease, or makes it. The previous one saves a look. */
+/** Renews the node's lease, or creates it. Passing the previous one saves a read. */
 export const renewLease = (
   apiServer: ApiServer,
   node: StoredNode,
@@ -78,7 +78,7 @@ export const renewLease = (
   try {
     if (lease) return renewed(lease);
   } catch (error) {
-    // Gone with an earlier node of this name, or written by somebody else.
+    // Deleted with an earlier node of this name, or updated by another client.
     if (!isKubeError(error, 'NotFound', 'Conflict')) throw error;
     const fresh = apiServer.find<Stored<Lease>>(leases, ref);
     if (fresh) return renewed(fresh);
@@ -91,7 +91,7 @@ export const renewLease = (
   }) as Stored<Lease>;
 };
 
-/** Says that the node is well. */
+/** Posts the status of a healthy node. */
 export const postStatus = (apiServer: ApiServer, node: StoredNode, ip: string, now: number): void => {
   const status = healthyStatus(node, ip, now);
   apiServer.update<object>(nodes, { ...node, status }, { subresource: 'status' });

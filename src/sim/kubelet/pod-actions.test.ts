@@ -61,9 +61,9 @@ const table: readonly [Behaviour, State | undefined, PodAction | undefined][] = 
 ];
 
 describe('what a kubelet does next', () => {
-  for (const [behaviour, state, step] of table)
-    it(`${behaviour}, ${state ?? 'new'}: ${step ?? 'nothing'}`, () => {
-      assert.equal(nextAction(podIn(state), behaviour), step);
+  for (const [behaviour, state, action] of table)
+    it(`${behaviour}, ${state ?? 'new'}: ${action ?? 'nothing'}`, () => {
+      assert.equal(nextAction(podIn(state), behaviour), action);
     });
 
   it('ends a pod that is deleted, then removes it', () => {
@@ -122,18 +122,25 @@ describe('what a kubelet does next', () => {
 });
 
 describe('how long it takes', () => {
-  const fate = { behaviour: 'ready', resize: 'granted', startMs: 100, stopMs: 40, dieMs: 7, backOffMs: 10 } as const;
+  const simulation = {
+    behaviour: 'ready',
+    resize: 'granted',
+    startMs: 100,
+    stopMs: 40,
+    dieMs: 7,
+    backOffMs: 10,
+  } as const;
   const after = (restartCount: number): StoredPod =>
     podIn('crashed', { status: { containerStatuses: [{ name: 'app', image: 'app:v1', restartCount }] } });
 
   it('spreads starts and stops by half', () => {
-    assert.equal(actionDelay('start', podIn('creating'), fate, 0), 100);
-    assert.equal(actionDelay('start', podIn('creating'), fate, 0.5), 125);
-    assert.equal(actionDelay('stop', podIn('ready'), fate, 0.5), 50);
+    assert.equal(actionDelay('start', podIn('creating'), simulation, 0), 100);
+    assert.equal(actionDelay('start', podIn('creating'), simulation, 0.5), 125);
+    assert.equal(actionDelay('stop', podIn('ready'), simulation, 0.5), 50);
   });
 
   it('doubles the pause between crashes, up to 64 times', () => {
-    const pauses = [0, 1, 2, 3, 7, 8, 100].map((count) => actionDelay('crash-again', after(count), fate, 0));
+    const pauses = [0, 1, 2, 3, 7, 8, 100].map((count) => actionDelay('crash-again', after(count), simulation, 0));
     assert.deepEqual(pauses, [10, 10, 20, 40, 640, 640, 640]);
   });
 });

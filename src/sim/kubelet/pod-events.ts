@@ -10,16 +10,18 @@ export interface PodEvent {
   container?: string;
 }
 
-type Tell = (name: string, image: string) => Omit<PodEvent, 'container'>[];
+type EventsOf = (name: string, image: string) => Omit<PodEvent, 'container'>[];
 
 const eachContainer = (
   pod: StoredPod,
-  tell: Tell,
+  eventsOf: EventsOf,
   concerns: (status: ContainerStatus) => boolean = () => true,
 ): PodEvent[] =>
   statusesOf(pod)
     .filter(concerns)
-    .flatMap((status) => tell(status.name, imageFor(pod, status)).map((told) => ({ ...told, container: status.name })));
+    .flatMap((status) =>
+      eventsOf(status.name, imageFor(pod, status)).map((event) => ({ ...event, container: status.name })),
+    );
 
 const normal = (reason: string, message: string): Omit<PodEvent, 'container'> => ({ type: 'Normal', reason, message });
 const warning = (reason: string, message: string): Omit<PodEvent, 'container'> => ({
@@ -30,12 +32,12 @@ const warning = (reason: string, message: string): Omit<PodEvent, 'container'> =
 
 const isWaiting = ({ state }: ContainerStatus): boolean => state?.waiting?.reason !== undefined;
 
-/** The Events that a kubelet writes about a step, in the words that users know. */
-export const eventsAfter = (step: PodAction, pod: StoredPod): PodEvent[] => {
+/** The Events that a kubelet writes about an action. */
+export const eventsAfter = (action: PodAction, pod: StoredPod): PodEvent[] => {
   const { name: podName, namespace, uid } = pod.metadata;
   const backOff = (name: string): Omit<PodEvent, 'container'> =>
     warning('BackOff', `Back-off restarting failed container ${name} in pod ${podName}_${namespace}(${uid})`);
-  switch (step) {
+  switch (action) {
     case 'start':
     case 'crash':
       return statusesOf(pod).some(isWaiting)
@@ -45,7 +47,7 @@ export const eventsAfter = (step: PodAction, pod: StoredPod): PodEvent[] => {
               normal('Pulled', `Container image "${image}" already present on machine`),
               normal('Created', `Created container: ${name}`),
               normal('Started', `Started container ${name}`),
-              ...(step === 'crash' ? [backOff(name)] : []),
+              ...(action === 'crash' ? [backOff(name)] : []),
             ],
             isWaiting,
           )

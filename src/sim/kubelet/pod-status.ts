@@ -15,17 +15,17 @@ import {
 import { imageFor, statusesOf, withStatuses } from './containers.ts';
 import { type PodAction, readinessGatesPass } from './pod-actions.ts';
 
-/** Where a pod runs. */
+/** The host of a pod. */
 export interface Host {
   ip: string;
-  /** A fresh address for a pod of this node. */
+  /** Allocates an IP address from the node's range. */
   podIp: () => string;
   now: number;
 }
 
 type Conditions = object[];
 
-/** The pod's conditions with these statuses; a time changes with its status only. */
+/** The pod's conditions with these statuses; lastTransitionTime changes only with the status. */
 const withConditions = (
   pod: StoredPod,
   now: string,
@@ -89,7 +89,7 @@ const started = (pod: StoredPod, host: Host, now: string, isReady: boolean): obj
 };
 
 const stopped = (pod: StoredPod, now: string): object => {
-  // A pod that never got so far has nothing to stop; it is shown as ended all the same.
+  // A pod that was never admitted has nothing to stop; its status shows terminated containers all the same.
   const none = statusesOf(pod).length === 0;
   const shown = none
     ? ({ ...pod, status: { containerStatuses: (pod.spec?.containers ?? []).map(creating) } } as StoredPod)
@@ -103,7 +103,7 @@ const stopped = (pod: StoredPod, now: string): object => {
 
 const BAD = /--(crash-loop|dies-after-ready)$/;
 
-/** Those of a bad image crash; all do when it is the pod that is bad. */
+/** Containers with a bad image crash. If none has one, the pod itself is bad and all crash. */
 const crash = (pod: StoredPod, now: string): object => {
   const isBad = (status: ContainerStatus): boolean => BAD.test(imageFor(pod, status));
   const some = statusesOf(pod).some(isBad);
@@ -130,7 +130,7 @@ const pulling = (pod: StoredPod, reason: string, message: (image: string) => str
 const PENDING = 'PodResizePending';
 const IN_PROGRESS = 'PodResizeInProgress';
 
-/** The conditions of a resize; none is there when nothing is to be resized. */
+/** The resize conditions; none is set when no resize is pending. */
 const resizing = (pod: StoredPod, now: string, type?: string, why?: { reason: string; message: string }): object => {
   const others = (pod.status?.conditions ?? []).filter((each) => each.type !== PENDING && each.type !== IN_PROGRESS);
   const base = { ...pod, status: { ...pod.status, conditions: others } } as StoredPod;
@@ -150,20 +150,20 @@ const REFUSALS = {
   },
 } as const;
 
-/** The pod's status after a step; undefined for steps that are not about its status. */
+/** The pod's status after an action; undefined for actions that don't change it. */
 export const statusAfter = (
-  step: PodAction,
+  action: PodAction,
   pod: StoredPod,
   host: Host,
-  fate: PodSimulation,
+  simulation: PodSimulation,
 ): PodStatus | undefined => {
   const now = toTime(host.now);
   const changes = ((): object | undefined => {
-    switch (step) {
+    switch (action) {
       case 'admit':
         return admitted(pod, host, now);
       case 'start':
-        return started(pod, host, now, fate.behaviour !== 'never-ready');
+        return started(pod, host, now, simulation.behaviour !== 'never-ready');
       case 'gate':
         return { conditions: ready(pod, now) };
       case 'probe':
@@ -198,7 +198,7 @@ export const statusAfter = (
       case 'begin-resize':
         return resizing(pod, now, IN_PROGRESS);
       case 'refuse-resize':
-        return resizing(pod, now, PENDING, REFUSALS[fate.resize === 'deferred' ? 'deferred' : 'infeasible']);
+        return resizing(pod, now, PENDING, REFUSALS[simulation.resize === 'deferred' ? 'deferred' : 'infeasible']);
       case 'resize':
         return { ...resizing(pod, now), ...withStatuses(pod, (status) => resized(pod, status)) };
       case 'end-resize':

@@ -14,16 +14,16 @@ export interface PodWorkerOptions {
   clock: Clock;
   recorder: EventRecorder;
   delays: Delays;
-  /** The node as it is now; undefined while it is cut off: nothing happens on it then. */
+  /** The current Node; undefined while it is offline, when nothing happens on it. */
   node: () => StoredNode | undefined;
   host: Host;
 }
 
-/** Plays the life of one pod on its node. */
+/** Simulates one pod on its node. */
 export interface PodWorker {
-  /** The pod, or its node, has changed. */
+  /** Schedules the next action, after the pod or its node changed. */
   sync(pod: StoredPod): void;
-  /** Whatever was under way is not done: the node is cut off, or the pod is gone. */
+  /** Drops the pending action: the node is offline, or the pod is gone. */
   stop(): void;
   readonly pod: StoredPod;
 }
@@ -31,29 +31,29 @@ export interface PodWorker {
 export const createPodWorker = (first: StoredPod, options: PodWorkerOptions): PodWorker => {
   const { apiServer, clock, recorder, delays, node, host } = options;
   let pod = first;
-  let pending: { step: PodAction; timer: Timer } | undefined;
+  let pending: { action: PodAction; timer: Timer } | undefined;
 
   const stop = (): void => {
     pending?.timer.cancel();
     pending = undefined;
   };
 
-  const carryOut = (step: PodAction, hostNode: StoredNode): void => {
+  const perform = (action: PodAction, hostNode: StoredNode): void => {
     const { namespace, name, uid } = pod.metadata;
-    if (step === 'remove') {
+    if (action === 'remove') {
       apiServer.delete(pods, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } });
       return;
     }
-    if (step === 'kill-node') {
+    if (action === 'kill-node') {
       const body = { metadata: { annotations: { [POWER]: OFFLINE } } };
       apiServer.patch(nodes, { name: hostNode.metadata.name }, body, { type: 'merge' });
       return;
     }
-    const fate = podSimulation(pod, hostNode, delays);
-    const status = statusAfter(step, pod, { ...host, now: clock.now() }, fate);
-    const told = eventsAfter(step, pod);
+    const simulation = podSimulation(pod, hostNode, delays);
+    const status = statusAfter(action, pod, { ...host, now: clock.now() }, simulation);
+    const event = eventsAfter(action, pod);
     if (status) apiServer.update<object>(pods, { ...pod, status }, { subresource: 'status' });
-    for (const { type, reason, message, container } of told)
+    for (const { type, reason, message, container } of event)
       recorder.record(involvedObject(pod), type, reason, message, {
         host: hostNode.metadata.name,
         ...(container !== undefined && { fieldPath: `spec.containers{${container}}` }),
@@ -61,14 +61,14 @@ export const createPodWorker = (first: StoredPod, options: PodWorkerOptions): Po
   };
 
   const fire = (): void => {
-    const step = pending?.step;
+    const action = pending?.action;
     pending = undefined;
     const hostNode = node();
-    if (!step || !hostNode) return;
+    if (!action || !hostNode) return;
     try {
-      carryOut(step, hostNode);
+      perform(action, hostNode);
     } catch (error) {
-      // Gone, or changed by what is not told of yet: the next look is at what it became.
+      // Deleted, or changed by a write that the watch hasn't delivered yet: the next sync sees it.
       if (!isKubeError(error, 'NotFound', 'Conflict')) throw error;
     }
   };
@@ -82,13 +82,13 @@ export const createPodWorker = (first: StoredPod, options: PodWorkerOptions): Po
       pod = next;
       const hostNode = node();
       if (!hostNode) return;
-      const fate = podSimulation(pod, hostNode, delays);
-      const step = nextAction(pod, fate.behaviour, fate.resize);
-      if (step === pending?.step) return;
+      const simulation = podSimulation(pod, hostNode, delays);
+      const action = nextAction(pod, simulation.behaviour, simulation.resize);
+      if (action === pending?.action) return;
       stop();
-      if (step === undefined) return;
-      const delayMs = actionDelay(step, pod, fate, podJitter(pod.metadata.uid, step));
-      pending = { step, timer: clock.timer(delayMs, fire) };
+      if (action === undefined) return;
+      const delayMs = actionDelay(action, pod, simulation, podJitter(pod.metadata.uid, action));
+      pending = { action, timer: clock.timer(delayMs, fire) };
     },
   };
 };

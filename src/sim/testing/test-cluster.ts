@@ -14,7 +14,7 @@ import {
 
 export const GRACE_MS = 5000;
 
-/** A small cluster in virtual time, with what tests of its parts ask of it. */
+/** A small cluster in virtual time, with helpers for tests. */
 export const createTestCluster = (nodeNames: readonly string[] = ['node-1', 'node-2', 'node-3']) => {
   const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   const cluster = createEmbeddedCluster({
@@ -39,7 +39,7 @@ export const createTestCluster = (nodeNames: readonly string[] = ['node-1', 'nod
     },
     daemonSet: (): StoredDaemonSet => apiServer.get<StoredDaemonSet>(daemonSets, { namespace: 'default', name: 'app' }),
     /** `Reason: message` of each Event on objects of this name. */
-    told: (name: string): string[] =>
+    eventsAbout: (name: string): string[] =>
       apiServer
         .list<Stored<KubeObject> & { involvedObject: { name: string }; reason: string; message: string }>(events)
         .filter(({ involvedObject }) => involvedObject.name === name)

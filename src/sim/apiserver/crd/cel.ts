@@ -14,9 +14,9 @@ const compareValues = (a: unknown, b: unknown): number => {
   return left < right ? -1 : left > right ? 1 : 0;
 };
 
-/** The libraries that Kubernetes adds to CEL, as far as rules of CRDs use them; the library itself has the standard ones. */
+/** The CEL functions that Kubernetes adds, as far as CRD rules use them; the library provides the standard ones. */
 const createEnvironment = (): InstanceType<typeof Environment> => {
-  // Takes tens of milliseconds to load: only a CRD with rules does it.
+  // Loaded lazily: it takes tens of milliseconds, and only CRDs with rules need it.
   const cel = require('@marcbachmann/cel-js') as CelModule;
   return new cel.Environment({
     unlistedVariablesAreDyn: true,
@@ -50,7 +50,7 @@ const createEnvironment = (): InstanceType<typeof Environment> => {
 
 const programs = new Map<string, Evaluate>();
 
-/** A rule or message expression, ready to run. Throws what the library throws on text that is no CEL. */
+/** Compiles a rule or message expression. Throws the library's error for invalid CEL. */
 export const compile = (expression: string): Evaluate => {
   let program = programs.get(expression);
   if (!program) {

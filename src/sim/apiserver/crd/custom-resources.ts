@@ -14,14 +14,14 @@ const NOT_CHECKED: StatusCause = {
   field: '<nil>',
 };
 
-const faults = (object: Json, previous: Json | undefined, schema: Json): readonly StatusCause[] => {
+const errors = (object: Json, previous: Json | undefined, schema: Json): readonly StatusCause[] => {
   const found = validateSchema(object, schema, '');
   return preventsRuleEvaluation(found)
     ? [...found, NOT_CHECKED]
     : [...found, ...validateRules(object, previous, schema, '')];
 };
 
-/** Custom resources: their schema says what they may hold, and how it is filled in. */
+/** The strategy of custom resources: their schema prunes, defaults and validates. */
 export const customStrategy = (schema: Json, hasStatus: boolean): Strategy => {
   const withStatusOf = (object: Json, previous: Json | undefined): Json =>
     hasStatus ? withPath(object, ['status'], previous?.status) : object;
@@ -31,10 +31,10 @@ export const customStrategy = (schema: Json, hasStatus: boolean): Strategy => {
     defaults: (object) => withDefaults(pruneUnknownFields(object, schema, true), schema) as Json,
     prepareForCreate: (object) => withStatusOf(object, undefined),
     prepareForUpdate: (object, previous) => withStatusOf(object, previous),
-    validate: (object, previous) => [...faults(object, previous, schema)],
+    validate: (object, previous) => [...errors(object, previous, schema)],
     subresources: hasStatus
       ? {
-          // Only the status is taken: metadata stays, but for what the write itself brings.
+          // Only the status and the writer's managedFields are updated.
           status: (previous, sent) =>
             withPath(
               {
@@ -53,7 +53,7 @@ const texts = (value: unknown): string[] => arrayOf(value).map(textOf);
 
 const status: Subresource = { name: 'status', verbs: ['get', 'patch', 'update'] };
 
-/** The object in another version: with conversion strategy None only its apiVersion differs. */
+/** Converts to another version: with conversion strategy None only the apiVersion differs. */
 const inVersion = (apiVersion: string): ((object: Json) => Json) => {
   const views = new WeakMap<Json, Json>();
   return (object) => {
@@ -67,7 +67,7 @@ const inVersion = (apiVersion: string): ((object: Json) => Json) => {
   };
 };
 
-/** What a CustomResourceDefinition makes the server serve: one kind for each served version. */
+/** The kinds of a CustomResourceDefinition: one for each served version. */
 export const servedKinds = (definition: Json): Kind[] => {
   const spec = recordOf(definition.spec);
   const group = textOf(spec.group);

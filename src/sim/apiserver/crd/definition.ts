@@ -23,7 +23,7 @@ const condition = (type: string, reason: string, message: string, time: string):
   message,
 });
 
-/** A definition whose names are accepted: what the API server's own controllers make of a new one. */
+/** The definition with its names accepted and established, as the API server's own controllers do. */
 export const establish = (object: Json, time: string): Json => {
   const conditions = [
     condition('NamesAccepted', 'NoConflicts', 'no conflicts found', time),
@@ -65,7 +65,7 @@ const validate = (object: Json): StatusCause[] => {
   return causes;
 };
 
-/** CustomResourceDefinitions themselves. */
+/** The strategy of CustomResourceDefinitions. */
 export const definitionStrategy: Strategy = {
   hasGeneration: true,
   defaults: (object) =>

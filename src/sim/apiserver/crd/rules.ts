@@ -6,7 +6,7 @@ const RULES = 'x-kubernetes-validations';
 
 const NONE: readonly StatusCause[] = [];
 
-/** Whether anything in a schema has rules, so that what has none costs nothing. */
+/** Whether any part of a schema has rules; cached. */
 const withRules = new WeakMap<Json, boolean>();
 
 const hasRules = (schema: Json): boolean => {
@@ -21,7 +21,7 @@ const hasRules = (schema: Json): boolean => {
   return found;
 };
 
-/** A value as CEL sees it: whole numbers are integers where the schema says so. */
+/** Converts a value for CEL: integers are bigints where the schema says so. */
 const celValue = (value: unknown, schema: Json): unknown => {
   if (typeof value === 'number') {
     const whole = schema.type === 'integer' || (schema.type === undefined && Number.isInteger(value));
@@ -62,7 +62,7 @@ const RESERVED = new Set([
   'while',
 ]);
 
-/** Field names that CEL cannot spell are escaped, as Kubernetes does. */
+/** Field names that aren't CEL identifiers are escaped as in Kubernetes. */
 const celName = (name: string): string => {
   if (RESERVED.has(name)) return `__${name}__`;
   if (!/^[a-zA-Z_][a-zA-Z0-9_.\-/]*$/.test(name)) return name;
@@ -89,13 +89,13 @@ const messageOf = (rule: Json, variables: Record<string, unknown>): string => {
       const text = compile(expression)(variables);
       if (typeof text === 'string' && text.trim() !== '') return text.trim();
     } catch {
-      // A message that cannot be made gives way to the fixed one.
+      // Fall back to the fixed message.
     }
   }
   return textOf(rule.message).trim() || `failed rule: ${textOf(rule.rule).trim()}`;
 };
 
-const faultOf = (rule: Json, variables: Record<string, unknown>, schema: Json, path: string): StatusCause[] => {
+const evaluateRule = (rule: Json, variables: Record<string, unknown>, schema: Json, path: string): StatusCause[] => {
   const field = `${path}${textOf(rule.fieldPath)}` || '<nil>';
   const kind = kindOf(schema);
   try {
@@ -115,7 +115,7 @@ const oldItem = (item: unknown, old: unknown, schema: Json): unknown => {
   return (old as unknown[]).find((each) => keys.every((key) => recordOf(each)[key] === recordOf(item)[key]));
 };
 
-/** Whether a rule of the schema compares with what was before. */
+/** Whether any rule of the schema is a transition rule; cached. */
 const withTransitions = new WeakMap<Json, boolean>();
 
 const hasTransitions = (schema: Json): boolean => {
@@ -132,42 +132,42 @@ const hasTransitions = (schema: Json): boolean => {
 
 const isTransition = (rule: Json): boolean => /\boldSelf\b/.test(textOf(rule.rule));
 
-// What was found good, and is shared with what it is part of now.
+// Values that are known to be valid, by schema.
 const good = new WeakMap<object, Json>();
 
-/** The faults that the schema's rules find. Rules that speak of `oldSelf` are asked only when there is one. */
+/** The errors of the schema's CEL rules. Transition rules, which use `oldSelf`, run only if there is an old value. */
 export const validateRules = (value: unknown, old: unknown, schema: Json, path: string): readonly StatusCause[] => {
   if (value === undefined || value === null || !hasRules(schema)) return NONE;
-  if (typeof value !== 'object' || hasTransitions(schema)) return faultsOf(value, old, schema, path);
+  if (typeof value !== 'object' || hasTransitions(schema)) return errorsOf(value, old, schema, path);
   if (good.get(value) === schema) return NONE;
-  const faults = faultsOf(value, old, schema, path);
-  if (faults.length === 0) good.set(value, schema);
-  return faults;
+  const errors = errorsOf(value, old, schema, path);
+  if (errors.length === 0) good.set(value, schema);
+  return errors;
 };
 
-const faultsOf = (value: unknown, old: unknown, schema: Json, path: string): StatusCause[] => {
+const errorsOf = (value: unknown, old: unknown, schema: Json, path: string): StatusCause[] => {
   const rules = arrayOf(schema[RULES]).map(recordOf);
-  const faults: StatusCause[] = [];
+  const errors: StatusCause[] = [];
   if (rules.length > 0) {
     const self = celValue(value, schema);
     for (const rule of rules) {
       const compares = isTransition(rule);
       if (compares && (old === undefined || old === null)) continue;
       const variables = compares ? { self, oldSelf: celValue(old, schema) } : { self };
-      faults.push(...faultOf(rule, variables, schema, path));
+      errors.push(...evaluateRule(rule, variables, schema, path));
     }
   }
   if (Array.isArray(value)) {
     const items = recordOf(schema.items);
     for (const [index, item] of (value as unknown[]).entries())
-      faults.push(...validateRules(item, oldItem(item, old, schema), items, `${path}[${index}]`));
+      errors.push(...validateRules(item, oldItem(item, old, schema), items, `${path}[${index}]`));
   } else if (isRecord(value)) {
     const properties = recordOf(schema.properties);
     for (const [name, item] of Object.entries(value)) {
       const part = properties[name] ?? schema.additionalProperties;
       const before = isRecord(old) ? old[name] : undefined;
-      if (isRecord(part)) faults.push(...validateRules(item, before, part, path === '' ? name : `${path}.${name}`));
+      if (isRecord(part)) errors.push(...validateRules(item, before, part, path === '' ? name : `${path}.${name}`));
     }
   }
-  return faults;
+  return errors;
 };

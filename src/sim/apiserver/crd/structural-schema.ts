@@ -2,7 +2,7 @@ import { isRecord, type Json, recordOf } from '../json.ts';
 
 const KEPT_AT_ROOT = ['apiVersion', 'kind', 'metadata'];
 
-/** The value without the fields that its schema does not name. Gives back the value itself when it has none. */
+/** Removes fields that the schema doesn't specify. Returns the value itself if there are none. */
 export const pruneUnknownFields = (value: unknown, schema: Json, isRoot: boolean): unknown => {
   if (Array.isArray(value)) {
     const items = recordOf(schema.items);
@@ -39,8 +39,8 @@ export const pruneUnknownFields = (value: unknown, schema: Json, isRoot: boolean
 const isNull = (value: unknown): boolean => value === undefined || value === null;
 
 /**
- * The value with the schema's defaults. A null that the schema does not allow reads as absent. Gives back the value
- * itself when nothing is missing.
+ * Sets the schema's defaults. A null that isn't nullable counts as absent. Returns the value itself if nothing is
+ * missing.
  */
 export const withDefaults = (value: unknown, schema: Json): unknown => {
   if (Array.isArray(value)) {

@@ -17,7 +17,7 @@ const formats: Readonly<Record<string, (text: string) => boolean>> = {
   byte: (text) => /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.length % 4 === 0,
 };
 
-/** Whether a text is of a format; formats that are not known match everything, as on a real server. */
+/** Whether a string has a format. As on the real server, unknown formats match everything. */
 export const hasFormat = (text: string, format: string): boolean => formats[format]?.(text) ?? true;
 
 const TYPE_INVALID = 'FieldValueTypeInvalid';
@@ -38,20 +38,20 @@ const wrongType = (path: string, wanted: string, value: unknown): StatusCause =>
 const inBody = (path: string, value: unknown, why: string): StatusCause =>
   invalidValue(path, value, `${path} in body ${why}`);
 
-const numberFaults = (value: number, schema: Json, path: string): readonly StatusCause[] => {
+const numberErrors = (value: number, schema: Json, path: string): readonly StatusCause[] => {
   const { minimum, maximum, multipleOf } = schema;
-  const faults: StatusCause[] = [];
+  const errors: StatusCause[] = [];
   if (typeof minimum === 'number' && (value < minimum || (schema.exclusiveMinimum === true && value === minimum)))
-    faults.push(
+    errors.push(
       inBody(path, value, `should be greater than ${schema.exclusiveMinimum === true ? '' : 'or equal to '}${minimum}`),
     );
   if (typeof maximum === 'number' && (value > maximum || (schema.exclusiveMaximum === true && value === maximum)))
-    faults.push(
+    errors.push(
       inBody(path, value, `should be less than ${schema.exclusiveMaximum === true ? '' : 'or equal to '}${maximum}`),
     );
   if (typeof multipleOf === 'number' && value % multipleOf !== 0)
-    faults.push(inBody(path, value, `should be a multiple of ${multipleOf}`));
-  return faults;
+    errors.push(inBody(path, value, `should be a multiple of ${multipleOf}`));
+  return errors;
 };
 
 const patterns = new Map<string, RegExp | undefined>();
@@ -62,7 +62,7 @@ const patternOf = (source: string): RegExp | undefined => {
     try {
       pattern = new RegExp(source, 'u');
     } catch {
-      // RE2 takes what this engine does not, such as inline flags: such a pattern is not checked.
+      // RE2 accepts patterns that this engine doesn't, such as inline flags; those aren't checked.
       pattern = undefined;
     }
     patterns.set(source, pattern);
@@ -79,12 +79,12 @@ const lengthOf = (text: string): number => {
 
 const NONE: readonly StatusCause[] = [];
 
-const textFaults = (value: string, schema: Json, path: string): readonly StatusCause[] => {
+const textErrors = (value: string, schema: Json, path: string): readonly StatusCause[] => {
   const { maxLength, minLength, pattern } = schema;
-  // A text has no more code points than units.
+  // A string has at most as many code points as UTF-16 units.
   const isShort = typeof maxLength !== 'number' || value.length <= maxLength;
   const length = isShort && typeof minLength !== 'number' ? 0 : lengthOf(value);
-  // One fault a text is told, the first.
+  // Only the first error of a string is reported.
   if (!isShort && length > maxLength)
     return [{ reason: 'FieldValueTooLong', message: `Too long: may not be more than ${maxLength} bytes`, field: path }];
   if (typeof minLength === 'number' && length < minLength)
@@ -96,20 +96,20 @@ const textFaults = (value: string, schema: Json, path: string): readonly StatusC
   return [{ ...inBody(path, value, `must be of type ${format}: ${JSON.stringify(value)}`), reason: TYPE_INVALID }];
 };
 
-const listFaults = (value: readonly unknown[], schema: Json, path: string): StatusCause[] => {
-  const faults: StatusCause[] = [];
+const listErrors = (value: readonly unknown[], schema: Json, path: string): StatusCause[] => {
+  const errors: StatusCause[] = [];
   const { maxItems, minItems } = schema;
   if (typeof maxItems === 'number' && value.length > maxItems)
-    faults.push({
+    errors.push({
       reason: 'FieldValueTooMany',
       message: `Too many: ${value.length}: must have at most ${maxItems} items`,
       field: path,
     });
   if (typeof minItems === 'number' && value.length < minItems)
-    faults.push(inBody(path, value.length, `should have at least ${minItems} items`));
+    errors.push(inBody(path, value.length, `should have at least ${minItems} items`));
   const items = recordOf(schema.items);
-  for (const [index, item] of value.entries()) faults.push(...validateSchema(item, items, `${path}[${index}]`));
-  return [...faults, ...duplicates(value, schema, path)];
+  for (const [index, item] of value.entries()) errors.push(...validateSchema(item, items, `${path}[${index}]`));
+  return [...errors, ...duplicates(value, schema, path)];
 };
 
 const duplicates = (value: readonly unknown[], schema: Json, path: string): StatusCause[] => {
@@ -128,20 +128,20 @@ const duplicates = (value: readonly unknown[], schema: Json, path: string): Stat
 
 const join = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
 
-const objectFaults = (value: Json, schema: Json, path: string): StatusCause[] => {
-  const faults = arrayOf(schema.required).flatMap((name) =>
+const objectErrors = (value: Json, schema: Json, path: string): StatusCause[] => {
+  const errors = arrayOf(schema.required).flatMap((name) =>
     value[textOf(name)] === undefined ? [requiredField(join(path, textOf(name)))] : [],
   );
   const { maxProperties, minProperties, additionalProperties } = schema;
   const size = Object.keys(value).length;
   if (typeof maxProperties === 'number' && size > maxProperties)
-    faults.push({
+    errors.push({
       reason: 'FieldValueTooMany',
       message: `Too many: ${size}: must have at most ${maxProperties} items`,
       field: path,
     });
   if (typeof minProperties === 'number' && size < minProperties)
-    faults.push(inBody(path, size, `should have at least ${minProperties} properties`));
+    errors.push(inBody(path, size, `should have at least ${minProperties} properties`));
   const properties = recordOf(schema.properties);
   for (const name of Object.keys(value)) {
     const item = value[name];
@@ -149,9 +149,9 @@ const objectFaults = (value: Json, schema: Json, path: string): StatusCause[] =>
     const own = properties[name] ?? additionalProperties;
     if (!isRecord(own)) continue;
     const found = validateSchema(item, own, join(path, name));
-    if (found.length > 0) faults.push(...found);
+    if (found.length > 0) errors.push(...found);
   }
-  return faults;
+  return errors;
 };
 
 const isOfType = (value: unknown, type: string): boolean => {
@@ -159,11 +159,11 @@ const isOfType = (value: unknown, type: string): boolean => {
   return own === type || (type === 'number' && own === 'integer');
 };
 
-const valueFaults = (value: unknown, schema: Json, path: string): readonly StatusCause[] => {
-  if (Array.isArray(value)) return listFaults(value as unknown[], schema, path);
-  if (isRecord(value)) return objectFaults(value, schema, path);
-  if (typeof value === 'number') return numberFaults(value, schema, path);
-  return typeof value === 'string' ? textFaults(value, schema, path) : NONE;
+const valueErrors = (value: unknown, schema: Json, path: string): readonly StatusCause[] => {
+  if (Array.isArray(value)) return listErrors(value as unknown[], schema, path);
+  if (isRecord(value)) return objectErrors(value, schema, path);
+  if (typeof value === 'number') return numberErrors(value, schema, path);
+  return typeof value === 'string' ? textErrors(value, schema, path) : NONE;
 };
 
 const combined = (value: unknown, schema: Json, path: string): readonly StatusCause[] => {
@@ -175,40 +175,40 @@ const combined = (value: unknown, schema: Json, path: string): readonly StatusCa
   )
     return NONE;
   const fits = (part: unknown): boolean => validateSchema(value, recordOf(part), path).length === 0;
-  const faults = arrayOf(schema.allOf).flatMap((part) => validateSchema(value, recordOf(part), path));
+  const errors = arrayOf(schema.allOf).flatMap((part) => validateSchema(value, recordOf(part), path));
   if (schema.anyOf !== undefined && schema['x-kubernetes-int-or-string'] !== true && !arrayOf(schema.anyOf).some(fits))
-    faults.push(inBody(path, typeOf(value), 'must validate at least one schema (anyOf)'));
+    errors.push(inBody(path, typeOf(value), 'must validate at least one schema (anyOf)'));
   if (schema.oneOf !== undefined && arrayOf(schema.oneOf).filter(fits).length !== 1)
-    faults.push(inBody(path, typeOf(value), 'must validate one and only one schema (oneOf)'));
+    errors.push(inBody(path, typeOf(value), 'must validate one and only one schema (oneOf)'));
   if (schema.not !== undefined && fits(schema.not))
-    faults.push(inBody(path, typeOf(value), 'must not validate the schema (not)'));
-  return faults;
+    errors.push(inBody(path, typeOf(value), 'must not validate the schema (not)'));
+  return errors;
 };
 
-// Most of what is written was found good before and is shared.
+// Most parts of a written object are shared with the stored one, and known to be valid.
 const good = new WeakMap<object, Json>();
 
-/** The faults of a value by its schema, as a real server words them. CEL rules come after these. */
+/** The errors of a value by its schema, in the real server's words. CEL rules are evaluated afterwards. */
 export const validateSchema = (value: unknown, schema: Json, path: string): readonly StatusCause[] => {
-  if (typeof value !== 'object' || value === null) return faultsOf(value, schema, path);
+  if (typeof value !== 'object' || value === null) return errorsOf(value, schema, path);
   if (good.get(value) === schema) return NONE;
-  const faults = faultsOf(value, schema, path);
-  if (faults.length === 0) good.set(value, schema);
-  return faults;
+  const errors = errorsOf(value, schema, path);
+  if (errors.length === 0) good.set(value, schema);
+  return errors;
 };
 
-const faultsOf = (value: unknown, schema: Json, path: string): readonly StatusCause[] => {
+const errorsOf = (value: unknown, schema: Json, path: string): readonly StatusCause[] => {
   if (value === null && schema.nullable === true) return NONE;
   const type = textOf(schema.type);
   if (schema['x-kubernetes-int-or-string'] === true) {
     if (typeof value !== 'string' && !Number.isInteger(value)) return [wrongType(path, 'integer,string', value)];
   } else if (type !== '' && !isOfType(value, type)) return [wrongType(path, type, value)];
-  const own = valueFaults(value, schema, path);
+  const own = valueErrors(value, schema, path);
   const choices = arrayOf(schema.enum);
   const isChosen = choices.length === 0 || choices.some((choice) => equal(choice, value));
-  const faults = isChosen ? own : [...own, notSupported(path, value, choices.map(String))];
+  const errors = isChosen ? own : [...own, notSupported(path, value, choices.map(String))];
   const others = combined(value, schema, path);
-  return others.length === 0 ? faults : [...faults, ...others];
+  return others.length === 0 ? errors : [...errors, ...others];
 };
 
 const BLOCKING = [
@@ -219,6 +219,6 @@ const BLOCKING = [
   TYPE_INVALID,
 ];
 
-/** Whether rules can be asked at all: they take the form of the object for granted. */
+/** Whether these errors prevent evaluating CEL rules, which rely on the structure of the object. */
 export const preventsRuleEvaluation = (causes: readonly StatusCause[]): boolean =>
   causes.some(({ reason }) => BLOCKING.includes(reason));

@@ -8,15 +8,15 @@ import type { ServerState } from './state.ts';
 const POLICIES = 'validatingadmissionpolicies.admissionregistration.k8s.io';
 const BINDINGS = 'validatingadmissionpolicybindings.admissionregistration.k8s.io';
 
-/** A write that is about to happen. */
+/** A write that is about to be stored. */
 export interface AdmissionRequest {
   operation: 'CREATE' | 'UPDATE' | 'DELETE';
   namespace: string | undefined;
   name: string;
   subresource?: string | undefined;
-  /** As it would be; absent for a delete. */
+  /** The new object; absent for deletes. */
   object?: Json;
-  /** As it is; absent for a create. */
+  /** The current object; absent for creates. */
   oldObject?: Json;
 }
 
@@ -36,7 +36,7 @@ const matchesRule = (rule: unknown, kind: Kind, { operation, subresource }: Admi
   );
 };
 
-/** An absent or empty selector takes all. */
+/** An absent or empty selector matches everything. */
 const selects = (selector: unknown, object: unknown): boolean =>
   selector === undefined || matchesLabelSelector(selector, recordOf(at(object, 'metadata', 'labels')));
 
@@ -44,27 +44,30 @@ const matchesConstraints = (
   state: ServerState,
   constraints: unknown,
   kind: Kind,
-  attempt: AdmissionRequest,
+  request: AdmissionRequest,
 ): boolean => {
   if (constraints === undefined) return true;
-  const space = attempt.namespace === undefined ? undefined : state.store.get('namespaces', attempt.namespace);
+  const space = request.namespace === undefined ? undefined : state.store.get('namespaces', request.namespace);
   return (
-    arrayOf(at(constraints, 'resourceRules')).some((rule) => matchesRule(rule, kind, attempt)) &&
-    !arrayOf(at(constraints, 'excludeResourceRules')).some((rule) => matchesRule(rule, kind, attempt)) &&
+    arrayOf(at(constraints, 'resourceRules')).some((rule) => matchesRule(rule, kind, request)) &&
+    !arrayOf(at(constraints, 'excludeResourceRules')).some((rule) => matchesRule(rule, kind, request)) &&
     (space === undefined || selects(at(constraints, 'namespaceSelector'), space)) &&
-    (selects(at(constraints, 'objectSelector'), attempt.object) ||
-      selects(at(constraints, 'objectSelector'), attempt.oldObject))
+    (selects(at(constraints, 'objectSelector'), request.object) ||
+      selects(at(constraints, 'objectSelector'), request.oldObject))
   );
 };
 
-interface Verdict {
-  /** Why the write is refused. */
+interface Denial {
+  /** Why the write is denied. */
   message: string;
 }
 
-/** The first of the policy's rules that the write breaks. A rule that cannot be run counts as broken when it must not fail. */
-const judge = (policy: unknown, attempt: AdmissionRequest): Verdict | undefined => {
-  const { operation, namespace = '', name, object = null, oldObject = null } = attempt;
+/**
+ * The first validation of the policy that the write fails. With failurePolicy Fail, an expression that can't be
+ * evaluated fails.
+ */
+const evaluate = (policy: unknown, request: AdmissionRequest): Denial | undefined => {
+  const { operation, namespace = '', name, object = null, oldObject = null } = request;
   const variables = { object, oldObject, request: { operation, namespace, name }, params: null };
   for (const validation of arrayOf(at(policy, 'spec', 'validations'))) {
     const expression = textOf(at(validation, 'expression'));
@@ -80,24 +83,24 @@ const judge = (policy: unknown, attempt: AdmissionRequest): Verdict | undefined 
   return undefined;
 };
 
-const denies = (binding: unknown): boolean => arrayOf(at(binding, 'spec', 'validationActions')).includes('Deny');
+const isEnforced = (binding: unknown): boolean => arrayOf(at(binding, 'spec', 'validationActions')).includes('Deny');
 
-/** Refuses what a ValidatingAdmissionPolicy that is bound with `Deny` does not allow. */
-export const admit = (state: ServerState, kind: Kind, attempt: AdmissionRequest): void => {
-  // Looked at by every write: nothing is to be done while there is no policy.
+/** Rejects writes that a ValidatingAdmissionPolicy bound with `Deny` doesn't allow. */
+export const admit = (state: ServerState, kind: Kind, request: AdmissionRequest): void => {
+  // Every write gets here; usually there are no policies.
   if (state.store.size(BINDINGS) === 0) return;
   for (const binding of state.store.list(BINDINGS, '')) {
     const policy = state.store.get(POLICIES, textOf(at(binding, 'spec', 'policyName')));
-    if (!policy || !denies(binding)) continue;
-    if (!matchesConstraints(state, at(policy, 'spec', 'matchConstraints'), kind, attempt)) continue;
-    if (!matchesConstraints(state, at(binding, 'spec', 'matchResources'), kind, attempt)) continue;
-    const verdict = judge(policy, attempt);
-    if (!verdict) continue;
+    if (!policy || !isEnforced(binding)) continue;
+    if (!matchesConstraints(state, at(policy, 'spec', 'matchConstraints'), kind, request)) continue;
+    if (!matchesConstraints(state, at(binding, 'spec', 'matchResources'), kind, request)) continue;
+    const denial = evaluate(policy, request);
+    if (!denial) continue;
     const message =
       `ValidatingAdmissionPolicy '${policy.metadata.name}' with binding '${binding.metadata.name}' ` +
-      `denied request: ${verdict.message}`;
-    throw new StatusError('Invalid', 422, 'Invalid', `${kind.plural} "${attempt.name}" is forbidden: ${message}`, {
-      name: attempt.name,
+      `denied request: ${denial.message}`;
+    throw new StatusError('Invalid', 422, 'Invalid', `${kind.plural} "${request.name}" is forbidden: ${message}`, {
+      name: request.name,
       ...(kind.group === '' ? {} : { group: kind.group }),
       kind: kind.plural,
       causes: [{ reason: '', message }],

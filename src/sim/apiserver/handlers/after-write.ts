@@ -12,7 +12,7 @@ const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
 const isEstablished = (definition: StoredObject): boolean =>
   arrayOf(at(definition, 'status', 'conditions')).some((each) => at(each, 'type') === 'Established');
 
-/** A definition is served at once; a namespace gets the service account that pods use when they name none. */
+/** Serves the kinds of a definition at once, and gives each namespace its default service account. */
 export const afterWrite = (state: ServerState, kind: Kind, object: StoredObject): void => {
   if (kind.collection === DEFINITIONS) {
     state.registry.setCustom(object.metadata.name, servedKinds(object));
@@ -33,7 +33,7 @@ export const afterWrite = (state: ServerState, kind: Kind, object: StoredObject)
     createObject(state, accounts, { metadata: { name: 'default', namespace } });
 };
 
-/** What goes with an object: a definition takes its custom resources along. */
+/** Deletes the custom resources of a deleted definition. */
 export const afterDelete = (state: ServerState, kind: Kind, object: StoredObject): void => {
   if (kind.collection !== DEFINITIONS) return;
   const table = object.metadata.name;

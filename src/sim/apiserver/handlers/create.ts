@@ -12,9 +12,9 @@ import { admit } from './admission.ts';
 import { checkType, metaOf, validateMetadata } from './metadata.ts';
 import { formatTime, fromStorageVersion, type ServerState, toStorageVersion, type WriteContext } from './state.ts';
 
-/** The object as a real server would decode it. */
+/** The object as the real server would decode it. */
 export const decode = (kind: Kind, object: Json): Json => {
-  // Of a custom object the metadata alone is of a type that the server knows.
+  // Of a custom object, only the metadata has a built-in type.
   if (kind.custom)
     return isRecord(object.metadata)
       ? { ...object, metadata: normalize(object.metadata, definitionShape('meta.v1.ObjectMeta')) }
@@ -23,7 +23,10 @@ export const decode = (kind: Kind, object: Json): Json => {
   return name === undefined ? object : (normalize(object, definitionShape(name)) as Json);
 };
 
-/** The object, which is about to be stored, so that whoever sends parts of it again need not be read again. */
+/**
+ * Marks an object that is about to be stored, so that its parts need not be normalized again when a client sends them
+ * back.
+ */
 export const asStored = (kind: Kind, object: StoredObject): StoredObject => {
   if (kind.custom) markNormalized(object.metadata, definitionShape('meta.v1.ObjectMeta'));
   else if (kind.toStorageVersion === undefined) markNormalized(object, shapeOfKind(kind));
@@ -32,7 +35,7 @@ export const asStored = (kind: Kind, object: StoredObject): StoredObject => {
 
 const NAMESPACES = { group: '', plural: 'namespaces', kind: 'Namespace' };
 
-/** Nothing is created in a namespace that is not there, or is going. */
+/** Rejects creates in namespaces that don't exist or are terminating. */
 export const checkNamespace = (state: ServerState, kind: Kind, namespace: string, name: string): void => {
   const found = state.store.get('namespaces', namespace);
   if (!found) throw notFound(NAMESPACES, namespace);
@@ -64,14 +67,14 @@ const freshName = (state: ServerState, kind: Kind, namespace: string | undefined
 };
 
 const namespaceOf = (kind: Kind, given: Json): string | undefined => {
-  // Of what has no namespace, one that is given is dropped.
+  // A namespace of a cluster-scoped object is dropped.
   if (!kind.namespaced) return undefined;
   const namespace = textOf(recordOf(given.metadata).namespace);
   if (namespace === '') throw badRequest('an empty namespace may not be set during creation');
   return namespace;
 };
 
-/** The creator owns what was sent, and not what the server adds to it afterwards. */
+/** The creator owns the fields that it sent, not those that the server sets afterwards. */
 const withCreator = (state: ServerState, kind: Kind, object: Json, manager: string): Json => {
   const hasStatus = kind.subresources.some(({ name }) => name === 'status');
   const { metadata } = trackUpdate(undefined, hasStatus ? without(object, 'status') : object, kind, {

@@ -11,14 +11,14 @@ import { formatTime, fromStorageVersion, type Ref, type ServerState } from './st
 export interface DeleteContext
   extends Pick<DeleteOptions, 'preconditions' | 'gracePeriodSeconds' | 'propagationPolicy'> {
   dryRun?: boolean | undefined;
-  /** The older way to ask for Orphan. */
+  /** Deprecated form of propagationPolicy Orphan. */
   orphanDependents?: boolean | undefined;
 }
 
 export interface DeleteResult {
-  /** The object as the deletion left it, or as it was last. */
+  /** The object as the deletion left it, or its last state. */
   readonly object: StoredObject;
-  /** False: it is still there, and going. */
+  /** False if it still exists and is terminating. */
   readonly gone: boolean;
 }
 
@@ -38,22 +38,22 @@ export const removeObject = (
 
 const checkPreconditions = (kind: Kind, { metadata }: StoredObject, context: DeleteContext): void => {
   const { uid, resourceVersion } = context.preconditions ?? {};
-  // A deletion's precondition is refused in the name of the kind, not of the resource.
-  const refuse = (why: string): never => {
+  // The real server names the kind here, not the resource.
+  const reject = (why: string): never => {
     throw conflict({ ...kind, plural: kind.kind }, metadata.name, why);
   };
   const differs = (what: string, wanted: string, present: string): string =>
     `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${present}). ` +
     'The object might have been ';
   if (uid !== undefined && uid !== metadata.uid)
-    refuse(`${differs('UID', uid, metadata.uid)}deleted and then recreated`);
+    reject(`${differs('UID', uid, metadata.uid)}deleted and then recreated`);
   if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion)
-    refuse(`${differs('ResourceVersion', resourceVersion, metadata.resourceVersion)}modified`);
+    reject(`${differs('ResourceVersion', resourceVersion, metadata.resourceVersion)}modified`);
 };
 
 const POLICIES = ['Orphan', 'Background', 'Foreground'];
 
-/** The finalizers that the garbage collector acts on, as the request asks for them. */
+/** The object's finalizers, including those that the requested propagation policy adds. */
 const finalizersFor = (object: StoredObject, kind: Kind, context: DeleteContext): readonly string[] => {
   const present = object.metadata.finalizers ?? [];
   const { propagationPolicy, orphanDependents } = context;
@@ -83,13 +83,13 @@ const SECOND = 1000;
 
 type Step = { next: 'nothing' } | { next: 'mark'; object: StoredObject; grace: number } | { next: 'remove' };
 
-/** How the deletion begins for kinds whose objects are ended by somebody else: pods, by their kubelet. */
+/** The start of a graceful deletion, as for pods, which their kubelet finishes. */
 const gracefully = (state: ServerState, kind: Kind, object: StoredObject, context: DeleteContext): Step => {
   const { gracePeriodSeconds } = kind.strategy;
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = object.metadata;
   const asked = context.gracePeriodSeconds;
   if (deletionTimestamp !== undefined) {
-    // Once begun, a deletion can only be hastened.
+    // A grace period can only be shortened.
     if (asked === undefined || !gracePeriodSeconds || deletionGracePeriodSeconds === 0) return { next: 'nothing' };
     const seconds = Math.max(asked, 0);
     if (seconds >= deletionGracePeriodSeconds) return { next: 'nothing' };

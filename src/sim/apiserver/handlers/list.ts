@@ -8,7 +8,7 @@ import type { Kind } from '../registry/kind.ts';
 import type { Snapshot } from '../storage/store.ts';
 import { fromStorageVersion, type ServerState } from './state.ts';
 
-/** A resourceVersion from a request: undefined when none is given. */
+/** Parses a request's resourceVersion; undefined when absent. */
 export const parseResourceVersion = (text: string | undefined): number | undefined => {
   if (text === undefined || text === '') return undefined;
   if (!/^\d{1,15}$/.test(text))
@@ -25,13 +25,13 @@ export interface Selection {
 }
 
 export interface Filter {
-  /** Absent: everything matches. */
+  /** Undefined when everything matches. */
   readonly matches: ((object: Json) => boolean) | undefined;
-  /** Of pods: the one node that is asked for. */
+  /** For pods, the node that the field selector requires. */
   readonly node: string | undefined;
 }
 
-/** The test for a selection, on objects as the kind's version shows them. */
+/** Parses a selection. The filter takes objects in the kind's version. */
 export const parseSelection = (kind: Kind, selection: Selection): Filter => {
   const labels = parseLabelSelector(selection.labelSelector);
   const fields = parseFieldSelector(selection.fieldSelector, kind.fields);
@@ -46,7 +46,7 @@ export const parseSelection = (kind: Kind, selection: Selection): Filter => {
 export const keyPrefix = (kind: Kind, namespace: string | undefined): string =>
   kind.namespaced && namespace ? `${namespace}/` : '';
 
-/** The present objects that are selected, in the order of their keys. */
+/** The current objects that match, in key order. */
 export const listObjects = (state: ServerState, kind: Kind, selection: Selection = {}): readonly StoredObject[] => {
   const { matches, node } = parseSelection(kind, selection);
   const { namespace } = selection;
@@ -69,7 +69,7 @@ export interface Page {
   readonly remaining?: number;
 }
 
-/** Views of tables that lists in pages go on from; the oldest are forgotten first. */
+/** Snapshots for paginated lists; the oldest are evicted first. */
 export interface SnapshotCache {
   take(table: string): Snapshot;
   find(table: string, version: number): Snapshot | undefined;
@@ -122,11 +122,11 @@ const TOO_OLD =
   'Continuing with the provided token results in an inconsistent list - objects that were created, modified, or ' +
   'deleted between the time the first chunk was returned and now may show up in the list.';
 
-/** A version from before the first commit asks for the rest as it is now. */
+/** A token with this version continues with the current state instead of a snapshot. */
 const INCONSISTENT = -1;
 
 export class ExpiredContinueToken extends StatusError {
-  /** Goes on with the present state. */
+  /** A continue token for the rest of the list at the current state. */
   readonly next: string;
   constructor(after: string) {
     super('Gone', 410, 'Expired', TOO_OLD);
@@ -151,17 +151,17 @@ const MATCHES = ['Exact', 'NotOlderThan'];
 const checkVersion = (state: ServerState, request: PageRequest, table: string): Snapshot | undefined => {
   const { resourceVersionMatch: match } = request;
   const version = parseResourceVersion(request.resourceVersion);
-  const refuse = (why: string): never => {
+  const reject = (why: string): never => {
     throw badListOptions('resourceVersionMatch', why);
   };
   if (match) {
-    if (!request.resourceVersion) refuse('resourceVersionMatch is forbidden unless resourceVersion is provided');
-    if (request.continue) refuse('resourceVersionMatch is forbidden when continue is provided');
+    if (!request.resourceVersion) reject('resourceVersionMatch is forbidden unless resourceVersion is provided');
+    if (request.continue) reject('resourceVersionMatch is forbidden when continue is provided');
     if (!MATCHES.includes(match))
       throw invalid({ group: 'meta.k8s.io', plural: '', kind: 'ListOptions' }, '', [
         notSupported('resourceVersionMatch', match, ['Exact', 'NotOlderThan', '']),
       ]);
-    if (match === 'Exact' && version === 0) refuse('resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
+    if (match === 'Exact' && version === 0) reject('resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
   }
   if (request.continue && version !== undefined && version !== 0)
     throw badRequest('specifying resource version is not allowed when using continue');
@@ -173,7 +173,7 @@ const checkVersion = (state: ServerState, request: PageRequest, table: string): 
   return snapshot;
 };
 
-/** A list, whole or by pages. All pages of a list show the state of the first. */
+/** A whole or paginated list. All pages show the state of the first. */
 export const listPage = (state: ServerState, kind: Kind, request: PageRequest): Page => {
   if (request.sendInitialEvents !== undefined)
     throw badListOptions('sendInitialEvents', 'sendInitialEvents is forbidden for list');
@@ -199,7 +199,7 @@ export const listPage = (state: ServerState, kind: Kind, request: PageRequest): 
   for (const [key, object] of snapshot.scan(keyPrefix(kind, request.namespace), token?.after)) {
     if (limit > 0 && items.length >= limit) {
       remaining += 1;
-      // With a selector nobody knows how many follow.
+      // With a selector, the remaining count is unknown.
       if (matches) break;
       continue;
     }

@@ -6,7 +6,7 @@ import { validateAnnotations, validateLabels, validateName } from '../registry/s
 
 export const metaOf = (object: Json): Readonly<ObjectMeta> => recordOf(object.metadata);
 
-/** Refuses a body that is of another kind than the path that it was sent to; `isKnown` says whether there is such a kind. */
+/** Rejects a body of another kind than its path; `isKnown` tells whether the kind exists at all. */
 export const checkType = (
   kind: Kind,
   object: Json,
@@ -57,7 +57,7 @@ const ownerCauses = (meta: Readonly<ObjectMeta>): StatusCause[] => {
   return causes;
 };
 
-/** The faults of metadata that any object may have; what it shares with its previous state was looked at then. */
+/** Validates metadata. Parts shared with the previous object are already valid. */
 export const validateMetadata = (kind: Kind, object: Json, previous?: Json): StatusCause[] => {
   const meta = metaOf(object);
   const before = previous && metaOf(previous);
@@ -81,12 +81,12 @@ const addedFinalizers = (object: Json, previous: Json): StatusCause[] => {
   return [forbiddenField('metadata.finalizers', why)];
 };
 
-/** The faults of a change of metadata; `sent` is what was asked for, before the server put its own fields back. */
+/** Validates an update of metadata; `sent` is the request, before server-managed fields were restored. */
 export const validateMetadataUpdate = (object: Json, previous: Json, sent: Json): StatusCause[] => {
   const { uid } = metaOf(sent);
   const causes = addedFinalizers(object, previous);
   if (uid && uid !== at(previous, 'metadata', 'uid'))
     causes.push(invalidValue('metadata.uid', uid, 'field is immutable'));
-  // Told twice, since a real server looks twice.
+  // Reported twice, because the real server validates twice.
   return [...causes, ...causes];
 };

@@ -11,7 +11,7 @@ import type { Ref, ServerState } from './state.ts';
 import { updateObject } from './update.ts';
 
 export type PatchContext = Pick<PatchOptions, 'type' | 'subresource' | 'force' | 'fieldManager' | 'dryRun'> & {
-  /** Is shown what the patch makes, or the configuration that is applied, before it is read. */
+  /** Called with the patched object or applied configuration before it is decoded. */
   inspect?: (object: Json) => void;
 };
 
@@ -38,7 +38,7 @@ const patched = (kind: Kind, present: Json, body: unknown, type: 'json' | 'merge
   return strategicPatch(present, body, shapeOfKind(kind));
 };
 
-/** Changes an object by a patch; an apply makes it when it is not there. */
+/** Patches an object; an apply creates it if it doesn't exist. */
 export const patchObject = (
   state: ServerState,
   kind: Kind,

@@ -10,7 +10,7 @@ import type { ObjectStore } from '../storage/store.ts';
 import type { SnapshotCache } from './list.ts';
 import type { WatchBroadcaster } from './watch.ts';
 
-/** What every operation works on. */
+/** The state that all handlers share. */
 export interface ServerState {
   readonly store: ObjectStore;
   readonly registry: Registry;
@@ -21,9 +21,9 @@ export interface ServerState {
   readonly watches: WatchBroadcaster;
   readonly snapshots: SnapshotCache;
   readonly tokens: TokenStore;
-  /** What the server's own controllers do about a write, done at once: nobody has to wait for it. */
+  /** What the server's own controllers do after a write; synchronous, so that nobody has to wait for it. */
   afterWrite(kind: Kind, object: StoredObject): void;
-  /** What goes with an object that is gone. */
+  /** Cleans up after a deleted object. */
   afterDelete(kind: Kind, object: StoredObject): void;
 }
 
@@ -33,18 +33,18 @@ export interface Ref {
 }
 
 export interface WriteContext {
-  /** Who writes; without a name, ownership of fields is not recorded. */
+  /** The writer; without a name, field ownership isn't tracked. */
   fieldManager?: string | undefined;
   dryRun?: boolean | undefined;
   subresource?: string | undefined;
-  /** The account of owners that a new object starts with, when it is applied. */
+  /** The managedFields of a new object that is applied. */
   managers?: readonly ManagedFieldsEntry[];
 }
 
-/** RFC 3339 in whole seconds, as `metav1.Time` is written. */
+/** RFC 3339 in whole seconds, the format of `metav1.Time`. */
 export const formatTime = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
-/** The object as the kind's version shows it. */
+/** The stored object in the kind's version. */
 export const fromStorageVersion = (kind: Kind, object: StoredObject): StoredObject =>
   kind.fromStorageVersion ? (kind.fromStorageVersion(object) as StoredObject) : object;
 

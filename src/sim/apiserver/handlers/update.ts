@@ -26,7 +26,7 @@ import {
   type WriteContext,
 } from './state.ts';
 
-// Where a real server keeps some of its oldest kinds.
+// The etcd prefixes of some of the oldest kinds.
 const FOLDERS: Readonly<Record<string, string>> = { nodes: 'minions', services: 'services/specs' };
 
 const folderOf = (kind: Kind): string => {
@@ -34,7 +34,7 @@ const folderOf = (kind: Kind): string => {
   return FOLDERS[kind.plural] ?? kind.plural;
 };
 
-/** What a write is told whose precondition does not hold: the storage's own words. */
+/** The message of a failed precondition, as the storage layer words it. */
 export const preconditionFailed = (
   kind: Kind,
   { metadata }: StoredObject,
@@ -66,7 +66,7 @@ const checkIdentity = (kind: Kind, ref: Ref, given: Json, present: StoredObject,
 const KEPT = ['namespace', 'generation', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const;
 const OF_SERVER = [...KEPT, 'name', 'uid', 'creationTimestamp', 'resourceVersion', 'selfLink'];
 
-/** The metadata that is sent, with what the server alone writes into it as it is. */
+/** The sent metadata with the server-managed fields of the stored object. */
 const updatedMeta = (sent: Json, { metadata }: StoredObject): Json => {
   const next: Record<string, unknown> = {};
   for (const field in sent) if (!OF_SERVER.includes(field)) next[field] = sent[field];
@@ -96,13 +96,13 @@ const asSubresource = (kind: Kind, name: string, previous: Json, sent: Json, sta
 };
 
 export interface UpdateOptions extends WriteContext {
-  /** A patch needs no resourceVersion, and an apply keeps its own account of who owns what. */
+  /** A patch needs no resourceVersion; an apply also manages field ownership itself. */
   mode?: 'patch' | 'apply';
 }
 
 /**
- * Changes one object. `change` makes the whole new object of the present one, as the version of `kind` shows both; it
- * is decoded, filled in, checked and written only when it differs.
+ * Updates one object. `change` returns the whole new object for the current one, both in the version of `kind`. The
+ * result is decoded, defaulted, validated, and stored only if it differs.
  */
 export const updateObject = (
   state: ServerState,
@@ -119,7 +119,7 @@ export const updateObject = (
   const sent = change(present);
   checkType(kind, sent, state.registry.isKnown, options.mode !== undefined);
   const given = decode(kind, sent);
-  // Whoever writes a status most often sends the rest as it was.
+  // Status updates usually send the metadata unchanged.
   const sameMeta = given.metadata === present.metadata;
   if (!sameMeta) checkIdentity(kind, ref, given, present, options.mode !== undefined);
   let next: Json = {
@@ -168,7 +168,7 @@ export const updateObject = (
   const versioned = (resourceVersion: string): StoredObject =>
     ({ ...changed, metadata: { ...metaOf(changed), resourceVersion } }) as StoredObject;
   if (isReleased(next, present) && !strategy.hasFinalizers?.(next)) {
-    // The update that lets go is answered but never stored: watchers see the object as it was before.
+    // The update that removes the last finalizer is returned but never stored: watchers see the previous object.
     const { metadata } = removeObject(state, kind, key, (resourceVersion) => ({
       ...stored,
       metadata: { ...stored.metadata, resourceVersion },
@@ -180,7 +180,7 @@ export const updateObject = (
   return fromStorageVersion(kind, made);
 };
 
-/** PUT: the object that is sent takes the place of the present one. */
+/** PUT: replaces the object. */
 export const replaceObject = (state: ServerState, kind: Kind, sent: Json, context: WriteContext = {}): StoredObject => {
   const { name, namespace } = metaOf(sent);
   if (!name) throw badRequest('name must be provided');

@@ -20,17 +20,17 @@ export interface WatchRequest extends Selection {
 
 export interface WatchSink {
   message(message: WatchMessage): void;
-  /** The server has no more to say: the resource is gone, or the watch began with an error. */
+  /** Called when the server ends the watch: the resource is no longer served, or the watch started with an error. */
   end(): void;
 }
 
 export interface OpenWatch {
-  /** Tells how far the watch has come, as the server does from time to time. */
+  /** Sends a bookmark, as the server does from time to time. */
   bookmark(): void;
   close(): void;
 }
 
-/** Hands each commit to the watches of its table. */
+/** Dispatches each commit to the watches of its collection. */
 export interface WatchBroadcaster {
   add(table: string, watcher: Watcher): () => void;
   /** Ends the watches of a resource that is no longer served. */
@@ -81,7 +81,7 @@ const checkRequest = ({ sendInitialEvents, resourceVersionMatch }: WatchRequest)
 const inNamespace = (object: StoredObject, namespace: string | undefined): boolean =>
   !namespace || object.metadata.namespace === namespace;
 
-/** What a watch with a filter is told of a commit; undefined when it does not concern it. */
+/** The event that a watch sends for a commit; undefined when there is none. */
 const messageOf = (
   kind: Kind,
   { type, object, previous }: Commit,
@@ -94,24 +94,24 @@ const messageOf = (
   const was = before !== undefined && matches(before);
   if (is) return { type: was ? 'MODIFIED' : 'ADDED', object: now };
   if (!was || before === undefined) return undefined;
-  // Whoever selects sees the object as it was when it last matched, at the version of the change.
+  // A filtered watch sends the last object that matched, with the resourceVersion of the change.
   const { resourceVersion } = now.metadata;
   return { type: 'DELETED', object: { ...before, metadata: { ...before.metadata, resourceVersion } } };
 };
 
 /**
- * Opens a watch. Present and past events reach the sink before this returns. Refuses what a real server refuses with a
- * status; a version that is too old is told within the stream, as there.
+ * Opens a watch. Initial and missed events reach the sink before this returns. Like the real server, rejects invalid
+ * requests with a status, and reports a resourceVersion that is too old as an event.
  */
 export const openWatch = (state: ServerState, kind: Kind, request: WatchRequest, sink: WatchSink): OpenWatch => {
   checkRequest(request);
   const from = parseResourceVersion(request.resourceVersion);
   const { matches } = parseSelection(kind, request);
   const { store } = state;
-  let told = store.version;
+  let delivered = store.version;
   let closed = false;
 
-  const tell = (commit: Commit): void => {
+  const deliver = (commit: Commit): void => {
     if (!inNamespace(commit.object, request.namespace)) return;
     const message = messageOf(kind, commit, matches);
     if (message) sink.message(message);
@@ -129,14 +129,14 @@ export const openWatch = (state: ServerState, kind: Kind, request: WatchRequest,
       sink.end();
       return { bookmark: () => undefined, close: () => undefined };
     }
-    for (const commit of missed) tell(commit);
-    told = Math.max(from, store.version);
+    for (const commit of missed) deliver(commit);
+    delivered = Math.max(from, store.version);
   }
   const remove = state.watches.add(kind.collection, {
     commit(commit) {
-      if (commit.version <= told) return;
-      told = commit.version;
-      tell(commit);
+      if (commit.version <= delivered) return;
+      delivered = commit.version;
+      deliver(commit);
     },
     end() {
       close();

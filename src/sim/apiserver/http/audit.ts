@@ -1,12 +1,12 @@
 import type { Request, Response } from './exchange.ts';
 import { parseRoute } from './router.ts';
 
-/** One call about resources that was answered, as an audit log would tell of it; a watch once it has ended. */
+/** An audit record of one resource request; of a watch once it has ended. */
 export interface AuditEvent {
-  /** Milliseconds of the cluster's time. */
+  /** Milliseconds, in cluster time. */
   readonly receivedAt: number;
   readonly answeredAt: number;
-  /** The newest resourceVersion when the call came: what it wrote has a higher one. */
+  /** The newest resourceVersion before the request; objects that it wrote have a higher one. */
   readonly versionBefore: number;
   readonly user: string;
   readonly userAgent: string;
@@ -19,7 +19,7 @@ export interface AuditEvent {
   readonly namespace: string | undefined;
   readonly name: string | undefined;
   readonly status: number;
-  /** What was sent, when it was JSON. */
+  /** The request body, if it was JSON. */
   readonly request: unknown;
   readonly response: unknown;
 }
@@ -29,45 +29,45 @@ const parsed = (body: Buffer | undefined): unknown => {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {
-    // YAML and protobuf are not worth their reading here.
+    // YAML and protobuf bodies are not recorded.
     return undefined;
   }
 };
 
 export interface AuditRecorder {
-  /** The call to be served in place of the one that came. */
-  readonly call: Request;
+  /** The request to serve; it records its body when it is read. */
+  readonly request: Request;
   respond(status: number, response: unknown): void;
 }
 
-/** Listens to one call. */
-export const auditCall = (
-  call: Request,
-  { now, version, audit }: { now: () => number; version: number; audit: (call: AuditEvent) => void },
+/** Records one request. */
+export const recordRequest = (
+  request: Request,
+  { now, version, audit }: { now: () => number; version: number; audit: (event: AuditEvent) => void },
 ): AuditRecorder => {
   const receivedAt = now();
   let body: Buffer | undefined;
   return {
-    call: {
-      ...call,
+    request: {
+      ...request,
       async body() {
-        body = await call.body();
+        body = await request.body();
         return body;
       },
     },
     respond(status, response) {
-      const route = parseRoute(call.path);
+      const route = parseRoute(request.path);
       if (!route) return;
       const { group, plural, subresource, namespace, name } = route;
       audit({
         receivedAt,
         answeredAt: now(),
         versionBefore: version,
-        user: call.user.name,
-        userAgent: call.userAgent,
-        method: call.method,
-        watch: ['1', 'true'].includes(call.query.get('watch') ?? ''),
-        labelSelector: call.query.get('labelSelector') ?? '',
+        user: request.user.name,
+        userAgent: request.userAgent,
+        method: request.method,
+        watch: ['1', 'true'].includes(request.query.get('watch') ?? ''),
+        labelSelector: request.query.get('labelSelector') ?? '',
         group,
         plural,
         subresource,
@@ -81,4 +81,4 @@ export const auditCall = (
   };
 };
 
-export const responseBody = (answer: Response): unknown => (answer.is === 'json' ? answer.body : undefined);
+export const responseBody = (response: Response): unknown => (response.is === 'json' ? response.body : undefined);

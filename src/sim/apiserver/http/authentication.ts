@@ -11,9 +11,9 @@ export interface User {
   readonly groups: readonly string[];
 }
 
-/** Who may call. Authentication only: every user that is known may do everything. */
+/** Bearer tokens. There is no authorization: every authenticated user may do everything. */
 export interface TokenStore {
-  /** A token for a service account, good until `expiresAt` (ms). */
+  /** Issues a service account token that expires at `expiresAt` (ms). */
   issue(account: string, expiresAt: number): string;
   add(token: string, user: User): void;
   find(token: string, now: number): User | undefined;
@@ -26,7 +26,7 @@ const groupsOf = (account: string): string[] => {
 
 export const createTokenStore = (random: () => number): TokenStore => {
   const users = new Map<string, { user: User; expiresAt: number }>();
-  // Found by hash, so that the time of a look-up tells nothing of the tokens.
+  // Looked up by hash, so that timing reveals nothing about the tokens.
   const hash = (token: string): string => createHash('sha256').update(token).digest('hex');
   const put = (token: string, user: User, expiresAt: number): void => void users.set(hash(token), { user, expiresAt });
   return {
@@ -52,14 +52,14 @@ const EVERYTHING = {
 
 const userInfo = ({ name, groups }: User): Json => ({ username: name, groups });
 
-type Review = (body: Json, call: Request, state: ServerState) => Json;
+type Review = (body: Json, request: Request, state: ServerState) => Json;
 
 const allowed: Review = () => ({ status: { allowed: true, reason: 'every known user may do everything' } });
 
 const reviews: Readonly<Record<string, Review>> = {
-  'authentication.k8s.io/selfsubjectreviews': (_, call, state) => ({
+  'authentication.k8s.io/selfsubjectreviews': (_, request, state) => ({
     metadata: { creationTimestamp: formatTime(state.clock.now()) },
-    status: { userInfo: userInfo(call.user) },
+    status: { userInfo: userInfo(request.user) },
   }),
   'authentication.k8s.io/tokenreviews': (body, _, state) => {
     const spec = isRecord(body.spec) ? body.spec : {};
@@ -71,7 +71,7 @@ const reviews: Readonly<Record<string, Review>> = {
   'authorization.k8s.io/selfsubjectrulesreviews': () => ({ status: EVERYTHING }),
 };
 
-/** Names of the reviews with their kinds, for discovery. */
+/** The review kinds, for discovery. */
 export const reviewKinds: readonly { group: string; plural: string; kind: string }[] = [
   { group: 'authentication.k8s.io', plural: 'selfsubjectreviews', kind: 'SelfSubjectReview' },
   { group: 'authentication.k8s.io', plural: 'tokenreviews', kind: 'TokenReview' },
@@ -80,12 +80,16 @@ export const reviewKinds: readonly { group: string; plural: string; kind: string
   { group: 'authorization.k8s.io', plural: 'subjectaccessreviews', kind: 'SubjectAccessReview' },
 ];
 
-/** The answer to a question about users and rights; undefined when the route leads elsewhere. */
-export const serveReview = async (state: ServerState, route: Route, call: Request): Promise<Response | undefined> => {
+/** Answers a review; undefined when the route is not a review. */
+export const serveReview = async (
+  state: ServerState,
+  route: Route,
+  request: Request,
+): Promise<Response | undefined> => {
   const review = route.version === 'v1' ? reviews[`${route.group}/${route.plural}`] : undefined;
   if (!review || route.name !== undefined) return undefined;
-  if (call.method !== 'POST') throw methodNotAllowed();
-  const body = await readObject(await call.body(), call.contentType);
+  if (request.method !== 'POST') throw methodNotAllowed();
+  const body = await readObject(await request.body(), request.contentType);
   const kind = reviewKinds.find(({ plural }) => plural === route.plural)?.kind;
-  return json({ ...body, kind, apiVersion: `${route.group}/v1`, ...review(body, call, state) }, 201);
+  return json({ ...body, kind, apiVersion: `${route.group}/v1`, ...review(body, request, state) }, 201);
 };

@@ -1,11 +1,11 @@
 import { badRequest, StatusError } from '../errors.ts';
 import { isRecord, type Json } from '../json.ts';
 
-/** Apart from the decoder, so that only who gets protobuf loads it. */
+/** Here and not in protobuf.ts, so that only requests with protobuf load the decoder. */
 export const isProtobuf = (contentType: string): boolean => contentType.includes('protobuf');
 
 const parseYaml = async (text: string): Promise<unknown> => {
-  // Heavy, and only kubectl's server-side apply sends it.
+  // Slow to load, and only kubectl's server-side apply sends YAML.
   const { parse } = await import('yaml');
   return parse(text) as unknown;
 };
@@ -26,13 +26,13 @@ const parse = async (body: Buffer, type: string): Promise<unknown> => {
   const text = body.toString('utf8');
   const media = type.split(';', 1)[0]?.trim() ?? '';
   if (media.endsWith('yaml')) {
-    // JSON is YAML, and far quicker to read.
+    // JSON is YAML, and much faster to parse.
     if (!/^\s*[[{]/.test(text)) return parseYaml(text);
   } else if (media !== '' && !media.endsWith('json')) throw unsupported(media);
   return JSON.parse(text) as unknown;
 };
 
-/** The body as a value. Refuses what cannot be read with BadRequest. */
+/** Parses the body. Rejects what can't be parsed with BadRequest. */
 export const readValue = async (body: Buffer, type: string): Promise<unknown> => {
   try {
     return await parse(body, type);

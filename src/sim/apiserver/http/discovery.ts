@@ -45,7 +45,7 @@ const everything = (registry: Registry): Listed[] => [
   ...listedReviews,
 ];
 
-// The order in which a real server lists its groups, which decides what a short name means; custom ones follow.
+// The real server's group order, which decides what a short name means; custom groups follow.
 const GROUPS = [
   'apps',
   'events.k8s.io',

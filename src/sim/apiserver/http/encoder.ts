@@ -18,7 +18,7 @@ const parameters = (entry: string): Map<string, string> =>
       }),
   );
 
-// As a real server lists them; of these, this one gives JSON.
+// The real server's list; this one serves only JSON.
 const MEDIA_TYPES = [
   'json',
   'yaml',
@@ -36,7 +36,7 @@ const notAcceptable = (): StatusError =>
     {},
   );
 
-/** The form that the first media type which can be served asks for. */
+/** The format of the first media type that can be served. */
 export const negotiateFormat = (accept: string): ResponseFormat => {
   if (accept === '') return 'object';
   for (const entry of accept.split(',')) {
@@ -61,7 +61,7 @@ export const wantsAggregatedDiscovery = (accept: string): 'v2' | undefined =>
 export interface ObjectEncoder {
   one(object: StoredObject): Json;
   list(page: Page): Json;
-  /** An object of a watch; the first of a table brings the columns along. */
+  /** A watch event's object. The first one of a table has the column definitions. */
   event(object: StoredObject, first: boolean): Json;
 }
 
@@ -118,15 +118,15 @@ const whole = (kind: Kind): ObjectEncoder => ({
   list: (page) => ({
     kind: kind.listKind,
     apiVersion: apiVersionOf(kind),
-    // Lists of custom objects say so when nothing follows.
+    // Lists of custom objects have an empty continue token at the end.
     metadata: kind.custom ? { continue: '', ...listMeta(page) } : listMeta(page),
-    // Items of built-in lists are told by their list what they are.
+    // Items of built-in lists omit kind and apiVersion.
     items: kind.custom ? page.items : page.items.map(({ kind: _kind, apiVersion: _apiVersion, ...item }) => item),
   }),
   event: (object) => object,
 });
 
-/** How objects of a kind are given to whoever asked for this form. */
+/** The encoder for a kind and a negotiated format. */
 export const createEncoder = (kind: Kind, form: ResponseFormat, include: string, now: number): ObjectEncoder => {
   if (form === 'metadata') return metadataOnly;
   if (form === 'object') return whole(kind);

@@ -5,7 +5,7 @@ import type { User } from './authentication.ts';
 export interface Request {
   readonly method: string;
   readonly path: string;
-  /** That the client called. */
+  /** The Host header. */
   readonly host: string;
   readonly query: URLSearchParams;
   readonly accept: string;
@@ -13,7 +13,7 @@ export interface Request {
   readonly userAgent: string;
   readonly user: User;
   body(): Promise<Buffer>;
-  /** Aborts when the client goes away or the server stops. */
+  /** Aborts when the client disconnects or the server stops. */
   readonly signal: AbortSignal;
 }
 
@@ -26,7 +26,7 @@ export type Response =
       readonly warnings?: readonly string[];
     }
   | { readonly is: 'text'; readonly status: number; readonly body: string }
-  /** Lines until `run` settles; it is given what sends one. */
+  /** Lines, until `run` settles; `send` sends one. */
   | { readonly is: 'stream'; readonly run: (send: (line: string) => void) => Promise<void> };
 
 export const json = (body: unknown, status = 200, warnings: readonly string[] = []): Response => ({

@@ -4,21 +4,21 @@ import { apiVersionOf, type Kind } from '../registry/kind.ts';
 import { shapeOfKind } from '../schema/kind-shape.ts';
 import { unknownFields, wrongType } from '../schema/type-check.ts';
 
-/** Refuses values that are not of their field's type. Custom resources have their own validation for that. */
+/** Rejects values of the wrong type. Custom resources are validated by their schema instead. */
 const checkTypes = (kind: Kind, object: Json, isPatch: boolean): void => {
   if (kind.custom) return;
-  const fault = wrongType(object, shapeOfKind(kind));
-  if (fault === undefined) return;
+  const detail = wrongType(object, shapeOfKind(kind));
+  if (detail === undefined) return;
   if (isPatch)
-    throw invalid({ group: '', plural: '', kind: '' }, '', [invalidValue('patch', JSON.stringify(object), fault)]);
+    throw invalid({ group: '', plural: '', kind: '' }, '', [invalidValue('patch', JSON.stringify(object), detail)]);
   throw badRequest(
-    `${kind.kind} in version ${JSON.stringify(apiVersionOf(kind).split('/').at(-1))} cannot be handled as a ${kind.kind}: ${fault}`,
+    `${kind.kind} in version ${JSON.stringify(apiVersionOf(kind).split('/').at(-1))} cannot be handled as a ${kind.kind}: ${detail}`,
   );
 };
 
 /**
- * What is done about fields that the type does not have: `Strict` refuses them, `Warn` (also when nothing is asked for)
- * returns warnings, `Ignore` drops them without a word.
+ * Checks for unknown fields: `Strict` rejects them, `Warn` (the default) returns warnings, `Ignore` drops them
+ * silently.
  */
 export const validateFields = (kind: Kind, object: Json, query: URLSearchParams, isPatch = false): string[] => {
   checkTypes(kind, object, isPatch);
@@ -28,9 +28,9 @@ export const validateFields = (kind: Kind, object: Json, query: URLSearchParams,
     throw badRequest(
       `fieldValidation parameter: Unsupported value: ${JSON.stringify(mode)}: supported values: "Ignore", "Strict", "Warn"`,
     );
-  const faults = unknownFields(object, shapeOfKind(kind)).map((path) => `unknown field ${JSON.stringify(path)}`);
-  if (faults.length === 0 || mode === 'Warn') return faults;
-  const why = `strict decoding error: ${faults.join(', ')}`;
+  const errors = unknownFields(object, shapeOfKind(kind)).map((path) => `unknown field ${JSON.stringify(path)}`);
+  if (errors.length === 0 || mode === 'Warn') return errors;
+  const why = `strict decoding error: ${errors.join(', ')}`;
   throw badRequest(
     isPatch
       ? why

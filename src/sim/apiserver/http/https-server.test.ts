@@ -41,10 +41,10 @@ describe('the embedded API server over HTTP', () => {
       const sent = request(
         `${server.server}${path}`,
         { method, agent, ca: server.certificateAuthority, headers },
-        (answer) => {
+        (response) => {
           let body = '';
-          answer.setEncoding('utf8').on('data', (part: string) => (body += part));
-          answer.once('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body }));
+          response.setEncoding('utf8').on('data', (part: string) => (body += part));
+          response.once('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }));
         },
       );
       sent.once('error', reject);

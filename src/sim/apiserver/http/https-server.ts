@@ -6,7 +6,7 @@ import type { ApiServer } from '../../types.ts';
 import { StatusError, toStatus } from '../errors.ts';
 import type { ServerState } from '../handlers/state.ts';
 import { stateOf } from '../server.ts';
-import { type AuditEvent, type AuditRecorder, auditCall, responseBody } from './audit.ts';
+import { type AuditEvent, type AuditRecorder, recordRequest, responseBody } from './audit.ts';
 import type { Request, Response } from './exchange.ts';
 import { serve } from './router.ts';
 
@@ -19,7 +19,10 @@ export interface Access {
 
 const NAME = 'edgeset';
 
-/** A kubeconfig of one cluster and one user, as JSON, which is YAML. Holds the token: write it for its owner only. */
+/**
+ * A kubeconfig with one cluster and one user, as JSON, which is YAML. It contains the token: restrict access to the
+ * file.
+ */
 export const kubeconfigText = ({ server, certificateAuthority, token }: Access, namespace: string): string => {
   const authority = Buffer.from(certificateAuthority).toString('base64');
   const config = {
@@ -34,17 +37,17 @@ export const kubeconfigText = ({ server, certificateAuthority, token }: Access, 
 };
 
 export interface HttpsServerOptions {
-  /** What is served; made by `createApiServer`. */
+  /** The API server to serve, from `createApiServer`. */
   apiServer: ApiServer;
-  /** The machine's clock: certificates are checked by real time, whatever time the cluster lives in. */
+  /** The machine's clock: certificates are checked against real time, whatever the cluster's time is. */
   wallClock: Clock;
-  /** On 127.0.0.1. Default: any that is free. */
+  /** Port on 127.0.0.1. Default: any free port. */
   port?: number;
-  /** Told of each call about resources, right before its answer is sent; of a watch when it has ended. */
-  audit?: (call: AuditEvent) => void;
-  /** Of an earlier server that this one takes the place of. Default: a new one. */
+  /** Called for each resource request right before its response is sent, and for each watch when it ends. */
+  audit?: (event: AuditEvent) => void;
+  /** The certificate of an earlier server that this one replaces. Default: a new one. */
   certificate?: Identity;
-  /** Of the administrator. Default: a new one for each start. */
+  /** The administrator's token. Default: a new one for each start. */
   token?: string;
 }
 
@@ -54,20 +57,20 @@ export interface HttpsServer {
   /** PEM. */
   readonly certificateAuthority: string;
   readonly token: string;
-  /** For the server that takes this one's place. */
+  /** For a server that replaces this one. */
   readonly certificate: Identity;
-  /** For `KUBECONFIG`; with credentials. */
+  /** The content of a kubeconfig file, with credentials. */
   readonly kubeconfig: (namespace?: string) => string;
-  /** Ends open watches and resolves when no connection is left. */
+  /** Ends open watches and resolves when all connections are closed. */
   stop(): Promise<void>;
 }
 
-/** Made of the private key, which is as good as chance gets. */
+/** Derived from the private key, which is random enough. */
 const tokenOf = (key: string): string => createHash('sha256').update(`token of ${key}`).digest('hex');
 
 const LONGEST_BODY = 8 * 1024 * 1024;
 const MOST_DISCARDED = 64 * 1024 * 1024;
-/** A watch whose client reads this much too slowly is ended; it comes back for what it missed. */
+/** A watch is ended when its client falls this many bytes behind; the client resumes it. */
 const LONGEST_BACKLOG = 64 * 1024 * 1024;
 
 const readBody = async (request: IncomingMessage): Promise<Buffer> => {
@@ -75,7 +78,7 @@ const readBody = async (request: IncomingMessage): Promise<Buffer> => {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    // Read to its end all the same: a client that is cut off while it sends never sees the answer.
+    // Read the rest anyway: a client that is cut off while sending never sees the response.
     if (size <= LONGEST_BODY) chunks.push(chunk);
     else if (size > MOST_DISCARDED) break;
   }
@@ -89,93 +92,93 @@ const readBody = async (request: IncomingMessage): Promise<Buffer> => {
   return Buffer.concat(chunks);
 };
 
-const head = (response: ServerResponse, status: number, type: string, warnings: readonly string[] = []): void => {
+const head = (outgoing: ServerResponse, status: number, type: string, warnings: readonly string[] = []): void => {
   for (const text of warnings)
-    response.appendHeader('warning', `299 - "${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`);
-  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-cache, private' });
+    outgoing.appendHeader('warning', `299 - "${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`);
+  outgoing.writeHead(status, { 'content-type': type, 'cache-control': 'no-cache, private' });
 };
 
-const sendStatus = (response: ServerResponse, error: unknown): void => {
+const sendStatus = (outgoing: ServerResponse, error: unknown): void => {
   const status = toStatus(error);
-  head(response, status.code, 'application/json');
-  response.end(JSON.stringify(status));
+  head(outgoing, status.code, 'application/json');
+  outgoing.end(JSON.stringify(status));
 };
 
 const sendStream = async (
-  response: ServerResponse,
-  answer: Response & { is: 'stream' },
+  outgoing: ServerResponse,
+  response: Response & { is: 'stream' },
   abort: () => void,
 ): Promise<void> => {
   const pending: string[] = [];
   const begin = (): void => {
-    if (response.headersSent) return;
-    head(response, 200, 'application/json');
-    response.flushHeaders();
+    if (outgoing.headersSent) return;
+    head(outgoing, 200, 'application/json');
+    outgoing.flushHeaders();
   };
   let flushing = false;
-  // Lines of one turn of the event loop travel together.
+  // Batch the lines of one turn of the event loop.
   const flush = (): void => {
     flushing = false;
-    if (pending.length === 0 || response.destroyed) return;
+    if (pending.length === 0 || outgoing.destroyed) return;
     begin();
-    response.write(pending.splice(0).join(''));
-    if (response.writableLength > LONGEST_BACKLOG) abort();
+    outgoing.write(pending.splice(0).join(''));
+    if (outgoing.writableLength > LONGEST_BACKLOG) abort();
   };
-  const done = answer.run((line) => {
+  const done = response.run((line) => {
     pending.push(line);
     if (flushing) return;
     flushing = true;
     void nextTurn().then(flush);
   });
-  // A refusal comes at once or not at all: headers wait for that.
+  // A request is rejected at once or not at all: delay the headers until then.
   await Promise.race([done, nextTurn()]);
   begin();
   await done;
   flush();
-  response.end();
+  outgoing.end();
 };
 
-const send = async (response: ServerResponse, answer: Response, abort: () => void): Promise<void> => {
-  switch (answer.is) {
+const send = async (outgoing: ServerResponse, response: Response, abort: () => void): Promise<void> => {
+  switch (response.is) {
     case 'stream':
-      await sendStream(response, answer, abort);
+      await sendStream(outgoing, response, abort);
       return;
     case 'text':
-      head(response, answer.status, 'text/plain; charset=utf-8');
-      response.end(answer.body);
+      head(outgoing, response.status, 'text/plain; charset=utf-8');
+      outgoing.end(response.body);
       return;
     case 'json':
-      head(response, answer.status, answer.contentType ?? 'application/json', answer.warnings);
-      response.end(JSON.stringify(answer.body));
+      head(outgoing, response.status, response.contentType ?? 'application/json', response.warnings);
+      outgoing.end(JSON.stringify(response.body));
   }
 };
 
-const callOf = (state: ServerState, request: IncomingMessage, signal: AbortSignal): Request => {
-  const url = new URL(request.url ?? '/', 'https://localhost');
+const toRequest = (state: ServerState, incoming: IncomingMessage, signal: AbortSignal): Request => {
+  const url = new URL(incoming.url ?? '/', 'https://localhost');
   const {
     authorization = '',
     accept = '',
     'content-type': contentType = '',
     'user-agent': userAgent = '',
-  } = request.headers;
+  } = incoming.headers;
   const token = /^Bearer (.+)$/i.exec(authorization)?.[1];
   const user = token === undefined ? undefined : state.tokens.find(token, state.clock.now());
   if (!user) throw new StatusError('Unauthorized', 401, 'Unauthorized', 'Unauthorized');
   return {
-    method: request.method ?? 'GET',
+    method: incoming.method ?? 'GET',
     path: url.pathname,
-    host: request.headers.host ?? '',
+    host: incoming.headers.host ?? '',
     query: url.searchParams,
     accept,
     contentType,
     userAgent,
     user,
-    body: () => readBody(request),
+    body: () => readBody(incoming),
     signal,
   };
 };
 
-/** Serves the apiServer over HTTPS on loopback, to whoever has the token. */
+/** Serves the API server over HTTPS on loopback, to clients with the token. */
 export const startHttpsServer = async (options: HttpsServerOptions): Promise<HttpsServer> => {
   const { apiServer, wallClock, port = 0, audit } = options;
   const state = stateOf(apiServer);
@@ -186,32 +189,32 @@ export const startHttpsServer = async (options: HttpsServerOptions): Promise<Htt
   state.tokens.add(token, { name: 'edgeset-admin', groups: ['system:masters', 'system:authenticated'] });
   const stopping = new AbortController();
 
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const gone = new AbortController();
-    const abort = (): void => gone.abort();
-    const signal = AbortSignal.any([gone.signal, stopping.signal]);
-    response.once('close', abort);
+  const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const disconnected = new AbortController();
+    const abort = (): void => disconnected.abort();
+    const signal = AbortSignal.any([disconnected.signal, stopping.signal]);
+    outgoing.once('close', abort);
     let auditRecorder: AuditRecorder | undefined;
     try {
-      let call = callOf(state, request, signal);
+      let request = toRequest(state, incoming, signal);
       if (audit) {
-        auditRecorder = auditCall(call, { now: () => state.clock.now(), version: state.store.version, audit });
-        ({ call } = auditRecorder);
+        auditRecorder = recordRequest(request, { now: () => state.clock.now(), version: state.store.version, audit });
+        ({ request } = auditRecorder);
       }
-      const given = await serve(state, call);
-      if (given.is !== 'stream') auditRecorder?.respond(given.status, responseBody(given));
-      await send(response, given, abort);
-      if (given.is === 'stream') auditRecorder?.respond(200, undefined);
+      const response = await serve(state, request);
+      if (response.is !== 'stream') auditRecorder?.respond(response.status, responseBody(response));
+      await send(outgoing, response, abort);
+      if (response.is === 'stream') auditRecorder?.respond(200, undefined);
     } catch (error) {
       const status = toStatus(error);
       auditRecorder?.respond(status.code, status);
-      if (response.headersSent) response.destroy();
-      else sendStatus(response, error);
+      if (outgoing.headersSent) outgoing.destroy();
+      else sendStatus(outgoing, error);
     }
   };
 
-  const server = createServer({ cert: certificate.cert, key: certificate.key }, (request, response) => {
-    void answer(request, response);
+  const server = createServer({ cert: certificate.cert, key: certificate.key }, (incoming, outgoing) => {
+    void handle(incoming, outgoing);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -14,17 +14,17 @@ const PREFIXES: Readonly<Record<string, string>> = {
   api: 'io.k8s.apimachinery.pkg.',
 };
 
-/** The name under which a real server publishes a type of the table. */
+/** The public OpenAPI name of a built-in type. */
 export const publicName = (name: string): string => {
   const [head = ''] = name.split('.', 1);
   return `${PREFIXES[head] ?? 'io.k8s.api.'}${name}`;
 };
 
-/** The name of a custom resource's type: its group turned around, its version and its kind. */
+/** The OpenAPI name of a custom resource: reversed group, version, kind. */
 export const customName = (group: string, version: string, kind: string): string =>
   `${group.split('.').toReversed().join('.')}.${version}.${kind}`;
 
-/** Named types that the table writes as one word. */
+/** Scalars that OpenAPI publishes as named types. */
 const NAMED: Partial<Record<ScalarType, { name: string; schema: Json }>> = {
   time: { name: 'meta.v1.Time', schema: { type: 'string', format: 'date-time' } },
   microTime: { name: 'meta.v1.MicroTime', schema: { type: 'string', format: 'date-time' } },
@@ -44,10 +44,10 @@ const PLAIN: Partial<Record<ScalarType, Json>> = {
   bytes: { type: 'string', format: 'byte' },
 };
 
-/** The types that a document needs, by their public names. */
+/** Collects the schemas of a document by their public names. */
 export interface Collector {
   readonly schemas: Record<string, Json>;
-  /** The schema of a shape; what it refers to is collected. */
+  /** The schema of a shape; collects the types that it refers to. */
   schemaOf(shape: Shape): Json;
   addKind(kind: Kind): void;
 }
@@ -70,7 +70,7 @@ export const createCollector = (refPrefix: string): Collector => {
   const addStruct = (shape: Shape & { form: 'struct' }, extra: Json = {}): void => {
     const name = publicName(shape.name);
     if (schemas[name]) return;
-    // Types refer to themselves: the place is taken before the fields are looked at.
+    // Types are recursive: register the name before visiting the fields.
     schemas[name] = {};
     const required = [...shape.fields].filter(([, field]) => field.required).map(([field]) => field);
     schemas[name] = {
@@ -147,7 +147,7 @@ export const groupVersionPath = ({ group, version }: Pick<Kind, 'group' | 'versi
 
 const parameter = (name: string): Json => ({ name, in: 'query', schema: { type: 'string', uniqueItems: true } });
 
-// kubectl looks for `fieldValidation` before it relies on the server to find unknown fields.
+// kubectl relies on server-side field validation only if this parameter is published.
 const WRITE_PARAMETERS = ['dryRun', 'fieldManager', 'fieldValidation'].map(parameter);
 
 const operation = (kind: Kind, action: string, ref: string, write: boolean): Json => ({
@@ -183,7 +183,7 @@ export const documentV3 = (kinds: readonly Kind[]): Json => {
   };
 };
 
-/** The older document, of everything at once. */
+/** The OpenAPI v2 document of all kinds. */
 export const documentV2 = (kinds: readonly Kind[]): Json => {
   const collector = createCollector('#/definitions/');
   for (const kind of kinds) collector.addKind(kind);
@@ -195,7 +195,7 @@ export const documentV2 = (kinds: readonly Kind[]): Json => {
   };
 };
 
-/** Changes with what the document says: built-in types never do while the server runs, custom ones with their CRD. */
+/** A hash of the document's content: built-in types never change, custom ones change with their CRD. */
 const hashOf = (kinds: readonly Kind[]): string =>
   createHash('sha256')
     .update(JSON.stringify(kinds.map(({ plural, custom }) => [plural, custom?.crdUid, custom?.schema])))
@@ -213,7 +213,7 @@ const index = (registry: Registry): Json => {
 
 const OLD_FORM = 'only the following media types are accepted: application/json';
 
-/** `/openapi/v2`, `/openapi/v3` and the documents that the latter names. */
+/** Serves `/openapi/v2`, `/openapi/v3` and the documents that the latter lists. */
 export const serveOpenApi = (registry: Registry, path: string, accept: string): Response => {
   if (path === '/openapi/v2') {
     const takesJson = accept === '' || accept.includes('application/json') || accept.includes('*/*');

@@ -52,7 +52,7 @@ const withCondition = (pod: Json, condition: Json & { type: string }): Json => {
 const scheduled = (state: ServerState, pod: Json): Json =>
   withCondition(pod, { type: 'PodScheduled', status: 'True', lastTransitionTime: formatTime(state.clock.now()) });
 
-/** A budget that a healthy pod's eviction would break; undefined when none would be. */
+/** The PodDisruptionBudget that blocks the pod's eviction, if any. */
 const blockingBudget = (state: ServerState, pod: Json): Json | undefined =>
   state.store
     .list('poddisruptionbudgets.policy', `${textOf(at(pod, 'metadata', 'namespace'))}/`)
@@ -121,15 +121,15 @@ const requestToken: Post = (state, kind, route, body) => {
 
 const posts: Readonly<Record<string, Post>> = { binding: bind, eviction: evict, token: requestToken };
 
-/** POST to a subresource: not an object that is kept, but something to be done. */
+/** Handles POST to a subresource: binding, eviction, token. */
 export const postSubresource = async (
   state: ServerState,
   kind: Kind,
   route: Route & { name: string },
   name: string,
-  call: Request,
+  request: Request,
 ): Promise<Response> => {
   const post = posts[name];
   if (!post) throw noResource();
-  return post(state, kind, route, await readObject(await call.body(), call.contentType));
+  return post(state, kind, route, await readObject(await request.body(), request.contentType));
 };

@@ -2,7 +2,7 @@ import { type Json, recordOf } from '../json.ts';
 import { definitionOfKind, definitionShape } from '../schema/definitions.ts';
 import type { ScalarType, Shape, StructShape } from '../schema/shape.ts';
 
-/** One field of a message: its number and what it holds, still undecoded. */
+/** A protobuf field: its number and undecoded value. */
 export interface WireField {
   readonly number: number;
   readonly value: bigint | Uint8Array;
@@ -10,7 +10,7 @@ export interface WireField {
 
 const truncated = (): Error => new RangeError('a protobuf message ends inside a field');
 
-/** Splits a message into its fields. Throws a RangeError when it is cut short. */
+/** Splits a message into fields. Throws a RangeError if it is truncated. */
 export function* wireFields(bytes: Uint8Array): Generator<WireField> {
   let at = 0;
   const varint = (): bigint => {
@@ -63,7 +63,7 @@ export const textOfBytes = (value: bigint | Uint8Array): string => decoder.decod
 export const signed = (value: bigint | Uint8Array): number =>
   typeof value === 'bigint' ? Number(BigInt.asIntN(64, value)) : 0;
 
-// What Kubernetes puts before a protobuf body: four bytes, then an envelope that names the kind.
+// The prefix of Kubernetes protobuf: four bytes, then an envelope that names the kind.
 const MAGIC = Buffer.from('k8s\0');
 
 type Raw = bigint | Uint8Array;
@@ -119,7 +119,7 @@ const value = (raw: Raw, shape: Shape): unknown => {
     case 'struct':
       return message(bytesOf(raw), shape, '');
     case 'any': {
-      // Raw extensions and owned fields hold JSON in their first field.
+      // RawExtension and FieldsV1 hold JSON in their first field.
       const inner = first(bytesOf(raw), 1);
       return inner === undefined || inner.valueOf() === 0n ? {} : (JSON.parse(textOfBytes(inner)) as unknown);
     }
@@ -129,7 +129,7 @@ const value = (raw: Raw, shape: Shape): unknown => {
   }
 };
 
-/** What is at each number of a message: a field by its name, or the prefix of fields that Go embeds. */
+/** Field names by number; an empty name marks a message that Go embeds. */
 const layouts = new WeakMap<StructShape, Map<string, string>>();
 
 const layoutOf = (shape: StructShape): Map<string, string> => {
@@ -147,7 +147,7 @@ const layoutOf = (shape: StructShape): Map<string, string> => {
   return layout;
 };
 
-/** A time that was never set is written as an empty message. */
+/** An unset time is encoded as an empty message. */
 const isZeroTime = (raw: Raw, shape: Shape): boolean =>
   shape.form === 'scalar' &&
   (shape.type === 'time' || shape.type === 'microTime') &&
@@ -178,7 +178,7 @@ const message = (bytes: Uint8Array, shape: StructShape, prefix: string): Record<
   return result;
 };
 
-/** The object in a protobuf body of Kubernetes. Throws a RangeError when the body is none, or is of an unknown kind. */
+/** Decodes a Kubernetes protobuf body. Throws a RangeError if it isn't one, or if its kind is unknown. */
 export const decodeObject = (body: Uint8Array): Json => {
   if (!Buffer.from(body.subarray(0, 4)).equals(MAGIC))
     throw new RangeError('the body does not begin as Kubernetes protobuf');

@@ -34,7 +34,7 @@ const flagOf = (query: URLSearchParams, name: string): boolean | undefined => {
 
 const textParameter = (query: URLSearchParams, name: string): string | undefined => query.get(name) ?? undefined;
 
-/** Names itself, or is named by the program that it says it is. */
+/** The field manager: explicit, or the first part of the user agent. */
 const managerOf = ({ query, userAgent }: Request): string =>
   query.get('fieldManager') || userAgent.split('/', 1)[0] || 'unknown';
 
@@ -54,26 +54,31 @@ const selectionOf = (route: Route, query: URLSearchParams) => {
   };
 };
 
-const show = (state: ServerState, kind: Kind, call: Request) =>
-  createEncoder(kind, negotiateFormat(call.accept), call.query.get('includeObject') ?? 'Metadata', state.clock.now());
+const encoderFor = (state: ServerState, kind: Kind, request: Request) =>
+  createEncoder(
+    kind,
+    negotiateFormat(request.accept),
+    request.query.get('includeObject') ?? 'Metadata',
+    state.clock.now(),
+  );
 
-const list = (state: ServerState, kind: Kind, route: Route, call: Request): Response => {
-  const { query } = call;
+const list = (state: ServerState, kind: Kind, route: Route, request: Request): Response => {
+  const { query } = request;
   const selection = selectionOf(route, query);
-  const shown = show(state, kind, call);
+  const encoder = encoderFor(state, kind, request);
   const resourceVersion = textParameter(query, 'resourceVersion');
   const resourceVersionMatch = textParameter(query, 'resourceVersionMatch');
   if (flagOf(query, 'watch') === true) {
-    const request = {
+    const watchRequest = {
       ...selection,
       resourceVersion,
       resourceVersionMatch,
       sendInitialEvents: flagOf(query, 'sendInitialEvents'),
       bookmarks: flagOf(query, 'allowWatchBookmarks'),
     };
-    return watchStream(state, kind, request, shown, {
+    return watchStream(state, kind, watchRequest, encoder, {
       timeoutSeconds: numberOf(query, 'timeoutSeconds'),
-      signal: call.signal,
+      signal: request.signal,
     });
   }
   const limit = numberOf(query, 'limit');
@@ -86,7 +91,7 @@ const list = (state: ServerState, kind: Kind, route: Route, call: Request): Resp
     ...(resourceVersionMatch === undefined ? {} : { resourceVersionMatch }),
     sendInitialEvents: flagOf(query, 'sendInitialEvents'),
   });
-  return json(shown.list(page));
+  return json(encoder.list(page));
 };
 
 const inPlace = (object: Json, route: Route, kind: Kind): Json => {
@@ -98,17 +103,17 @@ const inPlace = (object: Json, route: Route, kind: Kind): Json => {
   return { ...object, metadata: { ...metadata, namespace: route.namespace } };
 };
 
-const create = async (state: ServerState, kind: Kind, route: Route, call: Request): Promise<Response> => {
-  const object = inPlace(await readObject(await call.body(), call.contentType), route, kind);
-  const warnings = validateFields(kind, object, call.query);
-  const made = createObject(state, kind, object, { fieldManager: managerOf(call), dryRun: isDryRun(call.query) });
-  return json(show(state, kind, call).one(made), 201, warnings);
+const create = async (state: ServerState, kind: Kind, route: Route, request: Request): Promise<Response> => {
+  const object = inPlace(await readObject(await request.body(), request.contentType), route, kind);
+  const warnings = validateFields(kind, object, request.query);
+  const made = createObject(state, kind, object, { fieldManager: managerOf(request), dryRun: isDryRun(request.query) });
+  return json(encoderFor(state, kind, request).one(made), 201, warnings);
 };
 
-const deleteContext = async (call: Request): Promise<DeleteContext> => {
-  const { query } = call;
-  const text = await call.body();
-  const body = text.length === 0 ? {} : await readObject(text, call.contentType);
+const deleteContext = async (request: Request): Promise<DeleteContext> => {
+  const { query } = request;
+  const text = await request.body();
+  const body = text.length === 0 ? {} : await readObject(text, request.contentType);
   const preconditions = recordOf(body.preconditions);
   const { uid, resourceVersion } = preconditions;
   const seconds = body.gracePeriodSeconds ?? numberOf(query, 'gracePeriodSeconds');
@@ -130,10 +135,10 @@ const remove = async (
   state: ServerState,
   kind: Kind,
   route: Route & { name: string },
-  call: Request,
+  request: Request,
 ): Promise<Response> => {
-  const { object, gone } = deleteObject(state, kind, route, await deleteContext(call));
-  if (!gone || kind.strategy.returnDeletedObject) return json(show(state, kind, call).one(object));
+  const { object, gone } = deleteObject(state, kind, route, await deleteContext(request));
+  if (!gone || kind.strategy.returnDeletedObject) return json(encoderFor(state, kind, request).one(object));
   const details = {
     name: route.name,
     ...(kind.group === '' ? {} : { group: kind.group }),
@@ -143,74 +148,74 @@ const remove = async (
   return json(success(details));
 };
 
-const removeAll = async (state: ServerState, kind: Kind, route: Route, call: Request): Promise<Response> => {
-  const context = await deleteContext(call);
-  const page = listPage(state, kind, selectionOf(route, call.query));
+const removeAll = async (state: ServerState, kind: Kind, route: Route, request: Request): Promise<Response> => {
+  const context = await deleteContext(request);
+  const page = listPage(state, kind, selectionOf(route, request.query));
   for (const { metadata } of page.items)
     if (state.store.get(kind.collection, keyOf(metadata.namespace, metadata.name)))
       deleteObject(state, kind, { namespace: metadata.namespace, name: metadata.name }, context);
-  return json(show(state, kind, call).list({ ...page, version: state.store.version }));
+  return json(encoderFor(state, kind, request).list({ ...page, version: state.store.version }));
 };
 
 const patch = async (
   state: ServerState,
   kind: Kind,
   route: Route & { name: string },
-  call: Request,
+  request: Request,
 ): Promise<Response> => {
-  const type = patchTypeOf(call.contentType);
-  const text = await call.body();
+  const type = patchTypeOf(request.contentType);
+  const text = await request.body();
   const body = await readValue(text, type === 'apply' ? 'application/yaml' : 'application/json');
-  const manager = type === 'apply' ? call.query.get('fieldManager') : managerOf(call);
+  const manager = type === 'apply' ? request.query.get('fieldManager') : managerOf(request);
   const warnings: string[] = [];
   const { object, created } = patchObject(state, kind, route, body, {
     type,
     ...(manager === null ? {} : { fieldManager: manager }),
     ...(route.subresource === undefined ? {} : { subresource: route.subresource }),
-    dryRun: isDryRun(call.query),
-    force: flagOf(call.query, 'force') === true,
-    inspect: (next) => void warnings.push(...validateFields(kind, next, call.query, true)),
+    dryRun: isDryRun(request.query),
+    force: flagOf(request.query, 'force') === true,
+    inspect: (next) => void warnings.push(...validateFields(kind, next, request.query, true)),
   });
-  return json(show(state, kind, call).one(object), created ? 201 : 200, warnings);
+  return json(encoderFor(state, kind, request).one(object), created ? 201 : 200, warnings);
 };
 
 const put = async (
   state: ServerState,
   kind: Kind,
   route: Route & { name: string },
-  call: Request,
+  request: Request,
 ): Promise<Response> => {
-  const object = inPlace(await readObject(await call.body(), call.contentType), route, kind);
-  const warnings = validateFields(kind, object, call.query);
+  const object = inPlace(await readObject(await request.body(), request.contentType), route, kind);
+  const warnings = validateFields(kind, object, request.query);
   const name = textOf(at(object, 'metadata', 'name'));
   if (name !== '' && name !== route.name)
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${route.name})`);
   const named = { ...object, metadata: { ...recordOf(object.metadata), name: route.name } };
   const made = replaceObject(state, kind, named, {
-    fieldManager: managerOf(call),
-    dryRun: isDryRun(call.query),
+    fieldManager: managerOf(request),
+    dryRun: isDryRun(request.query),
     subresource: route.subresource,
   });
-  return json(show(state, kind, call).one(made), 200, warnings);
+  return json(encoderFor(state, kind, request).one(made), 200, warnings);
 };
 
-const get = (state: ServerState, kind: Kind, route: Route & { name: string }, call: Request): Response => {
+const get = (state: ServerState, kind: Kind, route: Route & { name: string }, request: Request): Response => {
   const found = state.store.get(kind.collection, keyOf(kind.namespaced ? route.namespace : undefined, route.name));
   if (!found) throw notFound(kind, route.name);
-  return json(show(state, kind, call).one(fromStorageVersion(kind, found)));
+  return json(encoderFor(state, kind, request).one(fromStorageVersion(kind, found)));
 };
 
 const isNamed = (route: Route): route is Route & { name: string } => route.name !== undefined;
 
-const ofCollection = (state: ServerState, kind: Kind, route: Route, call: Request): Response | Promise<Response> => {
-  switch (call.method) {
+const ofCollection = (state: ServerState, kind: Kind, route: Route, request: Request): Response | Promise<Response> => {
+  switch (request.method) {
     case 'GET':
-      return list(state, kind, route, call);
+      return list(state, kind, route, request);
     case 'POST':
-      return create(state, kind, route, call);
+      return create(state, kind, route, request);
     case 'DELETE':
       if (kind.plural === 'namespaces' && kind.group === '') throw methodNotAllowed();
-      return removeAll(state, kind, route, call);
+      return removeAll(state, kind, route, request);
     default:
       throw methodNotAllowed();
   }
@@ -220,17 +225,17 @@ const ofObject = (
   state: ServerState,
   kind: Kind,
   route: Route & { name: string },
-  call: Request,
+  request: Request,
 ): Response | Promise<Response> => {
-  switch (call.method) {
+  switch (request.method) {
     case 'GET':
-      return get(state, kind, route, call);
+      return get(state, kind, route, request);
     case 'PUT':
-      return put(state, kind, route, call);
+      return put(state, kind, route, request);
     case 'PATCH':
-      return patch(state, kind, route, call);
+      return patch(state, kind, route, request);
     case 'DELETE':
-      return remove(state, kind, route, call);
+      return remove(state, kind, route, request);
     default:
       throw methodNotAllowed();
   }
@@ -242,24 +247,26 @@ const ofSubresource = (
   state: ServerState,
   kind: Kind,
   route: Route & { name: string },
-  call: Request,
+  request: Request,
 ): Response | Promise<Response> => {
   const subresource = kind.subresources.find(({ name }) => name === route.subresource);
   if (!subresource) throw noResource();
-  if (!subresource.verbs.includes(VERBS[call.method] ?? '')) throw methodNotAllowed();
-  if (call.method === 'GET') return get(state, kind, route, call);
-  if (call.method === 'PUT') return put(state, kind, route, call);
-  if (call.method === 'PATCH') return patch(state, kind, route, call);
-  return postSubresource(state, kind, route, subresource.name, call);
+  if (!subresource.verbs.includes(VERBS[request.method] ?? '')) throw methodNotAllowed();
+  if (request.method === 'GET') return get(state, kind, route, request);
+  if (request.method === 'PUT') return put(state, kind, route, request);
+  if (request.method === 'PATCH') return patch(state, kind, route, request);
+  return postSubresource(state, kind, route, subresource.name, request);
 };
 
-/** Answers a request to the resource API. */
-export const serveResource = async (state: ServerState, route: Route, call: Request): Promise<Response> => {
-  const review = await serveReview(state, route, call);
+/** Handles a request to the resource API. */
+export const serveResource = async (state: ServerState, route: Route, request: Request): Promise<Response> => {
+  const review = await serveReview(state, route, request);
   if (review) return review;
   const kind = state.registry.find(route.group, route.version, route.plural);
   if (!kind || (route.namespace !== undefined && !kind.namespaced)) throw noResource();
   if (kind.namespaced && route.namespace === undefined && isNamed(route)) throw noResource();
-  if (!isNamed(route)) return ofCollection(state, kind, route, call);
-  return route.subresource === undefined ? ofObject(state, kind, route, call) : ofSubresource(state, kind, route, call);
+  if (!isNamed(route)) return ofCollection(state, kind, route, request);
+  return route.subresource === undefined
+    ? ofObject(state, kind, route, request)
+    : ofSubresource(state, kind, route, request);
 };

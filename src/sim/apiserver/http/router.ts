@@ -5,7 +5,7 @@ import { wantsAggregatedDiscovery } from './encoder.ts';
 import { json, type Request, type Response } from './exchange.ts';
 import { serveResource } from './resources.ts';
 
-/** What a path of the resource API names. */
+/** A parsed path of the resource API. */
 export interface Route {
   readonly group: string;
   readonly version: string;
@@ -15,7 +15,7 @@ export interface Route {
   readonly subresource: string | undefined;
 }
 
-/** Reads `/api/v1/...` and `/apis/group/version/...`; undefined for what is no path of a resource. */
+/** Parses `/api/v1/...` and `/apis/group/version/...`; undefined for other paths. */
 export const parseRoute = (path: string): Route | undefined => {
   let steps: string[];
   try {
@@ -28,7 +28,7 @@ export const parseRoute = (path: string): Route | undefined => {
   if (!core && steps[0] !== 'apis') return undefined;
   const [group = '', version = '', ...rest] = core ? ['', ...steps.slice(1)] : steps.slice(1);
   if (rest.length === 0) return undefined;
-  // A namespace itself is `/namespaces/x`, its own subresources `/namespaces/x/status`; deeper is what it holds.
+  // `/namespaces/x` and `/namespaces/x/status` are the namespace itself; deeper paths are objects in it.
   const scoped = rest[0] === 'namespaces' && rest.length > 2 && !['status', 'finalize'].includes(rest[2] ?? '');
   const namespace = scoped ? rest[1] : undefined;
   const [plural = '', name, subresource, ...more] = scoped ? rest.slice(2) : rest;
@@ -38,7 +38,7 @@ export const parseRoute = (path: string): Route | undefined => {
 
 const DISCOVERY_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-// The version whose behaviour is followed. kubectl warns when it is too far from its own.
+// The Kubernetes version that this server follows. kubectl warns if its own differs too much.
 const VERSION = {
   major: '1',
   minor: '34',
@@ -63,22 +63,22 @@ const NO_PAGE = textAnswer(404, '404 page not found\n');
 
 const found = (document: unknown): Response => (document === undefined ? NO_PAGE : json(document));
 
-const documentOf = async (state: ServerState, call: Request): Promise<Response | undefined> => {
-  const { path } = call;
+const documentOf = async (state: ServerState, request: Request): Promise<Response | undefined> => {
+  const { path } = request;
   const { registry } = state;
   if (HEALTHY.some((each) => path === each || path.startsWith(`${each}/`))) return textAnswer(200, 'ok');
   if (path === '/version' || path === '/version/') return json(VERSION);
   if (path === '/openapi/v2' || path === '/openapi/v3' || path.startsWith('/openapi/v3/')) {
     const { serveOpenApi } = await import('./openapi.ts');
-    return serveOpenApi(registry, path, call.accept);
+    return serveOpenApi(registry, path, request.accept);
   }
-  if ((path === '/api' || path === '/apis') && wantsAggregatedDiscovery(call.accept))
+  if ((path === '/api' || path === '/apis') && wantsAggregatedDiscovery(request.accept))
     return { is: 'json', status: 200, body: aggregated(registry, path === '/api'), contentType: DISCOVERY_TYPE };
   if (path === '/api')
     return json({
       kind: 'APIVersions',
       versions: ['v1'],
-      serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: call.host }],
+      serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: request.host }],
     });
   if (path === '/apis') return json(groupList(registry));
   const steps = path.split('/').filter((step) => step !== '');
@@ -91,16 +91,16 @@ const documentOf = async (state: ServerState, call: Request): Promise<Response |
 const isServed = (state: ServerState, route: Route): boolean =>
   isBuiltinGroup(route.group) || state.registry.find(route.group, route.version, route.plural) !== undefined;
 
-/** Answers one request; refusals are thrown. */
-export const serve = async (state: ServerState, call: Request): Promise<Response> => {
-  const isRead = call.method === 'GET' || call.method === 'HEAD';
+/** Handles one request; errors are thrown. */
+export const serve = async (state: ServerState, request: Request): Promise<Response> => {
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (isRead) {
-    const document = await documentOf(state, call);
+    const document = await documentOf(state, request);
     if (document) return document;
   }
-  const route = parseRoute(call.path);
-  // Groups that are not built in answer as plainly as any unknown path once they are gone.
-  if (route && isServed(state, route)) return serveResource(state, route, call);
-  if (!isRead && (await documentOf(state, call))) throw methodNotAllowed();
+  const route = parseRoute(request.path);
+  // Unknown groups are 404s without a Status, as on the real server.
+  if (route && isServed(state, route)) return serveResource(state, route, request);
+  if (!isRead && (await documentOf(state, request))) throw methodNotAllowed();
   return NO_PAGE;
 };

@@ -21,7 +21,7 @@ const bookmarkObject = (kind: Kind, version: number, initialEventsEnd: boolean):
   },
 });
 
-// One text for all watches that are told of the same object.
+// Serialized once for all watches that send the same object.
 const texts = new WeakMap<Json, string>();
 
 const textOfObject = (object: Json): string => {
@@ -33,12 +33,12 @@ const textOfObject = (object: Json): string => {
   return text;
 };
 
-/** A watch as lines of JSON, until the client goes, the time is up, or the server has no more to say. */
+/** A watch as lines of JSON. It ends when the client disconnects, the timeout expires, or the server ends it. */
 export const watchStream = (
   state: ServerState,
   kind: Kind,
   request: WatchRequest,
-  shown: ObjectEncoder,
+  encoder: ObjectEncoder,
   options: { timeoutSeconds: number | undefined; signal: AbortSignal },
 ): Response => ({
   is: 'stream',
@@ -52,7 +52,7 @@ export const watchStream = (
         return `{"type":"BOOKMARK","object":${JSON.stringify(object)}}\n`;
       }
       if (message.type === 'ERROR') return `{"type":"ERROR","object":${JSON.stringify(toStatus(message.error))}}\n`;
-      const object = shown.event(message.object, first);
+      const object = encoder.event(message.object, first);
       first = false;
       return `{"type":"${message.type}","object":${textOfObject(object)}}\n`;
     };
@@ -64,7 +64,7 @@ export const watchStream = (
       watch.bookmark();
       marks = state.clock.timer(BOOKMARK_MS, mark);
     });
-    // As a real server does, so that not all watches of a cluster end together.
+    // Randomized like the real server, so that not all watches end together.
     const seconds = options.timeoutSeconds ?? SHORTEST_SECONDS * (1 + state.random());
     try {
       await sleep(state.clock, seconds * SECOND, signal).catch(() => undefined);

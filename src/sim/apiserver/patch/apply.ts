@@ -26,7 +26,7 @@ interface Applier {
 const isApplier = (entry: ManagedFieldsEntry, { manager, subresource }: Applier): boolean =>
   entry.manager === manager && entry.operation === 'Apply' && entry.subresource === subresource;
 
-/** The fields of a configuration that its applier is to own. */
+/** The fields of a configuration that its applier owns. */
 const configuredFields = (kind: Kind, config: Json, subresource: string): FieldSet => {
   const own = withoutServerFields(config);
   const hasStatus = kind.subresources.some(({ name }) => name === 'status');
@@ -44,13 +44,13 @@ const configuredFields = (kind: Kind, config: Json, subresource: string): FieldS
 const applyTo = (kind: Kind, present: Json, config: Json, applier: Applier, force: boolean, time: string): Json => {
   const shape = shapeOfKind(kind);
   const before = readManagedFields(present);
-  const mine = before.find((entry) => isApplier(entry, applier));
-  const others = before.filter((entry) => entry !== mine);
+  const own = before.find((entry) => isApplier(entry, applier));
+  const others = before.filter((entry) => entry !== own);
   const wanted = configuredFields(kind, config, applier.subresource);
   let merged = mergeApplied(present, withoutServerFields(config), shape) as Json;
   const dropped = others.reduce<FieldSet | undefined>(
     (left, { fields }) => difference(left, fields),
-    difference(mine?.fields, wanted),
+    difference(own?.fields, wanted),
   );
   if (dropped) merged = removeFields(merged, dropped, shape) as Json;
   const { changed } = compare(withoutServerFields(present), withoutServerFields(merged), shape);
@@ -61,18 +61,16 @@ const applyTo = (kind: Kind, present: Json, config: Json, applier: Applier, forc
   }
   const left = others.map((owner) => ({ ...owner, fields: difference(owner.fields, changed) ?? {} }));
   const unchanged =
-    mine !== undefined &&
-    equal(mine.fields, wanted) &&
-    equal(withoutServerFields(present), withoutServerFields(merged));
+    own !== undefined && equal(own.fields, wanted) && equal(withoutServerFields(present), withoutServerFields(merged));
   const entry: ManagedFieldsEntry = {
     ...applier,
     operation: 'Apply',
     apiVersion: apiVersionOf(kind),
-    time: unchanged ? mine.time : time,
+    time: unchanged ? own.time : time,
     fields: wanted,
   };
-  const noted = applier.manager === KUBECTL ? withLastApplied(merged, config) : merged;
-  return withManagedFields(noted, [entry, ...left]);
+  const annotated = applier.manager === KUBECTL ? withLastApplied(merged, config) : merged;
+  return withManagedFields(annotated, [entry, ...left]);
 };
 
 const checked = (ref: Ref, body: unknown): Json => {
@@ -89,7 +87,7 @@ const checked = (ref: Ref, body: unknown): Json => {
   return body;
 };
 
-/** Server-side apply: the configuration is merged field by field, and every field has its owners. */
+/** Server-side apply: merges the configuration field by field and tracks ownership. */
 export const applyObject = (
   state: ServerState,
   kind: Kind,

@@ -3,7 +3,7 @@ import { anyShape, type Shape, type StructShape } from '../schema/shape.ts';
 import { type FieldSet, fieldsOf, parts, SELF, union } from './field-set.ts';
 
 export interface Comparison {
-  /** Fields that are new or have another value. */
+  /** Fields that were added or changed. */
   readonly changed: FieldSet | undefined;
   readonly removed: FieldSet | undefined;
 }
@@ -11,7 +11,7 @@ export interface Comparison {
 const SAME: Comparison = { changed: undefined, removed: undefined };
 const LEAF: FieldSet = Object.freeze({});
 
-const thing = (shape: Shape, set: FieldSet): FieldSet =>
+const asMember = (shape: Shape, set: FieldSet): FieldSet =>
   shape.form === 'list' || shape.form === 'map'
     ? Object.keys(set).length === 0
       ? set
@@ -20,7 +20,7 @@ const thing = (shape: Shape, set: FieldSet): FieldSet =>
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Most of an object's changes touch a field or two: only those are looked at. */
+/** Most updates touch few fields: only those are visited. */
 const compareStructs = (before: Json, after: Json, shape: StructShape, except = NONE): Comparison => {
   let changed: Record<string, unknown> | undefined;
   let removed: Record<string, unknown> | undefined;
@@ -45,7 +45,7 @@ const compareStructs = (before: Json, after: Json, shape: StructShape, except = 
 
 const NOT_CONTENT: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
-/** What differs between two objects, but for the fields of metadata that nobody owns. */
+/** Compares two objects, except the metadata fields that nobody owns. */
 export const compareObjects = (
   before: Json,
   after: Json,
@@ -62,7 +62,7 @@ export const compareObjects = (
   };
 };
 
-/** What differs between two values of one shape. Shared parts are not walked. */
+/** Compares two values of one shape. Shared parts are skipped. */
 export const compare = (before: unknown, after: unknown, shape: Shape): Comparison => {
   if (before === after) return SAME;
   if (shape.form === 'struct' && !shape.atomic && isRecord(before) && isRecord(after))
@@ -78,7 +78,7 @@ export const compare = (before: unknown, after: unknown, shape: Shape): Comparis
   const removed: Record<string, unknown> = {};
   for (const [step, value, partShape] of now) {
     if (!known.has(step)) {
-      changed[step] = thing(shape, fieldsOf(value, partShape));
+      changed[step] = asMember(shape, fieldsOf(value, partShape));
       continue;
     }
     const inner = compare(known.get(step), value, partShape);
@@ -88,7 +88,7 @@ export const compare = (before: unknown, after: unknown, shape: Shape): Comparis
   }
   for (const [step, value, partShape] of old)
     if (known.has(step) && !now.some(([other]) => other === step))
-      removed[step] = union(thing(shape, fieldsOf(value, partShape)), undefined) ?? LEAF;
+      removed[step] = union(asMember(shape, fieldsOf(value, partShape)), undefined) ?? LEAF;
   return {
     changed: Object.keys(changed).length === 0 ? undefined : changed,
     removed: Object.keys(removed).length === 0 ? undefined : removed,

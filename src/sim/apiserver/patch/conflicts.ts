@@ -5,7 +5,7 @@ import { compare } from './compare.ts';
 import { commonPaths, difference, fieldsOf, formatPath } from './field-set.ts';
 import { type ManagedFieldsEntry, withoutServerFields } from './managed-fields.ts';
 
-/** A field that an applier wants to have otherwise, and another manager owns. */
+/** A field that the applied configuration changes and another manager owns. */
 export interface Conflict {
   readonly owner: ManagedFieldsEntry;
   readonly path: readonly string[];
@@ -24,7 +24,7 @@ const listed = (conflicts: readonly Conflict[]): string => {
     .join('\n');
 };
 
-/** Throws the refusal of an apply that others' fields stand against. */
+/** Throws the conflict error of an apply. */
 export const throwConflicts = (conflicts: readonly Conflict[]): never => {
   const causes: StatusCause[] = conflicts.map(({ owner, path }) => ({
     reason: 'FieldManagerConflict',
@@ -39,7 +39,7 @@ export const throwConflicts = (conflicts: readonly Conflict[]): never => {
   throw new StatusError('Conflict', 409, 'Conflict', `Apply failed with ${text}`, { causes });
 };
 
-/** The manager that `kubectl apply --server-side` writes as; the server helps it over from client-side apply. */
+/** The field manager of `kubectl apply --server-side`, which the server migrates from client-side apply. */
 export const KUBECTL = 'kubectl';
 const ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration';
 
@@ -54,7 +54,7 @@ const lastApplied = (object: Json): Json | undefined => {
   }
 };
 
-/** The conflicts without those in fields that are still as kubectl last applied them from the client. */
+/** The conflicts, except in fields that are unchanged since kubectl's last client-side apply. */
 export const withoutClientSideConflicts = (
   conflicts: readonly Conflict[],
   present: Json,
@@ -71,7 +71,7 @@ export const withoutClientSideConflicts = (
   });
 };
 
-/** The object with what is applied noted, where kubectl has noted it before. */
+/** Updates kubectl's last-applied annotation, if the object has it. */
 export const withLastApplied = (object: Json, config: Json): Json => {
   if (textOf(at(object, 'metadata', 'annotations', ANNOTATION)) === '') return object;
   const metadata = without(recordOf(config.metadata), 'managedFields');

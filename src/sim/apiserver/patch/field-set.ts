@@ -2,8 +2,8 @@ import { arrayOf, isRecord, type Json } from '../json.ts';
 import type { ListShape, Shape } from '../schema/shape.ts';
 
 /**
- * A set of fields as `managedFields` writes it: `f:name`, `k:{keys}`, `v:value`, and `.` for the thing itself. An empty
- * record is a leaf.
+ * A set of fields in the format of `managedFields`: `f:name`, `k:{keys}`, `v:value`, and `.` for the item itself. An
+ * empty record is a leaf.
  */
 export type FieldSet = Readonly<Record<string, unknown>>;
 
@@ -17,7 +17,7 @@ export const child = (set: FieldSet | undefined, step: string): FieldSet | undef
 
 const isLeaf = (set: FieldSet): boolean => Object.keys(set).length === 0;
 
-/** The step to a list's item; undefined when the list is not one whose items are told apart. */
+/** The path element of a list item; undefined if the items have no keys. */
 export const itemKey = (shape: ListShape, item: unknown): string | undefined => {
   if (shape.list === 'set') return `v:${JSON.stringify(item)}`;
   if (shape.list !== 'map' || !isRecord(item)) return undefined;
@@ -33,7 +33,7 @@ export const itemKey = (shape: ListShape, item: unknown): string | undefined => 
 export const isAtomic = (shape: Shape): boolean =>
   shape.form === 'scalar' || shape.form === 'any' || (shape.form === 'list' ? shape.list === 'atomic' : shape.atomic);
 
-/** The steps below a value with what they lead to; undefined when the value is owned as a whole. */
+/** The path elements below a value with their values; undefined if the value is owned as a whole. */
 export const parts = (value: unknown, shape: Shape): [step: string, value: unknown, shape: Shape][] | undefined => {
   if (isAtomic(shape)) return undefined;
   if (shape.form === 'list') {
@@ -55,22 +55,22 @@ export const parts = (value: unknown, shape: Shape): [step: string, value: unkno
   return found;
 };
 
-/** Items of lists and entries of maps are things of their own; a struct's fields are not. */
-const isThing = (shape: Shape): boolean => shape.form === 'list' || shape.form === 'map';
+/** List items and map entries are members of their own; struct fields are not. */
+const hasMembers = (shape: Shape): boolean => shape.form === 'list' || shape.form === 'map';
 
-/** Every field that a value sets. `entries`: maps count as things too, as they do for whoever updates. */
+/** All fields that a value sets. */
 export const fieldsOf = (value: unknown, shape: Shape): FieldSet => {
   const below = parts(value, shape);
   if (!below || below.length === 0) return LEAF;
   const set: Record<string, unknown> = {};
   for (const [step, part, partShape] of below) {
     const inner = fieldsOf(part, partShape);
-    set[step] = isThing(shape) && !isLeaf(inner) ? { [SELF]: LEAF, ...inner } : inner;
+    set[step] = hasMembers(shape) && !isLeaf(inner) ? { [SELF]: LEAF, ...inner } : inner;
   }
   return set;
 };
 
-/** The fields that are in either. The empty set is undefined, or a record without steps. */
+/** The union of two sets. The empty set is undefined, or a record without elements. */
 export const union = (a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined => {
   if (a === undefined || isLeaf(a)) return b;
   return b === undefined || isLeaf(b) ? a : unite(a, b);
@@ -91,10 +91,7 @@ const unite = (a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | und
   return merged ?? a;
 };
 
-/**
- * What is in `a` and not in `b`, path by path: a field of `b` does not take along what is below it. Undefined when
- * nothing is left.
- */
+/** The fields of `a` that aren't in `b`: a field of `b` doesn't cover those below it. Undefined when empty. */
 export const difference = (a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined =>
   b === undefined || isLeaf(b) ? a : subtract(a, b);
 
@@ -103,8 +100,8 @@ const subtract = (a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | 
   if (isLeaf(a)) return isLeaf(b) || SELF in b ? undefined : a;
   const left: Record<string, unknown> = {};
   for (const step of Object.keys(a)) {
-    const mine = child(a, step);
-    const rest = step === SELF ? (isLeaf(b) || SELF in b ? undefined : mine) : subtract(mine, child(b, step));
+    const own = child(a, step);
+    const rest = step === SELF ? (isLeaf(b) || SELF in b ? undefined : own) : subtract(own, child(b, step));
     if (rest !== undefined) left[step] = rest;
   }
   const steps = Object.keys(left);
@@ -114,33 +111,33 @@ const subtract = (a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | 
 
 const KINDS = ['f:', 'k:', 'v:'];
 
-/** Fields before keys before values, each by name. */
+/** Orders fields before keys before values, each by name. */
 const byStep = (a: string, b: string): number => {
   const kind = KINDS.indexOf(a.slice(0, 2)) - KINDS.indexOf(b.slice(0, 2));
   return kind === 0 ? (a < b ? -1 : 1) : kind;
 };
 
-/** The paths that are in both, in the order of a real server: what ends at a level comes before what goes on. */
+/** The paths in both sets, in the real server's order: at each level, members before their descendants. */
 export const commonPaths = (a: FieldSet | undefined, b: FieldSet | undefined, path: string[] = []): string[][] => {
   if (a === undefined || b === undefined) return [];
   const shared = Object.keys(a)
     .filter((step) => step !== SELF && step in b)
     .toSorted(byStep);
-  const ends: string[][] = [];
-  const goesOn: string[][] = [];
+  const members: string[][] = [];
+  const descendants: string[][] = [];
   for (const step of shared) {
     const here = [...path, step];
-    const mine = child(a, step);
+    const own = child(a, step);
     const other = child(b, step);
-    if (isMember(mine) && isMember(other)) ends.push(here);
-    goesOn.push(...commonPaths(mine, other, here));
+    if (isMember(own) && isMember(other)) members.push(here);
+    descendants.push(...commonPaths(own, other, here));
   }
-  return [...ends, ...goesOn];
+  return [...members, ...descendants];
 };
 
 const isMember = (set: FieldSet | undefined): boolean => set !== undefined && (isLeaf(set) || SELF in set);
 
-/** A path as conflicts name it: `.spec.containers[name="app"].image`. */
+/** A path in the format of conflict messages: `.spec.containers[name="app"].image`. */
 export const formatPath = (path: readonly string[]): string =>
   path
     .map((step) => {

@@ -1,7 +1,7 @@
 import { badRequest, StatusError } from '../errors.ts';
 import { arrayOf, equal, isRecord, type Json, recordOf, textOf } from '../json.ts';
 
-/** RFC 7386: null takes a field away, objects merge, everything else replaces. */
+/** RFC 7386: null removes a field, objects merge, everything else replaces. */
 export const mergePatch = (target: unknown, patch: unknown): unknown => {
   if (!isRecord(patch)) return patch;
   const base = isRecord(target) ? target : {};
@@ -14,10 +14,10 @@ export const mergePatch = (target: unknown, patch: unknown): unknown => {
   return result;
 };
 
-// As the API server bounds them.
+// The API server's limit.
 const MOST_OPERATIONS = 10_000;
 
-/** The server tells no more than this; the cause is for whoever calls in process. */
+/** The server reports no details; in-process callers find them in the cause. */
 const cannot = (why: string): StatusError =>
   Object.assign(
     new StatusError('Invalid', 422, 'Invalid', 'the server rejected our request due to an error in our request', {}),
@@ -31,7 +31,7 @@ const stepsOf = (path: string): string[] => {
   return path.slice(1).split('/').map(unescape);
 };
 
-/** A mark for what is not there; undefined is no JSON. */
+/** Marks a missing value. */
 const MISSING = Symbol('missing');
 
 const read = (document: unknown, steps: readonly string[]): unknown => {
@@ -53,7 +53,7 @@ const indexOf = (list: readonly unknown[], step: string, mayAppend: boolean): nu
 
 type Edit = (container: Record<string, unknown> | unknown[], step: string) => void;
 
-/** A copy of the document in which the container of the path's last step was edited. */
+/** A copy of the document with the container at the path's last step changed. */
 const edit = (document: unknown, steps: readonly string[], change: Edit, fail: () => Error): unknown => {
   const [step, ...rest] = steps;
   if (step === undefined) throw fail();
@@ -100,7 +100,7 @@ const replace = (document: unknown, steps: readonly string[], value: unknown, fa
     document,
     steps,
     (container, step) => {
-      // As on a real server, replacing a field that is not there adds it.
+      // As on the real server, replacing a missing field adds it.
       if (Array.isArray(container)) {
         if (indexOf(container, step, false) === undefined) throw fail();
         container[Number(step)] = value;

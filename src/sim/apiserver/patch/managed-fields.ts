@@ -30,7 +30,7 @@ export const readManagedFields = (object: Json | undefined): ManagedFieldsEntry[
 const rank = ({ operation, time, manager }: ManagedFieldsEntry): string =>
   `${operation === 'Apply' ? 0 : 1}/${time}/${manager}`;
 
-/** The object with its managers written into it. */
+/** The object with these managedFields. */
 export const withManagedFields = (object: Json, managers: readonly ManagedFieldsEntry[]): Json => {
   const entries = managers
     .filter(({ fields }) => Object.keys(fields).length > 0)
@@ -66,7 +66,7 @@ const OF_SERVER = [
 
 const ownerless: ReadonlySet<string> = new Set(OF_SERVER);
 
-/** The part of an object that can be owned. */
+/** The object without the fields that only the server writes and nobody owns. */
 export const withoutServerFields = (object: Json | undefined): Json => {
   if (object === undefined) return {};
   const metadata = without(recordOf(object.metadata), ...OF_SERVER);
@@ -84,8 +84,8 @@ const same = (a: Pick<ManagedFieldsEntry, 'manager' | 'operation' | 'subresource
   a.manager === b.manager && a.operation === b.operation && a.subresource === b.subresource;
 
 /**
- * The object with its writer noted as the owner of what it changed. `previous` is undefined for a new object. Whoever
- * clears `managedFields` (to one empty entry) starts the account anew.
+ * The object with its writer as the owner of the changed fields. `previous` is undefined for a new object. Setting
+ * `managedFields` to one empty entry resets it.
  */
 export const trackUpdate = (previous: Json | undefined, next: Json, kind: Kind, writer: Writer): Json => {
   const shape = shapeOfKind(kind);
@@ -102,10 +102,10 @@ export const trackUpdate = (previous: Json | undefined, next: Json, kind: Kind, 
     operation: 'Update' as const,
     subresource: writer.subresource ?? '',
   };
-  const mine = given.find((each) => same(each, identity));
-  const fields = union(difference(mine?.fields, removed), changed);
+  const own = given.find((each) => same(each, identity));
+  const fields = union(difference(own?.fields, removed), changed);
   const others = given
-    .filter((each) => each !== mine)
+    .filter((each) => each !== own)
     .map((each) => ({ ...each, fields: difference(difference(each.fields, changed), removed) ?? {} }));
   const entry: ManagedFieldsEntry = {
     ...identity,
@@ -116,7 +116,7 @@ export const trackUpdate = (previous: Json | undefined, next: Json, kind: Kind, 
   return withManagedFields(next, [...others, entry]);
 };
 
-/** Writers may change the account itself, as kubectl does when it takes over an object; one left out is not a change. */
+/** Clients may edit managedFields, as kubectl does when it takes over an object; omitting it is no change. */
 const edited = (previous: Json, next: Json): ManagedFieldsEntry[] => {
   const sent = at(next, 'metadata', 'managedFields');
   return readManagedFields(Array.isArray(sent) && sent.length > 0 ? next : previous);

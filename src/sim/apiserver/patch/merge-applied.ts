@@ -17,7 +17,7 @@ const mergeLists = (present: readonly unknown[], config: readonly unknown[], sha
   return [...merged, ...config.filter((item) => !had.has(itemKey(shape, item)))];
 };
 
-/** The present value with a configuration laid over it, by the shape's rules. */
+/** Merges an applied configuration into the current value, by its shape. */
 export const mergeApplied = (present: unknown, config: unknown, shape: Shape): unknown => {
   if (config === undefined || config === null) return present;
   if (present === undefined || present === null || isAtomic(shape)) return config;
@@ -31,28 +31,28 @@ export const mergeApplied = (present: unknown, config: unknown, shape: Shape): u
   return result;
 };
 
-/** True when nothing below is kept by name, so that the thing itself goes. */
+/** Whether the set covers the item as a whole. */
 const isGone = (set: FieldSet): boolean => Object.keys(set).length === 0 || SELF in set;
 
-/** The value without the fields of the set. */
+/** Removes the fields of the set. */
 export const removeFields = (value: unknown, set: FieldSet, shape: Shape): unknown => {
   if (isAtomic(shape)) return undefined;
   if (shape.form === 'list')
     return arrayOf(value).flatMap((item) => {
-      const mine = child(set, itemKey(shape, item) ?? '');
-      if (mine === undefined) return [item];
-      return isGone(mine) ? [] : [removeFields(item, mine, shape.of)];
+      const own = child(set, itemKey(shape, item) ?? '');
+      if (own === undefined) return [item];
+      return isGone(own) ? [] : [removeFields(item, own, shape.of)];
     });
   if (!isRecord(value)) return value;
   const result: Record<string, unknown> = { ...value };
   for (const [name, part] of Object.entries(value)) {
-    const mine = child(set, `f:${name}`);
-    if (mine === undefined) continue;
-    if (Object.keys(mine).length === 0) {
+    const own = child(set, `f:${name}`);
+    if (own === undefined) continue;
+    if (Object.keys(own).length === 0) {
       delete result[name];
       continue;
     }
-    const rest = removeFields(part, mine, partShape(shape, name));
+    const rest = removeFields(part, own, partShape(shape, name));
     const isEmpty = (Array.isArray(rest) && rest.length === 0) || (isRecord(rest) && Object.keys(rest).length === 0);
     if (rest === undefined || isEmpty) delete result[name];
     else result[name] = rest;

@@ -6,8 +6,8 @@ const idOf = (item: unknown, key: string | undefined): string =>
   JSON.stringify(key === undefined ? item : isRecord(item) ? item[key] : item);
 
 /**
- * The items of a merged list in the order that the patch asks for. Items that the patch does not know keep their place
- * among those that the server had.
+ * Orders a merged list as the patch asks for. Items that the patch doesn't mention keep their position relative to the
+ * current list.
  */
 export const orderElements = (
   merged: readonly unknown[],
@@ -44,18 +44,18 @@ const ORDER = '$setElementOrder/';
 const isDirective = (key: string): boolean =>
   key === DIRECTIVE || key === RETAIN || key.startsWith(DELETE_PRIMITIVES) || key.startsWith(ORDER);
 
-/** A part of a patch that meets nothing to merge with: what it sets, without its instructions. */
+/** The value of a patch where there is nothing to merge with: its content without directives. */
 const plain = (value: unknown): unknown => {
   if (Array.isArray(value))
     return (value as unknown[])
       .filter((item) => !(isRecord(item) && DIRECTIVE in item && item[DIRECTIVE] !== 'merge'))
       .map(plain);
   if (!isRecord(value)) return value;
-  // An instruction that meets nothing leaves nothing.
+  // A directive without a target leaves nothing.
   return DIRECTIVE in value ? {} : settings(value);
 };
 
-/** What a part of a patch sets, without its instructions. */
+/** The content of a patch without directives. */
 const settings = (value: Json): Json =>
   Object.fromEntries(
     Object.entries(value)
@@ -63,7 +63,7 @@ const settings = (value: Json): Json =>
       .map(([key, item]) => [key, plain(item)]),
   );
 
-/** As Go prints what it has decoded. */
+/** Formats a value like Go's %v. */
 const goText = (value: unknown): string => {
   if (Array.isArray(value)) return `[${(value as unknown[]).map(goText).join(' ')}]`;
   if (!isRecord(value)) return String(value);
@@ -106,7 +106,7 @@ const mergePrimitives = (original: readonly unknown[], patch: readonly unknown[]
   ...new Set([...original, ...patch]),
 ];
 
-/** What the patch names keeps the patch's order, and comes before what it does not name where the list says nothing. */
+/** Merges a list. Items of the patch keep its order. */
 const mergeList = (original: readonly unknown[], patch: readonly unknown[], field: Field): unknown[] => {
   const { mergeKey } = field;
   if (mergeKey === undefined) return orderElements(mergePrimitives(original, patch), patch, original, undefined);
@@ -155,5 +155,5 @@ const mergeObject = (original: Json, patch: Json, shape: Shape): Json => {
   return result;
 };
 
-/** A strategic merge patch, by the merge keys of the type's table. */
+/** Applies a strategic merge patch, using the merge keys of the type. */
 export const strategicPatch = (present: Json, patch: Json, shape: Shape): Json => mergeObject(present, patch, shape);

@@ -134,7 +134,7 @@ export const nodeColumns: readonly Column[] = [
   wide('Container-Runtime', info('containerRuntimeVersion')),
 ];
 
-// Events are shown by both of their APIs: each column reads the names of either.
+// Both Event APIs use these columns: each reads the field names of either.
 const either = (event: StoredObject, core: string, other: string): unknown => event[core] ?? event[other];
 
 const about = (event: StoredObject): unknown => either(event, 'involvedObject', 'regarding');
@@ -207,7 +207,7 @@ const bindings: readonly Column[] = [
 const budgetText = (name: string): Column =>
   text(name === 'minAvailable' ? 'Min Available' : 'Max Unavailable', field('N/A', 'spec', name));
 
-/** By table: what `kubectl get` shows of each built-in kind. */
+/** The `kubectl get` columns of built-in kinds, by collection. */
 const builtin: Readonly<Record<string, readonly Column[]>> = {
   pods: podColumns,
   nodes: nodeColumns,

@@ -5,7 +5,7 @@ export interface Column {
   readonly name: string;
   readonly type: string;
   readonly format: string;
-  /** 0: always shown; above: in wide output. */
+  /** 0 is always shown; higher priorities only in wide output. */
   readonly priority: number;
   readonly description: string;
   readonly cell: (object: StoredObject, now: number) => unknown;
@@ -30,12 +30,12 @@ export const wide = (name: string, cell: Cell): Column => column(name, 'string',
 export const NONE = '<none>';
 export const UNKNOWN = '<unknown>';
 
-/** A field as a number; absent is 0. */
+/** Reads a field as a number; 0 if absent. */
 export const number = (...path: readonly string[]): ((object: StoredObject) => number) => {
   return (object) => Number(at(object, ...path) ?? 0);
 };
 
-/** A field as text. */
+/** Reads a field as text. */
 export const field = (otherwise: string, ...path: readonly string[]): ((object: StoredObject) => string) => {
   return (object) => {
     const value = at(object, ...path);
@@ -68,7 +68,7 @@ export const selectorText = (selector: unknown): string => {
   return all.length === 0 ? NONE : all.toSorted().join(',');
 };
 
-/** Names and images of a template's containers, as two cells. */
+/** The container names and images of a template, for two cells. */
 export const containerNames = (spec: unknown): string =>
   arrayOf(at(spec, 'containers'))
     .map((each) => textOf(at(each, 'name')))
@@ -91,7 +91,7 @@ const YEAR = 365 * DAY;
 const two = (first: number, firstUnit: string, second: number, secondUnit: string): string =>
   second === 0 ? `${first}${firstUnit}` : `${first}${firstUnit}${second}${secondUnit}`;
 
-/** An age as kubectl shows it: `45s`, `3m20s`, `26h`, `3d4h`, `2y10d`. */
+/** An age in kubectl's format: `45s`, `3m20s`, `26h`, `3d4h`, `2y10d`. */
 export const humanDuration = (ms: number): string => {
   const seconds = Math.floor(ms / SECOND);
   if (seconds < -1) return '<invalid>';
@@ -110,7 +110,7 @@ export const humanDuration = (ms: number): string => {
   return years < 8 ? two(years, 'y', days % 365, 'd') : `${years}y`;
 };
 
-/** How long ago a time was. */
+/** The age of a timestamp. */
 export const ageOf = (time: unknown, now: number): string => {
   const at = typeof time === 'string' ? Date.parse(time) : Number.NaN;
   return Number.isNaN(at) ? '<unknown>' : humanDuration(now - at);

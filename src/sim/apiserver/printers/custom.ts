@@ -53,10 +53,10 @@ const filterStep = (text: string): Step => {
 
 const TOKEN = /\.((?:\\.|[^.[\\])+)|\[\?\((.+?)\)\]|\[(['"])(.+?)\3\]|\[(-?\d+)\]|(?:\.?\[\*\]|\.\*)/y;
 
-/** A reader for the JSONPath that printer columns are written in: fields, indexes, wildcards and one-condition filters. */
+/** Compiles the JSONPath of a printer column: fields, indexes, wildcards and one-condition filters. */
 export const jsonPath = (path: string): ((value: unknown) => readonly unknown[]) => {
   const steps: Step[] = [];
-  // A copy: filters read paths of their own meanwhile.
+  // A copy: filters parse paths of their own recursively.
   const token = new RegExp(TOKEN);
   for (let match = token.exec(path); match; match = token.exec(path)) {
     const [all, name, filter, , quoted, index] = match;
@@ -87,7 +87,7 @@ const cellOf = (type: string, value: unknown, now: number): unknown => {
   }
 };
 
-/** The printer columns of a custom resource; without any, its age. */
+/** The printer columns of a custom resource; by default its age. */
 export const customColumns = ({ columns }: CustomVersion): readonly Column[] => {
   if (columns.length === 0)
     return [nameColumn, text('Age', (object, now) => ageOf(object.metadata.creationTimestamp, now))];

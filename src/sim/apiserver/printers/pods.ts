@@ -23,7 +23,7 @@ const initProblem = (pod: Json): string | undefined => {
   return undefined;
 };
 
-/** The one word that `kubectl get pods` has for a pod. */
+/** The STATUS column of `kubectl get pods`. */
 export const podStatus = (pod: Json): string => {
   const phase = textOf(at(pod, 'status', 'phase'));
   const why = textOf(at(pod, 'status', 'reason'));

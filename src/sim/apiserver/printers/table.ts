@@ -16,7 +16,7 @@ const columnsFor = (kind: Kind): readonly Column[] => {
   return found;
 };
 
-/** What a Table says of its columns. */
+/** The column definitions of a Table. */
 export const columnsOf = (kind: Kind): Json[] =>
   columnsFor(kind).map(({ name, type, format, description, priority }) => ({
     name,

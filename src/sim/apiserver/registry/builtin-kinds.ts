@@ -31,7 +31,7 @@ const READ_WRITE = ['get', 'patch', 'update'];
 const status: Subresource = { name: 'status', verbs: READ_WRITE };
 
 interface Row {
-  /** `plural Kind`, with `short`-names behind it. */
+  /** `plural Kind shortName...` */
   names: string;
   strategy: Strategy;
   cluster?: true;
@@ -242,5 +242,5 @@ const toKind = (group: string, row: Row): Kind => {
   };
 };
 
-/** Every built-in kind, in the order in which discovery lists them. */
+/** All built-in kinds, in discovery order. */
 export const builtinKinds: readonly Kind[] = groups.flatMap(({ group, rows }) => rows.map((row) => toKind(group, row)));

@@ -1,6 +1,6 @@
 import { at, type Json, recordOf, without } from '../json.ts';
 
-// One store, two faces: the core API's names on the left, those of events.k8s.io on the right.
+// Field names of core/v1 and events.k8s.io/v1, which share their storage.
 const NAMES: readonly (readonly [string, string])[] = [
   ['involvedObject', 'regarding'],
   ['message', 'note'],
@@ -21,11 +21,11 @@ const renamed = (object: Json, apiVersion: string, from: 0 | 1): Json => {
 
 const views = new WeakMap<Json, Json>();
 
-/** A stored (core) event as events.k8s.io shows it. */
+/** Converts a stored core/v1 Event to events.k8s.io/v1. */
 export const eventFromStorage = (event: Json): Json => {
   let view = views.get(event);
   if (!view) {
-    // The older version always writes these, this one only when they say something.
+    // core/v1 always writes these, events.k8s.io/v1 only if they aren't empty.
     const empty = ['reportingComponent', 'reportingInstance'].filter((name) => event[name] === '');
     view = renamed(without({ source: {}, ...event }, ...empty), 'events.k8s.io/v1', 0);
     views.set(event, view);
@@ -33,7 +33,7 @@ export const eventFromStorage = (event: Json): Json => {
   return view;
 };
 
-/** An event of events.k8s.io as it is stored. */
+/** Converts an events.k8s.io/v1 Event to its stored form. */
 export const eventToStorage = (event: Json): Json => {
   const stored = renamed(event, 'v1', 1);
   return { ...stored, source: recordOf(at(stored, 'source')) };

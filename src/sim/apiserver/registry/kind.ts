@@ -5,34 +5,34 @@ import type { StatusCause } from '../errors.ts';
 import type { FieldReader } from '../field-selectors.ts';
 import type { Json } from '../json.ts';
 
-/** One served resource in one version. */
+/** A resource served in one version. */
 export interface Kind extends Resource {
   readonly singular: string;
   readonly listKind: string;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly subresources: readonly Subresource[];
-  /** Where its objects are kept; kinds with one table are views of the same objects. */
+  /** Where its objects are stored; kinds that share a collection are versions of the same objects. */
   readonly collection: string;
   readonly fields: FieldReader;
   readonly strategy: Strategy;
-  /** How stored objects read in this version, and back. Absent when they are the same. */
+  /** Conversion from and to the storage version. Absent when this is the storage version. */
   readonly fromStorageVersion?: (object: Json) => Json;
   readonly toStorageVersion?: (object: Json) => Json;
-  /** Name of its definition in the table of built-in types; absent for custom resources. */
+  /** Its type in definitions.txt; absent for custom resources. */
   readonly definition?: string;
-  /** The custom resource's version, when it is one. */
+  /** Set for custom resources. */
   readonly custom?: CustomVersion;
 }
 
 export interface Subresource {
   readonly name: string;
   readonly verbs: readonly string[];
-  /** Of the bodies that it takes and gives, when it is not the resource's own. */
+  /** The kind of its bodies, if it isn't the resource's own. */
   readonly kind?: { readonly group: string; readonly version: string; readonly kind: string };
 }
 
-/** What a CRD says of one version beyond its names. */
+/** A version of a CRD. */
 export interface CustomVersion {
   readonly schema: Json;
   readonly columns: readonly Json[];
@@ -44,44 +44,47 @@ export const apiVersionOf = ({ group, version }: { group: string; version: strin
 
 export const isKind = (resource: Resource): resource is Kind => 'strategy' in resource;
 
-/** What strategies may ask of the server that they belong to. */
+/** What strategies may use of the server. */
 export interface StrategyContext {
   readonly clock: Clock;
   readonly random: () => number;
-  /** The present object of a built-in core or cluster resource by plural name, such as `namespaces`. */
+  /** The current object of a built-in resource, by collection such as `namespaces`. */
   find(table: string, namespace: string | undefined, name: string): StoredObject | undefined;
 }
 
-/** What one kind does differently. Every function takes and gives shared objects and changes none in place. */
+/**
+ * The kind-specific part of create, update and delete (rest.RESTCreateStrategy and friends). Functions return changed
+ * copies and never modify their arguments.
+ */
 export interface Strategy {
-  /** Fills in what users may leave out. Runs on everything that is written. */
+  /** Sets defaults; runs on every write. */
   readonly defaults?: (object: Json) => Json;
-  /** Before a new object is validated: takes away what only the server writes, adds what the server knows. */
+  /** Before a create is validated: clears server-managed fields and sets initial ones. */
   readonly prepareForCreate?: (object: Json, world: StrategyContext) => Json;
-  /** Before an update is validated. `previous` is the stored object; `object` has its metadata already. */
+  /** Before an update is validated. `previous` is the stored object; `object` already has its metadata. */
   readonly prepareForUpdate?: (object: Json, previous: Json, world: StrategyContext) => Json;
-  /** Faults of any object; `previous` is what it replaces. */
+  /** Validates an object; `previous` is the one that it replaces. */
   readonly validate?: (object: Json, previous?: Json) => StatusCause[];
-  /** Faults of a change. */
+  /** Validates an update. */
   readonly validateUpdate?: (object: Json, previous: Json, subresource: string | undefined) => StatusCause[];
-  /** Refuses with an error; runs after defaults, as admission does. */
+  /** Admission plugins: mutate or reject a new object after defaulting. */
   readonly admit?: (object: Json, world: StrategyContext) => Json;
-  /** The object after a write to a subresource, made of the stored object and the one that was sent. */
+  /** Updates through a subresource: the new object for the stored and the sent one. */
   readonly subresources?: Readonly<Record<string, (previous: Json, sent: Json, world: StrategyContext) => Json>>;
-  /** False: a PUT must name the resourceVersion. Default true. */
+  /** If false, a PUT must have a resourceVersion. Default true. */
   readonly allowUnconditionalUpdate?: boolean;
-  /** True: a change of anything but metadata and status counts as a new generation. */
+  /** Whether changes outside of metadata and status increment metadata.generation. */
   readonly hasGeneration?: boolean;
-  /** Seconds that a deletion waits for whoever ends the object; absent: it is deleted at once. */
+  /** The grace period of a deletion in seconds; absent for kinds that are deleted at once. */
   readonly gracePeriodSeconds?: (object: Json, asked: number | undefined) => number;
-  /** Runs when a deletion begins: what else changes with the deletion timestamp, or undefined to delete at once. */
+  /** Further changes when a deletion starts. */
   readonly prepareForDelete?: (object: Json) => Json;
-  /** Such an object may not vanish yet, although it is deleted and has no metadata finalizers. */
+  /** Whether finalizers outside of metadata keep a deleted object. */
   readonly hasFinalizers?: (object: Json) => boolean;
-  /** A deletion answers with the object instead of a bare success. */
+  /** Whether a deletion returns the object instead of a Status. */
   readonly returnDeletedObject?: boolean;
   /** What deletions without a policy do with dependents. Default `Background`. */
   readonly orphans?: boolean;
-  /** Rules for names. Default `subdomain`. */
+  /** The naming rule. Default `subdomain`. */
   readonly nameRule?: 'subdomain' | 'label' | 'path';
 }

@@ -3,17 +3,17 @@ import { noResource } from '../errors.ts';
 import { builtinKinds } from './builtin-kinds.ts';
 import { isKind, type Kind } from './kind.ts';
 
-/** Every kind that is served at present. */
+/** The kinds that are currently served. */
 export interface Registry {
   readonly kinds: readonly Kind[];
   find(group: string, version: string, plural: string): Kind | undefined;
-  /** The kind that a resource names; refuses with NotFound when it is not served. */
+  /** The kind of a resource; throws NotFound if it isn't served. */
   resolve(resource: Resource): Kind;
-  /** Whether anything served is of that kind, as objects name it. */
+  /** Whether any served resource has this apiVersion and kind. */
   readonly isKnown: (apiVersion: string, kind: string) => boolean;
-  /** The kind in which a table's objects are stored. */
+  /** The kind of a collection's storage version. */
   storageKind(table: string): Kind | undefined;
-  /** Replaces the kinds of one CustomResourceDefinition; none takes them away. */
+  /** Replaces the kinds of a CustomResourceDefinition; an empty list removes them. */
   setCustom(definition: string, kinds: readonly Kind[]): void;
 }
 
@@ -25,7 +25,7 @@ export const createRegistry = (): Registry => {
   let byGroupKind = new Map<string, Kind>();
   let tables = new Map<string, Kind>();
   let all: readonly Kind[] = [];
-  /** By those who asked: a caller's resource is always the same object. */
+  /** Cached by Resource object: callers always pass the same one. */
   let resolved = new WeakMap<Resource, Kind>();
 
   const rebuild = (): void => {

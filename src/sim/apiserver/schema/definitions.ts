@@ -17,7 +17,7 @@ const SCALARS = [
 const isScalar = (type: string): type is ScalarType => (SCALARS as readonly string[]).includes(type);
 const scalars = new Map<ScalarType, Shape>(SCALARS.map((type) => [type, { form: 'scalar', type }]));
 
-/** One line of the table: a name, its type, and notes such as `keys=type`. */
+/** One line of definitions.txt: a name, its type, and notes such as `keys=type`. */
 const readLine = (line: string): { name: string; words: string[]; note: (key: string) => string | undefined } => {
   const [name = '', ...words] = line.trim().split(' ');
   const notes = new Map(
@@ -29,7 +29,7 @@ const readLine = (line: string): { name: string; words: string[]; note: (key: st
   return { name, words, note: (key) => notes.get(key) };
 };
 
-// The API server fills these in before it looks at the keys of a list.
+// Defaults that the API server fills in before it compares list keys.
 const KEY_DEFAULTS: Readonly<Record<string, string>> = { protocol: 'TCP' };
 
 const splitNote = (note: string | undefined): readonly string[] => note?.split(',') ?? [];
@@ -38,7 +38,7 @@ type Blocks = ReadonlyMap<string, readonly string[]>;
 
 let blocks: Blocks | undefined;
 
-/** Read when first needed: starting a cluster does not need the table. */
+/** Loaded lazily: starting a cluster doesn't need it. */
 const table = (): Blocks => {
   if (blocks) return blocks;
   const found = new Map<string, string[]>();
@@ -74,7 +74,7 @@ const typeShape = (type: string, note: (key: string) => string | undefined): Sha
   return definitionShape(type);
 };
 
-/** A field of a built-in type. A class, since every write asks fields for their shapes: all are of one form. */
+/** A field of a built-in type. A class, so that all fields have one hidden class: each write reads their shapes. */
 class DefinedField implements Field {
   readonly required: boolean;
   readonly strategies: readonly string[];
@@ -93,7 +93,7 @@ class DefinedField implements Field {
     this.#note = note;
   }
 
-  // Types refer to themselves: their parts are looked up when they are asked for.
+  // Types are recursive, so fields resolve their shapes lazily.
   get shape(): Shape {
     this.#shape ??= typeShape(this.#type, this.#note);
     return this.#shape;
@@ -106,7 +106,7 @@ const readField = (line: string): [string, Field] => {
   return [required ? name.slice(0, -1) : name, new DefinedField(required, words[0] ?? 'any', note)];
 };
 
-/** The shape of a built-in type by its name in the table, such as `core.v1.Pod`. */
+/** The shape of a built-in type, by its name in definitions.txt such as `core.v1.Pod`. */
 export const definitionShape = (name: string): Shape => {
   const known = shapes.get(name);
   if (known) return known;
@@ -132,7 +132,7 @@ export const definitionNames = (): string[] => [...table().keys()];
 
 let kinds: ReadonlyMap<string, string> | undefined;
 
-/** The name of the type of a kind; `kind` as in `apps/v1/DaemonSet` or `v1/Pod`. */
+/** The type of a kind such as `apps/v1/DaemonSet` or `v1/Pod`. */
 export const definitionOfKind = (kind: string): string | undefined => {
   kinds ??= new Map(
     [...table()].flatMap(([name, [head = '']]) => {

@@ -80,7 +80,7 @@ const rootShape = (schema: Json): Shape => {
 
 const shapes = new WeakMap<Json, Shape>();
 
-/** The shape of a custom resource: its schema, with the metadata that every object has. */
+/** The shape of a custom resource: its schema, plus the standard metadata. */
 export const customShape = (schema: Json): Shape => {
   let shape = shapes.get(schema);
   if (!shape) {

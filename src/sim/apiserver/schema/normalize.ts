@@ -1,7 +1,7 @@
 import { isRecord, type Json } from '../json.ts';
 import type { Field, Shape } from './shape.ts';
 
-// Go writes these out only when they are not zero; other numbers and booleans are pointers there, or always written.
+// Go omits these when they are zero. Other numbers and booleans are pointers, or always written.
 const ZERO_IS_ABSENT = new Set([
   'hostPort',
   'minReadySeconds',
@@ -23,7 +23,7 @@ const ZERO_IS_ABSENT = new Set([
   'generation',
 ]);
 
-// Texts that are written out although they are empty.
+// Strings that are written even if empty.
 const EMPTY_IS_SAID = new Set(['storageClassName', 'topologyKey']);
 
 const isAbsent = (name: string, value: unknown, field: Field | undefined): boolean => {
@@ -44,14 +44,14 @@ const isAbsent = (name: string, value: unknown, field: Field | undefined): boole
   }
 };
 
-// Most of what is written was read before and is shared: its parts need no second look. Small parts are looked at
-// sooner than they are found in here.
+// Most parts of an object that is written are shared with the stored one and need no second pass. Small parts are
+// faster to normalize than to look up.
 const known = new WeakMap<object, Shape>();
 const WORTH_KNOWING = 5;
 
 /**
- * Notes that a value is stored as it is: reading it again would take out what the server has just filled in, only for it
- * to be filled in again.
+ * Marks a value as stored: normalizing it again would strip the defaults that the server just set, only to set them
+ * again.
  */
 export const markNormalized = (value: unknown, shape: Shape): void => {
   if (typeof value !== 'object' || value === null) return;
@@ -76,7 +76,7 @@ export const markNormalized = (value: unknown, shape: Shape): void => {
   }
 };
 
-/** The fields of a record up to one of them. */
+/** A copy of the fields before `end`. */
 const before = (value: Json, end: string): Record<string, unknown> => {
   const copy: Record<string, unknown> = {};
   for (const name in value) {
@@ -87,8 +87,8 @@ const before = (value: Json, end: string): Record<string, unknown> => {
 };
 
 /**
- * The value as a real server would read it and write it again: without nulls, without empty lists and maps, without
- * fields that the type does not have. Gives back the value itself when there is nothing to change.
+ * The value after a round trip through Go's types: without nulls, empty lists and maps, and unknown fields. Returns the
+ * value itself if nothing changes.
  */
 export const normalize = (value: unknown, shape: Shape): unknown => {
   switch (shape.form) {
@@ -110,7 +110,7 @@ export const normalize = (value: unknown, shape: Shape): unknown => {
       let copy: Record<string, unknown> | undefined;
       for (const key in value) {
         const item = value[key];
-        // A null in a map of texts reads as an empty text.
+        // Go decodes a null in a map of strings as an empty string.
         const next = item === null && shape.of.form === 'scalar' ? '' : normalize(item, shape.of);
         if (next !== item) (copy ??= { ...value })[key] = next;
       }

@@ -1,6 +1,6 @@
 /**
- * What is known of a value's form: enough to merge, to own field by field, to find unknown fields and to describe it.
- * Built-in types get theirs from the table in definitions.txt, custom resources from their schema.
+ * The type information of a value: enough for merging, field ownership, finding unknown fields, and OpenAPI. Built-in
+ * types have theirs in definitions.txt, custom resources in their schema.
  */
 export type Shape = ScalarShape | StructShape | MapShape | ListShape | AnyShape;
 
@@ -23,12 +23,12 @@ export type ScalarType =
 
 export interface StructShape {
   readonly form: 'struct';
-  /** Of a built-in type; empty for a custom resource's parts. */
+  /** The name of a built-in type; empty for parts of custom resources. */
   readonly name: string;
   readonly fields: ReadonlyMap<string, Field>;
   /** Owned and replaced as a whole. */
   readonly atomic: boolean;
-  /** Fields that are not named are kept. */
+  /** Unknown fields are preserved. */
   readonly open: boolean;
 }
 
@@ -37,9 +37,9 @@ export interface Field {
   readonly shape: Shape;
   /** The patch strategies of a strategic merge, such as `merge`, `replace`, `retainKeys`. */
   readonly strategies: readonly string[];
-  /** What tells a merged list's items apart in a strategic merge. */
+  /** The key of a merged list's items in a strategic merge. */
   readonly mergeKey: string | undefined;
-  /** Of the field in protobuf; `2.5` for the fifth of what is in the message's second. */
+  /** The protobuf field number; `2.5` for field 5 of the embedded message in field 2. */
   readonly number: string | undefined;
 }
 
@@ -55,7 +55,7 @@ export interface ListShape {
   readonly list: 'atomic' | 'set' | 'map';
   /** For lists of type `map`. */
   readonly keys: readonly string[];
-  /** Values of keys that an item leaves out. */
+  /** Defaults for keys that an item omits. */
   readonly keyDefaults: Readonly<Record<string, unknown>>;
 }
 

@@ -46,7 +46,7 @@ const isOfScalar = (value: unknown, type: ScalarType): boolean => {
 
 const QUANTITY = /^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/;
 
-const fault = (value: unknown, shape: Shape, owner: StructShape, path: string): string => {
+const typeError = (value: unknown, shape: Shape, owner: StructShape, path: string): string => {
   if (typeof value === 'string' && shape.form === 'scalar' && shape.type === 'quantity')
     return `quantities must match the regular expression '${QUANTITY.source}'`;
   const given = typeof value === 'number' && !Number.isInteger(value) ? `number ${value}` : jsonName(value);
@@ -54,16 +54,16 @@ const fault = (value: unknown, shape: Shape, owner: StructShape, path: string): 
   return `json: cannot unmarshal ${given} into Go struct field ${struct}.${path} of type ${goName(shape)}`;
 };
 
-/** The first value that is not of its field's type, in the words of Go's decoder; undefined when all are. */
+/** The first value with the wrong type, in the words of Go's decoder; undefined when there is none. */
 export const wrongType = (value: unknown, shape: Shape, owner?: StructShape, path = ''): string | undefined => {
   if (value === null || value === undefined || shape.form === 'any') return undefined;
   const within = owner ?? (shape.form === 'struct' ? shape : undefined);
   if (!within) return undefined;
   switch (shape.form) {
     case 'scalar':
-      return isOfScalar(value, shape.type) ? undefined : fault(value, shape, within, path);
+      return isOfScalar(value, shape.type) ? undefined : typeError(value, shape, within, path);
     case 'list': {
-      if (!Array.isArray(value)) return fault(value, shape, within, path);
+      if (!Array.isArray(value)) return typeError(value, shape, within, path);
       for (const item of value as unknown[]) {
         const found = wrongType(item, shape.of, within, path);
         if (found !== undefined) return found;
@@ -71,7 +71,7 @@ export const wrongType = (value: unknown, shape: Shape, owner?: StructShape, pat
       return undefined;
     }
     case 'map': {
-      if (!isRecord(value)) return fault(value, shape, within, path);
+      if (!isRecord(value)) return typeError(value, shape, within, path);
       for (const item of Object.values(value)) {
         const found = wrongType(item, shape.of, within, path);
         if (found !== undefined) return found;
@@ -79,7 +79,7 @@ export const wrongType = (value: unknown, shape: Shape, owner?: StructShape, pat
       return undefined;
     }
     case 'struct': {
-      if (!isRecord(value)) return fault(value, shape, within, path);
+      if (!isRecord(value)) return typeError(value, shape, within, path);
       for (const [name, item] of Object.entries(value)) {
         const field = shape.fields.get(name);
         const found = field && wrongType(item, field.shape, shape, path === '' ? name : `${path}.${name}`);
@@ -90,7 +90,7 @@ export const wrongType = (value: unknown, shape: Shape, owner?: StructShape, pat
   }
 };
 
-/** Paths of the fields that the type does not have, as a strict decoder names them. */
+/** Paths of unknown fields, as a strict decoder reports them. */
 export const unknownFields = (value: unknown, shape: Shape, path = ''): string[] => {
   switch (shape.form) {
     case 'any':

@@ -2,9 +2,9 @@ import type { StoredObject } from '../../types.ts';
 import { at, textOf } from '../json.ts';
 import type { ObjectStore } from './store.ts';
 
-/** Pods by the node that they are bound to: kubelets and `kubectl describe node` ask for one node's. */
+/** An index of pods by node, for kubelets and `kubectl describe node`. */
 export interface PodIndex {
-  /** In the order of keys. */
+  /** In key order. */
   onNode(node: string): StoredObject[];
 }
 

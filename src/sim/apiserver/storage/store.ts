@@ -3,7 +3,7 @@ import type { StoredObject } from '../../types.ts';
 
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** One commit to one table. `object` of a deletion is the last state, with the deletion's resourceVersion. */
+/** One commit to a collection. For deletions, `object` is the last state with the deletion's resourceVersion. */
 export interface Commit {
   readonly version: number;
   readonly type: ChangeType;
@@ -13,41 +13,43 @@ export interface Commit {
   readonly previous?: StoredObject;
 }
 
-/** A frozen view of a table. */
+/** An immutable view of a collection. */
 export interface Snapshot {
   readonly version: number;
-  /** In the order of keys, after `after` and with the prefix. */
+  /** Objects with the prefix, in key order, after the key `after`. */
   scan(prefix: string, after?: string): IterableIterator<[string, StoredObject]>;
 }
 
 export interface ObjectStore {
   readonly version: number;
-  /** Changes up to this version are forgotten. */
+  /** Changes up to this version are compacted. */
   readonly compacted: number;
   get(table: string, key: string): StoredObject | undefined;
   size(table: string): number;
-  /** The present objects whose keys have the prefix, in the order of keys. */
+  /** The current objects whose keys have the prefix, in key order. */
   list(table: string, prefix: string): StoredObject[];
   put(table: string, key: string, make: (version: string) => StoredObject): StoredObject;
   remove(table: string, key: string, make: (version: string) => StoredObject): StoredObject;
   snapshot(table: string): Snapshot;
-  /** The changes of a table after `version`, oldest first; undefined when they are forgotten. */
+  /** The changes of a collection after `version`, oldest first; undefined if they are compacted. */
   since(table: string, version: number): readonly Commit[] | undefined;
-  /** Called for each commit in their order, before `put` or `remove` returns unless that was called from a handler. */
+  /**
+   * Called for each commit, in order, before `put` or `remove` returns; writes by handlers are delivered afterwards.
+   */
   onCommit(handler: (commit: Commit) => void): () => void;
-  /** Forgets the changes up to the present: watches and pages from earlier on answer 410. */
+  /** Compacts all changes: older watches and continue tokens get 410. */
   compact(): void;
 }
 
 export const keyOf = (namespace: string | undefined, name: string): string =>
   namespace ? `${namespace}/${name}` : name;
 
-/** Numbers every commit, keeps the present state in the order of keys, and the last `history` changes of each table. */
+/** An in-memory etcd: numbers commits, keeps objects in key order and the last `history` changes of each collection. */
 export const createStore = (history: number): ObjectStore => {
   interface Table {
     tree: sorted.default<string, StoredObject>;
     log: Commit[];
-    /** Of the newest change that is forgotten. */
+    /** The version of the newest compacted change. */
     forgotten: number;
   }
   const tables = new Map<string, Table>();
@@ -86,7 +88,7 @@ export const createStore = (history: number): ObjectStore => {
 
   const record = (table: Table, commit: Commit): void => {
     table.log.push(commit);
-    // Trimmed by half at a time, so that a commit costs O(1).
+    // Trimmed by half, so that a commit costs O(1) amortized.
     if (table.log.length > 2 * history) {
       const dropped = table.log.splice(0, table.log.length - history);
       table.forgotten = dropped.at(-1)?.version ?? table.forgotten;
@@ -107,7 +109,7 @@ export const createStore = (history: number): ObjectStore => {
       if (!tree) return [];
       if (prefix === '') return tree.valuesArray();
       const found: StoredObject[] = [];
-      // '0' is the character after '/', with which every prefix ends.
+      // '0' is the character after '/', which ends every prefix.
       tree.forRange(prefix, `${prefix.slice(0, -1)}0`, false, (_, object) => void found.push(object));
       return found;
     },
@@ -136,7 +138,7 @@ export const createStore = (history: number): ObjectStore => {
       return object;
     },
     snapshot(name) {
-      // A clone shares the tree's nodes until they are written to.
+      // A clone shares the tree's nodes copy-on-write.
       const tree = tableOf(name).tree.clone();
       const taken = version;
       return {

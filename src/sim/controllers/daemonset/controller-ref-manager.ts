@@ -17,13 +17,13 @@ export const ownerReference = (daemonSet: StoredDaemonSet) => ({
   blockOwnerDeletion: true,
 });
 
-/** Nobody adopts for an object that is gone or going: the cache may be behind. */
+/** Reads the DaemonSet uncached: a deleted one must not adopt, and the cache may be stale. */
 const mayAdopt = (apiServer: ApiServer, { metadata }: StoredDaemonSet): boolean => {
   const fresh = apiServer.find<StoredDaemonSet>(daemonSets, { namespace: metadata.namespace, name: metadata.name });
   return fresh?.metadata.uid === metadata.uid && fresh.metadata.deletionTimestamp == null;
 };
 
-/** What belongs to the DaemonSet, once those that no longer match are released and matching orphans are adopted. */
+/** The DaemonSet's objects: releases those that no longer match, and adopts matching orphans. */
 export const claimObjects = <T extends Claimable>(
   apiServer: ApiServer,
   resource: Resource,
@@ -37,7 +37,7 @@ export const claimObjects = <T extends Claimable>(
       apiServer.patch(resource, { namespace, name }, body, { type: 'strategic' });
       return true;
     } catch (error) {
-      // Gone, or no longer the one that was seen.
+      // Deleted, or changed since it was cached.
       if (isKubeError(error, 'NotFound', 'Invalid', 'Conflict')) return false;
       throw error;
     }
@@ -45,7 +45,7 @@ export const claimObjects = <T extends Claimable>(
   const fits = ({ metadata }: T): boolean => matches(selector, metadata.labels ?? {});
 
   const claimed: T[] = [];
-  // The candidates are indexes that change with what is written here; a Map's iteration bears that.
+  // The patches below change the indexes being iterated, which a Map's iterator tolerates.
   for (const object of candidates.owned) {
     if (fits(object)) claimed.push(object);
     else patch(object, { $patch: 'delete', uid: daemonSet.metadata.uid });

@@ -25,14 +25,14 @@ export interface DaemonSetController extends Controls {
   close(): void;
 }
 
-// One look at a DaemonSet takes the real controller some milliseconds, and more with more nodes: what happens
-// meanwhile is seen in the next one.
+// A sync of the real controller takes some milliseconds, and longer with more nodes; changes in the meantime are
+// handled by the next one.
 const SYNC_MS = 10;
 const SYNC_MS_PER_NODE = 0.01;
 
 const keyOf = ({ metadata }: StoredDaemonSet): string => `${metadata.namespace}/${metadata.name}`;
 
-/** The controller of apps/v1 DaemonSets, by the rules of Kubernetes 1.34. */
+/** The DaemonSet controller of Kubernetes 1.34. */
 export const createDaemonSetController = (apiServer: ApiServer, env: Env): DaemonSetController => {
   const { clock } = env;
   const informers = createInformers(apiServer, clock);
@@ -161,7 +161,7 @@ export const createDaemonSetController = (apiServer: ApiServer, env: Env): Daemo
     else if (type === 'ADDED') expectations.created(key);
     const becameReady = type === 'MODIFIED' && previous && !isReady(previous) && isReady(object);
     const minReadySeconds = listers.daemonSets.get(key)?.spec?.minReadySeconds ?? 0;
-    // One second more: the condition's time has whole seconds only.
+    // Plus one second: the condition's time is in whole seconds.
     if (becameReady && minReadySeconds > 0) queue.addAfter(key, (minReadySeconds + 1) * 1000);
   };
   const onNode = (node: NodeInfo): void => {

@@ -10,7 +10,7 @@ import {
 import type { ApiServer } from '../../types.ts';
 import { ownerReference } from './controller-ref-manager.ts';
 
-// Kubernetes spells 32-bit hashes with letters that form no words.
+// The alphabet of k8s.io/apimachinery/pkg/util/rand.SafeEncodeString, which spells no words.
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
 const fnv32a = (text: string): number => {
@@ -20,8 +20,8 @@ const fnv32a = (text: string): number => {
 };
 
 /**
- * The label of a revision: as long and of the same letters as the native controller's, though not the same for the same
- * template, which only its own code can compute. `collisions` sets apart templates with the same hash.
+ * The hash label of a revision, in the format of the built-in controller. The value differs: only Go can compute it.
+ * `collisions` keeps templates with equal hashes apart.
  */
 export const templateHash = (template: string, collisions: number | undefined): string => {
   const hash = fnv32a(collisions === undefined ? template : `${template}#${collisions}`);
@@ -35,14 +35,14 @@ export interface History {
   old: readonly StoredRevision[];
 }
 
-/** Tried again from the queue: the DaemonSet that is known is not the newest. */
+/** The work queue retries: the cached DaemonSet is stale. */
 class Collision extends Error {
   readonly code = 'Collision';
 }
 
 const hashOf = ({ metadata }: StoredRevision | StoredPod): string => metadata.labels?.[HASH_LABEL] ?? '';
 
-/** What a ControllerRevision of a DaemonSet holds: a strategic merge patch that puts the template back. */
+/** The data of a ControllerRevision: a strategic merge patch that restores the template. */
 export const revisionData = ({ spec }: StoredDaemonSet): object => ({
   spec: { template: { $patch: 'replace', ...spec?.template } },
 });
@@ -57,7 +57,7 @@ const textOf = (data: object): string => {
   return text;
 };
 
-// Keys in order: the same data reads the same, however it was written.
+// Keys are sorted, so that equal data has equal text.
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
@@ -76,7 +76,7 @@ const templateText = (daemonSet: StoredDaemonSet): string => {
   return text;
 };
 
-/** Keeps a DaemonSet's ControllerRevisions as the native controller does. */
+/** Maintains a DaemonSet's ControllerRevisions as the built-in controller does. */
 export const createHistoryManager = (apiServer: ApiServer) => {
   const refOf = ({ metadata: { namespace, name } }: StoredRevision) => ({ namespace, name });
 
@@ -116,7 +116,7 @@ export const createHistoryManager = (apiServer: ApiServer) => {
     }
   };
 
-  /** Of several revisions with the present template the newest stays, and the pods of the others get its label. */
+  /** Of several revisions with the current template, keeps the newest and relabels the pods of the others. */
   const deduplicate = (found: readonly StoredRevision[], claimedPods: readonly StoredPod[]): StoredRevision => {
     const [first, ...others] = found.toSorted((a, b) => b.revision - a.revision);
     if (!first) throw new Error('there is no revision to keep');
@@ -136,7 +136,7 @@ export const createHistoryManager = (apiServer: ApiServer) => {
   };
 
   return {
-    /** The hash of the present template's revision, which is there with the highest number afterwards. */
+    /** The hash of the current template's revision, which is created or given the highest number if needed. */
     construct(
       daemonSet: StoredDaemonSet,
       claimed: readonly StoredRevision[],
@@ -162,7 +162,7 @@ export const createHistoryManager = (apiServer: ApiServer) => {
       return { hash: hashOf(current), old };
     },
 
-    /** Deletes the oldest revisions above the limit, except those that pods still run. */
+    /** Deletes the oldest revisions beyond the history limit, except those that pods still run. */
     cleanUp(daemonSet: StoredDaemonSet, old: readonly StoredRevision[], claimedPods: readonly StoredPod[]): void {
       let excess = old.length - (daemonSet.spec?.revisionHistoryLimit ?? 10);
       if (excess <= 0) return;

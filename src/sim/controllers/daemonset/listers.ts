@@ -14,50 +14,50 @@ import type { InformerEvent, Informers } from '../informers.ts';
 
 type ByName<T> = Map<string, T>;
 
-/** What the DaemonSet controller's watches have told it. */
+/** The DaemonSet controller's caches. */
 export interface Listers {
   readonly daemonSets: ByName<StoredDaemonSet>;
-  /** In the order in which they joined. */
+  /** In the order in which they were added. */
   readonly nodes: ReadonlyMap<string, NodeInfo>;
-  /** Controlled by this object, by pod name. */
+  /** By pod name, of the controller with this UID. */
   podsOf(uid: string): ByName<StoredPod>;
-  /** Bound to this node, whoever controls them. */
+  /** All pods bound to this node, whichever controller they have. */
   podsOn(node: string): Iterable<StoredPod>;
   revisionsOf(uid: string): ByName<StoredRevision>;
-  /** Of a namespace, controlled by nobody. */
+  /** Pods of a namespace without a controller. */
   orphanPods(namespace: string): ByName<StoredPod>;
   orphanRevisions(namespace: string): ByName<StoredRevision>;
 }
 
-/** Called after what they hear of has been taken in, and not for what is there from the beginning. */
+/** Called after the caches are updated, and not for the initial list. */
 export interface ListerHandlers {
   daemonSet(event: InformerEvent<StoredDaemonSet>): void;
   pod(event: InformerEvent<StoredPod>): void;
   revision(event: InformerEvent<StoredRevision>): void;
-  /** It came, or changed its labels or taints. Of a node that goes nothing is told, as by the real controller. */
+  /** A node was added, or its labels or taints changed. As in the built-in controller, deletions aren't handled. */
   node(node: NodeInfo): void;
 }
 
 const sameData = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);
 
-/** Files objects under whoever controls them. */
-const createShelf = <T extends StoredPod | StoredRevision>() => {
+/** Indexes objects by the UID of their controller, and orphans by namespace. */
+const createIndex = <T extends StoredPod | StoredRevision>() => {
   const owned = new Map<string, ByName<T>>();
   const orphans = new Map<string, ByName<T>>();
-  const shelfOf = (object: T): ByName<T> => {
+  const groupOf = (object: T): ByName<T> => {
     const owner = controllerOf(object);
     const [map, key] = owner ? [owned, owner.uid] : [orphans, object.metadata.namespace];
-    let shelf = map.get(key);
-    if (!shelf) {
-      shelf = new Map();
-      map.set(key, shelf);
+    let group = map.get(key);
+    if (!group) {
+      group = new Map();
+      map.set(key, group);
     }
-    return shelf;
+    return group;
   };
   const drop = (object: T): void => {
-    const shelf = shelfOf(object);
-    shelf.delete(object.metadata.name);
-    if (shelf.size > 0) return;
+    const group = groupOf(object);
+    group.delete(object.metadata.name);
+    if (group.size > 0) return;
     owned.delete(controllerOf(object)?.uid ?? '');
     if (!controllerOf(object)) orphans.delete(object.metadata.namespace);
   };
@@ -66,7 +66,7 @@ const createShelf = <T extends StoredPod | StoredRevision>() => {
       if (type === 'DELETED') drop(object);
       else {
         if (previous && controllerOf(previous)?.uid !== controllerOf(object)?.uid) drop(previous);
-        shelfOf(object).set(object.metadata.name, object);
+        groupOf(object).set(object.metadata.name, object);
       }
     },
     owned: (uid: string): ByName<T> => owned.get(uid) ?? new Map(),
@@ -77,10 +77,10 @@ const createShelf = <T extends StoredPod | StoredRevision>() => {
 export const createListers = (informers: Informers, handlers: ListerHandlers): Listers => {
   const sets: ByName<StoredDaemonSet> = new Map();
   const views = new Map<string, NodeInfo>();
-  const podShelf = createShelf<StoredPod>();
+  const podIndex = createIndex<StoredPod>();
   const bound = new Map<string, ByName<StoredPod>>();
   let live = false;
-  const revisionShelf = createShelf<StoredRevision>();
+  const revisionIndex = createIndex<StoredRevision>();
 
   const fileByNode = ({ type, object }: InformerEvent<StoredPod>): void => {
     const node = object.spec?.nodeName;
@@ -122,11 +122,11 @@ export const createListers = (informers: Informers, handlers: ListerHandlers): L
     if (live) handlers.daemonSet(event);
   });
   informers.addHandler(controllerRevisions, (event: InformerEvent<StoredRevision>) => {
-    revisionShelf.take(event);
+    revisionIndex.take(event);
     if (live) handlers.revision(event);
   });
   informers.addHandler(pods, (event: InformerEvent<StoredPod>) => {
-    podShelf.take(event);
+    podIndex.take(event);
     fileByNode(event);
     if (live) handlers.pod(event);
   });
@@ -135,10 +135,10 @@ export const createListers = (informers: Informers, handlers: ListerHandlers): L
   return {
     daemonSets: sets,
     nodes: views,
-    podsOf: podShelf.owned,
+    podsOf: podIndex.owned,
     podsOn: (node) => bound.get(node)?.values() ?? [],
-    revisionsOf: revisionShelf.owned,
-    orphanPods: podShelf.orphans,
-    orphanRevisions: revisionShelf.orphans,
+    revisionsOf: revisionIndex.owned,
+    orphanPods: podIndex.orphans,
+    orphanRevisions: revisionIndex.orphans,
   };
 };

@@ -15,7 +15,7 @@ export const isTerminal = ({ status }: StoredPod): boolean =>
 
 export const isTerminating = ({ metadata }: StoredPod): boolean => metadata.deletionTimestamp != null;
 
-/** The node that it is bound to, else the one that its affinity names. */
+/** The node that the pod is bound to, or else the one that its node affinity names. */
 export const nodeOf = ({ spec }: StoredPod): string => {
   if (spec?.nodeName) return spec.nodeName;
   const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
@@ -27,7 +27,7 @@ export const nodeOf = ({ spec }: StoredPod): string => {
 
 const compare = <T>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Which of a node's pods is the one that counts: bound before unbound, then the oldest. */
+/** Orders a node's pods; the first one counts: bound before unbound, then oldest first. */
 export const byAge = (a: StoredPod, b: StoredPod): number =>
   compare(a.spec?.nodeName ? 0 : 1, b.spec?.nodeName ? 0 : 1) ||
   compare(String(a.metadata.creationTimestamp), String(b.metadata.creationTimestamp)) ||

@@ -8,7 +8,7 @@ interface Pair {
   oldPod: StoredPod | undefined;
 }
 
-/** The node's live pods; undefined when there are several of a kind, which the review sorts out first. */
+/** The node's live old and new pod; undefined when it has several of either, which `manage` cleans up first. */
 const pairOn = (present: readonly StoredPod[], hash: string, generation: string | undefined): Pair | undefined => {
   let newPod: StoredPod | undefined;
   let oldPod: StoredPod | undefined;
@@ -25,7 +25,7 @@ const pairOn = (present: readonly StoredPod[], hash: string, generation: string 
   return { newPod, oldPod };
 };
 
-/** Every node that has pods, and every one that should have. */
+/** All nodes that have pods or should have one. */
 const nodesInQuestion = ({ nodes, podsByNode, spec }: Observed): { names: Set<string>; desired: number } => {
   const names = new Set(podsByNode.keys());
   let desired = 0;
@@ -37,9 +37,9 @@ const nodesInQuestion = ({ nodes, podsByNode, spec }: Observed): { names: Set<st
   return { names, desired };
 };
 
-/** Deletes old pods within maxUnavailable; those that do not serve anyway go first and all at once. */
-const replace = (scene: Observed, names: Set<string>, maxUnavailable: number): PodChanges => {
-  const { daemonSet, podsByNode, hash, now } = scene;
+/** Deletes old pods within maxUnavailable. Unavailable old pods go first and don't count against the limit. */
+const replace = (observed: Observed, names: Set<string>, maxUnavailable: number): PodChanges => {
+  const { daemonSet, podsByNode, hash, now } = observed;
   const minReadySeconds = daemonSet.spec?.minReadySeconds ?? 0;
   const generation = templateGeneration(daemonSet);
   const down: string[] = [];
@@ -58,9 +58,9 @@ const replace = (scene: Observed, names: Set<string>, maxUnavailable: number): P
   return { remove: [...down, ...candidates.slice(0, Math.max(0, maxUnavailable - unavailable))], createOn: [] };
 };
 
-/** Creates new pods beside old ones within maxSurge; an old one goes when its successor serves. */
-const surge = (scene: Observed, names: Set<string>, maxSurge: number, desired: number): PodChanges => {
-  const { daemonSet, podsByNode, nodes, spec, hash, now } = scene;
+/** Creates new pods next to old ones within maxSurge. An old pod is deleted once its replacement is available. */
+const surge = (observed: Observed, names: Set<string>, maxSurge: number, desired: number): PodChanges => {
+  const { daemonSet, podsByNode, nodes, spec, hash, now } = observed;
   const minReadySeconds = daemonSet.spec?.minReadySeconds ?? 0;
   const generation = templateGeneration(daemonSet);
   const serves = (pod: StoredPod): boolean => isAvailable(pod, minReadySeconds, now);
@@ -98,9 +98,9 @@ const surge = (scene: Observed, names: Set<string>, maxSurge: number, desired: n
   return { remove, createOn: [...urgent, ...candidates.slice(0, Math.max(0, maxSurge - surging))] };
 };
 
-/** What the strategy RollingUpdate does next. */
-export const rollingUpdate = (scene: Observed): PodChanges => {
-  const { names, desired } = nodesInQuestion(scene);
-  const { maxSurge, maxUnavailable } = rollingUpdateLimits(scene.daemonSet, desired);
-  return maxSurge === 0 ? replace(scene, names, maxUnavailable) : surge(scene, names, maxSurge, desired);
+/** The next pod changes of the RollingUpdate strategy. */
+export const rollingUpdate = (observed: Observed): PodChanges => {
+  const { names, desired } = nodesInQuestion(observed);
+  const { maxSurge, maxUnavailable } = rollingUpdateLimits(observed.daemonSet, desired);
+  return maxSurge === 0 ? replace(observed, names, maxUnavailable) : surge(observed, names, maxSurge, desired);
 };

@@ -8,7 +8,7 @@ import {
 } from '../../../rollout/index.ts';
 import type { StoredDaemonSet } from '../../resources.ts';
 
-// Percentages are rounded up, as for both limits of a DaemonSet.
+// Both limits of a DaemonSet round percentages up.
 const scaled = (value: number | string | undefined, total: number): number => {
   if (value === undefined) return 0;
   if (typeof value === 'number') return value;
@@ -21,10 +21,10 @@ const rollingUpdate = ({ spec }: StoredDaemonSet) =>
 
 export const isOnDelete = ({ spec }: StoredDaemonSet): boolean => spec?.updateStrategy?.type === 'OnDelete';
 
-/** More than one pod on a node for a while. */
+/** Whether a node may run an old and a new pod at once. */
 export const allowsSurge = (daemonSet: StoredDaemonSet): boolean => scaled(rollingUpdate(daemonSet)?.maxSurge, 1) > 0;
 
-/** How many nodes of `desired` may be without, or with a second pod. */
+/** How many of `desired` nodes may have a second pod, and how many may have none. */
 export const rollingUpdateLimits = (
   daemonSet: StoredDaemonSet,
   desired: number,
@@ -40,11 +40,11 @@ export interface Placement {
   shouldContinueRunning: boolean;
 }
 
-/** What is worked out once per template and asked for each node. */
+/** What the controller derives from a DaemonSet's spec once per generation. */
 export interface ParsedSpec {
   readonly uid: string;
   readonly selector: Selector;
-  /** Of any pod at all: the controller keeps away from such a DaemonSet. */
+  /** Matches every pod, or can't be parsed: the controller ignores such a DaemonSet. */
   readonly selectsAll: boolean;
   placementOn(node: NodeInfo): Placement;
 }
@@ -72,17 +72,17 @@ const toProfile = (daemonSet: StoredDaemonSet): ParsedSpec => {
   };
 };
 
-/** Profiles by the DaemonSet's key; a new one when the template or the selector may have changed. */
+/** Parsed specs by DaemonSet key, parsed again when the generation changes. */
 export const createSpecCache = () => {
-  const known = new Map<string, { generation: number | undefined; profile: ParsedSpec }>();
+  const known = new Map<string, { generation: number | undefined; spec: ParsedSpec }>();
   return {
     of(key: string, daemonSet: StoredDaemonSet): ParsedSpec {
       const { generation, uid } = daemonSet.metadata;
       const found = known.get(key);
-      if (found?.generation === generation && found?.profile.uid === uid) return found.profile;
-      const profile = toProfile(daemonSet);
-      known.set(key, { generation, profile });
-      return profile;
+      if (found?.generation === generation && found?.spec.uid === uid) return found.spec;
+      const spec = toProfile(daemonSet);
+      known.set(key, { generation, spec });
+      return spec;
     },
     forget: (key: string): void => void known.delete(key),
   };

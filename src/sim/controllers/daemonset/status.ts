@@ -49,7 +49,7 @@ export const countNodes = ({ daemonSet, spec, nodes, podsByNode, hash, now }: Ob
 
 const keysOf = (counts: Counts): (keyof Counts)[] => Object.keys(counts) as (keyof Counts)[];
 
-/** Writes the counts when they, or the generation that they are of, are new. */
+/** Updates the status if the counts or the generation changed. */
 export const storeStatus = (
   apiServer: ApiServer,
   daemonSet: StoredDaemonSet,
@@ -60,7 +60,7 @@ export const storeStatus = (
   const generation = metadata.generation ?? 0;
   const same = keysOf(counts).every((key) => (status?.[key] ?? 0) === counts[key]);
   if (same && (status?.observedGeneration ?? 0) >= generation) return;
-  // Zeros are left out, as the Go types do: these two are the optional ones.
+  // Go omits these three when they are 0.
   const { updatedNumberScheduled, numberAvailable, numberUnavailable, ...always } = counts;
   const optional = { updatedNumberScheduled, numberAvailable, numberUnavailable };
   const written = Object.fromEntries(Object.entries(optional).filter(([, count]) => count !== 0));

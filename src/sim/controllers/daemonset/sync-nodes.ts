@@ -9,10 +9,10 @@ import { ownerReference } from './controller-ref-manager.ts';
 import { HASH_LABEL } from './history.ts';
 import { GENERATION_LABEL, type PodChanges, templateGeneration } from './manage.ts';
 
-// After this the watch is taken to have lost something, and the DaemonSet is looked at anew.
+// Expectations that aren't met by then expire, in case the watch missed an event.
 const FORGOTTEN_AFTER_MS = 300_000;
 
-/** Creations and deletions by key that a watch has not told of yet. */
+/** Creations and deletions, by key, that the watch hasn't reported yet. */
 export const createExpectations = (clock: Clock) => {
   const pending = new Map<string, { creations: number; deletions: number; at: number }>();
   const lower = (key: string, creations: number, deletions: number): void => {
@@ -36,10 +36,10 @@ export const createExpectations = (clock: Clock) => {
 };
 export type Expectations = ReturnType<typeof createExpectations>;
 
-/** At most so many creations and deletions each before the watch has told of them. */
+/** The most pods to create, and the most to delete, in one sync. */
 const BURST = 250;
 
-// An added toleration takes the place of one of the same key, effect, operator and value.
+// An added toleration replaces one with the same key, effect, operator and value.
 const mergeTolerations = (own: readonly Toleration[], added: readonly Toleration[]): Toleration[] => {
   const key = ({ key: name, operator, value, effect }: Toleration): string =>
     JSON.stringify([name, operator, value, effect]);
@@ -57,7 +57,7 @@ const pinTo = (affinity: Affinity | undefined, node: string): Affinity => ({
   },
 });
 
-/** Makes the pods of one DaemonSet; what they have in common is shared among them. */
+/** Builds the pods of one DaemonSet, which share all but the node affinity. */
 const podMaker = (daemonSet: StoredDaemonSet, hash: string): ((node: string) => object) => {
   const { metadata, spec } = daemonSet;
   const template = spec?.template;
@@ -98,7 +98,10 @@ const isEnding = (error: unknown): boolean =>
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Creates in batches of 1, 2, 4 and so on, and stops after the first batch with a failure: refusals tend to be all alike. */
+/**
+ * Slow start: creates batches of 1, 2, 4 and so on, and stops after a batch with a failure, because the rest would most
+ * likely fail the same way.
+ */
 const createAll = (
   { apiServer, recorder, expectations }: SyncContext,
   key: string,
@@ -126,17 +129,17 @@ const createAll = (
   return failures;
 };
 
-/** Does what a plan says; throws the first failure once the rest is done. */
+/** Creates and deletes the pods; throws the first failure after trying all. */
 export const syncNodes = (
   tools: SyncContext,
   key: string,
   daemonSet: StoredDaemonSet,
   hash: string,
-  plan: PodChanges,
+  changes: PodChanges,
 ): void => {
   const { apiServer, recorder, expectations } = tools;
-  const createOn = plan.createOn.slice(0, BURST);
-  const remove = plan.remove.slice(0, BURST);
+  const createOn = changes.createOn.slice(0, BURST);
+  const remove = changes.remove.slice(0, BURST);
   expectations.expect(key, createOn.length, remove.length);
   const failures = createAll(tools, key, daemonSet, hash, createOn);
   const subject = involvedObject(daemonSet);

@@ -15,7 +15,7 @@ const PORT_RANGE = 'must be between 1 and 65535, inclusive';
 export const validatePort = (port: unknown, field: string): StatusCause[] =>
   Number(port) >= 1 && Number(port) <= 65_535 ? [] : [invalidValue(field, port, PORT_RANGE)];
 
-/** Of an action by network: a number, or the name of one of the container's ports. */
+/** The port of a network action: a number, or the name of a container port. */
 const targetCauses = (action: Json, field: string): StatusCause[] =>
   typeof action.port === 'string' ? [] : validatePort(action.port ?? 0, `${field}.port`);
 
@@ -26,7 +26,7 @@ const actionCauses = (kind: (typeof HANDLERS)[number], action: Json, field: stri
   return kind === 'sleep' ? [] : targetCauses(action, field);
 };
 
-/** Exactly one way to act. */
+/** Requires exactly one handler. */
 const handlerCauses = (handler: Json, field: string): StatusCause[] => {
   const given = HANDLERS.filter((kind) => isRecord(handler[kind]));
   if (given.length === 0) return [requiredField(field, 'must specify a handler type')];
@@ -56,7 +56,7 @@ const probeCauses = (container: Json, name: string, here: string): StatusCause[]
 
 const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'];
 
-/** Hooks and probes of what runs as long as its pod. */
+/** Validates lifecycle hooks and probes of long-running containers. */
 export const validateLifecycle = (container: Json, here: string): StatusCause[] => {
   const hooks = recordOf(container.lifecycle);
   const ofHooks = ['postStart', 'preStop'].flatMap((hook) =>
@@ -65,7 +65,7 @@ export const validateLifecycle = (container: Json, here: string): StatusCause[] 
   return [...ofHooks, ...PROBES.flatMap((name) => probeCauses(container, name, here))];
 };
 
-/** What only containers have that run as long as their pod. */
+/** Rejects hooks and probes on plain init containers. */
 export const forbidLifecycle = (container: Json, here: string): StatusCause[] =>
   ['lifecycle', ...PROBES]
     .filter((name) => container[name] !== undefined)
@@ -97,7 +97,7 @@ const amountCauses = (name: string, amount: unknown, field: string): StatusCause
   return causes;
 };
 
-/** Of one container: amounts that can be, and requests within limits. */
+/** Validates a container's resources: valid quantities, and requests within limits. */
 export const validateResources = (container: Json, here: string): StatusCause[] => {
   const field = `${here}.resources`;
   const limits = recordOf(at(container, 'resources', 'limits'));
@@ -108,11 +108,11 @@ export const validateResources = (container: Json, here: string): StatusCause[] 
   ]);
   for (const [name, amount] of Object.entries(requests)) {
     const one = `${field}.requests[${name}]`;
-    const faults = [...nameCauses(name, one), ...amountCauses(name, amount, one)];
-    causes.push(...faults);
+    const errors = [...nameCauses(name, one), ...amountCauses(name, amount, one)];
+    causes.push(...errors);
     const limit = limits[name];
     const shown = scalarText(limit, '');
-    if (faults.length > 0 || (limit !== undefined && !isQuantity(limit))) continue;
+    if (errors.length > 0 || (limit !== undefined && !isQuantity(limit))) continue;
     if (limit === undefined) {
       if (!mayExceed(name))
         causes.push(requiredField(`${field}.limits`, 'Limit must be set for non overcommitable resources'));
@@ -126,7 +126,7 @@ export const validateResources = (container: Json, here: string): StatusCause[] 
 
 const PORT_NAME = /^[-a-z0-9]*$/;
 
-const portNameFault = (name: string): string | undefined => {
+const portNameError = (name: string): string | undefined => {
   if (name.length > 15) return 'must be no more than 15 characters';
   if (!PORT_NAME.test(name)) return 'must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)';
   return /[a-z]/.test(name) ? undefined : 'must contain at least one letter (a-z)';
@@ -139,8 +139,8 @@ const ports = (container: Json, here: string): StatusCause[] => {
     const field = `${here}.ports[${index}]`;
     const causes: StatusCause[] = [];
     const name = textOf(port.name);
-    const fault = name === '' ? undefined : portNameFault(name);
-    if (fault !== undefined) causes.push(invalidValue(`${field}.name`, name, fault));
+    const detail = name === '' ? undefined : portNameError(name);
+    if (detail !== undefined) causes.push(invalidValue(`${field}.name`, name, detail));
     else if (name !== '' && names.has(name)) causes.push(duplicateValue(`${field}.name`, name));
     names.add(name);
     if (Number(port.containerPort ?? 0) === 0) causes.push(requiredField(`${field}.containerPort`));
@@ -155,7 +155,7 @@ const ports = (container: Json, here: string): StatusCause[] => {
 
 const SOURCES = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef'];
 
-/** Fields of a pod that its containers may be told of. */
+/** Pod fields that env variables may refer to. */
 const FIELD =
   /^(metadata\.(annotations|labels|name|namespace|uid)|metadata\.(annotations|labels)\['.+'\]|spec\.(nodeName|restartPolicy|serviceAccountName|schedulerName|hostNetwork)|status\.(phase|hostIPs?|podIPs?))$/;
 
@@ -214,14 +214,14 @@ const security = (container: Json, here: string): StatusCause[] => {
   });
 };
 
-/** What any container must be. */
+/** Validates what all containers have in common. */
 const common = (container: Json, spec: Json, here: string, isPod: boolean): StatusCause[] => {
   const name = textOf(container.name);
   const image = textOf(container.image);
   const causes: StatusCause[] =
     name === ''
       ? [requiredField(`${here}.name`)]
-      : nameErrors(name, 'label').map((fault) => invalidValue(`${here}.name`, name, fault));
+      : nameErrors(name, 'label').map((detail) => invalidValue(`${here}.name`, name, detail));
   if (image === '') causes.push(requiredField(`${here}.image`));
   const message = textOf(container.terminationMessagePolicy);
   if (!MESSAGES.includes(message)) causes.push(notSupported(`${here}.terminationMessagePolicy`, message, MESSAGES));
@@ -229,13 +229,13 @@ const common = (container: Json, spec: Json, here: string, isPod: boolean): Stat
   const pull = textOf(container.imagePullPolicy);
   if (!PULLS.includes(pull)) causes.push(notSupported(`${here}.imagePullPolicy`, pull, PULLS));
   causes.push(...validateResources(container, here), ...security(container, here));
-  // A template may hold what a pod may not.
+  // The real server checks this for pods, but not for templates.
   if (isPod && image.trim() !== image)
     causes.push(invalidValue(`${here}.image`, image, 'must not have leading or trailing whitespace'));
   return causes;
 };
 
-/** Containers and init containers; their names are told apart in one list. */
+/** Validates containers and init containers, which share one namespace of names. */
 export const validateContainers = (spec: Json, field: string, isPod: boolean): StatusCause[] => {
   const names = new Set<string>();
   const list = (
@@ -261,7 +261,7 @@ export const validateContainers = (spec: Json, field: string, isPod: boolean): S
   ];
 };
 
-/** In the host's network a container's port is the host's. */
+/** With hostNetwork, host ports must equal container ports. */
 export const validateHostPorts = (spec: Json, field: string): StatusCause[] => {
   if (spec.hostNetwork !== true) return [];
   return ['containers', 'initContainers'].flatMap((which) =>

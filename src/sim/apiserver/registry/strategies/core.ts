@@ -48,7 +48,7 @@ const NO_INFO = Object.fromEntries(
   ].map((name) => [name, '']),
 );
 
-// Structs of Go that are written although they are empty.
+// Structs that Go writes even if empty.
 const ALWAYS = { daemonEndpoints: { kubeletEndpoint: { Port: 0 } }, nodeInfo: NO_INFO };
 
 const nodeDefaults = (object: Json): Json =>
@@ -63,7 +63,7 @@ const nodeDefaults = (object: Json): Json =>
 export const nodeStrategy: Strategy = {
   defaults: nodeDefaults,
   prepareForCreate: (object) => ({ ...object, spec: recordOf(object.spec), status: recordOf(object.status) }),
-  // A node is not ready until its kubelet says so, and nothing is to be placed on it by then.
+  // The TaintNodesByCondition admission plugin: a new node isn't ready until its kubelet says so.
   admit: (object) =>
     mapField(withDefaultFields(object, { spec: {} }), 'spec', (spec) => {
       const taints = arrayOf(spec.taints);
@@ -76,7 +76,7 @@ export const nodeStrategy: Strategy = {
   subresources: { status: (previous, sent) => ({ ...sent, spec: previous.spec }) },
 };
 
-/** Times that Go writes as null when they are not set. */
+/** Go writes unset times as null. */
 export const eventStrategy: Strategy = {
   defaults: (object) =>
     withDefaultFields(object, {
@@ -89,7 +89,7 @@ export const eventStrategy: Strategy = {
     }),
 };
 
-/** Events of events.k8s.io, with that version's names. */
+/** The same for events.k8s.io/v1. */
 export const newEventStrategy: Strategy = {
   defaults: (object) =>
     withDefaultFields(object, {
@@ -134,7 +134,7 @@ export const secretStrategy: Strategy = {
 
 export const serviceAccountStrategy: Strategy = { returnDeletedObject: true };
 
-// Deterministic, and far from what real networks use.
+// Deterministic, and outside of common networks.
 const clusterIp = (random: () => number): string =>
   `10.96.${Math.floor(random() * 256)}.${1 + Math.floor(random() * 254)}`;
 

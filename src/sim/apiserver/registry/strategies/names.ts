@@ -1,6 +1,6 @@
 import { invalidValue, type StatusCause } from '../../errors.ts';
 
-// Without vowels and look-alikes, as Kubernetes names things at random.
+// The alphabet of k8s.io/apimachinery/pkg/util/rand.
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const SUFFIX_LENGTH = 5;
 
@@ -16,7 +16,7 @@ const LONGEST_GENERATED = 63;
 export const generatedName = (prefix: string, random: () => number): string =>
   `${prefix.slice(0, LONGEST_GENERATED - SUFFIX_LENGTH)}${randomSuffix(random)}`;
 
-/** A version 4 UUID made of the chance that is given. */
+/** A version 4 UUID from the given random source. */
 export const randomUid = (random: () => number): string => {
   let hex = '';
   for (let index = 0; index < 4; index += 1)
@@ -30,36 +30,36 @@ export const randomUid = (random: () => number): string => {
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-const subdomainFaults = (name: string): string[] => {
-  const faults = name.length > 253 ? ['must be no more than 253 characters'] : [];
+const subdomainErrors = (name: string): string[] => {
+  const errors = name.length > 253 ? ['must be no more than 253 characters'] : [];
   if (!SUBDOMAIN.test(name))
-    faults.push(
+    errors.push(
       "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
     );
-  return faults;
+  return errors;
 };
 
-const labelFaults = (name: string): string[] => {
-  const faults = name.length > 63 ? ['must be no more than 63 characters'] : [];
+const labelErrors = (name: string): string[] => {
+  const errors = name.length > 63 ? ['must be no more than 63 characters'] : [];
   if (!LABEL.test(name))
-    faults.push(
+    errors.push(
       "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
     );
-  return faults;
+  return errors;
 };
 
-const pathFaults = (name: string): string[] => {
+const pathErrors = (name: string): string[] => {
   if (name === '.' || name === '..') return [`may not be '${name}'`];
   return ['/', '%'].filter((sign) => name.includes(sign)).map((sign) => `may not contain '${sign}'`);
 };
 
-const rules = { subdomain: subdomainFaults, label: labelFaults, path: pathFaults };
+const rules = { subdomain: subdomainErrors, label: labelErrors, path: pathErrors };
 
-/** What is wrong with a name, by rule. */
+/** The errors of a name by its rule. */
 export const nameErrors = (name: string, rule: keyof typeof rules): string[] => rules[rule](name);
 
 export const validateName = (name: string, rule: keyof typeof rules): StatusCause[] =>
-  rules[rule](name).map((fault) => invalidValue('metadata.name', name, fault));
+  rules[rule](name).map((detail) => invalidValue('metadata.name', name, detail));
 
 const QUALIFIED = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
@@ -67,33 +67,33 @@ const VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
 const NAME_PART =
   "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
-// The same few keys are on every object.
+// Cached: the same few keys are on every object.
 const goodKeys = new Set<string>();
 const MOST_GOOD_KEYS = 10_000;
 
 export const qualifiedNameErrors = (key: string): string[] => {
   if (goodKeys.has(key)) return [];
-  const faults = faultsOfKey(key);
-  if (faults.length === 0 && goodKeys.size < MOST_GOOD_KEYS) goodKeys.add(key);
-  return faults;
+  const errors = keyErrors(key);
+  if (errors.length === 0 && goodKeys.size < MOST_GOOD_KEYS) goodKeys.add(key);
+  return errors;
 };
 
-const faultsOfKey = (key: string): string[] => {
+const keyErrors = (key: string): string[] => {
   const parts = key.split('/');
   const name = parts.at(-1) ?? '';
   if (parts.length > 2)
     return [
       "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
     ];
-  const faults: string[] = [];
+  const errors: string[] = [];
   if (parts.length === 2) {
-    if (parts[0] === '') faults.push('prefix part must be non-empty');
-    else faults.push(...subdomainFaults(parts[0] ?? '').map((fault) => `prefix part ${fault}`));
+    if (parts[0] === '') errors.push('prefix part must be non-empty');
+    else errors.push(...subdomainErrors(parts[0] ?? '').map((detail) => `prefix part ${detail}`));
   }
-  if (name === '') faults.push('name part must be non-empty');
-  else if (name.length > 63) faults.push('name part must be no more than 63 characters');
-  if (!QUALIFIED.test(name)) faults.push(NAME_PART);
-  return faults;
+  if (name === '') errors.push('name part must be non-empty');
+  else if (name.length > 63) errors.push('name part must be no more than 63 characters');
+  if (!QUALIFIED.test(name)) errors.push(NAME_PART);
+  return errors;
 };
 
 const VALUE_RULE =
@@ -102,7 +102,7 @@ const VALUE_RULE =
 export const validateLabels = (labels: Readonly<Record<string, unknown>>, field: string): StatusCause[] => {
   const causes: StatusCause[] = [];
   for (const key of Object.keys(labels)) {
-    for (const fault of qualifiedNameErrors(key)) causes.push(invalidValue(field, key, fault));
+    for (const detail of qualifiedNameErrors(key)) causes.push(invalidValue(field, key, detail));
     const text = String(labels[key]);
     if (text.length > 63) causes.push(invalidValue(field, text, 'must be no more than 63 bytes'));
     if (!VALUE.test(text)) causes.push(invalidValue(field, text, VALUE_RULE));
@@ -116,6 +116,6 @@ export const validateAnnotations = (
 ): StatusCause[] => {
   const causes: StatusCause[] = [];
   for (const key of Object.keys(annotations))
-    for (const fault of qualifiedNameErrors(key.toLowerCase())) causes.push(invalidValue(field, key, fault));
+    for (const detail of qualifiedNameErrors(key.toLowerCase())) causes.push(invalidValue(field, key, detail));
   return causes;
 };

@@ -27,7 +27,7 @@ const projected = (source: Json): Json =>
     (api) => mapItems(api, 'items', fieldRef),
   );
 
-/** What each kind of volume starts from. */
+/** Defaults by volume type. */
 const BASE: Readonly<Record<string, Json>> = {
   secret: { defaultMode: 420 },
   configMap: { defaultMode: 420 },
@@ -52,7 +52,7 @@ const claim = (source: Json): Json =>
 const sized = (source: Json): Json =>
   source.sizeLimit === undefined ? source : { ...source, sizeLimit: canonicalQuantity(source.sizeLimit) };
 
-/** A volume with everything that the API server fills in; one of no kind is an empty folder. */
+/** Sets a volume's defaults; a volume without a source is an emptyDir. */
 export const defaultVolume = (given: Json): Json => {
   let result = given;
   for (const [kind, base] of Object.entries(BASE))
@@ -86,7 +86,7 @@ const pullPolicy = (image: string): string => {
   return tag === undefined || tag === 'latest' ? 'Always' : 'IfNotPresent';
 };
 
-// Only a sidecar's is kept: rules for restarts of containers are an alpha feature.
+// Only sidecars keep it: other container restart policies are an alpha feature.
 const restartPolicy = (given: Json): Json =>
   given.restartPolicy === undefined || given.restartPolicy === 'Always' ? given : without(given, 'restartPolicy');
 
@@ -110,10 +110,10 @@ const container = (given: Json): Json => {
 
 const CONTAINERS = ['initContainers', 'containers', 'ephemeralContainers'];
 
-// Templates are shared by a DaemonSet's pods and checked on every write of it.
+// A DaemonSet's pods share their template's spec, which each write checks again.
 const done = new WeakMap<Json, Json>();
 
-/** A pod spec with everything that the API server fills in for pods and templates alike. */
+/** Sets the defaults that pods and pod templates share. */
 export const defaultPodSpec = (spec: Json): Json => {
   const known = done.get(spec);
   if (known) return known;
@@ -124,7 +124,7 @@ export const defaultPodSpec = (spec: Json): Json => {
     securityContext: {},
     terminationGracePeriodSeconds: 30,
   });
-  // Two names of one field.
+  // Two names for one field.
   const account = result.serviceAccountName ?? result.serviceAccount;
   if (account !== undefined && (result.serviceAccount !== account || result.serviceAccountName !== account))
     result = { ...result, serviceAccount: account, serviceAccountName: account };
@@ -139,18 +139,18 @@ export const defaultPodSpec = (spec: Json): Json => {
   return result;
 };
 
-/** The same for the `spec.template` of a workload. */
+/** Sets the defaults of a workload's `spec.template`. */
 export const defaultTemplate = (spec: Json): Json =>
   mapField(spec, 'template', (template) => mapField(template, 'spec', defaultPodSpec));
 
 const hostPorts = (given: Json): Json =>
   mapItems(given, 'ports', (port) => (port.hostPort === undefined ? { ...port, hostPort: port.containerPort } : port));
 
-/** In the host's network a port is the host's; pods are told so, templates are not. */
+/** With hostNetwork, container ports are host ports; set on pods, not on templates. */
 export const withHostPorts = (spec: Json): Json =>
   spec.hostNetwork === true ? CONTAINERS.reduce((made, list) => mapItems(made, list, hostPorts), spec) : spec;
 
-/** What a pod's requests and limits make of it. */
+/** The QoS class of a pod. */
 export const qosClass = (spec: Json): string => {
   let any = false;
   let guaranteed = true;

@@ -8,7 +8,7 @@ const RESIZABLE = ['cpu', 'memory'];
 
 const containersOf = (pod: Json, list: string): Json[] => arrayOf(at(pod, 'spec', list)).map(recordOf);
 
-/** The containers of before with the resources that were sent; as they were sent when they are not the same ones. */
+/** The previous containers with the sent resources; the sent ones if they don't correspond. */
 const resized = (sent: Json, previous: Json, list: string): unknown => {
   const given = containersOf(sent, list);
   const before = containersOf(previous, list);
@@ -19,7 +19,7 @@ const resized = (sent: Json, previous: Json, list: string): unknown => {
   });
 };
 
-/** Writes to /resize change the containers' resources and nothing else; labels and the like stay as they are. */
+/** Updates of /resize change only the containers' resources. */
 export const applyResize = (previous: Json, sent: Json): Json => {
   const meta = recordOf(previous.metadata);
   const metadata = withPath(meta, ['managedFields'], at(sent, 'metadata', 'managedFields'));
@@ -29,7 +29,7 @@ export const applyResize = (previous: Json, sent: Json): Json => {
   return { ...previous, metadata, spec };
 };
 
-/** Tells whether the node takes part: it is known by the resources that it reports. */
+/** Whether the node supports resize: its kubelet then reports resources. */
 const isSupported = (pod: Json): boolean => {
   const running = arrayOf(at(pod, 'status', 'containerStatuses')).find(
     (each) => at(each, 'state', 'running') !== undefined,
@@ -60,7 +60,7 @@ const removals = (now: Json, before: Json, field: string): StatusCause[] =>
 
 const isSidecar = (container: Json): boolean => container.restartPolicy === 'Always';
 
-/** The container with the amounts of before: what then differs could not be changed. */
+/** The container with the previous amounts: any remaining difference is not allowed. */
 const frozen = (container: Json, before: Json): Json => {
   const list = (kind: string): unknown => {
     const old = at(before, 'resources', kind);
@@ -100,7 +100,7 @@ const contentCauses = (pod: Json, previous: Json): StatusCause[] => {
 const hasOwnResources = (pod: Json): boolean =>
   ['requests', 'limits'].some((kind) => Object.keys(recordOf(at(pod, 'spec', 'resources', kind))).length > 0);
 
-/** The faults of a resize, in the order in which a real server finds them. */
+/** Validates a resize; errors are in the real server's order. */
 export const validatePodResize = (pod: Json, previous: Json): StatusCause[] => {
   if (hasOwnResources(pod)) return [forbiddenField('', 'pods with pod-level resources cannot be resized')];
   const causes = validatePodSpec(recordOf(pod.spec), 'spec', true);

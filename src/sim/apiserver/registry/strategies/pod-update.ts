@@ -2,7 +2,7 @@ import { forbiddenField, invalidValue, requiredField, type StatusCause } from '.
 import { arrayOf, at, equal, type Json, mapItems, recordOf, textOf, without } from '../../json.ts';
 import { validatePodSpec, validateTolerations } from './pod-validation.ts';
 
-// What an update may change: compared with these taken out on both sides.
+// The spec without the fields that an update may change.
 const frozenPart = (spec: Json): Json => {
   const image = (container: Json): Json => without(container, 'image');
   const bare = without(spec, 'activeDeadlineSeconds', 'tolerations', 'schedulingGates');
@@ -29,8 +29,8 @@ const imageCauses = (spec: Json, list: string): StatusCause[] =>
 
 const MOST_SECONDS = 2_147_483_647;
 
-/** It may be set, and lowered. */
-const deadlineFault = (now: unknown, before: unknown): string | undefined => {
+/** It can be set and lowered. */
+const deadlineError = (now: unknown, before: unknown): string | undefined => {
   if (now === undefined)
     return before === undefined ? undefined : 'must not update from a positive integer to nil value';
   const value = Number(now);
@@ -56,7 +56,7 @@ const newGates = (spec: Json, old: Json): StatusCause[] => {
   });
 };
 
-/** The faults of a change of a pod itself, in the order in which a real server finds them. */
+/** Validates a pod update; errors are in the real server's order. */
 export const validatePodUpdate = (spec: Json, old: Json): StatusCause[] => {
   const causes = validatePodSpec(spec, 'spec', true);
   for (const list of LISTS) {
@@ -65,9 +65,9 @@ export const validatePodUpdate = (spec: Json, old: Json): StatusCause[] => {
     causes.push(...imageCauses(spec, list));
   }
   const { activeDeadlineSeconds: deadline } = spec;
-  const fault = deadlineFault(deadline, old.activeDeadlineSeconds);
-  if (fault !== undefined) {
-    causes.push(invalidValue('spec.activeDeadlineSeconds', deadline, fault));
+  const detail = deadlineError(deadline, old.activeDeadlineSeconds);
+  if (detail !== undefined) {
+    causes.push(invalidValue('spec.activeDeadlineSeconds', deadline, detail));
     if (deadline !== undefined) return causes;
   }
   causes.push(...tolerationChanges(spec, old), ...newGates(spec, old));
@@ -96,7 +96,7 @@ const revived = (pod: Json, previous: Json, list: string): StatusCause[] => {
   });
 };
 
-/** The faults of a change of a pod's status; `isName` finds those of a condition's type. */
+/** Validates a pod status update; `nameErrorsOf` checks condition types. */
 export const validatePodStatusUpdate = (
   pod: Json,
   previous: Json,
@@ -105,7 +105,7 @@ export const validatePodStatusUpdate = (
   const causes = arrayOf(at(pod, 'status', 'conditions')).flatMap((condition, index) => {
     const type = textOf(at(condition, 'type'));
     if (SYSTEM_CONDITIONS.includes(type)) return [];
-    return nameFaultsOf(type).map((fault) => invalidValue(`status.conditions[${index}].Type`, type, fault));
+    return nameFaultsOf(type).map((detail) => invalidValue(`status.conditions[${index}].Type`, type, detail));
   });
   const qos = at(pod, 'status', 'qosClass');
   if (qos !== at(previous, 'status', 'qosClass'))

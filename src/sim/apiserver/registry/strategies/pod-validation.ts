@@ -21,8 +21,8 @@ const volumes = (spec: Json, field: string): StatusCause[] => {
       causes.push(requiredField(`${here}.hostPath.path`));
     if (name === '') causes.push(requiredField(`${here}.name`));
     else {
-      const faults = nameErrors(name, 'label');
-      if (faults.length > 0) causes.push(...faults.map((fault) => invalidValue(`${here}.name`, name, fault)));
+      const errors = nameErrors(name, 'label');
+      if (errors.length > 0) causes.push(...errors.map((detail) => invalidValue(`${here}.name`, name, detail)));
       else if (names.has(name)) causes.push(duplicateValue(`${here}.name`, name));
       names.add(name);
     }
@@ -38,7 +38,7 @@ export const validateTolerations = (tolerations: readonly unknown[], field: stri
     const here = `${field}[${index}]`;
     const causes: StatusCause[] = [];
     if (textOf(key) !== '')
-      causes.push(...qualifiedNameErrors(textOf(key)).map((fault) => invalidValue(`${here}.key`, key, fault)));
+      causes.push(...qualifiedNameErrors(textOf(key)).map((detail) => invalidValue(`${here}.key`, key, detail)));
     else if (operator !== 'Exists') {
       const why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
       causes.push(invalidValue(`${here}.operator`, textOf(operator), why));
@@ -64,7 +64,7 @@ const MOST_SECONDS = 2_147_483_647;
 const named = (spec: Json, name: string, rule: 'label' | 'subdomain', field: string): StatusCause[] => {
   const value = textOf(spec[name]);
   if (value === '') return [];
-  return nameErrors(value, rule).map((fault) => invalidValue(`${field}.${name}`, value, fault));
+  return nameErrors(value, rule).map((detail) => invalidValue(`${field}.${name}`, value, detail));
 };
 
 const dots = (spec: Json, field: string): StatusCause[] =>
@@ -106,10 +106,10 @@ const gates = (spec: Json, field: string): StatusCause[] =>
   arrayOf(spec.readinessGates).flatMap((each, index) => {
     const type = textOf(at(each, 'conditionType'));
     const here = `${field}.readinessGates[${index}].conditionType`;
-    return qualifiedNameErrors(type).map((fault) => invalidValue(here, type, fault));
+    return qualifiedNameErrors(type).map((detail) => invalidValue(here, type, detail));
   });
 
-/** The faults of a pod spec that people meet, in the order in which a real server finds them. */
+/** Validates the parts of a pod spec where mistakes are common; errors are in the real server's order. */
 export const validatePodSpec = (spec: Json, field: string, isPod = false): StatusCause[] => {
   const restarts = textOf(spec.restartPolicy);
   const resolves = textOf(spec.dnsPolicy);
@@ -132,7 +132,7 @@ export const validatePodSpec = (spec: Json, field: string, isPod = false): Statu
   ];
 };
 
-/** A template as workloads and PodTemplates have it. */
+/** Validates a pod template of a workload or PodTemplate. */
 export const validatePodTemplate = (template: Json, field: string): StatusCause[] => {
   const spec = recordOf(template.spec);
   const metadata = recordOf(template.metadata);

@@ -23,7 +23,7 @@ const limitsAsRequests = (container: Json): Json =>
 const conditionTimes = (condition: Json): Json =>
   withDefaultFields(condition, { lastProbeTime: null, lastTransitionTime: null });
 
-// Fields that Go writes although they are empty.
+// Fields that Go writes even if empty.
 const EMPTY_STATUS = { image: '', imageID: '', lastState: {}, ready: false, restartCount: 0, state: {} };
 
 const UNTIMED = { running: { startedAt: null }, terminated: { startedAt: null, finishedAt: null } };
@@ -77,7 +77,7 @@ const tokenVolume = (name: string): Json => ({
   },
 });
 
-/** Admission comes before a name is made of a prefix. */
+/** Admission runs before the name is generated. */
 const refusedName = (pod: Json): string =>
   textOf(at(pod, 'metadata', 'generateName')) || textOf(at(pod, 'metadata', 'name'));
 
@@ -155,7 +155,7 @@ const validateUpdate = (pod: Json, previous: Json, subresource: string | undefin
 
 const ENDED = ['Succeeded', 'Failed'];
 
-/** Writes to /status leave the spec and the owners alone. */
+/** Status updates don't change the spec or the owners. */
 const writeStatus = (previous: Json, sent: Json): Json => ({
   ...sent,
   metadata: { ...recordOf(sent.metadata), ownerReferences: at(previous, 'metadata', 'ownerReferences') },
@@ -176,12 +176,12 @@ export const podStrategy: Strategy = {
     status: previous.status,
   }),
   admit,
-  // What replaces another is looked at as a change.
+  // Updates are validated by validateUpdate.
   validate: (pod, previous) => (previous ? [] : validatePodSpec(recordOf(pod.spec), 'spec', true)),
   validateUpdate,
   subresources: {
     status: writeStatus,
-    // The scheduler's word: where the pod runs.
+    // Written by the scheduler.
     binding: (previous, sent) => ({ ...previous, spec: sent.spec, status: sent.status }),
     resize: applyResize,
     ephemeralcontainers: (previous, sent) => ({

@@ -4,7 +4,7 @@ const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const FORM = /^([+-]?)(\d*)(?:\.(\d*))?(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d+))?$/;
 
-/** Billionths, exactly, and the family of its suffix; undefined when it is no quantity. */
+/** The exact value in billionths and the suffix family; undefined if it isn't a quantity. */
 const read = (text: string): { nano: bigint; binary: boolean } | undefined => {
   const match = FORM.exec(text);
   if (!match) return undefined;
@@ -16,16 +16,16 @@ const read = (text: string): { nano: bigint; binary: boolean } | undefined => {
   const power =
     (binary ? 0 : exponent === undefined ? (DECIMAL.indexOf(suffix) - 3) * 3 : Number(exponent)) - fraction.length;
   if (Math.abs(power) > 40) return undefined;
-  // Finer than a billionth rounds up.
+  // Values finer than a billionth round up.
   nano = power >= 0 ? nano * 10n ** BigInt(power) : (nano + 10n ** BigInt(-power) - 1n) / 10n ** BigInt(-power);
   return { nano: sign === '-' ? -nano : nano, binary };
 };
 
-// Every heartbeat of a node tells the same ones.
+// Cached: each heartbeat of a node repeats the same quantities.
 const canonical = new Map<string, string>();
 const MOST_KNOWN = 10_000;
 
-/** The form in which the API server writes a quantity: `1000m` as `1`, `0.5` as `500m`, `1024Ki` as `1Mi`. */
+/** The canonical form of a quantity: `1000m` as `1`, `0.5` as `500m`, `1024Ki` as `1Mi`. */
 export const canonicalQuantity = (given: unknown): unknown => {
   const text = typeof given === 'number' ? String(given) : given;
   if (typeof text !== 'string') return given;
@@ -60,11 +60,11 @@ const written = (text: string): string | undefined => {
   return `${value}${DECIMAL[step]}`;
 };
 
-/** Whether the text is a quantity at all. */
+/** Whether the value is a quantity. */
 export const isQuantity = (given: unknown): boolean =>
   (typeof given === 'number' && Number.isFinite(given)) || (typeof given === 'string' && read(given) !== undefined);
 
-/** Every quantity of a resource list in its canonical form. */
+/** A resource list with canonical quantities. */
 export const canonicalQuantities = (list: Json): Json => {
   let copy: Record<string, unknown> | undefined;
   for (const name in list) {
@@ -74,7 +74,7 @@ export const canonicalQuantities = (list: Json): Json => {
   return copy ?? list;
 };
 
-/** Below, at or above 0 as the first is less than, as much as or more than the second; both must be quantities. */
+/** Compares two quantities: negative, 0 or positive. */
 export const compareQuantities = (a: unknown, b: unknown): number => {
   const [x, y] = [a, b].map((each) => read(String(each))?.nano ?? 0n);
   return x === undefined || y === undefined || x === y ? 0 : x < y ? -1 : 1;

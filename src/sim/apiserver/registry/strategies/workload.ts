@@ -31,7 +31,7 @@ const selectorIsFixed = (object: Json, previous: Json): StatusCause[] => {
     : [invalidValue('spec.selector', selector, 'field is immutable')];
 };
 
-/** What Go's structs have always: a spec with a template with a spec. */
+/** Go's structs always have a spec with a template with a spec. */
 const withTemplate = (object: Json): Json =>
   mapField(withDefaultFields(object, { spec: {} }), 'spec', (spec) =>
     mapField(withDefaultFields(spec, { template: {} }), 'template', (template) =>
