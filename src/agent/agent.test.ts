@@ -6,6 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { openLink } from '../../test/conformance/link.ts';
+import { eventually } from '../../test/support/index.ts';
 import { controllerRevisions, createClient, daemonSets, loadClusterConfig, pods } from '../kube/index.ts';
 import { announcementPatch } from '../rollout/index.ts';
 import { type Env, silentLogger, systemClock } from '../runtime/index.ts';
@@ -14,13 +15,8 @@ import { createAgent } from './agent.ts';
 import { type DecisionStore, openDecisionStore } from './decisions/index.ts';
 import { authorized, owner } from './testing/world.ts';
 
-const until = async (what: string, done: () => boolean, limitMs = 60_000): Promise<void> => {
-  const endsAt = Date.now() + limitMs;
-  while (!done()) {
-    if (Date.now() > endsAt) throw new Error(`not within ${limitMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-};
+/** The link is slow: calls through it time out and are retried. */
+const WITHIN = { withinMs: 60_000 };
 
 const template = (image: string): object => ({
   metadata: { labels: { app: 'app' } },
@@ -116,7 +112,7 @@ const open = async (t: TestContext) => {
   };
   apiServer.create<object>(daemonSets, daemonSet);
   const pod = (): Pod | undefined => apiServer.list<Pod>(pods, { fieldSelector: 'spec.nodeName=node-1' })[0];
-  await until('the pod runs', () => pod()?.status?.phase === 'Running');
+  await eventually('the pod runs', () => pod()?.status?.phase === 'Running', WITHIN);
   apiServer.patch(
     daemonSets,
     { namespace: 'default', name: 'app' },
@@ -125,7 +121,7 @@ const open = async (t: TestContext) => {
   );
   const newest = (): ControllerRevision | undefined =>
     apiServer.list<ControllerRevision>(controllerRevisions).toSorted((a, b) => b.revision - a.revision)[0];
-  await until('the revision', () => newest()?.revision === 2);
+  await eventually('the revision', () => newest()?.revision === 2, WITHIN);
   const revision = newest()?.metadata?.labels?.['controller-revision-hash'] ?? '';
   const ref = { namespace: 'default', name: pod()?.metadata?.name ?? '' };
   const body = announcementPatch(
@@ -134,7 +130,11 @@ const open = async (t: TestContext) => {
     Date.now(),
   );
   apiServer.patch(pods, ref, body, { type: 'strategic', subresource: 'status' });
-  await until('the update is there', () => agent.updates()[0]?.state === 'available' && agent.device().connected);
+  await eventually(
+    'the update is there',
+    () => agent.updates()[0]?.state === 'available' && agent.device().connected,
+    WITHIN,
+  );
   return {
     agent,
     link,
@@ -160,11 +160,11 @@ describe('the agent on a link that fails', () => {
       const { agent, link, hooks, deletes, approve, image } = await open(t);
       hooks.afterBegin = () => link[how]();
       await approve();
-      await until('begun', () => hooks.afterBegin === undefined);
-      if (how === 'cut') await until('noticed', () => !agent.device().connected);
+      await eventually('begun', () => hooks.afterBegin === undefined, WITHIN);
+      if (how === 'cut') await eventually('noticed', () => !agent.device().connected, WITHIN);
       link.restore();
-      await until('the new version runs', () => image() === 'app:v2', 90_000);
-      await until('it is told', () => agent.history().some(({ what }) => what === 'Deleted'));
+      await eventually('the new version runs', () => image() === 'app:v2', { withinMs: 90_000 });
+      await eventually('it is told', () => agent.history().some(({ what }) => what === 'Deleted'), WITHIN);
       assert.equal(deletes.filter((status) => status === 200).length, 1);
     });
 
@@ -173,10 +173,10 @@ describe('the agent on a link that fails', () => {
       const { agent, link, hooks, deletes, approve, image, told } = await open(t);
       hooks.onDelete = () => link[how]();
       await approve();
-      await until('deleted', () => deletes.length === 1);
+      await eventually('deleted', () => deletes.length === 1, WITHIN);
       link.restore();
-      await until('it is told', () => told().includes('Deleted'), 90_000);
-      await until('the new version runs', () => image() === 'app:v2');
+      await eventually('it is told', () => told().includes('Deleted'), { withinMs: 90_000 });
+      await eventually('the new version runs', () => image() === 'app:v2', WITHIN);
       assert.deepEqual(deletes, [200]);
       assert.ok(agent.updates().length > 0);
     });
@@ -190,7 +190,7 @@ describe('the agent on a link that fails', () => {
     assert.ok(Date.now() - began < 5_000, `${Date.now() - began} ms`);
     assert.equal(agent.device().connected, false);
     link.restore();
-    await until('connected', () => agent.device().connected, 30_000);
+    await eventually('connected', () => agent.device().connected, { withinMs: 30_000 });
     assert.deepEqual(deletes, []);
     assert.equal((await agent.upgrade(ref, owner, { queue: false, reauthorize: authorized })).status, 200);
   });
@@ -205,8 +205,8 @@ describe('the agent on a link that fails', () => {
     assert.ok(took > 9_000 && took < 12_000, `${took} ms`);
     assert.ok(told().includes('OutcomeUnknown'));
     link.restore();
-    await until('it is told', () => told().includes('Deleted'), 90_000);
-    await until('the new version runs', () => image() === 'app:v2');
+    await eventually('it is told', () => told().includes('Deleted'), { withinMs: 90_000 });
+    await eventually('the new version runs', () => image() === 'app:v2', WITHIN);
     assert.deepEqual(deletes, [200]);
   });
 });

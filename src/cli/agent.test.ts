@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type Edgeset, eventually, startEdgeset } from './testing/process.ts';
+import { eventually } from '../../test/support/index.ts';
+import { type Edgeset, startEdgeset } from './testing/process.ts';
 
 const folderOf = (t: TestContext): string => {
   const folder = mkdtempSync(path.join(tmpdir(), 'edgeset-agent-'));

@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { eventually } from '../../test/support/index.ts';
 import { type FakeApiServer, startFakeApiServer } from './testing/api-server.ts';
-import { type Edgeset, eventually, startEdgeset } from './testing/process.ts';
+import { type Edgeset, startEdgeset } from './testing/process.ts';
 import { version } from './version.ts';
 
 const leasePath = '/apis/coordination.k8s.io/v1/namespaces/edgeset-system/leases/edgeset-manager';

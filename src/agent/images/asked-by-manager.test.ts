@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { eventually } from '../../../test/support/index.ts';
 import { createImagePulls, type TargetOf } from './image-pulls.ts';
-import { createWorld, eventually, limits, target, type World } from './testing/world.ts';
+import { createWorld, limits, target, type World } from './testing/world.ts';
 
 const v1: TargetOf = () => Promise.resolve(target('a1', 'app:v1'));
 

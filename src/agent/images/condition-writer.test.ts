@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { eventually } from '../../../test/support/index.ts';
 import { KubeError } from '../../kube/index.ts';
 import { createImagePulls, type ImagePulls } from './image-pulls.ts';
-import { createWorld, eventually, limits, target, type World } from './testing/world.ts';
+import { createWorld, limits, target, type World } from './testing/world.ts';
 
 const { signal } = new AbortController();
 const v1 = target('a1', 'app:v1');

@@ -3,6 +3,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { eventually } from '../../../test/support/index.ts';
 import { type KubeClient, KubeError, pods } from '../../kube/index.ts';
 import { createVirtualClock, silentLogger } from '../../runtime/index.ts';
 import { createApiServer, createInProcessClient } from '../../sim/index.ts';
@@ -20,15 +21,6 @@ const exists = (file: string): Promise<boolean> =>
     () => true,
     () => false,
   );
-/** Files are written in real time, whatever the clock shows. */
-const until = async (done: () => Promise<boolean>): Promise<void> => {
-  const endsAt = Date.now() + 10_000;
-  while (!(await done())) {
-    assert.ok(Date.now() < endsAt, 'took too long');
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-};
-
 describe('pod cache', () => {
   let dir = '';
   const stops: (() => Promise<void>)[] = [];
@@ -168,7 +160,7 @@ describe('pod cache', () => {
     apiServer.create<object>(pods, podOn('node-1', 'mine'));
     await clock.advance(2_000);
     const file = path.join(dir, 'pods.json');
-    await until(() => exists(file));
+    await eventually('the cache is written', () => exists(file));
     link.cut = true;
     const { cache } = start();
     assert.deepEqual(names(cache), ['mine']);
@@ -180,7 +172,7 @@ describe('pod cache', () => {
     const { cache } = start();
     await clock.advance(5_000);
     const file = path.join(dir, 'pods.json');
-    await until(() => exists(file));
+    await eventually('the cache is written', () => exists(file));
     const before = (await stat(file)).mtimeMs;
     const { watches } = link;
     cache.onChange(() => assert.equal(cache.connected(), true, 'a watch that the server ends is no lost link'));

@@ -15,6 +15,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
+import { eventually } from '../../../test/support/index.ts';
 import { type Env, silentLogger, sleep, systemClock } from '../../runtime/index.ts';
 import { createSafeCheck } from './safe-check.ts';
 
@@ -36,14 +37,6 @@ const script = (body: string, mode = 0o755): string => {
 
 const ask = (check: string, timeoutMs = 5000): Promise<{ safe: boolean; message: string }> =>
   createSafeCheck({ check, env, timeoutMs }).ask(never, about);
-
-const until = async (what: string, condition: () => boolean): Promise<void> => {
-  const end = systemClock.now() + 5000;
-  while (!condition()) {
-    assert.ok(systemClock.now() < end, what);
-    await sleep(systemClock, 5);
-  }
-};
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -100,9 +93,9 @@ describe('safe check by an executable', () => {
     const pids = path.join(base, 'pids');
     const answer = await ask(script(`sleep 60 & echo $! $$ > ${pids}; echo safe; sleep 60`), 300);
     assert.deepEqual(answer, { safe: false, message: 'The check did not answer within 0.3 s.' });
-    await until('pids written', () => existsSync(pids));
+    await eventually('pids written', () => existsSync(pids));
     for (const pid of readFileSync(pids, 'utf8').trim().split(' ').map(Number))
-      await until(`process ${pid} ended`, () => !isAlive(pid));
+      await eventually(`process ${pid} ended`, () => !isAlive(pid));
   });
 
   it('does not wait for what an ended check left behind', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { eventually } from '../../../test/support/index.ts';
 import { type DaemonRolloutStatus, parsePolicy } from '../../rollout/index.ts';
-import { eventually } from '../testing/process.ts';
 import { createFakeCluster, SETS } from './testing/fake-cluster.ts';
 
 const strategy = { 'apps.openyurt.io/update-strategy': 'auto' };

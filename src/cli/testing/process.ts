@@ -1,23 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
-import { sleep, systemClock } from '../../runtime/index.ts';
 
 const script = path.join(import.meta.dirname, '..', '..', '..', 'bin', 'edgeset.ts');
-const PATIENCE_MS = 15_000;
-
-/** Waits until `look` finds something; fails with `what` after 15 s. */
-export const eventually = async <T>(
-  what: string,
-  look: () => T | undefined | false | Promise<T | undefined | false>,
-): Promise<T> => {
-  const giveUpAt = systemClock.now() + PATIENCE_MS;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined && found !== false) return found;
-    if (systemClock.now() > giveUpAt) throw new Error(`waited ${PATIENCE_MS} ms in vain: ${what}`);
-    await sleep(systemClock, 20);
-  }
-};
 
 export interface Edgeset {
   readonly child: ChildProcess;

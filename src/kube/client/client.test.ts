@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createTestAuthority } from '../../../test/support/index.ts';
+import { createTestAuthority, eventually } from '../../../test/support/index.ts';
 import {
   createTestClient,
   type HostileServerOptions,
@@ -120,9 +120,7 @@ for (const protocol of protocols) {
     const stopped = client.get(testPods, ref, { signal: stop.signal });
     setTimeout(() => stop.abort(new Error('my reason')), 20);
     await assert.rejects(stopped, { message: 'my reason' });
-    const until = Date.now() + 5000;
-    while (closed < 3 && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 5));
-    assert.equal(closed, 3);
+    await eventually('all three streams are closed', () => closed === 3);
   });
 }
 

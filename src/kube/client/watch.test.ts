@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { eventually } from '../../../test/support/index.ts';
 import {
   createTestClient,
-  eventually,
   type Request,
   type Response,
   sendJson,

@@ -8,7 +8,6 @@ export {
 } from './hostile-server.ts';
 export {
   createTestClient,
-  eventually,
   onBody,
   sendJson,
   startJson,

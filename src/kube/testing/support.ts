@@ -1,5 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { type Clock, type Env, silentLogger, sleep, systemClock } from '../../runtime/index.ts';
+import { type Clock, type Env, silentLogger, systemClock } from '../../runtime/index.ts';
 import { createClient } from '../client/client.ts';
 import type { ClientOptions } from '../client/client-options.ts';
 import { defineResource } from '../client/resource.ts';
@@ -33,15 +33,6 @@ export const createTestClient = (
     },
     { env: testEnv(), userAgent: 'edgeset-test/0', qps: 0, terminal: false, ...options },
   );
-
-/** Waits for a condition, with a deadline. */
-export const eventually = async (what: string, condition: () => boolean, withinMs = 10_000): Promise<void> => {
-  const until = systemClock.now() + withinMs;
-  while (!condition()) {
-    if (systemClock.now() > until) throw new Error(`not within ${withinMs} ms: ${what}`);
-    await sleep(systemClock, 5);
-  }
-};
 
 // node:http and node:http2 overload these two methods differently; the common ground has to be named.
 type Head = { writeHead(status: number, headers: Record<string, string>): unknown };

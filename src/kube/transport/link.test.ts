@@ -4,19 +4,10 @@ import { connect, createServer as createTcpServer, type Socket } from 'node:net'
 import path from 'node:path';
 import { test } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { createTestAuthority } from '../../../test/support/index.ts';
+import { createTestAuthority, eventually } from '../../../test/support/index.ts';
 import { isKubeError } from '../client/errors.ts';
 import type { WatchEvent } from '../client/types.ts';
-import {
-  createTestClient,
-  eventually,
-  onBody,
-  sendJson,
-  startJson,
-  startServer,
-  testPods,
-  writeText,
-} from '../testing/index.ts';
+import { createTestClient, onBody, sendJson, startJson, startServer, testPods, writeText } from '../testing/index.ts';
 
 const authority = createTestAuthority();
 const identity = authority.issue('server');

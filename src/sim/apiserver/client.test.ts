@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ConfigMap } from 'kubernetes-types/core/v1.d.ts';
+import { eventually } from '../../../test/support/index.ts';
 import {
   createClient,
   createEventRecorder,
@@ -66,14 +67,6 @@ const overHttp = async (history?: number): Promise<Connection> => {
       await server.stop();
     },
   };
-};
-
-const eventually = async (what: string, done: () => boolean): Promise<void> => {
-  const end = performance.now() + 10_000;
-  while (!done()) {
-    if (performance.now() > end) throw new Error(`waited in vain until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
 };
 
 const take = async <T>(stream: AsyncIterable<WatchEvent<T>>, count: number): Promise<WatchEvent<T>[]> => {

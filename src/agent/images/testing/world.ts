@@ -1,7 +1,7 @@
 import type { Pod, PodSpec, PodTemplateSpec, Secret, ServiceAccount } from 'kubernetes-types/core/v1.d.ts';
 import { type KubeClient, KubeError, pods, secrets, serviceAccounts } from '../../../kube/index.ts';
 import { imageReadyPatch, imageReadyRemoval } from '../../../rollout/index.ts';
-import { createLogger, createRandom, type Env, sleep, systemClock } from '../../../runtime/index.ts';
+import { createLogger, createRandom, type Env, systemClock } from '../../../runtime/index.ts';
 import { createApiServer, createInProcessClient } from '../../../sim/index.ts';
 import type { ImagePullsOptions, PullTarget } from '../image-pulls.ts';
 import { startFakeRuntime } from './fake-runtime.ts';
@@ -19,15 +19,6 @@ export const target = (hash: string, spec: Partial<PodSpec> | string): PullTarge
   const containers = [{ name: 'app', image: typeof spec === 'string' ? spec : 'app:v1' }];
   const template: PodTemplateSpec = { spec: { containers, ...(typeof spec === 'string' ? {} : spec) } };
   return { hash, template };
-};
-
-export const eventually = async <T>(what: string, probe: () => T | undefined | false | null): Promise<T> => {
-  for (const end = systemClock.now() + 10_000; ; ) {
-    const found = probe();
-    if (found) return found;
-    if (systemClock.now() > end) throw new Error(`waited in vain until ${what}`);
-    await sleep(systemClock, 2);
-  }
 };
 
 /** An API server with one pod, a link to it that can be cut, and a container runtime. */

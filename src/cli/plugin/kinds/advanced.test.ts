@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { eventually } from '../../testing/process.ts';
+import { eventually } from '../../../../test/support/index.ts';
 import { ADVANCED_SETS, createFakeCluster } from '../testing/fake-cluster.ts';
 
 const ROLLOUT = { name: 'web.apps.kruise.io' };

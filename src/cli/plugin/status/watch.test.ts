@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { eventually } from '../../../../test/support/index.ts';
 import type { Io } from '../../io.ts';
-import { eventually } from '../../testing/process.ts';
 import { createFakeCluster, type Ran, ROLLOUTS } from '../testing/fake-cluster.ts';
 
 describe('status -w', () => {
