@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Io } from '../io.ts';
 import { main } from '../main.ts';
 import { chooseView } from './demo.ts';
-import { emptyScene } from './scene.ts';
+import { emptySnapshot } from './observer.ts';
 
 const io = (environment: Io['environment'], columns = 80) => {
   let text = '';
@@ -12,17 +12,17 @@ const io = (environment: Io['environment'], columns = 80) => {
   return { io: { stdout, stderr: stdout, terminal: true, screen, environment, random: Math.random }, text: () => text };
 };
 
-const playing = { heading: '', step: 1, steps: 1, title: 'T', look: 'L', speed: 1, elapsedMs: 0 };
+const progress = { heading: '', step: 1, steps: 1, title: 'T', text: 'L', speed: 1, elapsedMs: 0 };
 
 const isLive = (environment: Io['environment'], columns?: number): boolean => {
   const host = io(environment, columns);
   const view = chooseView(host.io, 10);
-  view.show(playing, { ...emptyScene, counts: { updated: 1 } });
+  view.show(progress, { ...emptySnapshot, counts: { updated: 1 } });
   view.close();
   return host.text().includes('\u001B');
 };
 
-test('the picture is live on a terminal alone, and not in CI or where colours are not wanted', () => {
+test('the picture is live on a terminal, but not in CI or with NO_COLOR', () => {
   assert.equal(isLive({}), true);
   assert.equal(isLive({}, 0), false);
   assert.equal(isLive({}, 30), false);
@@ -32,10 +32,10 @@ test('the picture is live on a terminal alone, and not in CI or where colours ar
   assert.equal(isLive({ TERM: 'dumb' }), false);
 });
 
-test('glyphs beyond ASCII are drawn where the locale has them', () => {
+test('glyphs beyond ASCII need a UTF-8 locale', () => {
   const drawn = (environment: Io['environment']): string => {
     const host = io(environment);
-    chooseView(host.io, 10).show(playing, emptyScene);
+    chooseView(host.io, 10).show(progress, emptySnapshot);
     return host.text();
   };
   assert.match(drawn({ LANG: 'en_US.UTF-8' }), /✓/);
@@ -43,8 +43,8 @@ test('glyphs beyond ASCII are drawn where the locale has them', () => {
   assert.doesNotMatch(drawn({ LC_ALL: 'C', LANG: 'en_US.UTF-8' }), /✓/);
 });
 
-test('a word that is no part is refused before anything starts', async () => {
+test('an unknown part is rejected before anything starts', async () => {
   const host = io({}, 0);
   assert.equal(await main(['demo', 'flet'], host.io), 2);
-  assert.match(host.text(), /flet: is no part of the demo: give some of auto, ota, advanced, fleet/);
+  assert.match(host.text(), /flet: is not a part of the demo: give one or more of auto, ota, advanced, fleet/);
 });

@@ -6,7 +6,7 @@ import { createFastClock } from './fast-clock.ts';
 const START = 1_700_000_000_000;
 const MINUTE = 60_000;
 
-test('time passes as many times faster as asked for, from a point in the past', () => {
+test('it runs at the given speed, from a time in the past', () => {
   const base = createVirtualClock(START);
   const fast = createFastClock({ base, speed: 10, behindMs: MINUTE });
   assert.equal(fast.now(), START - MINUTE);
@@ -14,7 +14,7 @@ test('time passes as many times faster as asked for, from a point in the past', 
   assert.equal(fast.now(), START - MINUTE + 10_000);
 });
 
-test('timers fire in the order of their times, each at its own', () => {
+test('timers fire in order, each at its own time', () => {
   const base = createVirtualClock(START);
   const fast = createFastClock({ base, speed: 10, behindMs: MINUTE });
   const fired: string[] = [];
@@ -25,7 +25,7 @@ test('timers fire in the order of their times, each at its own', () => {
   assert.deepEqual(fired, ['a at 10', 'b at 30']);
 });
 
-test('it is never ahead of the machine', () => {
+test('it is never ahead of real time', () => {
   const base = createVirtualClock(START);
   const fast = createFastClock({ base, speed: 10, behindMs: 1000 });
   for (let step = 0; step < 100; step += 1) {
@@ -35,7 +35,7 @@ test('it is never ahead of the machine', () => {
   assert.equal(fast.now(), base.now());
 });
 
-test('a machine that stands still for a while slows it down instead of letting it jump', () => {
+test('it slows down instead of jumping when the system is busy', () => {
   let now = START;
   const timers: (() => void)[] = [];
   const base = {
@@ -51,7 +51,7 @@ test('a machine that stands still for a while slows it down instead of letting i
   assert.equal(fast.now(), START - MINUTE + 400);
 });
 
-test('it catches up when asked to, and goes on at the pace of the machine', async () => {
+test('it catches up on request, and then runs in real time', async () => {
   const base = createVirtualClock(START);
   const fast = createFastClock({ base, speed: 10, behindMs: 10 * MINUTE });
   const caughtUp = fast.catchUp();
@@ -62,7 +62,7 @@ test('it catches up when asked to, and goes on at the pace of the machine', asyn
   assert.equal(fast.now(), base.now());
 });
 
-test('at the pace of the machine there is nothing to catch up', async () => {
+test('in real time there is nothing to catch up with', async () => {
   const base = createVirtualClock(START);
   const fast = createFastClock({ base, speed: 1 });
   assert.equal(fast.now(), START);

@@ -1,26 +1,26 @@
 import { type Clock, createVirtualClock, type Timer } from '../../runtime/index.ts';
 
-/** A cluster's time that passes faster than the machine's. It starts in the past, so that no object is from the future. */
+/** A clock for the cluster that is faster than real time. It starts in the past, so that it never shows the future. */
 export interface FastClock extends Clock {
-  /** Hurries until it shows the machine's time; resolves then. */
+  /** Speeds up until it shows the real time. */
   catchUp(): Promise<void>;
-  /** Time stands still from here on. */
+  /** Stops the clock. */
   stop(): void;
 }
 
 export interface FastClockOptions {
-  /** The machine's clock. */
+  /** Real time. */
   base: Clock;
-  /** Seconds of the cluster in one of the machine; above 0. */
+  /** How many times as fast as real time; above 0. */
   speed: number;
-  /** How far behind the machine's time it starts, when it is faster. Default 12 minutes: a demo is shorter. */
+  /** How far behind real time it starts when it is faster. Default 12 minutes: longer than a demo. */
   behindMs?: number;
 }
 
 const TICK_MS = 5;
-/** A machine that is busy for longer than this slows the cluster's time down instead of making nodes miss heartbeats. */
+/** If the system is busy for longer, the cluster's time slows down, so that nodes don't miss their heartbeats. */
 const LONGEST_STEP_MS = 40;
-const HURRY = 150;
+const CATCH_UP_SPEED = 150;
 
 export const createFastClock = ({ base, speed, behindMs = 12 * 60_000 }: FastClockOptions): FastClock => {
   const clock = createVirtualClock(base.now() - (speed > 1 ? behindMs : 0));
@@ -35,7 +35,7 @@ export const createFastClock = ({ base, speed, behindMs = 12 * 60_000 }: FastClo
     last = now;
     const left = now - clock.now();
     clock.run(Math.max(0, Math.min(passed, left)));
-    if (rate < HURRY || now - clock.now() > TICK_MS) return;
+    if (rate < CATCH_UP_SPEED || now - clock.now() > TICK_MS) return;
     rate = 1;
     for (const resolve of arrived) resolve();
     arrived.clear();
@@ -46,7 +46,7 @@ export const createFastClock = ({ base, speed, behindMs = 12 * 60_000 }: FastClo
     timer: (delayMs, fire) => clock.timer(delayMs, fire),
     catchUp() {
       if (speed <= 1) return Promise.resolve();
-      rate = Math.max(speed, HURRY);
+      rate = Math.max(speed, CATCH_UP_SPEED);
       return new Promise((resolve) => arrived.add(resolve));
     },
     stop() {

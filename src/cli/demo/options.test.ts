@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { OptionError } from '../../runtime/index.ts';
 import { resolveDemoOptions } from './options.ts';
 
-test('without words and flags everything is played, in the order of the story', () => {
+test('without arguments, all parts run in their order', () => {
   assert.deepEqual(resolveDemoOptions([], {}), {
     parts: ['auto', 'ota', 'advanced', 'fleet'],
     keep: false,
@@ -14,7 +14,7 @@ test('without words and flags everything is played, in the order of the story', 
   });
 });
 
-test('parts are named with blanks or commas between them, in any order', () => {
+test('parts can be separated by spaces or commas, in any order', () => {
   assert.deepEqual(resolveDemoOptions(['fleet,', 'auto'], {}).parts, ['auto', 'fleet']);
   assert.deepEqual(resolveDemoOptions(['fleet,auto'], {}).parts, ['auto', 'fleet']);
   assert.deepEqual(resolveDemoOptions(['fleet'], {}).parts, ['fleet']);
@@ -34,7 +34,7 @@ const refused = [
 ] as const;
 
 for (const { words, flags, flag } of refused)
-  test(`refuses ${[...words, ...Object.entries(flags).map(([name, value]) => `--${name} "${value}"`)].join(' ')}`, () => {
+  test(`rejects ${[...words, ...Object.entries(flags).map(([name, value]) => `--${name} "${value}"`)].join(' ')}`, () => {
     assert.throws(
       () => resolveDemoOptions(words, flags),
       (error) => error instanceof OptionError && error.flag === flag,

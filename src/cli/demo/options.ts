@@ -1,7 +1,7 @@
 import { OptionError } from '../../runtime/index.ts';
 import { isPartName, type PartName, partNames } from './parts/index.ts';
 
-/** The flags of `edgeset demo` as they were typed. */
+/** The flags of `edgeset demo` as given. */
 export interface DemoFlags {
   keep?: boolean;
   fleet?: string;
@@ -11,24 +11,27 @@ export interface DemoFlags {
 }
 
 export interface DemoOptions {
-  /** Played in the order of the story, whatever the order of the words. */
+  /** In the order in which the demo runs them, whatever the order of the arguments. */
   parts: readonly PartName[];
-  /** Leave the cluster up until interrupted. */
+  /** Keep the cluster running until interrupted. */
   keep: boolean;
-  /** Nodes of the fleet, 5 to 1,000. Default 40. */
+  /** Number of nodes in the fleet, 5 to 1,000. Default 40. */
   fleet: number;
-  /** Seconds of the cluster in one of ours, 0.1 to 30. Default 10. */
+  /** Speed of the cluster's time, 0.1 to 30 times real time. Default 10. */
   speed: number;
-  /** What delays, names and the choice of nodes follow from. Default 1. */
+  /** Determines delays, names and the choice of nodes. Default 1. */
   seed: number;
-  /** File to write the picture of the fleet to; undefined: none. */
+  /** File for the picture of the fleet. Default: none. */
   picture: string | undefined;
 }
 
 const readNumber = (flag: string, text: string, low: number, high: number, whole: boolean): number => {
   const value = Number(text);
   if (text.trim() === '' || !(value >= low && value <= high) || (whole && !Number.isInteger(value)))
-    throw new OptionError(flag, `"${text}" does not fit: give a ${whole ? 'whole ' : ''}number from ${low} to ${high}`);
+    throw new OptionError(
+      flag,
+      `"${text}" is out of range: give a ${whole ? 'whole ' : ''}number from ${low} to ${high}`,
+    );
   return value;
 };
 
@@ -36,16 +39,19 @@ const readParts = (words: readonly string[]): PartName[] => {
   const names = words.flatMap((word) => word.split(',')).filter((word) => word !== '');
   for (const name of names)
     if (!isPartName(name))
-      throw new OptionError(name, `is no part of the demo: give some of ${partNames.join(', ')}, or none for all`);
+      throw new OptionError(
+        name,
+        `is not a part of the demo: give one or more of ${partNames.join(', ')}, or none for all`,
+      );
   return partNames.filter((name) => names.length === 0 || names.includes(name));
 };
 
-/** Validates what was typed and fills in the defaults. Throws an `OptionError` that names the first bad word. */
+/** Validates the arguments and fills in defaults. Throws an `OptionError` that names the first invalid one. */
 export const resolveDemoOptions = (words: readonly string[], flags: DemoFlags): DemoOptions => {
   const parts = readParts(words);
   if (flags.picture !== undefined && !parts.includes('fleet'))
-    throw new OptionError('--picture', 'is drawn of the fleet: play the part fleet too');
-  if (flags.picture === '') throw new OptionError('--picture', 'is empty: give the name of a file to write');
+    throw new OptionError('--picture', 'shows the fleet: also run the part fleet');
+  if (flags.picture === '') throw new OptionError('--picture', 'is empty: give the name of a file');
   return {
     parts,
     keep: flags.keep ?? false,

@@ -1,118 +1,173 @@
 import { writeFile } from 'node:fs/promises';
-import { type Clock, createRandom, systemClock, untilAborted } from '../../runtime/index.ts';
+import { type Clock, createRandom, sleep, systemClock, untilAborted } from '../../runtime/index.ts';
 import { type ExitCode, exitCodes } from '../io.ts';
-import type { DemoAgent } from './agent.ts';
-import { kept, opening, summary, whatNext } from './closing.ts';
+import { type DemoAgent, type Environment, type StartManager, startEnvironment } from './environment.ts';
+import { createObserver, type Observer } from './observer.ts';
 import type { DemoOptions } from './options.ts';
-import { createPart, type Part } from './parts/index.ts';
-import { drawPicture, type Snapshot } from './picture.ts';
-import { playPart } from './play.ts';
-import { DemoFailure } from './stage.ts';
-import { type Cast, openTheatre, type Theatre } from './theatre.ts';
-import type { View } from './view/index.ts';
-import { createWitness, type Witness } from './witness.ts';
+import { createPart, type Part, type Step } from './parts/index.ts';
+import { createStepContext, DemoFailure } from './step.ts';
+import { introduction, keptCluster, nextCommands, summary } from './text.ts';
+import { drawPicture, type Picture, type StepProgress, type View } from './view/index.ts';
 
 export interface DemoHost {
   view: View;
   stderr: (text: string) => void;
-  /** Aborts when the person has seen enough. */
+  /** Aborts when the user interrupts the demo. */
   signal: AbortSignal;
-  /** Our own time; the cluster's is made of it. Default: the machine's. */
+  /** Real time. Default: the system clock. */
   clock?: Clock;
+  /** Default: the manager as `edgeset manager` runs it. */
+  startManager?: StartManager;
 }
 
-/** A part that was played, with what watched it. */
-interface Played {
+/** A part that has run, with its observer. */
+export interface FinishedPart {
   part: Part;
-  witness: Witness;
+  observer: Observer;
+}
+
+interface RunOptions {
+  environment: Environment;
+  parts: readonly Part[];
+  view: View;
+  /** Real time. */
+  clock: Clock;
+  speed: number;
 }
 
 const LOG_LINES = 15;
+/** Between two frames. */
+const FRAME_MS = 100;
+const SECOND_MS = 1000;
 
-const selectorOf = ({ daemonSet }: Part): string =>
-  Object.entries(daemonSet.spec?.selector?.matchLabels ?? {})
-    .map(([key, value]) => `${key}=${value}`)
-    .join(',');
-
-/** Plays the parts one after the other; all stay on the cluster. Rejects with a `DemoFailure`. */
-const playAll = async (
-  theatre: Theatre,
-  parts: readonly Part[],
-  { view, clock, speed }: { view: View; clock: Clock; speed: number },
-): Promise<{ played: Played[]; snapshots: Snapshot[] }> => {
-  const { cluster, env, signal } = theatre;
-  const startedAt = clock.now();
-  const steps = parts.reduce((sum, part) => sum + part.steps.length, 0);
-  const client = await theatre.connect('user');
-  const eyes = await theatre.connect('witness');
-  const played: Played[] = [];
-  const snapshots: Snapshot[] = [];
-  const watching: Promise<void>[] = [];
-  const done = new AbortController();
+/** Draws at every change, at most ten times a second, and once a second for the elapsed time. Ends with the signal. */
+const keepDrawing = async (
+  observer: Observer,
+  clock: Clock,
+  draw: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> => {
   try {
-    for (const part of parts) {
-      await cluster.addNodes(part.nodes);
-      const witness = createWitness(eyes, env, {
-        kind: part.kind,
-        ...part.daemonSet.metadata,
-        labelSelector: selectorOf(part),
-        nodes: part.eligible,
-        share: part.share,
-      });
-      const watched = AbortSignal.any([signal, done.signal]);
-      watching.push(witness.run(watched));
-      await witness.ready(watched);
-      const from = played.reduce((sum, { part: { steps: before } }) => sum + before.length, 0);
-      const keep = (snapshot: Snapshot): void => void snapshots.push(snapshot);
-      const agent = (node: string): Promise<DemoAgent> => theatre.agent(node);
-      await playPart({ part, witness, client, view, clock, env, signal, speed, startedAt, from, steps, agent, keep });
-      played.push({ part, witness });
+    for (;;) {
+      const drawn = observer.changes();
+      await draw();
+      await sleep(clock, FRAME_MS, signal);
+      if (observer.changes() === drawn) await observer.nextChange(clock, SECOND_MS - FRAME_MS, signal);
     }
-  } finally {
-    done.abort();
-    await Promise.allSettled(watching);
+  } catch (error) {
+    if (!signal.aborted) throw error;
   }
-  return { played, snapshots };
 };
 
-/** Runs the demo on a cluster of its own. Resolves with the exit code: not 0 when a step did not show what it should. */
-export const runDemo = async (options: DemoOptions, cast: Cast, host: DemoHost): Promise<ExitCode> => {
-  const { clock = systemClock, view, stderr } = host;
+/** Runs one step while the view shows it. Rejects with a `DemoFailure` that names the step. */
+const runStep = async (
+  run: () => Promise<string>,
+  progress: () => StepProgress,
+  { observer, view, clock, signal }: { observer: Observer; view: View; clock: Clock; signal: AbortSignal },
+): Promise<void> => {
+  const draw = async (): Promise<void> => view.show(progress(), await observer.snapshot());
+  view.step(progress());
+  const ended = new AbortController();
+  const drawing = keepDrawing(observer, clock, draw, AbortSignal.any([signal, ended.signal]));
+  const drawLast = async (): Promise<void> => {
+    ended.abort();
+    await drawing;
+    await draw();
+  };
+  try {
+    const result = sleep(clock, view.readingMs, signal).then(run);
+    // An error while drawing must end the step, too.
+    const seen = await Promise.race([result, drawing.then(() => result)]);
+    await drawLast();
+    view.passed(progress(), seen);
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (!(error instanceof DemoFailure)) throw error;
+    await drawLast();
+    view.failed(progress(), error.message);
+    const { step, steps, title } = progress();
+    throw new DemoFailure(error.expected, error.seen, `step ${step} of ${steps} (${title}) failed: `);
+  } finally {
+    ended.abort();
+    await drawing.catch(() => undefined);
+  }
+};
+
+/** Runs the parts one after the other on the same cluster. Rejects with a `DemoFailure`. */
+const runParts = async (options: RunOptions): Promise<{ finished: FinishedPart[]; pictures: Picture[] }> => {
+  const { environment, parts, view, clock, speed } = options;
+  const { cluster, client, signal } = environment;
+  const agent = (node: string): Promise<DemoAgent> => environment.agent(node);
+  const startedAt = clock.now();
+  const steps = parts.flatMap((part) => part.steps);
+  const finished: FinishedPart[] = [];
+  const pictures: Picture[] = [];
+  for (const part of parts) {
+    for (const { name, ...node } of part.nodes) cluster.addNode(name, node);
+    const observer = createObserver({ apiServer: cluster.apiServer, client, clock: environment.clock, part });
+    const keepPicture = async (caption: string): Promise<void> =>
+      void pictures.push({ caption, snapshot: await observer.snapshot() });
+    const context = createStepContext({ part, client, observer, clock: environment.clock, signal, agent, keepPicture });
+    const progressOf = (step: Step) => (): StepProgress => ({
+      heading: part.heading,
+      step: steps.indexOf(step) + 1,
+      steps: steps.length,
+      title: step.title,
+      text: step.text,
+      speed,
+      elapsedMs: clock.now() - startedAt,
+    });
+    try {
+      for (const step of part.steps)
+        await runStep(() => step.run(context), progressOf(step), { observer, view, clock, signal });
+      // Leave time to look at the last picture, too.
+      await sleep(clock, view.readingMs, signal);
+    } finally {
+      observer.stop();
+    }
+    finished.push({ part, observer });
+  }
+  return { finished, pictures };
+};
+
+/** Runs the demo on a cluster of its own. Resolves with the exit code, which is not 0 when a step fails. */
+export const runDemo = async (options: DemoOptions, host: DemoHost): Promise<ExitCode> => {
+  const { clock = systemClock, view, stderr, signal, startManager } = host;
   const { speed, seed } = options;
   const random = createRandom(seed);
   const parts = options.parts.map((name) => createPart(name, { fleet: options.fleet, random }));
-  view.say(opening(parts, options));
+  view.say(introduction(parts, options));
   const startedAt = clock.now();
-  const theatre = await openTheatre({ cast, clock, speed, random, signal: host.signal });
+  const environment = await startEnvironment({ startManager, clock, speed, random, signal });
   try {
-    const clusterStartedAt = theatre.clock.now();
-    const { played, snapshots } = await playAll(theatre, parts, { view, clock, speed });
+    const clusterStartedAt = environment.clock.now();
+    const { finished, pictures } = await runParts({ environment, parts, view, clock, speed });
     const elapsedMs = clock.now() - startedAt;
-    const clusterMs = theatre.clock.now() - clusterStartedAt;
-    if (options.picture !== undefined) await writeFile(options.picture, drawPicture(snapshots));
+    const clusterMs = environment.clock.now() - clusterStartedAt;
+    if (options.picture !== undefined) await writeFile(options.picture, drawPicture(pictures));
     view.close();
-    view.say(summary(played, { elapsedMs, clusterMs }));
+    view.say(summary(finished, { elapsedMs, clusterMs }));
     if (!options.keep) {
-      view.say(whatNext());
+      view.say(nextCommands());
       return exitCodes.ok;
     }
-    await theatre.clock.catchUp();
-    view.say(kept(parts, theatre.cluster.kubeconfig));
-    await untilAborted(theatre.signal);
-    if (host.signal.aborted) return exitCodes.ok;
-    throw theatre.signal.reason;
+    await environment.clock.catchUp();
+    view.say(keptCluster(parts, environment.kubeconfig));
+    await untilAborted(environment.signal);
+    if (signal.aborted) return exitCodes.ok;
+    throw environment.signal.reason;
   } catch (error) {
     view.close();
-    if (host.signal.aborted) {
+    if (signal.aborted) {
       stderr('edgeset demo: interrupted\n');
       return exitCodes.failed;
     }
     if (!(error instanceof DemoFailure)) throw error;
     stderr(`edgeset demo: ${error.message}\n`);
-    stderr(`It was played with --seed ${seed} --speed ${speed}. The last words of the manager:\n`);
-    for (const line of theatre.manager.log().slice(-LOG_LINES)) stderr(`  ${line}\n`);
+    stderr(`To repeat this run: --seed ${seed} --speed ${speed}. Last lines of the manager's log:\n`);
+    for (const line of environment.manager.log().slice(-LOG_LINES)) stderr(`  ${line}\n`);
     return exitCodes.failed;
   } finally {
-    await theatre.close();
+    await environment.close();
   }
 };

@@ -1,16 +1,15 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { nodes as nodeResource, pods as podResource } from '../../../kube/index.ts';
-import { demoKinds } from '../kinds.ts';
-import type { Stage } from '../stage.ts';
-import type { Part } from './part.ts';
-import { conditionHolds, differing, expectOn, inventory, podUids, some, upOn } from './sights.ts';
+import { listNames, type StepContext } from '../step.ts';
+import { advanced, fleetNodes, fleetTemplate, type Part } from './part.ts';
 
 const NAME = 'kiosk';
-const FLEET = { fleet: 'kiosks' };
+const FLEET = 'kiosks';
 const first = ['kiosk-1', 'kiosk-2', 'kiosk-3', 'kiosk-4', 'kiosk-5', 'kiosk-6'] as const;
-/** Of nodes that may be updated, those whose names come last in the alphabet go first. */
+/** Of the nodes that a partition allows, the last ones by name go first. */
 const canary = 'kiosk-6';
 const others = first.filter((name) => name !== canary);
+/** Added to the fleet in the last step. */
 const late = ['kiosk-7', 'kiosk-8'] as const;
 const all = [...first, ...late];
 const image = { one: 'kiosk:1', two: 'kiosk:2', three: 'kiosk:3', four: 'kiosk:4' };
@@ -18,248 +17,211 @@ const image = { one: 'kiosk:1', two: 'kiosk:2', three: 'kiosk:3', four: 'kiosk:4
 const HOOK = 'example.io/block-deleting';
 const STATE = 'lifecycle.apps.kruise.io/state';
 const PROGRESSIVE = 'daemonset.kruise.io/progressive-create-pod';
-/** Long enough for a controller that does not wait to have acted. */
-const LEFT_ALONE_MS = 12_000;
+/** Long enough for a controller that doesn't wait to replace a pod. */
+const UNCHANGED_MS = 12_000;
 
-const daemonSet: Part['daemonSet'] = {
-  apiVersion: 'apps.kruise.io/v1alpha1',
-  kind: 'DaemonSet',
-  metadata: { name: NAME, namespace: 'default' },
-  spec: {
-    selector: { matchLabels: { app: NAME } },
-    template: {
-      metadata: { labels: { app: NAME, [HOOK]: 'true' } },
-      spec: {
-        nodeSelector: FLEET,
-        tolerations: [{ key: 'fleet', operator: 'Exists' }],
-        containers: [{ name: NAME, image: image.one }],
-      },
-    },
-    updateStrategy: { rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible', maxUnavailable: '30%' } },
-  },
-};
+const setRolling = (step: StepContext, rollingUpdate: object, more: object = {}): Promise<void> =>
+  step.patch({ ...more, spec: { updateStrategy: { rollingUpdate } } });
 
-const rolling = (rollingUpdate: object): object => ({ spec: { updateStrategy: { rollingUpdate } } });
-/** A new image and a new way to bring it about, in one write. */
-const rollOut = (stage: Stage, next: string, rollingUpdate: object, more: object = {}): object => ({
-  spec: { ...stage.imageOf(next).spec, updateStrategy: { rollingUpdate }, ...more },
-});
+/** Sets a new image and how to roll it out, in one write. */
+const rollOut = (step: StepContext, next: string, rollingUpdate: object, more: object = {}): Promise<void> =>
+  step.patch({ spec: { ...step.imagePatch(next), updateStrategy: { rollingUpdate }, ...more } });
 
-const untouched = ({ witness }: Stage, nodes: readonly string[], before = podUids(witness, nodes)) => ({
-  that: `the pods of ${some(nodes)} to be left alone`,
-  test: () => differing(before, podUids(witness, nodes)).length === 0,
-  seen: () => `other pods on ${some(differing(before, podUids(witness, nodes)))}: ${inventory(witness)}`,
-});
+const containerOn = ({ observer }: StepContext, node: string): string =>
+  observer.podsOn(node)[0]?.status?.containerStatuses?.[0]?.containerID ?? '';
 
-const containersOn = ({ witness }: Stage, nodes: readonly string[]): string[] =>
-  nodes.map((node) => witness.podsOn(node)[0]?.status?.containerStatuses?.[0]?.containerID ?? '');
+const isDeleting = ({ metadata }: Pod): boolean => metadata?.deletionTimestamp !== undefined;
 
-const expectComplete = (stage: Stage): Promise<void> =>
-  stage.expect({
-    that: 'the rollout object to say that it is complete',
-    test: () => conditionHolds(stage.witness, 'Complete'),
-    seen: () => `"${stage.witness.rollout()?.status?.summary ?? 'no status'}"`,
-  });
-
-const isEnding = ({ metadata }: Pod): boolean => metadata?.deletionTimestamp !== undefined;
-
-/** Pods that are prepared, and wait for whoever holds them. */
-const asking = ({ witness }: Stage): Pod[] =>
-  all.flatMap((node) =>
-    witness.podsOn(node).filter((pod) => {
+/** Pods that are prepared for deletion and wait for the hook. */
+const waitingForHook = ({ observer }: StepContext): Pod[] =>
+  all
+    .flatMap((node) => observer.podsOn(node))
+    .filter((pod) => {
       const { labels = {} } = pod.metadata ?? {};
-      return labels[STATE] === 'PreparingDelete' && labels[HOOK] !== undefined && !isEnding(pod);
-    }),
-  );
+      return labels[STATE] === 'PreparingDelete' && labels[HOOK] !== undefined && !isDeleting(pod);
+    });
 
-/** What the user's own controller does once it has done its work: it takes the label away. Resolves with the pods' UIDs. */
-const consent = async (stage: Stage): Promise<string[]> => {
-  const pods = asking(stage);
+/** Does what the user's controller does when its work is done: it removes the label. Resolves with the pods' UIDs. */
+const removeHook = async (step: StepContext): Promise<string[]> => {
+  const pods = waitingForHook(step);
+  const body = { metadata: { labels: { [HOOK]: null } } };
   for (const { metadata: { name = '' } = {} } of pods)
-    await stage.client.patch(
-      podResource,
-      { namespace: 'default', name },
-      { metadata: { labels: { [HOOK]: null } } },
-      { type: 'merge', fieldManager: 'edgeset-demo' },
-    );
+    await step.client.patch(podResource, { namespace: 'default', name }, body, { type: 'merge' });
   return pods.map(({ metadata }) => metadata?.uid ?? '');
 };
 
-/** OpenKruise's Advanced DaemonSet: what it adds to the native one, feature by feature. */
+/** What OpenKruise's Advanced DaemonSet adds to the native one, feature by feature. */
 export const advancedPart = (): Part => {
-  const shown = { inPlace: 0, without: 0, twice: 0, let: new Set<string>() };
+  const seen = { inPlace: 0, down: 0, surged: 0, released: new Set<string>() };
   return {
     heading: "six kiosks under OpenKruise's Advanced DaemonSet",
-    nodes: all.map((name) => ({
-      name,
-      // The last two are delivered later.
-      ...(first.some((one) => one === name) && { labels: FLEET }),
-      taints: [{ key: 'fleet', value: 'kiosks', effect: 'NoSchedule' as const }],
+    nodes: fleetNodes(FLEET, all).map(({ labels, ...node }) => ({
+      ...node,
+      ...(first.some((name) => name === node.name) && { labels: labels ?? {} }),
     })),
-    kind: demoKinds.advanced,
+    kind: advanced,
     eligible: all,
-    daemonSet,
+    daemonSet: {
+      apiVersion: 'apps.kruise.io/v1alpha1',
+      kind: 'DaemonSet',
+      metadata: { name: NAME, namespace: 'default' },
+      spec: {
+        selector: { matchLabels: { app: NAME } },
+        template: fleetTemplate(NAME, FLEET, image.one, { [HOOK]: 'true' }),
+        updateStrategy: { rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible', maxUnavailable: '30%' } },
+      },
+    },
     share: 0.3,
     steps: [
       {
         title: `Create an Advanced DaemonSet with ${image.one}`,
-        look: 'The manifest is one of OpenKruise (apps.kruise.io/v1alpha1), and so is every field that follows. The manager makes the pods itself.',
-        async play(stage) {
-          await stage.create();
-          await expectOn(stage, image.one, first);
-          await expectComplete(stage);
-          return `${first.length} pods of ${image.one}, none on the two machines that are not kiosks yet`;
+        text: "The manifest is OpenKruise's own (apps.kruise.io/v1alpha1), and so is every field in the next steps. The manager creates the pods itself.",
+        async run(step) {
+          await step.create();
+          await step.expectImage(image.one, first);
+          await step.expectCondition('Complete');
+          return `${first.length} pods of ${image.one}, none on the two nodes that don't belong to the fleet yet`;
         },
       },
       {
         title: `A canary: ${image.two} with partition 5`,
-        look: 'Five of six are to stay on the old revision. The pod of the sixth is not replaced: its image is changed while it runs.',
-        async play(stage) {
-          const before = podUids(stage.witness, first);
-          const [old] = containersOn(stage, [canary]);
-          const alone = untouched(stage, others);
-          await stage.change(rollOut(stage, image.two, { partition: 5 }));
-          await expectOn(stage, image.two, [canary]);
-          await stage.expectStill(alone, LEFT_ALONE_MS);
-          stage.check({
-            that: `the other five to run ${image.one}`,
-            test: () => others.every((name) => upOn(stage.witness, image.one).has(name)),
-            seen: () => inventory(stage.witness),
+        text: 'Five of the six stay on the old revision. The pod of the sixth is not replaced: its image changes while it runs.',
+        async run(step) {
+          const [samePods, unchanged] = [step.unchanged(first), step.unchanged(others)];
+          const oldContainer = containerOn(step, canary);
+          await rollOut(step, image.two, { partition: 5 });
+          await step.expectImage(image.two, [canary]);
+          await step.expectStill(unchanged, UNCHANGED_MS);
+          step.check({ that: `the other five to run ${image.one}`, test: () => step.haveImage(image.one, others) });
+          step.check({
+            that: `${canary} to keep its pod, with another container`,
+            test: () => samePods.test() && containerOn(step, canary) !== oldContainer,
+            seen: () => `container ${containerOn(step, canary)}, ${samePods.seen?.() ?? ''}`,
           });
-          stage.check({
-            that: `the pod of ${canary} to be the one that it was, with another container`,
-            test: () =>
-              differing(before, podUids(stage.witness, first)).length === 0 && containersOn(stage, [canary])[0] !== old,
-            seen: () =>
-              `${some(differing(before, podUids(stage.witness, first)))}, container ${containersOn(stage, [canary]).join()}`,
-          });
-          return `${canary} runs ${image.two} in the same pod; 5 left on ${image.one}`;
+          return `${canary} runs ${image.two} in the same pod; 5 still run ${image.one}`;
         },
       },
       {
-        title: 'The canary is well: partition 0',
-        look: 'One number lets it go on. Six pods keep their names, their UIDs and their nodes; only their containers start anew.',
-        async play(stage) {
-          const same = untouched(stage, first);
-          await stage.change(rolling({ partition: 0 }));
-          await expectOn(stage, image.two, first);
-          stage.check({ ...same, that: 'all six pods to be the ones that they were' });
-          await expectComplete(stage);
-          shown.inPlace = first.length;
-          return `all run ${image.two}, 6 of 6 pods have the UID that they had`;
+        title: 'The canary is healthy: partition 0',
+        text: 'One number continues the rollout. Six pods keep their names, UIDs and nodes; only their containers restart.',
+        async run(step) {
+          const samePods = step.unchanged(first, 'all six to keep their pods');
+          await setRolling(step, { partition: 0 });
+          await step.expectImage(image.two, first);
+          step.check(samePods);
+          await step.expectCondition('Complete');
+          seen.inPlace = first.length;
+          return `all run ${image.two}, and 6 of 6 pods kept their UID`;
         },
       },
       {
         title: `A surge: ${image.three} with maxSurge 30%`,
-        look: 'The new pod comes first, and the old one goes when it is ready. Watch the budget: no kiosk is without a running pod at any time.',
-        async play(stage) {
-          const { witness } = stage;
-          const twice = (live: boolean): number =>
-            all.filter((node) => witness.podsOn(node).filter((pod) => !live || !isEnding(pod)).length > 1).length;
-          const next = { rollingUpdateType: 'Standard', maxSurge: '30%', maxUnavailable: null };
-          await stage.change(rollOut(stage, image.three, next));
-          await stage.expect({
-            that: `all six kiosks to run ${image.three}, and none of them to be without a running pod meanwhile`,
-            test: () => {
-              shown.without = Math.max(shown.without, witness.meter.down().length);
-              shown.twice = Math.max(shown.twice, twice(true));
-              return first.every((name) => upOn(witness, image.three).has(name)) && twice(false) === 0;
+        text: 'The new pod starts first, and the old one is deleted when the new one is Ready. Watch the budget: no kiosk is ever without a running pod.',
+        async run(step) {
+          const { observer } = step;
+          const withTwoPods = (isCounted: (pod: Pod) => boolean): number =>
+            all.filter((node) => observer.podsOn(node).filter(isCounted).length > 1).length;
+          await rollOut(step, image.three, { rollingUpdateType: 'Standard', maxSurge: '30%', maxUnavailable: null });
+          await step.expect({
+            that: `all six kiosks to run ${image.three}, each with one pod`,
+            test() {
+              seen.down = Math.max(seen.down, observer.availability.down().length);
+              seen.surged = Math.max(
+                seen.surged,
+                withTwoPods((pod) => !isDeleting(pod)),
+              );
+              return step.haveImage(image.three, first) && withTwoPods(() => true) === 0;
             },
-            seen: () => inventory(witness),
           });
-          stage.check({
-            that: 'no kiosk to be without a running pod at any time, and at most two with an old and a new one',
-            test: () => shown.without === 0 && shown.twice > 0 && shown.twice <= 2,
-            seen: () => `${shown.without} without one, ${shown.twice} with two`,
+          step.check({
+            that: 'no kiosk to be without a running pod at any time, and at most two to have two pods',
+            test: () => seen.down === 0 && seen.surged > 0 && seen.surged <= 2,
+            seen: () => `${seen.down} without one, ${seen.surged} with two`,
           });
-          await expectComplete(stage);
-          return `6 replaced, 0 down at any time, at most ${shown.twice} with two pods at once`;
+          await step.expectCondition('Complete');
+          return `6 replaced, 0 down at any time, at most ${seen.surged} with two pods at once`;
         },
       },
       {
         title: `A preDelete hook: ${image.four} has to wait`,
-        look: `Before a pod is deleted it is labelled PreparingDelete, and lives on until your controller takes the label ${HOOK} away.`,
-        async play(stage) {
-          const { witness } = stage;
-          const alone = untouched(stage, first);
+        text: `Before a pod is deleted, it gets the state label PreparingDelete, and it keeps running until your controller removes the label ${HOOK}.`,
+        async run(step) {
+          const unchanged = step.unchanged(first, 'no pod to be deleted before its hook is done');
           const hook = { lifecycle: { preDelete: { labelsHandler: { [HOOK]: 'true' } } } };
-          await stage.change(rollOut(stage, image.four, { maxSurge: null, maxUnavailable: '30%' }, hook));
-          await stage.expect({
-            that: 'two pods to be prepared, as many as may be down at once',
-            test: () => asking(stage).length === 2,
-            seen: () => `${asking(stage).length}: ${inventory(witness)}`,
+          await rollOut(step, image.four, { maxSurge: null, maxUnavailable: '30%' }, hook);
+          await step.expect({
+            that: 'two pods to wait for the hook, as many as may be down at once',
+            test: () => waitingForHook(step).length === 2,
+            seen: () => `${waitingForHook(step).length}: ${step.inventory()}`,
           });
-          await stage.expectStill({ ...alone, that: 'no pod to be deleted before it is let go' }, LEFT_ALONE_MS);
-          stage.check({
-            that: 'the two to serve on while they wait',
-            test: () => upOn(witness, image.three).size === first.length,
-            seen: () => inventory(witness),
+          await step.expectStill(unchanged, UNCHANGED_MS);
+          step.check({
+            that: 'the two pods to keep running while they wait',
+            test: () => step.nodesWith(image.three).size === first.length,
           });
-          return '2 pods ask, and serve on; 0 deleted';
+          return '2 pods wait for the hook and keep running; 0 deleted';
         },
       },
       {
-        title: 'The hook lets them go',
-        look: 'This is what a controller of yours does: work, then take the label away. Pod by pod, within the budget, all are asked.',
-        async play(stage) {
-          const { witness } = stage;
-          const done = (): boolean => first.every((name) => upOn(witness, image.four).has(name));
+        title: 'The hook is done',
+        text: 'A controller of yours would now do its work and then remove the label. Each pod is deleted only after that, within the budget.',
+        async run(step) {
+          const done = (): boolean => step.haveImage(image.four, first);
           while (!done()) {
-            await stage.expect({
-              that: `all six kiosks to run ${image.four}, each after its pod was let go`,
-              test: () => done() || asking(stage).length > 0,
-              seen: () => inventory(witness),
+            await step.expect({
+              that: `all six kiosks to run ${image.four}, each after its hook was done`,
+              test: () => done() || waitingForHook(step).length > 0,
             });
-            for (const uid of await consent(stage)) shown.let.add(uid);
+            for (const uid of await removeHook(step)) seen.released.add(uid);
           }
-          stage.check({
-            that: 'each of the six pods to have asked once',
-            test: () => shown.let.size === first.length,
-            seen: () => `${shown.let.size} of them`,
+          step.check({
+            that: 'each of the six pods to have waited for the hook once',
+            test: () => seen.released.size === first.length,
+            seen: () => `${seen.released.size} of them`,
           });
-          await expectComplete(stage);
-          return `6 asked, 6 let go, all run ${image.four}`;
+          await step.expectCondition('Complete');
+          return `6 pods waited for the hook, all run ${image.four}`;
         },
       },
       {
         title: 'Two new kiosks, one at a time',
-        look: `With the annotation ${PROGRESSIVE} the partition holds new nodes back, too: of eight, one is to wait.`,
-        async play(stage) {
-          const { witness } = stage;
-          const alone = untouched(stage, first);
-          const has = (): string[] => late.filter((name) => witness.podsOn(name).length > 0);
-          await stage.change({ metadata: { annotations: { [PROGRESSIVE]: 'true' } }, ...rolling({ partition: 1 }) });
-          for (const name of late)
-            await stage.client.patch(nodeResource, { name }, { metadata: { labels: FLEET } }, { type: 'merge' });
-          const one = {
-            that: 'one of the two new kiosks to get a pod, and the other to wait',
-            test: () => has().length <= 1,
-            seen: () => `pods on ${some(has())}`,
+        text: `With the annotation ${PROGRESSIVE}, the partition also applies to new nodes: one of the eight has to wait.`,
+        async run(step) {
+          const { observer } = step;
+          const unchanged = step.unchanged(first);
+          const withPod = (): string[] => late.filter((name) => observer.podsOn(name).length > 0);
+          await setRolling(step, { partition: 1 }, { metadata: { annotations: { [PROGRESSIVE]: 'true' } } });
+          const joined = { metadata: { labels: { fleet: FLEET } } };
+          for (const name of late) await step.client.patch(nodeResource, { name }, joined, { type: 'merge' });
+          const onlyOne = {
+            that: 'one of the two new kiosks to get a pod, and the other one to wait',
+            test: () => withPod().length <= 1,
+            seen: () => `pods on ${listNames(withPod())}`,
           };
-          await stage.expect({ ...one, test: () => late.some((name) => upOn(witness, image.four).has(name)) });
-          await stage.expectStill(one, LEFT_ALONE_MS);
-          const [lucky] = has();
-          await stage.change(rolling({ partition: 0 }));
-          await expectOn(stage, image.four, all);
-          stage.check(alone);
-          await expectComplete(stage);
-          return `${lucky} first; the other with partition 0; the six were left alone`;
+          await step.expect({ ...onlyOne, test: () => late.some((name) => step.haveImage(image.four, [name])) });
+          await step.expectStill(onlyOne, UNCHANGED_MS);
+          const [chosen] = withPod();
+          await setRolling(step, { partition: 0 });
+          await step.expectImage(image.four, all);
+          step.check(unchanged);
+          await step.expectCondition('Complete');
+          return `${chosen} first, the other one after partition 0; the six are unchanged`;
         },
       },
     ],
     figures: () => [
-      ['changed in place', `${shown.inPlace} of 6 pods, none of them replaced`],
-      ['down during the surge', `${shown.without}`],
-      ['asked before a delete', `${shown.let.size} of 6, none deleted before it was let go`],
+      ['updated in place', `${seen.inPlace} of 6 pods, none of them replaced`],
+      ['down during the surge', `${seen.down}`],
+      ['waited for the hook', `${seen.released.size} of 6, none deleted before`],
     ],
     tries: [
-      [`kubectl get ads ${NAME} -o wide`, 'as OpenKruise shows it, and more'],
-      [`npx edgeset explain ads/${NAME}`, 'where the rollout stands, and why'],
+      [`kubectl get ads ${NAME} -o wide`, 'the columns of OpenKruise, and more'],
+      [`npx edgeset explain ads/${NAME}`, 'the state of the rollout, and why'],
       [
         `kubectl patch ads ${NAME} --type=json -p '[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"kiosk:5"}]'`,
         'another version: pods wait for their hook',
       ],
-      [`kubectl label pods -l ${STATE}=PreparingDelete ${HOOK}-`, 'let them go'],
+      [`kubectl label pods -l ${STATE}=PreparingDelete ${HOOK}-`, 'let them be deleted'],
     ],
   };
 };

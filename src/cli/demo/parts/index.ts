@@ -4,7 +4,7 @@ import { fleetPart } from './fleet.ts';
 import { otaPart } from './ota.ts';
 import type { Part, PartOptions } from './part.ts';
 
-/** The parts of the demo in the order in which they are played. */
+/** In the order in which the demo runs them. */
 const parts = {
   auto: autoPart,
   ota: otaPart,
@@ -17,4 +17,4 @@ export const partNames = Object.keys(parts) as readonly PartName[];
 export const isPartName = (text: string): text is PartName => partNames.some((name) => name === text);
 export const createPart = (name: PartName, options: PartOptions): Part => parts[name](options);
 
-export type { DemoNode, Part, PartOptions, Step } from './part.ts';
+export type { Part, PartOptions, Step } from './part.ts';

@@ -2,16 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import type { Phase } from '../../../rollout/index.ts';
-import type { EventLine, Playing, Scene } from '../scene.ts';
+import type { EventLine, Snapshot } from '../observer.ts';
 import { drawFrame } from './frame.ts';
 import { toText, widthOf } from './line.ts';
+import type { StepProgress } from './view.ts';
 
-const playing: Playing = {
+const progress: StepProgress = {
   heading: 'a fleet of 40 shops',
   step: 7,
   steps: 10,
   title: 'Roll out version 2, a good one',
-  look: 'Watch the budget: 4 of 36 online nodes may be down, a slot is used again the moment its node is back. The dark ones are skipped.',
+  text: 'Watch the budget: 4 of 36 online nodes may be down, a slot is used again the moment its node is back. The dark ones are skipped.',
   speed: 10,
   elapsedMs: 65_000,
 };
@@ -26,7 +27,7 @@ const event = (index: number): EventLine => ({
 const phaseOf = (index: number, count: number): Phase =>
   index === 3 ? 'failed' : index % 10 === 9 ? 'offline' : index < count / 2 ? 'updated' : 'outdated';
 
-const scene = (count: number, change: Partial<Scene> = {}): Scene => {
+const snapshot = (count: number, change: Partial<Snapshot> = {}): Snapshot => {
   const nodes = Array.from({ length: count }, (_, index) => ({
     name: `shop-${index}`,
     phase: phaseOf(index, count),
@@ -45,8 +46,8 @@ const scene = (count: number, change: Partial<Scene> = {}): Scene => {
   };
 };
 
-const draw = (of: Scene, columns = 80, rows = 24, unicode = true): string[] =>
-  drawFrame(playing, of, { columns, rows, unicode }).map((line) => toText(line, false));
+const draw = (of: Snapshot, columns = 80, rows = 24, unicode = true): string[] =>
+  drawFrame(progress, of, { columns, rows, unicode }).map((line) => toText(line, false));
 
 const countOf = (lines: readonly string[], glyph: string): number => lines.join('').split(glyph).length - 1;
 
@@ -62,14 +63,14 @@ const sizes = [
 for (const count of [0, 1, 3, 6, 7, 40, 41, 400, 1000])
   test(`${count} nodes fit into screens of all sizes`, () => {
     for (const [columns, rows] of sizes) {
-      const lines = drawFrame(playing, scene(count), { columns, rows, unicode: true });
+      const lines = drawFrame(progress, snapshot(count), { columns, rows, unicode: true });
       assert.ok(lines.length <= rows, `${lines.length} lines at ${columns}x${rows}`);
       for (const line of lines) assert.ok(widthOf(line) <= columns, `${columns}x${rows}: ${toText(line, false)}`);
     }
   });
 
 test('40 nodes at 80x24 are 40 cells, with the legend, the budget and the newest events', () => {
-  const lines = draw(scene(40));
+  const lines = draw(snapshot(40));
   // The legend shows each glyph once more.
   assert.equal(countOf(lines, '✗'), 1 + 1);
   assert.equal(countOf(lines, '✓'), 17 + 1);
@@ -82,34 +83,34 @@ test('40 nodes at 80x24 are 40 cells, with the legend, the budget and the newest
 });
 
 test('400 nodes at 80x24 are 400 cells', () => {
-  const lines = draw(scene(400));
+  const lines = draw(snapshot(400));
   const drawn = ['✗', '✓', '–', '·'].reduce((sum, glyph) => sum + countOf(lines, glyph) - 1, 0);
   assert.equal(drawn, 400);
 });
 
 test('where a cell stands for several nodes it shows the worst, and says so', () => {
-  const lines = draw(scene(1000));
+  const lines = draw(snapshot(1000));
   assert.equal(countOf(lines, '✗'), 1 + 1);
   assert.match(lines.join('\n'), /one cell = \d+ nodes/);
 });
 
 test('a few nodes are listed by name, with what they run', () => {
-  const lines = draw(scene(3));
+  const lines = draw(snapshot(3));
   assert.match(lines.join('\n'), / ✓ +shop-0 +till:2/);
 });
 
 test('a halt is said in a word', () => {
-  assert.match(draw(scene(40, { halted: true })).join('\n'), /HALTED/);
+  assert.match(draw(snapshot(40, { halted: true })).join('\n'), /HALTED/);
 });
 
 test('without anything beyond ASCII it still tells the phases apart', () => {
-  const lines = draw(scene(40), 80, 24, false);
+  const lines = draw(snapshot(40), 80, 24, false);
   assert.doesNotMatch(lines.join(''), /[^\x20-\x7e]/);
   assert.match(lines.join('\n'), /x {2}failed +1/);
 });
 
 test('colour adds nothing but colour', () => {
-  const lines = drawFrame(playing, scene(40), { columns: 80, rows: 24, unicode: true });
+  const lines = drawFrame(progress, snapshot(40), { columns: 80, rows: 24, unicode: true });
   for (const line of lines) {
     const coloured = toText(line, true);
     assert.equal(stripVTControlCharacters(coloured).trimEnd(), toText(line, false).trimEnd());
@@ -119,7 +120,7 @@ test('colour adds nothing but colour', () => {
 
 test('a long Event goes on below, and is never half there', () => {
   const note = `The rollout is halted: the target revision failed on ${'shop-00, '.repeat(9)}and so on.`;
-  const lines = draw(scene(40, { events: [event(1), { reason: 'RolloutHalted', note, warning: true }] }));
+  const lines = draw(snapshot(40, { events: [event(1), { reason: 'RolloutHalted', note, warning: true }] }));
   const from = lines.findIndex((line) => line.includes('RolloutHalted'));
   assert.match(lines.slice(from).join(' ').replaceAll(/\s+/g, ' '), /and so on\./);
 });

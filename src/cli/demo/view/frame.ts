@@ -1,134 +1,87 @@
-import { phases } from '../../../rollout/index.ts';
-import type { EventLine, Playing, Scene } from '../scene.ts';
+import { type Phase, phases } from '../../../rollout/index.ts';
+import type { EventLine, Snapshot } from '../observer.ts';
 import { drawGrid } from './grid.ts';
-import { cut, type Line, type Piece, padded, widthOf, wrap } from './line.ts';
-import { phaseLooks } from './phase-look.ts';
+import { cut, type Line, type Piece, padded, type Style, widthOf, wrap } from './line.ts';
+import { phaseStyles } from './phase-style.ts';
+import type { StepProgress } from './view.ts';
 
 export interface FrameOptions {
   columns: number;
   rows: number;
-  /** Glyphs beyond ASCII can be drawn. */
+  /** The terminal has glyphs beyond ASCII. */
   unicode: boolean;
 }
 
 const MARGIN = ' ';
 const LEGEND_WIDTH = 18;
-/** Narrower screens have the legend below the nodes. */
+/** On narrower screens, the legend is below the nodes. */
 const SIDE_BY_SIDE = 64;
 const WIDEST = 120;
 const MOST_BODY = 16;
 const LEAST_BODY = 3;
 const MOST_EVENTS = 5;
 const REASON_WIDTH = 21;
-const MOST_LINES_OF_EVENT = 3;
+const MOST_LINES_PER_EVENT = 3;
 
-const minutes = (ms: number): string => {
-  const seconds = Math.floor(ms / 1000);
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+const piece = (text: string, kind: Exclude<Style['kind'], 'cell'>): Piece => ({ text, style: { kind } });
+
+const titleLine = ({ heading, step, steps, speed, elapsedMs }: StepProgress, width: number): Line => {
+  const seconds = Math.floor(elapsedMs / 1000);
+  const elapsed = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+  const left = [piece('edgeset demo', 'bold'), piece(`  ${heading}`, 'dim')];
+  const right = [piece(`step ${step}/${steps}  time x${speed}  ${elapsed}`, 'dim')];
+  return [...padded(left, width - widthOf(right)), ...right];
 };
 
-const both = (left: Line, right: Line, width: number): Line => [...padded(left, width - widthOf(right)), ...right];
-
-const titleLine = ({ heading, step, steps, speed, elapsedMs }: Playing, width: number): Line =>
-  both(
-    [
-      { text: 'edgeset demo', style: { kind: 'bold' } },
-      { text: `  ${heading}`, style: { kind: 'dim' } },
-    ],
-    [{ text: `step ${step}/${steps}  time x${speed}  ${minutes(elapsedMs)}`, style: { kind: 'dim' } }],
-    width,
-  );
-
-const legendEntry = (scene: Scene, phase: (typeof phases)[number], unicode: boolean): Piece[] => {
-  const look = phaseLooks[phase];
-  const number = scene.counts[phase] ?? 0;
-  const [background, text] = look.ansi;
-  const dim = number === 0;
+const legendEntry = ({ counts }: Snapshot, phase: Phase, unicode: boolean): Piece[] => {
+  const { ansi, glyph, ascii } = phaseStyles[phase];
+  const [background, text] = ansi;
+  const number = counts[phase] ?? 0;
   return [
-    { text: ` ${unicode ? look.glyph : look.ascii} `, style: { kind: 'cell', background, text } },
-    { text: ` ${phase.padEnd(9)}${String(number).padStart(4)}`, style: { kind: dim ? 'dim' : 'plain' } },
+    { text: ` ${unicode ? glyph : ascii} `, style: { kind: 'cell', background, text } },
+    piece(` ${phase.padEnd(9)}${String(number).padStart(4)}`, number === 0 ? 'dim' : 'plain'),
   ];
 };
 
-/** The legend in as many lines as the width asks for. */
-const legendBelow = (scene: Scene, width: number, unicode: boolean): Line[] => {
+/** The legend in as many lines as the width requires. */
+const legendBelow = (snapshot: Snapshot, width: number, unicode: boolean): Line[] => {
   const across = Math.max(1, Math.floor((width + 1) / (LEGEND_WIDTH + 1)));
-  const lines: Line[] = [];
-  for (let at = 0; at < phases.length; at += across)
-    lines.push(
-      phases.slice(at, at + across).flatMap((phase) => [...legendEntry(scene, phase, unicode), { text: ' ' }]),
-    );
-  return lines;
+  return Array.from({ length: Math.ceil(phases.length / across) }, (_, line) =>
+    phases
+      .slice(line * across, (line + 1) * across)
+      .flatMap((phase) => [...legendEntry(snapshot, phase, unicode), { text: ' ' }]),
+  );
 };
 
-const budgetLine = ({ budget, halted }: Scene, width: number, unicode: boolean): Line => {
+const budgetLine = ({ budget, halted }: Snapshot, width: number, unicode: boolean): Line => {
   const { inUse, limit } = budget;
-  if (limit === 0)
-    return [
-      { text: 'budget   ', style: { kind: 'bold' } },
-      { text: 'nothing to roll out yet', style: { kind: 'dim' } },
-    ];
-  const words = `  ${inUse} of ${limit} in use`;
-  const room = Math.max(4, Math.min(40, width - 9 - words.length - 14));
-  const slots = Math.max(limit, 1);
-  const share = (number: number): number => Math.round((Math.min(number, slots) / slots) * room);
+  const label = piece('budget   ', 'bold');
+  if (limit === 0) return [label, piece('nothing to roll out yet', 'dim')];
+  const text = `  ${inUse} of ${limit} in use`;
+  const room = Math.max(4, Math.min(40, width - 9 - text.length - 14));
   // A budget of a few slots shows each of them.
-  const size = slots <= room / 3 ? Math.floor(room / slots) * slots : room;
-  const full = slots <= room / 3 ? Math.floor(room / slots) * Math.min(inUse, slots) : share(inUse);
+  const size = limit <= room / 3 ? Math.floor(room / limit) * limit : room;
+  const used = Math.round((Math.min(inUse, limit) / limit) * size);
   const [on, off] = unicode ? ['█', '░'] : ['#', '.'];
   return [
-    { text: 'budget   ', style: { kind: 'bold' } },
-    { text: on.repeat(full), style: { kind: halted ? 'bad' : 'accent' } },
-    { text: off.repeat(Math.max(0, size - full)), style: { kind: 'dim' } },
-    { text: words },
-    ...(halted ? [{ text: '  HALTED', style: { kind: 'bad' } } satisfies Piece] : []),
+    label,
+    piece(on.repeat(used), halted ? 'bad' : 'accent'),
+    piece(off.repeat(size - used), 'dim'),
+    { text },
+    ...(halted ? [piece('  HALTED', 'bad')] : []),
   ];
 };
 
-/** An Event's reason, and its note beside it; a long one goes on below. */
+/** The reason and the note of an Event; a long note continues below. */
 const eventLines = ({ reason, note, warning }: EventLine, width: number): Line[] =>
   wrap(note, Math.max(10, width - REASON_WIDTH))
-    .slice(0, MOST_LINES_OF_EVENT)
+    .slice(0, MOST_LINES_PER_EVENT)
     .map((text, index) => [
-      { text: (index === 0 ? reason : '').padEnd(REASON_WIDTH), style: { kind: warning ? 'bad' : 'dim' } },
-      { text, style: { kind: warning ? 'warning' : 'plain' } },
+      piece((index === 0 ? reason : '').padEnd(REASON_WIDTH), warning ? 'bad' : 'dim'),
+      piece(text, warning ? 'warning' : 'plain'),
     ]);
 
-/** The whole picture, never more lines than `rows` nor wider than `columns`. */
-export const drawFrame = (playing: Playing, scene: Scene, { columns, rows, unicode }: FrameOptions): Line[] => {
-  const width = Math.max(1, Math.min(columns, WIDEST) - 2 * MARGIN.length);
-  const look = wrap(playing.look, width);
-  const sideBySide = width >= SIDE_BY_SIDE;
-  const legend = sideBySide ? [] : legendBelow(scene, width, unicode);
-  // Title, blank, step, look, blank, body, legend, blank, budget: what stands whatever the height.
-  const fixed = 6 + Math.max(2, look.length) + legend.length;
-  const spare = rows - fixed;
-  const events = Math.max(0, Math.min(MOST_EVENTS, spare - 1 - phases.length));
-  const body = Math.max(LEAST_BODY, Math.min(MOST_BODY, spare - (events > 0 ? events + 1 : 0)));
-  const gridWidth = sideBySide ? width - LEGEND_WIDTH - 4 : width;
-  const grid = drawGrid(scene.nodes, gridWidth, body, unicode);
-  const height = sideBySide ? Math.max(grid.length, Math.min(phases.length, body)) : grid.length;
-  const rowsOfBody = Array.from({ length: height }, (_, index): Line => {
-    const left = grid[index] ?? [];
-    const phase = sideBySide ? phases[index] : undefined;
-    return phase ? [...padded(cut(left, gridWidth), gridWidth + 4), ...legendEntry(scene, phase, unicode)] : left;
-  });
-  const lines: Line[] = [
-    titleLine(playing, width),
-    [],
-    [{ text: `${unicode ? '▶' : '>'} ${playing.title}`, style: { kind: 'bold' } }],
-    ...Array.from({ length: Math.max(2, look.length) }, (_, index): Line => [{ text: look[index] ?? '' }]),
-    [],
-    ...rowsOfBody,
-    ...legend,
-    [],
-    budgetLine(scene, width, unicode),
-    ...(events > 0 ? [[], ...lastEvents(scene.events, events, width)] : []),
-  ];
-  return lines.slice(0, rows).map((line) => [{ text: MARGIN }, ...cut(line, width)]);
-};
-
-/** As many lines whatever was told so far: a picture that grows would jump. */
+/** The newest Events in exactly `room` lines, so that the picture keeps its height. */
 const lastEvents = (events: readonly EventLine[], room: number, width: number): Line[] => {
   const last: Line[] = [];
   for (const event of events.toReversed()) {
@@ -137,4 +90,42 @@ const lastEvents = (events: readonly EventLine[], room: number, width: number): 
     last.unshift(...lines);
   }
   return [...last, ...Array.from({ length: room - last.length }, (): Line => [])];
+};
+
+/** The whole picture, in at most `rows` lines of at most `columns`. */
+export const drawFrame = (
+  progress: StepProgress,
+  snapshot: Snapshot,
+  { columns, rows, unicode }: FrameOptions,
+): Line[] => {
+  const width = Math.max(1, Math.min(columns, WIDEST) - 2 * MARGIN.length);
+  const text = wrap(progress.text, width);
+  const textLines = Math.max(2, text.length);
+  const sideBySide = width >= SIDE_BY_SIDE;
+  const legend = sideBySide ? [] : legendBelow(snapshot, width, unicode);
+  // Title, blank, step, blank, blank and budget are always there.
+  const spare = rows - 6 - textLines - legend.length;
+  const events = Math.max(0, Math.min(MOST_EVENTS, spare - 1 - phases.length));
+  const body = Math.max(LEAST_BODY, Math.min(MOST_BODY, spare - (events > 0 ? events + 1 : 0)));
+  const gridWidth = sideBySide ? width - LEGEND_WIDTH - 4 : width;
+  const grid = drawGrid(snapshot.nodes, gridWidth, body, unicode);
+  const height = sideBySide ? Math.max(grid.length, Math.min(phases.length, body)) : grid.length;
+  const bodyLines = Array.from({ length: height }, (_, index): Line => {
+    const left = grid[index] ?? [];
+    const phase = sideBySide ? phases[index] : undefined;
+    return phase ? [...padded(cut(left, gridWidth), gridWidth + 4), ...legendEntry(snapshot, phase, unicode)] : left;
+  });
+  const lines: Line[] = [
+    titleLine(progress, width),
+    [],
+    [piece(`${unicode ? '▶' : '>'} ${progress.title}`, 'bold')],
+    ...Array.from({ length: textLines }, (_, index): Line => [{ text: text[index] ?? '' }]),
+    [],
+    ...bodyLines,
+    ...legend,
+    [],
+    budgetLine(snapshot, width, unicode),
+    ...(events > 0 ? [[], ...lastEvents(snapshot.events, events, width)] : []),
+  ];
+  return lines.slice(0, rows).map((line) => [{ text: MARGIN }, ...cut(line, width)]);
 };

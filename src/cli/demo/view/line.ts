@@ -1,4 +1,4 @@
-/** How a piece of text stands out. */
+/** How a piece of text is highlighted. */
 export type Style =
   | { kind: 'plain' | 'bold' | 'dim' | 'accent' | 'warning' | 'good' | 'bad' }
   | { kind: 'cell'; background: number; text: number };
@@ -8,7 +8,7 @@ export interface Piece {
   style?: Style;
 }
 
-/** One line of the screen, before it is cut to the screen's width. */
+/** One line, before it is cut to the width of the screen. */
 export type Line = readonly Piece[];
 
 const RESET = '\u001B[0m';
@@ -21,7 +21,7 @@ const lengthOf = (text: string): number => Array.from(text).length;
 
 export const widthOf = (line: Line): number => line.reduce((sum, { text }) => sum + lengthOf(text), 0);
 
-/** The first `width` columns of a line; one that is longer ends with an ellipsis. */
+/** The first `width` columns of a line; a longer line ends with an ellipsis. */
 export const cut = (line: Line, width: number): Line => {
   if (widthOf(line) <= width) return line;
   let left = Math.max(0, width - 1);
@@ -35,22 +35,22 @@ export const cut = (line: Line, width: number): Line => {
   return width > 0 ? [...kept, { text: '…' }] : [];
 };
 
-/** Fills up with blanks. */
+/** Pads a line with spaces. */
 export const padded = (line: Line, width: number): Line => {
   const missing = width - widthOf(line);
   return missing > 0 ? [...line, { text: ' '.repeat(missing) }] : line;
 };
 
-export const toText = (line: Line, colour: boolean): string =>
+export const toText = (line: Line, color: boolean): string =>
   line
     .map(({ text, style = { kind: 'plain' } }) => {
-      const code = colour ? codeOf(style) : '';
+      const code = color ? codeOf(style) : '';
       return code === '' ? text : `\u001B[${code}m${text}${RESET}`;
     })
     .join('')
     .trimEnd();
 
-/** Breaks text at blanks into lines of at most `width` columns; a longer word stands alone and is cut by whoever draws. */
+/** Breaks text at spaces into lines of at most `width` columns. A longer word gets a line of its own. */
 export const wrap = (text: string, width: number): string[] => {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { emptyScene, type Playing } from '../scene.ts';
-import { createLiveRegion } from './live-region.ts';
-import { createLiveView } from './live-view.ts';
+import { emptySnapshot } from '../observer.ts';
+import { createLiveRegion, createLiveView } from './live-view.ts';
+import type { StepProgress } from './view.ts';
 
 const ESC = '\u001B[';
 /** A control sequence, or any other character. */
@@ -113,12 +113,12 @@ test('a window that changes its size is drawn afresh', () => {
   assert.deepEqual(tty.lines(), ['three']);
 });
 
-const playing: Playing = {
+const progress: StepProgress = {
   heading: 'a part',
   step: 1,
   steps: 2,
   title: 'A step',
-  look: 'A sentence.',
+  text: 'A sentence.',
   speed: 10,
   elapsedMs: 0,
 };
@@ -126,12 +126,12 @@ const playing: Playing = {
 test('a view never draws the last line of the screen, where it would scroll', () => {
   const tty = terminal(80, 24);
   const view = createLiveView({ write: tty.write, screen: () => tty.size, unicode: true, speed: 10 });
-  view.show(playing, {
-    ...emptyScene,
+  view.show(progress, {
+    ...emptySnapshot,
     nodes: Array.from({ length: 400 }, (_, index) => ({ name: `n${index}`, phase: 'updated', image: '' })),
   });
   assert.ok(tty.lines().length < 24);
-  view.passed(playing, 'what was seen');
+  view.passed(progress, 'what was seen');
   assert.match(tty.lines()[0] ?? '', /✓ A step: what was seen/);
   view.close();
 });
@@ -139,9 +139,9 @@ test('a view never draws the last line of the screen, where it would scroll', ()
 test('a long verdict is wrapped, short of the last column', () => {
   const tty = terminal(80, 24);
   const view = createLiveView({ write: tty.write, screen: () => tty.size, unicode: true, speed: 10 });
-  view.show(playing, emptyScene);
+  view.show(progress, emptySnapshot);
   const words = Array.from({ length: 90 }, (_, index) => 'x'.repeat(1 + (index % 9)));
-  view.passed(playing, words.join(' '));
+  view.passed(progress, words.join(' '));
   const lines = tty.lines();
   assert.ok(lines.every((line) => line.length < 80));
   assert.ok(lines.join(' ').replaceAll(/\s+/g, ' ').includes(words.join(' ')));
@@ -150,8 +150,8 @@ test('a long verdict is wrapped, short of the last column', () => {
 test('a failed step leaves its last picture standing', () => {
   const tty = terminal(80, 24);
   const view = createLiveView({ write: tty.write, screen: () => tty.size, unicode: true, speed: 10 });
-  view.show(playing, emptyScene);
-  view.failed(playing, 'expected this; saw that');
+  view.show(progress, emptySnapshot);
+  view.failed(progress, 'expected this; saw that');
   view.close();
   assert.equal(tty.asItWas(), true);
   assert.match(tty.lines().join('\n'), /✗ A step: expected this; saw that[\s\S]*A sentence\./);

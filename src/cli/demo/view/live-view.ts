@@ -1,17 +1,89 @@
 import { drawFrame } from './frame.ts';
 import { type Line, toText, wrap } from './line.ts';
-import { createLiveRegion, type Screen } from './live-region.ts';
 import type { View } from './view.ts';
+
+export interface Screen {
+  columns: number;
+  rows: number;
+}
+
+/** Lines at the bottom of a terminal that are redrawn in place; finished lines scroll away above them. */
+export interface LiveRegion {
+  /** At most as many lines as the screen has. */
+  draw(lines: readonly string[]): void;
+  /** Prints lines above the region. */
+  above(lines: readonly string[]): void;
+  /** Leaves the region on the screen and restores the terminal; output continues below. */
+  leave(): void;
+  /** Erases the region and restores the terminal. Can be called twice, and after `leave`. */
+  close(): void;
+}
+
+const ESC = '\u001B[';
+const CLEAR_TO_END_OF_LINE = `${ESC}K`;
+const CLEAR_BELOW = `${ESC}J`;
+const CLEAR_SCREEN = `${ESC}2J${ESC}H`;
+// Terminals that support mode 2026 show a frame at once; others ignore it.
+const BEGIN_FRAME = `${ESC}?2026h`;
+const END_FRAME = `${ESC}?2026l`;
+// Without wrapping, a line that a shrinking window cuts off doesn't take a second row.
+const HIDE_CURSOR = `${ESC}?25l${ESC}?7l`;
+const RESTORE = `${ESC}?7h${ESC}?25h`;
+
+export const createLiveRegion = (write: (text: string) => void, screen: () => Screen): LiveRegion => {
+  let shown: readonly string[] = [];
+  let size = screen();
+  let open = false;
+
+  /** Moves to the region's first line. Clears the screen after a resize, which may have moved the region. */
+  const home = (): string => {
+    const { columns, rows } = screen();
+    const moved = columns !== size.columns || rows !== size.rows;
+    size = { columns, rows };
+    if (moved) return CLEAR_SCREEN;
+    return shown.length > 1 ? `\r${ESC}${shown.length - 1}A` : '\r';
+  };
+  const print = (lines: readonly string[]): string => lines.map((line) => line + CLEAR_TO_END_OF_LINE).join('\n');
+  const frame = (text: string): void => {
+    write(`${BEGIN_FRAME}${open ? '' : HIDE_CURSOR}${text}${END_FRAME}`);
+    open = true;
+  };
+
+  return {
+    draw(lines) {
+      if (open && lines.length === shown.length && lines.every((line, index) => line === shown[index])) return;
+      const start = home();
+      shown = lines;
+      frame(`${start}${print(lines)}${CLEAR_BELOW}`);
+    },
+    above(lines) {
+      const start = home();
+      frame(`${start}${print(lines)}\n${print(shown)}${CLEAR_BELOW}`);
+    },
+    leave() {
+      if (!open) return;
+      open = false;
+      write(`\n${RESTORE}`);
+      shown = [];
+    },
+    close() {
+      if (!open) return;
+      open = false;
+      write(`${home()}${CLEAR_BELOW}${RESTORE}`);
+      shown = [];
+    },
+  };
+};
 
 export interface LiveViewOptions {
   write: (text: string) => void;
   screen: () => Screen;
-  /** Glyphs beyond ASCII can be drawn. */
+  /** The terminal has glyphs beyond ASCII. */
   unicode: boolean;
   speed: number;
 }
 
-/** A sentence is read in so long. */
+/** Time to read a step's text. */
 const READING_MS = 1600;
 const INDENT = '   ';
 
@@ -19,10 +91,10 @@ export const createLiveView = ({ write, screen, unicode, speed }: LiveViewOption
   const region = createLiveRegion(write, screen);
   let drawn: readonly string[] = [];
   const text = (lines: readonly Line[]): string[] => lines.map((line) => toText(line, true));
-  const verdict = (passed: boolean, title: string, words: string): void => {
-    // The last column stays free: what clears the rest of a full line would take its last letter.
+  const printResult = (passed: boolean, title: string, result: string): void => {
+    // Keep the last column free: clearing the rest of a full line would erase its last character.
     const glyph = passed ? (unicode ? ' ✓ ' : ' + ') : unicode ? ' ✗ ' : ' x ';
-    const [first = '', ...more] = wrap(`${title}: ${words}`, screen().columns - INDENT.length - 1);
+    const [first = '', ...more] = wrap(`${title}: ${result}`, screen().columns - INDENT.length - 1);
     region.above(
       text([
         [{ text: glyph, style: { kind: passed ? 'good' : 'bad' } }, { text: first }],
@@ -37,15 +109,15 @@ export const createLiveView = ({ write, screen, unicode, speed }: LiveViewOption
       else write(`${lines.join('\n')}\n`);
     },
     step: () => undefined,
-    show(playing, scene) {
+    show(progress, snapshot) {
       const { columns, rows } = screen();
-      drawn = text(drawFrame(playing, scene, { columns, rows: rows - 1, unicode }));
+      drawn = text(drawFrame(progress, snapshot, { columns, rows: rows - 1, unicode }));
       region.draw(drawn);
     },
-    passed: ({ title }, seen) => verdict(true, title, seen),
+    passed: ({ title }, seen) => printResult(true, title, seen),
     failed({ title }, why) {
-      verdict(false, title, why);
-      // How it looked when it failed is worth more than a clean screen.
+      printResult(false, title, why);
+      // The last picture is worth more than a clean screen.
       region.leave();
       drawn = [];
     },

@@ -1,18 +1,31 @@
-import type { Playing, Scene } from '../scene.ts';
+import type { Snapshot } from '../observer.ts';
 
-/** Shows a run to a person, live or in a log. */
+/** The step that is running. */
+export interface StepProgress {
+  /** Of the part. */
+  heading: string;
+  /** From 1, across all parts. */
+  step: number;
+  steps: number;
+  title: string;
+  text: string;
+  speed: number;
+  /** Real time since the demo started. */
+  elapsedMs: number;
+}
+
+/** Shows the demo to the user, live or as a log. */
 export interface View {
-  /** Words before the first step, between parts and after the last. */
+  /** Prints lines before the first step or after the last one. */
   say(lines: readonly string[]): void;
-  /** A step begins. */
-  step(playing: Playing): void;
+  /** A step starts. */
+  step(progress: StepProgress): void;
   /** The cluster has changed, or time has passed. */
-  show(playing: Playing, scene: Scene): void;
-  /** A step has ended well, having shown what `seen` says. */
-  passed(playing: Playing, seen: string): void;
-  /** A step has ended badly. */
-  failed(playing: Playing, why: string): void;
-  /** How long a step's sentence stands before anything happens. */
+  show(progress: StepProgress, snapshot: Snapshot): void;
+  /** The step passed; `seen` describes what happened. */
+  passed(progress: StepProgress, seen: string): void;
+  failed(progress: StepProgress, why: string): void;
+  /** Time to read a step's text before anything happens. */
   readonly readingMs: number;
   close(): void;
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { phases } from '../../rollout/index.ts';
+import { phases } from '../../../rollout/index.ts';
+import { emptySnapshot, type Snapshot } from '../observer.ts';
 import { drawPicture } from './picture.ts';
-import { emptyScene, type Scene } from './scene.ts';
 
-const scene = (count: number): Scene => ({
-  ...emptyScene,
+const snapshot = (count: number): Snapshot => ({
+  ...emptySnapshot,
   nodes: Array.from({ length: count }, (_, index) => ({
     name: `shop-${index}`,
     phase: phases[index % phases.length],
@@ -17,7 +17,7 @@ const scene = (count: number): Scene => ({
 
 for (const count of [1, 9, 40, 400, 1000])
   test(`${count} nodes are so many cells, all within the picture`, () => {
-    const picture = drawPicture([{ caption: 'One', scene: scene(count) }]);
+    const picture = drawPicture([{ caption: 'One', snapshot: snapshot(count) }]);
     assert.equal(picture.match(/<title>shop-\d+: /g)?.length, count);
     const [, width = 0, height = 0] = (/viewBox="0 0 (\d+) (\d+)"/.exec(picture) ?? []).map(Number);
     for (const [, x, y, w, h] of picture.matchAll(
@@ -29,12 +29,12 @@ for (const count of [1, 9, 40, 400, 1000])
   });
 
 test('a halted rollout says how many nodes it lost', () => {
-  const picture = drawPicture([{ caption: 'Stopped', scene: { ...scene(9), halted: true } }]);
-  assert.match(picture, /1 of 9 nodes lost/);
+  const picture = drawPicture([{ caption: 'Stopped', snapshot: { ...snapshot(9), halted: true } }]);
+  assert.match(picture, /1 of 9 nodes failed/);
 });
 
 test('words are escaped, and numbers are numbers', () => {
-  const picture = drawPicture([{ caption: 'A <b> & "c"', scene: scene(40) }]);
+  const picture = drawPicture([{ caption: 'A <b> & "c"', snapshot: snapshot(40) }]);
   assert.match(picture, /A &lt;b&gt; &amp; &quot;c&quot;/);
   assert.doesNotMatch(picture, /NaN|Infinity|undefined/);
 });

@@ -1,0 +1,183 @@
+import type { Event, Node, Pod } from 'kubernetes-types/core/v1.d.ts';
+import { daemonRollouts } from '../../controller/index.ts';
+import { isKubeError, type KubeClient, nodes as nodeResource, pods as podResource } from '../../kube/index.ts';
+import { type DaemonRollout, type DaemonRolloutStatus, type Phase, phases } from '../../rollout/index.ts';
+import { type Clock, sleep } from '../../runtime/index.ts';
+import type { ApiServer, Change } from '../../sim/index.ts';
+import { type Availability, createAvailability } from './availability.ts';
+import type { Part } from './parts/index.ts';
+
+/** One node, as drawn. */
+export interface NodeState {
+  name: string;
+  /** Undefined while the DaemonSet doesn't run on the node. */
+  phase: Phase | undefined;
+  /** Image of its pod; empty when there is none. */
+  image: string;
+}
+
+export interface EventLine {
+  reason: string;
+  note: string;
+  warning: boolean;
+}
+
+/** The state of the cluster, as drawn. */
+export interface Snapshot {
+  /** Sorted by name. */
+  nodes: readonly NodeState[];
+  counts: Readonly<Partial<Record<Phase, number>>>;
+  /** Slots of the budget. */
+  budget: { inUse: number; limit: number };
+  halted: boolean;
+  /** Oldest first. */
+  events: readonly EventLine[];
+}
+
+export const emptySnapshot: Snapshot = {
+  nodes: [],
+  counts: {},
+  budget: { inUse: 0, limit: 0 },
+  halted: false,
+  events: [],
+};
+
+/** Observes one DaemonSet, its nodes and its pods in the API server, independently of the manager. */
+export interface Observer {
+  readonly availability: Availability;
+  status(): DaemonRolloutStatus | undefined;
+  /** Whether the rollout's status has the condition for the current template. */
+  conditionHolds(type: string): boolean;
+  /** Pods on the node, including those that are being deleted. */
+  podsOn(node: string): readonly Pod[];
+  snapshot(): Promise<Snapshot>;
+  /** The number of changes so far. */
+  changes(): number;
+  /** Resolves at the next change, or after `ms`. Rejects when the signal aborts. */
+  nextChange(clock: Clock, ms: number, signal: AbortSignal): Promise<void>;
+  stop(): void;
+}
+
+export interface ObserverOptions {
+  apiServer: ApiServer;
+  client: KubeClient;
+  /** The cluster's time. */
+  clock: Clock;
+  part: Part;
+}
+
+const SETTLE_MS = 10_000;
+const EVENTS_KEPT = 100;
+const NODE_REASONS = ['NodeNotReady', 'NodeReady'];
+
+type WithConditions = { status?: { conditions?: { type: string; status: string }[] } };
+
+export const isReady = ({ status }: WithConditions): boolean =>
+  status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false;
+
+/** The pod's node. A pod that isn't scheduled yet names its node in its affinity. */
+const nodeOf = ({ spec }: Pod): string => {
+  const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+  const field = terms?.flatMap((term) => term.matchFields ?? []).find(({ key }) => key === 'metadata.name');
+  return spec?.nodeName ?? field?.values?.[0] ?? '';
+};
+
+export const createObserver = ({ apiServer, client, clock, part }: ObserverOptions): Observer => {
+  const { kind, eligible, daemonSet } = part;
+  const { namespace, name } = daemonSet.metadata;
+  const { app = '' } = daemonSet.spec?.selector?.matchLabels ?? {};
+  const availability = createAvailability({ share: part.share, settleMs: SETTLE_MS, now: () => clock.now() });
+  const listeners = new Set<() => void>();
+  const events: EventLine[] = [];
+  let changes = 0;
+
+  const learnNode = (node: Node): void => availability.setNode(node.metadata?.name ?? '', isReady(node));
+  const learnPod = (pod: Pod, type: Change['type']): void => {
+    const { uid = '', labels, deletionTimestamp } = pod.metadata ?? {};
+    if (labels?.app !== app) return;
+    if (type === 'DELETED') {
+      availability.removePod(uid);
+      return;
+    }
+    const deleting = deletionTimestamp !== undefined;
+    const image = pod.spec?.containers[0]?.image ?? '';
+    const up = isReady(pod) && !deleting;
+    availability.setPod({ uid, name: pod.metadata?.name ?? '', node: nodeOf(pod), image, up, deleting });
+  };
+  const learnEvent = ({ involvedObject, reason = '', message = '', type }: Event): void => {
+    const { kind: about, name: subject = '' } = involvedObject;
+    const ofRollout = about === 'DaemonSet' && subject === name && reason !== 'SuccessfulCreate';
+    const ofNode = about === 'Node' && NODE_REASONS.includes(reason) && eligible.includes(subject);
+    if (!ofRollout && !ofNode) return;
+    events.push({ reason, note: message, warning: type === 'Warning' });
+    if (events.length > EVENTS_KEPT) events.shift();
+  };
+
+  for (const node of apiServer.list<Node>(nodeResource)) learnNode(node);
+  const unsubscribe = apiServer.subscribe(({ type, resource, object }) => {
+    if (resource.plural === 'nodes' && type !== 'DELETED') learnNode(object as Node);
+    else if (resource.plural === 'pods') learnPod(object as unknown as Pod, type);
+    // A repeated Event only increases its count.
+    else if (resource.plural === 'events' && type === 'ADDED') learnEvent(object as unknown as Event);
+    changes += 1;
+    for (const listener of listeners) listener();
+  });
+
+  const imageOn = (node: string): string => {
+    const own = availability.pods().filter((pod) => pod.node === node);
+    return (own.find((pod) => !pod.deleting) ?? own[0])?.image ?? '';
+  };
+  const status = (): DaemonRolloutStatus | undefined =>
+    apiServer.find<DaemonRollout>(daemonRollouts, { namespace, name: kind.rolloutName(name) })?.status;
+
+  return {
+    availability,
+    status,
+    conditionHolds(type) {
+      const { conditions = [], observedGeneration } = status() ?? {};
+      const generation = apiServer.find<typeof daemonSet>(kind.resource, { namespace, name })?.metadata.generation;
+      return (
+        observedGeneration === generation &&
+        conditions.some((condition) => condition.type === type && condition.status === 'True')
+      );
+    },
+    podsOn: (node) =>
+      apiServer
+        .list<Pod>(podResource, { namespace, labelSelector: `app=${app}` })
+        .filter((pod) => nodeOf(pod) === node),
+    async snapshot() {
+      const nodes = eligible.map((node): NodeState => ({ name: node, phase: undefined, image: imageOn(node) }));
+      try {
+        const reading = await kind.read({ client, clock, namespace, name });
+        if (!reading) return { ...emptySnapshot, nodes, events };
+        const { ledger, decision } = reading;
+        const { budget, usage, hold } = decision.summary;
+        return {
+          nodes: nodes.map((node) => ({ ...node, phase: ledger.get(node.name)?.status.phase })),
+          counts: Object.fromEntries(phases.map((phase) => [phase, ledger.tally.phases[phase]])),
+          budget: { inUse: usage.occupied, limit: budget },
+          halted: hold?.kind === 'halted',
+          events,
+        };
+      } catch (error) {
+        // Before the first step creates the DaemonSet.
+        if (isKubeError(error, 'NotFound')) return { ...emptySnapshot, nodes, events };
+        throw error;
+      }
+    },
+    changes: () => changes,
+    async nextChange(timeSource, ms, signal) {
+      const changed = new AbortController();
+      const listener = (): void => changed.abort();
+      listeners.add(listener);
+      try {
+        await sleep(timeSource, ms, AbortSignal.any([signal, changed.signal]));
+      } catch (error) {
+        if (signal.aborted) throw error;
+      } finally {
+        listeners.delete(listener);
+      }
+    },
+    stop: unsubscribe,
+  };
+};

@@ -1,0 +1,65 @@
+import type { DemoOptions } from './options.ts';
+import type { Part } from './parts/index.ts';
+import type { FinishedPart } from './run.ts';
+
+/** Real time for a step at the default speed on a slow machine. */
+const SECONDS_PER_STEP = 4;
+const LABEL_WIDTH = 24;
+
+const stepsOf = (parts: readonly Part[]): number => parts.reduce((sum, part) => sum + part.steps.length, 0);
+
+/** What will run, how long it takes, and what it leaves behind. */
+export const introduction = (parts: readonly Part[], { speed, seed, keep }: DemoOptions): string[] => {
+  const steps = stepsOf(parts);
+  const seconds = Math.ceil((steps * SECONDS_PER_STEP) / speed) * 10;
+  return [
+    'edgeset demo: a Kubernetes cluster inside this process, managed by edgeset.',
+    `${steps} checked steps, about ${seconds} s. The cluster's time runs ${speed} times as fast as yours (seed ${seed}).`,
+    `Nothing is installed, and nothing is left behind${keep ? ' after Ctrl-C' : ''}.`,
+    '',
+  ];
+};
+
+/** The results, in figures that the observers counted. */
+export const summary = (
+  finished: readonly FinishedPart[],
+  { elapsedMs, clusterMs }: { elapsedMs: number; clusterMs: number },
+): string[] => {
+  const row = ([label, value]: readonly [string, string]): string => `  ${label.padEnd(LABEL_WIDTH)}${value}`;
+  const steps = stepsOf(finished.map(({ part }) => part));
+  return [
+    '',
+    `All ${steps} steps passed: ${(elapsedMs / 1000).toFixed(0)} s, ${(clusterMs / 60_000).toFixed(1)} minutes of the cluster's time.`,
+    ...finished.flatMap(({ part, observer: { availability } }) => {
+      const { down, limit } = availability.peak();
+      return [
+        '',
+        `${part.heading.charAt(0).toUpperCase()}${part.heading.slice(1)}`,
+        row(['pods replaced', `${availability.deletions().length}, none of them on an offline node`]),
+        row(['most nodes down at once', `${down} of a budget of ${limit}`]),
+        ...part.figures().map(row),
+      ];
+    }),
+    '',
+  ];
+};
+
+export const nextCommands = (): string[] => [
+  'Next:',
+  '  npm run demo -- --keep             the same, and the cluster keeps running for kubectl',
+  '  npm run demo -- fleet --fleet 400  a larger fleet',
+  '  docs/how-to/roll-out.md            edgeset on your own cluster',
+];
+
+/** What to type in another terminal while the cluster keeps running. */
+export const keptCluster = (parts: readonly Part[], kubeconfig: string): string[] => [
+  'The cluster keeps running until Ctrl-C. In another terminal, in this directory:',
+  '',
+  `  export KUBECONFIG=${kubeconfig}`,
+  ...parts.flatMap(({ tries }) => {
+    const width = Math.max(...tries.map(([command]) => command.length));
+    return ['', ...tries.map(([command, comment]) => `  ${command.padEnd(width)}  # ${comment}`)];
+  }),
+  '',
+  'With bin/ on PATH, `kubectl edgeset` is the same as `npx edgeset`.',
+];
