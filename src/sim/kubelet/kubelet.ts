@@ -49,7 +49,6 @@ export const createKubelet = (first: StoredNode, options: KubeletOptions): Kubel
 
   const host = {
     ip,
-    now: 0,
     podIp: () => {
       addresses += 1;
       return `10.${128 + ((index >> 8) & 127)}.${index & 255}.${2 + (addresses % 252)}`;

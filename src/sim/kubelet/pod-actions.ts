@@ -1,146 +1,180 @@
+import type { ContainerStatus } from 'kubernetes-types/core/v1.d.ts';
 import { backoffMs } from '../../runtime/index.ts';
 import type { StoredPod } from '../resources.ts';
-import type { Behaviour, PodSimulation, ResizeResult } from './behaviour.ts';
-import { isOutdated, isResized, statusesOf } from './containers.ts';
+import type { PodSimulation } from './behaviour.ts';
+import { notStarted, resized, stoppedForNewImage } from './container-status.ts';
+import { imageFor, isOutdated, statusesOf, withStatuses } from './containers.ts';
+import type { PodAction } from './next-action.ts';
+import {
+  admitted,
+  crashed,
+  EVICTED,
+  evicted,
+  failed,
+  type Host,
+  notReady,
+  pulling,
+  ready,
+  resizing,
+  started,
+  stopped,
+} from './pod-status.ts';
 
-/** A kubelet's next action for a pod. */
-export type PodAction =
-  | 'admit'
-  | 'start'
-  | 'probe'
-  | 'fail-probe'
-  | 'crash'
-  | 'crash-again'
-  | 'die'
-  | 'fail-pull'
-  | 'back-off-pull'
-  | 'fail-start'
-  | 'fail'
-  | 'kill-node'
-  | 'change-image'
-  | 'gate'
-  | 'begin-resize'
-  | 'resize'
-  | 'refuse-resize'
-  | 'end-resize'
-  | 'stop'
-  | 'remove';
+export interface PodEvent {
+  type: 'Normal' | 'Warning';
+  reason: string;
+  message: string;
+  container?: string;
+}
 
-const conditionIs = ({ status }: StoredPod, type: string): boolean =>
-  status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
+interface Effect {
+  /** Milliseconds until the action is done. `jitter` in [0, 1) is fixed for each pod. */
+  readonly delayMs: (simulation: PodSimulation, jitter: number, pod: StoredPod) => number;
+  /** The fields of the pod's status that change. */
+  readonly status?: (pod: StoredPod, now: string, host: Host, simulation: PodSimulation) => object;
+  /** The Events that the kubelet records, for the pod before the action. */
+  readonly events?: (pod: StoredPod) => PodEvent[];
+}
 
-/** Whether all readiness gates of the pod are true. */
-export const readinessGatesPass = (pod: StoredPod): boolean =>
-  (pod.spec?.readinessGates ?? []).every(({ conditionType }) => conditionIs(pod, conditionType));
-
-const whenTerminating = (pod: StoredPod, behaviour: Behaviour): PodAction | undefined => {
-  if (behaviour === 'stuck-terminating') return undefined;
-  const statuses = statusesOf(pod);
-  const ended = statuses.length > 0 && statuses.every(({ state }) => state?.terminated !== undefined);
-  if (!ended) return 'stop';
-  return (pod.metadata.deletionGracePeriodSeconds ?? 0) > 0 ? 'remove' : undefined;
-};
-
-/** No image has a program under this path: such a container is pulled and created, and fails to start. */
-const NOWHERE = '/edgeset.io/';
-
-const cannotStart = ({ spec }: StoredPod): boolean =>
-  spec?.restartPolicy === 'Never' && spec.containers.every(({ command }) => command?.[0]?.startsWith(NOWHERE) ?? false);
-
-const whenWaiting = (pod: StoredPod, reasons: readonly string[], behaviour: Behaviour): PodAction | undefined => {
-  if (behaviour === 'not-pullable') {
-    if (reasons.includes('ImagePullBackOff')) return undefined;
-    return reasons.includes('ErrImagePull') ? 'back-off-pull' : 'fail-pull';
-  }
-  if (cannotStart(pod)) return 'fail-start';
-  const crashed = reasons.includes('CrashLoopBackOff');
-  if (crashed && (behaviour === 'crash-loop' || behaviour === 'dies-after-ready')) return 'crash-again';
-  return behaviour === 'crash-loop' ? 'crash' : 'start';
-};
-
-/** How a running pod ends, by behaviour. */
-const END_OF: Partial<Record<Behaviour, PodAction>> = {
-  'dies-after-ready': 'die',
-  failed: 'fail',
-  'kills-node': 'kill-node',
-};
-
-const whenRunning = (pod: StoredPod, behaviour: Behaviour): PodAction | undefined => {
-  const statuses = statusesOf(pod);
-  const ready = conditionIs(pod, 'Ready');
-  if (behaviour === 'crash-loop') return 'crash';
-  if (behaviour === 'never-ready') return ready || statuses.some((status) => status.ready) ? 'fail-probe' : undefined;
-  if (statuses.some((status) => !status.ready)) return 'probe';
-  if (ready !== readinessGatesPass(pod)) return conditionIs(pod, 'ContainersReady') ? 'gate' : 'probe';
-  return END_OF[behaviour];
-};
-
-const RESIZING = ['PodResizePending', 'PodResizeInProgress'] as const;
-
-/** The next action of an in-place resize. */
-const whenResizing = (pod: StoredPod, resizing: ResizeResult): PodAction | undefined => {
-  if (!statusesOf(pod).some((status) => isResized(pod, status)))
-    return RESIZING.some((type) => conditionIs(pod, type)) ? 'end-resize' : undefined;
-  if (resizing !== 'granted') return conditionIs(pod, 'PodResizePending') ? undefined : 'refuse-resize';
-  return conditionIs(pod, 'PodResizeInProgress') ? 'resize' : 'begin-resize';
-};
-
-/** The action that is due for a pod in its current state; undefined when there is none. */
-export const nextAction = (
-  pod: StoredPod,
-  behaviour: Behaviour,
-  resizing: ResizeResult = 'granted',
-): PodAction | undefined => {
-  if (pod.metadata.deletionTimestamp != null) return whenTerminating(pod, behaviour);
-  const phase = pod.status?.phase;
-  if (phase === 'Failed' || phase === 'Succeeded') return undefined;
-  const statuses = statusesOf(pod);
-  if (statuses.length === 0) return 'admit';
-  if (statuses.some((status) => isOutdated(pod, status))) return 'change-image';
-  const reasons = statuses.flatMap(({ state }) => state?.waiting?.reason ?? []);
-  if (reasons.length > 0) return whenWaiting(pod, reasons, behaviour);
-  return whenResizing(pod, resizing) ?? whenRunning(pod, behaviour);
-};
-
-const ADMIT_MS = 20;
 const PULL_BACK_OFF_MS = 500;
-/** A kubelet handles changes by others in its next sync loop. */
-const NOTICE_MS = 100;
 /** The longest back-off of a container that keeps crashing, as a multiple of the first. */
 const LONGEST_BACK_OFF = 64;
 
-/** Milliseconds until the action is done. `jitter` in [0, 1) is fixed for each pod. */
-export const actionDelay = (action: PodAction, pod: StoredPod, simulation: PodSimulation, jitter: number): number => {
-  const restarts = Math.max(0, ...statusesOf(pod).map(({ restartCount }) => restartCount));
-  switch (action) {
-    case 'admit':
-      return ADMIT_MS;
-    case 'start':
-    case 'crash':
-    case 'fail-pull':
-    case 'fail-start':
-      return simulation.startMs * (1 + jitter / 2);
-    case 'stop':
-    case 'change-image':
-      return simulation.stopMs * (1 + jitter / 2);
-    case 'crash-again':
-      return backoffMs(restarts, { baseMs: simulation.backOffMs, maxMs: simulation.backOffMs * LONGEST_BACK_OFF });
-    case 'die':
-    case 'fail':
-    case 'kill-node':
-      return simulation.dieMs;
-    case 'back-off-pull':
-      return PULL_BACK_OFF_MS;
-    case 'resize':
-      return simulation.startMs * (1 + jitter / 2);
-    case 'gate':
-    case 'begin-resize':
-    case 'refuse-resize':
-    case 'end-resize':
-      return NOTICE_MS;
-    case 'probe':
-    case 'fail-probe':
-    case 'remove':
-      return 0;
-  }
+const after = (ms: number) => (): number => ms;
+const atOnce = after(0);
+/** A kubelet handles changes by others in its next sync loop. */
+const inNextSync = after(100);
+const starting = ({ startMs }: PodSimulation, jitter: number): number => startMs * (1 + jitter / 2);
+const stopping = ({ stopMs }: PodSimulation, jitter: number): number => stopMs * (1 + jitter / 2);
+const dying = ({ dieMs }: PodSimulation): number => dieMs;
+const backingOff = ({ backOffMs }: PodSimulation, _: number, pod: StoredPod): number =>
+  backoffMs(Math.max(0, ...statusesOf(pod).map(({ restartCount }) => restartCount)), {
+    baseMs: backOffMs,
+    maxMs: backOffMs * LONGEST_BACK_OFF,
+  });
+
+const normal = (reason: string, message: string): PodEvent => ({ type: 'Normal', reason, message });
+const warning = (reason: string, message: string): PodEvent => ({ type: 'Warning', reason, message });
+
+/** The same Events for each container that matches. */
+const eachContainer =
+  (
+    eventsOf: (name: string, image: string, pod: StoredPod) => PodEvent[],
+    matches: (status: ContainerStatus, pod: StoredPod) => boolean = () => true,
+  ) =>
+  (pod: StoredPod): PodEvent[] =>
+    statusesOf(pod)
+      .filter((status) => matches(status, pod))
+      .flatMap((status) =>
+        eventsOf(status.name, imageFor(pod, status), pod).map((event) => ({ ...event, container: status.name })),
+      );
+
+const isWaiting = ({ state }: ContainerStatus): boolean => state?.waiting?.reason !== undefined;
+
+const startEvents = (name: string, image: string): PodEvent[] => [
+  normal('Pulled', `Container image "${image}" already present on machine`),
+  normal('Created', `Created container: ${name}`),
+  normal('Started', `Started container ${name}`),
+];
+const backOffEvent = (name: string, { metadata }: StoredPod): PodEvent =>
+  warning(
+    'BackOff',
+    `Back-off restarting failed container ${name} in pod ${metadata.name}_${metadata.namespace}(${metadata.uid})`,
+  );
+const crashedAgain = eachContainer((name, _, pod) => [backOffEvent(name, pod)]);
+const crashedAtStart = eachContainer(
+  (name, image, pod) => [...startEvents(name, image), backOffEvent(name, pod)],
+  isWaiting,
+);
+
+/** What each action does: when, to the pod's status, and with which Events. Actions without a status act on the API. */
+export const podActions: Readonly<Record<PodAction, Effect>> = {
+  admit: { delayMs: after(20), status: admitted },
+  start: {
+    delayMs: starting,
+    status: (pod, now, host, { behaviour }) => started(pod, now, host, behaviour !== 'never-ready'),
+    events: eachContainer(startEvents, isWaiting),
+  },
+  probe: {
+    delayMs: atOnce,
+    status: (pod, now) => ({
+      conditions: ready(pod, now),
+      ...withStatuses(pod, (each) => ({ ...each, ready: true })),
+    }),
+  },
+  'fail-probe': {
+    delayMs: atOnce,
+    status: (pod, now) => ({
+      conditions: notReady(pod, now),
+      ...withStatuses(pod, (each) => ({ ...each, ready: false })),
+    }),
+    events: eachContainer(() => [warning('Unhealthy', 'Readiness probe failed: the simulated probe says no')]),
+  },
+  gate: { delayMs: inNextSync, status: (pod, now) => ({ conditions: ready(pod, now) }) },
+  crash: {
+    delayMs: starting,
+    status: crashed,
+    events: (pod) => (statusesOf(pod).some(isWaiting) ? crashedAtStart(pod) : crashedAgain(pod)),
+  },
+  'crash-again': { delayMs: backingOff, status: crashed, events: crashedAgain },
+  die: { delayMs: dying, status: crashed, events: crashedAgain },
+  'fail-pull': {
+    delayMs: starting,
+    status: (pod) => pulling(pod, 'ErrImagePull', (image) => `failed to pull image "${image}": not found`),
+    events: eachContainer(
+      (_, image) => [
+        normal('Pulling', `Pulling image "${image}"`),
+        warning('Failed', `Failed to pull image "${image}": not found`),
+        warning('Failed', 'Error: ErrImagePull'),
+      ],
+      isWaiting,
+    ),
+  },
+  'back-off-pull': {
+    delayMs: after(PULL_BACK_OFF_MS),
+    status: (pod) =>
+      pulling(pod, 'ImagePullBackOff', (image) => `Back-off pulling image "${image}": ErrImagePull: not found`),
+    events: eachContainer(
+      (_, image) => [
+        normal('BackOff', `Back-off pulling image "${image}"`),
+        warning('Failed', 'Error: ImagePullBackOff'),
+      ],
+      isWaiting,
+    ),
+  },
+  'fail-start': {
+    delayMs: starting,
+    status: (pod, now) => failed(pod, now, (status) => notStarted(pod, status, now)),
+    events: eachContainer((name, image) => [
+      normal('Pulled', `Successfully pulled image "${image}"`),
+      normal('Created', `Created container: ${name}`),
+      warning('Failed', 'Error: StartError'),
+    ]),
+  },
+  fail: { delayMs: dying, status: evicted, events: () => [warning(EVICTED.reason, EVICTED.message)] },
+  'change-image': {
+    delayMs: stopping,
+    status: (pod, now) => ({
+      conditions: notReady(pod, now),
+      ...withStatuses(pod, (status) => stoppedForNewImage(pod, status, now)),
+    }),
+    events: eachContainer(
+      (name) => [normal('Killing', `Container ${name} definition changed, will be restarted`)],
+      (status, pod) => isOutdated(pod, status),
+    ),
+  },
+  'begin-resize': { delayMs: inNextSync, status: (pod, now) => resizing(pod, now, 'in progress') },
+  'refuse-resize': { delayMs: inNextSync, status: (pod, now, _, { resize }) => resizing(pod, now, resize) },
+  resize: {
+    delayMs: starting,
+    status: (pod, now) => ({ ...resizing(pod, now), ...withStatuses(pod, (status) => resized(pod, status)) }),
+  },
+  'end-resize': { delayMs: inNextSync, status: (pod, now) => resizing(pod, now) },
+  stop: {
+    delayMs: stopping,
+    status: stopped,
+    events: eachContainer((name) => [normal('Killing', `Stopping container ${name}`)]),
+  },
+  'kill-node': { delayMs: dying },
+  remove: { delayMs: atOnce },
 };

@@ -1,26 +1,15 @@
-import type { ContainerStatus, PodStatus } from 'kubernetes-types/core/v1.d.ts';
-import { type StoredPod, toTime } from '../resources.ts';
-import type { PodSimulation } from './behaviour.ts';
-import {
-  crashed,
-  creating,
-  ended,
-  initialised,
-  notStarted,
-  resized,
-  running,
-  stoppedForNewImage,
-  waitingFor,
-} from './container-status.ts';
+import type { ContainerStatus } from 'kubernetes-types/core/v1.d.ts';
+import type { StoredPod } from '../resources.ts';
+import type { ResizeResult } from './behaviour.ts';
+import { crashed as crashedContainer, creating, ended, initialised, running, waitingFor } from './container-status.ts';
 import { imageFor, statusesOf, withStatuses } from './containers.ts';
-import { type PodAction, readinessGatesPass } from './pod-actions.ts';
+import { readinessGatesPass } from './next-action.ts';
 
 /** The host of a pod. */
 export interface Host {
   ip: string;
   /** Allocates an IP address from the node's range. */
   podIp: () => string;
-  now: number;
 }
 
 type Conditions = object[];
@@ -47,7 +36,7 @@ const withConditions = (
   return [...present.filter(({ type }) => !(type in wanted)), ...made];
 };
 
-const notReady = (pod: StoredPod, now: string, reason = 'ContainersNotReady'): Conditions => {
+export const notReady = (pod: StoredPod, now: string, reason = 'ContainersNotReady'): Conditions => {
   const names = (pod.spec?.containers ?? []).map(({ name }) => name).join(' ');
   const why =
     reason === 'ContainersNotReady'
@@ -56,13 +45,13 @@ const notReady = (pod: StoredPod, now: string, reason = 'ContainersNotReady'): C
   return withConditions(pod, now, { Ready: why, ContainersReady: why });
 };
 
-const ready = (pod: StoredPod, now: string): Conditions =>
+export const ready = (pod: StoredPod, now: string): Conditions =>
   withConditions(pod, now, {
     ContainersReady: { status: 'True' },
     Ready: readinessGatesPass(pod) ? { status: 'True' } : { status: 'False', reason: 'ReadinessGatesNotReady' },
   });
 
-const admitted = (pod: StoredPod, { ip }: Host, now: string): object => {
+export const admitted = (pod: StoredPod, now: string, { ip }: Host): object => {
   const { containers = [], initContainers = [] } = pod.spec ?? {};
   const begun = { Initialized: { status: 'True' }, PodReadyToStartContainers: { status: 'True' } } as const;
   const base = { ...pod, status: { ...pod.status, conditions: notReady(pod, now) } } as StoredPod;
@@ -77,7 +66,7 @@ const admitted = (pod: StoredPod, { ip }: Host, now: string): object => {
   };
 };
 
-const started = (pod: StoredPod, host: Host, now: string, isReady: boolean): object => {
+export const started = (pod: StoredPod, now: string, host: Host, isReady: boolean): object => {
   const ip = pod.status?.podIP ?? (pod.spec?.hostNetwork === true ? host.ip : host.podIp());
   return {
     phase: 'Running',
@@ -88,7 +77,7 @@ const started = (pod: StoredPod, host: Host, now: string, isReady: boolean): obj
   };
 };
 
-const stopped = (pod: StoredPod, now: string): object => {
+export const stopped = (pod: StoredPod, now: string): object => {
   // A pod that was never admitted has nothing to stop; its status shows terminated containers all the same.
   const none = statusesOf(pod).length === 0;
   const shown = none
@@ -104,111 +93,59 @@ const stopped = (pod: StoredPod, now: string): object => {
 const BAD = /--(crash-loop|dies-after-ready)$/;
 
 /** Containers with a bad image crash. If none has one, the pod itself is bad and all crash. */
-const crash = (pod: StoredPod, now: string): object => {
+export const crashed = (pod: StoredPod, now: string): object => {
   const isBad = (status: ContainerStatus): boolean => BAD.test(imageFor(pod, status));
   const some = statusesOf(pod).some(isBad);
   return {
     phase: 'Running',
     conditions: notReady(pod, now),
     ...withStatuses(pod, (status) =>
-      some && !isBad(status) ? running(pod, status, now, true) : crashed(pod, status, now),
+      some && !isBad(status) ? running(pod, status, now, true) : crashedContainer(pod, status, now),
     ),
   };
 };
 
-const evicted = (pod: StoredPod, now: string): object => ({
+export const EVICTED = { reason: 'Evicted', message: 'The node was low on resource: ephemeral-storage.' };
+
+/** Failed for good, with these statuses of its containers. */
+export const failed = (pod: StoredPod, now: string, change: (status: ContainerStatus) => object): object => ({
   phase: 'Failed',
-  reason: 'Evicted',
-  message: 'The node was low on resource: ephemeral-storage.',
   conditions: notReady(pod, now, 'PodFailed'),
-  ...withStatuses(pod, (status) => ended(pod, status, now, 137, 'Error')),
+  ...withStatuses(pod, change),
 });
 
-const pulling = (pod: StoredPod, reason: string, message: (image: string) => string): object =>
+export const evicted = (pod: StoredPod, now: string): object => ({
+  ...EVICTED,
+  ...failed(pod, now, (status) => ended(pod, status, now, 137, 'Error')),
+});
+
+export const pulling = (pod: StoredPod, reason: string, message: (image: string) => string): object =>
   withStatuses(pod, (status) => waitingFor(status, reason, message(imageFor(pod, status))));
 
-const PENDING = 'PodResizePending';
-const IN_PROGRESS = 'PodResizeInProgress';
+const RESIZE_CONDITIONS = ['PodResizePending', 'PodResizeInProgress'];
 
-/** The resize conditions; none is set when no resize is pending. */
-const resizing = (pod: StoredPod, now: string, type?: string, why?: { reason: string; message: string }): object => {
-  const others = (pod.status?.conditions ?? []).filter((each) => each.type !== PENDING && each.type !== IN_PROGRESS);
-  const base = { ...pod, status: { ...pod.status, conditions: others } } as StoredPod;
-  return {
-    conditions: type === undefined ? others : withConditions(base, now, { [type]: { status: 'True', ...why } }),
-  };
-};
-
-const REFUSALS = {
+const RESIZING = {
+  'in progress': { PodResizeInProgress: { status: 'True' } },
   infeasible: {
-    reason: 'Infeasible',
-    message: "Node didn't have enough capacity: cpu, requested: 64000, capacity: 4000",
+    PodResizePending: {
+      status: 'True',
+      reason: 'Infeasible',
+      message: "Node didn't have enough capacity: cpu, requested: 64000, capacity: 4000",
+    },
   },
   deferred: {
-    reason: 'Deferred',
-    message: "Node didn't have enough resource: cpu, requested: 4000, used: 3900, capacity: 4000",
+    PodResizePending: {
+      status: 'True',
+      reason: 'Deferred',
+      message: "Node didn't have enough resource: cpu, requested: 4000, used: 3900, capacity: 4000",
+    },
   },
-} as const;
+  granted: {},
+} as const satisfies Record<ResizeResult | 'in progress', object>;
 
-/** The pod's status after an action; undefined for actions that don't change it. */
-export const statusAfter = (
-  action: PodAction,
-  pod: StoredPod,
-  host: Host,
-  simulation: PodSimulation,
-): PodStatus | undefined => {
-  const now = toTime(host.now);
-  const changes = ((): object | undefined => {
-    switch (action) {
-      case 'admit':
-        return admitted(pod, host, now);
-      case 'start':
-        return started(pod, host, now, simulation.behaviour !== 'never-ready');
-      case 'gate':
-        return { conditions: ready(pod, now) };
-      case 'probe':
-        return { conditions: ready(pod, now), ...withStatuses(pod, (each) => ({ ...each, ready: true })) };
-      case 'fail-probe':
-        return { conditions: notReady(pod, now), ...withStatuses(pod, (each) => ({ ...each, ready: false })) };
-      case 'crash':
-      case 'crash-again':
-      case 'die':
-        return crash(pod, now);
-      case 'fail-pull':
-        return pulling(pod, 'ErrImagePull', (image) => `failed to pull image "${image}": not found`);
-      case 'back-off-pull':
-        return pulling(
-          pod,
-          'ImagePullBackOff',
-          (image) => `Back-off pulling image "${image}": ErrImagePull: not found`,
-        );
-      case 'fail-start':
-        return {
-          phase: 'Failed',
-          conditions: notReady(pod, now, 'PodFailed'),
-          ...withStatuses(pod, (status) => notStarted(pod, status, now)),
-        };
-      case 'fail':
-        return evicted(pod, now);
-      case 'change-image':
-        return {
-          conditions: notReady(pod, now),
-          ...withStatuses(pod, (status) => stoppedForNewImage(pod, status, now)),
-        };
-      case 'begin-resize':
-        return resizing(pod, now, IN_PROGRESS);
-      case 'refuse-resize':
-        return resizing(pod, now, PENDING, REFUSALS[simulation.resize === 'deferred' ? 'deferred' : 'infeasible']);
-      case 'resize':
-        return { ...resizing(pod, now), ...withStatuses(pod, (status) => resized(pod, status)) };
-      case 'end-resize':
-        return resizing(pod, now);
-      case 'stop':
-        return stopped(pod, now);
-      case 'kill-node':
-      case 'remove':
-        return undefined;
-    }
-  })();
-  return changes && { ...pod.status, ...changes };
+/** The resize conditions in this state; `granted` sets none. */
+export const resizing = (pod: StoredPod, now: string, state: keyof typeof RESIZING = 'granted'): object => {
+  const others = (pod.status?.conditions ?? []).filter(({ type }) => !RESIZE_CONDITIONS.includes(type));
+  const base = { ...pod, status: { ...pod.status, conditions: others } } as StoredPod;
+  return { conditions: withConditions(base, now, RESIZING[state]) };
 };

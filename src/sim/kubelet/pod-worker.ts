@@ -1,13 +1,13 @@
 import { isKubeError } from '../../kube/index.ts';
 import type { Clock, Timer } from '../../runtime/index.ts';
 import { type EventRecorder, involvedObject } from '../controllers/index.ts';
-import { nodes, pods, type StoredNode, type StoredPod } from '../resources.ts';
+import { nodes, pods, type StoredNode, type StoredPod, toTime } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
 import { type Delays, OFFLINE, POWER, podSimulation } from './behaviour.ts';
 import { podJitter } from './containers.ts';
-import { actionDelay, nextAction, type PodAction } from './pod-actions.ts';
-import { eventsAfter } from './pod-events.ts';
-import { type Host, statusAfter } from './pod-status.ts';
+import { nextAction, type PodAction } from './next-action.ts';
+import { podActions } from './pod-actions.ts';
+import type { Host } from './pod-status.ts';
 
 export interface PodWorkerOptions {
   apiServer: ApiServer;
@@ -49,11 +49,13 @@ export const createPodWorker = (first: StoredPod, options: PodWorkerOptions): Po
       apiServer.patch(nodes, { name: hostNode.metadata.name }, body, { type: 'merge' });
       return;
     }
+    const { status, events } = podActions[action];
     const simulation = podSimulation(pod, hostNode, delays);
-    const status = statusAfter(action, pod, { ...host, now: clock.now() }, simulation);
-    const event = eventsAfter(action, pod);
-    if (status) apiServer.update<object>(pods, { ...pod, status }, { subresource: 'status' });
-    for (const { type, reason, message, container } of event)
+    const changes = status?.(pod, toTime(clock.now()), host, simulation);
+    const recorded = events?.(pod) ?? [];
+    if (changes)
+      apiServer.update<object>(pods, { ...pod, status: { ...pod.status, ...changes } }, { subresource: 'status' });
+    for (const { type, reason, message, container } of recorded)
       recorder.record(involvedObject(pod), type, reason, message, {
         host: hostNode.metadata.name,
         ...(container !== undefined && { fieldPath: `spec.containers{${container}}` }),
@@ -87,7 +89,7 @@ export const createPodWorker = (first: StoredPod, options: PodWorkerOptions): Po
       if (action === pending?.action) return;
       stop();
       if (action === undefined) return;
-      const delayMs = actionDelay(action, pod, simulation, podJitter(pod.metadata.uid, action));
+      const delayMs = podActions[action].delayMs(simulation, podJitter(pod.metadata.uid, action), pod);
       pending = { action, timer: clock.timer(delayMs, fire) };
     },
   };

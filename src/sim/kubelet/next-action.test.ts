@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { StoredPod } from '../resources.ts';
 import type { Behaviour } from './behaviour.ts';
-import { actionDelay, nextAction, type PodAction } from './pod-actions.ts';
+import { nextAction, type PodAction } from './next-action.ts';
+import { podActions } from './pod-actions.ts';
 
 type State = 'creating' | 'running' | 'ready' | 'crashed' | 'pull failed' | 'pull backs off' | 'ended';
 
@@ -130,17 +131,19 @@ describe('how long it takes', () => {
     dieMs: 7,
     backOffMs: 10,
   } as const;
+  const delayOf = (action: PodAction, pod: StoredPod, jitter = 0): number =>
+    podActions[action].delayMs(simulation, jitter, pod);
   const after = (restartCount: number): StoredPod =>
     podIn('crashed', { status: { containerStatuses: [{ name: 'app', image: 'app:v1', restartCount }] } });
 
   it('spreads starts and stops by half', () => {
-    assert.equal(actionDelay('start', podIn('creating'), simulation, 0), 100);
-    assert.equal(actionDelay('start', podIn('creating'), simulation, 0.5), 125);
-    assert.equal(actionDelay('stop', podIn('ready'), simulation, 0.5), 50);
+    assert.equal(delayOf('start', podIn('creating'), 0), 100);
+    assert.equal(delayOf('start', podIn('creating'), 0.5), 125);
+    assert.equal(delayOf('stop', podIn('ready'), 0.5), 50);
   });
 
   it('doubles the pause between crashes, up to 64 times', () => {
-    const pauses = [0, 1, 2, 3, 7, 8, 100].map((count) => actionDelay('crash-again', after(count), simulation, 0));
+    const pauses = [0, 1, 2, 3, 7, 8, 100].map((count) => delayOf('crash-again', after(count), 0));
     assert.deepEqual(pauses, [10, 10, 20, 40, 640, 640, 640]);
   });
 });
