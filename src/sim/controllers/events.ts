@@ -2,7 +2,7 @@ import type { KubeObject } from '../../kube/index.ts';
 import type { Clock } from '../../runtime/index.ts';
 import { events, type Stored, toTime } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
-import { createInformers, type InformerEvent } from './informers.ts';
+import { type Controller, createInformers, type InformerEvent } from './informers.ts';
 import { createTimerQueue } from './timer-queue.ts';
 
 /** The object in the form of an Event's involvedObject. */
@@ -143,7 +143,7 @@ export const createEventRecorder = (apiServer: ApiServer, clock: Clock, componen
 const LIFETIME_MS = 3_600_000;
 
 /** Deletes each Event an hour after its last update, the default TTL of the real API server. */
-export const createEventTtlController = (apiServer: ApiServer, clock: Clock): { close(): void } => {
+export const createEventTtlController = (apiServer: ApiServer, clock: Clock): Controller => {
   const informers = createInformers(apiServer, clock);
   const agenda = createTimerQueue(clock, (key) => {
     const slash = key.indexOf('/');

@@ -2,14 +2,9 @@ import { isKubeError } from '../../kube/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import { events, namespaces, type Stored } from '../resources.ts';
 import type { ApiServer, Change, StoredObject } from '../types.ts';
-import type { Controls } from './informers.ts';
-import { createInformers } from './informers.ts';
+import { type Controller, createInformers } from './informers.ts';
 import { createObjectGraph, FOREGROUND, type GraphNode, type ObjectGraph, ORPHAN } from './object-graph.ts';
 import { createWorkQueue } from './work-queue.ts';
-
-export interface GarbageCollector extends Controls {
-  close(): void;
-}
 
 const refOf = ({ namespace, name }: GraphNode) => ({ ...(namespace !== undefined && { namespace }), name });
 
@@ -96,7 +91,7 @@ const createNamespaceFinalizer =
   };
 
 /** The garbage collector for owner references, and the namespace controller. */
-export const createGarbageCollector = (apiServer: ApiServer, env: Env): GarbageCollector => {
+export const createGarbageCollector = (apiServer: ApiServer, env: Env): Controller => {
   const informers = createInformers(apiServer, env.clock);
   const graph = createObjectGraph();
   const collect = createCollector(apiServer, graph);

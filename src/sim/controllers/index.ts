@@ -1,4 +1,4 @@
-export { createDaemonSetController, type DaemonSetController } from './daemonset/index.ts';
+export { createDaemonSetController } from './daemonset/index.ts';
 export {
   createEventRecorder,
   createEventTtlController,
@@ -7,7 +7,7 @@ export {
   involvedObject,
 } from './events.ts';
 export { createGarbageCollector } from './garbage-collector.ts';
-export { type Controls, createInformers, type InformerEvent, type Informers } from './informers.ts';
+export { type Controller, type Controls, createInformers, type InformerEvent, type Informers } from './informers.ts';
 export { createNodeLifecycleController } from './node-lifecycle.ts';
 export { createPodGarbageCollector } from './pod-gc.ts';
 export { createScheduler } from './scheduler.ts';

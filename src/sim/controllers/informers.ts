@@ -1,6 +1,5 @@
 import type { KubeObject, Resource } from '../../kube/index.ts';
 import type { Clock } from '../../runtime/index.ts';
-import { pods, type StoredPod } from '../resources.ts';
 import type { ApiServer, Change } from '../types.ts';
 
 /** One change as an informer delivers it. */
@@ -21,8 +20,13 @@ export interface Controls {
   slow(ms: number): void;
 }
 
+/** A running controller. */
+export interface Controller extends Controls {
+  close(): void;
+}
+
 /** A controller's informers, with the controls that stop and slow it. */
-export interface Informers extends Controls {
+export interface Informers extends Controller {
   readonly paused: boolean;
   readonly slowMs: number;
   /** Delivers the present objects as ADDED, then each change in commit order. */
@@ -31,7 +35,6 @@ export interface Informers extends Controls {
   addHandlerForAll(handle: (change: Change) => void): void;
   /** Called after `resume`. */
   onResume(handle: () => void): void;
-  close(): void;
 }
 
 interface Held {
@@ -142,22 +145,4 @@ export const createInformers = (apiServer: ApiServer, clock: Clock): Informers =
       end();
     },
   };
-};
-
-/** An index of the informer's pods by the node that they are bound to. */
-export const createPodsByNode = (informers: Informers): ((node: string) => readonly StoredPod[]) => {
-  const byNode = new Map<string, Map<string, StoredPod>>();
-  informers.addHandler(pods, ({ type, object }: InformerEvent<StoredPod>) => {
-    const node = object.spec?.nodeName;
-    if (!node) return;
-    const present = byNode.get(node);
-    if (type !== 'DELETED') {
-      if (present) present.set(object.metadata.uid, object);
-      else byNode.set(node, new Map([[object.metadata.uid, object]]));
-      return;
-    }
-    present?.delete(object.metadata.uid);
-    if (present?.size === 0) byNode.delete(node);
-  });
-  return (node) => [...(byNode.get(node)?.values() ?? [])];
 };

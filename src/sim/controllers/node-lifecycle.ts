@@ -5,14 +5,11 @@ import type { Env } from '../../runtime/index.ts';
 import { leases, nodes, pods, type Stored, type StoredNode, toTime } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
 import { createEventRecorder, involvedObject } from './events.ts';
-import { type Controls, createInformers, createPodsByNode, type InformerEvent } from './informers.ts';
+import { createPodsByNode } from './indexes.ts';
+import { type Controller, createInformers, type InformerEvent } from './informers.ts';
 import { conditionTaints, NODE_LEASES, withTaints } from './taints.ts';
 import { createTimerQueue } from './timer-queue.ts';
 import { createWorkQueue } from './work-queue.ts';
-
-export interface NodeLifecycleController extends Controls {
-  close(): void;
-}
 
 export interface NodeLifecycleOptions {
   apiServer: ApiServer;
@@ -60,11 +57,7 @@ const unknownConditions = ({ status, metadata }: StoredNode, now: string): objec
  * the pods of nodes that aren't ready. It has no full-disruption mode: if all nodes are lost at once, each is treated
  * as lost.
  */
-export const createNodeLifecycleController = ({
-  apiServer,
-  env,
-  graceMs,
-}: NodeLifecycleOptions): NodeLifecycleController => {
+export const createNodeLifecycleController = ({ apiServer, env, graceMs }: NodeLifecycleOptions): Controller => {
   const { clock } = env;
   const informers = createInformers(apiServer, clock);
   const recorder = createEventRecorder(apiServer, clock, 'node-controller');

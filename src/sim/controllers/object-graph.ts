@@ -1,5 +1,6 @@
 import type { OwnerReference } from 'kubernetes-types/meta/v1.d.ts';
 import type { Resource } from '../../kube/index.ts';
+import { createGroupedMap } from '../grouped-map.ts';
 import type { Change, StoredObject } from '../types.ts';
 
 /** An object's identity and owners. */
@@ -41,37 +42,26 @@ const toNode = (resource: Resource, { metadata }: StoredObject): GraphNode => {
 
 export const createObjectGraph = (): ObjectGraph => {
   const objects = new Map<string, GraphNode>();
-  const dependents = new Map<string, Map<string, GraphNode>>();
-  const namespaces = new Map<string, Map<string, GraphNode>>();
-  const addTo = (map: Map<string, Map<string, GraphNode>>, key: string, node: GraphNode): void => {
-    const nodes = map.get(key);
-    if (nodes) nodes.set(node.uid, node);
-    else map.set(key, new Map([[node.uid, node]]));
-  };
-  const removeFrom = (map: Map<string, Map<string, GraphNode>>, key: string, uid: string): void => {
-    const nodes = map.get(key);
-    nodes?.delete(uid);
-    if (nodes?.size === 0) map.delete(key);
-  };
+  const dependents = createGroupedMap<GraphNode>();
+  const namespaces = createGroupedMap<GraphNode>();
   return {
     get: (uid) => objects.get(uid),
-    dependentsOf: (uid) => [...(dependents.get(uid)?.values() ?? [])],
-    inNamespace: (namespace) => [...(namespaces.get(namespace)?.values() ?? [])],
-    countIn: (namespace) => namespaces.get(namespace)?.size ?? 0,
+    dependentsOf: (uid) => [...dependents.get(uid).values()],
+    inNamespace: (namespace) => [...namespaces.get(namespace).values()],
+    countIn: (namespace) => namespaces.get(namespace).size,
     update({ type, resource, object }) {
       const node = toNode(resource, object);
       const before = objects.get(node.uid);
       for (const { uid } of before?.owners ?? [])
-        if (type === 'DELETED' || !node.owners.some((owner) => owner.uid === uid))
-          removeFrom(dependents, uid, node.uid);
+        if (type === 'DELETED' || !node.owners.some((owner) => owner.uid === uid)) dependents.delete(uid, node.uid);
       if (type === 'DELETED') {
         objects.delete(node.uid);
-        if (node.namespace !== undefined) removeFrom(namespaces, node.namespace, node.uid);
+        if (node.namespace !== undefined) namespaces.delete(node.namespace, node.uid);
         return node;
       }
       objects.set(node.uid, node);
-      for (const { uid } of node.owners) addTo(dependents, uid, node);
-      if (node.namespace !== undefined) addTo(namespaces, node.namespace, node);
+      for (const { uid } of node.owners) dependents.set(uid, node.uid, node);
+      if (node.namespace !== undefined) namespaces.set(node.namespace, node.uid, node);
       return node;
     },
   };

@@ -2,11 +2,8 @@ import { isKubeError } from '../../kube/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import { nodes, pods, type StoredNode, type StoredPod, toTime } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
-import { type Controls, createInformers, type InformerEvent } from './informers.ts';
-
-export interface PodGarbageCollector extends Controls {
-  close(): void;
-}
+import { createPodsByNode } from './indexes.ts';
+import { type Controller, createInformers, type InformerEvent } from './informers.ts';
 
 // A node must be gone for QUARANTINE_MS before its pods are deleted; a round runs every PERIOD_MS.
 const QUARANTINE_MS = 40_000;
@@ -15,14 +12,13 @@ const PERIOD_MS = 20_000;
 /**
  * Pod garbage collection: deletes pods 40 to 60 seconds after their node, and terminating pods that were never bound.
  */
-export const createPodGarbageCollector = (apiServer: ApiServer, env: Env): PodGarbageCollector => {
+export const createPodGarbageCollector = (apiServer: ApiServer, env: Env): Controller => {
   const { clock } = env;
   const informers = createInformers(apiServer, clock);
   const present = new Set<string>();
-  /** Pods bound to nodes that don't exist. Empty in a healthy cluster, so that a round costs nothing. */
-  const orphaned = new Map<string, Map<string, StoredPod>>();
+  const podsOn = createPodsByNode(informers);
+  /** Since when nodes with pods are gone. Empty in a healthy cluster, so that a round costs nothing. */
   const goneSince = new Map<string, number>();
-  const byNode = new Map<string, Map<string, StoredPod>>();
   let scheduled = false;
 
   const deletePod = (pod: StoredPod): void => {
@@ -54,8 +50,8 @@ export const createPodGarbageCollector = (apiServer: ApiServer, env: Env): PodGa
     if (!informers.paused)
       for (const [node, since] of goneSince) {
         if (clock.now() - since < QUARANTINE_MS) continue;
-        for (const pod of orphaned.get(node)?.values() ?? []) deletePod(pod);
-        if ((orphaned.get(node)?.size ?? 0) === 0) goneSince.delete(node);
+        for (const pod of podsOn(node)) deletePod(pod);
+        if (podsOn(node).length === 0) goneSince.delete(node);
       }
     nextRound();
   };
@@ -65,9 +61,7 @@ export const createPodGarbageCollector = (apiServer: ApiServer, env: Env): PodGa
     clock.timer(PERIOD_MS - (clock.now() % PERIOD_MS), round);
   };
   const markOrphaned = (node: string): void => {
-    const pinnedPods = byNode.get(node);
-    if (present.has(node) || !pinnedPods) return;
-    orphaned.set(node, pinnedPods);
+    if (present.has(node) || podsOn(node).length === 0) return;
     if (!goneSince.has(node)) goneSince.set(node, clock.now());
     nextRound();
   };
@@ -80,7 +74,6 @@ export const createPodGarbageCollector = (apiServer: ApiServer, env: Env): PodGa
     } else {
       present.add(name);
       goneSince.delete(name);
-      orphaned.delete(name);
     }
   });
   informers.addHandler(pods, ({ type, object }: InformerEvent<StoredPod>) => {
@@ -95,11 +88,6 @@ export const createPodGarbageCollector = (apiServer: ApiServer, env: Env): PodGa
         });
       return;
     }
-    const podsOnNode = byNode.get(node) ?? new Map<string, StoredPod>();
-    if (type === 'DELETED') podsOnNode.delete(uid);
-    else podsOnNode.set(uid, object);
-    if (podsOnNode.size === 0) byNode.delete(node);
-    else byNode.set(node, podsOnNode);
     if (type === 'ADDED' || (type === 'MODIFIED' && !goneSince.has(node))) markOrphaned(node);
   });
   return informers;

@@ -1,21 +1,13 @@
-import {
-  type NodeInfo,
-  nodeShouldRunDaemonPod,
-  type SchedulingConstraints,
-  schedulingConstraints,
-  toNodeInfo,
-} from '../../rollout/index.ts';
+import { nodeShouldRunDaemonPod, type SchedulingConstraints, schedulingConstraints } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
-import { nodes, pods, type StoredNode, type StoredPod, toTime } from '../resources.ts';
+import { createGroupedMap } from '../grouped-map.ts';
+import { pods, type StoredPod, toTime } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
 import { nodeOf } from './daemonset/index.ts';
 import { createEventRecorder, involvedObject } from './events.ts';
-import { type Controls, createInformers, createPodsByNode, type InformerEvent } from './informers.ts';
+import { createNodeInfos, createPodsByNode } from './indexes.ts';
+import { type Controller, createInformers, type InformerEvent } from './informers.ts';
 import { createWorkQueue } from './work-queue.ts';
-
-export interface Scheduler extends Controls {
-  close(): void;
-}
 
 const NAME = 'default-scheduler';
 
@@ -45,25 +37,15 @@ const needsOf = ({ spec }: StoredPod): SchedulingConstraints => {
 };
 
 /** The scheduler: binds a pod to the node that its affinity names, or else to the next node that fits. */
-export const createScheduler = (apiServer: ApiServer, env: Env): Scheduler => {
+export const createScheduler = (apiServer: ApiServer, env: Env): Controller => {
   const { clock } = env;
   const informers = createInformers(apiServer, clock);
   const recorder = createEventRecorder(apiServer, clock, NAME);
-  const views = new Map<string, NodeInfo>();
   const waiting = new Map<string, StoredPod>();
-  /** Pending pods by the one node that they can run on, so that a node's change concerns only its own. */
-  const pinned = new Map<string, Set<string>>();
-  const free = new Set<string>();
+  /** Waiting pods by the one node that they can run on, or by '' for any node. */
+  const waitingFor = createGroupedMap<StoredPod>();
   const boundTo = createPodsByNode(informers);
   let cursor = 0;
-
-  const waitingSetOf = (pod: StoredPod): Set<string> => {
-    const node = nodeOf(pod);
-    if (node === '') return free;
-    const keys = pinned.get(node) ?? new Set();
-    pinned.set(node, keys);
-    return keys;
-  };
 
   const bind = (pod: StoredPod, node: string): void => {
     const { name, namespace } = pod.metadata;
@@ -94,7 +76,7 @@ export const createScheduler = (apiServer: ApiServer, env: Env): Scheduler => {
   };
 
   const markUnschedulable = (pod: StoredPod, why: string): void => {
-    const message = `0/${views.size} nodes are available: ${why}.`;
+    const message = `0/${nodeInfos.size} nodes are available: ${why}.`;
     const conditions = pod.status?.conditions ?? [];
     if (conditions.some(({ type, message: reported }) => type === 'PodScheduled' && reported === message)) return;
     const condition = {
@@ -118,7 +100,7 @@ export const createScheduler = (apiServer: ApiServer, env: Env): Scheduler => {
 
   /** Round robin over the nodes that fit, so that pods spread. */
   const selectNode = (pod: StoredPod, needs: SchedulingConstraints): string | undefined => {
-    const all = [...views.values()];
+    const all = [...nodeInfos.values()];
     for (let step = 0; step < all.length; step += 1) {
       const node = all[(cursor + step) % all.length];
       if (!node || !nodeShouldRunDaemonPod(needs, node).shouldRun || portsAreTaken(pod, node.name)) continue;
@@ -137,7 +119,7 @@ export const createScheduler = (apiServer: ApiServer, env: Env): Scheduler => {
       if (!pod) return;
       const needs = needsOf(pod);
       const wanted = nodeOf(pod);
-      const view = views.get(wanted);
+      const view = nodeInfos.get(wanted);
       const node =
         wanted === ''
           ? selectNode(pod, needs)
@@ -152,32 +134,22 @@ export const createScheduler = (apiServer: ApiServer, env: Env): Scheduler => {
     },
   });
 
-  informers.addHandler(nodes, ({ type, object, previous }: InformerEvent<StoredNode>) => {
-    const { name } = object.metadata;
-    if (type === 'DELETED') {
-      views.delete(name);
-      return;
-    }
-    const same = previous && JSON.stringify([previous.metadata.labels, previous.spec?.taints]);
-    if (same === JSON.stringify([object.metadata.labels, object.spec?.taints])) return;
-    views.set(name, toNodeInfo(object));
-    for (const key of pinned.get(name) ?? []) queue.add(key);
-    for (const key of free) queue.add(key);
-  });
+  const enqueueFor = (node: string): void => {
+    for (const key of [...waitingFor.get(node).keys(), ...waitingFor.get('').keys()]) queue.add(key);
+  };
+  const nodeInfos = createNodeInfos(informers, ({ name }) => enqueueFor(name));
   informers.addHandler(pods, ({ type, object }: InformerEvent<StoredPod>) => {
     const key = `${object.metadata.namespace}/${object.metadata.name}`;
-    if ((type === 'DELETED' || isFinished(object)) && hostPortsOf(object).length > 0)
-      for (const other of [...(pinned.get(nodeOf(object)) ?? []), ...free]) queue.add(other);
+    if ((type === 'DELETED' || isFinished(object)) && hostPortsOf(object).length > 0) enqueueFor(nodeOf(object));
+    const before = waiting.get(key);
     if (type !== 'DELETED' && needsScheduling(object)) {
       waiting.set(key, object);
-      const keys = waitingSetOf(object);
-      if (keys.has(key)) return;
-      keys.add(key);
+      if (waitingFor.get(nodeOf(object)).has(key)) return;
+      waitingFor.set(nodeOf(object), key, object);
       queue.add(key);
-    } else if (waiting.has(key)) {
-      const before = waiting.get(key);
+    } else if (before) {
       waiting.delete(key);
-      if (before) waitingSetOf(before).delete(key);
+      waitingFor.delete(nodeOf(before), key);
     }
   });
   return informers;

@@ -1,6 +1,7 @@
 import { isKubeError } from '../../kube/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import {
+  type Controller,
   createEventRecorder,
   createInformers,
   createTimerQueue,
@@ -20,10 +21,6 @@ export interface KubeletsOptions {
   graceMs: number;
 }
 
-export interface Kubelets {
-  close(): void;
-}
-
 // The kubelet's intervals: at most ten seconds for leases, five minutes for the whole status.
 const LONGEST_RENEWAL_MS = 10_000;
 const STATUS_MS = 300_000;
@@ -41,7 +38,7 @@ const hasSameSettings = (one: StoredNode, other: StoredNode): boolean =>
   one.metadata.annotations === other.metadata.annotations || settingsOf(one) === settingsOf(other);
 
 /** Runs a simulated kubelet for each Node object. */
-export const createKubelets = ({ apiServer, env, delays, graceMs }: KubeletsOptions): Kubelets => {
+export const createKubelets = ({ apiServer, env, delays, graceMs }: KubeletsOptions): Controller => {
   const { clock, random, log } = env;
   const informers = createInformers(apiServer, clock);
   const recorder = createEventRecorder(apiServer, clock, 'kubelet');

@@ -1,3 +1,4 @@
+import { createGroupedMap } from '../../grouped-map.ts';
 import type { StoredObject } from '../../types.ts';
 import { at, textOf } from '../json.ts';
 import type { ObjectStore } from './store.ts';
@@ -11,23 +12,15 @@ export interface PodIndex {
 const nodeOf = (pod: StoredObject | undefined): string => textOf(at(pod, 'spec', 'nodeName'));
 
 export const createPodIndex = (store: ObjectStore): PodIndex => {
-  const byNode = new Map<string, Map<string, StoredObject>>();
+  const byNode = createGroupedMap<StoredObject>();
   store.onCommit(({ collection, type, key, object, previous }) => {
     if (collection !== 'pods') return;
     const node = nodeOf(object);
     const before = nodeOf(previous);
-    if (before !== '' && (before !== node || type === 'DELETED')) {
-      const pods = byNode.get(before);
-      pods?.delete(key);
-      if (pods?.size === 0) byNode.delete(before);
-    }
-    if (node === '' || type === 'DELETED') return;
-    const pods = byNode.get(node);
-    if (pods) pods.set(key, object);
-    else byNode.set(node, new Map([[key, object]]));
+    if (before !== '' && (before !== node || type === 'DELETED')) byNode.delete(before, key);
+    if (node !== '' && type !== 'DELETED') byNode.set(node, key, object);
   });
   return {
-    onNode: (node) =>
-      [...(byNode.get(node) ?? [])].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object),
+    onNode: (node) => [...byNode.get(node)].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object),
   };
 };

@@ -9,7 +9,7 @@ import {
 } from '../../resources.ts';
 import type { ApiServer } from '../../types.ts';
 import { createEventRecorder, involvedObject } from '../events.ts';
-import { type Controls, createInformers, type InformerEvent } from '../informers.ts';
+import { type Controller, createInformers, type InformerEvent } from '../informers.ts';
 import { createWorkQueue } from '../work-queue.ts';
 import { claimObjects } from './controller-ref-manager.ts';
 import { createHistoryManager } from './history.ts';
@@ -21,10 +21,6 @@ import { createSpecCache, isOnDelete } from './spec.ts';
 import { countNodes, storeStatus } from './status.ts';
 import { createExpectations, syncNodes } from './sync-nodes.ts';
 
-export interface DaemonSetController extends Controls {
-  close(): void;
-}
-
 // A sync of the real controller takes some milliseconds, and longer with more nodes; changes in the meantime are
 // handled by the next one.
 const SYNC_MS = 10;
@@ -33,7 +29,7 @@ const SYNC_MS_PER_NODE = 0.01;
 const keyOf = ({ metadata }: StoredDaemonSet): string => `${metadata.namespace}/${metadata.name}`;
 
 /** The DaemonSet controller of Kubernetes 1.34. */
-export const createDaemonSetController = (apiServer: ApiServer, env: Env): DaemonSetController => {
+export const createDaemonSetController = (apiServer: ApiServer, env: Env): Controller => {
   const { clock } = env;
   const informers = createInformers(apiServer, clock);
   const recorder = createEventRecorder(apiServer, clock, 'daemonset-controller');

@@ -1,2 +1,2 @@
-export { createDaemonSetController, type DaemonSetController } from './controller.ts';
+export { createDaemonSetController } from './controller.ts';
 export { nodeOf } from './pods.ts';

@@ -1,18 +1,18 @@
 import type { NodeInfo } from '../../../rollout/index.ts';
-import { controllerOf, toNodeInfo } from '../../../rollout/index.ts';
+import { controllerOf } from '../../../rollout/index.ts';
+import { createGroupedMap, type GroupedMap } from '../../grouped-map.ts';
 import {
   controllerRevisions,
   daemonSets,
-  nodes,
   pods,
   type StoredDaemonSet,
-  type StoredNode,
   type StoredPod,
   type StoredRevision,
 } from '../../resources.ts';
+import { createNodeInfos, createPodsByNode } from '../indexes.ts';
 import type { InformerEvent, Informers } from '../informers.ts';
 
-type ByName<T> = Map<string, T>;
+type ByName<T> = ReadonlyMap<string, T>;
 
 /** The DaemonSet controller's caches. */
 export interface Listers {
@@ -22,7 +22,7 @@ export interface Listers {
   /** By pod name, of the controller with this UID. */
   podsOf(uid: string): ByName<StoredPod>;
   /** All pods bound to this node, whichever controller they have. */
-  podsOn(node: string): Iterable<StoredPod>;
+  podsOn(node: string): readonly StoredPod[];
   revisionsOf(uid: string): ByName<StoredRevision>;
   /** Pods of a namespace without a controller. */
   orphanPods(namespace: string): ByName<StoredPod>;
@@ -38,82 +38,40 @@ export interface ListerHandlers {
   node(node: NodeInfo): void;
 }
 
-const sameData = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);
-
-/** Indexes objects by the UID of their controller, and orphans by namespace. */
-const createIndex = <T extends StoredPod | StoredRevision>() => {
-  const owned = new Map<string, ByName<T>>();
-  const orphans = new Map<string, ByName<T>>();
-  const groupOf = (object: T): ByName<T> => {
+/** Objects by the UID of their controller, and orphans by namespace. */
+const createOwnerIndex = <T extends StoredPod | StoredRevision>() => {
+  const owned = createGroupedMap<T>();
+  const orphans = createGroupedMap<T>();
+  const groupOf = (object: T): [GroupedMap<T>, string] => {
     const owner = controllerOf(object);
-    const [map, key] = owner ? [owned, owner.uid] : [orphans, object.metadata.namespace];
-    let group = map.get(key);
-    if (!group) {
-      group = new Map();
-      map.set(key, group);
-    }
-    return group;
+    return owner ? [owned, owner.uid] : [orphans, object.metadata.namespace];
   };
-  const drop = (object: T): void => {
-    const group = groupOf(object);
-    group.delete(object.metadata.name);
-    if (group.size > 0) return;
-    owned.delete(controllerOf(object)?.uid ?? '');
-    if (!controllerOf(object)) orphans.delete(object.metadata.namespace);
+  const remove = (object: T): void => {
+    const [map, group] = groupOf(object);
+    map.delete(group, object.metadata.name);
   };
   return {
-    take({ type, object, previous }: InformerEvent<T>): void {
-      if (type === 'DELETED') drop(object);
-      else {
-        if (previous && controllerOf(previous)?.uid !== controllerOf(object)?.uid) drop(previous);
-        groupOf(object).set(object.metadata.name, object);
+    update({ type, object, previous }: InformerEvent<T>): void {
+      if (type === 'DELETED') {
+        remove(object);
+        return;
       }
+      if (previous && controllerOf(previous)?.uid !== controllerOf(object)?.uid) remove(previous);
+      const [map, group] = groupOf(object);
+      map.set(group, object.metadata.name, object);
     },
-    owned: (uid: string): ByName<T> => owned.get(uid) ?? new Map(),
-    orphans: (namespace: string): ByName<T> => orphans.get(namespace) ?? new Map(),
+    owned: (uid: string): ByName<T> => owned.get(uid),
+    orphans: (namespace: string): ByName<T> => orphans.get(namespace),
   };
 };
 
 export const createListers = (informers: Informers, handlers: ListerHandlers): Listers => {
-  const sets: ByName<StoredDaemonSet> = new Map();
-  const views = new Map<string, NodeInfo>();
-  const podIndex = createIndex<StoredPod>();
-  const bound = new Map<string, ByName<StoredPod>>();
+  const sets = new Map<string, StoredDaemonSet>();
+  const podIndex = createOwnerIndex<StoredPod>();
+  const revisionIndex = createOwnerIndex<StoredRevision>();
   let live = false;
-  const revisionIndex = createIndex<StoredRevision>();
-
-  const fileByNode = ({ type, object }: InformerEvent<StoredPod>): void => {
-    const node = object.spec?.nodeName;
-    if (!node) return;
-    const { uid } = object.metadata;
-    const present = bound.get(node);
-    if (type !== 'DELETED') {
-      if (present) present.set(uid, object);
-      else bound.set(node, new Map([[uid, object]]));
-      return;
-    }
-    present?.delete(uid);
-    if (present?.size === 0) bound.delete(node);
-  };
-
-  informers.addHandler(nodes, (event: InformerEvent<StoredNode>) => {
-    const { name } = event.object.metadata;
-    const before = views.get(name);
-    if (event.type === 'DELETED') {
-      views.delete(name);
-      return;
-    }
-    const { object, previous } = event;
-    if (
-      before &&
-      previous &&
-      sameData(object.metadata.labels, previous.metadata.labels) &&
-      sameData(object.spec?.taints, previous.spec?.taints)
-    )
-      return;
-    const view = toNodeInfo(object);
-    views.set(name, view);
-    if (live) handlers.node(view);
+  const nodeInfos = createNodeInfos(informers, (node) => {
+    if (live) handlers.node(node);
   });
   informers.addHandler(daemonSets, (event: InformerEvent<StoredDaemonSet>) => {
     const key = `${event.object.metadata.namespace}/${event.object.metadata.name}`;
@@ -122,21 +80,21 @@ export const createListers = (informers: Informers, handlers: ListerHandlers): L
     if (live) handlers.daemonSet(event);
   });
   informers.addHandler(controllerRevisions, (event: InformerEvent<StoredRevision>) => {
-    revisionIndex.take(event);
+    revisionIndex.update(event);
     if (live) handlers.revision(event);
   });
+  const podsOn = createPodsByNode(informers);
   informers.addHandler(pods, (event: InformerEvent<StoredPod>) => {
-    podIndex.take(event);
-    fileByNode(event);
+    podIndex.update(event);
     if (live) handlers.pod(event);
   });
   live = true;
 
   return {
     daemonSets: sets,
-    nodes: views,
+    nodes: nodeInfos,
     podsOf: podIndex.owned,
-    podsOn: (node) => bound.get(node)?.values() ?? [],
+    podsOn,
     revisionsOf: revisionIndex.owned,
     orphanPods: podIndex.orphans,
     orphanRevisions: revisionIndex.orphans,
