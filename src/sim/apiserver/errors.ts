@@ -128,7 +128,6 @@ export const methodNotAllowed = (): StatusError =>
 export const unexplained = (message: string): StatusError => new StatusError('InternalError', 500, '', message);
 
 export const expired = (message: string): StatusError => new StatusError('Gone', 410, 'Expired', message);
-export const gone = (message: string): StatusError => new StatusError('Gone', 410, 'Gone', message);
 export const internalError = (why: string): StatusError =>
   new StatusError('InternalError', 500, 'InternalError', `Internal error occurred: ${why}`, {
     causes: [{ reason: '', message: why }],

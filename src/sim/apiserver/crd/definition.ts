@@ -1,6 +1,6 @@
 import { invalidValue, requiredField, type StatusCause } from '../errors.ts';
 import { arrayOf, at, type Json, mapField, mapItems, recordOf, textOf, withDefaultFields } from '../json.ts';
-import type { Strategy } from '../registry/kind.ts';
+import { keepSpec, type Strategy } from '../registry/kind.ts';
 
 const withNames = (spec: Json): Json =>
   mapField(spec, 'names', (names) =>
@@ -88,5 +88,5 @@ export const definitionStrategy: Strategy = {
     };
   },
   validate,
-  subresources: { status: (previous, sent) => ({ ...sent, spec: previous.spec }) },
+  subresources: { status: keepSpec },
 };

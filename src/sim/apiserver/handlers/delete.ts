@@ -54,13 +54,11 @@ const checkPreconditions = (kind: Kind, { metadata }: StoredObject, context: Del
 const POLICIES = ['Orphan', 'Background', 'Foreground'];
 
 /** The object's finalizers, including those that the requested propagation policy adds. */
-const finalizersFor = (object: StoredObject, kind: Kind, context: DeleteContext): readonly string[] => {
+const finalizersFor = (object: StoredObject, context: DeleteContext): readonly string[] => {
   const present = object.metadata.finalizers ?? [];
   const { propagationPolicy, orphanDependents } = context;
   const keep = propagationPolicy === undefined && orphanDependents === undefined;
-  const orphan = keep
-    ? present.includes(ORPHAN) || (kind.strategy.orphans === true && !present.includes(FOREGROUND))
-    : propagationPolicy === 'Orphan' || orphanDependents === true;
+  const orphan = keep ? present.includes(ORPHAN) : propagationPolicy === 'Orphan' || orphanDependents === true;
   const foreground = keep ? present.includes(FOREGROUND) : propagationPolicy === 'Foreground';
   const others = present.filter((each) => each !== ORPHAN && each !== FOREGROUND);
   return [...others, ...(orphan ? [ORPHAN] : []), ...(foreground ? [FOREGROUND] : [])];
@@ -136,7 +134,7 @@ export const deleteObject = (state: ServerState, kind: Kind, ref: Ref, context: 
   });
 
   const step = gracefully(state, kind, stored, context);
-  const wanted = finalizersFor(stored, kind, context);
+  const wanted = finalizersFor(stored, context);
   const present = stored.metadata.finalizers ?? [];
   let next = withMeta(step.next === 'mark' ? step.object : stored, { finalizers: wanted });
   if (kind.strategy.prepareForDelete) next = kind.strategy.prepareForDelete(next) as StoredObject;

@@ -6,35 +6,35 @@ import {
   conditionOf,
   containerImages,
   containerNames,
-  count,
+  countColumn,
   field,
   labelsText,
   NONE,
   nameColumn,
   number,
   selectorText,
-  text,
+  textColumn,
   UNKNOWN,
-  wide,
+  wideColumn,
 } from './columns.ts';
 import { podColumns } from './pods.ts';
 
-export const ageColumn: Column = text('Age', (object, now) => ageOf(object.metadata.creationTimestamp, now));
+export const ageColumn: Column = textColumn('Age', (object, now) => ageOf(object.metadata.creationTimestamp, now));
 
 const template: readonly Column[] = [
-  wide('Containers', (object) => containerNames(at(object, 'spec', 'template', 'spec'))),
-  wide('Images', (object) => containerImages(at(object, 'spec', 'template', 'spec'))),
-  wide('Selector', (object) => selectorText(at(object, 'spec', 'selector'))),
+  wideColumn('Containers', (object) => containerNames(at(object, 'spec', 'template', 'spec'))),
+  wideColumn('Images', (object) => containerImages(at(object, 'spec', 'template', 'spec'))),
+  wideColumn('Selector', (object) => selectorText(at(object, 'spec', 'selector'))),
 ];
 
 export const daemonSetColumns: readonly Column[] = [
   nameColumn,
-  count('Desired', number('status', 'desiredNumberScheduled')),
-  count('Current', number('status', 'currentNumberScheduled')),
-  count('Ready', number('status', 'numberReady')),
-  count('Up-to-date', number('status', 'updatedNumberScheduled')),
-  count('Available', number('status', 'numberAvailable')),
-  text('Node Selector', (object) => labelsText(at(object, 'spec', 'template', 'spec', 'nodeSelector'))),
+  countColumn('Desired', number('status', 'desiredNumberScheduled')),
+  countColumn('Current', number('status', 'currentNumberScheduled')),
+  countColumn('Ready', number('status', 'numberReady')),
+  countColumn('Up-to-date', number('status', 'updatedNumberScheduled')),
+  countColumn('Available', number('status', 'numberAvailable')),
+  textColumn('Node Selector', (object) => labelsText(at(object, 'spec', 'template', 'spec', 'nodeSelector'))),
   ageColumn,
   ...template,
 ];
@@ -43,18 +43,18 @@ const desired = number('spec', 'replicas');
 
 export const deploymentColumns: readonly Column[] = [
   nameColumn,
-  text('Ready', (object) => `${number('status', 'readyReplicas')(object)}/${desired(object)}`),
-  count('Up-to-date', number('status', 'updatedReplicas')),
-  count('Available', number('status', 'availableReplicas')),
+  textColumn('Ready', (object) => `${number('status', 'readyReplicas')(object)}/${desired(object)}`),
+  countColumn('Up-to-date', number('status', 'updatedReplicas')),
+  countColumn('Available', number('status', 'availableReplicas')),
   ageColumn,
   ...template,
 ];
 
 export const replicaSetColumns: readonly Column[] = [
   nameColumn,
-  count('Desired', desired),
-  count('Current', number('status', 'replicas')),
-  count('Ready', number('status', 'readyReplicas')),
+  countColumn('Desired', desired),
+  countColumn('Current', number('status', 'replicas')),
+  countColumn('Ready', number('status', 'readyReplicas')),
   ageColumn,
   ...template,
 ];
@@ -68,8 +68,8 @@ const controllerOf = (object: StoredObject): string => {
 
 export const revisionColumns: readonly Column[] = [
   nameColumn,
-  text('Controller', controllerOf),
-  count('Revision', number('revision')),
+  textColumn('Controller', controllerOf),
+  countColumn('Revision', number('revision')),
   ageColumn,
 ];
 
@@ -80,10 +80,10 @@ const portText = (port: unknown): string => {
 
 export const serviceColumns: readonly Column[] = [
   nameColumn,
-  text('Type', (object) => textOf(at(object, 'spec', 'type'))),
-  text('Cluster-IP', (object) => textOf(at(object, 'spec', 'clusterIP')) || NONE),
-  text('External-IP', () => NONE),
-  text(
+  textColumn('Type', (object) => textOf(at(object, 'spec', 'type'))),
+  textColumn('Cluster-IP', (object) => textOf(at(object, 'spec', 'clusterIP')) || NONE),
+  textColumn('External-IP', () => NONE),
+  textColumn(
     'Port(s)',
     (object) =>
       arrayOf(at(object, 'spec', 'ports'))
@@ -91,7 +91,7 @@ export const serviceColumns: readonly Column[] = [
         .join(',') || NONE,
   ),
   ageColumn,
-  wide('Selector', (object) => labelsText(recordOf(at(object, 'spec', 'selector')))),
+  wideColumn('Selector', (object) => labelsText(recordOf(at(object, 'spec', 'selector')))),
 ];
 
 const statusText = (node: StoredObject): string => {
@@ -123,15 +123,15 @@ const info = (name: string): ((node: StoredObject) => string) => field(UNKNOWN, 
 
 export const nodeColumns: readonly Column[] = [
   nameColumn,
-  text('Status', statusText),
-  text('Roles', rolesText),
-  text('Age', (node, now) => ageOf(node.metadata.creationTimestamp, now)),
-  text('Version', field('', 'status', 'nodeInfo', 'kubeletVersion')),
-  wide('Internal-IP', address('InternalIP')),
-  wide('External-IP', address('ExternalIP')),
-  wide('OS-Image', info('osImage')),
-  wide('Kernel-Version', info('kernelVersion')),
-  wide('Container-Runtime', info('containerRuntimeVersion')),
+  textColumn('Status', statusText),
+  textColumn('Roles', rolesText),
+  textColumn('Age', (node, now) => ageOf(node.metadata.creationTimestamp, now)),
+  textColumn('Version', field('', 'status', 'nodeInfo', 'kubeletVersion')),
+  wideColumn('Internal-IP', address('InternalIP')),
+  wideColumn('External-IP', address('ExternalIP')),
+  wideColumn('OS-Image', info('osImage')),
+  wideColumn('Kernel-Version', info('kernelVersion')),
+  wideColumn('Container-Runtime', info('containerRuntimeVersion')),
 ];
 
 // Both Event APIs use these columns: each reads the field names of either.
@@ -159,23 +159,26 @@ const sourceText = (event: StoredObject): string => {
 };
 
 export const eventColumns: readonly Column[] = [
-  text('Last Seen', (event, now) => ageOf(lastSeen(event), now)),
-  text('Type', (event) => textOf(event.type)),
-  text('Reason', (event) => textOf(event.reason)),
-  text('Object', (event) => `${textOf(at(about(event), 'kind')).toLowerCase()}/${textOf(at(about(event), 'name'))}`),
-  wide('Subobject', (event) => textOf(at(about(event), 'fieldPath'))),
-  wide('Source', sourceText),
-  text('Message', (event) => textOf(either(event, 'message', 'note')).trim()),
-  wide('First Seen', (event, now) => ageOf(firstSeen(event), now)),
-  wide('Count', countOf),
+  textColumn('Last Seen', (event, now) => ageOf(lastSeen(event), now)),
+  textColumn('Type', (event) => textOf(event.type)),
+  textColumn('Reason', (event) => textOf(event.reason)),
+  textColumn(
+    'Object',
+    (event) => `${textOf(at(about(event), 'kind')).toLowerCase()}/${textOf(at(about(event), 'name'))}`,
+  ),
+  wideColumn('Subobject', (event) => textOf(at(about(event), 'fieldPath'))),
+  wideColumn('Source', sourceText),
+  textColumn('Message', (event) => textOf(either(event, 'message', 'note')).trim()),
+  wideColumn('First Seen', (event, now) => ageOf(firstSeen(event), now)),
+  wideColumn('Count', countOf),
   { ...nameColumn, priority: 1 },
 ];
 
-const created: Column = text('Created At', (object) => object.metadata.creationTimestamp ?? UNKNOWN_TIME);
+const created: Column = textColumn('Created At', (object) => object.metadata.creationTimestamp ?? UNKNOWN_TIME);
 const UNKNOWN_TIME = '<unknown>';
 
 const size = (name: string): Column =>
-  text(
+  textColumn(
     'Data',
     (object) => Object.keys(recordOf(object[name])).length + Object.keys(recordOf(object.binaryData)).length,
   );
@@ -197,15 +200,15 @@ const subjects =
 
 const bindings: readonly Column[] = [
   nameColumn,
-  text('Role', roleText),
+  textColumn('Role', roleText),
   ageColumn,
-  wide('Users', subjects('User')),
-  wide('Groups', subjects('Group')),
-  wide('ServiceAccounts', subjects('ServiceAccount')),
+  wideColumn('Users', subjects('User')),
+  wideColumn('Groups', subjects('Group')),
+  wideColumn('ServiceAccounts', subjects('ServiceAccount')),
 ];
 
 const budgetText = (name: string): Column =>
-  text(name === 'minAvailable' ? 'Min Available' : 'Max Unavailable', field('N/A', 'spec', name));
+  textColumn(name === 'minAvailable' ? 'Min Available' : 'Max Unavailable', field('N/A', 'spec', name));
 
 /** The `kubectl get` columns of built-in kinds, by collection. */
 const builtin: Readonly<Record<string, readonly Column[]>> = {
@@ -217,17 +220,17 @@ const builtin: Readonly<Record<string, readonly Column[]>> = {
   'deployments.apps': deploymentColumns,
   'replicasets.apps': replicaSetColumns,
   'controllerrevisions.apps': revisionColumns,
-  namespaces: [nameColumn, text('Status', field('', 'status', 'phase')), ageColumn],
+  namespaces: [nameColumn, textColumn('Status', field('', 'status', 'phase')), ageColumn],
   podtemplates: [
     nameColumn,
-    text('Containers', (object) => containerNames(at(object, 'template', 'spec'))),
-    text('Images', (object) => containerImages(at(object, 'template', 'spec'))),
-    text('Pod Labels', (object) => labelsText(at(object, 'template', 'metadata', 'labels'))),
+    textColumn('Containers', (object) => containerNames(at(object, 'template', 'spec'))),
+    textColumn('Images', (object) => containerImages(at(object, 'template', 'spec'))),
+    textColumn('Pod Labels', (object) => labelsText(at(object, 'template', 'metadata', 'labels'))),
   ],
   configmaps: [nameColumn, size('data'), ageColumn],
-  secrets: [nameColumn, text('Type', field('', 'type')), size('data'), ageColumn],
-  serviceaccounts: [nameColumn, text('Secrets', (object) => arrayOf(object.secrets).length), ageColumn],
-  'leases.coordination.k8s.io': [nameColumn, text('Holder', field('', 'spec', 'holderIdentity')), ageColumn],
+  secrets: [nameColumn, textColumn('Type', field('', 'type')), size('data'), ageColumn],
+  serviceaccounts: [nameColumn, textColumn('Secrets', (object) => arrayOf(object.secrets).length), ageColumn],
+  'leases.coordination.k8s.io': [nameColumn, textColumn('Holder', field('', 'spec', 'holderIdentity')), ageColumn],
   'customresourcedefinitions.apiextensions.k8s.io': [nameColumn, created],
   'clusterroles.rbac.authorization.k8s.io': [nameColumn, created],
   'roles.rbac.authorization.k8s.io': [nameColumn, created],
@@ -235,28 +238,28 @@ const builtin: Readonly<Record<string, readonly Column[]>> = {
   'rolebindings.rbac.authorization.k8s.io': bindings,
   'networkpolicies.networking.k8s.io': [
     nameColumn,
-    text('Pod-Selector', (object) => selectorText(at(object, 'spec', 'podSelector'))),
+    textColumn('Pod-Selector', (object) => selectorText(at(object, 'spec', 'podSelector'))),
     ageColumn,
   ],
   'poddisruptionbudgets.policy': [
     nameColumn,
     budgetText('minAvailable'),
     budgetText('maxUnavailable'),
-    count('Allowed Disruptions', number('status', 'disruptionsAllowed')),
+    countColumn('Allowed Disruptions', number('status', 'disruptionsAllowed')),
     ageColumn,
   ],
   'priorityclasses.scheduling.k8s.io': [
     nameColumn,
-    count('Value', number('value')),
-    text('Global-Default', (object) => object.globalDefault === true),
+    countColumn('Value', number('value')),
+    textColumn('Global-Default', (object) => object.globalDefault === true),
     ageColumn,
-    text('PreemptionPolicy', field('', 'preemptionPolicy')),
+    textColumn('PreemptionPolicy', field('', 'preemptionPolicy')),
   ],
 };
 
 const plain: readonly Column[] = [
   nameColumn,
-  text('Age', (object, now) => ageOf(object.metadata.creationTimestamp, now)),
+  textColumn('Age', (object, now) => ageOf(object.metadata.creationTimestamp, now)),
 ];
 
 export const builtinColumns = (table: string): readonly Column[] => builtin[table] ?? plain;

@@ -23,9 +23,9 @@ const column = (name: string, type: string, cell: Cell, priority: number, format
 });
 
 export const nameColumn: Column = column('Name', 'string', ({ metadata }) => metadata.name, 0, 'name');
-export const text = (name: string, cell: Cell): Column => column(name, 'string', cell, 0);
-export const count = (name: string, cell: Cell): Column => column(name, 'integer', cell, 0);
-export const wide = (name: string, cell: Cell): Column => column(name, 'string', cell, 1);
+export const textColumn = (name: string, cell: Cell): Column => column(name, 'string', cell, 0);
+export const countColumn = (name: string, cell: Cell): Column => column(name, 'integer', cell, 0);
+export const wideColumn = (name: string, cell: Cell): Column => column(name, 'string', cell, 1);
 
 export const NONE = '<none>';
 export const UNKNOWN = '<unknown>';

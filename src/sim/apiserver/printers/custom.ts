@@ -1,6 +1,6 @@
 import { equal, isRecord, scalarText, textOf } from '../json.ts';
 import type { CustomVersion } from '../registry/kind.ts';
-import { ageOf, type Column, nameColumn, text } from './columns.ts';
+import { ageOf, type Column, nameColumn, textColumn } from './columns.ts';
 
 type Step = (values: readonly unknown[]) => unknown[];
 
@@ -90,7 +90,7 @@ const cellOf = (type: string, value: unknown, now: number): unknown => {
 /** The printer columns of a custom resource; by default its age. */
 export const customColumns = ({ columns }: CustomVersion): readonly Column[] => {
   if (columns.length === 0)
-    return [nameColumn, text('Age', (object, now) => ageOf(object.metadata.creationTimestamp, now))];
+    return [nameColumn, textColumn('Age', (object, now) => ageOf(object.metadata.creationTimestamp, now))];
   const own = columns.map((definition): Column => {
     const path = jsonPath(textOf(definition.jsonPath));
     const type = textOf(definition.type);

@@ -1,6 +1,6 @@
 import type { StoredObject } from '../../types.ts';
 import { arrayOf, at, type Json, recordOf, textOf } from '../json.ts';
-import { ageOf, type Column, conditionOf, field, NONE, nameColumn, text, wide } from './columns.ts';
+import { ageOf, type Column, conditionOf, field, NONE, nameColumn, textColumn, wideColumn } from './columns.ts';
 
 const UNREACHABLE = 'NodeLost';
 
@@ -95,12 +95,12 @@ const firstIp = (pod: StoredObject): string =>
 
 export const podColumns: readonly Column[] = [
   nameColumn,
-  text('Ready', readyText),
-  text('Status', podStatus),
-  text('Restarts', restartsText),
-  text('Age', (pod, now) => ageOf(pod.metadata.creationTimestamp, now)),
-  wide('IP', firstIp),
-  wide('Node', field(NONE, 'spec', 'nodeName')),
-  wide('Nominated Node', field(NONE, 'status', 'nominatedNodeName')),
-  wide('Readiness Gates', gatesText),
+  textColumn('Ready', readyText),
+  textColumn('Status', podStatus),
+  textColumn('Restarts', restartsText),
+  textColumn('Age', (pod, now) => ageOf(pod.metadata.creationTimestamp, now)),
+  wideColumn('IP', firstIp),
+  wideColumn('Node', field(NONE, 'spec', 'nodeName')),
+  wideColumn('Nominated Node', field(NONE, 'status', 'nominatedNodeName')),
+  wideColumn('Readiness Gates', gatesText),
 ];

@@ -2,93 +2,72 @@ import { definitionStrategy } from '../crd/definition.ts';
 import { selectableFields } from '../field-selectors.ts';
 import { eventFromStorage, eventToStorage } from './event-conversion.ts';
 import type { Kind, Strategy, Subresource } from './kind.ts';
-import {
-  bindingStrategy,
-  budgetStrategy,
-  configMapStrategy,
-  eventStrategy,
-  leaseStrategy,
-  namespaceStrategy,
-  networkPolicyStrategy,
-  newEventStrategy,
-  nodeStrategy,
-  priorityClassStrategy,
-  roleStrategy,
-  secretStrategy,
-  serviceAccountStrategy,
-  serviceStrategy,
-} from './strategies/core.ts';
+import * as core from './strategies/core.ts';
 import { podStrategy } from './strategies/pod.ts';
-import {
-  daemonSetStrategy,
-  deploymentStrategy,
-  podTemplateStrategy,
-  replicaSetStrategy,
-  revisionStrategy,
-} from './strategies/workload.ts';
+import * as workload from './strategies/workload.ts';
+
+interface Options extends Partial<Omit<Kind, 'fields'>> {
+  /** Selectable fields besides those that all kinds have. */
+  fields?: readonly string[];
+}
+
+/** A kind of version v1; `names` is `plural Kind shortName...` */
+const define = (group: string, names: string, strategy: Strategy, { fields = [], ...options }: Options = {}): Kind => {
+  const [plural = '', kind = '', ...shortNames] = names.split(' ');
+  return {
+    group,
+    version: 'v1',
+    plural,
+    kind,
+    namespaced: true,
+    singular: kind.toLowerCase(),
+    listKind: `${kind}List`,
+    shortNames,
+    categories: [],
+    subresources: [],
+    collection: group === '' ? plural : `${plural}.${group}`,
+    fields: selectableFields(...fields),
+    strategy,
+    definition: group === '' ? `v1/${kind}` : `${group}/v1/${kind}`,
+    ...options,
+  };
+};
+
+const cluster: Options = { namespaced: false };
+const inAll: Options = { categories: ['all'] };
+const apiExtension: Options = { ...cluster, categories: ['api-extensions'] };
 
 const READ_WRITE = ['get', 'patch', 'update'];
 const status: Subresource = { name: 'status', verbs: READ_WRITE };
-
-interface Row {
-  /** `plural Kind shortName...` */
-  names: string;
-  strategy: Strategy;
-  cluster?: true;
-  all?: true;
-  categories?: readonly string[];
-  subresources?: readonly Subresource[];
-  fields?: readonly string[];
-  extra?: Partial<Kind>;
-}
-
-const create = (name: string, kind: NonNullable<Subresource['kind']>): Subresource => ({
+const withStatus: Options = { subresources: [status] };
+/** A subresource that only takes POST, with a kind of its own. */
+const action = (name: string, kind: NonNullable<Subresource['kind']>): Subresource => ({
   name,
   verbs: ['create'],
   kind,
 });
 
-const core: readonly Row[] = [
-  { names: 'configmaps ConfigMap cm', strategy: configMapStrategy },
-  {
-    names: 'events Event ev',
-    strategy: eventStrategy,
-    fields: [
-      'involvedObject.kind',
-      'involvedObject.namespace',
-      'involvedObject.name',
-      'involvedObject.uid',
-      'involvedObject.apiVersion',
-      'involvedObject.resourceVersion',
-      'involvedObject.fieldPath',
-      'reason',
-      'reportingComponent',
-      'source',
-      'type',
-    ],
-  },
-  {
-    names: 'namespaces Namespace ns',
-    strategy: namespaceStrategy,
-    cluster: true,
+const objectReference = (field: string): string[] =>
+  ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath'].map((name) => `${field}.${name}`);
+
+/** All built-in kinds, in discovery order. */
+export const builtinKinds: readonly Kind[] = [
+  define('', 'configmaps ConfigMap cm', core.configMapStrategy),
+  define('', 'events Event ev', core.eventStrategy, {
+    fields: [...objectReference('involvedObject'), 'reason', 'reportingComponent', 'source', 'type'],
+  }),
+  define('', 'namespaces Namespace ns', core.namespaceStrategy, {
+    ...cluster,
     subresources: [{ name: 'finalize', verbs: ['update'] }, status],
     fields: ['status.phase'],
-  },
-  {
-    names: 'nodes Node no',
-    strategy: nodeStrategy,
-    cluster: true,
-    subresources: [status],
-    fields: ['spec.unschedulable:false'],
-  },
-  {
-    names: 'pods Pod po',
-    strategy: podStrategy,
-    all: true,
+  }),
+  define('', 'nodes Node no', core.nodeStrategy, { ...cluster, ...withStatus, fields: ['spec.unschedulable:false'] }),
+  define('', 'pods Pod po', podStrategy, {
+    ...inAll,
     subresources: [
-      create('binding', { group: '', version: 'v1', kind: 'Binding' }),
+      action('binding', { group: '', version: 'v1', kind: 'Binding' }),
       { name: 'ephemeralcontainers', verbs: READ_WRITE },
-      create('eviction', { group: 'policy', version: 'v1', kind: 'Eviction' }),
+      action('eviction', { group: 'policy', version: 'v1', kind: 'Eviction' }),
       { name: 'resize', verbs: READ_WRITE },
       status,
     ],
@@ -102,145 +81,48 @@ const core: readonly Row[] = [
       'status.podIP',
       'status.nominatedNodeName',
     ],
-  },
-  { names: 'podtemplates PodTemplate', strategy: podTemplateStrategy },
-  { names: 'secrets Secret', strategy: secretStrategy, fields: ['type'] },
-  {
-    names: 'serviceaccounts ServiceAccount sa',
-    strategy: serviceAccountStrategy,
-    subresources: [create('token', { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' })],
-  },
-  {
-    names: 'services Service svc',
-    strategy: serviceStrategy,
-    all: true,
-    subresources: [status],
+  }),
+  define('', 'podtemplates PodTemplate', workload.podTemplateStrategy),
+  define('', 'secrets Secret', core.secretStrategy, { fields: ['type'] }),
+  define('', 'serviceaccounts ServiceAccount sa', core.serviceAccountStrategy, {
+    subresources: [action('token', { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' })],
+  }),
+  define('', 'services Service svc', core.serviceStrategy, {
+    ...inAll,
+    ...withStatus,
     fields: ['spec.clusterIP', 'spec.type'],
-  },
-];
-
-const apps: readonly Row[] = [
-  { names: 'controllerrevisions ControllerRevision', strategy: revisionStrategy },
-  { names: 'daemonsets DaemonSet ds', strategy: daemonSetStrategy, all: true, subresources: [status] },
-  {
-    names: 'deployments Deployment deploy',
-    strategy: deploymentStrategy,
-    all: true,
-    subresources: [status],
-  },
-  {
-    names: 'replicasets ReplicaSet rs',
-    strategy: replicaSetStrategy,
-    all: true,
-    subresources: [status],
+  }),
+  define('apiextensions.k8s.io', 'customresourcedefinitions CustomResourceDefinition crd crds', definitionStrategy, {
+    ...apiExtension,
+    ...withStatus,
+  }),
+  define('apps', 'controllerrevisions ControllerRevision', workload.revisionStrategy),
+  define('apps', 'daemonsets DaemonSet ds', workload.daemonSetStrategy, { ...inAll, ...withStatus }),
+  define('apps', 'deployments Deployment deploy', workload.deploymentStrategy, { ...inAll, ...withStatus }),
+  define('apps', 'replicasets ReplicaSet rs', workload.replicaSetStrategy, {
+    ...inAll,
+    ...withStatus,
     fields: ['status.replicas'],
-  },
+  }),
+  define('events.k8s.io', 'events Event ev', core.newEventStrategy, {
+    collection: 'events',
+    fromStorageVersion: eventFromStorage,
+    toStorageVersion: eventToStorage,
+    fields: [...objectReference('regarding'), 'reason', 'reportingController', 'type'],
+  }),
+  define('policy', 'poddisruptionbudgets PodDisruptionBudget pdb', core.budgetStrategy, withStatus),
+  define('networking.k8s.io', 'networkpolicies NetworkPolicy netpol', core.networkPolicyStrategy),
+  define('rbac.authorization.k8s.io', 'clusterrolebindings ClusterRoleBinding', core.roleBindingStrategy, cluster),
+  define('rbac.authorization.k8s.io', 'clusterroles ClusterRole', core.roleStrategy, cluster),
+  define('rbac.authorization.k8s.io', 'rolebindings RoleBinding', core.roleBindingStrategy),
+  define('rbac.authorization.k8s.io', 'roles Role', core.roleStrategy),
+  define('scheduling.k8s.io', 'priorityclasses PriorityClass pc', core.priorityClassStrategy, cluster),
+  define('admissionregistration.k8s.io', 'validatingadmissionpolicies ValidatingAdmissionPolicy', {}, apiExtension),
+  define(
+    'admissionregistration.k8s.io',
+    'validatingadmissionpolicybindings ValidatingAdmissionPolicyBinding',
+    {},
+    apiExtension,
+  ),
+  define('coordination.k8s.io', 'leases Lease', core.leaseStrategy),
 ];
-
-const groups: readonly { group: string; rows: readonly Row[] }[] = [
-  { group: '', rows: core },
-  {
-    group: 'apiextensions.k8s.io',
-    rows: [
-      {
-        names: 'customresourcedefinitions CustomResourceDefinition crd crds',
-        strategy: definitionStrategy,
-        cluster: true,
-        categories: ['api-extensions'],
-        subresources: [status],
-      },
-    ],
-  },
-  { group: 'apps', rows: apps },
-  {
-    group: 'events.k8s.io',
-    rows: [
-      {
-        names: 'events Event ev',
-        strategy: newEventStrategy,
-        fields: [
-          'regarding.kind',
-          'regarding.namespace',
-          'regarding.name',
-          'regarding.uid',
-          'regarding.apiVersion',
-          'regarding.resourceVersion',
-          'regarding.fieldPath',
-          'reason',
-          'reportingController',
-          'type',
-        ],
-        extra: { collection: 'events', fromStorageVersion: eventFromStorage, toStorageVersion: eventToStorage },
-      },
-    ],
-  },
-  {
-    group: 'policy',
-    rows: [
-      {
-        names: 'poddisruptionbudgets PodDisruptionBudget pdb',
-        strategy: budgetStrategy,
-        subresources: [status],
-      },
-    ],
-  },
-  {
-    group: 'networking.k8s.io',
-    rows: [{ names: 'networkpolicies NetworkPolicy netpol', strategy: networkPolicyStrategy }],
-  },
-  {
-    group: 'rbac.authorization.k8s.io',
-    rows: [
-      { names: 'clusterrolebindings ClusterRoleBinding', strategy: bindingStrategy, cluster: true },
-      { names: 'clusterroles ClusterRole', strategy: roleStrategy, cluster: true },
-      { names: 'rolebindings RoleBinding', strategy: bindingStrategy },
-      { names: 'roles Role', strategy: roleStrategy },
-    ],
-  },
-  {
-    group: 'scheduling.k8s.io',
-    rows: [{ names: 'priorityclasses PriorityClass pc', strategy: priorityClassStrategy, cluster: true }],
-  },
-  {
-    group: 'admissionregistration.k8s.io',
-    rows: [
-      {
-        names: 'validatingadmissionpolicies ValidatingAdmissionPolicy',
-        strategy: newEventStrategy,
-        cluster: true,
-        categories: ['api-extensions'],
-      },
-      {
-        names: 'validatingadmissionpolicybindings ValidatingAdmissionPolicyBinding',
-        strategy: newEventStrategy,
-        cluster: true,
-        categories: ['api-extensions'],
-      },
-    ],
-  },
-  { group: 'coordination.k8s.io', rows: [{ names: 'leases Lease', strategy: leaseStrategy }] },
-];
-
-const toKind = (group: string, row: Row): Kind => {
-  const [plural = '', kind = '', ...shortNames] = row.names.split(' ');
-  return {
-    group,
-    version: 'v1',
-    plural,
-    kind,
-    namespaced: row.cluster !== true,
-    singular: kind.toLowerCase(),
-    listKind: `${kind}List`,
-    shortNames,
-    categories: row.all ? ['all'] : (row.categories ?? []),
-    subresources: row.subresources ?? [],
-    collection: group === '' ? plural : `${plural}.${group}`,
-    fields: selectableFields(...(row.fields ?? [])),
-    strategy: row.strategy,
-    definition: group === '' ? `v1/${kind}` : `${group}/v1/${kind}`,
-    ...row.extra,
-  };
-};
-
-/** All built-in kinds, in discovery order. */
-export const builtinKinds: readonly Kind[] = groups.flatMap(({ group, rows }) => rows.map((row) => toKind(group, row)));

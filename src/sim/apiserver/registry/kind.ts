@@ -83,8 +83,15 @@ export interface Strategy {
   readonly hasFinalizers?: (object: Json) => boolean;
   /** Whether a deletion returns the object instead of a Status. */
   readonly returnDeletedObject?: boolean;
-  /** What deletions without a policy do with dependents. Default `Background`. */
-  readonly orphans?: boolean;
   /** The naming rule. Default `subdomain`. */
   readonly nameRule?: 'subdomain' | 'label' | 'path';
 }
+
+export const keepStatus = (object: Json, previous: Json): Json => ({ ...object, status: previous.status });
+export const keepSpec = (previous: Json, sent: Json): Json => ({ ...sent, spec: previous.spec });
+
+/** Writes to the object keep its status, and writes to the status keep the spec. */
+export const statusSubresource: Pick<Strategy, 'prepareForUpdate' | 'subresources'> = {
+  prepareForUpdate: keepStatus,
+  subresources: { status: keepSpec },
+};

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { anyShape, type Field, type ListShape, type ScalarType, type Shape, type StructShape } from './shape.ts';
+import { anyShape, type Field, type ListShape, type ScalarType, type Shape } from './shape.ts';
 
 const SCALARS = [
   'string',
@@ -120,15 +120,6 @@ export const definitionShape = (name: string): Shape => {
   shapes.set(name, shape);
   return shape;
 };
-
-export const structShape = (name: string): StructShape => {
-  const shape = definitionShape(name);
-  if (shape.form !== 'struct') throw new Error(`${name} is no struct`);
-  return shape;
-};
-
-/** Names of the types that the table defines. */
-export const definitionNames = (): string[] => [...table().keys()];
 
 let kinds: ReadonlyMap<string, string> | undefined;
 

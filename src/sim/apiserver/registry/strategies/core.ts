@@ -1,9 +1,7 @@
 import { invalidValue, requiredField, type StatusCause } from '../../errors.ts';
 import { arrayOf, at, equal, type Json, mapField, mapItems, recordOf, textOf, withDefaultFields } from '../../json.ts';
-import type { Strategy, StrategyContext } from '../kind.ts';
+import { keepSpec, keepStatus, type Strategy, type StrategyContext, statusSubresource } from '../kind.ts';
 import { canonicalQuantities } from './quantity.ts';
-
-const keepStatus = (object: Json, previous: Json): Json => ({ ...object, status: previous.status });
 
 const NAMESPACE_LABEL = 'kubernetes.io/metadata.name';
 
@@ -24,7 +22,7 @@ export const namespaceStrategy: Strategy = {
   }),
   prepareForUpdate: (object, previous) => ({ ...object, spec: previous.spec, status: previous.status }),
   subresources: {
-    status: (previous, sent) => ({ ...sent, spec: previous.spec }),
+    status: keepSpec,
     finalize: (previous, sent) => ({ ...sent, status: previous.status }),
   },
   prepareForDelete: (object) => ({ ...object, status: { ...recordOf(object.status), phase: 'Terminating' } }),
@@ -72,8 +70,7 @@ export const nodeStrategy: Strategy = {
       );
       return has ? spec : { ...spec, taints: [...taints, NOT_READY] };
     }),
-  prepareForUpdate: keepStatus,
-  subresources: { status: (previous, sent) => ({ ...sent, spec: previous.spec }) },
+  ...statusSubresource,
 };
 
 /** Go writes unset times as null. */
@@ -175,7 +172,7 @@ export const serviceStrategy: Strategy = {
       ? []
       : [invalidValue('spec.clusterIPs[0]', ip, 'field is immutable')];
   },
-  subresources: { status: (previous, sent) => ({ ...sent, spec: previous.spec }) },
+  subresources: { status: keepSpec },
 };
 
 export const leaseStrategy: Strategy = { allowUnconditionalUpdate: false };
@@ -191,7 +188,7 @@ const bindingDefaults = (object: Json): Json =>
         : withDefaultFields(subject, { apiGroup: 'rbac.authorization.k8s.io' }),
   );
 
-export const bindingStrategy: Strategy = {
+export const roleBindingStrategy: Strategy = {
   nameRule: 'path',
   defaults: bindingDefaults,
   validateUpdate: (object, previous) =>
@@ -205,8 +202,7 @@ export const budgetStrategy: Strategy = {
     ...object,
     status: { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 },
   }),
-  prepareForUpdate: keepStatus,
-  subresources: { status: (previous, sent) => ({ ...sent, spec: previous.spec }) },
+  ...statusSubresource,
 };
 
 export const networkPolicyStrategy: Strategy = {

@@ -1,7 +1,7 @@
 import { invalidValue, notSupported, requiredField, type StatusCause } from '../../errors.ts';
 import { at, equal, type Json, mapField, recordOf, textOf, withDefaultFields } from '../../json.ts';
 import { matchesLabelSelector } from '../../label-selectors.ts';
-import type { Strategy } from '../kind.ts';
+import { keepStatus, type Strategy, statusSubresource } from '../kind.ts';
 import { defaultTemplate } from './pod-defaults.ts';
 import { validatePodTemplate } from './pod-validation.ts';
 
@@ -38,9 +38,6 @@ const withTemplate = (object: Json): Json =>
       withDefaultFields(template, { spec: {} }),
     ),
   );
-
-const keepStatus = (object: Json, previous: Json): Json => ({ ...object, status: previous.status });
-const writeStatus = (previous: Json, sent: Json): Json => ({ ...sent, spec: previous.spec });
 
 const GENERATION = 'deprecated.daemonset.template.generation';
 
@@ -135,10 +132,9 @@ export const deploymentStrategy: Strategy = {
       return mapField(spec, 'strategy', rollingDeployment);
     }),
   prepareForCreate: (object) => ({ ...object, status: {} }),
-  prepareForUpdate: keepStatus,
   validate: validateTemplate,
   validateUpdate: selectorIsFixed,
-  subresources: { status: writeStatus },
+  ...statusSubresource,
 };
 
 export const replicaSetStrategy: Strategy = {
@@ -146,10 +142,9 @@ export const replicaSetStrategy: Strategy = {
   defaults: (object) =>
     mapField(withTemplate(object), 'spec', (spec) => withDefaultFields(defaultTemplate(spec), { replicas: 1 })),
   prepareForCreate: (object) => ({ ...object, status: { replicas: 0 } }),
-  prepareForUpdate: keepStatus,
   validate: validateTemplate,
   validateUpdate: selectorIsFixed,
-  subresources: { status: writeStatus },
+  ...statusSubresource,
 };
 
 const sorted = (value: unknown): unknown =>
