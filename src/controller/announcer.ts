@@ -91,7 +91,7 @@ export const createAnnouncer = ({ env, ledger, acts, events, metrics, ended }: A
       const now = clock.now();
       for (const record of ledger.unannounced()) {
         if (air.isFull()) return;
-        const { announcement } = record.status;
+        const { announcement } = record.status.owner;
         const facts = livePod(record)?.facts;
         if (!announcement || !facts || air.has(facts.uid) || pacing.until(facts.uid, now) > now) continue;
         air.launch(facts.uid, (signal) => write(facts, announcement, signal));

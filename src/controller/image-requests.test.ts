@@ -31,7 +31,7 @@ const pod = (wish?: Pick<PodFacts, 'images' | 'announced'>, uid = 'p1'): PodFact
   ...wish,
 });
 const request = { revision: 'b', failure: undefined };
-const images = { revision: 'b', state: 'asked' as const, cause: '', byAgent: false, at: 0 };
+const images = { revision: 'b', state: 'requested' as const, cause: '', byAgent: false, at: 0 };
 const announced = { status: 'True', reason: 'NewRevision', message: 'controllerrevision: b' };
 const asks = { images, announced };
 const NODE = { name: 'n1', ready: true, readyChangedAt: 0, eligible: true, selected: true, zone: '' };

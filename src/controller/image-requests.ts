@@ -46,7 +46,7 @@ export const createImageRequestTracker = ({ requests, view, ledger }: ImageReque
     if (policy.policy.strategy === 'ota') return isRequestedByOwner(pod, wish.revision) ? request : undefined;
     const { target, halted } = ledger.state;
     const record = ledger.get(node);
-    if (halted || wish.revision !== target?.hash || runs === target.hash || !record?.status.pullPodAllowed)
+    if (halted || wish.revision !== target?.hash || runs === target.hash || !record?.status.images.pullPodAllowed)
       return undefined;
     return { ...request, runs, ...(record.node?.hasImageAgent && { byAgent: true as const }) };
   };

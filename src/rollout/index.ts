@@ -3,13 +3,12 @@ export { crdMetadata } from './api/crd-metadata.ts';
 export { type DaemonRollout, type DaemonRolloutStatus, daemonRolloutApi } from './api/types.ts';
 export { type Action, type Decision, decide, type Summary } from './decision/decide.ts';
 export type { Hold, OutsideHold } from './decision/hold.ts';
-export { approvedRevision, UPGRADE_APPROVED } from './facts/approval.ts';
-export { type Gate, gate, gateCondition, gatesOf, gatesOpen, hasGate } from './facts/gates.ts';
-export { type ImageFacts, imageFactsOf } from './facts/image-facts.ts';
 export {
   IMAGE_READY,
+  type ImageFacts,
   type ImageReady,
   type ImageReadyReason,
+  imageFactsOf,
   imageReadyOf,
   imageReadyPatch,
   imageReadyRemoval,
@@ -21,33 +20,44 @@ export {
   openImageRequest,
   type RequestingDaemonSet,
 } from './facts/image-request.ts';
-export {
-  type ContainerSnapshot,
-  IN_PLACE_STATE,
-  type InPlaceState,
-  isStatusUpToDate,
-  readInPlaceState,
-} from './facts/in-place-state.ts';
+export { controllerOf, type Owner, toTimestamp } from './facts/metadata.ts';
 export {
   type Announcement,
   announcedRevision,
   announcementPatch,
+  approvedRevision,
   NEED_UPGRADE,
   type NeedUpgrade,
   type NeedUpgradeReason,
   needUpgradeOf,
+  UPGRADE_APPROVED,
 } from './facts/need-upgrade.ts';
 export { IMAGE_AGENT, toNodeInfo } from './facts/node.ts';
-export { controllerOf, type Owner } from './facts/owner.ts';
+export {
+  type ContainerSnapshot,
+  type Gate,
+  gate,
+  gateCondition,
+  gatesOf,
+  gatesOpen,
+  hasGate,
+  IN_PLACE_STATE,
+  type InPlaceState,
+  isPreparing,
+  isStatusUpToDate,
+  LIFECYCLE_STATE,
+  PREPARING,
+  readInPlaceState,
+} from './facts/openkruise.ts';
 export { toPodFacts } from './facts/pod.ts';
 export { imagePullReasons } from './facts/pod-trouble.ts';
-export { isPreparing, LIFECYCLE_STATE, PREPARING } from './facts/preparing.ts';
 export { recordedTemplate, templateDigest } from './facts/template.ts';
-export { toTimestamp } from './facts/timestamps.ts';
 export type { NodeFacts, NodeInfo, PodFacts, Taint } from './facts/types.ts';
-export { createLedger, type Ledger, type Tally } from './ledger/ledger.ts';
+export { createLedger, type Ledger } from './ledger/ledger.ts';
 export { type RestoredRollout, restore, type SavedRollout, save } from './ledger/persist.ts';
 export { newState, type RolloutState, type TargetRevision } from './ledger/state.ts';
+export { type Tally } from './ledger/tally.ts';
+export { annotation } from './policy/annotations.ts';
 export {
   count,
   formatIntOrPercent,
@@ -57,12 +67,9 @@ export {
   scaledValue,
 } from './policy/int-or-percent.ts';
 export {
-  annotation,
-  formatPolicyError,
   type OtaTerms,
   type ParsedPolicy,
   type Policy,
-  type PolicyError,
   type PolicySource,
   type PolicyWords,
   parsePolicy,
@@ -72,18 +79,13 @@ export {
   validatedPolicy,
 } from './policy/policy.ts';
 export { readTerms, type Terms } from './policy/terms.ts';
-export { MAX_CLOCK_SKEW_MS } from './record/clock-skew.ts';
+export { formatPolicyError, type PolicyError } from './policy/values.ts';
 export { AGENT_ACK_TIMEOUT_MS, type ImageState } from './record/images.ts';
+export { MAX_CLOCK_SKEW_MS } from './record/observe.ts';
 export { type Cause, causesOf, type Phase, phases } from './record/phase.ts';
-export {
-  isStale,
-  livePod,
-  mayHaveStarted,
-  type NodeRecord,
-  type NodeUpdate,
-  newUpdate,
-  type UpdateKind,
-} from './record/record.ts';
+export { isStale, livePod } from './record/pods.ts';
+export { type NodeRecord } from './record/record.ts';
+export { mayHaveStarted, type NodeUpdate, newUpdate, type UpdateKind } from './record/update.ts';
 export { idleReason, TEMPLATE_NOT_OBSERVED } from './report/conditions.ts';
 export { type Explanation, explain, explainHold, policyWarnings } from './report/explain.ts';
 export { statusOf, type WrittenStatus } from './report/status.ts';

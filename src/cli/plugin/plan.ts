@@ -63,7 +63,7 @@ const isForOwners = ({ policy }: Reading['ledger']): boolean => policy.strategy 
 
 /** With the strategy ota: who decides, by name. */
 const ownersAsked = (ledger: Reading['ledger']): string => {
-  const records = ledger.records().filter(({ status }) => status.asked);
+  const records = ledger.records().filter(({ status }) => status.owner.asked);
   const asked = Array.from(records, ({ name }) => name).toSorted();
   return asked.length > 0 ? `Owners asked (${asked.length}): ${firstOf(asked, LONGEST_LIST)}.` : 'No owner is asked.';
 };

@@ -3,10 +3,10 @@ import type { Tally } from '../ledger/tally.ts';
 import { scaledValue } from '../policy/int-or-percent.ts';
 import { type Policy, surges } from '../policy/policy.ts';
 
-/** Every act in flight is a reservation in the DaemonRollout, whose size is bounded whatever the fleet's. */
+/** Every update in flight is a reservation in the DaemonRollout, whose size is limited however large the fleet is. */
 const MOST_IN_FLIGHT = daemonRolloutLimits.reservations;
 
-/** How many nodes may be down, or surge, at once: a percent is rounded up, and at least 1 unless the value is zero. */
+/** How many nodes may be down, or surge, at once: a percentage is rounded up, and at least 1 unless the value is zero. */
 export const budgetOf = (policy: Policy, tally: Readonly<Tally>): number => {
   const { maxUnavailable, maxSurge, percentOf } = policy;
   const share = surges(policy) ? maxSurge : maxUnavailable;
@@ -15,22 +15,22 @@ export const budgetOf = (policy: Policy, tally: Readonly<Tally>): number => {
   return Math.min(MOST_IN_FLIGHT, Math.max(1, scaledValue(share, total, 'up')));
 };
 
-/** What of the budget is in use, as a decision counts it on while it gives slots away. */
+/** How much of the budget is in use. A decision adds to it while it reserves slots. */
 export interface Usage {
-  /** Online nodes with an act of ours that has not healed. */
+  /** Online nodes with an update of ours that has not completed. */
   inFlight: number;
-  /** Those of them that are under way, or failed on it: not with an old broken pod that nobody tends yet. */
+  /** In flight, without nodes whose old broken pod waits for its repair. */
   trying: number;
   /** Online nodes that are down or in flight, each counted once. */
   occupied: number;
 }
 
 /**
- * May an act begin on a node whose pod is down already? One that an older act broke is in flight anyway and uses its own
- * slot, unless its pod is ready: that one is about to be available, or is so already by what has not been heard yet. It
- * competes with nodes that are under way only, and not with others that wait for the same repair. Were it to compete with
- * all that are in flight, a mended template could repair nothing once they are more than the budget (lowered, or a percent
- * of fewer nodes, or exceeded by suspects that returned broken).
+ * May an update start on a node whose pod is down already? A node that an older update broke is in flight anyway and uses
+ * its own slot, unless its pod is ready and thus about to be available, if it is not already. It competes only with updates
+ * that are under way, not with other nodes that wait for the same repair. If it competed with everything in flight, a fixed
+ * template could repair nothing once more nodes are broken than the budget allows (because it was lowered, is a percentage
+ * of fewer nodes, or is exceeded by suspects that returned broken).
  */
 export const roomForBroken = (budget: number, usage: Usage, ownSlot: boolean): boolean =>
   (ownSlot ? usage.trying : usage.inFlight) < budget;

@@ -1,18 +1,20 @@
 import type { Breaker } from '../ledger/breaker.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { Halt } from '../ledger/state.ts';
-import type { PolicyError } from '../policy/policy.ts';
+import { managerReplacesPods, type Policy } from '../policy/policy.ts';
+import type { PolicyError } from '../policy/values.ts';
 
-/** Why no act begins on any node of a DaemonSet, although some are not at the target. */
+/** Why no update starts on any node of a DaemonSet although some are not at the target. */
 export type Hold =
-  /** Our caches are not yet consistent, or behind a write of our own. */
+  /** Our caches are not in sync yet, or are behind a write of our own. */
   | { kind: 'unsynced' }
-  /** The native controller has not yet recorded the template that the DaemonSet has now. */
+  /** The controller of the pods has not recorded the DaemonSet's current template yet. */
   | { kind: 'unobserved' }
-  /** `what`: what else than the policy cannot be worked with, as a sentence without its stop. */
+  /** `what`: what is invalid other than the policy, as a sentence without its full stop. */
   | { kind: 'invalid'; errors: readonly PolicyError[]; what?: string }
   /** The DaemonSet is being deleted. */
   | { kind: 'deleted' }
-  /** In the OTA model the owner of each device decides. */
+  /** With the strategy ota the owner of each device decides. */
   | { kind: 'owner'; deadline?: { at: string; spreadMs: number } }
   /** The update strategy is OnDelete: whoever deletes a pod updates its node. */
   | { kind: 'manual' }
@@ -20,8 +22,33 @@ export type Hold =
   /** The budget is zero. */
   | { kind: 'frozen' }
   | { kind: 'halted'; halt: Halt }
-  /** Failures and suspects together reach the threshold; suspects may yet come back. */
+  /** Failures and suspects together reach the threshold; suspects may still come back. */
   | { kind: 'waiting'; breaker: Breaker };
 
-/** Holds that come from outside the ledger. */
+/** Holds that the ledger does not know of. */
 export type OutsideHold = Extract<Hold, { kind: 'unsynced' | 'unobserved' | 'invalid' | 'deleted' }>;
+
+const ownerDecides = ({ otaDeadline, otaDeadlineSpreadMs }: Policy): Hold => ({
+  kind: 'owner',
+  ...(otaDeadline !== undefined && {
+    deadline: { at: new Date(otaDeadline).toISOString(), spreadMs: otaDeadlineSpreadMs },
+  }),
+});
+
+/** What holds the rollout: the first that applies. */
+export const holdOf = (
+  ledger: Ledger,
+  outside: OutsideHold | undefined,
+  budget: number,
+  breaker: Breaker,
+): Hold | undefined => {
+  const { policy, state } = ledger;
+  if (outside) return outside;
+  if (!state.target) return { kind: 'unobserved' };
+  if (policy.strategy === 'manual') return { kind: 'manual' };
+  if (policy.paused) return { kind: 'paused' };
+  if (state.halted) return { kind: 'halted', halt: state.halted };
+  if (budget === 0 && managerReplacesPods(policy)) return { kind: 'frozen' };
+  if (breaker.open) return { kind: 'waiting', breaker };
+  return policy.strategy === 'ota' ? ownerDecides(policy) : undefined;
+};

@@ -5,8 +5,7 @@ import type { Policy } from '../policy/policy.ts';
 import { conditionsOf, summaryText } from '../report/conditions.ts';
 import { explain } from '../report/explain.ts';
 import { benchAt, type Workbench } from '../testing/workbench.ts';
-import { approvedRevision, UPGRADE_APPROVED } from './approval.ts';
-import { announcementPatch } from './need-upgrade.ts';
+import { announcementPatch, approvedRevision, UPGRADE_APPROVED } from './need-upgrade.ts';
 import type { PodFacts } from './types.ts';
 
 const broken = { ready: false, trouble: 'crash-loop' } as const;

@@ -1,10 +1,10 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { toTimestamp } from './timestamps.ts';
+import { toEpochMs, toTimestamp } from './metadata.ts';
 
 /**
- * Condition `PodImageReady` of a pod: whether the images of the target revision are on its node. It is written by the
- * agent and by the manager's pull pods, read by everybody who updates a pod, and OpenYurt's by its name and texts: the
- * message begins with the revision that it speaks of.
+ * Condition `PodImageReady` of a pod: whether the images of the target revision are on its node. The agent and the
+ * manager's pull pods write it, and everyone who updates a pod reads it. Name and texts are OpenYurt's: the message begins
+ * with the revision that it is about.
  */
 export const IMAGE_READY = 'PodImageReady';
 
@@ -13,36 +13,75 @@ export type ImageReadyReason = 'PullingImage' | 'PullImageSuccess' | 'PullImageF
 export interface ImageReady {
   /** `True`, `False`, or what another writer put there. */
   status: string;
-  /** Hash label of the revision that it is true for; empty when the message names none. */
+  /** Hash label of the revision that it is about; empty if the message names none. */
   revision: string;
   reason: string;
-  /** What follows the revision: the cause of a failure, else empty. */
+  /** What follows the revision: the cause of a failure, otherwise empty. */
   message: string;
-  /** The node's agent pulls, or has pulled, by itself: nobody else need. Told by the condition's lastProbeTime. */
+  /** The node's agent is pulling, or has pulled: nobody else has to. It sets the condition's lastProbeTime. */
   byAgent?: true;
 }
 
 const MESSAGE = /^controllerrevision: *([^;\s]+) *(?:; *([^]*))?$/;
 
-/** Undefined for a pod whose images nobody asked for ahead of time. */
+const conditionOf = (pod: Pod) => pod.status?.conditions?.find(({ type }) => type === IMAGE_READY);
+
+/** Undefined for a pod whose images nobody requested ahead of time. */
 export const imageReadyOf = (pod: Pod): ImageReady | undefined => {
-  const found = pod.status?.conditions?.find(({ type }) => type === IMAGE_READY);
+  const found = conditionOf(pod);
   if (!found) return undefined;
   const [, revision = '', message = ''] = MESSAGE.exec(found.message ?? '') ?? [];
   const byAgent = found.lastProbeTime != null && { byAgent: true as const };
   return { status: found.status, revision, reason: found.reason ?? '', message, ...byAgent };
 };
 
-/** A strategic merge patch that takes the condition away from a pod as it was read: had it been answered since, it stays. */
+/** What the condition says about the images of one revision. */
+export interface ImageFacts {
+  /** Hash label. */
+  revision: string;
+  /** `requested`: anyone who can pull may serve it; `pulling`: the node's agent does. */
+  state: 'requested' | 'pulling' | 'present' | 'failed';
+  /** Of a failure; otherwise empty. */
+  cause: string;
+  /** The node's agent reported it. */
+  byAgent: boolean;
+  /** When the images were requested, or when the agent last reported; epoch ms, 0 when unknown. */
+  at: number;
+}
+
+/** The revision becomes part of a label selector, and anyone who may write the condition may have written it. */
+const HASH = /^[a-z0-9]{1,63}$/;
+
+const stateOf = ({ status, reason, byAgent }: ImageReady): ImageFacts['state'] | undefined => {
+  if (status === 'True') return 'present';
+  if (status !== 'False') return undefined;
+  if (reason === 'PullImageFail') return 'failed';
+  if (reason !== 'PullingImage') return undefined;
+  return byAgent ? 'pulling' : 'requested';
+};
+
+/** Undefined if nothing is requested, or the condition makes no sense. */
+export const imageFactsOf = (pod: Pod): ImageFacts | undefined => {
+  const ready = imageReadyOf(pod);
+  if (!ready || !HASH.test(ready.revision)) return undefined;
+  const { revision, message, byAgent = false } = ready;
+  const state = stateOf(ready);
+  if (!state) return undefined;
+  const condition = conditionOf(pod);
+  const at = toEpochMs(byAgent ? condition?.lastProbeTime : condition?.lastTransitionTime);
+  return { revision, state, cause: state === 'failed' ? message : '', byAgent, at };
+};
+
+/** A strategic merge patch that removes the condition from a pod as it was read: it fails if the pod has changed since. */
 export const imageReadyRemoval = (pod: { uid: string; resourceVersion: string }): object => ({
   metadata: pod,
   status: { conditions: [{ type: IMAGE_READY, $patch: 'delete' }] },
 });
 
-/** What the agents' admission policy lets through. */
+/** The limit of the agents' admission policy. */
 const LONGEST_MESSAGE = 1024;
 
-/** A strategic merge patch of a pod's status that touches this one condition, and no other pod of the same name. */
+/** A strategic merge patch of a pod's status that changes this one condition, and no other pod of the same name. */
 export const imageReadyPatch = (
   pod: { uid: string; status: string | undefined },
   report: { reason: ImageReadyReason; revision: string; cause?: string; byAgent?: boolean },
@@ -60,7 +99,7 @@ export const imageReadyPatch = (
           status,
           reason: report.reason,
           message: `controllerrevision: ${report.revision}${cause}`.slice(0, LONGEST_MESSAGE).toWellFormed(),
-          // Null takes back what an agent has said.
+          // Null removes what an agent has reported.
           lastProbeTime: report.byAgent ? time : null,
           ...(status !== pod.status && { lastTransitionTime: time }),
         },

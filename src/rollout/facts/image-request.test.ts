@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod, PodCondition } from 'kubernetes-types/core/v1.d.ts';
-import { imageFactsOf } from './image-facts.ts';
+import { imageFactsOf } from './image-ready.ts';
 import { isRequestedByOwner, openImageRequest } from './image-request.ts';
 
 const NOW = '2030-01-01T00:00:00Z';
@@ -20,7 +20,7 @@ const told = (...conditions: PodCondition[]) => {
 
 describe('what a pod says of images', () => {
   it('is who was asked for which revision, and what came of it', () => {
-    assert.deepEqual(told(image()), ['asked', 'b', '', false]);
+    assert.deepEqual(told(image()), ['requested', 'b', '', false]);
     assert.deepEqual(told({ ...image(), lastProbeTime: NOW }), ['pulling', 'b', '', true]);
     assert.deepEqual(told(image('True', 'PullImageSuccess')), ['present', 'b', '', false]);
     const failed = image('False', 'PullImageFail', 'controllerrevision: b; no such image');

@@ -1,20 +1,20 @@
 import { announcedRevision } from './need-upgrade.ts';
 import type { PodFacts } from './types.ts';
 
-/** One pod whose node is to get the images of another revision than the one that it runs. */
+/** One pod whose node needs the images of another revision than the one that the pod runs. */
 export interface ImageRequest {
   podUid: string;
   podName: string;
-  /** The version of the pod in which the request stands. */
+  /** The version of the pod that has the request. */
   resourceVersion: string;
   node: string;
   /** Hash label of the revision. */
   revision: string;
-  /** The cause that was reported last; undefined before the first report. */
+  /** The cause that was last reported; undefined before the first report. */
   failure: string | undefined;
-  /** Hash label of the revision that the pod runs, where only images that this one has not are wanted; else all are. */
+  /** Hash label of the revision that the pod runs: only images that differ from its images are needed. Absent: all are. */
   runs?: string;
-  /** An agent is there that pulls: it is given time to begin. */
+  /** The node has an agent that pulls: give it time to start. */
   byAgent?: true;
 }
 
@@ -25,31 +25,28 @@ export interface RequestingDaemonSet {
   uid: string;
   /** How long one try may take. */
   pullTimeoutMs: number;
-  /** Pulls under way at once. */
+  /** How many pulls may run at once. */
   parallelism: number;
 }
 
-/**
- * Whoever makes images present, as the controller of the pods sees it: it tells what is asked for and knows nothing of
- * how that is done.
- */
+/** Whoever pulls images. The controller of the pods passes requests on and does not know how they are served. */
 export interface ImageRequests {
   /**
-   * All that is asked for now, by the pods' UID; undefined when the DaemonSet is served no more. The map is kept up to
-   * date, and each change of it told.
+   * All current requests by the pods' UID; undefined when the DaemonSet is no longer served. The caller keeps updating the
+   * same map, and calls this after each change.
    */
   update(daemonSet: RequestingDaemonSet, requests: ReadonlyMap<string, ImageRequest> | undefined): void;
 }
 
-/** What the pod asks of whoever can pull, and what came of it so far; undefined for nothing. */
+/** The pod's request that is still to be served, and the last failure; undefined for none. */
 export const openImageRequest = ({ images, terminating }: Pick<PodFacts, 'images' | 'terminating'>) => {
   if (!images || terminating || images.byAgent || images.state === 'present') return undefined;
   return { revision: images.revision, failure: images.state === 'failed' ? images.cause : undefined };
 };
 
 /**
- * Does the pod's owner ask for this revision? It is announced to him, and not halted. What he asked for another revision,
- * or one that is not announced any more, stands for nothing.
+ * Does the pod's owner request this revision? Only if it is announced and not halted: a request for another revision, or for
+ * one that is no longer announced, is void.
  */
 export const isRequestedByOwner = ({ announced }: Pick<PodFacts, 'announced'>, revision: string): boolean =>
   announced?.status === 'True' && announced.reason !== 'Halted' && announcedRevision(announced) === revision;

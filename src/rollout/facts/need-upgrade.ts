@@ -1,16 +1,15 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { UPGRADE_APPROVED } from './approval.ts';
-import { toTimestamp } from './timestamps.ts';
+import { toTimestamp } from './metadata.ts';
 
 /**
- * Condition `PodNeedUpgrade` of a pod: whether its owner is offered another revision. The manager alone writes it, agents
- * and OpenYurt's tools read it; its message names the target revision.
+ * Condition `PodNeedUpgrade` of a pod: whether its owner is offered another revision. Only the manager writes it; agents
+ * and OpenYurt's tools read it. Its message names the target revision.
  */
 export const NEED_UPGRADE = 'PodNeedUpgrade';
 
 /**
- * `True`: `NewRevision`, or `Halted` when the fleet's breaker has stopped the revision, and agents refuse it. `False`:
- * the pod runs the target (`UpToDate`), or is left on its revision for a reason of the policy.
+ * `True`: `NewRevision`, or `Halted` when the fleet's breaker has stopped the revision, which agents then refuse. `False`:
+ * the pod runs the target (`UpToDate`), or the policy keeps it on its revision for the given reason.
  */
 export type NeedUpgradeReason =
   | 'NewRevision'
@@ -21,7 +20,7 @@ export type NeedUpgradeReason =
   | 'NodeSelector'
   | 'NodeNotEligible';
 
-/** The condition as it stands on a pod. */
+/** The condition as the pod has it. */
 export interface NeedUpgrade {
   /** `True`, `False`, or what another writer put there. */
   status: string;
@@ -36,16 +35,16 @@ export interface Announcement {
   revision: string;
 }
 
-const MESSAGE = /^controllerrevision: *([^;\s]+)/;
+const ANNOUNCEMENT = /^controllerrevision: *([^;\s]+)/;
 
-/** Undefined for a pod to which nothing was announced. */
+/** Undefined for a pod without the condition. */
 export const needUpgradeOf = (pod: Pod): NeedUpgrade | undefined => {
   const found = pod.status?.conditions?.find(({ type }) => type === NEED_UPGRADE);
   return found && { status: found.status, reason: found.reason ?? '', message: found.message ?? '' };
 };
 
-/** The revision that a condition speaks of; empty when its message names none. */
-export const announcedRevision = ({ message }: NeedUpgrade): string => MESSAGE.exec(message)?.[1] ?? '';
+/** The revision that the condition's message names; empty if it names none. */
+export const announcedRevision = ({ message }: NeedUpgrade): string => ANNOUNCEMENT.exec(message)?.[1] ?? '';
 
 const toCondition = ({ reason, revision }: Announcement): NeedUpgrade => ({
   status: reason === 'NewRevision' || reason === 'Halted' ? 'True' : 'False',
@@ -53,15 +52,30 @@ const toCondition = ({ reason, revision }: Announcement): NeedUpgrade => ({
   message: `controllerrevision: ${revision}`,
 });
 
-/** Does the pod say just that? */
+/** Does the pod already have exactly this condition? */
 export const isAnnounced = (present: NeedUpgrade | undefined, wanted: Announcement): boolean => {
   const { status, reason, message } = toCondition(wanted);
   return present?.status === status && present.reason === reason && present.message === message;
 };
 
 /**
- * A strategic merge patch of a pod's status that touches this one condition, and no other pod of the same name. What the
- * owner agreed to goes with the announcement that he agreed to: asked for once more, it is his to decide once more.
+ * Condition of a pod: its owner approved the revision that the message names. The agent writes it where it may not delete
+ * the pod itself, and the manager acts on it.
+ */
+export const UPGRADE_APPROVED = 'UpgradeApproved';
+
+/** An approval's message may have details after the revision. */
+const APPROVAL = /^controllerrevision: ([^;\s]+)(?:;|$)/;
+
+/** Hash label of the revision that the pod's owner approved; undefined for none. */
+export const approvedRevision = (pod: Pod): string | undefined => {
+  const found = pod.status?.conditions?.find(({ type }) => type === UPGRADE_APPROVED);
+  return found?.status === 'True' ? APPROVAL.exec(found.message ?? '')?.[1] : undefined;
+};
+
+/**
+ * A strategic merge patch of a pod's status that changes this one condition, and no other pod of the same name. It also
+ * removes an approval of another revision: if that revision is announced again, its owner decides again.
  */
 export const announcementPatch = (
   pod: { uid: string; announced: NeedUpgrade | undefined; approved?: string | undefined },
@@ -69,8 +83,8 @@ export const announcementPatch = (
   now: number,
 ): object => {
   const condition = wanted === 'none' ? { $patch: 'delete' } : toCondition(wanted);
-  const outlived = pod.approved !== undefined && (wanted === 'none' || pod.approved !== wanted.revision);
-  const turned = 'status' in condition && condition.status !== pod.announced?.status;
+  const isApprovalStale = pod.approved !== undefined && (wanted === 'none' || pod.approved !== wanted.revision);
+  const statusChanges = 'status' in condition && condition.status !== pod.announced?.status;
   return {
     metadata: { uid: pod.uid },
     status: {
@@ -78,9 +92,9 @@ export const announcementPatch = (
         {
           type: NEED_UPGRADE,
           ...condition,
-          ...(turned && { lastTransitionTime: toTimestamp(now) }),
+          ...(statusChanges && { lastTransitionTime: toTimestamp(now) }),
         },
-        ...(outlived ? [{ type: UPGRADE_APPROVED, $patch: 'delete' }] : []),
+        ...(isApprovalStale ? [{ type: UPGRADE_APPROVED, $patch: 'delete' }] : []),
       ],
     },
   };

@@ -1,5 +1,5 @@
 import type { Node } from 'kubernetes-types/core/v1.d.ts';
-import { toEpochMs } from './timestamps.ts';
+import { toEpochMs } from './metadata.ts';
 import type { NodeInfo } from './types.ts';
 
 /** On a Node, and as a label on an agent's pod: an agent is there that pulls images by itself. */

@@ -1,5 +1,5 @@
 import type { ContainerStateTerminated, ContainerStatus, Pod } from 'kubernetes-types/core/v1.d.ts';
-import { toEpochMs } from './timestamps.ts';
+import { toEpochMs } from './metadata.ts';
 import type { PodTrouble } from './types.ts';
 
 export interface Trouble {

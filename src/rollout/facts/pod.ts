@@ -1,13 +1,10 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { NAME_FIELD } from '../selectors/affinity.ts';
-import { approvedRevision } from './approval.ts';
-import { gate, gateCondition, gatesOf, gatesOpen, hasGate } from './gates.ts';
-import { imageFactsOf } from './image-facts.ts';
-import { withoutStaleStatuses } from './in-place-state.ts';
-import { needUpgradeOf } from './need-upgrade.ts';
+import { imageFactsOf } from './image-ready.ts';
+import { toEpochMs } from './metadata.ts';
+import { approvedRevision, needUpgradeOf } from './need-upgrade.ts';
+import { gate, gateCondition, gatesOf, gatesOpen, hasGate, isPreparing, withoutStaleStatuses } from './openkruise.ts';
 import { notPlaced, troubleOf } from './pod-trouble.ts';
-import { isPreparing } from './preparing.ts';
-import { toEpochMs } from './timestamps.ts';
 import type { PodFacts } from './types.ts';
 
 const REVISION_LABEL = 'controller-revision-hash';

@@ -5,17 +5,18 @@ import type { Tally } from './tally.ts';
 const LEAST_THRESHOLD = 3;
 
 export interface Breaker {
-  /** Nodes that the target revision failed on: online ones, and those lost after our act. */
+  /** Nodes that the target revision failed on: online ones, and those lost after our update. */
   failures: number;
-  /** Nodes that went offline soon after our act; each will be cleared or become a failure. */
+  /** Nodes that went offline soon after our update; each will be cleared or become a failure. */
   suspects: number;
-  /** No act begins while failures and suspects together reach it. */
+  /** No update starts while failures and suspects together reach it. */
   threshold: number;
   open: boolean;
-  /** Failures alone have reached the threshold, or hold every slot of the budget: nothing will change by waiting. */
+  /** Failures alone have reached the threshold, or hold every slot of the budget: waiting will change nothing. */
   mustHalt: boolean;
 }
 
+/** `acted` is the number of nodes updated in this rollout. */
 export const breakerOf = (policy: Policy, tally: Readonly<Tally>, acted: number, budget: number): Breaker => {
   const { failureThreshold } = policy;
   const threshold =
@@ -28,7 +29,7 @@ export const breakerOf = (policy: Policy, tally: Readonly<Tally>, acted: number,
     suspects: tally.suspects,
     threshold,
     open: failures + tally.suspects >= threshold,
-    // A lost node holds no slot: with a budget of 1 it must not stop the others before the threshold does.
+    // A lost node holds no slot: with a budget of 1 it must not stop the rollout before the threshold does.
     mustHalt: failures >= threshold || (budget > 0 && tally.onlineFailures >= budget),
   };
 };

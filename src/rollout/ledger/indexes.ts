@@ -1,22 +1,51 @@
+import { type RequestPriority, requestPriorities } from '../record/images.ts';
 import type { NodeRecord, NodeStatus } from '../record/record.ts';
 import { createCandidates, createTimeQueue } from './candidates.ts';
-import { createImageIndex } from './image-book.ts';
 import { createPartition } from './partition.ts';
 import { addTo, newTally } from './tally.ts';
 
 /**
- * The queues of candidates: `repair` are nodes that an older act of ours broke (they use the slot that they hold),
- * `broken` are others whose old pod is down, `outdated` have a healthy old pod.
+ * The queues of candidates: `repair` holds nodes that an older update of ours broke (they use the slot that they hold),
+ * `broken` other nodes whose old pod is down, `outdated` nodes with a healthy old pod.
  */
 export type CandidateQueue = 'repair' | 'broken' | 'outdated';
 
-const queueOf = (view: NodeStatus): CandidateQueue | undefined => {
-  if (view.asked) return undefined;
-  if (view.phase === 'broken') return view.inFlight ? 'repair' : 'broken';
-  return view.phase === 'outdated' ? 'outdated' : undefined;
+const queueOf = ({ phase, inFlight, owner }: NodeStatus): CandidateQueue | undefined => {
+  if (owner.asked) return undefined;
+  if (phase === 'broken') return inFlight ? 'repair' : 'broken';
+  return phase === 'outdated' ? 'outdated' : undefined;
 };
 
-/** Where records are found by what is asked of them, and the sums over all: each is filed by its view, and leaves so. */
+/** Nodes that were requested in vain before come after the others. */
+const imageRequestTime = ({ node, pods, imageRequest }: NodeRecord): number =>
+  Math.max(node?.readyChangedAt ?? 0, imageRequest?.at ?? 0, ...pods.map(({ facts }) => facts.images?.at ?? 0));
+
+const createImageIndexes = () => {
+  const queues = requestPriorities.map(() => createTimeQueue());
+  const stale = new Set<NodeRecord>();
+  const failing = new Set<NodeRecord>();
+  return {
+    add(record: NodeRecord): void {
+      const { requestPriority, staleRequest, state } = record.status.images;
+      if (requestPriority !== undefined) queues[requestPriority]?.add(record, imageRequestTime(record));
+      if (staleRequest) stale.add(record);
+      if (state === 'failed') failing.add(record);
+    },
+    remove(record: NodeRecord): void {
+      for (const queue of queues) queue.remove(record);
+      stale.delete(record);
+      failing.delete(record);
+    },
+    /** Records whose images of the target may be requested with this priority, the longest Ready node first. */
+    toRequest: (priority: RequestPriority): Iterable<NodeRecord> => queues[priority]?.inOrder() ?? [],
+    /** Records whose pod requests images that are no longer wanted. */
+    stale: (): ReadonlySet<NodeRecord> => stale,
+    /** Records whose images of the target could not be pulled so far. */
+    failing: (): ReadonlySet<NodeRecord> => failing,
+  };
+};
+
+/** Finds records by their status, and keeps the sums over all records. A record is removed before its status changes. */
 export const createIndexes = () => {
   const timers = createTimeQueue();
   const queues = { repair: createCandidates(), broken: createCandidates(), outdated: createCandidates() };
@@ -27,7 +56,7 @@ export const createIndexes = () => {
   const unannounced = new Set<NodeRecord>();
   const withSurgedOutPod = new Set<NodeRecord>();
   const sets = [withUpdate, unconfirmed, forgiven, failing, unannounced, withSurgedOutPod];
-  const images = createImageIndex();
+  const images = createImageIndexes();
   const busyZones = new Map<string, number>();
   const partition = createPartition();
   const tally = newTally();
@@ -52,33 +81,33 @@ export const createIndexes = () => {
     candidates: (queue: CandidateQueue): Iterable<NodeRecord> =>
       queues[queue].inOrder((zone) => busyZones.get(zone) ?? 0),
 
-    enter(record: NodeRecord): void {
-      const { status } = record;
+    add(record: NodeRecord): void {
+      const { status, update } = record;
       addTo(tally, status, 1);
-      partition.enter(record);
+      partition.add(record);
       const queue = queueOf(status);
       if (queue) queues[queue].add(record);
       if (status.dueAt < Number.POSITIVE_INFINITY) timers.add(record, status.dueAt);
       if (status.inFlight) countZone(status.zone, 1);
-      if (record.update) withUpdate.add(record);
-      if (record.update && record.update.stage !== 'done') unconfirmed.add(record);
+      if (update) withUpdate.add(record);
+      if (update && update.stage !== 'done') unconfirmed.add(record);
       if (record.forgiven) forgiven.add(record);
       if (status.failure) failing.add(record);
-      if (status.announcement) unannounced.add(record);
+      if (status.owner.announcement) unannounced.add(record);
       if (status.surgedOutPod) withSurgedOutPod.add(record);
-      images.enter(record);
+      images.add(record);
     },
 
-    leave(record: NodeRecord): void {
+    remove(record: NodeRecord): void {
       const { status } = record;
       addTo(tally, status, -1);
-      partition.leave(record);
+      partition.remove(record);
       const queue = queueOf(status);
       if (queue) queues[queue].remove(record, status.zone);
       if (status.dueAt < Number.POSITIVE_INFINITY) timers.remove(record);
       if (status.inFlight) countZone(status.zone, -1);
       for (const set of sets) set.delete(record);
-      images.leave(record);
+      images.remove(record);
     },
   };
 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { count } from '../policy/int-or-percent.ts';
-import { type NodeUpdate, pastUpdate } from '../record/record.ts';
+import { type NodeUpdate, pastUpdate } from '../record/update.ts';
 import { benchAt, createWorkbench, START, type Workbench } from '../testing/workbench.ts';
 import type { RolloutState } from './state.ts';
 

@@ -1,34 +1,32 @@
+import { isOlderVersion } from '../facts/metadata.ts';
 import type { NodeFacts, PodFacts } from '../facts/types.ts';
-import { isOlderVersion } from '../facts/versions.ts';
 import type { Policy } from '../policy/policy.ts';
-import { clampTimes, noteRemovedPod } from '../record/advance.ts';
+import { noteRemovedPod } from '../record/advance.ts';
 import { imageParallelism } from '../record/images.ts';
-import { observeNode, observePod } from '../record/observe.ts';
-import type { NodeRecord, NodeUpdate } from '../record/record.ts';
-import { backOff, forgive, inheritUpdate, releaseUpdate, reserveUpdate } from '../record/update.ts';
+import { clampTimes, type ObservedAt, observeNode, observePod } from '../record/observe.ts';
+import type { NodeRecord } from '../record/record.ts';
+import { backOff, forgive, inheritUpdate, type NodeUpdate, releaseUpdate, reserveUpdate } from '../record/update.ts';
 import type { CandidateQueue } from './indexes.ts';
 import { createRecords } from './records.ts';
 import { type RolloutState, retarget, type TargetRevision } from './state.ts';
 import type { Tally } from './tally.ts';
 
-export type { Tally } from './tally.ts';
-
-/** A clock that is slewed may step back a little; a jump makes every time that we remember one in the future. */
+/** A slewed clock may step back a little. A larger jump would leave every remembered time in the future. */
 const CLOCK_SLACK_MS = 1_000;
 
 export interface LedgerOptions {
-  /** Images are pulled ahead though only the manager's flag asks for it. Default false. */
+  /** Images are pulled ahead although only the manager's flag asks for it. Default false. */
   pullsByDefault?: boolean;
   /**
-   * Nothing is done by what this process concludes, and it takes the times that others tell as they are, as it meets
-   * everything at its only look. Default false.
+   * The process only displays the rollout. It sees everything once, so it takes the times that objects carry as they are.
+   * Default false.
    */
   readOnly?: boolean;
 }
 
 /**
- * The one structure of a DaemonSet that decision, status, metrics and explanation read: a small record a node, filed
- * under exactly one phase. An event touches one record.
+ * The state of one DaemonSet's rollout that decision, status, metrics and explanation read: a small record for each node,
+ * indexed by its phase. An event changes one record.
  */
 export const createLedger = (policy: Policy, { pullsByDefault = false, readOnly = false }: LedgerOptions = {}) => {
   const records = createRecords(policy, pullsByDefault);
@@ -36,29 +34,31 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, readOnly 
   const nodeOfPod = new Map<string, string>();
   let sweepDue = false;
 
-  const metAt = (now: number): number => (readOnly ? 0 : now);
+  const firstSeenAt = (now: number): number => (readOnly ? 0 : now);
 
-  const aimAt = ({ target, rollout, startedAt }: RolloutState, now: number): void => {
+  const observedAt = (now: number, existing: boolean): ObservedAt => ({
+    existing: existing || records.context.initialSync,
+    now,
+    firstSeenAt: firstSeenAt(now),
+  });
+
+  const setTargetContext = ({ target, rollout, startedAt }: RolloutState, now: number): void => {
     const { context } = records;
     const isKnown = context.rollout === rollout && context.targetHash === target?.hash;
-    records.setContext({
-      targetHash: target?.hash,
-      rollout,
-      startedAt,
-      targetSeenAt: isKnown ? context.targetSeenAt : metAt(now),
-    });
+    const targetSeenAt = isKnown ? context.targetSeenAt : firstSeenAt(now);
+    records.setContext({ targetHash: target?.hash, rollout, startedAt, targetSeenAt });
   };
 
-  const retain = (next: RolloutState, now: number): void => {
+  const setState = (next: RolloutState, now: number): void => {
     const { rollout, targetHash, startedAt } = records.context;
     records.setState(next);
     if (next.rollout === rollout && next.target?.hash === targetHash && next.startedAt === startedAt) {
       propagateSums(now);
       return;
     }
-    // What was forgiven is what the revision of before did.
+    // Only failures of the previous revision were forgiven.
     if (next.rollout !== rollout) for (const record of indexes.forgiven) record.forgiven = false;
-    aimAt(next, now);
+    setTargetContext(next, now);
     reassessAll(now);
   };
 
@@ -72,42 +72,42 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, readOnly 
     get policy(): Policy {
       return records.context.policy;
     },
-    /** When this process heard of the target, by its own clock. */
+    /** When this process first saw the target, by its own clock. */
     get targetSeenAt(): number {
       return records.context.targetSeenAt;
     },
-    /** Mean time from a reservation to the node's new pod being available, ms; undefined before the first. */
+    /** Mean time from a reservation until the node's new pod is available, ms; undefined before the first. */
     get meanUpdateMs(): number | undefined {
-      return records.meanDownMs;
+      return records.meanUpdateMs;
     },
     get size(): number {
       return records.all.size;
     },
     get: (node: string): NodeRecord | undefined => records.all.get(node),
     records: (): MapIterator<NodeRecord> => records.all.values(),
-    /** Records with an act of ours that has not healed: the slots that a DaemonRollout holds. */
+    /** Records with an update of ours that has not completed: the slots that a DaemonRollout holds. */
     withUpdate: (): ReadonlySet<NodeRecord> => indexes.withUpdate,
+    /** Records whose update is not known to be carried out. */
+    unconfirmed: (): ReadonlySet<NodeRecord> => indexes.unconfirmed,
     /** Records whose failure the user forgave. */
     forgiven: (): ReadonlySet<NodeRecord> => indexes.forgiven,
-    /** Records whose reserved act has not been seen to be carried out. */
-    unconfirmed: (): ReadonlySet<NodeRecord> => indexes.unconfirmed,
     /** Records that count as failures. */
     failing: (): ReadonlySet<NodeRecord> => indexes.failing,
-    /** What is known of images that are pulled ahead. */
-    images: indexes.images.known,
+    /** Records by the state of images that are pulled ahead. */
+    images: indexes.images,
     /** How many nodes may pull images at once. */
     imageParallelism: (): number => imageParallelism(records.context.policy, indexes.tally, pullsByDefault),
-    /** Records with an old and a new pod of which one may go now. */
+    /** Records with an old and a new pod of which one may be deleted now. */
     withSurgedOutPod: (): ReadonlySet<NodeRecord> => indexes.withSurgedOutPod,
-    /** Records whose pod does not say what it should about its need of an upgrade. */
+    /** Records whose pod's condition PodNeedUpgrade is not up to date. */
     unannounced: (): ReadonlySet<NodeRecord> => indexes.unannounced,
     candidates: (queue: CandidateQueue): Iterable<NodeRecord> => indexes.candidates(queue),
-    /** When the earliest record changes by the passing of time alone; Infinity for never. */
+    /** When the earliest record changes merely because time passes; Infinity for never. */
     nextDueAt: (): number => indexes.timers.firstTime(),
 
     /**
-     * Ends the first sight: all nodes and pods are in, and what `restore` took over. From here on, what changes was
-     * seen to change, times are our own, and what is absent is gone.
+     * All nodes and pods have been listed, and `restore` has been called. From now on the ledger takes the time of each event
+     * instead of the times that objects carry, and an absent object is gone.
      */
     finishInitialSync(): void {
       sweepDue ||= records.context.initialSync;
@@ -115,12 +115,12 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, readOnly 
     },
 
     /**
-     * A node appeared or changed. `wasSo`: it was as ready before, and only now has to do with the DaemonSet: it has not come
-     * back, and need not settle.
+     * A node was added or updated. `existing`: only its relation to the DaemonSet is new, not its readiness, so it need not
+     * settle.
      */
-    setNode(facts: NodeFacts, now: number, wasSo = false): void {
+    setNode(facts: NodeFacts, now: number, existing = false): void {
       const record = records.of(facts.name);
-      touch(record, now, () => observeNode(record, facts, wasSo || records.context.initialSync, now, metAt(now)));
+      touch(record, now, () => observeNode(record, facts, observedAt(now, existing)));
       propagateSums(now);
     },
 
@@ -135,7 +135,7 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, readOnly 
       propagateSums(now);
     },
 
-    /** A pod appeared or changed. An older version of a pod than the one known is passed over. */
+    /** A pod was added or updated. Ignores an older version than the one known. */
     setPod(facts: PodFacts, now: number): void {
       const before = nodeOfPod.get(facts.uid);
       if (before !== undefined && before !== facts.node) this.removePod(facts.uid, now);
@@ -143,7 +143,7 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, readOnly 
       const known = record.pods.find((pod) => pod.facts.uid === facts.uid);
       if (known && isOlderVersion(facts.resourceVersion, known.facts.resourceVersion)) return;
       nodeOfPod.set(facts.uid, facts.node);
-      touch(record, now, () => observePod(record, facts, records.context.initialSync, now, metAt(now)));
+      touch(record, now, () => observePod(record, facts, observedAt(now, false)));
       propagateSums(now);
     },
 
@@ -167,43 +167,43 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, readOnly 
     setTarget(target: TargetRevision, now: number): void {
       const { state, context } = records;
       const next = retarget(state, target, now);
-      // Set again after we rolled it back, by a GitOps tool for one: acting on it would go round in circles.
-      const again = next.rollout !== state.rollout && context.policy.rolledBackFrom === target.hash;
-      retain(again ? { ...next, halted: { at: now, reason: 'RolledBack', nodes: [] } } : next, now);
+      // A revision that we rolled back was set again, for example by a GitOps tool. Rolling it out would start a cycle.
+      const setAgain = next.rollout !== state.rollout && context.policy.rolledBackFrom === target.hash;
+      setState(setAgain ? { ...next, halted: { at: now, reason: 'RolledBack', nodes: [] } } : next, now);
     },
 
-    /** Changes what the rollout remembers, other than its target. */
+    /** Changes the rollout's state, other than its target. */
     patchState(change: Partial<Omit<RolloutState, 'target' | 'rollout'>>, now: number): void {
-      retain({ ...records.state, ...change }, now);
+      setState({ ...records.state, ...change }, now);
     },
 
     /**
-     * Takes over what a DaemonRollout says: the state, the reserved slots, the forgiven nodes. Comes before or after
-     * the nodes and pods of the first sight. Acts of ours that are still there keep the stage that only we know.
+     * Takes over what a DaemonRollout records: the state, the reserved slots, the forgiven nodes. It may be called before or
+     * after the nodes and pods of the initial sync. Updates that this process knows keep their stage.
      */
     restore(
       saved: RolloutState,
-      acts: ReadonlyMap<string, NodeUpdate>,
-      pardoned: ReadonlySet<string>,
+      updates: ReadonlyMap<string, NodeUpdate>,
+      forgiven: ReadonlySet<string>,
       now: number,
     ): void {
-      for (const name of acts.keys()) records.of(name);
+      for (const name of updates.keys()) records.of(name);
       for (const record of records.all.values()) {
-        const act = acts.get(record.name);
-        record.forgiven = pardoned.has(record.name);
-        record.update = act && inheritUpdate(act, record.update, now);
+        const update = updates.get(record.name);
+        record.forgiven = forgiven.has(record.name);
+        record.update = update && inheritUpdate(update, record.update, now);
         record.pods = record.pods.map((pod) => ({ ...pod, inherited: true }));
       }
       records.setState(saved);
-      aimAt(saved, now);
+      setTargetContext(saved, now);
       reassessAll(now);
     },
 
-    /** Files a reserved slot. The reservation has been written to the DaemonRollout. */
-    reserve(node: string, act: NodeUpdate, now: number): void {
+    /** Adds a reserved slot. Its reservation has been written to the DaemonRollout. */
+    reserve(node: string, update: NodeUpdate, now: number): void {
       const record = records.of(node);
-      if (record.update?.rollout !== act.rollout) records.countUpdates(1);
-      touch(record, now, () => reserveUpdate(record, act));
+      if (record.update?.rollout !== update.rollout) records.countUpdates(1);
+      touch(record, now, () => reserveUpdate(record, update));
       propagateSums(now);
     },
 
@@ -215,24 +215,24 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, readOnly 
       });
     },
 
-    /** Takes an act back that was not, and will not be, carried out; an older one that it was to repair stays. */
+    /** Releases an update that was not, and will not be, carried out. An older one that it was to repair remains. */
     release(node: string, now: number): void {
       const record = records.all.get(node);
       if (!record?.update || record.update.stage === 'done') return;
-      // One that made the node's own act of this rollout good was not counted.
+      // An update that repaired the node's own update of this rollout was not counted.
       const { rollout } = records.state;
       if (record.update.rollout === rollout && record.update.repairs?.rollout !== rollout) records.countUpdates(-1);
       touch(record, now, releaseUpdate);
       propagateSums(now);
     },
 
-    /** The API server refused an act: the node waits 1 s, doubling to 5 min; the others go on. */
+    /** The API server refused an update: the node waits 1 s, doubling up to 5 min, while other nodes continue. */
     refuse(node: string, message: string, now: number): void {
       const record = records.all.get(node);
       if (record) touch(record, now, () => backOff(record, message, now));
     },
 
-    /** Notes that images of a revision are being asked for on the node, which counts at once; undefined: they are not. */
+    /** Records a request for images of a revision, which counts at once; undefined removes it. */
     noteImageRequest(node: string, revision: string | undefined, now: number): void {
       const record = records.all.get(node);
       if (!record) return;
@@ -241,19 +241,19 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, readOnly 
       });
     },
 
-    /** Forgives every failure known: the user resumed. */
+    /** The user resumed the rollout: forgives every known failure. Returns the nodes. */
     forgive(now: number): string[] {
-      const pardoned = [...indexes.failing];
-      for (const record of pardoned) touch(record, now, forgive);
+      const failing = [...indexes.failing];
+      for (const record of failing) touch(record, now, forgive);
       propagateSums(now);
-      return pardoned.map((record) => record.name);
+      return failing.map((record) => record.name);
     },
 
-    /** Looks again at every record whose time has come. */
+    /** Reassesses every record whose time has come. */
     tick(now: number): void {
       const clockWentBack = now < records.latest - CLOCK_SLACK_MS;
       if (clockWentBack) {
-        records.forgetLatest(now);
+        records.resetLatest(now);
         for (const record of records.all.values()) clampTimes(record, now);
       }
       if (clockWentBack || sweepDue) reassessAll(now);

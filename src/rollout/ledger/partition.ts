@@ -7,53 +7,49 @@ import type { NodeRecord } from '../record/record.ts';
 const SortedMap = sorted.default;
 type SortedMap<K, V> = InstanceType<typeof SortedMap<K, V>>;
 
-const waits = (record: NodeRecord): boolean =>
-  record.status.phase !== undefined && !record.status.committed && (record.node?.selected ?? false);
+const waits = ({ status, node }: NodeRecord): boolean =>
+  status.phase !== undefined && !status.committed && (node?.selected ?? false);
 
 /**
- * Who may be updated under a partition: nodes that are at the target or under way count first, then the others by name
- * from the end of the alphabet, offline ones too. The members among the waiting nodes are those whose name is not below
- * a boundary, which moves by one node at a time: a change costs O(log n) for each membership that it changes.
+ * Decides which nodes a partition allows to update. Nodes that are at the target or committed to it count first, then the
+ * waiting nodes in descending order of their names, including offline ones. It allows the waiting nodes whose names are not
+ * below a boundary. The boundary moves by one node at a time, so each node that changes sides costs O(log n).
  */
 export const createPartition = () => {
   const waiting: SortedMap<string, NodeRecord> = new SortedMap<string, NodeRecord>();
-  /** Waiting nodes that were told something else while they did not wait. */
+  /** Waiting nodes whose side changed while they did not wait. */
   const stale = new Set<NodeRecord>();
   let boundary = '';
-  let members = 0;
+  let allowed = 0;
 
   const allows = (name: string): boolean => name >= boundary;
 
   return {
     allows,
-    enter(record: NodeRecord): void {
+    add(record: NodeRecord): void {
       if (!waits(record)) return;
       waiting.set(record.name, record);
-      if (record.partitionAllows) members += 1;
+      if (record.partitionAllows) allowed += 1;
       if (record.partitionAllows !== allows(record.name)) stale.add(record);
     },
-    leave(record: NodeRecord): void {
+    remove(record: NodeRecord): void {
       if (!waits(record)) return;
       waiting.delete(record.name);
       stale.delete(record);
-      if (record.partitionAllows) members -= 1;
+      if (record.partitionAllows) allowed -= 1;
     },
-    /** The next record whose membership has to change, with what it becomes; undefined when everything fits. */
+    /** The next record to change sides, with its new side; undefined when all are correct. */
     next(policy: Policy, sums: { eligible: number; committed: number }): [NodeRecord, boolean] | undefined {
       const [wrong] = stale;
       if (wrong) return [wrong, allows(wrong.name)];
       const keep = scaledValue(policy.partition, sums.eligible, 'down');
       const places = Math.min(waiting.size, Math.max(0, sums.eligible - keep - sums.committed));
-      const moved =
-        members < places
-          ? waiting.nextLowerPair(boundary)
-          : members > places
-            ? waiting.getPairOrNextHigher(boundary)
-            : undefined;
+      if (allowed === places) return undefined;
+      const joins = allowed < places;
+      const moved = joins ? waiting.nextLowerPair(boundary) : waiting.getPairOrNextHigher(boundary);
       if (!moved) return undefined;
       const [name, record] = moved;
-      const joins = members < places;
-      // No name lies between one and the same with a zero byte after it.
+      // No name lies between a name and the same name followed by a zero byte.
       boundary = joins ? name : `${name}\0`;
       return [record, joins];
     },

@@ -3,12 +3,13 @@ import {
   type DaemonRolloutStatus,
   daemonRolloutLimits as limits,
 } from '../api/types.ts';
-import { toTimestamp } from '../facts/timestamps.ts';
-import { type NodeRecord, type NodeUpdate, type PastUpdate, pastUpdate, toPastUpdate } from '../record/record.ts';
+import { toTimestamp } from '../facts/metadata.ts';
+import { type NodeRecord } from '../record/record.ts';
+import { type NodeUpdate, type PastUpdate, pastUpdate, toPastUpdate } from '../record/update.ts';
 import type { Ledger } from './ledger.ts';
 import { newState, type RolloutState } from './state.ts';
 
-/** The part of a DaemonRollout's status that a successor goes on from; the rest of the status is for people. */
+/** The part of a DaemonRollout's status that the next leader continues from; the rest is for people. */
 export type SavedRollout = Pick<
   DaemonRolloutStatus,
   | 'rollout'
@@ -27,31 +28,31 @@ type Reservation = DaemonRolloutReservation;
 
 const time = (ms: number): string => new Date(ms).toISOString();
 
-/** The acts that a successor needs most first, should there be more than the object holds: those of online nodes. */
-const mostNeeded = (acting: NodeRecord[]): NodeRecord[] =>
-  acting.length <= limits.reservations
-    ? acting
-    : acting.toSorted((a, b) => Number(b.status.online) - Number(a.status.online)).slice(0, limits.reservations);
+/** If there are more updates than the object may hold, keep those of online nodes, which the next leader needs most. */
+const mostNeeded = (records: NodeRecord[]): NodeRecord[] =>
+  records.length <= limits.reservations
+    ? records
+    : records.toSorted((a, b) => Number(b.status.online) - Number(a.status.online)).slice(0, limits.reservations);
 
 const byNode = (a: NodeRecord, b: NodeRecord): number => (a.name < b.name ? -1 : 1);
 
-const fromPast = ({ kind, podUid = '', rollout, at }: PastUpdate): NonNullable<Reservation['repairs']> => ({
+const savePast = ({ kind, podUid = '', rollout, at }: PastUpdate): NonNullable<Reservation['repairs']> => ({
   ...(kind && { kind, podUID: podUid }),
   rollout,
   at: time(at),
 });
 
-const toReservation = (record: NodeRecord, act: NodeUpdate): Reservation => ({
+const saveUpdate = (record: NodeRecord, update: NodeUpdate): Reservation => ({
   node: record.name,
-  ...(act.kind && { kind: act.kind }),
-  podUID: act.podUid,
-  ...(act.podRevision !== undefined && { podRevision: act.podRevision }),
-  rollout: act.rollout,
-  at: time(act.at),
-  carriedOut: act.stage === 'done',
-  ...(act.stage !== 'done' && { podName: act.podName }),
-  ...((act.stage !== 'done' || act.kind === 'in-place') && { podResourceVersion: act.podResourceVersion }),
-  ...(act.repairs ? { repairs: fromPast(act.repairs) } : {}),
+  ...(update.kind && { kind: update.kind }),
+  podUID: update.podUid,
+  ...(update.podRevision !== undefined && { podRevision: update.podRevision }),
+  rollout: update.rollout,
+  at: time(update.at),
+  carriedOut: update.stage === 'done',
+  ...(update.stage !== 'done' && { podName: update.podName }),
+  ...((update.stage !== 'done' || update.kind === 'in-place') && { podResourceVersion: update.podResourceVersion }),
+  ...(update.repairs ? { repairs: savePast(update.repairs) } : {}),
 });
 
 export const save = (ledger: Ledger): SavedRollout & Required<Pick<SavedRollout, 'rollout'>> => {
@@ -59,7 +60,7 @@ export const save = (ledger: Ledger): SavedRollout & Required<Pick<SavedRollout,
   const { target, startedAt, finishedAt, halted, resumed, lastComplete } = state;
   const reservations = mostNeeded([...ledger.withUpdate()])
     .toSorted(byNode)
-    .flatMap((record) => (record.update ? [toReservation(record, record.update)] : []));
+    .flatMap((record) => (record.update ? [saveUpdate(record, record.update)] : []));
   return {
     rollout: state.rollout,
     acted: state.acted,
@@ -77,18 +78,18 @@ export const save = (ledger: Ledger): SavedRollout & Required<Pick<SavedRollout,
   };
 };
 
-const toPast = ({ kind, podUID, rollout, at }: NonNullable<Reservation['repairs']>): PastUpdate =>
+const restorePast = ({ kind, podUID, rollout, at }: NonNullable<Reservation['repairs']>): PastUpdate =>
   toPastUpdate({ ...(kind && { kind, podUid: podUID ?? '' }), rollout, at: Date.parse(at) });
 
-const toAct = (saved: Reservation): NodeUpdate => {
-  const past = toPast(saved);
+const restoreUpdate = (saved: Reservation): NodeUpdate => {
+  const past = restorePast(saved);
   const { repairs } = saved;
   return {
     ...(saved.carriedOut ? pastUpdate(past) : { ...past, podName: saved.podName ?? '', stage: 'inherited' as const }),
     podUid: saved.podUID,
     podResourceVersion: saved.podResourceVersion ?? '',
     ...(saved.podRevision !== undefined && { podRevision: saved.podRevision }),
-    ...(repairs && { repairs: toPast(repairs) }),
+    ...(repairs && { repairs: restorePast(repairs) }),
   };
 };
 
@@ -98,7 +99,7 @@ export interface RestoredRollout {
   forgiven: Set<string>;
 }
 
-/** Reads what `save` wrote; of a rollout that nobody has written yet, everything is new. */
+/** Reads what `save` wrote; a rollout that has not been written yet starts from scratch. */
 export const restore = (saved: Partial<SavedRollout> | undefined): RestoredRollout => {
   const { target, startedAt, finishedAt, halted, resumed, lastComplete } = saved ?? {};
   return {
@@ -113,7 +114,7 @@ export const restore = (saved: Partial<SavedRollout> | undefined): RestoredRollo
       resumed,
       lastComplete: lastComplete && { name: lastComplete.revision, hash: lastComplete.hash },
     },
-    updates: new Map(saved?.reservations?.map((reservation) => [reservation.node, toAct(reservation)])),
+    updates: new Map(saved?.reservations?.map((reservation) => [reservation.node, restoreUpdate(reservation)])),
     forgiven: new Set(saved?.forgiven),
   };
 };

@@ -56,7 +56,7 @@ const steps: fc.Arbitrary<Step>[] = [
   onPod((bench, name) => bench.ledger.removePod(bench.ledger.get(name)?.pods[0]?.facts.uid ?? '', bench.now())),
   onPod((bench, name) => void bench.change(name, { preparingDelete: true })),
   onPod((bench, name) => void bench.change(name, { preparingDelete: false, hasInPlaceGate: true })),
-  ...(['asked', 'pulling', 'present', 'failed'] as const).map((state) =>
+  ...(['requested', 'pulling', 'present', 'failed'] as const).map((state) =>
     onPod((bench, name) => void bench.change(name, imagesOf('b', state, { at: bench.now() }))),
   ),
   onPod((bench, name) => bench.ledger.noteImageRequest(name, 'b', bench.now())),

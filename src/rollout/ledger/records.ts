@@ -6,13 +6,13 @@ import { breakerOf } from './breaker.ts';
 import { createIndexes } from './indexes.ts';
 import { newState, type RolloutState } from './state.ts';
 
-/** One step of an exponential average: the first sample stands for all before it. */
-const blend = (mean: number | undefined, sample: number): number =>
+/** One step of an exponential moving average: the first sample stands for all before it. */
+const movingAverage = (mean: number | undefined, sample: number): number =>
   mean === undefined ? sample : mean + (sample - mean) / 16;
 
-const nothing = (): void => undefined;
+const unchanged = (): void => undefined;
 
-/** The records of all nodes, and what they are assessed against: each is assessed and filed anew with every change. */
+/** The records of all nodes and the context that they are assessed against. Each change assesses and indexes a record anew. */
 export const createRecords = (policy: Policy, pullsByDefault: boolean) => {
   const all = new Map<string, NodeRecord>();
   const indexes = createIndexes();
@@ -36,25 +36,25 @@ export const createRecords = (policy: Policy, pullsByDefault: boolean) => {
     state = { ...state, acted: Math.max(0, state.acted + by) };
   };
 
-  /** Changes a record and indexes it anew: the only way in. */
+  /** Changes a record and indexes it anew. Nothing else may change a record. */
   const touch = (record: NodeRecord, now: number, change: (record: NodeRecord) => void): void => {
     latest = Math.max(latest, now);
-    indexes.leave(record);
+    indexes.remove(record);
     change(record);
     if (observeRevision(record, context)) countUpdates(1);
-    const healed = advance(record, context, now);
-    if (healed && healed.podUid !== '') meanUpdateMs = blend(meanUpdateMs, now - healed.at);
+    const completed = advance(record, context, now);
+    if (completed && completed.podUid !== '') meanUpdateMs = movingAverage(meanUpdateMs, now - completed.at);
     record.status = assess(record, context, now);
     if (!record.node && record.pods.length === 0 && !record.update) all.delete(record.name);
-    else indexes.enter(record);
+    else indexes.add(record);
   };
 
   const reassessAll = (now: number): void => {
-    for (const record of all.values()) touch(record, now, nothing);
+    for (const record of all.values()) touch(record, now, unchanged);
     propagateSums(now);
   };
 
-  /** Brings what follows from the sums of all records back to every record. */
+  /** Applies what follows from the sums over all records (partition, breaker) back to the records. */
   const propagateSums = (now: number): void => {
     for (;;) {
       const change = partition.next(context.policy, tally);
@@ -64,9 +64,9 @@ export const createRecords = (policy: Policy, pullsByDefault: boolean) => {
         record.partitionAllows = allowed;
       });
     }
-    const stopped = state.halted !== undefined || breakerOf(context.policy, tally, state.acted, 0).open;
-    const withheldFromOwners = context.policy.strategy === 'ota' && stopped;
     const halted = state.halted !== undefined;
+    const stopped = halted || breakerOf(context.policy, tally, state.acted, 0).open;
+    const withheldFromOwners = context.policy.strategy === 'ota' && stopped;
     if (withheldFromOwners === context.withheldFromOwners && halted === context.halted) return;
     context = { ...context, withheldFromOwners, halted };
     reassessAll(now);
@@ -81,15 +81,15 @@ export const createRecords = (policy: Policy, pullsByDefault: boolean) => {
     get context(): Readonly<Context> {
       return context;
     },
-    /** When a record changed last, epoch ms. */
+    /** When a record last changed, epoch ms. */
     get latest(): number {
       return latest;
     },
-    /** Mean time from a reservation to the node's new pod being available, ms; undefined before the first. */
-    get meanDownMs(): number | undefined {
+    /** Mean time from a reservation until the node's new pod is available, ms; undefined before the first. */
+    get meanUpdateMs(): number | undefined {
       return meanUpdateMs;
     },
-    /** The node's record, made where there is none. */
+    /** The node's record, created if there is none. */
     of(name: string): NodeRecord {
       const known = all.get(name);
       if (known) return known;
@@ -101,28 +101,27 @@ export const createRecords = (policy: Policy, pullsByDefault: boolean) => {
     touch,
     propagateSums,
     reassessAll,
-    /** Looks again at those whose time has come. */
+    /** Reassesses the records whose time has come. */
     reassessDue(now: number): void {
       while (indexes.timers.firstTime() <= now) {
         const [record] = indexes.timers.inOrder();
         if (!record) break;
-        touch(record, now, nothing);
+        touch(record, now, unchanged);
       }
       propagateSums(now);
     },
     countUpdates,
-    /** Nobody is assessed by it yet. */
+    /** Changes the context. The caller reassesses. */
     setContext(change: Partial<Context>): void {
       context = { ...context, ...change };
     },
-    /** The same of what the rollout remembers. */
+    /** Changes the state. The caller reassesses. */
     setState(next: RolloutState): void {
       state = next;
     },
     /** The clock was set back to `now`. */
-    forgetLatest(now: number): void {
+    resetLatest(now: number): void {
       latest = now;
     },
   };
 };
-export type Records = ReturnType<typeof createRecords>;

@@ -1,27 +1,24 @@
-/**
- * What a rollout must remember beyond what the cluster's pods and nodes show: kept in the status of the DaemonRollout,
- * so that a successor knows it.
- */
+/** What a rollout must remember beyond what pods and nodes show. The status of the DaemonRollout keeps it for the next leader. */
 export interface RolloutState {
-  /** Counts the changes of target; 0 before the first target is known. */
+  /** Counts the changes of the target; 0 before the first target is known. */
   rollout: number;
   target: TargetRevision | undefined;
-  /** Undefined when the target is the first that we know: then nothing was rolled out by us. */
+  /** Undefined when the target is the first that we know: we have not rolled out anything yet. */
   startedAt: number | undefined;
   finishedAt: number | undefined;
-  /** Nodes acted on in this rollout. */
+  /** Number of nodes updated in this rollout. */
   acted: number;
   halted: Halt | undefined;
-  /** The value of the resume annotation that was honoured last. */
+  /** The last value of the resume annotation that took effect. */
   resumed: string | undefined;
-  /** The last revision that every online node was seen to run. */
+  /** The last revision that every online node ran. */
   lastComplete: { name: string; hash: string } | undefined;
 }
 
 export interface Halt {
   at: number;
   reason: 'Failures' | 'RolledBack';
-  /** The first ten. */
+  /** The first ten nodes that failed. */
   nodes: string[];
 }
 
@@ -32,7 +29,7 @@ export interface TargetRevision {
   hash: string;
   /** Its `revision`: raised when an older template is set again. */
   number: number;
-  /** Hashes of the revisions whose pods can become this one in place. Not kept: it is told anew with the target. */
+  /** Hashes of the revisions whose pods can be updated to this one in place. Not stored, but computed with the target. */
   inPlaceFrom?: ReadonlySet<string>;
 }
 
@@ -54,7 +51,7 @@ const isSame = (a: TargetRevision, b: TargetRevision): boolean => {
   return a.number === b.number && before.symmetricDifference(after).size === 0;
 };
 
-/** The state once `target` is what the DaemonSet asks for, at `now`; the same object when it already is. */
+/** The state with `target` as the DaemonSet's target from `now` on; the same object if it already is the target. */
 export const retarget = (state: RolloutState, target: TargetRevision, now: number): RolloutState => {
   if (state.target?.hash === target.hash) return isSame(state.target, target) ? state : { ...state, target };
   return {

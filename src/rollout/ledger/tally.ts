@@ -2,7 +2,7 @@ import type { ImageState } from '../record/images.ts';
 import { type Cause, type Phase, phases } from '../record/phase.ts';
 import type { NodeStatus } from '../record/record.ts';
 
-/** The phases' sizes and the other sums that the budget, the breaker and the status are made from. */
+/** The number of nodes in each phase, and the other sums that the budget, the breaker and the status are computed from. */
 export interface Tally {
   eligible: number;
   online: number;
@@ -10,7 +10,7 @@ export interface Tally {
   settled: number;
   down: number;
   inFlight: number;
-  /** Those of `inFlight` that are under way, or failed on it: not with an old broken pod that nobody tends yet. */
+  /** In flight, without nodes whose old broken pod waits for its repair. */
   trying: number;
   /** Online nodes that are down or in flight, each counted once. */
   occupied: number;
@@ -18,13 +18,13 @@ export interface Tally {
   suspects: number;
   onlineFailures: number;
   lostFailures: number;
-  /** Nodes whose owners are offered the target revision and have not agreed, offline ones too. */
+  /** Nodes whose owners are offered the target revision and have not approved it, including offline nodes. */
   ownersAsked: number;
-  /** Online nodes whose owners have agreed, and that are not at the target. */
+  /** Online nodes whose owners have approved the target, and that are not at the target. */
   ownersApproved: number;
   phases: Record<Phase, number>;
   causes: Map<Cause, number>;
-  /** Online nodes with an old pod, by how far the images of the target are there. */
+  /** Online nodes with an outdated pod, by how far the images of the target are there. */
   images: Record<ImageState, number>;
 }
 
@@ -44,25 +44,26 @@ export const newTally = (): Tally => ({
   ownersApproved: 0,
   phases: Object.fromEntries(phases.map((phase) => [phase, 0])) as Record<Phase, number>,
   causes: new Map(),
-  images: { none: 0, wanted: 0, asked: 0, pulling: 0, present: 0, failed: 0 },
+  images: { none: 0, wanted: 0, requested: 0, pulling: 0, present: 0, failed: 0 },
 });
 
-export const addTo = (tally: Tally, view: NodeStatus, by: 1 | -1): void => {
-  if (view.phase === undefined || view.cause === undefined) return;
+export const addTo = (tally: Tally, status: NodeStatus, by: 1 | -1): void => {
+  const { phase, cause, owner, images, failure } = status;
+  if (phase === undefined || cause === undefined) return;
   tally.eligible += by;
-  tally.phases[view.phase] += by;
-  tally.causes.set(view.cause, (tally.causes.get(view.cause) ?? 0) + by);
-  tally.images[view.images] += by;
-  if (view.online) tally.online += by;
-  if (view.settled) tally.settled += by;
-  if (view.down) tally.down += by;
-  if (view.inFlight) tally.inFlight += by;
-  if (view.trying) tally.trying += by;
-  if (view.down || view.inFlight) tally.occupied += by;
-  if (view.committed) tally.committed += by;
-  if (view.suspect) tally.suspects += by;
-  if (view.asked) tally.ownersAsked += by;
-  if (view.approved && view.online) tally.ownersApproved += by;
-  if (view.failure === 'online') tally.onlineFailures += by;
-  if (view.failure === 'lost') tally.lostFailures += by;
+  tally.phases[phase] += by;
+  tally.causes.set(cause, (tally.causes.get(cause) ?? 0) + by);
+  tally.images[images.state] += by;
+  if (status.online) tally.online += by;
+  if (status.settled) tally.settled += by;
+  if (status.down) tally.down += by;
+  if (status.inFlight) tally.inFlight += by;
+  if (status.trying) tally.trying += by;
+  if (status.down || status.inFlight) tally.occupied += by;
+  if (status.committed) tally.committed += by;
+  if (status.suspect) tally.suspects += by;
+  if (owner.asked) tally.ownersAsked += by;
+  if (owner.approved && status.online) tally.ownersApproved += by;
+  if (failure === 'online') tally.onlineFailures += by;
+  if (failure === 'lost') tally.lostFailures += by;
 };

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { annotation } from './annotations.ts';
 import { parseDeadline, parseSpread } from './ota-terms.ts';
-import { annotation, parsePolicy, readOtaTerms } from './policy.ts';
+import { parsePolicy, readOtaTerms } from './policy.ts';
 
 const AT = Date.parse('2026-11-21T17:00:00Z');
 

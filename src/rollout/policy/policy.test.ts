@@ -1,18 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { policyWith } from '../testing/policy.ts';
+import { annotation } from './annotations.ts';
 import { count, percent } from './int-or-percent.ts';
-import {
-  annotation,
-  annotationWords,
-  formatPolicyError,
-  type ParsedPolicy,
-  type Policy,
-  type PolicyError,
-  parsePolicy,
-  validatedPolicy,
-} from './policy.ts';
+import { annotationWords, type ParsedPolicy, type Policy, parsePolicy, validatedPolicy } from './policy.ts';
 import { readTerms } from './terms.ts';
+import { formatPolicyError, type PolicyError } from './values.ts';
 
 const parse = (
   annotations: Record<string, string>,

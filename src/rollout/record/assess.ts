@@ -1,42 +1,56 @@
-import { isAnnounced } from '../facts/need-upgrade.ts';
+import type { NodeFacts } from '../facts/types.ts';
 import { managerReplacesPods } from '../policy/policy.ts';
 import { isNewPodMissing } from './advance.ts';
-import { skewTolerantStart } from './clock-skew.ts';
 import { assessImages, requestPriorityOf } from './images.ts';
-import { announcementFor } from './owner.ts';
-import { phaseOf, type Situation } from './phase.ts';
+import { skewTolerantStart } from './observe.ts';
+import { assessOwner } from './owner.ts';
+import { type Phase, phaseOf, type Situation } from './phase.ts';
 import {
   availableAt,
-  type Context,
   isBeingDeleted,
   isCurrent,
   isStale,
   isUpdatedInPlace,
   livePod,
   maySurge,
+  podAvailableAt,
+} from './pods.ts';
+import {
+  type Context,
   type NodeRecord,
   type NodeStatus,
-  type NodeUpdate,
+  noImages,
+  noOwner,
   notEligible,
   type ObservedPod,
-  podAvailableAt,
 } from './record.ts';
 import { findSurgedOutPod, newPodOf, surgingPods } from './surge.ts';
+import type { NodeUpdate } from './update.ts';
 
+const earliest = (times: readonly (number | undefined)[]): number =>
+  times.reduce<number>((least, time) => Math.min(least, time ?? least), Number.POSITIVE_INFINITY);
+
+const updateSituation = (update: NodeUpdate | undefined, { rollout }: Context): Situation['update'] => {
+  if (!update) return 'none';
+  if (update.stage !== 'done') return 'reserved';
+  return update.rollout === rollout ? 'this-rollout' : 'older-rollout';
+};
+
+/** Why the target does not work on an online node, as far as `pod` shows. */
 const failureOf = (
   record: NodeRecord,
-  context: Context,
   pod: ObservedPod | undefined,
+  context: Context,
   deadlineAt: number,
   now: number,
 ): Situation['failure'] => {
   const { update } = record;
-  // What keeps a pod from being available while it is prepared for its end is no fault of its revision.
+  // Preparing a pod for its deletion makes it unavailable; its revision is not to blame.
   if (!pod || pod.facts.preparingDelete) return undefined;
   if (isCurrent(pod, context)) {
-    if (now >= (maySurge(record, context) ? podAvailableAt(record, pod, context) : availableAt(record, context)))
-      return undefined;
-    // Made anew, a pod that was changed in place may yet work.
+    const readyAt = maySurge(record, context) ? podAvailableAt(record, pod, context) : availableAt(record, context);
+    if (now >= readyAt) return undefined;
+    // A pod that was updated in place may work once it is recreated.
     const expired = now >= deadlineAt && !isUpdatedInPlace(record, context);
     return pod.facts.trouble ?? (expired ? 'deadline' : undefined);
   }
@@ -44,102 +58,90 @@ const failureOf = (
   return update.kind === 'in-place' || update.podUid !== pod.facts.uid ? 'came-back-old' : undefined;
 };
 
-const actSituation = (act: NodeUpdate | undefined, context: Context): Situation['act'] => {
-  if (!act) return 'none';
-  if (act.stage !== 'done') return 'reserved';
-  return act.rollout === context.rollout ? 'this-rollout' : 'older-rollout';
+/** A node that went offline soon after its update is a suspect until the suspect window ends, and then lost. */
+const suspicionOf = (
+  { update, since, firstSeenAt }: NodeRecord,
+  node: NodeFacts,
+  { policy, rollout }: Context,
+): { lostAt: number } | undefined => {
+  if (node.ready || update?.stage !== 'done' || update.rollout !== rollout) return undefined;
+  const windowEndsAt = update.at + policy.suspectWindowMs;
+  return since > windowEndsAt ? undefined : { lostAt: windowEndsAt - since + skewTolerantStart(since, firstSeenAt) };
 };
 
-/** Assesses a record at `now`, without changing it: everything that the ledger counts follows from here. */
-export const assess = (record: NodeRecord, context: Context, now: number): NodeStatus => {
-  const { node, update } = record;
+type UpdateStatus = Omit<NodeStatus, 'phase' | 'owner' | 'images'> & { phase: Phase };
+
+/** How far an eligible node is on its way to the target. */
+const assessUpdate = (
+  record: NodeRecord,
+  node: NodeFacts,
+  context: Context,
+  imageMissing: boolean,
+  now: number,
+): UpdateStatus => {
+  const { update } = record;
   const { policy } = context;
+  const managed = managerReplacesPods(policy);
   const pod = livePod(record);
   const current = isCurrent(pod, context);
-  const wanted = pod && announcementFor(record, current, context);
-  const said =
-    wanted === 'none' ? pod?.facts.announced === undefined : wanted && isAnnounced(pod?.facts.announced, wanted);
-  const announcement = said ? undefined : wanted;
-  const need = assessImages(record, context, now);
-  const { requestStale } = need;
-  if (!node?.eligible)
-    return announcement || requestStale
-      ? { ...notEligible, announcement, imageRequestStale: requestStale }
-      : notEligible;
-  const byOthers = !managerReplacesPods(policy);
-  const offered = typeof wanted === 'object' && wanted.reason === 'NewRevision';
-  const approved = offered && policy.byApproval && pod?.facts.approved === wanted.revision;
   const readyAt = availableAt(record, context);
   const available = now >= readyAt;
   const settledAt = node.ready ? record.since + policy.settleMs : Number.POSITIVE_INFINITY;
   const settled = now >= settledAt;
 
-  // An old and a new pod at once: what is waited for is the new one.
-  const several = surgingPods(record, context);
-  const chief = several.length > 0 ? newPodOf(several, context) : pod;
-  const surgedOutPod = settled ? findSurgedOutPod(record, several, context, now)?.facts : undefined;
+  // With an old and a new pod at once, the rollout waits for the new one.
+  const surging = surgingPods(record, context);
+  const awaited = surging.length > 0 ? newPodOf(surging, context) : pod;
   const newPodMissing = update !== undefined && isNewPodMissing(record, update);
 
   const inPlace = isUpdatedInPlace(record, context);
-  const begunAt = Math.max(record.downSince, record.since, chief?.existsSince ?? 0, inPlace ? (update?.at ?? 0) : 0);
-  const deadlineAt = skewTolerantStart(begunAt, chief?.firstSeenAt ?? 0) + policy.progressDeadlineMs;
-  const failure = node.ready ? failureOf(record, context, chief, deadlineAt, now) : undefined;
-
-  const windowEndsAt = update ? update.at + policy.suspectWindowMs : 0;
-  const fellAway =
-    !node.ready && update?.stage === 'done' && update.rollout === context.rollout && record.since <= windowEndsAt;
-  const lostAt = windowEndsAt - record.since + skewTolerantStart(record.since, record.firstSeenAt);
-  const lost = fellAway && now >= lostAt;
+  const begunAt = Math.max(record.downSince, record.since, awaited?.existsSince ?? 0, inPlace ? (update?.at ?? 0) : 0);
+  const deadlineAt = skewTolerantStart(begunAt, awaited?.firstSeenAt ?? 0) + policy.progressDeadlineMs;
+  const failure = node.ready ? failureOf(record, awaited, context, deadlineAt, now) : undefined;
+  const suspicion = suspicionOf(record, node, context);
+  const lost = suspicion !== undefined && now >= suspicion.lostAt;
 
   const livePods = record.pods.filter((each) => !isBeingDeleted(record, each)).length;
   const refused = record.refused !== undefined && now < record.refused.until;
-  // What is still on its way to be changed, or was and has not started: its revision may differ while a watch is behind.
-  const changing =
+  // The patch is in flight, or the pod has not restarted since; while the cache is stale it may show the old revision.
+  const updatingInPlace =
     inPlace && pod !== undefined && !pod.facts.preparingDelete && failure !== 'came-back-old' && !available;
-  const mayBeMadeAnew = update?.stage === 'done' && settled && node.selected && record.pods.length === 1 && !byOthers;
-  const overdue = changing && now >= deadlineAt && !(current && pod.facts.ready) && mayBeMadeAnew;
+  const mayBeRecreated = managed && update?.stage === 'done' && settled && node.selected && record.pods.length === 1;
+  const overdue = updatingInPlace && now >= deadlineAt && !(current && pod.facts.ready) && mayBeRecreated;
   const { phase, cause } = phaseOf({
     online: node.ready,
-    // Nobody here acts on a node that has only just come back.
-    settled: settled || byOthers,
-    // Beside a pod that is going another may begin to live where nodes surge.
+    // Only the manager waits for a node that has just returned.
+    settled: settled || !managed,
+    // Where nodes surge, a new pod may start beside a terminating one.
     pods: maySurge(record, context) && livePods > 0 ? livePods : record.pods.length,
     livePods,
     current,
     ready: pod?.facts.ready ?? false,
-    leaving: pod?.facts.preparingDelete ?? false,
+    preparingDelete: pod?.facts.preparingDelete ?? false,
     available,
-    act: actSituation(update, context),
+    update: updateSituation(update, context),
     replacing:
       policy.strategy !== 'auto' && record.lastRevision !== undefined && record.lastRevision !== context.targetHash,
-    suspect: fellAway,
+    suspect: suspicion !== undefined,
     lost,
     failure,
-    surging: several.length > 0 || newPodMissing,
-    changing,
+    surging: surging.length > 0 || newPodMissing,
+    updatingInPlace,
     overdue,
     refused,
     selected: node.selected,
     partitionAllows: record.partitionAllows,
-    imageMissing: need.waitsForImages,
+    imageMissing,
   });
 
-  const chiefAt = chief === pod ? readyAt : chief ? podAvailableAt(record, chief, context) : Number.POSITIVE_INFINITY;
-  const starts = isCurrent(chief, context) && now < chiefAt && !chief?.facts.preparingDelete && failure === undefined;
-  const waits = node.ready && (starts || changing);
-  const readyTimes = several.map((each) => podAvailableAt(record, each, context)).filter((time) => time > now);
-  const times = [
-    node.ready && !settled ? settledAt : undefined,
-    available ? undefined : readyAt,
-    waits && now < deadlineAt ? deadlineAt : undefined,
-    fellAway && !lost ? lostAt : undefined,
-    refused ? record.refused?.until : undefined,
-    newPodMissing && update ? update.at + policy.progressDeadlineMs : undefined,
-    need.dueAt,
-    ...readyTimes,
-  ];
-  const occupied = update !== undefined || several.length > 0;
-  const inFlight = node.ready && occupied && !(failure === 'came-back-old' && available);
+  const starting =
+    isCurrent(awaited, context) &&
+    awaited !== undefined &&
+    now < (awaited === pod ? readyAt : podAvailableAt(record, awaited, context)) &&
+    !awaited.facts.preparingDelete &&
+    failure === undefined;
+  const hasSlot = update !== undefined || surging.length > 0;
+  const inFlight = node.ready && hasSlot && !(failure === 'came-back-old' && available);
   return {
     phase,
     cause,
@@ -147,24 +149,47 @@ export const assess = (record: NodeRecord, context: Context, now: number): NodeS
     settled,
     down: settled && !available,
     inFlight,
-    // An act whose answer was lost may have been carried out: waiting for its next try, it is under way all the same.
+    // An update whose response was lost may have been carried out: it stays active while it waits for the next try.
     trying: inFlight && ((phase !== 'broken' && phase !== 'held') || (update !== undefined && update.stage !== 'done')),
-    // Whatever comes after a pod that goes is of the target, whoever took it away.
+    // Whatever replaces a terminating pod is of the target, whoever deleted it.
     committed:
-      isCurrent(chief, context) || livePods === 0 || (update?.stage === 'done' && update.rollout === context.rollout),
-    suspect: fellAway && !lost && !record.forgiven,
+      isCurrent(awaited, context) || livePods === 0 || (update?.stage === 'done' && update.rollout === context.rollout),
+    suspect: suspicion !== undefined && !lost && !record.forgiven,
     failure: record.forgiven ? undefined : lost ? 'lost' : failure ? 'online' : undefined,
     overdue,
-    surgedOutPod,
-    asked: offered && !approved,
-    approved,
-    announcement,
-    images: need.images,
-    waitsForImages: need.waitsForImages,
-    imageRequestPriority: requestPriorityOf(record, need, phase, context),
-    imageRequestStale: requestStale,
-    pullPodAllowed: need.pullPodAllowed,
+    surgedOutPod: settled ? findSurgedOutPod(record, surging, context, now)?.facts : undefined,
     zone: node.zone,
-    dueAt: times.reduce<number>((least, time) => Math.min(least, time ?? least), Number.POSITIVE_INFINITY),
+    dueAt: earliest([
+      node.ready && !settled ? settledAt : undefined,
+      available ? undefined : readyAt,
+      node.ready && (starting || updatingInPlace) && now < deadlineAt ? deadlineAt : undefined,
+      lost ? undefined : suspicion?.lostAt,
+      refused ? record.refused?.until : undefined,
+      newPodMissing ? update.at + policy.progressDeadlineMs : undefined,
+      ...surging.map((each) => podAvailableAt(record, each, context)).filter((time) => time > now),
+    ]),
+  };
+};
+
+/** Assesses a record at `now` without changing it: everything that the ledger counts follows from the result. */
+export const assess = (record: NodeRecord, context: Context, now: number): NodeStatus => {
+  const { node } = record;
+  const owner = assessOwner(record, context);
+  const images = assessImages(record, context, now);
+  const { state, required, staleRequest, pullPodAllowed } = images;
+  if (!node?.eligible) {
+    if (owner === noOwner && !staleRequest) return notEligible;
+    return { ...notEligible, owner, images: { ...noImages, staleRequest } };
+  }
+  const { phase, cause, dueAt, ...status } = assessUpdate(record, node, context, required, now);
+  const requestPriority = requestPriorityOf(record, images, phase, context);
+  const nothingToPull = state === 'none' && !required && !staleRequest && !pullPodAllowed;
+  return {
+    phase,
+    cause,
+    ...status,
+    owner,
+    images: nothingToPull ? noImages : { state, required, requestPriority, staleRequest, pullPodAllowed },
+    dueAt: Math.min(dueAt, images.dueAt),
   };
 };

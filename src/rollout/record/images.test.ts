@@ -9,12 +9,12 @@ import { benchAt, imagesOf, type Workbench } from '../testing/workbench.ts';
 
 const asked = (bench: Workbench): string[] => bench.nodesOf('ask');
 const ask = (bench: Workbench, ...nodes: string[]): void => {
-  for (const node of nodes) bench.change(node, imagesOf('b', 'asked', { at: bench.now() }));
+  for (const node of nodes) bench.change(node, imagesOf('b', 'requested', { at: bench.now() }));
 };
 const say = (bench: Workbench, state: 'pulling' | 'present' | 'failed', ...nodes: string[]): void => {
   for (const node of nodes) bench.change(node, imagesOf('b', state, { at: bench.now() }));
 };
-const standOf = (bench: Workbench, node = 'n0') => bench.ledger.get(node)?.status.images;
+const standOf = (bench: Workbench, node = 'n0') => bench.ledger.get(node)?.status.images.state;
 const parallel = (value: number): Partial<Policy> => ({ predownloadParallelism: count(value) });
 const agent = (bench: Workbench, ...nodes: string[]): void => {
   for (const node of nodes) bench.node(node, { hasImageAgent: true });
@@ -46,7 +46,7 @@ describe('images are asked for', () => {
   it('anew only once the answer can have been seen', () => {
     const bench = benchAt(1, { predownload: 'required' });
     bench.ledger.noteImageRequest('n0', 'b', bench.now());
-    assert.deepEqual([standOf(bench), asked(bench)], ['asked', []]);
+    assert.deepEqual([standOf(bench), asked(bench)], ['requested', []]);
     bench.pass(30_000);
     assert.deepEqual(asked(bench), ['n0']);
     bench.ledger.noteImageRequest('n0', 'b', bench.now());
@@ -140,7 +140,7 @@ describe('what is asked for in vain', () => {
   const unasked = (bench: Workbench): string[] => bench.nodesOf('unask');
   it('is taken back: another revision, a pod that runs it by now, the annotation gone, the revision halted', () => {
     const bench = benchAt(3, { predownload: 'required' });
-    bench.change('n0', imagesOf('a', 'asked'));
+    bench.change('n0', imagesOf('a', 'requested'));
     assert.deepEqual(unasked(bench), ['n0']);
     ask(bench, 'n0', 'n1');
     assert.deepEqual(unasked(bench), []);
@@ -156,7 +156,7 @@ describe('what is asked for in vain', () => {
     const bench = benchAt(1);
     bench.change('n0', imagesOf('a', 'present'));
     assert.deepEqual(unasked(bench), []);
-    bench.change('n0', imagesOf('b', 'asked'));
+    bench.change('n0', imagesOf('b', 'requested'));
     bench.policy({ strategy: 'ota' });
     assert.deepEqual(unasked(bench), []);
   });
@@ -224,9 +224,9 @@ describe('an update waits for images', () => {
     const bench = benchAt(2, { ...one, maxUnavailable: count(2) });
     agent(bench, 'n1');
     ask(bench, 'n1');
-    assert.equal(bench.ledger.get('n1')?.status.pullPodAllowed, false);
+    assert.equal(bench.ledger.get('n1')?.status.images.pullPodAllowed, false);
     bench.policy({ predownload: 'preferred' });
-    assert.equal(bench.ledger.get('n1')?.status.pullPodAllowed, true);
+    assert.equal(bench.ledger.get('n1')?.status.images.pullPodAllowed, true);
   });
 
   it('for broken pods and changes in place alike', () => {
@@ -270,7 +270,7 @@ describe('any history of images', () => {
   const node = fc.constantFrom(...names);
   const steps: fc.Arbitrary<(bench: Workbench) => void>[] = [
     fc
-      .tuple(node, fc.constantFrom('a', 'b', 'c'), fc.constantFrom('asked', 'pulling', 'present', 'failed'))
+      .tuple(node, fc.constantFrom('a', 'b', 'c'), fc.constantFrom('requested', 'pulling', 'present', 'failed'))
       .map(([name, hash, state]) => (bench) => {
         if (bench.ledger.get(name)?.pods.length === 1) bench.change(name, imagesOf(hash, state, { at: bench.now() }));
       }),
@@ -309,7 +309,7 @@ describe('any history of images', () => {
               const images = bench.last(action.node)?.images;
               assert.deepEqual([images?.revision, images?.state], [bench.ledger.state.target?.hash, 'present']);
             }
-            const under = names.filter((name) => ['asked', 'pulling'].includes(standOf(bench, name) ?? '')).length;
+            const under = names.filter((name) => ['requested', 'pulling'].includes(standOf(bench, name) ?? '')).length;
             const more = actions.filter(({ type }) => type === 'ask').length;
             assert.ok(more === 0 || under + more <= 2);
           }

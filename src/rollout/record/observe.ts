@@ -1,38 +1,67 @@
 import type { NodeFacts, PodFacts } from '../facts/types.ts';
 import type { NodeRecord } from './record.ts';
 
-/** Kubernetes tells times in whole seconds: a node may have come back up to one later, and is given that to settle. */
+/** Kubernetes times are whole seconds: a node may have returned up to one second later, and needs that time to settle. */
 const WHOLE_SECOND_MS = 1_000;
 
+/** The clocks of two machines are rarely further apart. */
+export const MAX_CLOCK_SKEW_MS = 600_000;
+
 /**
- * What is seen of nodes and pods enters a record here: since when a thing is so is told by our own clock where we saw it
- * become so, and at the first sight by the times that it carries.
+ * When to start counting towards a deadline for something that began at `begunAt` and that this process first saw at
+ * `firstSeenAt`. Before that, `begunAt` comes from another clock, which may be behind ours: grant more time rather than less.
  */
-export const observeNode = (record: NodeRecord, facts: NodeFacts, wasSo: boolean, now: number, metAt: number): void => {
+export const skewTolerantStart = (begunAt: number, firstSeenAt: number): number =>
+  Math.max(begunAt, Math.min(firstSeenAt, begunAt + MAX_CLOCK_SKEW_MS));
+
+export interface ObservedAt {
+  /** It was in this state before: take the times that it carries, not the time of the event. */
+  existing: boolean;
+  now: number;
+  /** Recorded if this process sees it for the first time. */
+  firstSeenAt: number;
+}
+
+export const observeNode = (record: NodeRecord, facts: NodeFacts, observed: ObservedAt): void => {
+  const { existing, now, firstSeenAt } = observed;
   const { node: before } = record;
   const changed = before?.ready !== facts.ready || before.readyChangedAt !== facts.readyChangedAt;
   const saidAt = facts.readyChangedAt + (facts.ready ? WHOLE_SECOND_MS : 0);
-  if (changed) record.since = wasSo && !before ? Math.min(saidAt, now) : now;
-  if (!before) record.firstSeenAt = metAt;
+  if (changed) record.since = existing && !before ? Math.min(saidAt, now) : now;
+  if (!before) record.firstSeenAt = firstSeenAt;
   record.node = facts;
 };
 
-export const observePod = (
-  record: NodeRecord,
-  facts: PodFacts,
-  initialSync: boolean,
-  now: number,
-  metAt: number,
-): void => {
+export const observePod = (record: NodeRecord, facts: PodFacts, observed: ObservedAt): void => {
+  const { now } = observed;
   const known = record.pods.find((pod) => pod.facts.uid === facts.uid);
   const wasReady = known?.facts.ready && known.facts.readyChangedAt === facts.readyChangedAt;
-  const inherited = initialSync && !known;
-  const seenReady = inherited ? Math.min(facts.readyChangedAt, now) : now;
-  const readySince = !facts.ready ? 0 : wasReady ? known.readySince : seenReady;
+  const inherited = observed.existing && !known;
+  const becameReadyAt = inherited ? Math.min(facts.readyChangedAt, now) : now;
+  const readySince = !facts.ready ? 0 : wasReady ? known.readySince : becameReadyAt;
   if (inherited && record.pods.length === 0 && !facts.ready)
     record.downSince = Math.min(Math.max(facts.createdAt, facts.readyChangedAt), now);
   const existsSince = known?.existsSince ?? (inherited ? Math.min(facts.createdAt, now) : now);
-  const firstSeenAt = known?.firstSeenAt ?? metAt;
+  const firstSeenAt = known?.firstSeenAt ?? observed.firstSeenAt;
   const pod = { facts, readySince, existsSince, firstSeenAt, inherited: known?.inherited ?? inherited };
   record.pods = known ? record.pods.map((other) => (other === known ? pod : other)) : [...record.pods, pod];
+};
+
+/** The clock was set back to `now`: no time in the past may be later. */
+export const clampTimes = (record: NodeRecord, now: number): void => {
+  const clamped = <T extends { at: number }>(item: T): T => ({ ...item, at: Math.min(item.at, now) });
+  record.since = Math.min(record.since, now);
+  record.firstSeenAt = Math.min(record.firstSeenAt, now);
+  record.downSince = Math.min(record.downSince, now);
+  record.pods = record.pods.map(({ facts, readySince, existsSince, firstSeenAt, inherited }) => ({
+    facts,
+    readySince: Math.min(readySince, now),
+    existsSince: Math.min(existsSince, now),
+    firstSeenAt: Math.min(firstSeenAt, now),
+    inherited,
+  }));
+  if (record.update) record.update = clamped(record.update);
+  if (record.lastCompleted) record.lastCompleted = clamped(record.lastCompleted);
+  if (record.imageRequest) record.imageRequest = clamped(record.imageRequest);
+  if (record.refused) record.refused = { ...record.refused, until: Math.min(record.refused.until, now) };
 };

@@ -14,9 +14,9 @@ const unsaid = (bench: Workbench): Record<string, string> =>
     [...bench.ledger.unannounced()]
       .map(({ name, status }): [string, string] => [
         name,
-        typeof status.announcement === 'object'
-          ? `${status.announcement.reason} ${status.announcement.revision}`
-          : `${status.announcement}`,
+        typeof status.owner.announcement === 'object'
+          ? `${status.owner.announcement.reason} ${status.owner.announcement.revision}`
+          : `${status.owner.announcement}`,
       ])
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
@@ -33,7 +33,7 @@ const asStanding = (wanted: Announcement): NeedUpgrade => {
 const announce = (bench: Workbench): void => {
   for (const { name, status, pods } of Array.from(bench.ledger.unannounced())) {
     const { facts } = pods.find(({ facts: { terminating } }) => !terminating) ?? {};
-    const { announcement: wanted } = status;
+    const { announcement: wanted } = status.owner;
     if (!facts || !wanted) throw new Error(`nothing to write on ${name}`);
     const { announced: _, ...rest } = facts;
     const next: PodFacts = { ...rest, ...(wanted !== 'none' && { announced: asStanding(wanted) }) };

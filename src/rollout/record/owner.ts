@@ -1,12 +1,13 @@
-import type { Announcement, NeedUpgradeReason } from '../facts/need-upgrade.ts';
-import type { Context, NodeRecord } from './record.ts';
+import { type Announcement, isAnnounced, type NeedUpgradeReason } from '../facts/need-upgrade.ts';
+import { isCurrent, livePod } from './pods.ts';
+import { type Context, type NodeRecord, noOwner, type OwnerStatus } from './record.ts';
 
-/** Why the owner of a node with an outdated pod is offered the target or not: the first that holds. */
+/** Why the owner of a node with an outdated pod is offered the target, or is not: the first reason that applies. */
 const reasonFor = (
   { node, partitionAllows }: NodeRecord,
   { policy, withheldFromOwners }: Context,
 ): NeedUpgradeReason => {
-  // Once deleted, the pod would not be made again.
+  // Once deleted, the pod would not be recreated.
   if (!node?.eligible) return 'NodeNotEligible';
   if (policy.paused) return 'Paused';
   if (!node.selected) return 'NodeSelector';
@@ -15,16 +16,27 @@ const reasonFor = (
 };
 
 /**
- * What condition PodNeedUpgrade of a node's live pod should say; `none` where it should not be there, undefined while the
- * target is not known.
+ * What condition PodNeedUpgrade of a node's live pod should say; `none` where it should be absent, undefined while the
+ * target is unknown.
  */
-export const announcementFor = (
-  record: NodeRecord,
-  current: boolean,
-  context: Context,
-): Announcement | 'none' | undefined => {
+const announcementFor = (record: NodeRecord, current: boolean, context: Context): Announcement | 'none' | undefined => {
   const { policy, targetHash } = context;
   if (policy.strategy !== 'ota') return 'none';
   if (targetHash === undefined) return undefined;
   return { reason: current ? 'UpToDate' : reasonFor(record, context), revision: targetHash };
+};
+
+export const assessOwner = (record: NodeRecord, context: Context): OwnerStatus => {
+  const pod = livePod(record);
+  const wanted = pod && announcementFor(record, isCurrent(pod, context), context);
+  if (!wanted) return noOwner;
+  const { announced, approved: approvedRevision } = pod.facts;
+  if (wanted === 'none') return announced === undefined ? noOwner : { ...noOwner, announcement: wanted };
+  const offered = wanted.reason === 'NewRevision';
+  const approved = offered && context.policy.byApproval && approvedRevision === wanted.revision;
+  return {
+    asked: offered && !approved,
+    approved,
+    announcement: isAnnounced(announced, wanted) ? undefined : wanted,
+  };
 };

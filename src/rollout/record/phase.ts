@@ -1,6 +1,4 @@
-/**
- * What a node is to a rollout. Every eligible node is in exactly one phase; the names are part of the user interface.
- */
+/** Where a node stands in a rollout. Every eligible node is in exactly one phase; the names are part of the user interface. */
 export const phases = [
   'updated',
   'updating',
@@ -38,7 +36,7 @@ export const causesOf = {
 } as const satisfies Record<Phase, readonly string[]>;
 export type Cause = (typeof causesOf)[Phase][number];
 
-/** The facts about one node that decide its phase; made by record.ts. */
+/** The facts about one node that decide its phase; assess.ts derives them. */
 export interface Situation {
   /** Condition Ready is True. */
   online: boolean;
@@ -46,45 +44,45 @@ export interface Situation {
   settled: boolean;
   /** Number of pods, terminating ones included. */
   pods: number;
-  /** Number of pods that are not on their way out. */
+  /** Number of pods that are not being deleted. */
   livePods: number;
   /** The one live pod is of the target revision. */
   current: boolean;
   /** The one live pod is ready. */
   ready: boolean;
   /** The one live pod waits for its user's controller before it is deleted. */
-  leaving: boolean;
+  preparingDelete: boolean;
   /** The node's only pod has been ready for minReadySeconds. */
   available: boolean;
-  /** An act of ours on this node that has not healed; `reserved` has not been carried out as far as we know. */
-  act: 'none' | 'reserved' | 'this-rollout' | 'older-rollout';
-  /** An owner took the node's old pod away. */
+  /** An update of ours on this node that has not completed; `reserved` has not been carried out as far as we know. */
+  update: 'none' | 'reserved' | 'this-rollout' | 'older-rollout';
+  /** The node's owner deleted its old pod. */
   replacing: boolean;
-  /** Went offline within the suspect window after our act. */
+  /** Went offline within the suspect window after our update. */
   suspect: boolean;
   /** A suspect whose window is over. */
   lost: boolean;
   /** Why the target revision does not work here, as far as is known. */
   failure: 'crash-loop' | 'image-pull' | 'deadline' | 'came-back-old' | undefined;
-  /** An old and a new pod are there at once, or are to be. */
+  /** The node has, or is about to have, an old and a new pod at once. */
   surging: boolean;
-  /** Its one live pod was changed in place in this rollout, and is not available yet. */
-  changing: boolean;
-  /** That has lasted for longer than the progress deadline, and it may be made anew. */
+  /** Its one live pod was updated in place in this rollout and is not available yet. */
+  updatingInPlace: boolean;
+  /** The in-place update timed out, and the pod may be recreated. */
   overdue: boolean;
-  /** The API server refused our last act here; not tried again before its back-off ends. */
+  /** The API server refused our last update here, and its back-off has not ended. */
   refused: boolean;
   /** Matches the policy's node selector. */
   selected: boolean;
-  /** May be updated under the policy's partition. */
+  /** The policy's partition allows an update. */
   partitionAllows: boolean;
-  /** The policy asks for the target's images first, and they are not there. */
+  /** The policy requires the target's images first, and they are missing. */
   imageMissing: boolean;
 }
 
 type Rule = readonly [phase: Phase, cause: Cause, when: (s: Situation) => boolean];
 
-/** The rules of native.md in order: the first that holds files the node. */
+/** The first rule that matches decides. */
 const rules: readonly Rule[] = [
   ['offline', 'lost', (s) => !s.online && s.lost],
   ['offline', 'suspect', (s) => !s.online && s.suspect],
@@ -96,30 +94,30 @@ const rules: readonly Rule[] = [
   ['failed', 'crash-loop', (s) => s.failure === 'crash-loop'],
   ['failed', 'image-pull', (s) => s.failure === 'image-pull'],
   ['failed', 'deadline', (s) => s.failure === 'deadline'],
-  ['held', 'refused', (s) => s.act === 'reserved' && s.refused],
-  ['updating', 'preparing', (s) => s.leaving],
-  ['updating', 'reserved', (s) => s.act === 'reserved'],
+  ['held', 'refused', (s) => s.update === 'reserved' && s.refused],
+  ['updating', 'preparing', (s) => s.preparingDelete],
+  ['updating', 'reserved', (s) => s.update === 'reserved'],
   ['updating', 'terminating', (s) => s.pods > 0 && s.livePods === 0],
-  ['updating', 'no-pod-yet', (s) => s.pods === 0 && (s.act !== 'none' || s.replacing)],
+  ['updating', 'no-pod-yet', (s) => s.pods === 0 && (s.update !== 'none' || s.replacing)],
   ['missing', 'no-pod', (s) => s.pods === 0],
   ['updating', 'ready-too-short', (s) => s.current && s.ready],
-  ['updating', 'changing', (s) => s.changing],
+  ['updating', 'changing', (s) => s.updatingInPlace],
   ['updating', 'surging', (s) => s.surging],
-  ['updating', 'starting', (s) => s.current && s.act !== 'none'],
+  ['updating', 'starting', (s) => s.current && s.update !== 'none'],
   ['updating', 'not-ready', (s) => s.current],
   ['held', 'duplicate-pods', (s) => s.pods > 1],
-  // From here on the node has one pod, alive and of an older revision.
+  // From here on the node has one live pod, of an older revision.
   ['settling', 'returned', (s) => !s.settled],
   ['held', 'refused', (s) => s.refused],
   ['held', 'node-selector', (s) => !s.selected],
   ['held', 'partition', (s) => !s.partitionAllows],
   ['held', 'image', (s) => s.imageMissing],
-  ['broken', 'broken-by-older-update', (s) => !s.available && s.act === 'older-rollout'],
+  ['broken', 'broken-by-older-update', (s) => !s.available && s.update === 'older-rollout'],
   ['broken', 'not-available', (s) => !s.available],
   ['outdated', 'available', () => true],
 ];
 
 export const phaseOf = (situation: Situation): { phase: Phase; cause: Cause } => {
   for (const [phase, cause, when] of rules) if (when(situation)) return { phase, cause };
-  throw new Error('no rule of phase.ts holds: the last one must hold always');
+  throw new Error('no rule in phase.ts matches: the last one must always match');
 };

@@ -1,53 +1,132 @@
-import { isOutOfService, type NodeRecord, type NodeUpdate, pastUpdate, toPastUpdate } from './record.ts';
+import type { PodFacts } from '../facts/types.ts';
+import { isOutOfService } from './pods.ts';
+import type { NodeRecord } from './record.ts';
+
+/**
+ * How far an update has got. `reserved`: its slot is reserved and no request was sent. `inherited`: another process
+ * reserved it and may have sent the request, or may still send it. `sending`: the request is in flight. `unsure`: the
+ * response was lost. `done`: the API server confirmed the request, or the watch shows its effect.
+ */
+export type UpdateStage = 'reserved' | 'inherited' | 'sending' | 'unsure' | 'done';
+
+/** How an update brings a node to the target other than by deleting its pod. */
+export type UpdateKind =
+  /** The pod itself is patched and keeps running. */
+  | 'in-place'
+  /** A new pod is created beside it; the old one is deleted once the new one is available. */
+  | 'surge';
+
+/** An update of a node that has not completed. It holds one slot of the budget while the node is online. */
+export interface NodeUpdate {
+  /** Absent: the pod is deleted, and the controller of the pods recreates it. */
+  kind?: UpdateKind;
+  /** The pod to replace; empty in a past update. */
+  podUid: string;
+  podName: string;
+  /** The version that the decision saw; after an in-place update, the first version known to include the change. */
+  podResourceVersion: string;
+  /** The revision of the pod before an in-place update. */
+  podRevision?: string;
+  /** Number of the rollout that it belongs to. */
+  rollout: number;
+  /** When its slot was reserved, epoch ms. */
+  at: number;
+  stage: UpdateStage;
+  /** The older incomplete update that this one repairs. It is restored if this one is released. */
+  repairs?: PastUpdate;
+}
+
+export interface PastUpdate {
+  kind?: UpdateKind;
+  /** With a kind: the updated pod, which still runs on the node. */
+  podUid?: string;
+  rollout: number;
+  at: number;
+}
+
+/** What is remembered of an update that another one repairs. */
+export const toPastUpdate = ({ kind, podUid = '', rollout, at }: PastUpdate): PastUpdate => ({
+  ...(kind && { kind, podUid }),
+  rollout,
+  at,
+});
+
+/** An update that was carried out and whose pod is no longer known. */
+export const pastUpdate = (update: PastUpdate): NodeUpdate => ({
+  podUid: '',
+  ...toPastUpdate(update),
+  podName: '',
+  podResourceVersion: '',
+  stage: 'done',
+});
+
+export const newUpdate = (
+  { pod, kind }: { pod: PodFacts; kind?: UpdateKind },
+  rollout: number,
+  at: number,
+): NodeUpdate => ({
+  ...(kind && { kind }),
+  podUid: pod.uid,
+  podName: pod.name,
+  podResourceVersion: pod.resourceVersion,
+  ...(kind === 'in-place' && { podRevision: pod.revision }),
+  rollout,
+  at,
+  stage: 'reserved',
+});
+
+/**
+ * Could the update, or an earlier one that reserved the same slot, have been sent? Then only a fence can release its slot.
+ * Creating a new pod leaves no trace on the old one, so a surge always has to be looked up.
+ */
+export const mayHaveStarted = ({ kind, stage }: NodeUpdate): boolean => stage !== 'reserved' || kind === 'surge';
+
+/** Merges an update from a DaemonRollout with `known`, what this process knows of the node's update. */
+export const inheritUpdate = (update: NodeUpdate, known: NodeUpdate | undefined, now: number): NodeUpdate => {
+  const at = Math.min(update.at, now);
+  const same =
+    known?.podUid === update.podUid &&
+    known.kind === update.kind &&
+    known.rollout === update.rollout &&
+    (known.stage === 'done' || known.podResourceVersion === update.podResourceVersion);
+  if (!same) return { ...update, at, stage: update.stage === 'done' ? 'done' : 'inherited' };
+  // Another process may have taken over a reservation of ours in the meantime, and carried it out.
+  const stage = known.stage === 'reserved' ? 'inherited' : known.stage;
+  const { podResourceVersion } = update.stage === 'done' ? update : known;
+  // The DaemonRollout omits the pod's name once the update is carried out, but looking up its outcome needs the name.
+  return { ...update, at, stage, podName: known.podName, podResourceVersion };
+};
+
+/** Gives the node's slot to this update, which repairs what an earlier one left behind. */
+export const reserveUpdate = (record: NodeRecord, update: NodeUpdate): void => {
+  const { update: before } = record;
+  const repairs = before?.stage === 'done' ? toPastUpdate(before) : before?.repairs;
+  record.update = repairs ? { ...update, repairs } : update;
+};
+
+/** Releases the update. What remains is the update that it was to repair, or whatever it has already started. */
+export const releaseUpdate = (record: NodeRecord): void => {
+  const { update } = record;
+  // A pod that the update's first write took out of service counts as broken by an older update.
+  const started = update && isOutOfService(record) ? { rollout: update.rollout - 1, at: update.at } : undefined;
+  const remaining = update?.repairs ?? started;
+  record.update = remaining && pastUpdate(remaining);
+};
 
 const FIRST_BACK_OFF_MS = 1_000;
 const LONGEST_BACK_OFF_MS = 300_000;
 
-/** An act that a DaemonRollout tells of, where `known` is what this process knew of the node. */
-export const inheritUpdate = (act: NodeUpdate, known: NodeUpdate | undefined, now: number): NodeUpdate => {
-  const at = Math.min(act.at, now);
-  const same =
-    known?.podUid === act.podUid &&
-    known.kind === act.kind &&
-    known.rollout === act.rollout &&
-    (known.stage === 'done' || known.podResourceVersion === act.podResourceVersion);
-  // A reservation that was ours alone may meanwhile have been taken over, and carried out, by another process.
-  if (same) {
-    const stage = known.stage === 'reserved' ? 'inherited' : known.stage;
-    const { podResourceVersion } = act.stage === 'done' ? act : known;
-    // One that is on file as carried out is told without the name, which whoever looks what became of it needs.
-    return { ...act, at, stage, podName: known.podName, podResourceVersion };
-  }
-  return { ...act, at, stage: act.stage === 'done' ? 'done' : 'inherited' };
-};
-
-/** The node's slot is for this act now, which repairs what an earlier one left. */
-export const reserveUpdate = (record: NodeRecord, act: NodeUpdate): void => {
-  const { update: before } = record;
-  const repairs = before?.stage === 'done' ? toPastUpdate(before) : before?.repairs;
-  record.update = repairs ? { ...act, repairs } : act;
-};
-
-/** The act is taken back: the one that it was to repair stays, and so does what it began. */
-export const releaseUpdate = (record: NodeRecord): void => {
-  const { update } = record;
-  // A pod that the first write of the act took out of service is as one that an older act broke.
-  const begun = update && isOutOfService(record) ? { rollout: update.rollout - 1, at: update.at } : undefined;
-  const stays = update?.repairs ?? begun;
-  record.update = stays && pastUpdate(stays);
-};
-
-/** The API server refused the act: the node waits, ever longer. */
+/** The API server refused the update: the node waits longer each time. */
 export const backOff = (record: NodeRecord, message: string, now: number): void => {
   const tries = (record.refused?.tries ?? 0) + 1;
   const waitMs = Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (tries - 1));
   record.refused = { tries, message, until: now + waitMs };
 };
 
-/** The user resumed after the node's failure. */
+/** The user resumed the rollout after this node failed. */
 export const forgive = (record: NodeRecord): void => {
   record.forgiven = true;
-  // To be tried once more, as after a new template: in its own slot should it be down.
+  // Try once more, as after a new template: in the node's own slot if it is down.
   const { update, status } = record;
   if (update && status.cause === 'came-back-old')
     record.update = pastUpdate({ rollout: update.rollout - 1, at: update.at });

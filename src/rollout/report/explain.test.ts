@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Hold } from '../decision/hold.ts';
+import { annotation } from '../policy/annotations.ts';
 import { count } from '../policy/int-or-percent.ts';
-import { annotation } from '../policy/policy.ts';
 import { policyWith } from '../testing/policy.ts';
 import { benchAt, imagesOf, type Workbench } from '../testing/workbench.ts';
 import { explain, explainHold, policyWarnings } from './explain.ts';
@@ -104,11 +104,11 @@ describe('explain', () => {
 
   it('tells how far images are that are pulled though nothing waits for them', () => {
     const bench = benchAt(2, { predownloadParallelism: count(2), maxUnavailable: count(1) });
-    const saying = (state: 'asked' | 'present' | 'failed'): string => {
+    const saying = (state: 'requested' | 'present' | 'failed'): string => {
       bench.change('n1', imagesOf('b', state));
       return told(bench, 'n1').what;
     };
-    assert.match(saying('asked'), /older revision, is pulling the images of the target, and waits for a free slot/);
+    assert.match(saying('requested'), /older revision, is pulling the images of the target, and waits for a free slot/);
     assert.match(saying('present'), /older revision, has the images of the target, and waits/);
     assert.match(saying('failed'), /cannot pull the images of the target \(no such image\), and waits/);
     bench.policy({ partition: count(2) });

@@ -1,14 +1,10 @@
 import type { Hold } from '../decision/hold.ts';
 import { annotation } from '../policy/annotations.ts';
-import {
-  annotationWords,
-  formatPolicyError,
-  managerReplacesPods,
-  type Policy,
-  type PolicyWords,
-} from '../policy/policy.ts';
+import { annotationWords, managerReplacesPods, type Policy, type PolicyWords } from '../policy/policy.ts';
+import { formatPolicyError } from '../policy/values.ts';
 import type { Cause, Phase } from '../record/phase.ts';
-import { livePod, type NodeRecord } from '../record/record.ts';
+import { livePod } from '../record/pods.ts';
+import { type NodeRecord } from '../record/record.ts';
 
 /** Why one node is where it is, for a person. */
 export interface Explanation {
@@ -100,7 +96,7 @@ interface Subject {
 
 /** A node that only waits for its turn: what holds the rollout as a whole holds it, if anything does. */
 const held = ({ record, hold, policy }: Subject, state: string, waitsFor: string, cure = ''): [string, string] => {
-  if (!hold || (hold.kind === 'owner' && record.status.approved)) return [`${state}, and ${waitsFor}`, cure];
+  if (!hold || (hold.kind === 'owner' && record.status.owner.approved)) return [`${state}, and ${waitsFor}`, cure];
   const { what, remedy } = explainHold(hold, policy.words);
   return [`${state}. ${what}`, remedy];
 };
@@ -108,8 +104,8 @@ const held = ({ record, hold, policy }: Subject, state: string, waitsFor: string
 /** With the strategy ota: whether the pod says already what its owner is to know. */
 const announcement = ({ record, policy }: Subject): string => {
   if (policy.strategy !== 'ota') return '';
-  if (record.status.announcement) return ', and its pod does not say so yet';
-  return record.status.approved ? ', and its owner has agreed to the target' : '';
+  if (record.status.owner.announcement) return ', and its pod does not say so yet';
+  return record.status.owner.approved ? ', and its owner has agreed to the target' : '';
 };
 
 const ago = (time: number, now: number): string => seconds(now - time);
@@ -137,13 +133,13 @@ const UNCHAINED = `set ${annotation.predownload} to off to go on without`;
 const awaited = ({ record, policy }: Subject): [string, string] => {
   const least = policy.predownload === 'required' ? '' : ', though not for long';
   const alone = `is left alone until the images of the target revision are on it${least}`;
-  switch (record.status.images) {
+  switch (record.status.images.state) {
     case 'wanted':
       return [
         `${alone}, and waits for its turn to pull them`,
         `Raise ${annotation.predownloadParallelism} for more nodes at a time.`,
       ];
-    case 'asked':
+    case 'requested':
     case 'pulling':
       return [`${alone}: they are being pulled`, ''];
     case 'failed':
@@ -159,10 +155,10 @@ const awaited = ({ record, policy }: Subject): [string, string] => {
 
 /** What is known of images that are pulled though nothing waits for them. */
 const imagesWord = ({ record }: Subject): string => {
-  switch (record.status.images) {
+  switch (record.status.images.state) {
     case 'present':
       return ', has the images of the target';
-    case 'asked':
+    case 'requested':
     case 'pulling':
       return ', is pulling the images of the target';
     case 'failed':

@@ -1,13 +1,14 @@
 import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
 import { type DaemonRolloutStatus, daemonRolloutLimits as limits } from '../api/types.ts';
 import type { Decision } from '../decision/decide.ts';
-import { toTimestamp } from '../facts/timestamps.ts';
+import { toTimestamp } from '../facts/metadata.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { save } from '../ledger/persist.ts';
 import { formatIntOrPercent } from '../policy/int-or-percent.ts';
 import { surges } from '../policy/policy.ts';
 import { type Cause, causesOf, phases } from '../record/phase.ts';
-import { livePod, type NodeRecord } from '../record/record.ts';
+import { livePod } from '../record/pods.ts';
+import { type NodeRecord } from '../record/record.ts';
 import { conditionsOf, summaryText } from './conditions.ts';
 
 // The estimate moves with every act: coarse steps keep it from being news by itself.
@@ -58,7 +59,7 @@ const firstNames = (records: Iterable<NodeRecord>, most: number): string[] => {
 const ownersOf = ({ policy, tally, records }: Ledger): Required<DaemonRolloutStatus>['owners'] => ({
   asked: tally.ownersAsked,
   nodes: firstNames(
-    records().filter(({ status }) => status.asked),
+    records().filter(({ status }) => status.owner.asked),
     limits.asked,
   ),
   ...(policy.otaDeadline !== undefined && {
@@ -69,12 +70,12 @@ const ownersOf = ({ policy, tally, records }: Ledger): Required<DaemonRolloutSta
 
 /** How far pulls ahead of the update are; undefined where there are none. */
 const imagesOf = (ledger: Ledger): DaemonRolloutStatus['images'] => {
-  const { wanted, asked, pulling, present, failed } = ledger.tally.images;
-  if (wanted + asked + pulling + present + failed === 0) return undefined;
+  const { wanted, requested, pulling, present, failed } = ledger.tally.images;
+  if (wanted + requested + pulling + present + failed === 0) return undefined;
   const failures = [...ledger.images.failing()].toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(0, limits.failing);
   return {
     pulled: present,
-    pulling: asked + pulling,
+    pulling: requested + pulling,
     waiting: wanted,
     failed,
     failing: failures.map((record) => ({

@@ -1,6 +1,6 @@
 import { createLedger, type Ledger } from '../ledger/ledger.ts';
 import { requestPriorities } from '../record/images.ts';
-import type { NodeUpdate } from '../record/record.ts';
+import { type NodeUpdate } from '../record/update.ts';
 
 /**
  * A ledger made from scratch out of what another one remembers of each node: everything that is counted, filed, sorted
@@ -72,7 +72,7 @@ export const contentOf = (ledger: Ledger) => ({
     ledger.forgiven(),
     ledger.unannounced(),
     ledger.withSurgedOutPod(),
-    ledger.images.misasking(),
+    ledger.images.stale(),
     ledger.images.failing(),
   ].map((set) => [...set].map(({ name }) => name).toSorted()),
   asks: requestPriorities.map((turn) => [...ledger.images.toRequest(turn)].map(({ name }) => name)),

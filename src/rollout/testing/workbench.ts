@@ -1,11 +1,11 @@
 import { type Action, type Decision, decide } from '../decision/decide.ts';
 import type { OutsideHold } from '../decision/hold.ts';
-import type { ImageFacts } from '../facts/image-facts.ts';
+import { type ImageFacts } from '../facts/image-ready.ts';
 import type { NodeFacts, PodFacts } from '../facts/types.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Cause } from '../record/phase.ts';
-import { type NodeUpdate, newUpdate } from '../record/record.ts';
+import { type NodeUpdate, newUpdate } from '../record/update.ts';
 import { policyWith } from './policy.ts';
 
 export const START = Date.parse('2030-01-01T00:00:00Z');

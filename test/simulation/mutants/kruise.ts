@@ -34,8 +34,8 @@ export const kruise: readonly Mutant[] = [
     story: 'a surge waits for ever where the old pod does not work',
     breaks: ['L1', 'L5'],
     file: 'src/rollout/record/surge.ts',
-    find: 'if (fresh) return isAvailable(fresh) ? old[0] : old.find(({ facts }) => !facts.ready);',
-    replace: 'if (fresh) return isAvailable(fresh) ? old.find(({ facts }) => facts.ready) : undefined;',
+    find: 'if (newPod) return isAvailable(newPod) ? old[0] : old.find(({ facts }) => !facts.ready);',
+    replace: 'if (newPod) return isAvailable(newPod) ? old.find(({ facts }) => facts.ready) : undefined;',
     hunt: history(surge, release(10, 'app:v1--dies-after-ready'), release(120, 'app:v2')),
   },
   {

@@ -33,8 +33,8 @@ export const kubernetes: readonly Mutant[] = [
     story: 'a pod that does not end on an offline node holds its slot',
     breaks: ['L1', 'L2'],
     file: 'src/rollout/record/assess.ts',
-    find: 'const inFlight = node.ready && occupied',
-    replace: 'const inFlight = (node.ready || record.pods.some(({ facts }) => facts.terminating)) && occupied',
+    find: 'const inFlight = node.ready && hasSlot',
+    replace: 'const inFlight = (node.ready || record.pods.some(({ facts }) => facts.terminating)) && hasSlot',
     hunt: history({}, release(10), at(10.5, { do: 'offline', node: 'node-0' })),
   },
   {

@@ -88,8 +88,8 @@ export const liveness: readonly Mutant[] = [
     story: 'of an old and a new pod the new one is taken away again, and made again',
     breaks: ['S6', 'L6'],
     file: 'src/rollout/record/surge.ts',
-    find: 'if (fresh) return isAvailable(fresh) ? old[0]',
-    replace: 'if (fresh) return isAvailable(fresh) ? fresh',
+    find: 'if (newPod) return isAvailable(newPod) ? old[0]',
+    replace: 'if (newPod) return isAvailable(newPod) ? newPod',
     hunt: history(surge, release(10)),
   },
   {

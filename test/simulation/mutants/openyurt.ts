@@ -68,8 +68,8 @@ export const openyurt: readonly Mutant[] = [
     story: 'an act whose node went offline while its pod ended holds a slot until the node is back',
     breaks: ['L1', 'L2'],
     file: 'src/rollout/record/assess.ts',
-    find: 'const inFlight = node.ready && occupied',
-    replace: 'const inFlight = occupied',
+    find: 'const inFlight = node.ready && hasSlot',
+    replace: 'const inFlight = hasSlot',
     hunt: history({}, release(10), at(10.5, { do: 'offline', node: 'node-0' })),
   },
   {

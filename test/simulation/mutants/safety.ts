@@ -20,9 +20,9 @@ export const safety: readonly Mutant[] = [
     whose: 'S4',
     story: 'a node that went offline after its slot was reserved is acted on',
     breaks: ['S4'],
-    file: 'src/rollout/decision/decide.ts',
-    find: 'if (!node || status.phase === undefined || !status.settled || !node.selected || status.asked) return false;',
-    replace: 'if (!node || status.phase === undefined || !node.selected || status.asked) return false;',
+    file: 'src/rollout/decision/slots.ts',
+    find: 'if (!node || status.phase === undefined || !status.settled || !node.selected || status.owner.asked) return false;',
+    replace: 'if (!node || status.phase === undefined || !node.selected || status.owner.asked) return false;',
     hunt: history(
       { nodes: 2 },
       ...Array.from({ length: 5 }, () =>
@@ -62,14 +62,14 @@ export const safety: readonly Mutant[] = [
     whose: 'S5',
     story: 'an act that was reserved for another target is carried out, on a pod that has the present one',
     breaks: ['S5'],
-    file: 'src/rollout/decision/decide.ts',
-    find: 'mayBegin && room && act.rollout === ledger.state.rollout && pod?.uid',
-    replace: 'mayBegin && room && pod?.uid',
+    file: 'src/rollout/decision/slots.ts',
+    find: '      update.rollout === ledger.state.rollout &&\n',
+    replace: '',
     also: [
       {
-        file: 'src/rollout/decision/decide.ts',
-        find: 'return record.partitionAllows && pod.facts.revision !== targetHash && !status.waitsForImages;',
-        replace: 'return record.partitionAllows && !status.waitsForImages;',
+        file: 'src/rollout/decision/slots.ts',
+        find: 'return record.partitionAllows && pod.facts.revision !== targetHash && !status.images.required;',
+        replace: 'return record.partitionAllows && !status.images.required;',
       },
     ],
     hunt: history(
@@ -85,7 +85,7 @@ export const safety: readonly Mutant[] = [
     story:
       'a slot is given back without a write to the pod: a leader that was paused wakes, and carries out what it had reserved',
     breaks: ['S1', 'S7'],
-    file: 'src/rollout/record/record.ts',
+    file: 'src/rollout/record/update.ts',
     find: "stage !== 'reserved' || kind === 'surge';",
     replace: "stage === 'sending';",
     hunt: heldInHand,
@@ -159,7 +159,7 @@ export const safety: readonly Mutant[] = [
     whose: 'S9',
     story: 'a paused rollout goes on',
     breaks: ['S9'],
-    file: 'src/rollout/decision/decide.ts',
+    file: 'src/rollout/decision/hold.ts',
     find: "if (policy.paused) return { kind: 'paused' };",
     replace: '',
     hunt: history({}, at(9, { do: 'pause', paused: true }), release(10), at(40, { do: 'pause', paused: false })),
@@ -169,7 +169,7 @@ export const safety: readonly Mutant[] = [
     whose: 'S9',
     story: 'nodes are updated that a partition holds back',
     breaks: ['S9'],
-    file: 'src/rollout/decision/decide.ts',
+    file: 'src/rollout/decision/slots.ts',
     find: 'return record.partitionAllows && pod.facts.revision',
     replace: 'return pod.facts.revision',
     also: [
@@ -198,8 +198,8 @@ export const safety: readonly Mutant[] = [
     story: 'the old one of two pods goes before the new one is available',
     breaks: ['S10'],
     file: 'src/rollout/record/surge.ts',
-    find: 'if (fresh) return isAvailable(fresh) ? old[0] : old.find(({ facts }) => !facts.ready);',
-    replace: 'if (fresh) return old[0];',
+    find: 'if (newPod) return isAvailable(newPod) ? old[0] : old.find(({ facts }) => !facts.ready);',
+    replace: 'if (newPod) return old[0];',
     hunt: history(surge, release(10)),
   },
   {
@@ -218,8 +218,8 @@ export const safety: readonly Mutant[] = [
     story: 'a pod is replaced before the images are there that were asked for first',
     breaks: ['S11'],
     file: 'src/rollout/record/assess.ts',
-    find: 'const need = assessImages(record, context, now);',
-    replace: 'const need = { ...assessImages(record, context, now), waitsForImages: false };',
+    find: 'const images = assessImages(record, context, now);',
+    replace: 'const images = { ...assessImages(record, context, now), required: false };',
     hunt: history(
       { predownload: 'required', nodes: 1 },
       at(8, { do: 'slow-pulls', node: 'node-0', ms: 60_000 }),
@@ -239,9 +239,9 @@ export const safety: readonly Mutant[] = [
     replace: "strategy === 'auto' || (strategy === 'ota' && byApproval !== undefined);",
     also: [
       {
-        file: 'src/rollout/record/assess.ts',
-        find: "const offered = typeof wanted === 'object' && wanted.reason === 'NewRevision';",
-        replace: 'const offered = wanted === undefined;',
+        file: 'src/rollout/record/owner.ts',
+        find: "const offered = wanted.reason === 'NewRevision';",
+        replace: 'const offered = false;',
       },
     ],
     hunt: history({ model: 'ota' }, release(10), at(60, { do: 'auto-approve', node: 'node-0', agrees: true })),
@@ -261,7 +261,7 @@ export const safety: readonly Mutant[] = [
     whose: 'S13',
     story: 'whatever fails, acts begin',
     breaks: ['S13'],
-    file: 'src/rollout/decision/decide.ts',
+    file: 'src/rollout/decision/hold.ts',
     find: "  if (breaker.open) return { kind: 'waiting', breaker };\n",
     replace: '',
     hunt: history(
@@ -313,7 +313,7 @@ export const safety: readonly Mutant[] = [
     whose: 'S16',
     story: 'a rollout is complete while nodes are held back, or on their way',
     breaks: ['S16'],
-    file: 'src/rollout/decision/decide.ts',
+    file: 'src/rollout/decision/transition.ts',
     find: 'state.target !== undefined && tally.phases.updated === tally.online && tally.inFlight === 0;',
     replace: 'state.target !== undefined && tally.phases.outdated === 0;',
     hunt: history({}, release(10)),

@@ -1,0 +1,30 @@
+import type { Breaker } from '../ledger/breaker.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Action } from './decide.ts';
+
+const FIRST_NODES = 10;
+
+/** Every online eligible node runs the target, available, and no update is in flight. */
+export const isComplete = ({ state, tally }: Ledger): boolean =>
+  state.target !== undefined && tally.phases.updated === tally.online && tally.inFlight === 0;
+
+/** A change of the rollout as a whole. A decision makes at most one, so that the next sees its result. */
+export const transitionOf = (ledger: Ledger, breaker: Breaker, complete: boolean, now: number): Action | undefined => {
+  const { policy, state } = ledger;
+  const { target, halted, lastComplete } = state;
+  if (!target) return undefined;
+  const resumed = policy.resume?.hash === target.hash ? policy.resume.value : undefined;
+  if (resumed !== undefined && resumed !== state.resumed) return { type: 'resume', value: resumed };
+  if (halted) {
+    const mayRollBack = policy.onFailure === 'rollback' && halted.reason === 'Failures' && !policy.paused;
+    const previous = mayRollBack ? lastComplete : undefined;
+    return previous && previous.hash !== target.hash ? { type: 'rollback', to: previous } : undefined;
+  }
+  if (breaker.mustHalt && policy.strategy !== 'manual') {
+    const nodes = [...ledger.failing()].map((record) => record.name).toSorted();
+    return { type: 'halt', halt: { at: now, reason: 'Failures', nodes: nodes.slice(0, FIRST_NODES) } };
+  }
+  const anyUpdated = ledger.tally.phases.updated > 0;
+  const alreadyFinished = state.finishedAt !== undefined && lastComplete?.hash === target.hash;
+  return complete && anyUpdated && !alreadyFinished ? { type: 'complete' } : undefined;
+};

@@ -1,0 +1,64 @@
+import { isOlderVersion } from '../facts/metadata.ts';
+import { surges } from '../policy/policy.ts';
+import type { Context, NodeRecord, ObservedPod } from './record.ts';
+
+/** Terminating, or deleted by us while the cache is still stale. */
+export const isBeingDeleted = ({ update }: NodeRecord, { facts }: ObservedPod): boolean =>
+  facts.terminating || (update?.stage === 'done' && update.kind === undefined && update.podUid === facts.uid);
+
+/** The in-place patch was acknowledged, but the cache still shows the pod before it. */
+export const isStale = ({ update }: Pick<NodeRecord, 'update'>, { facts }: Pick<ObservedPod, 'facts'>): boolean =>
+  update?.kind === 'in-place' &&
+  update.stage === 'done' &&
+  update.podUid === facts.uid &&
+  isOlderVersion(facts.resourceVersion, update.podResourceVersion);
+
+/** Ready as far as we know, and not taken out of service to be deleted. */
+const isServing = (record: NodeRecord, pod: ObservedPod): boolean =>
+  pod.facts.ready && !pod.facts.preparingDelete && !isStale(record, pod);
+
+/** The node's one live pod, even while a terminating one runs beside it. */
+export const livePod = (record: NodeRecord): ObservedPod | undefined => {
+  let found: ObservedPod | undefined;
+  for (const pod of record.pods) {
+    if (isBeingDeleted(record, pod)) continue;
+    if (found) return undefined;
+    found = pod;
+  }
+  return found;
+};
+
+export const isCurrent = (pod: ObservedPod | undefined, context: Context): boolean =>
+  pod !== undefined && context.targetHash !== undefined && pod.facts.revision === context.targetHash;
+
+/** New pods may be created beside old ones on this node. */
+export const maySurge = ({ update }: NodeRecord, { policy }: Pick<Context, 'policy'>): boolean =>
+  surges(policy) || update?.kind === 'surge';
+
+/** When this pod becomes available if nothing happens, whatever runs beside it; Infinity if never. */
+export const podAvailableAt = (record: NodeRecord, pod: ObservedPod, context: Context): number =>
+  isBeingDeleted(record, pod) || !isServing(record, pod)
+    ? Number.POSITIVE_INFINITY
+    : pod.readySince + context.policy.minReadyMs;
+
+/** When the node has an available pod if nothing happens; Infinity if never. */
+export const availableAt = (record: NodeRecord, context: Context): number => {
+  if (maySurge(record, context))
+    return record.pods.reduce(
+      (least, pod) => Math.min(least, podAvailableAt(record, pod, context)),
+      Number.POSITIVE_INFINITY,
+    );
+  // With an old and a new pod at once the native controller is still working on the node.
+  const [only, ...others] = record.pods;
+  return !only || others.length > 0 ? Number.POSITIVE_INFINITY : podAvailableAt(record, only, context);
+};
+
+/** The node's pod was updated in place in this rollout and has not been available since; its update may only be reserved. */
+export const isUpdatedInPlace = (record: NodeRecord, { rollout }: Pick<Context, 'rollout'>): boolean => {
+  const { update } = record;
+  const last = update?.stage === 'done' ? update : update?.repairs;
+  return last?.kind === 'in-place' && last.rollout === rollout && last.podUid === livePod(record)?.facts.uid;
+};
+
+/** Its one live pod is out of service for an in-place update. */
+export const isOutOfService = (record: NodeRecord): boolean => livePod(record)?.facts.updatingInPlace === true;
