@@ -12,7 +12,6 @@ export {
   serviceAccounts,
 } from './client/builtin-resources.ts';
 export { createClient } from './client/client.ts';
-export type { ClientOptions, RequestReport } from './client/client-options.ts';
 export {
   type Happened,
   ifFound,
@@ -22,6 +21,7 @@ export {
   type RefusalDetails,
 } from './client/errors.ts';
 export { compareVersions, toMicroTime } from './client/formats.ts';
+export type { ClientOptions, RequestReport } from './client/options.ts';
 export { pagesOf } from './client/pages.ts';
 export { defineResource, keyOf, splitKey } from './client/resource.ts';
 export type {

@@ -13,8 +13,8 @@ import {
   testPods,
   writeText,
 } from '../testing/index.ts';
-import type { ClientOptions, RequestReport } from './client-options.ts';
 import { isKubeError, type KubeError, type KubeErrorCode } from './errors.ts';
+import type { ClientOptions, RequestReport } from './options.ts';
 
 const authority = createTestAuthority();
 const identity = authority.issue('server');
@@ -328,7 +328,7 @@ test('an authority without a certificate is an error of the kubeconfig, and nobo
     await client.close();
     await server.close();
   });
-  await assert.rejects(client.get(testPods, ref), { code: 'Unauthorized', message: /holds no certificate/ });
+  await assert.rejects(client.get(testPods, ref), { code: 'Unauthorized', message: /contains no certificate/ });
   assert.equal(server.requests.length, 0);
 });
 

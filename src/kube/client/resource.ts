@@ -4,6 +4,10 @@ import type { KubeObject, ObjectRef, Resource } from './types.ts';
 /** Ties a resource's address to the type of its objects: `defineResource<Pod>({ group: '', version: 'v1', ... })`. */
 export const defineResource = <T extends KubeObject>(resource: Omit<Resource<T>, 'object'>): Resource<T> => resource;
 
+/** Plural with the group after a dot, as in CRD names: for logs and metrics. */
+export const resourceLabel = <T extends KubeObject>({ group, plural }: Resource<T>): string =>
+  group === '' ? plural : `${plural}.${group}`;
+
 /** `namespace/name`, or `name` for cluster-scoped objects: the key of stores and work queues. */
 export const keyOf = (object: KubeObject): string => {
   const { namespace, name = '' } = object.metadata ?? {};

@@ -12,8 +12,8 @@ import {
   testPods,
   writeText,
 } from '../testing/index.ts';
-import type { ClientOptions } from './client-options.ts';
 import { isKubeError, type KubeErrorCode } from './errors.ts';
+import type { ClientOptions } from './options.ts';
 import type { WatchEvent } from './types.ts';
 
 const object = (name: string, resourceVersion = '5') => ({

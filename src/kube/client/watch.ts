@@ -1,20 +1,20 @@
 import { startCallTimeout } from '../transport/call-timeout.ts';
-import { ExchangeError } from '../transport/exchange.ts';
-import type { Caller } from './caller.ts';
-import type { ResolvedClientOptions } from './client-options.ts';
+import { RoundTripError } from '../transport/round-trip.ts';
 import { KubeError } from './errors.ts';
 import { createLineDecoder } from './line-decoder.ts';
-import { collectionPath, toQuery } from './resource.ts';
+import type { ResolvedClientOptions } from './options.ts';
+import type { Requester } from './requester.ts';
+import { collectionPath, resourceLabel, toQuery } from './resource.ts';
 import { errorFromStatus, isRecord } from './status.ts';
 import type { KubeObject, Resource, WatchEvent, WatchOptions } from './types.ts';
 
 const MIN_STREAM_SECONDS = 300;
-/** The server ends a stream by itself at its timeout; one that lives on past that is broken. */
-const OVERTIME_MS = 30_000;
+/** The server ends a stream at its timeout; one that lives longer is broken. */
+const GRACE_MS = 30_000;
 
 const malformed = (what: string): KubeError => new KubeError('Malformed', `watch: ${what}`);
 
-/** One line of a watch. Throws the error that an ERROR event stands for, and `Malformed` for what is no event. */
+/** Parses one line of a watch. Throws the error that an ERROR event carries, and `Malformed` for anything unexpected. */
 export const parseWatchLine = <T extends KubeObject>(line: string): WatchEvent<T> => {
   let event: unknown;
   try {
@@ -38,7 +38,7 @@ export const parseWatchLine = <T extends KubeObject>(line: string): WatchEvent<T
     case 'MODIFIED':
     case 'DELETED':
       if (typeof metadata.name !== 'string' || metadata.name === '') throw malformed('an object without a name');
-      // The resource that was asked for says what its objects are: this is the one place where that is believed.
+      // The only place that trusts the requested resource for the type of its objects.
       return { type, object: object as T };
     default:
       throw malformed(`an event of the unknown type ${JSON.stringify(type)}`);
@@ -47,7 +47,7 @@ export const parseWatchLine = <T extends KubeObject>(line: string): WatchEvent<T
 
 /** Opens a watch and yields its events; see `KubeClient.watch`. */
 export async function* openWatch<T extends KubeObject>(
-  caller: Caller,
+  requester: Requester,
   options: ResolvedClientOptions,
   resource: Resource<T>,
   watch: WatchOptions,
@@ -64,26 +64,26 @@ export async function* openWatch<T extends KubeObject>(
     ...(watch.sendInitialEvents ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } : {}),
   };
   const path = `${collectionPath(resource, watch.namespace)}${toQuery(query)}`;
-  const plural = resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
-  const life = startCallTimeout(env.clock, timeoutSeconds * 1000 + OVERTIME_MS, watch.signal);
-  const stalled = (what: string): void => life.abort(new KubeError('Timeout', `watch of ${plural}: ${what}`));
-  const openTimer = env.clock.timer(options.timeoutMs, () => stalled(`no answer within ${options.timeoutMs} ms`));
+  const plural = resourceLabel(resource);
+  const timeout = startCallTimeout(env.clock, timeoutSeconds * 1000 + GRACE_MS, watch.signal);
+  const stalled = (what: string): void => timeout.abort(new KubeError('Timeout', `watch of ${plural}: ${what}`));
+  const openTimer = env.clock.timer(options.timeoutMs, () => stalled(`no response within ${options.timeoutMs} ms`));
   const idleMs = options.watchIdleMs * (1 + env.random() / 5);
   let lastByteAt = env.clock.now();
   const checkIdle = (): void => {
     const left = lastByteAt + idleMs - env.clock.now();
-    if (left <= 0) stalled(`nothing came for ${Math.round(idleMs)} ms`);
+    if (left <= 0) stalled(`nothing received for ${Math.round(idleMs)} ms`);
     else idleTimer = env.clock.timer(left, checkIdle);
   };
   let idleTimer = env.clock.timer(idleMs, checkIdle);
   try {
-    const response = await caller.open({ verb: 'watch', method: 'GET', path, resource: plural }, life);
+    const response = await requester.stream({ verb: 'watch', method: 'GET', path, resource: plural }, timeout);
     openTimer.cancel();
     lastByteAt = env.clock.now();
     const type = response.headers['content-type'];
     if (typeof type === 'string' && !type.includes('json')) {
       await response.body.return();
-      throw malformed(`the answer is ${type}, not JSON`);
+      throw malformed(`the response is ${type}, not JSON`);
     }
     watch.onOpen?.();
     const decoder = createLineDecoder(options.maxLineBytes);
@@ -94,15 +94,15 @@ export async function* openWatch<T extends KubeObject>(
     if (decoder.pendingBytes > 0)
       throw new KubeError('Transport', `watch of ${plural}: the stream ended inside a line`);
   } catch (error) {
-    if (life.expired)
-      throw new KubeError('Timeout', `watch of ${plural}: the server did not end it in time`, { cause: error });
-    if (life.signal.aborted) throw life.signal.reason;
-    if (error instanceof ExchangeError)
+    if (timeout.expired)
+      throw new KubeError('Timeout', `watch of ${plural}: the server did not end it at its timeout`, { cause: error });
+    if (timeout.signal.aborted) throw timeout.signal.reason;
+    if (error instanceof RoundTripError)
       throw new KubeError('Transport', `watch of ${plural}: ${error.message}`, { cause: error.cause });
     throw error;
   } finally {
     openTimer.cancel();
     idleTimer.cancel();
-    life.release();
+    timeout.release();
   }
 }

@@ -1,7 +1,7 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { type Clock, type Env, silentLogger, systemClock } from '../../runtime/index.ts';
 import { createClient } from '../client/client.ts';
-import type { ClientOptions } from '../client/client-options.ts';
+import type { ClientOptions } from '../client/options.ts';
 import { defineResource } from '../client/resource.ts';
 import type { KubeClient } from '../client/types.ts';
 import type { ClusterConfig } from '../config/cluster-config.ts';

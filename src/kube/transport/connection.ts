@@ -1,128 +1,138 @@
+import { buildConnector, Pool } from 'undici';
 import { type Env, withSignal } from '../../runtime/index.ts';
-import { type ClusterConfig, ConfigError, type Source } from '../config/cluster-config.ts';
-import { type Credentials, createCredentials, readSource, type Secrets } from '../config/credentials.ts';
-import { ExchangeError, exchange, type HttpRequest, type HttpResponse, type Sender } from './exchange.ts';
-import { createLink, type Link } from './link.ts';
+import { createHttp2Clients, type Http2Clients } from './http2-clients.ts';
+import { createProbe, type Probe } from './protocol-probe.ts';
+import { createProxy } from './proxies.ts';
+import { type HttpRequest, type HttpResponse, RoundTripError, roundTrip, type Sender } from './round-trip.ts';
+import { CHECKS, createWatchdog } from './watchdog.ts';
 
 export interface ConnectionOptions {
-  userAgent: string;
+  /** Scheme, host and port. */
+  origin: string;
+  ca: string | undefined;
+  cert: string | undefined;
+  key: string | undefined;
+  insecureSkipTlsVerify: boolean;
+  tlsServerName: string | undefined;
+  proxyUrl: string | undefined;
+  /** Offer HTTP/2. */
   http2: boolean;
   connectTimeoutMs: number;
+  /** An HTTP/2 connection that receives nothing for this long, PING answers included, is closed. */
   deadAfterMs: number;
-  /** For credential plugins. */
-  environment: Record<string, string | undefined>;
-  terminal: boolean;
 }
 
-/** Authenticated exchanges with one API server over as few connections as possible. */
+/** The sockets to one API server that share one set of TLS credentials. */
 export interface Connection {
-  readonly host: string;
-  /** Refreshes credentials where needed. A 401 is answered by one retry with renewed credentials, when there are any. */
+  /** One request and its answer; connects where needed. Rejects like `roundTrip`. */
   send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
-  close(): Promise<void>;
+  /** Lets running answers finish, accepts no further requests, and resolves when the last answer is complete. */
+  drain(): Promise<void>;
+  /** Closes all sockets now. */
+  destroy(): Promise<void>;
 }
 
-const impersonationHeaders = ({ impersonate }: ClusterConfig): string[] => {
-  if (impersonate === undefined) return [];
-  const headers = ['impersonate-user', impersonate.user];
-  if (impersonate.uid) headers.push('impersonate-uid', impersonate.uid);
-  for (const group of impersonate.groups) headers.push('impersonate-group', group);
-  for (const [key, values] of Object.entries(impersonate.extra)) {
-    for (const value of values) headers.push(`impersonate-extra-${encodeURIComponent(key.toLowerCase())}`, value);
-  }
-  return headers;
-};
+/** The API server closes idle connections after 90 s: closing first avoids writing into a closing one. */
+const KEEP_ALIVE_MS = 45_000;
+/** Over HTTP/1.1 every watch and every running call needs one of its own. */
+const MAX_CONNECTIONS = 100;
 
-/** An empty one would not be taken for none: TLS would trust every authority of the machine instead. */
-const readAuthority = async (from: Source): Promise<string> => {
-  const text = await readSource(from, 'certificate-authority');
-  if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
-  throw new ConfigError(
-    "certificate-authority: holds no certificate; give the cluster's authority in PEM",
-    from.from === 'file' ? { file: from.path } : {},
-  );
-};
-
-export const createConnection = (env: Env, config: ClusterConfig, options: ConnectionOptions): Connection => {
-  const url = new URL(config.server);
-  const basePath = url.pathname.replace(/\/+$/, '');
-  const fixedHeaders = ['user-agent', options.userAgent, ...impersonationHeaders(config)];
-  let credentials: Credentials | undefined;
-  let ca: string | undefined;
-  let link: { link: Link; cert: string | undefined; key: string | undefined } | undefined;
-  const retired = new Set<Link>();
+export const createConnection = (env: Env, options: ConnectionOptions): Connection => {
+  const { origin, ca, cert, key, tlsServerName, insecureSkipTlsVerify, connectTimeoutMs, deadAfterMs } = options;
+  const common = {
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  };
+  const secure = buildConnector({
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
+    rejectUnauthorized: !insecureSkipTlsVerify,
+    allowH2: options.http2,
+    preferH2: options.http2,
+    timeout: connectTimeoutMs,
+    // HTTP/1.1 has no PING: there TCP keep-alive finds dead connections.
+    keepAliveInitialDelay: deadAfterMs / 2,
+  });
+  const proxy =
+    options.proxyUrl === undefined
+      ? undefined
+      : createProxy(new URL(options.proxyUrl), { clock: env.clock, timeoutMs: connectTimeoutMs, secure });
+  const connect = proxy?.connect ?? secure;
+  const watchdog = createWatchdog(env, deadAfterMs);
+  let pool: Pool | undefined;
+  let clients: Http2Clients | undefined;
+  let probing: Promise<Probe> | undefined;
+  let lastProbe: Probe | undefined;
   let closed = false;
 
-  const ready = async (): Promise<Credentials> => {
-    if (credentials !== undefined) return credentials;
-    if (config.certificateAuthority) ca = await readAuthority(config.certificateAuthority);
-    credentials ??= createCredentials(env, config.auth, {
-      cluster: {
-        server: config.server,
-        insecureSkipTlsVerify: config.insecureSkipTlsVerify,
-        ...(ca === undefined ? {} : { certificateAuthority: ca }),
-        ...(config.tlsServerName === undefined ? {} : { tlsServerName: config.tlsServerName }),
-        ...(config.proxyUrl === undefined ? {} : { proxyUrl: config.proxyUrl }),
-      },
-      environment: options.environment,
-      terminal: options.terminal,
+  const createSender = (probe: Pick<Probe, 'http2' | 'connector'>): Sender => {
+    if (!probe.http2) {
+      pool ??= new Pool(origin, {
+        ...common,
+        connections: MAX_CONNECTIONS,
+        pipelining: 1,
+        allowH2: false,
+        connect: probe.connector,
+      });
+      return pool;
+    }
+    clients ??= createHttp2Clients(origin, {
+      ...common,
+      pingInterval: Math.max(1, Math.floor(deadAfterMs / (CHECKS + 1))),
+      connect: (target, callback) =>
+        probe.connector(target, (...result) => {
+          const [, socket] = result;
+          // Typed as null after an error, but undici leaves it out.
+          if (socket) watchdog.add(socket);
+          callback(...result);
+        }),
     });
-    return credentials;
+    return clients;
   };
 
-  // TLS presents a certificate once, at the handshake: another certificate needs other connections.
-  const linkFor = ({ cert, key }: Secrets): Link => {
-    if (closed) throw new ConfigError('this client is closed');
-    if (link !== undefined && link.cert === cert && link.key === key) return link.link;
-    if (link !== undefined) {
-      const old = link.link;
-      retired.add(old);
-      const forget = (): void => void retired.delete(old);
-      old.retire().then(forget, forget);
-    }
-    const made = createLink(env, {
-      origin: url.origin,
-      insecureSkipTlsVerify: config.insecureSkipTlsVerify,
-      http2: options.http2,
-      connectTimeoutMs: options.connectTimeoutMs,
-      deadAfterMs: options.deadAfterMs,
-      ...(ca === undefined ? {} : { ca }),
-      ...(cert === undefined ? {} : { cert }),
-      ...(key === undefined ? {} : { key }),
-      ...(config.tlsServerName === undefined ? {} : { tlsServerName: config.tlsServerName }),
-      ...(config.proxyUrl === undefined ? {} : { proxyUrl: config.proxyUrl }),
+  const ready = async (): Promise<Sender> => {
+    const sender = clients ?? pool;
+    if (sender !== undefined) return sender;
+    if (!options.http2 || origin.startsWith('http:')) return createSender({ http2: false, connector: connect });
+    probing ??= createProbe(origin, connect).finally(() => {
+      probing = undefined;
     });
-    link = { link: made, cert, key };
-    return made;
-  };
-
-  const attempt = async (request: HttpRequest, secrets: Secrets, signal: AbortSignal): Promise<HttpResponse> => {
-    const headers = [...request.headers, ...fixedHeaders];
-    if (secrets.authorization !== undefined) headers.push('authorization', secrets.authorization);
-    const path = `${basePath}${request.path}`;
-    let sender: Sender;
-    try {
-      sender = await withSignal(linkFor(secrets).ready(), signal);
-    } catch (error) {
-      if (signal.aborted) throw signal.reason;
-      throw error instanceof ConfigError ? error : new ExchangeError(false, error);
+    const probe = await probing;
+    if (closed) {
+      probe.close();
+      throw new Error('the connection was closed');
     }
-    return exchange(sender, url.origin, { ...request, path, headers }, signal);
+    lastProbe = probe;
+    return createSender(probe);
   };
 
   return {
-    host: url.host,
     async send(request, signal) {
-      const source = await ready();
-      const secrets = await source.get(signal);
-      const response = await attempt(request, secrets, signal);
-      if (response.status !== 401 || !(await source.renew(secrets, signal).catch(() => false))) return response;
-      await response.body.return();
-      return attempt(request, await source.get(signal), signal);
+      let sender: Sender;
+      try {
+        sender = await withSignal(ready(), signal);
+      } catch (error) {
+        if (signal.aborted) throw signal.reason;
+        throw new RoundTripError(false, error);
+      }
+      return roundTrip(sender, origin, request, signal);
     },
-    async close() {
+    async drain() {
       closed = true;
-      await Promise.all([link?.link.destroy(), ...[...retired].map((old) => old.destroy())]);
+      lastProbe?.close();
+      await Promise.all([pool?.close(), clients?.close()]);
+      await proxy?.close();
+    },
+    async destroy() {
+      closed = true;
+      watchdog.stop();
+      lastProbe?.close();
+      await Promise.all([pool?.destroy(), clients?.destroy()]);
+      await proxy?.close();
     },
   };
 };

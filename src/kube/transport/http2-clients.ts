@@ -1,6 +1,6 @@
 import { type buildConnector, Client } from 'undici';
-import type { Sender } from './exchange.ts';
 import { withSafeAbort } from './http2-abort.ts';
+import type { Sender } from './round-trip.ts';
 
 export interface Http2Clients extends Sender {
   close(): Promise<void>;
@@ -16,35 +16,35 @@ export interface Http2Options {
   bodyTimeout: number;
 }
 
-/** Streams on one connection: half of what Go servers allow (250), so that theirs is never the limit. */
+/** Streams per connection: less than half of what Go servers allow (250), so that their limit is never reached. */
 const MAX_STREAMS = 100;
 
 /**
- * One HTTP/2 connection, a further one when it is full, and a fresh one as soon as one is told to GOAWAY. Each client has
- * one session in its life: undici 8 mixes up requests of an old and a new session of one client (see
+ * Keeps one HTTP/2 connection, opens another when it is full, and a new one after a GOAWAY. Each undici client has a
+ * single session: undici 8 mixes up requests of an old and a new session of one client (see
  * docs/decisions/0001-http2.md).
  */
 export const createHttp2Clients = (origin: string, { pingInterval, ...options }: Http2Options): Http2Clients => {
   const usable = new Set<Client>();
-  const retiring = new Set<Client>();
+  const draining = new Set<Client>();
 
-  const retire = (client: Client): void => {
+  const drain = (client: Client): void => {
     if (!usable.delete(client)) return;
-    retiring.add(client);
-    const gone = (): void => void retiring.delete(client);
-    client.close().then(gone, gone);
+    draining.add(client);
+    const forget = (): void => void draining.delete(client);
+    client.close().then(forget, forget);
   };
 
   const create = (): Client => {
     const client = new Client(origin, {
       ...options,
       allowH2: true,
-      // Also what a client may queue while it has no session: at 1 it would not connect as long as old streams run.
+      // Also limits what a client queues before it has a session: at 1 it would not connect while old streams run.
       pipelining: MAX_STREAMS,
       h2Options: { pingInterval, maxConcurrentStreams: MAX_STREAMS },
     });
-    client.on('disconnect', () => retire(client));
-    client.on('connectionError', () => retire(client));
+    client.on('disconnect', () => drain(client));
+    client.on('connectionError', () => drain(client));
     usable.add(client);
     return client;
   };
@@ -61,10 +61,10 @@ export const createHttp2Clients = (origin: string, { pingInterval, ...options }:
       return (chosen ?? create()).dispatch(request, withSafeAbort(handler));
     },
     async close() {
-      await Promise.all([...usable, ...retiring].map((client) => client.close().catch(() => undefined)));
+      await Promise.all([...usable, ...draining].map((client) => client.close().catch(() => undefined)));
     },
     async destroy() {
-      const all = [...usable, ...retiring];
+      const all = [...usable, ...draining];
       usable.clear();
       await Promise.all(all.map((client) => client.destroy()));
     },

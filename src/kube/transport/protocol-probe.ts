@@ -4,15 +4,15 @@ import type { buildConnector } from 'undici';
 
 export interface Probe {
   http2: boolean;
-  /** Hands out the probe's own connection first, so that probing costs none. */
+  /** Returns the probe's own connection first, so that probing costs no extra connection. */
   connector: buildConnector.connector;
-  /** Closes the probe's connection, when nobody has taken it. */
+  /** Closes the probe's connection if it is unused. */
   close(): void;
 }
 
 /**
- * Connects once to learn which protocol the server chooses: HTTP/2 clients and HTTP/1.1 pools need to be set up
- * differently, and undici decides per connection, after it was set up.
+ * Connects once to learn which protocol the server negotiates: HTTP/2 clients and HTTP/1.1 pools are configured
+ * differently, and undici decides only after a connection exists.
  */
 export const createProbe = (origin: string, connect: buildConnector.connector): Promise<Probe> =>
   new Promise((resolve, reject) => {
@@ -36,7 +36,7 @@ export const createProbe = (origin: string, connect: buildConnector.connector): 
           const ready = spare;
           spare = undefined;
           if (ready !== undefined && !ready.destroyed) {
-            // Not at once: undici does not expect to be connected before its connector has returned.
+            // Not synchronously: undici does not expect to be connected before its connector has returned.
             queueMicrotask(() => callback(null, ready));
             return;
           }
@@ -44,7 +44,7 @@ export const createProbe = (origin: string, connect: buildConnector.connector): 
             const [, socket] = result;
             if (http2 && socket instanceof TLSSocket && socket.alpnProtocol !== 'h2') {
               socket.destroy();
-              callback(new Error('the server spoke HTTP/2 before and does no more'), null);
+              callback(new Error('the server negotiated HTTP/2 before and no longer does'), null);
             } else callback(...result);
           });
         },

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { Env, Timer } from '../../runtime/index.ts';
 
-/** So many looks in a row without a byte make a connection dead. */
-export const LOOKS = 3;
+/** A connection is dead after this many consecutive checks without a byte received. */
+export const CHECKS = 3;
 
 export interface Watchdog {
   add(socket: Socket): void;
@@ -10,26 +10,25 @@ export interface Watchdog {
 }
 
 /**
- * Finds connections that died without a word (NAT timeouts, black holes): undici sends HTTP/2 PINGs but does not miss
- * their answers, so this looks whether bytes still come in. Looks are counted, not milliseconds: a machine that slept
- * or an event loop that was blocked must not be taken for a dead link. HTTP/1.1 has no PING; there TCP keep-alive does
- * this work.
+ * Finds connections that died silently (NAT timeouts, black holes). undici sends HTTP/2 PINGs but does not notice when
+ * they go unanswered, so the watchdog checks whether bytes still arrive. It counts checks, not milliseconds: a machine
+ * that slept, or an event loop that was blocked, must not be mistaken for a dead connection.
  */
 export const createWatchdog = (env: Env, deadAfterMs: number): Watchdog => {
-  const sockets = new Map<Socket, { bytes: number; silentLooks: number }>();
+  const sockets = new Map<Socket, { bytes: number; silentChecks: number }>();
   let timer: Timer | undefined;
-  const look = (): void => {
+  const check = (): void => {
     timer = undefined;
     for (const [socket, seen] of sockets) {
       const bytes = socket.bytesRead;
-      seen.silentLooks = bytes === seen.bytes ? seen.silentLooks + 1 : 0;
+      seen.silentChecks = bytes === seen.bytes ? seen.silentChecks + 1 : 0;
       seen.bytes = bytes;
-      if (seen.silentLooks >= LOOKS) socket.destroy(new Error(`the connection brought nothing for ${deadAfterMs} ms`));
+      if (seen.silentChecks >= CHECKS) socket.destroy(new Error(`nothing was received for ${deadAfterMs} ms`));
     }
     arm();
   };
   const arm = (): void => {
-    if (timer === undefined && sockets.size > 0) timer = env.clock.timer(deadAfterMs / LOOKS, look);
+    if (timer === undefined && sockets.size > 0) timer = env.clock.timer(deadAfterMs / CHECKS, check);
   };
   const forget = (socket: Socket): void => {
     sockets.delete(socket);
@@ -40,7 +39,7 @@ export const createWatchdog = (env: Env, deadAfterMs: number): Watchdog => {
   };
   return {
     add(socket) {
-      sockets.set(socket, { bytes: socket.bytesRead, silentLooks: 0 });
+      sockets.set(socket, { bytes: socket.bytesRead, silentChecks: 0 });
       socket.once('close', () => forget(socket));
       arm();
     },

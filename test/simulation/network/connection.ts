@@ -57,7 +57,7 @@ const isWrite = (verb: Verb): boolean => verb !== 'get' && verb !== 'list';
 const losses = {
   Timeout: 'timed out',
   Transport: 'the connection broke',
-  Malformed: 'the answer is not a JSON object',
+  Malformed: 'the response is not a JSON object',
 } as const;
 const lost = (verb: Verb, code: keyof typeof losses): KubeError =>
   new KubeError(code, `${verb}: ${losses[code]}`, { happened: isWrite(verb) ? 'unknown' : 'no' });

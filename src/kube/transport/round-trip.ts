@@ -6,23 +6,23 @@ export interface HttpRequest {
   method: Dispatcher.HttpMethod;
   /** With the query. */
   path: string;
-  /** Name, value, name, value: a name may come more than once. */
+  /** Alternating names and values; a name may occur more than once. */
   headers: string[];
   body?: string | undefined;
 }
 
-/** What can send: a client, a pool or several. */
+/** An undici client or pool. */
 export type Sender = Pick<Dispatcher, 'dispatch'>;
 
 export interface HttpResponse {
   status: number;
   headers: IncomingHttpHeaders;
-  /** To be read once. Leaving it early cancels the answer. */
+  /** Can be read once. Leaving the loop early cancels the response. */
   body: AsyncGenerator<Uint8Array, void, undefined>;
 }
 
-/** The answer did not come, or not to its end. `sent` is false when surely no byte of the request left. */
-export class ExchangeError extends Error {
+/** No complete response arrived. `sent` is false only when no byte of the request can have left. */
+export class RoundTripError extends Error {
   readonly sent: boolean;
 
   constructor(sent: boolean, cause: unknown) {
@@ -32,9 +32,9 @@ export class ExchangeError extends Error {
   }
 }
 
-// Above HIGH bytes waiting for the reader the server is asked to pause until the reader has taken them.
-const HIGH = 64 * 1024;
-/** A socket can deliver megabytes within one turn of the event loop: after this much, everything else gets its turn. */
+/** With more bytes than this buffered, the server is paused until the reader has consumed them. */
+const HIGH_WATER_BYTES = 64 * 1024;
+/** A socket can deliver megabytes within one turn of the event loop: after this much, other work gets a turn. */
 const TURN_BYTES = 128 * 1024;
 
 const toError = (reason: unknown): Error =>
@@ -44,7 +44,7 @@ const toError = (reason: unknown): Error =>
  * One request and its streamed answer. Rejects with an `ExchangeError`, or with the signal's reason as soon as `signal`
  * aborts; the body, too, throws one of these two.
  */
-export const exchange = (
+export const roundTrip = (
   sender: Sender,
   origin: string,
   request: HttpRequest,
@@ -86,7 +86,7 @@ export const exchange = (
     async function* read(): AsyncGenerator<Uint8Array, void, undefined> {
       try {
         for (;;) {
-          // What arrived before a failure is still delivered: a watch must not lose events that were complete.
+          // What arrived before a failure is still delivered: a watch must not lose complete events.
           const ready = chunks;
           chunks = [];
           queued = 0;
@@ -110,8 +110,8 @@ export const exchange = (
       } finally {
         signal.removeEventListener('abort', onAbort);
         if (!ended && failure === undefined) {
-          failure = { error: new ExchangeError(true, new Error('the reader left')) };
-          controller?.abort(new Error('the reader left'));
+          failure = { error: new RoundTripError(true, new Error('the reader stopped')) };
+          controller?.abort(new Error('the reader stopped'));
         }
       }
     }
@@ -124,10 +124,10 @@ export const exchange = (
           started.abort(toError(failure.error));
           return;
         }
-        // undici replays what a server says it has not seen, and, by mistake, what the server may have seen. A write
-        // goes out once.
+        // undici replays requests that the server reports as unprocessed and, by mistake, some that it may have
+        // processed. A write is sent once.
         if (sent && request.method !== 'GET') {
-          started.abort(new Error('the connection was lost with the request on it'));
+          started.abort(new Error('the connection was lost during the request'));
           return;
         }
         sent = true;
@@ -140,7 +140,7 @@ export const exchange = (
         if (failure !== undefined) return;
         chunks.push(chunk);
         queued += chunk.length;
-        if (queued > HIGH) current.pause();
+        if (queued > HIGH_WATER_BYTES) current.pause();
         wake?.();
       },
       onResponseEnd() {
@@ -150,13 +150,13 @@ export const exchange = (
         wake?.();
       },
       onResponseError(_controller, error) {
-        fail(new ExchangeError(sent, error));
+        fail(new RoundTripError(sent, error));
       },
     };
     const { body = null, ...head } = request;
     try {
       sender.dispatch({ origin, ...head, body, headersTimeout: 0, bodyTimeout: 0 }, handler);
     } catch (error) {
-      fail(new ExchangeError(false, error));
+      fail(new RoundTripError(false, error));
     }
   });

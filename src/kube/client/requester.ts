@@ -1,0 +1,182 @@
+import { backoffMs, sleep } from '../../runtime/index.ts';
+import { ConfigError } from '../config/cluster-config.ts';
+import { type CallTimeout, startCallTimeout } from '../transport/call-timeout.ts';
+import { type HttpResponse, RoundTripError } from '../transport/round-trip.ts';
+import type { Transport } from '../transport/transport.ts';
+import { isKubeError, KubeError } from './errors.ts';
+import type { RequestReport, ResolvedClientOptions } from './options.ts';
+import { createRateLimiter } from './rate-limit.ts';
+import { errorFromStatus, parseRetryAfter } from './status.ts';
+import type { CallOptions } from './types.ts';
+
+export interface ApiRequest {
+  verb: RequestReport['verb'];
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With the query. */
+  path: string;
+  /** For metrics. */
+  resource: string;
+  body?: unknown;
+  /** The serialized body, instead of `body` as JSON. */
+  text?: string | undefined;
+  contentType?: string;
+}
+
+/** Requests with rate limit, time limit, retries and errors in the terms of the API. */
+export interface Requester {
+  /** The complete response, under the retry rules. */
+  text(request: ApiRequest, options: CallOptions): Promise<string>;
+  /** Like `text`, parsed. A response that is not a JSON object is `Malformed`. */
+  json(request: ApiRequest, options: CallOptions): Promise<object>;
+  /** The response as a stream, after a single attempt. The caller releases the timeout. */
+  stream(request: ApiRequest, timeout: CallTimeout): Promise<HttpResponse>;
+}
+
+const READ_BACKOFF = { baseMs: 100, maxMs: 5_000 };
+/** Longest Retry-After that is waited for here. A server that asks for more is left to the caller's own retry loop. */
+const LONGEST_RETRY_AFTER_MS = 30_000;
+const MAX_ERROR_BYTES = 64 * 1024;
+
+const isWrite = ({ method }: ApiRequest): boolean => method !== 'GET';
+
+const header = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
+
+/** The body as bytes. Throws `Malformed` above `limit`, or returns the first `limit` bytes with `truncate`. */
+const readBody = async (response: HttpResponse, limit: number, truncate: boolean): Promise<Buffer> => {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body) {
+    bytes += chunk.length;
+    if (bytes > limit) {
+      if (truncate) break;
+      throw new KubeError('Malformed', `the response is larger than ${limit} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+};
+
+const parseObject = (text: string): object => {
+  let value: unknown;
+  let cause: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    cause = error;
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new KubeError('Malformed', 'the response is not a JSON object', { cause });
+};
+
+export const createRequester = (transport: Transport, options: ResolvedClientOptions): Requester => {
+  const { env, maxRetries, maxBodyBytes, onRequest } = options;
+  const limiter = createRateLimiter(env.clock, options.qps, options.burst);
+
+  /** Turns failures into `KubeError`s. The reason of the caller's own signal passes through unchanged. */
+  const translate = (error: unknown, request: ApiRequest, timeout: CallTimeout, sent: boolean): unknown => {
+    const context = `${request.method} ${request.path}`;
+    const happened = isWrite(request) && sent ? 'unknown' : 'no';
+    if (timeout.expired) return new KubeError('Timeout', `${context}: timed out`, { happened, cause: error });
+    if (timeout.signal.aborted) return timeout.signal.reason;
+    if (error instanceof RoundTripError) {
+      const mayHave = isWrite(request) && error.sent ? 'unknown' : 'no';
+      return new KubeError('Transport', `${context}: ${error.message}`, { happened: mayHave, cause: error.cause });
+    }
+    if (error instanceof ConfigError)
+      return new KubeError('Unauthorized', `${context}: no usable credentials: ${error.message}`, { cause: error });
+    if (isKubeError(error, 'Malformed'))
+      return new KubeError('Malformed', `${context}: ${error.message}`, { happened, cause: error });
+    return error;
+  };
+
+  const open = async (request: ApiRequest, timeout: CallTimeout, progress = { sent: false }): Promise<HttpResponse> => {
+    const headers = ['accept', 'application/json'];
+    const body = request.text ?? (request.body === undefined ? undefined : JSON.stringify(request.body));
+    if (body !== undefined) headers.push('content-type', request.contentType ?? 'application/json');
+    let response: HttpResponse | undefined;
+    const startedAt = env.clock.now();
+    const report = (code: string, date = ''): void => {
+      const seconds = (env.clock.now() - startedAt) / 1000;
+      const { verb, method, resource } = request;
+      const serverTime = Date.parse(date);
+      const dated = Number.isNaN(serverTime) ? {} : { serverTime };
+      onRequest({ verb, method, host: transport.host, code, resource, seconds, ...dated });
+    };
+    try {
+      // From here on bytes may leave, unless a RoundTripError says otherwise.
+      progress.sent = true;
+      response = await transport.send({ method: request.method, path: request.path, headers, body }, timeout.signal);
+    } catch (error) {
+      if (error instanceof RoundTripError) progress.sent = error.sent;
+      report('<error>');
+      throw translate(error, request, timeout, progress.sent);
+    }
+    report(String(response.status), header(response.headers.date));
+    if (response.status >= 200 && response.status < 300) return response;
+    const text = await readBody(response, MAX_ERROR_BYTES, true).catch(() => Buffer.alloc(0));
+    let status: unknown;
+    try {
+      status = JSON.parse(text.toString('utf8'));
+    } catch {
+      status = undefined;
+    }
+    throw errorFromStatus(status, {
+      status: response.status,
+      write: isWrite(request),
+      retryAfterSeconds: parseRetryAfter(header(response.headers['retry-after']), env.clock.now()),
+      context: `${request.method} ${request.path}`,
+    });
+  };
+
+  /** How long to wait before the next attempt; undefined when there must be none. */
+  const retryDelay = (request: ApiRequest, error: unknown, failures: number): number | undefined => {
+    if (!isKubeError(error) || failures > maxRetries) return undefined;
+    const retryable =
+      error.code === 'TooManyRequests' ||
+      (error.code === 'Transport' && error.happened === 'no') ||
+      // Over HTTP/2 a reset stream can look like one that ended: a truncated body is then not valid JSON.
+      (!isWrite(request) && (error.code === 'Malformed' || (error.status >= 500 && error.status !== 501)));
+    if (!retryable) return undefined;
+    const backoff = backoffMs(failures, READ_BACKOFF, env.random);
+    if (error.retryAfterSeconds === undefined) return backoff;
+    const asked = error.retryAfterSeconds * 1000;
+    return asked > LONGEST_RETRY_AFTER_MS ? undefined : asked + backoff;
+  };
+
+  const complete = async <T>(request: ApiRequest, call: CallOptions, parse: (text: string) => T): Promise<T> => {
+    const timeout = startCallTimeout(env.clock, call.timeoutMs ?? options.timeoutMs, call.signal);
+    try {
+      for (let failures = 1; ; failures += 1) {
+        const progress = { sent: false };
+        try {
+          await limiter.take(timeout.signal);
+          const response = await open(request, timeout, progress);
+          return parse((await readBody(response, maxBodyBytes, false)).toString('utf8'));
+        } catch (raw) {
+          const error = translate(raw, request, timeout, progress.sent);
+          const delay = retryDelay(request, error, failures);
+          // When the call would time out while waiting, report the refusal: it says more than a timeout.
+          if (delay === undefined || delay >= timeout.remainingMs()) throw error;
+          await sleep(env.clock, delay, timeout.signal).catch(() => {
+            throw translate(error, request, timeout, false);
+          });
+        }
+      }
+    } finally {
+      timeout.release();
+    }
+  };
+
+  return {
+    text: (request, call) => complete(request, call, (text) => text),
+    json: (request, call) => complete(request, call, parseObject),
+    stream: async (request, timeout) => {
+      try {
+        await limiter.take(timeout.signal);
+      } catch (error) {
+        throw translate(error, request, timeout, false);
+      }
+      return open(request, timeout);
+    },
+  };
+};
