@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { buildAgent } from '../scripts/build-agent.ts';
+import { buildAgent } from '../scripts/bundle.ts';
 import { daemonSets } from '../src/kube/index.ts';
 import { daemonSetOf, strategyKey } from '../test/conformance/kit/objects.ts';
 import { startEmbeddedCluster } from '../test/sim/cluster.ts';

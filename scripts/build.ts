@@ -1,10 +1,9 @@
 // npm run build: writes dist/agent/edgeset-agent.mjs and dist/manager/edgeset-manager.mjs, the agent and the manager as they
-// are shipped. With --report says what is in them.
+// are shipped. With --report, prints what is in them.
 
 import path from 'node:path';
 import { analyzeMetafile } from 'esbuild';
-import { buildAgent } from './build-agent.ts';
-import { buildManager } from './build-manager.ts';
+import { buildAgent, buildManager } from './bundle.ts';
 
 const root = path.join(import.meta.dirname, '..');
 

@@ -1,12 +1,13 @@
-// Bundles a program: one file that holds everything and needs nothing but Node.
+// Bundles the programs: one file each that holds everything and needs only Node.
 
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
+import { buildOwnerPage } from './page.ts';
 
 const root = path.join(import.meta.dirname, '..');
 
-/** A module that is another one in the bundle. */
+/** A module that the bundle replaces by another one. */
 export interface Replacement {
   /** As esbuild finds it: the absolute path of a source, or the name of a package. */
   filter: RegExp;
@@ -14,8 +15,8 @@ export interface Replacement {
 }
 
 /**
- * undici's main module loads all of it: fetch, web sockets, caches, mocks. Three classes are what our client uses, and the
- * rest would cost a process 9 MiB.
+ * undici's main module loads all of it: fetch, web sockets, caches, mocks. The client uses three classes, and the rest would
+ * cost a process 9 MiB.
  */
 const undici: Replacement = {
   filter: /^undici$/,
@@ -36,7 +37,7 @@ const replace = (...replacements: readonly Replacement[]): Plugin => ({
   },
 });
 
-/** Some packages are CommonJS and call for Node's modules by `require`, which a module does not have by itself. */
+/** Some packages are CommonJS and need `require`, which an ES module does not have. */
 const BANNER = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`;
 
 export interface Bundle {
@@ -46,8 +47,8 @@ export interface Bundle {
   metafile: Metafile;
 }
 
-/** Writes `<name>.mjs` into the folder, and beside it the licences of what is in it. */
-export const bundle = async (
+/** Writes `<name>.mjs` into the folder, and beside it the licenses of what is in it. */
+const bundle = async (
   folder: string,
   { name, entry, replacements = [] }: { name: string; entry: string; replacements?: readonly Replacement[] },
 ): Promise<Bundle> => {
@@ -65,7 +66,7 @@ export const bundle = async (
     // undici's own switch: leaves its second, experimental parser out.
     define: { esbuildDetection: 'true' },
     plugins: [replace(undici, ...replacements)],
-    // Text of one byte a character: a single umlaut in a comment would double what V8 holds of the file.
+    // One byte a character: a single umlaut in a comment would double the memory that V8 needs for the file.
     charset: 'ascii',
     legalComments: 'external',
     metafile: true,
@@ -74,10 +75,24 @@ export const bundle = async (
   });
   await mkdir(folder, { recursive: true });
   for (const output of outputFiles) {
-    // Whole or not at all: another one may start it at this moment.
+    // Atomically: somebody may start the file at this moment.
     const part = `${output.path}.${process.pid}`;
     await writeFile(part, output.contents);
     await rename(part, output.path);
   }
   return { file, metafile };
 };
+
+/** The page is built now, because a device has no build tools. */
+const ownerPage: Replacement = {
+  filter: /^#owner-page$/,
+  contents: () => `export const ownerPage = async () => ${JSON.stringify(buildOwnerPage())};`,
+};
+
+/** Writes `edgeset-agent.mjs` into the folder. */
+export const buildAgent = (folder: string): Promise<Bundle> =>
+  bundle(folder, { name: 'edgeset-agent', entry: 'bin/agent.ts', replacements: [ownerPage] });
+
+/** Writes `edgeset-manager.mjs` into the folder. Run from sources, Node's type stripper would keep 27 MiB for good. */
+export const buildManager = (folder: string): Promise<Bundle> =>
+  bundle(folder, { name: 'edgeset-manager', entry: 'bin/manager.ts' });

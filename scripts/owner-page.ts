@@ -4,6 +4,6 @@
 import type { Asset } from '../src/agent/http/index.ts';
 
 export const ownerPage = async (): Promise<readonly Asset[]> => {
-  const { buildOwnerPage } = await import('./build-page.ts');
+  const { buildOwnerPage } = await import('./page.ts');
   return buildOwnerPage();
 };

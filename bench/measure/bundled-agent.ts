@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { get } from 'node:http';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { AGENT_FLAGS } from '../../scripts/agent-flags.ts';
+import { AGENT_FLAGS } from '../../bin/flags.ts';
 
 export interface BundledAgent {
   pid: number;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { buildManager } from '../../scripts/build-manager.ts';
+import { buildManager } from '../../scripts/bundle.ts';
 import { startCluster } from '../../test/cluster/index.ts';
 import type { Manager } from '../../test/conformance/index.ts';
 import { eventually } from '../../test/support/index.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { MANAGER_FLAGS } from '../../scripts/manager-flags.ts';
+import { MANAGER_FLAGS } from '../../bin/flags.ts';
 import type { Manager, ManagerOptions } from '../conformance/index.ts';
 import { eventually } from '../support/index.ts';
 import type { Api, Json } from './api.ts';

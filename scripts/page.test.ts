@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildOwnerPage } from './build-page.ts';
+import { buildOwnerPage } from './page.ts';
 
 const files = buildOwnerPage();
 const at = (pattern: RegExp) => files.find((file) => pattern.test(file.path));
