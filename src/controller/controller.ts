@@ -4,18 +4,17 @@ import {
   createWorkQueue,
   type EventRecorder,
   type KubeClient,
+  nodes,
   splitKey,
   type WorkQueue,
 } from '../kube/index.ts';
 import { type ImageRequests, type Ledger, type NodeInfo, toNodeInfo } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import { createInformers } from './informers.ts';
+import { createKeyedBackoff, nextAllowedAt } from './keyed-backoff.ts';
 import type { DaemonSetObject, DaemonSetView } from './kind.ts';
-import type { ManagedKind } from './kind-adapter.ts';
-import type { ControllerMetrics } from './observer.ts';
-import { createPacing, turnAfter } from './pacing.ts';
-import { createReconciler, type Reconciler } from './reconciler.ts';
-import { nodes } from './resources.ts';
+import type { ControllerMetrics, ManagedKind } from './kind-adapter.ts';
+import { createReconciler, type ReconcileResult, type Reconciler } from './reconciler.ts';
 import type { RevisionView } from './revisions.ts';
 import { stopManaging } from './stop-managing.ts';
 
@@ -28,20 +27,20 @@ export interface ControllerOptions {
   /** Default: all. */
   namespaces?: readonly string[];
   metrics?: ControllerMetrics;
-  /** Is told of the images that pods ask for. Default: nobody pulls any. */
+  /** Receives the pods' requests for images. Default: nothing pulls images ahead. */
   images?: ImageRequests;
-  /** Images are pulled ahead of updates also where no annotation says so. Default: false. */
+  /** Images are pulled ahead of updates also where no annotation asks for it. Default: false. */
   pullsByDefault?: boolean;
-  /** Where agents are that pull images. Default: where the Node says so. */
+  /** The agents that pull images. Default: those that Nodes report. */
   agents?: ImageAgents;
 }
 
-/** Agents that pull images by themselves, by node. */
+/** The agents that pull images, by node. */
 export interface ImageAgents {
   has(node: string): boolean;
-  /** `listener` is called with the name of a node whose agent came or went. Returns a function that ends it. */
+  /** `listener` is called with the name of a node whose agent was added or removed. Returns a function that ends this. */
   onChange(listener: (node: string) => void): () => void;
-  /** They are known, or are not waited for any more; `settled` resolves then. */
+  /** The agents are known, or the wait for them has timed out; `settled` resolves then. */
   isSettled(): boolean;
   settled: Promise<void>;
 }
@@ -52,20 +51,20 @@ export interface RolloutSnapshot {
   ledger: Ledger;
 }
 
-/** DaemonSets passed over at the same time; each by one pass at a time. */
+/** DaemonSets reconciled at the same time; each by one worker at a time. */
 const CONCURRENCY = 4;
-/** The API server sends a bookmark a minute on every watch, so this is the second one missed. */
-const OUT_OF_TOUCH_MS = 120_000;
-/** A clock that is slewed may step back a little. */
+/** The API server sends a bookmark per minute on every watch: at this age, the second one is missing. */
+const CONNECTION_TIMEOUT_MS = 120_000;
+/** A clock that is being adjusted may step back a little. */
 const CLOCK_SLACK_MS = 1_000;
-/** What one node goes through brings some ten events: a pass for each would be most of what a rollout costs. */
-const PASS_EVERY_MS = 50;
-/** A pass that failed is not repeated sooner, however many events ask for it. */
-const PASS_PACE = { firstMs: 250, longestMs: 30_000 };
+/** The update of one node causes some ten events: a reconcile for each would be most of the cost of a rollout. */
+const RECONCILE_INTERVAL_MS = 50;
+/** A reconcile that failed is retried with this back-off, however many events ask for it. */
+const RECONCILE_BACKOFF = { initialMs: 250, maxMs: 30_000 };
 
 /**
- * The controller for one kind of DaemonSet. Caches are kept whether it leads or not, so that a failover costs no list;
- * acts and writes are made only while `lead` runs.
+ * The controller for one kind of DaemonSet. It keeps its caches whether it leads or not, so that a failover costs no list;
+ * it writes only while `lead` runs.
  */
 export const createController = <D extends DaemonSetObject, V extends DaemonSetView, P>(
   kind: ManagedKind<D, V, P>,
@@ -74,22 +73,22 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
   const { client, events, identity, metrics = {} } = options;
   const env: Env = { ...options.env, log: options.env.log.with({ controller: kind.controller }) };
   const { clock } = env;
-  const reconcilers = new Map<string, { reconciler: Reconciler<V>; running: Promise<void>; passedAt: number }>();
-  const pace = createPacing(PASS_PACE);
-  /** Sessions that were closed and whose last acts or cache have not ended. */
-  const ending = new Map<Promise<unknown>, string>();
+  const reconcilers = new Map<string, { reconciler: Reconciler<V>; running: Promise<void>; reconciledAt: number }>();
+  const backoff = createKeyedBackoff(RECONCILE_BACKOFF);
+  /** Reconcilers that were closed, until their last write and their cache have ended: their DaemonSets' keys. */
+  const closing = new Map<Promise<unknown>, string>();
   let queue: Pick<WorkQueue, 'add' | 'addAt'> | undefined;
   let running: AbortSignal | undefined;
 
-  const wakeAll = (): void => {
+  const enqueueAll = (): void => {
     for (const key of reconcilers.keys()) queue?.add(key);
-    for (const each of informers) for (const key of each.managed()) queue?.add(key);
+    for (const { managed } of informers) for (const key of managed()) queue?.add(key);
   };
 
-  /** A pass at once, or as soon as the last one is long enough ago. */
-  const askPass = (key: string): void => {
-    const last = reconcilers.get(key)?.passedAt ?? Number.NEGATIVE_INFINITY;
-    queue?.addAt(key, turnAfter(last, PASS_EVERY_MS, clock.now()));
+  /** Reconciles at once, or as soon as the last time is long enough ago. */
+  const enqueue = (key: string): void => {
+    const last = reconcilers.get(key)?.reconciledAt ?? Number.NEGATIVE_INFINITY;
+    queue?.addAt(key, nextAllowedAt(last, RECONCILE_INTERVAL_MS, clock.now()));
   };
 
   const pulls = (node: string): boolean => options.agents?.has(node) ?? false;
@@ -102,7 +101,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     handlers: [
       {
         upsert: (_key: string, node: NodeInfo, previous: NodeInfo | undefined) => {
-          // A heartbeat says nothing new, and is not worth a look by every DaemonSet.
+          // A heartbeat changes nothing that a DaemonSet depends on.
           if (isDeepStrictEqual(node, previous)) return;
           for (const { reconciler } of reconcilers.values()) reconciler.setNode(node, previous);
         },
@@ -118,11 +117,11 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     if (!entry) return;
     reconcilers.delete(key);
     const ended: Promise<unknown> = Promise.all([entry.reconciler.close(), entry.running]).finally(() => {
-      ending.delete(ended);
-      // What its rollout object and its pods say holds no longer.
+      closing.delete(ended);
+      // What its DaemonRollout and its pods say is out of date.
       queue?.add(key);
     });
-    ending.set(ended, key);
+    closing.set(ended, key);
   };
 
   const open = (key: string, view: V, signal: AbortSignal): void => {
@@ -135,16 +134,16 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       view,
       nodes: nodeReflector.store,
       sharedSynced,
-      inTouch,
+      isConnected,
       revisionsOf,
-      enqueue: () => askPass(key),
+      enqueue: () => enqueue(key),
       images: options.images,
       pullsByDefault: options.pullsByDefault ?? false,
       pulls,
       metrics,
     });
     for (const node of nodeReflector.store.values()) reconciler.setNode(node);
-    reconcilers.set(key, { reconciler, running: reconciler.run(signal), passedAt: Number.NEGATIVE_INFINITY });
+    reconcilers.set(key, { reconciler, running: reconciler.run(signal), reconciledAt: Number.NEGATIVE_INFINITY });
     queue?.add(key);
   };
 
@@ -154,17 +153,17 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       client,
       env,
       namespace,
-      filled: wakeAll,
+      synced: enqueueAll,
       daemonSets: {
         upsert(key, view) {
-          // One that was deleted and made again under the same name was told as removed before.
+          // One that was deleted and created again under the same name was removed before.
           const known = reconcilers.get(key)?.reconciler;
           if (known) known.update(view);
           else if (running) open(key, view, running);
         },
         remove: close,
       },
-      revisions: { upsert: wakeOwner, remove: wakeOwner },
+      revisions: { upsert: enqueueOwner, remove: enqueueOwner },
       rollouts: {
         upsert(_key, { daemonSet, saysManaged }) {
           if (saysManaged && !reconcilers.has(daemonSet)) queue?.add(daemonSet);
@@ -174,21 +173,21 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     }),
   );
 
-  function wakeOwner(_key: string, revision: RevisionView): void {
+  function enqueueOwner(_key: string, revision: RevisionView): void {
     for (const { reconciler } of reconcilers.values())
       if (reconciler.uid === revision.ownerUid) queue?.add(reconciler.key);
   }
 
   function sharedSynced(): boolean {
     const agentsKnown = options.agents?.isSettled() ?? true;
-    return agentsKnown && nodeReflector.synced && informers.every((each) => each.synced());
+    return agentsKnown && nodeReflector.synced && informers.every(({ synced }) => synced());
   }
 
-  /** Of pods nothing need be asked here: an act heals only when their watch says so, and so a dead one begins no more. */
-  function inTouch(): boolean {
+  /** Watches of pods don't matter here: an update completes only when its watch says so, so a dead one starts no more. */
+  function isConnected(): boolean {
     const now = clock.now();
-    return [nodeReflector.lastActivityAt, ...informers.map((each) => each.lastActivityAt())].every(
-      (at) => now - at <= OUT_OF_TOUCH_MS && at - now <= CLOCK_SLACK_MS,
+    return [nodeReflector.lastActivityAt, ...informers.map(({ lastActivityAt }) => lastActivityAt())].every(
+      (at) => now - at <= CONNECTION_TIMEOUT_MS && at - now <= CLOCK_SLACK_MS,
     );
   }
 
@@ -196,30 +195,29 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     return informers.flatMap((each) => each.revisionsOf(ownerUid));
   }
 
-  const pass = async (key: string, signal: AbortSignal): Promise<{ requeueAt?: number }> => {
+  const reconcile = async (key: string, signal: AbortSignal): Promise<ReconcileResult> => {
     const now = clock.now();
-    const until = pace.until(key, now);
-    if (until > now) return { requeueAt: until };
+    const nextAttemptAt = backoff.nextAttemptAt(key, now);
+    if (nextAttemptAt > now) return { requeueAt: nextAttemptAt };
     const entry = reconcilers.get(key);
-    const reconciler = entry?.reconciler;
-    if (entry) entry.passedAt = now;
+    if (entry) entry.reconciledAt = now;
     try {
-      const next = await (reconciler ? reconciler.reconcile(signal) : retireUnserved(key, signal));
-      pace.succeeded(key);
-      return next;
+      const result = await (entry ? entry.reconciler.reconcile(signal) : reconcileUnmanaged(key, signal));
+      backoff.reset(key);
+      return result;
     } catch (error) {
-      // Closed under way: what failed is of no interest any more.
-      if (reconciler && reconcilers.get(key)?.reconciler !== reconciler) return {};
-      pace.failed(key, clock.now());
+      // It was closed meanwhile: its failure no longer matters.
+      if (entry && reconcilers.get(key) !== entry) return {};
+      backoff.failed(key, clock.now());
       throw error;
     }
   };
 
-  const retireUnserved = async (key: string, signal: AbortSignal): Promise<{ requeueAt?: number }> => {
-    // What is still on its way to pods would not be found on them.
-    if (!sharedSynced() || ending.values().some((other) => other === key)) return {};
-    const retired = await stopManaging(client, kind, splitKey(key), identity, clock, signal);
-    if (retired) env.log.info('the DaemonSet is not managed any more', splitKey(key));
+  const reconcileUnmanaged = async (key: string, signal: AbortSignal): Promise<ReconcileResult> => {
+    // Writes that are still on their way to pods would be missed there.
+    if (!sharedSynced() || closing.values().some((other) => other === key)) return {};
+    const stopped = await stopManaging(client, kind, splitKey(key), identity, clock, signal);
+    if (stopped) env.log.info('the DaemonSet is no longer managed', splitKey(key));
     return {};
   };
 
@@ -227,47 +225,47 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     /** Fills and keeps the caches until the signal aborts. */
     async run(signal: AbortSignal): Promise<void> {
       running = signal;
-      nodeReflector.whenSynced(signal).then(wakeAll, () => undefined);
-      options.agents?.settled.then(wakeAll, () => undefined);
+      nodeReflector.whenSynced(signal).then(enqueueAll, () => undefined);
+      options.agents?.settled.then(enqueueAll, () => undefined);
       const off = options.agents?.onChange((name) => {
         const node = nodeReflector.store.get(name);
         if (node) for (const { reconciler } of reconcilers.values()) reconciler.setNode(node);
       });
       await Promise.all([nodeReflector.run(signal), ...informers.map((each) => each.run(signal))]);
       await Promise.all([...reconcilers.values()].map((entry) => entry.running));
-      await Promise.all(ending.keys());
+      await Promise.all(closing.keys());
       off?.();
     },
 
-    /** Acts until the signal aborts; resolves once nothing of ours is in the air any more. */
+    /** Reconciles until the signal aborts; resolves once no write is in flight. */
     async lead(signal: AbortSignal): Promise<void> {
       const leading = createWorkQueue({
         env,
         concurrency: CONCURRENCY,
         ...(metrics.queue && { metrics: metrics.queue }),
-        process: pass,
+        process: reconcile,
       });
       queue = leading;
-      wakeAll();
+      enqueueAll();
       try {
         await leading.run(signal);
       } finally {
         queue = undefined;
         await Promise.all([...reconcilers.values()].map(({ reconciler }) => reconciler.stopLeading()));
-        await Promise.all(ending.keys());
+        await Promise.all(closing.keys());
       }
     },
 
-    /** The caches hold a consistent view of everything that is served. */
+    /** The caches hold a consistent view of everything that is managed. */
     synced: (): boolean => sharedSynced() && [...reconcilers.values()].every(({ reconciler }) => reconciler.synced()),
 
-    /** Of a node that is not known: false. */
+    /** False for an unknown node. */
     nodeReady: (name: string): boolean => nodeReflector.store.get(name)?.ready ?? false,
 
-    /** The DaemonSet of this UID is one of those that are served. */
+    /** Manages the DaemonSet of this UID. */
     serves: (uid: string): boolean => reconcilers.values().some(({ reconciler }) => reconciler.uid === uid),
 
-    /** What is served, for metrics. */
+    /** The managed DaemonSets, for metrics. */
     *snapshot(): Generator<RolloutSnapshot> {
       for (const [key, { reconciler }] of reconcilers) {
         const { namespace = '', name } = splitKey(key);

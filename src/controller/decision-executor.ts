@@ -1,75 +1,64 @@
-import { compareVersions, type KubeClient } from '../kube/index.ts';
+import type { KubeClient } from '../kube/index.ts';
 import { type Decision, type Ledger, newUpdate } from '../rollout/index.ts';
-import type { Clock } from '../runtime/index.ts';
-import type { Announcer } from './announcer.ts';
-import type { ImageRequester } from './image-requester.ts';
-import type { Keeper } from './keeper.ts';
+import type { Env } from '../runtime/index.ts';
+import { createAnnouncer } from './announcer.ts';
+import { createImageRequester } from './image-requester.ts';
+import { nextAllowedAt } from './keyed-backoff.ts';
 import type { DaemonSetView } from './kind.ts';
-import type { KindAdapter } from './kind-adapter.ts';
-import { createPacing, turnAfter } from './pacing.ts';
-import type { PodUpdates } from './pod-updates.ts';
-import { rollBack } from './rollback.ts';
+import type { ControllerMetrics, KindAdapter } from './kind-adapter.ts';
+import type { PodControl } from './pod-control.ts';
+import { createPodUpdates } from './pod-updates.ts';
+import { createRollback } from './rollback.ts';
 import type { RolloutEvents } from './rollout-events.ts';
+import type { RolloutStore } from './rollout-store.ts';
 
 /** Slots that become free within this time are reserved with one write. */
-const WAVE_EVERY_MS = 100;
+const RESERVE_INTERVAL_MS = 100;
 
 export interface DecisionExecutorOptions<V extends DaemonSetView> {
   client: KubeClient;
-  clock: Clock;
+  env: Env;
   ledger: Ledger;
-  keeper: Keeper;
-  podUpdates: PodUpdates;
-  announcer: Announcer;
-  imageRequester: ImageRequester;
+  store: Pick<RolloutStore, 'reserve'>;
+  podControl: PodControl;
+  adapter: Pick<KindAdapter<V, unknown>, 'podWrites' | 'restoreTemplate'>;
   events: RolloutEvents;
-  adapter: Pick<KindAdapter<V, unknown>, 'restoreTemplate'>;
+  metrics: ControllerMetrics;
+  /** Called when a write to a pod has ended: time to reconcile again. */
+  settled: () => void;
 }
 
-/** Does what was decided: at once in the ledger, through the podUpdates on pods, by a patch where a template is put back. */
-export const createDecisionExecutor = <V extends DaemonSetView>(options: DecisionExecutorOptions<V>) => {
-  const { client, clock, ledger, keeper, podUpdates, announcer, imageRequester, events, adapter } = options;
-  let waveAt = Number.NEGATIVE_INFINITY;
-  /** Our own write to the DaemonSet, until the watch has delivered it. */
-  let awaited: { resourceVersion: string } | undefined;
-  const rollbackPacing = createPacing();
+export interface Execution {
+  /** The ledger has changed: the next decision may differ. */
+  changed: boolean;
+  /** When the rest of the decision may be executed, epoch ms; Infinity when nothing is left. */
+  nextAttemptAt: number;
+}
 
-  const rollBackTo = async (to: { name: string; hash: string }, view: V, signal: AbortSignal): Promise<void> => {
-    const { target } = ledger.state;
-    if (!target || awaited || rollbackPacing.until(to.hash, clock.now()) > clock.now()) return;
-    const outcome = await rollBack(client, adapter, view, target.hash, to, signal);
-    switch (outcome.kind) {
-      case 'done':
-        awaited = { resourceVersion: outcome.resourceVersion };
-        events.rolledBack(target.name, to.name);
-        break;
-      case 'impossible':
-        ledger.patchState({ lastComplete: undefined }, clock.now());
-        events.rollbackImpossible(to.name);
-        break;
-      case 'failed':
-        if (outcome.reason !== undefined) events.rollbackRefused(to.name, outcome.reason, outcome.message);
-        rollbackPacing.failed(to.hash, clock.now());
-        break;
-      case 'changed':
-        // The watch will deliver what it is now.
-        rollbackPacing.failed(to.hash, clock.now());
-        break;
-    }
-  };
+/** Executes decisions: in the ledger at once, on pods in the background, on the DaemonSet by a rollback. */
+export const createDecisionExecutor = <V extends DaemonSetView>(options: DecisionExecutorOptions<V>) => {
+  const { env, ledger, store, adapter } = options;
+  const { clock } = env;
+  const podUpdates = createPodUpdates({ ...options, podWrites: adapter.podWrites });
+  const announcer = createAnnouncer(options);
+  const imageRequester = createImageRequester(options);
+  const rollback = createRollback({ ...options, clock });
+  let reservedAt = Number.NEGATIVE_INFINITY;
 
   return {
-    /** The watch is behind a write of our own to the DaemonSet. */
-    awaitsWatch: (): boolean => awaited !== undefined,
-    delivered(view: Pick<V, 'resourceVersion'>): void {
-      if (awaited && (compareVersions(view.resourceVersion, awaited.resourceVersion) ?? 0) >= 0) awaited = undefined;
-    },
+    /** The watch is behind our own write to the DaemonSet. */
+    awaitsWatch: rollback.awaitsWatch,
+    /** The watch has delivered the DaemonSet. */
+    delivered: rollback.delivered,
 
-    /** Carries out one decision; true when it changed what the next one is made from. */
-    async carryOut({ actions }: Decision, view: V, signal: AbortSignal): Promise<boolean> {
+    async execute({ actions }: Decision, view: V, signal: AbortSignal): Promise<Execution> {
       const now = clock.now();
-      const mayReserve = now >= turnAfter(waveAt, WAVE_EVERY_MS, now);
+      const reserveAt = nextAllowedAt(reservedAt, RESERVE_INTERVAL_MS, now);
       let changed = false;
+      let nextAttemptAt = Number.POSITIVE_INFINITY;
+      const tryAgainAt = (time: number): void => {
+        nextAttemptAt = Math.min(nextAttemptAt, time);
+      };
       let rollbackTo: { name: string; hash: string } | undefined;
       for (const action of actions) {
         switch (action.type) {
@@ -95,59 +84,54 @@ export const createDecisionExecutor = <V extends DaemonSetView>(options: Decisio
             rollbackTo = action.to;
             break;
           case 'announce':
-            announcer.announce();
+            tryAgainAt(announcer.announce());
             break;
           case 'ask':
-            imageRequester.request(action.node);
+            tryAgainAt(imageRequester.request(action.node));
             break;
           case 'unask':
-            imageRequester.withdraw(action.node);
+            tryAgainAt(imageRequester.withdraw(action.node));
             break;
           case 'delete':
           case 'change':
           case 'surge':
-            podUpdates.carryOut(action.node, action.type);
+            tryAgainAt(podUpdates.update(action.node, action.type));
             break;
           case 'retire':
-            podUpdates.retire(action.node, action.pod);
+            tryAgainAt(podUpdates.deleteReplaced(action.node, action.pod));
             break;
           case 'release':
-            if (action.fence) podUpdates.fence(action.node);
+            if (action.fence) tryAgainAt(podUpdates.fence(action.node));
             else {
               ledger.release(action.node, now);
               changed = true;
             }
             break;
           case 'reserve':
-            if (!mayReserve) break;
-            ledger.reserve(action.node, newUpdate(action, ledger.state.rollout, now), now);
-            keeper.reserved();
-            waveAt = now;
+            if (now < reserveAt) {
+              tryAgainAt(reserveAt);
+              break;
+            }
+            store.reserve(action.node, newUpdate(action, ledger.state.rollout, now), now);
+            reservedAt = now;
             changed = true;
             break;
         }
       }
-      if (rollbackTo) await rollBackTo(rollbackTo, view, signal);
-      return changed;
+      if (rollbackTo) tryAgainAt(await rollback.run(rollbackTo, view, signal));
+      return { changed, nextAttemptAt };
     },
 
-    /** When what this decision leaves undone may be done; Infinity when nothing is left. */
-    nextTryAt({ actions }: Decision): number {
-      const now = clock.now();
-      const times = actions.map((action) => {
-        if (action.type === 'announce') return announcer.nextTryAt();
-        if (action.type === 'ask' || action.type === 'unask') return imageRequester.nextTryAt(action.node);
-        if (action.type === 'reserve') return turnAfter(waveAt, WAVE_EVERY_MS, now);
-        const until =
-          action.type === 'rollback'
-            ? rollbackPacing.until(action.to.hash, now)
-            : action.type === 'retire'
-              ? podUpdates.retireAt(action.node, action.pod)
-              : 0;
-        return until > now ? until : Number.POSITIVE_INFINITY;
-      });
-      return times.reduce((least, time) => Math.min(least, time), podUpdates.nextTryAt());
+    /**
+     * Resolves when no write is in flight; waits at most this long for responses. Those to announcements have a time of
+     * their own.
+     */
+    async drain(graceMs: number, announcementsGraceMs: number): Promise<void> {
+      await Promise.all([
+        podUpdates.drain(graceMs),
+        announcer.drain(announcementsGraceMs),
+        imageRequester.drain(graceMs),
+      ]);
     },
   };
 };
-export type DecisionExecutor<V extends DaemonSetView> = ReturnType<typeof createDecisionExecutor<V>>;

@@ -7,102 +7,96 @@ import {
   type PodFacts,
 } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
-import { createAir } from './air.ts';
-import { updateKnownPod } from './learn-pod.ts';
-import { createPacing } from './pacing.ts';
 import type { PodControl, WriteOutcome } from './pod-control.ts';
+import { createPodWriter } from './pod-writer.ts';
 import type { RolloutEvents } from './rollout-events.ts';
 
-/** Patches of one DaemonSet in the air at once: what waits for images need not come before what acts. */
-const MOST_IN_AIR = 8;
+/** Patches of one DaemonSet in flight at the same time: fewer than updates, which take precedence. */
+const MAX_IN_FLIGHT = 8;
 
 export interface ImageRequesterOptions {
   env: Env;
   ledger: Ledger;
-  acts: Pick<PodControl, 'patch'>;
-  events: Pick<RolloutEvents, 'once'>;
-  /** Called when a patch ended: time to decide again. */
-  ended: () => void;
+  podControl: Pick<PodControl, 'patch'>;
+  events: Pick<RolloutEvents, 'warnOnce'>;
+  /** Called when a patch has ended: time to reconcile again. */
+  settled: () => void;
 }
 
-/** Has pods ask for the images of the target, and for nothing any more, by the condition that agents and pull pods answer. */
-export const createImageRequester = ({ env, ledger, acts, events, ended }: ImageRequesterOptions) => {
+/**
+ * Requests the images of the target through a condition of the pods, which agents and pull pods answer. All methods
+ * return when to try again, epoch ms; Infinity if an event comes first.
+ */
+export const createImageRequester = ({ env, ledger, podControl, events, settled }: ImageRequesterOptions) => {
   const { clock, log } = env;
-  /** By the pod's UID, as all that is kept here. */
-  const pacing = createPacing({ firstMs: 1_000, longestMs: 60_000 });
-  const air = createAir({
+  const writer = createPodWriter({
     clock,
-    most: MOST_IN_AIR,
-    ended,
-    failed(uid, error) {
-      log.error('a request for images failed unexpectedly', { pod: uid, error });
-      pacing.failed(uid, clock.now());
-    },
+    ledger,
+    limit: MAX_IN_FLIGHT,
+    backoff: { initialMs: 1_000, maxMs: 60_000 },
+    settled,
+    failed: (uid, error) => log.error('an image request failed unexpectedly', { pod: uid, error }),
   });
 
-  const write = async (pod: PodFacts, patch: object, signal: AbortSignal): Promise<WriteOutcome['kind']> => {
-    const { uid, name, node, resourceVersion } = pod;
-    // Had it been asked for something else, or been answered, since: that would be overwritten.
-    const body = { ...patch, metadata: { uid, resourceVersion } };
-    const how = { type: 'strategic', subresource: 'status' } as const;
-    const outcome = await acts.patch({ podName: name, podUid: uid }, body, how, signal);
-    const now = clock.now();
-    if (outcome.kind === 'done' || outcome.kind === 'gone') pacing.succeeded(uid);
-    else if (outcome.kind !== 'changed') pacing.failed(uid, now);
-    if (outcome.kind === 'gone') ledger.removePod(uid, now);
-    else if ('pod' in outcome && outcome.pod) updateKnownPod(ledger, outcome.pod, now);
-    if ((outcome.kind === 'unsure' || outcome.kind === 'refused') && !signal.aborted) {
-      log.warn(`condition ${IMAGE_READY} could not be written`, { node, pod: name, error: outcome.message });
-      if (outcome.kind === 'refused' && outcome.reason !== undefined)
-        events.once(
-          `images ${outcome.reason}`,
-          'FailedImageRequest',
-          'Pull',
-          `Could not write condition ${IMAGE_READY} of pod ${name} on ${node}, and maybe of others; it is tried again: ${outcome.message}`,
-        );
-    }
-    return outcome.kind;
+  const start = (pod: PodFacts, patch: object, begin?: () => void, then?: (outcome: WriteOutcome) => void): number => {
+    const { uid: podUid, name: podName, node, resourceVersion } = pod;
+    // If the pod asks for something else by now, or was answered, the write must not overwrite that.
+    const body = { ...patch, metadata: { uid: podUid, resourceVersion } };
+    const options = { type: 'strategic', subresource: 'status' } as const;
+    return writer.start(
+      podUid,
+      { podName, podUid },
+      (signal) => {
+        begin?.();
+        return podControl.patch({ podName, podUid }, body, options, signal);
+      },
+      (outcome, signal) => {
+        if ((outcome.kind === 'unsure' || outcome.kind === 'refused') && !signal.aborted) {
+          log.warn(`failed to write condition ${IMAGE_READY}`, { node, pod: podName, error: outcome.message });
+          if (outcome.kind === 'refused' && outcome.reason !== undefined)
+            events.warnOnce(
+              `images ${outcome.reason}`,
+              'FailedImageRequest',
+              'Pull',
+              `Failed to write condition ${IMAGE_READY} of pod ${podName} on ${node}, and possibly of others; retrying: ${outcome.message}`,
+            );
+        }
+        then?.(outcome);
+        return outcome.kind === 'changed' ? 'unchanged' : undefined;
+      },
+    );
   };
 
-  const podToWrite = (node: string): PodFacts | undefined => {
+  const podOn = (node: string): PodFacts | undefined => {
     const record = ledger.get(node);
-    const facts = record && livePod(record)?.facts;
-    if (!facts || air.isFull() || air.has(facts.uid) || pacing.until(facts.uid, clock.now()) > clock.now())
-      return undefined;
-    return facts;
+    return record && livePod(record)?.facts;
   };
 
   return {
-    request(node: string): void {
-      const pod = podToWrite(node);
+    /** Requests the images of the target for the node's pod. */
+    request(node: string): number {
+      const pod = podOn(node);
       const revision = ledger.state.target?.hash;
-      if (!pod || revision === undefined) return;
+      if (!pod || revision === undefined) return Number.POSITIVE_INFINITY;
       const now = clock.now();
-      // Another revision is asked for than before: the time of that is the condition's, whatever its status was.
+      // A request for another revision than before restarts the condition's time, whatever its status was.
       const patch = imageReadyPatch({ uid: pod.uid, status: undefined }, { reason: 'PullingImage', revision }, now);
-      ledger.noteImageRequest(node, revision, now);
-      air.launch(pod.uid, async (signal) => {
-        const outcome = await write(pod, patch, signal);
-        // Of one that may have been written the watch will tell; until then its node counts as one that pulls.
-        if (outcome !== 'done' && outcome !== 'unsure') ledger.noteImageRequest(node, undefined, clock.now());
-      });
+      return start(
+        pod,
+        patch,
+        () => ledger.noteImageRequest(node, revision, now),
+        ({ kind }) => {
+          // The watch reports a write whose response was lost; until then its node counts as one that pulls.
+          if (kind !== 'done' && kind !== 'unsure') ledger.noteImageRequest(node, undefined, clock.now());
+        },
+      );
     },
-    withdraw(node: string): void {
-      const pod = podToWrite(node);
-      if (!pod) return;
-      const { uid, resourceVersion } = pod;
-      const patch = imageReadyRemoval({ uid, resourceVersion });
-      air.launch(uid, async (signal) => void (await write(pod, patch, signal)));
+    /** Withdraws the request of the node's pod. */
+    withdraw(node: string): number {
+      const pod = podOn(node);
+      if (!pod) return Number.POSITIVE_INFINITY;
+      return start(pod, imageReadyRemoval({ uid: pod.uid, resourceVersion: pod.resourceVersion }));
     },
-    /** When the node's pod, which was refused, may be written to again; Infinity when nothing is waited for. */
-    nextTryAt(node: string): number {
-      const record = ledger.get(node);
-      const now = clock.now();
-      const until = pacing.until((record && livePod(record)?.facts.uid) ?? '', now);
-      return until > now ? until : Number.POSITIVE_INFINITY;
-    },
-    /** Begins nothing further, and resolves when nothing is in the air: after `graceMs` no answer is waited for. */
-    stop: (graceMs: number): Promise<void> => air.stop(graceMs),
+    drain: writer.drain,
   };
 };
-export type ImageRequester = ReturnType<typeof createImageRequester>;

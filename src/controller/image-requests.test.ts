@@ -16,7 +16,7 @@ const viewWith = (annotations: Record<string, string>) => {
   assert.ok(view);
   return view;
 };
-const pod = (wish?: Pick<PodFacts, 'images' | 'announced'>, uid = 'p1'): PodFacts => ({
+const pod = (change?: Pick<PodFacts, 'images' | 'announced'>, uid = 'p1'): PodFacts => ({
   uid,
   name: `app-${uid}`,
   resourceVersion: '7',
@@ -28,7 +28,7 @@ const pod = (wish?: Pick<PodFacts, 'images' | 'announced'>, uid = 'p1'): PodFact
   readyChangedAt: 0,
   trouble: undefined,
   detail: '',
-  ...wish,
+  ...change,
 });
 const request = { revision: 'b', failure: undefined };
 const images = { revision: 'b', state: 'requested' as const, cause: '', byAgent: false, at: 0 };
@@ -38,70 +38,70 @@ const NODE = { name: 'n1', ready: true, readyChangedAt: 0, eligible: true, selec
 const STRATEGY = 'apps.openyurt.io/update-strategy';
 
 const listen = () => {
-  const told: { daemonSet: RequestingDaemonSet; requests: ReadonlyMap<string, ImageRequest> | undefined }[] = [];
+  const reported: { daemonSet: RequestingDaemonSet; requests: ReadonlyMap<string, ImageRequest> | undefined }[] = [];
   let view = viewWith({ [STRATEGY]: 'ota', 'apps.kruise.io/image-predownload-timeout-seconds': '60' });
   const ledger = createLedger(view.policy.policy);
-  const asked = createImageRequestTracker({
+  const tracker = createImageRequestTracker({
     ledger,
-    requests: { update: (daemonSet, requests) => void told.push({ daemonSet, requests }) },
+    requests: { update: (daemonSet, requests) => void reported.push({ daemonSet, requests }) },
     view: () => view,
   });
   return {
-    told,
-    asked,
+    reported,
+    tracker,
     ledger,
     change: (annotations: Record<string, string>): void => {
       view = viewWith(annotations);
       ledger.setPolicy(view.policy.policy, 0);
-      asked.refresh();
+      tracker.refresh();
     },
     last: (): string[] | undefined => {
-      const requests = told.at(-1)?.requests;
+      const requests = reported.at(-1)?.requests;
       return requests && [...requests.keys()];
     },
   };
 };
 
-describe('what the pods of a DaemonSet ask for', () => {
-  it('is told once their cache is filled, whole, and then with every change', () => {
-    const { told, asked, last } = listen();
-    asked.handler.upsert?.('edge/app-p1', pod(asks), undefined);
-    assert.deepEqual(told, []);
-    asked.handler.synced?.();
-    assert.deepEqual(told, [
+describe('the image requests of a DaemonSet', () => {
+  it('are reported as a whole once the pods are synced, and then with every change', () => {
+    const { reported, tracker, last } = listen();
+    tracker.setPod(pod(asks));
+    assert.deepEqual(reported, []);
+    tracker.podsSynced();
+    assert.deepEqual(reported, [
       {
         daemonSet: { namespace: 'edge', name: 'app', uid: 'd1', pullTimeoutMs: 60_000, parallelism: 10 },
         requests: new Map([['p1', { podUid: 'p1', podName: 'app-p1', node: 'n1', resourceVersion: '7', ...request }]]),
       },
     ]);
-    asked.handler.upsert?.('edge/app-p2', pod(asks, 'p2'), undefined);
+    tracker.setPod(pod(asks, 'p2'));
     assert.deepEqual(last(), ['p1', 'p2']);
-    asked.handler.upsert?.('edge/app-p1', pod(), pod(asks));
+    tracker.setPod(pod());
     assert.deepEqual(last(), ['p2']);
-    asked.handler.remove?.('edge/app-p2', pod(asks, 'p2'));
+    tracker.removePod(pod(asks, 'p2'));
     assert.deepEqual(last(), []);
   });
 
-  it('costs no more with each pod that asks', () => {
-    const { told, asked } = listen();
-    asked.handler.synced?.();
-    asked.handler.upsert?.('edge/app-p1', pod(asks), undefined);
-    asked.handler.upsert?.('edge/app-p2', pod(asks, 'p2'), undefined);
-    assert.equal(told[1]?.requests, told[2]?.requests, 'it is not copied');
+  it('are not copied for each pod that asks', () => {
+    const { reported, tracker } = listen();
+    tracker.podsSynced();
+    tracker.setPod(pod(asks));
+    tracker.setPod(pod(asks, 'p2'));
+    assert.equal(reported[1]?.requests, reported[2]?.requests, 'the same map');
   });
 
-  it('is not told again of pods that ask for nothing', () => {
-    const { told, asked } = listen();
-    asked.handler.synced?.();
-    asked.handler.upsert?.('edge/app-p1', pod(), undefined);
-    asked.handler.remove?.('edge/app-p1', pod());
-    assert.equal(told.length, 1);
+  it('are not reported again for pods that ask for nothing', () => {
+    const { reported, tracker } = listen();
+    tracker.podsSynced();
+    tracker.setPod(pod());
+    tracker.removePod(pod());
+    assert.equal(reported.length, 1);
   });
 
-  it('stands in the OTA mode only', () => {
-    const { asked, change, last } = listen();
-    asked.handler.upsert?.('edge/app-p1', pod(asks), undefined);
-    asked.handler.synced?.();
+  it('of owners are valid under the strategy ota only', () => {
+    const { tracker, change, last } = listen();
+    tracker.setPod(pod(asks));
+    tracker.podsSynced();
     change({ [STRATEGY]: 'auto' });
     assert.deepEqual(last(), []);
     change({ [STRATEGY]: 'ota', 'edgeset.io/partition': 'many' });
@@ -110,58 +110,58 @@ describe('what the pods of a DaemonSet ask for', () => {
     assert.deepEqual(last(), ['p1']);
   });
 
-  it('is of our own asking in the automatic mode: for the target alone, on nodes with another revision', () => {
-    const { asked, ledger, change, last, told } = listen();
-    asked.handler.synced?.();
+  it('of ours are valid under the strategy auto: for the target alone, on nodes with another revision', () => {
+    const { tracker, ledger, change, last, reported } = listen();
+    tracker.podsSynced();
     ledger.setNode({ ...NODE, hasImageAgent: true }, 0);
     ledger.setTarget({ name: 'app-b', hash: 'b', number: 1 }, 0);
     change({ [STRATEGY]: 'auto', 'edgeset.io/predownload': 'required' });
     ledger.setPod(pod({ images }), 0);
-    asked.handler.upsert?.('edge/app-p1', pod({ images }), undefined);
-    assert.deepEqual(told.at(-1)?.requests?.get('p1')?.runs, 'a');
-    assert.equal(told.at(-1)?.requests?.get('p1')?.byAgent, true);
+    tracker.setPod(pod({ images }));
+    assert.deepEqual(reported.at(-1)?.requests?.get('p1')?.runs, 'a');
+    assert.equal(reported.at(-1)?.requests?.get('p1')?.byAgent, true);
     ledger.setTarget({ name: 'app-c', hash: 'c', number: 2 }, 0);
-    asked.review();
+    tracker.refreshIfChanged();
     assert.deepEqual(last(), []);
-    const { length } = told;
-    asked.review();
-    assert.equal(told.length, length, 'the same is not told twice');
+    const { length } = reported;
+    tracker.refreshIfChanged();
+    assert.equal(reported.length, length, 'nothing has changed');
   });
 
-  it('is told of our own asking only once the target is known: what a leader before us began goes on', () => {
-    const { asked, ledger, change, told, last } = listen();
+  it('of ours are reported once the target is known, so that the pulls of an earlier leader continue', () => {
+    const { tracker, ledger, change, reported, last } = listen();
     ledger.setNode(NODE, 0);
     change({ [STRATEGY]: 'auto', 'edgeset.io/predownload': 'required' });
-    asked.handler.upsert?.('edge/app-p1', pod({ images }), undefined);
-    asked.handler.synced?.();
-    assert.equal(told.length, 0);
+    tracker.setPod(pod({ images }));
+    tracker.podsSynced();
+    assert.equal(reported.length, 0);
     ledger.setPod(pod({ images }), 0);
     ledger.setTarget({ name: 'app-b', hash: 'b', number: 1 }, 0);
-    asked.review();
+    tracker.refreshIfChanged();
     assert.deepEqual(last(), ['p1']);
   });
 
-  it('is nothing of our asking where images are not pulled ahead any more', () => {
-    const { asked, ledger, change, last } = listen();
-    asked.handler.synced?.();
+  it('of ours are not valid where images are no longer pulled ahead', () => {
+    const { tracker, ledger, change, last } = listen();
+    tracker.podsSynced();
     ledger.setNode(NODE, 0);
     ledger.setTarget({ name: 'app-b', hash: 'b', number: 1 }, 0);
     change({ [STRATEGY]: 'auto', 'edgeset.io/predownload': 'off' });
     ledger.setPod(pod({ images }), 0);
-    asked.handler.upsert?.('edge/app-p1', pod({ images }), undefined);
+    tracker.setPod(pod({ images }));
     assert.deepEqual(last(), []);
   });
 
-  it('ends with the service, whatever is still told of pods', () => {
-    const { told, asked, last } = listen();
-    asked.handler.synced?.();
-    asked.close();
+  it('end when the DaemonSet is no longer managed, whatever the watch still says of pods', () => {
+    const { reported, tracker, last } = listen();
+    tracker.podsSynced();
+    tracker.close();
     assert.equal(last(), undefined);
-    const { length } = told;
-    asked.handler.upsert?.('edge/app-p1', pod(asks), undefined);
-    asked.handler.synced?.();
-    asked.refresh();
-    asked.close();
-    assert.equal(told.length, length, 'it would be taken for the word of the session that serves it now');
+    const { length } = reported;
+    tracker.setPod(pod(asks));
+    tracker.podsSynced();
+    tracker.refresh();
+    tracker.close();
+    assert.equal(reported.length, length, 'another reconciler may report by now');
   });
 });

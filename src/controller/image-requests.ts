@@ -1,4 +1,3 @@
-import type { ReflectorHandler } from '../kube/index.ts';
 import {
   type ImageRequest,
   type ImageRequests,
@@ -11,7 +10,7 @@ import {
 import type { DaemonSetView } from './kind.ts';
 
 export interface ImageRequestTrackerOptions {
-  /** Undefined: nobody pulls images here. */
+  /** Undefined: nothing pulls images ahead. */
   requests: ImageRequests | undefined;
   /** The DaemonSet as it is now. */
   view: () => DaemonSetView;
@@ -19,16 +18,17 @@ export interface ImageRequestTrackerOptions {
 }
 
 /**
- * Tells whoever pulls images what the pods of one DaemonSet ask for, from the watch that is kept of them anyway. Only
- * what stands is kept here: a DaemonSet whose pods ask for nothing costs two empty maps.
+ * Reports which images the pods of one DaemonSet request, from the watch of its pods. Only open requests are kept: a
+ * DaemonSet without requests costs two empty maps.
  */
 export const createImageRequestTracker = ({ requests, view, ledger }: ImageRequestTrackerOptions) => {
-  /** Pods with a request, whatever it is worth now. */
+  /** Pods with a request in their condition, by UID, whether it is valid now or not. */
   const open = new Map<string, PodFacts>();
-  const asked = new Map<string, ImageRequest>();
-  let filled = false;
+  /** The valid ones. */
+  const valid = new Map<string, ImageRequest>();
+  let synced = false;
   let closed = false;
-  let told = '';
+  let judgedBy = '';
 
   const daemonSet = (): RequestingDaemonSet => {
     const { namespace, name, uid, policy } = view();
@@ -36,74 +36,71 @@ export const createImageRequestTracker = ({ requests, view, ledger }: ImageReque
     return { namespace, name, uid, pullTimeoutMs: policy.policy.predownloadTimeoutMs, parallelism };
   };
 
-  /** The request of a pod, if anybody is to answer it: its owner's, else ours, and then for the target alone. */
+  /** The pod's request if it is to be answered: the one of its owner, or ours for the target. */
   const requestOf = (pod: PodFacts): ImageRequest | undefined => {
     const { policy } = view();
-    const wish = openImageRequest(pod);
-    if (policy.kind !== 'on' || !wish) return undefined;
+    const requested = openImageRequest(pod);
+    if (policy.kind !== 'on' || !requested) return undefined;
     const { uid: podUid, name: podName, node, resourceVersion, revision: runs } = pod;
-    const request = { podUid, podName, node, resourceVersion, ...wish };
-    if (policy.policy.strategy === 'ota') return isRequestedByOwner(pod, wish.revision) ? request : undefined;
+    const request = { podUid, podName, node, resourceVersion, ...requested };
+    if (policy.policy.strategy === 'ota') return isRequestedByOwner(pod, requested.revision) ? request : undefined;
     const { target, halted } = ledger.state;
     const record = ledger.get(node);
-    if (halted || wish.revision !== target?.hash || runs === target.hash || !record?.status.images.pullPodAllowed)
+    if (halted || requested.revision !== target?.hash || runs === target.hash || !record?.status.images.pullPodAllowed)
       return undefined;
     return { ...request, runs, ...(record.node?.hasImageAgent && { byAgent: true as const }) };
   };
 
-  const tell = (): void => {
+  const report = (): void => {
     const { policy } = view();
-    // What stands is not known before: what an earlier leader has begun would be given up.
+    // Until the target is known, no request is valid: reporting that would abandon what an earlier leader has started.
     const unknown = policy.kind === 'on' && policy.policy.strategy !== 'ota' && ledger.state.target === undefined;
-    if (requests && filled && !closed && !unknown) requests.update(daemonSet(), asked);
+    if (requests && synced && !closed && !unknown) requests.update(daemonSet(), valid);
   };
 
-  /** What all of them are judged by. */
-  const key = (): string => {
+  /** What decides on all requests alike. */
+  const criteria = (): string => {
     const { target, halted } = ledger.state;
     return `${target?.hash} ${halted !== undefined} ${ledger.imageParallelism()}`;
   };
 
   const refresh = (): void => {
-    told = key();
-    asked.clear();
+    judgedBy = criteria();
+    valid.clear();
     for (const [uid, pod] of open) {
       const request = requestOf(pod);
-      if (request) asked.set(uid, request);
+      if (request) valid.set(uid, request);
     }
-    tell();
+    report();
   };
 
-  const note = (pod: PodFacts, gone: boolean): void => {
+  const update = (pod: PodFacts, isOpen: boolean): void => {
     const { uid } = pod;
-    if (openImageRequest(pod) && !gone) open.set(uid, pod);
+    if (isOpen) open.set(uid, pod);
     else open.delete(uid);
-    const before = asked.delete(uid);
-    const request = open.has(uid) ? requestOf(pod) : undefined;
-    if (request) asked.set(uid, request);
-    if (before || request) tell();
-  };
-
-  const handler: ReflectorHandler<PodFacts> = {
-    upsert: (_key, pod) => note(pod, false),
-    remove: (_key, pod) => note(pod, true),
-    synced() {
-      filled = true;
-      refresh();
-    },
+    const before = valid.delete(uid);
+    const request = isOpen ? requestOf(pod) : undefined;
+    if (request) valid.set(uid, request);
+    if (before || request) report();
   };
 
   return {
-    handler,
-    /** The DaemonSet has changed: others may decide now, or pulls may take longer. */
-    refresh,
-    /** The rollout may have changed: looks whether what is asked for stands. */
-    review(): void {
-      if (told !== key()) refresh();
+    setPod: (pod: PodFacts): void => update(pod, openImageRequest(pod) !== undefined),
+    removePod: (pod: PodFacts): void => update(pod, false),
+    /** All pods have been set. */
+    podsSynced(): void {
+      synced = true;
+      refresh();
     },
-    /** It is served no more: nothing is told from here on, since another session may serve it by then. */
+    /** The DaemonSet has changed: the strategy may be another one, or pulls may take longer. */
+    refresh,
+    /** Evaluates the requests again if the rollout has changed. */
+    refreshIfChanged(): void {
+      if (judgedBy !== criteria()) refresh();
+    },
+    /** The DaemonSet is no longer managed: reports nothing further, since another reconciler may manage it by then. */
     close(): void {
-      if (requests && filled && !closed) requests.update(daemonSet(), undefined);
+      if (requests && synced && !closed) requests.update(daemonSet(), undefined);
       closed = true;
     },
   };

@@ -1,5 +1,6 @@
 export { type Air, createAir } from './air.ts';
 export { type Controller, type ControllerOptions, createController, type RolloutSnapshot } from './controller.ts';
+export { daemonRollouts, FIELD_MANAGER } from './daemon-rollout.ts';
 export { createInFlightWrites, type InFlightWrites, type WriteResult } from './in-flight-writes.ts';
 export { createKeyedBackoff, nextAllowedAt } from './keyed-backoff.ts';
 export {
@@ -11,6 +12,7 @@ export {
   type RecordedRevision,
 } from './kind.ts';
 export type {
+  ControllerMetrics,
   KindAdapter,
   KindEventHandlers,
   ManagedKind,
@@ -20,12 +22,9 @@ export type {
   Target,
   WritePod,
 } from './kind-adapter.ts';
-export { updateKnownPod } from './learn-pod.ts';
-export type { ControllerMetrics } from './observer.ts';
 export { createPacing, turnAfter } from './pacing.ts';
 export { FENCE_ANNOTATION, type PodControl, type PodVersion, type WriteOutcome } from './pod-control.ts';
+export { updateKnownPod } from './pod-writer.ts';
 export { type ReadOptions, type RolloutReading, readRollout } from './read-rollout.ts';
-export { daemonRollouts } from './resources.ts';
 export { newestRevision, type RevisionView, readRevisions } from './revisions.ts';
 export type { RolloutEvents } from './rollout-events.ts';
-export { FIELD_MANAGER } from './rollout-object.ts';

@@ -1,15 +1,33 @@
 import {
+  controllerRevisions,
   createReflector,
   type KubeClient,
   type KubeObject,
   type ReflectorHandler,
   type Resource,
 } from '../kube/index.ts';
+import type { DaemonRollout } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
-import { type RolloutView, toRolloutView } from './daemon-rollout.ts';
-import type { DaemonSetObject, DaemonSetView, Kind } from './kind.ts';
-import { controllerRevisions, daemonRollouts } from './resources.ts';
+import { daemonRollouts, saysManaged } from './daemon-rollout.ts';
+import { controllingDaemonSet, type DaemonSetObject, type DaemonSetView, type Kind } from './kind.ts';
 import { type RevisionView, toRevisionView } from './revisions.ts';
+
+/** What the cache keeps of a DaemonRollout that a DaemonSet of one kind owns. */
+export interface RolloutView {
+  /** Key of the DaemonSet. */
+  daemonSet: string;
+  saysManaged: boolean;
+}
+
+export const toRolloutView = (
+  rollout: DaemonRollout,
+  resource: Pick<Resource, 'group' | 'kind'>,
+): RolloutView | undefined => {
+  const owner = controllingDaemonSet(rollout, resource);
+  return (
+    owner && { daemonSet: `${rollout.metadata.namespace}/${owner.name}`, saysManaged: saysManaged(rollout.status) }
+  );
+};
 
 export interface InformersOptions<D extends DaemonSetObject, V extends DaemonSetView, P> {
   kind: Kind<D, V, P>;
@@ -17,8 +35,8 @@ export interface InformersOptions<D extends DaemonSetObject, V extends DaemonSet
   env: Env;
   /** Undefined: all namespaces. */
   namespace: string | undefined;
-  /** Called each time one of the caches has been filled. */
-  filled: () => void;
+  /** Called each time one of the caches has synced. */
+  synced: () => void;
   daemonSets: ReflectorHandler<V>;
   revisions: ReflectorHandler<RevisionView>;
   rollouts: ReflectorHandler<RolloutView>;
@@ -26,11 +44,11 @@ export interface InformersOptions<D extends DaemonSetObject, V extends DaemonSet
 
 const OWNER = 'owner';
 
-/** The caches of DaemonSets, their revisions and their rollout objects, of one namespace or of all. */
+/** The caches of DaemonSets, their revisions and their DaemonRollouts, of one namespace or of all. */
 export const createInformers = <D extends DaemonSetObject, V extends DaemonSetView, P>(
   options: InformersOptions<D, V, P>,
 ) => {
-  const { kind, client, env, namespace, filled, ...handlers } = options;
+  const { kind, client, env, namespace, synced, ...handlers } = options;
   const common = <T extends KubeObject, Q>(resource: Resource<T>, handler: ReflectorHandler<Q>) => ({
     client,
     env,
@@ -49,18 +67,18 @@ export const createInformers = <D extends DaemonSetObject, V extends DaemonSetVi
     indexes: { [OWNER]: (revision: RevisionView) => [revision.ownerUid] },
   });
   return {
-    /** Keys of the DaemonSets whose rollout objects speak of the present. */
+    /** Keys of the DaemonSets that their DaemonRollouts call managed. */
     *managed(): Generator<string> {
-      for (const { daemonSet, saysManaged } of rollouts.store.values()) if (saysManaged) yield daemonSet;
+      for (const { daemonSet, saysManaged: managed } of rollouts.store.values()) if (managed) yield daemonSet;
     },
     revisionsOf: (ownerUid: string): readonly RevisionView[] => revisions.store.byIndex(OWNER, ownerUid),
-    /** Nothing is acted on by rollout objects as they were watched: their cache may lag. */
+    /** Does not wait for DaemonRollouts: nothing is decided on their cache, which may be stale. */
     synced: (): boolean => sets.synced && revisions.synced,
-    /** When the watch of DaemonSets last heard of the API server, epoch ms. */
+    /** When the watch of DaemonSets last received something, epoch ms. */
     lastActivityAt: (): number => sets.lastActivityAt,
     run: async (signal: AbortSignal): Promise<void> => {
       const all = [sets, revisions, rollouts];
-      for (const reflector of all) reflector.whenSynced(signal).then(filled, () => undefined);
+      for (const reflector of all) reflector.whenSynced(signal).then(synced, () => undefined);
       await Promise.all(all.map((reflector) => reflector.run(signal)));
     },
   };

@@ -1,19 +1,32 @@
 /**
- * What a session of one kind of DaemonSet does in its kind's own way. The loop, slots, status, Events, pace and order of
- * things are the session's; what is asked for here is told when, and with what to do it.
+ * What each kind of DaemonSet does in its own way. The reconciler owns the loop, slots, status, Events and the order of
+ * things; the adapter of a kind is called where kinds differ.
  */
 
-import type { KubeClient, Store } from '../kube/index.ts';
+import type { KubeClient, Store, WorkQueueMetrics } from '../kube/index.ts';
 import type { Decision, Ledger, NodeInfo, NodeUpdate, OutsideHold, TargetRevision } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
-import type { PodWriteKind } from './deed.ts';
 import type { DaemonSetObject, DaemonSetView, Kind } from './kind.ts';
-import type { ControllerMetrics } from './observer.ts';
 import type { PodControl, PodVersion, WriteOutcome } from './pod-control.ts';
 import type { RevisionView } from './revisions.ts';
-import type { RolloutEvents } from './rollout-events.ts';
+import type { PodWriteKind, RolloutEvents } from './rollout-events.ts';
 
-/** What the session of one DaemonSet lends to the means of its kind. */
+/** Receives what the controller measures. All members are optional, and must not throw. */
+export interface ControllerMetrics {
+  /**
+   * A write to a pod has ended: what was done (`podWriteTexts`), `fenced`, `announced`, `withdrawn`, or why not
+   * (`WriteOutcome`).
+   */
+  podWritten?(result: string): void;
+  /** The write of reservations has ended. */
+  reserved?(result: 'written' | 'failed'): void;
+  /** A DaemonRollout's status was written, with or without reservations. */
+  statusWritten?(): void;
+  /** The queue of DaemonSets to reconcile. */
+  queue?: WorkQueueMetrics;
+}
+
+/** What the reconciler of one DaemonSet provides to the adapter of its kind. */
 export interface ReconcilerContext<V extends DaemonSetView, P> {
   client: KubeClient;
   /** Its log names the DaemonSet. */
@@ -29,91 +42,88 @@ export interface ReconcilerContext<V extends DaemonSetView, P> {
   pods: Store<P>;
   /** The revisions that the DaemonSet owns, as watched. */
   revisions: () => readonly RevisionView[];
-  /** Writes to pods, and what came of them. */
   podControl: PodControl;
   events: RolloutEvents;
   metrics: ControllerMetrics;
-  /** Asks for a pass. */
+  /** Requests a reconcile. */
   enqueue: () => void;
 }
 
 export type Target =
   | { kind: 'known'; revision: TargetRevision }
-  /** No act may begin, for this reason. `recheckAt`: epoch ms, Infinity when an event of a watch ends it. */
+  /** No update may start, for this reason. `recheckAt`: epoch ms; Infinity if an event of a watch ends it. */
   | { kind: 'held'; hold: OutsideHold; recheckAt: number };
 
-/** Writes to one node's pod, with its UID and resourceVersion as preconditions: the decision was made on just that pod. */
+/** Writes to a node's pod, with its UID and resourceVersion as preconditions: exactly the pod that was decided on. */
 export type WritePod = (node: string, pod: PodVersion, signal: AbortSignal) => Promise<WriteOutcome>;
 
 /**
- * What carries out what the decision names. A kind whose policies never ask for a deed need not be able to do it. Who is
- * to be heard before a pod goes (a hook) is asked in here: `changed` once the pod was told, `later` while it waits.
+ * The writes that decisions ask for. A kind needs only those that its policies can ask for. A hook that must be heard
+ * before a pod goes is asked in here: `changed` once the pod carries the request, `later` while the hook holds it back.
  */
 export interface PodWrites extends Readonly<Partial<Record<PodWriteKind, WritePod>>> {
-  /** Takes the pod away. */
   delete: WritePod;
   /**
-   * Brings the pod to say that it is of the target: `done` once it does. `changed` after a write that only prepares it for
-   * that. The steps that follow are for `maintain`.
+   * Updates the pod in place: `done` once the pod says that it is of the target, `changed` after a write that only
+   * prepares it for that. The steps that follow belong to `manage`.
    */
   change?: WritePod;
-  /** Creates the new pod beside this one, once a write to this one has shown that nobody has fenced the act. */
+  /** Creates the surge pod, after a write to the old pod has shown that nobody has fenced the update. */
   surge?: WritePod;
-  /** Takes this pod away, which a new one has taken over from. */
+  /** Deletes the pod that a surge pod has replaced. */
   retire?: WritePod;
   /**
-   * Makes sure that whoever else may still do what was reserved for the pod is refused. `later` while what they may have
-   * done by then is not seen yet.
+   * Makes sure that the API server refuses what another process may still send for the reserved update. `later` while
+   * the cache may lack what it has already done.
    */
   fence: (node: string, act: PodVersion & Pick<NodeUpdate, 'kind'>, signal: AbortSignal) => Promise<WriteOutcome>;
 }
 
-/** What a pass was made on. */
 export interface ManageInput<V extends DaemonSetView> {
   view: V;
   decision: Decision;
-  /** Aborts when we lead no more, or when the DaemonSet is not served any more. */
+  /** Aborts when leadership is lost, or when the DaemonSet is no longer managed. */
   signal: AbortSignal;
 }
 
-/** What events are about, told as they come: what is kept by node need not be gone through as a whole. */
+/** What events are about, so that state by node need not be rebuilt as a whole. */
 export interface KindEventHandlers<P> {
-  /** The node is new, changed or gone, or the DaemonSet asks something else of nodes. */
+  /** The node is new, changed or gone, or the DaemonSet has changed what it asks of nodes. */
   node(name: string): void;
   /** The pod is new, changed or gone: as it is now, or as it was last. */
   pod(kept: P): void;
 }
 
 export interface KindAdapter<V extends DaemonSetView, P> {
-  /** Called by each pass of the leader, caches filled and the DaemonRollout read: it may write what a target needs. */
+  /** Called by each reconcile, with synced caches and the DaemonRollout read: it may write what a target needs. */
   findTarget(view: V, signal: AbortSignal): Promise<Target>;
   podWrites: PodWrites;
   /**
-   * Puts an earlier template back and sets annotation `edgeset.io/rolled-back-from` to `from`, in one write that is
-   * refused with Conflict unless the DaemonSet has the view's UID and resourceVersion. Resolves with the new one.
+   * Restores an earlier template and sets annotation `edgeset.io/rolled-back-from` to `from`, in one write that is refused
+   * with Conflict unless the DaemonSet has the view's UID and resourceVersion. Resolves with the new resourceVersion.
    */
   restoreTemplate(view: V, template: object, from: string, signal: AbortSignal): Promise<string>;
   /**
-   * What is to be done besides acts, at the end of each pass: all that the decision asked for has been begun. Not called
-   * while what we see may be incomplete. The next pass of the DaemonSet waits for it, so what takes long is begun only,
-   * and wakes us when it ends. Resolves with when to be called again even if nothing happens, epoch ms; Infinity for never.
+   * Everything besides the rollout, at the end of each reconcile: the decision has been executed. Not called while the
+   * caches may be incomplete. The next reconcile waits for it, so long work is only started, and calls `enqueue` when it
+   * ends. Resolves with when to be called again without an event, epoch ms; Infinity for never.
    */
-  manage?(pass: ManageInput<V>): Promise<number>;
+  manage?(input: ManageInput<V>): Promise<number>;
   /**
-   * Called by each pass before anything else, unless what we see may be incomplete. A DaemonSet that is being deleted needs
-   * no rollout, and its DaemonRollout may go, or become nobody's, before it: resolves then with when to be called again,
-   * epoch ms, Infinity for never, and nothing else is done. Undefined: it is not being deleted.
+   * Called by each reconcile before anything else, unless the caches may be incomplete. A DaemonSet that is being deleted
+   * needs no rollout, and its DaemonRollout may be collected, or orphaned, before it: resolves then with when to be called
+   * again, epoch ms, Infinity for never, and nothing else is done. Undefined: it is not being deleted.
    */
   finalize?(view: V, signal: AbortSignal): Promise<number | undefined>;
   eventHandlers?: KindEventHandlers<P>;
-  /** Begins nothing further; resolves when nothing of its own is in the air. After `graceMs` no answer is waited for. */
+  /** Starts nothing further; resolves when no write of its own is in flight. Stops waiting for responses after `graceMs`. */
   drain?(graceMs: number): Promise<void>;
 }
 
-/** A kind of DaemonSet that a controller can serve. */
+/** A kind of DaemonSet that a controller can manage. */
 export interface ManagedKind<D extends DaemonSetObject, V extends DaemonSetView, P> extends Kind<D, V, P> {
-  /** In the log. */
+  /** Name of its controller, in the log. */
   controller: string;
-  /** Called once for each session. */
+  /** Called once for each reconciler. */
   createAdapter(context: ReconcilerContext<V, P>): KindAdapter<V, P>;
 }

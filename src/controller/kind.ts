@@ -1,6 +1,6 @@
 /**
- * What is to be said of one kind of DaemonSet (apps/v1, or apps.kruise.io) so that its rollouts can be read. What is to be
- * done in its own way is in `kind-adapter.ts`; everything else about a rollout stands once, for all kinds.
+ * What distinguishes one kind of DaemonSet (apps/v1, or apps.kruise.io) when its rollouts are read. `kind-adapter.ts` has
+ * what it does in its own way; everything else about a rollout exists once, for all kinds.
  */
 
 import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
@@ -8,6 +8,10 @@ import type { LabelSelector } from 'kubernetes-types/meta/v1.d.ts';
 import type { KubeObject, Resource } from '../kube/index.ts';
 import {
   controllerOf,
+  isEligible,
+  matches,
+  type NodeFacts,
+  type NodeInfo,
   type Owner,
   type ParsedPolicy,
   type PodFacts,
@@ -22,7 +26,7 @@ export interface DaemonSetObject extends KubeObject {
   spec?: { selector?: LabelSelector };
 }
 
-/** What is kept of a DaemonSet that is served. */
+/** What the cache keeps of a managed DaemonSet. */
 export interface DaemonSetView {
   uid: string;
   namespace: string;
@@ -30,12 +34,30 @@ export interface DaemonSetView {
   resourceVersion: string;
   generation: number;
   needs: SchedulingConstraints;
-  /** Selector of its pods in the form of the API's query parameter. */
+  /** Selector of its pods, in the form of the API's query parameter. */
   podSelector: string;
   policy: Exclude<ParsedPolicy, { kind: 'off' }>;
 }
 
-/** The DaemonSet of this kind, in any of its versions, that controls the object; undefined for those of other kinds. */
+/** A node as one DaemonSet sees it under its present template and policy. `pulls`: an agent on it pulls images. */
+export const nodeFactsOf = (
+  { needs, policy }: Pick<DaemonSetView, 'needs' | 'policy'>,
+  node: NodeInfo,
+  pulls = false,
+): NodeFacts => {
+  const { nodeSelector, topologyKey } = policy.policy;
+  return {
+    name: node.name,
+    ready: node.ready,
+    readyChangedAt: node.readyChangedAt,
+    eligible: isEligible(needs, node),
+    selected: nodeSelector === undefined || matches(nodeSelector, node.labels),
+    zone: topologyKey === undefined ? '' : (node.labels[topologyKey] ?? ''),
+    ...((pulls || node.hasImageAgent) && { hasImageAgent: true }),
+  };
+};
+
+/** The DaemonSet of this kind, in any of its versions, that controls the object; undefined for other owners. */
 export const controllingDaemonSet = (
   object: Pick<KubeObject, 'metadata'>,
   { group, kind }: Pick<Resource, 'group' | 'kind'>,
@@ -44,41 +66,41 @@ export const controllingDaemonSet = (
   return owner?.kind === kind && owner.apiVersion.split('/')[0] === group ? owner : undefined;
 };
 
-/** What is kept of each pod, from the one watch of a DaemonSet's pods. */
+/** What the cache keeps of each pod, from the one watch of a DaemonSet's pods. */
 export interface PodProjection<P> {
-  /** Undefined for a pod that the selector matches and that is none of the DaemonSet's business. */
+  /** Undefined for a pod that the selector matches, but that has nothing to do with the DaemonSet. */
   project(pod: Pod, daemonSetUid: string): P | undefined;
-  /** What the ledger is told; undefined for a pod that the DaemonSet does not own. */
+  /** What the ledger needs; undefined for a pod that the DaemonSet does not own. */
   facts(kept: P): PodFacts | undefined;
 }
 
-/** The DaemonSet's own pods, and of them what the ledger is told and no more. */
+/** Keeps the pods that the DaemonSet owns, and of them what the ledger needs. */
 export const ownedPodFacts: PodProjection<PodFacts> = {
   project: (pod, uid) => (controllerOf(pod)?.uid === uid ? toPodFacts(pod) : undefined),
   facts: (kept) => kept,
 };
 
-/** A revision with what it records. */
+/** A revision with the template that it records. */
 export interface RecordedRevision extends RevisionView {
   template: PodTemplateSpec | undefined;
 }
 
 /** One kind of DaemonSet: `D` as the API serves it, `V` what is kept of it, `P` what is kept of each of its pods. */
 export interface Kind<D extends DaemonSetObject, V extends DaemonSetView, P> {
-  /** Where it is read and written; owner references and Events name it in the same way. */
+  /** Where it is read and written; owner references and Events use the same names. */
   resource: Resource<D>;
-  /** Undefined for a DaemonSet that is not served: its pods are not watched, and nothing of it is kept. */
+  /** Undefined for a DaemonSet that is not managed: nothing of it is cached. */
   toView(daemonSet: D): V | undefined;
-  /** Name of the DaemonRollout of the DaemonSet of this name: kinds share the namespace of names. */
+  /** Name of the DaemonRollout of the DaemonSet of this name. The kinds share one namespace of names. */
   rolloutName(daemonSet: string): string;
-  /** What the DaemonRollout of a DaemonSet says that is there and is not served: a sentence that names the cure. */
+  /** Message of the DaemonRollout of a DaemonSet that exists and is not managed; it names the remedy. */
   notManagedMessage: string;
   pods: PodProjection<P>;
-  /** The revision that the DaemonSet asks for, by what its cluster says alone; undefined while that is not certain. */
+  /** The revision that the DaemonSet asks for, read from the cluster alone; undefined while that is uncertain. */
   targetOf(view: V, owned: readonly RecordedRevision[]): TargetRevision | undefined;
 }
 
-/** Names one DaemonSet, as owner references and Events do, and its DaemonRollout. */
+/** Identifies one DaemonSet, as owner references and Events do, and its DaemonRollout. */
 export interface DaemonSetRef {
   apiVersion: string;
   kind: string;

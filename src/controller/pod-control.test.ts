@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createTestClock } from '../../test/support/index.ts';
+import { pods } from '../kube/index.ts';
 import type { NodeUpdate } from '../rollout/index.ts';
 import { createPodControl, FENCE_ANNOTATION } from './pod-control.ts';
-import { pods } from './resources.ts';
 import { createTestApi } from './testing/api.ts';
 
 const { signal } = new AbortController();
@@ -27,14 +27,14 @@ const prepare = () => {
 };
 
 describe('a delete', () => {
-  it('names the UID and the version that it was decided on', async () => {
+  it('names the UID and the version that were decided on', async () => {
     const { api, act, acts } = prepare();
     const outcome = await acts.delete(act, signal);
     assert.equal(outcome.kind === 'done' && outcome.pod?.terminating, true);
     assert.deepEqual(api.calls[0]?.body, { uid: act.podUid, resourceVersion: act.podResourceVersion });
   });
 
-  it('does not meet a pod that has changed, and brings what it is now', async () => {
+  it('does not delete a pod that has changed, and returns it as it is now', async () => {
     const { api, act, acts } = prepare();
     api.objects.patch(pods, ref, { metadata: { labels: { new: 'yes' } } });
     const outcome = await acts.delete(act, signal);
@@ -42,7 +42,7 @@ describe('a delete', () => {
     assert.equal(api.objects.all(pods)[0]?.metadata?.deletionTimestamp, undefined);
   });
 
-  it('does not meet another pod of the same name', async () => {
+  it('does not delete another pod of the same name', async () => {
     const { api, act, acts, make } = prepare();
     api.objects.remove(pods, ref);
     make();
@@ -56,7 +56,7 @@ describe('a delete', () => {
     assert.deepEqual(await acts.delete(act, signal), { kind: 'gone' });
   });
 
-  it('is refused, or of unknown fate, and never the one for the other', async () => {
+  it('is refused or has an unknown outcome, and never one for the other', async () => {
     const { api, act, acts } = prepare();
     const outcomes = async () => (await acts.delete(act, signal)).kind;
     api.fault('delete', 'pods', { kind: 'refuse', code: 'TooManyRequests', status: 429 });
@@ -69,7 +69,7 @@ describe('a delete', () => {
     assert.deepEqual(api.unfired(), []);
   });
 
-  it('that is given up is of unknown fate', async () => {
+  it('that is aborted has an unknown outcome', async () => {
     const { api, act, acts } = prepare();
     const giveUp = new AbortController();
     api.fault('delete', 'pods', { kind: 'hold' });
@@ -80,7 +80,7 @@ describe('a delete', () => {
 });
 
 describe('a fence', () => {
-  it('makes every delete that was decided before it fail', async () => {
+  it('makes every delete fail that was decided before', async () => {
     const { act, acts, api } = prepare();
     const fenced = await acts.fence(act, signal);
     assert.equal(fenced.kind, 'done');

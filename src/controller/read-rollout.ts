@@ -1,9 +1,12 @@
 import {
   type CallOptions,
+  controllerRevisions,
   ifFound,
   type KubeClient,
   type KubeObject,
-  type ListResult,
+  nodes,
+  pagesOf,
+  pods,
   type Resource,
 } from '../kube/index.ts';
 import {
@@ -19,12 +22,11 @@ import {
   toNodeInfo,
 } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
-import type { DaemonSetObject, DaemonSetView, Kind, RecordedRevision } from './kind.ts';
-import { nodeFactsOf } from './node-facts.ts';
-import { controllerRevisions, daemonRollouts, nodes, pods } from './resources.ts';
+import { daemonRollouts } from './daemon-rollout.ts';
+import { type DaemonSetObject, type DaemonSetView, type Kind, nodeFactsOf, type RecordedRevision } from './kind.ts';
 import { toRevisionView } from './revisions.ts';
 
-/** A rollout as it stands at one moment, read from the cluster's objects alone. */
+/** A rollout at one moment, read from the cluster's objects alone. */
 export interface RolloutReading<V extends DaemonSetView = DaemonSetView> {
   view: V;
   ledger: Ledger;
@@ -34,23 +36,21 @@ export interface RolloutReading<V extends DaemonSetView = DaemonSetView> {
 }
 
 export interface ReadOptions<D extends DaemonSetObject = DaemonSetObject, V extends DaemonSetView = DaemonSetView> {
-  /** Reads alone: caches that know the five kinds of object will do. */
+  /** It only reads, so a cache that serves the five kinds of object is enough. */
   client: Pick<KubeClient, 'get' | 'list'>;
   clock: Clock;
   namespace: string;
   name: string;
   signal?: AbortSignal;
-  /** The DaemonSet to decide by in place of the one that is there. */
+  /** Changes the DaemonSet before the decision, for a dry run. */
   as?: (daemonSet: D) => D;
-  /** What else the manager would find in its way. */
+  /** What else would hold the manager back. */
   obstacle?: (view: V) => Promise<OutsideHold | undefined>;
 }
 
-const PAGE = 500;
-
 /**
- * Reads a DaemonSet's rollout as the manager would on starting, and decides on it without carrying anything out.
- * Undefined for a DaemonSet that is not served; throws a `KubeError`.
+ * Reads a DaemonSet's rollout as the manager does when it starts, and decides without executing anything. Undefined for a
+ * DaemonSet that is not managed; throws a `KubeError`.
  */
 export const readRollout = async <D extends DaemonSetObject, V extends DaemonSetView, P>(
   kind: Kind<D, V, P>,
@@ -62,18 +62,9 @@ export const readRollout = async <D extends DaemonSetObject, V extends DaemonSet
   const view = kind.toView(options.as?.(daemonSet) ?? daemonSet);
   if (!view) return undefined;
 
-  const listAll = async <T extends KubeObject>(resource: Resource<T>, where: object): Promise<T[]> => {
+  const listAll = async <T extends KubeObject>(resource: Resource<T>, query: object): Promise<T[]> => {
     const items: T[] = [];
-    for (let next: string | undefined = ''; next !== undefined; ) {
-      const page: ListResult<T> = await client.list(resource, {
-        ...where,
-        ...call,
-        limit: PAGE,
-        ...(next && { continue: next }),
-      });
-      items.push(...page.items);
-      next = page.continue;
-    }
+    for await (const page of pagesOf(client, resource, { ...query, ...call })) items.push(...page.items);
     return items;
   };
   const own = { namespace, labelSelector: view.podSelector };
@@ -90,7 +81,7 @@ export const readRollout = async <D extends DaemonSetObject, V extends DaemonSet
     const kept = kind.pods.project(pod, view.uid);
     return (kept !== undefined && kind.pods.facts(kept)) || [];
   });
-  // The manager's flag and the pods of agents are not to be read here; that images are asked for is.
+  // The manager's flags and the agents' pods can't be read here; the requests for images can.
   const asked = podFacts.filter(({ images, revision }) => images && images.revision !== revision);
   const agents = new Set(asked.filter(({ images }) => images?.byAgent).map(({ node }) => node));
   const ledger = createLedger(view.policy.policy, { pullsByDefault: asked.length > 0, readOnly: true });

@@ -1,37 +1,27 @@
 import { isDeepStrictEqual } from 'node:util';
 import { compareVersions, type EventRecorder, ifFound, type KubeClient, type Store } from '../kube/index.ts';
-import {
-  createLedger,
-  type Decision,
-  decide,
-  type ImageRequests,
-  type NodeInfo,
-  type OutsideHold,
-} from '../rollout/index.ts';
+import { createLedger, decide, type ImageRequests, type NodeInfo, type OutsideHold } from '../rollout/index.ts';
 import { anySignal, type Env } from '../runtime/index.ts';
-import { createAnnouncer } from './announcer.ts';
+import { RolloutObjectError } from './daemon-rollout.ts';
 import { createDecisionExecutor } from './decision-executor.ts';
 import { createEventHandlers } from './event-handlers.ts';
-import { createImageRequester } from './image-requester.ts';
 import { createImageRequestTracker } from './image-requests.ts';
-import { createKeeper } from './keeper.ts';
 import { type DaemonSetObject, type DaemonSetView, toDaemonSetRef } from './kind.ts';
-import type { ManagedKind, Target } from './kind-adapter.ts';
-import type { ControllerMetrics } from './observer.ts';
+import type { ControllerMetrics, ManagedKind, Target } from './kind-adapter.ts';
 import { createPodControl, POD_WRITE_TIMEOUT_MS } from './pod-control.ts';
-import { createPodUpdates } from './pod-updates.ts';
 import type { RevisionView } from './revisions.ts';
 import { createRolloutEvents } from './rollout-events.ts';
-import { createRolloutObject, RolloutObjectError } from './rollout-object.ts';
-import { createStatusWriter } from './status-writer.ts';
+import { createRolloutStore } from './rollout-store.ts';
 
-/** How long acts in the air may take to be answered when we lead no more: well within what a lease leaves. */
-const LAST_ANSWERS_MS = 500;
-/** While the API server is not heard of, or a watch is behind, how often to look whether it is: bookmarks wake nobody. */
-const LOOK_AGAIN_MS = 1_000;
-/** The garbage collector is given this long before people are told that an object is in the way. */
-const COLLECTED_WITHIN_MS = 30_000;
-const COLLECTED_LOOK_MS = 5_000;
+/** How long writes in flight may take once leadership is lost: well within what the lease leaves. */
+const DRAIN_MS = 500;
+/** How often to check a connection that is lost, or a watch that is behind: bookmarks trigger no reconcile. */
+const RECHECK_MS = 1_000;
+/** The garbage collector gets this long before users are told that an object is in the way. */
+const COLLECTION_TIMEOUT_MS = 30_000;
+const COLLECTION_CHECK_MS = 5_000;
+
+const NEVER = Number.POSITIVE_INFINITY;
 
 export interface ReconcilerOptions<D extends DaemonSetObject, V extends DaemonSetView, P> {
   kind: ManagedKind<D, V, P>;
@@ -41,24 +31,34 @@ export interface ReconcilerOptions<D extends DaemonSetObject, V extends DaemonSe
   identity: string;
   view: V;
   nodes: Store<NodeInfo>;
-  /** The caches that all DaemonSets share hold a consistent view. */
+  /** The caches that all DaemonSets share are consistent. */
   sharedSynced: () => boolean;
-  /** The API server has been heard of on every shared watch lately. */
-  inTouch: () => boolean;
+  /** Every shared watch has recently received something from the API server. */
+  isConnected: () => boolean;
   /** The revisions that a DaemonSet owns, as watched. */
   revisionsOf: (ownerUid: string) => readonly RevisionView[];
-  /** Asks for a reconcile at once. */
+  /** Requests a reconcile. */
   enqueue: () => void;
-  /** Who pulls images ahead; undefined: nobody. */
+  /** Receives the requests for images; undefined: nothing pulls images ahead. */
   images: ImageRequests | undefined;
-  /** Images are pulled ahead also where nobody says so. */
+  /** Images are pulled ahead also where no annotation asks for it. */
   pullsByDefault: boolean;
-  /** An agent is on the node that pulls. */
+  /** An agent on the node pulls images. */
   pulls: (node: string) => boolean;
   metrics: ControllerMetrics;
 }
 
-/** One DaemonSet that is served: its pods' cache, its ledger, and the loop that carries decisions out. */
+export interface ReconcileResult {
+  /** Epoch ms; undefined: an event comes first. */
+  requeueAt?: number;
+}
+
+const requeueAt = (...times: readonly number[]): ReconcileResult => {
+  const earliest = Math.min(...times);
+  return earliest < NEVER ? { requeueAt: earliest } : {};
+};
+
+/** Manages one DaemonSet: the cache of its pods, its ledger, and the loop that decides and executes. */
 export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetView, P>(
   options: ReconcilerOptions<D, V, P>,
 ) => {
@@ -66,68 +66,44 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
   const { namespace, name, uid } = options.view;
   const env = { ...options.env, log: options.env.log.with({ namespace, name }) };
   const { clock, log } = env;
-  let view = options.view;
+  let current = options.view;
+  const view = (): V => current;
 
-  const ledger = createLedger(view.policy.policy, { pullsByDefault: options.pullsByDefault });
-  const ref = toDaemonSetRef(kind, view);
-  const object = createRolloutObject(client, ref);
-  const events = createRolloutEvents(options.events, ref);
+  const ledger = createLedger(current.policy.policy, { pullsByDefault: options.pullsByDefault });
+  const daemonSet = toDaemonSetRef(kind, current);
+  const events = createRolloutEvents(options.events, daemonSet);
   const podControl = createPodControl(client, namespace, identity, clock);
-  const writer = createStatusWriter({ object, events, clock, metrics });
-  const keeper = createKeeper({ object, writer, ledger, clock, identity });
-  const imageRequests = createImageRequestTracker({ requests: options.images, view: () => view, ledger });
+  const store = createRolloutStore({ client, daemonSet, ledger, events, metrics, clock, identity });
+  const imageRequests = createImageRequestTracker({ requests: options.images, view, ledger });
   const handlers = createEventHandlers({
     client,
     env,
     ledger,
     nodes,
     pulls: options.pulls,
+    view,
     projection: kind.pods,
-    view: () => view,
-    changed: enqueue,
+    imageRequests,
     kindHandlers: {
       node: (node) => adapter.eventHandlers?.node(node),
       pod: (kept) => adapter.eventHandlers?.pod(kept),
     },
-    listener: imageRequests.handler,
+    enqueue,
   });
-  const adapter = kind.createAdapter({
-    client,
-    env,
-    identity,
-    view: () => view,
-    ledger,
-    nodes,
-    pods: handlers.pods,
-    revisions: () => options.revisionsOf(uid),
-    podControl,
-    events,
-    metrics,
-    enqueue: enqueue,
-  });
-  const podUpdates = createPodUpdates({ env, ledger, acts: adapter.podWrites, events, metrics, ended: enqueue });
-  const announcer = createAnnouncer({ env, ledger, acts: podControl, events, metrics, ended: enqueue });
-  const imageRequester = createImageRequester({ env, ledger, acts: podControl, events, ended: enqueue });
-  const executor = createDecisionExecutor({
-    client,
-    clock,
-    ledger,
-    keeper,
-    podUpdates,
-    announcer,
-    imageRequester,
-    events,
-    adapter,
-  });
+  const { pods } = handlers;
+  const revisions = (): readonly RevisionView[] => options.revisionsOf(uid);
+  const context = { client, env, identity, view, ledger, nodes, pods, revisions, podControl, events, metrics, enqueue };
+  const adapter = kind.createAdapter(context);
+  const executor = createDecisionExecutor({ ...context, store, adapter, settled: enqueue });
 
   const closed = new AbortController();
   let term: { leading: AbortSignal; signal: AbortSignal } | undefined;
-  let firstSight = true;
-  let inTouch = true;
-  /** In this term: what the DaemonSet was when it began, which the watch has to have delivered. */
-  let asOf: { resourceVersion: string } | undefined;
-  /** Since when an object of another DaemonSet is in the way. */
-  let inTheWaySince: number | undefined;
+  let initialSync = true;
+  let connected = true;
+  /** The DaemonSet as it was when this term of leadership began: the watch must have caught up with it. */
+  let termStart: { resourceVersion: string } | undefined;
+  /** Since when a DaemonRollout of another DaemonSet has been in the way. */
+  let blockedSince: number | undefined;
 
   const synced = (): boolean => options.sharedSynced() && handlers.synced();
 
@@ -137,64 +113,51 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
   };
 
   const outsideHold = (target: Target): OutsideHold | undefined => {
-    if (!inTouch) return { kind: 'unsynced' };
-    if (view.policy.kind === 'invalid') return { kind: 'invalid', errors: view.policy.errors };
+    if (!connected) return { kind: 'unsynced' };
+    if (current.policy.kind === 'invalid') return { kind: 'invalid', errors: current.policy.errors };
     if (target.kind === 'held') return target.hold;
     return executor.awaitsWatch() ? { kind: 'unobserved' } : undefined;
   };
 
-  const noteTouch = (): void => {
-    const before = inTouch;
-    inTouch = options.inTouch();
-    if (before && !inTouch) log.warn('the API server has not been heard of on a watch for long: nothing is acted on');
-    if (!before && inTouch) log.info('the API server is heard of again on every watch');
+  const checkConnection = (): void => {
+    const before = connected;
+    connected = options.isConnected();
+    if (before && !connected)
+      log.warn('a watch has received nothing from the API server for too long: no updates until it does');
+    if (!before && connected) log.info('every watch receives from the API server again');
   };
 
-  /** An object of an earlier DaemonSet is waited for: its removal wakes us. Undefined: the object is ours. */
-  const takeOver = async (signal: AbortSignal): Promise<{ requeueAt: number } | undefined> => {
+  /** Reads the DaemonRollout. Undefined: it is ours; one of an earlier DaemonSet wakes us when it is removed. */
+  const loadRollout = async (signal: AbortSignal): Promise<ReconcileResult | undefined> => {
     try {
-      await keeper.takeOver(signal);
-      inTheWaySince = undefined;
+      await store.load(signal);
+      blockedSince = undefined;
       return undefined;
     } catch (error) {
       if (!(error instanceof RolloutObjectError) || error.code !== 'NotOurs') throw error;
       const now = clock.now();
-      inTheWaySince = Math.min(inTheWaySince ?? now, now);
-      if (now - inTheWaySince >= COLLECTED_WITHIN_MS) events.rolloutNotOurs();
-      return { requeueAt: now + COLLECTED_LOOK_MS };
+      blockedSince = Math.min(blockedSince ?? now, now);
+      if (now - blockedSince >= COLLECTION_TIMEOUT_MS) events.rolloutNotOurs();
+      return { requeueAt: now + COLLECTION_CHECK_MS };
     }
   };
 
   /**
-   * Whoever led before may have gone on from what this process, asleep or cut off, has not heard of: a template, a budget,
-   * a pause. Acts are refused on pods that have changed since; that the DaemonSet has, nobody would say.
+   * The previous leader may have acted on a template, a budget or a pause that this process, asleep or cut off, has not
+   * seen yet. Preconditions refuse updates of pods that have changed since; nothing refuses them for a changed DaemonSet.
    */
   const isBehind = async (signal: AbortSignal): Promise<boolean> => {
-    if (!asOf) {
-      const daemonSet = await ifFound(client.get(kind.resource, { namespace, name }, { signal }));
-      // That it is gone the watch will say.
-      if (!daemonSet) return true;
-      asOf = { resourceVersion: daemonSet.metadata?.resourceVersion ?? '' };
+    if (!termStart) {
+      const found = await ifFound(client.get(kind.resource, { namespace, name }, { signal }));
+      // The watch reports that it is gone.
+      if (!found) return true;
+      termStart = { resourceVersion: found.metadata?.resourceVersion ?? '' };
     }
-    return (compareVersions(view.resourceVersion, asOf.resourceVersion) ?? 0) < 0;
+    return (compareVersions(current.resourceVersion, termStart.resourceVersion) ?? 0) < 0;
   };
 
-  const writeWhenDue = async (decision: Decision, seen: V, signal: AbortSignal): Promise<number> => {
-    if (!ledger.state.target && decision.summary.hold?.kind !== 'invalid' && seen.policy.kind !== 'invalid')
-      return Number.POSITIVE_INFINITY;
-    const dueAt = keeper.dueAt();
-    if (dueAt > clock.now()) return dueAt;
-    await keeper.write(decision, seen, signal);
-    return Number.POSITIVE_INFINITY;
-  };
-
-  const stop = async (actsGraceMs: number, announcementsGraceMs: number): Promise<void> => {
-    await Promise.all([
-      podUpdates.stop(actsGraceMs),
-      announcer.stop(announcementsGraceMs),
-      imageRequester.stop(actsGraceMs),
-      adapter.drain?.(actsGraceMs),
-    ]);
+  const drain = async (graceMs: number, announcementsGraceMs: number): Promise<void> => {
+    await Promise.all([executor.drain(graceMs, announcementsGraceMs), adapter.drain?.(graceMs)]);
   };
 
   return {
@@ -204,12 +167,12 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     setNode: handlers.setNode,
     removeNode: (node: string): void => handlers.removeNode(node),
     synced,
-    /** Fills and keeps the cache of pods until the signal aborts or the session is closed. */
+    /** Fills and keeps the cache of pods until the signal aborts or the reconciler is closed. */
     run: (signal: AbortSignal): Promise<void> => handlers.run(anySignal(signal, closed.signal)),
 
     update(next: V): void {
-      const before = view;
-      view = next;
+      const before = current;
+      current = next;
       executor.delivered(next);
       for (const warning of next.policy.warnings) events.policyWarning(warning);
       const policyChanged = !isDeepStrictEqual(before.policy, next.policy);
@@ -219,76 +182,78 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       enqueue();
     },
 
-    /** The DaemonRollout is gone, says the watch. */
+    /** The watch says that the DaemonRollout is gone. */
     rolloutDeleted(): void {
-      keeper.objectGone();
+      store.forget();
       enqueue();
     },
 
-    /** One pass: decide, carry out, write; until nothing is left to do now. Only the leader calls it. */
-    async reconcile(leading: AbortSignal): Promise<{ requeueAt?: number }> {
+    /** Decides, executes and writes, until nothing is left to do now. Only the leader calls it. */
+    async reconcile(leading: AbortSignal): Promise<ReconcileResult> {
       const signal = untilClosed(leading);
       signal.throwIfAborted();
       if (!synced()) return {};
-      if (firstSight) {
-        firstSight = false;
+      if (initialSync) {
+        initialSync = false;
         ledger.finishInitialSync();
-        for (const warning of view.policy.warnings) events.policyWarning(warning);
+        for (const warning of current.policy.warnings) events.policyWarning(warning);
       }
-      noteTouch();
-      const departAt = inTouch ? await adapter.finalize?.(view, signal) : undefined;
-      if (departAt !== undefined) return departAt < Number.POSITIVE_INFINITY ? { requeueAt: departAt } : {};
-      let claimed = false;
+      checkConnection();
+      const finalizeAt = connected ? await adapter.finalize?.(current, signal) : undefined;
+      if (finalizeAt !== undefined) return requeueAt(finalizeAt);
+      let announced = false;
       for (;;) {
-        const inTheWay = await takeOver(signal);
-        if (inTheWay) return inTheWay;
-        if (await isBehind(signal)) return { requeueAt: clock.now() + LOOK_AGAIN_MS };
-        const seen = view;
+        const blocked = await loadRollout(signal);
+        if (blocked) return blocked;
+        if (await isBehind(signal)) return { requeueAt: clock.now() + RECHECK_MS };
+        const seen = current;
         const target = await adapter.findTarget(seen, signal);
         signal.throwIfAborted();
-        // Something else was imageRequests for while we read: nothing is begun for what was imageRequests before.
-        if (view !== seen) continue;
+        // The DaemonSet changed while we read: start nothing for what it asked before.
+        if (current !== seen) continue;
         const now = clock.now();
         if (target.kind === 'known') ledger.setTarget(target.revision, now);
-        noteTouch();
+        checkConnection();
         ledger.tick(now);
-        imageRequests.review();
+        imageRequests.refreshIfChanged();
         const decision = decide(ledger, outsideHold(target), now);
-        const mustClaim = !claimed && !keeper.claims && decision.actions.some(({ type }) => type === 'announce');
-        if (keeper.unwritten || mustClaim) {
-          claimed = true;
-          await keeper.write(decision, seen, signal);
+        // Before the first announcement the DaemonRollout must say that the DaemonSet is managed.
+        const firstAnnouncement =
+          !announced && !store.saysManaged && decision.actions.some(({ type }) => type === 'announce');
+        if (store.unwritten || firstAnnouncement) {
+          announced = true;
+          await store.write(decision, seen, signal);
           continue;
         }
-        if (await executor.carryOut(decision, seen, signal)) continue;
-        const maintainAt = inTouch ? await adapter.manage?.({ view: seen, decision, signal }) : undefined;
-        const requeueAt = Math.min(
+        const { changed, nextAttemptAt } = await executor.execute(decision, seen, signal);
+        if (changed) continue;
+        const manageAt = connected ? await adapter.manage?.({ view: seen, decision, signal }) : undefined;
+        return requeueAt(
           decision.wakeAt,
-          executor.nextTryAt(decision),
-          maintainAt ?? Number.POSITIVE_INFINITY,
-          await writeWhenDue(decision, seen, signal),
-          target.kind === 'held' ? target.recheckAt : Number.POSITIVE_INFINITY,
-          inTouch ? Number.POSITIVE_INFINITY : now + LOOK_AGAIN_MS,
+          nextAttemptAt,
+          manageAt ?? NEVER,
+          await store.writeWhenDue(decision, seen, signal),
+          target.kind === 'held' ? target.recheckAt : NEVER,
+          connected ? NEVER : now + RECHECK_MS,
         );
-        return requeueAt < Number.POSITIVE_INFINITY ? { requeueAt } : {};
       }
     },
 
-    /** We lead no more, and others may write the object from here on. Resolves when nothing of ours is in the air. */
+    /** Leadership is lost: another leader may write the DaemonRollout. Resolves when none of our writes is in flight. */
     async stopLeading(): Promise<void> {
-      await stop(LAST_ANSWERS_MS, LAST_ANSWERS_MS);
-      keeper.letGo();
-      asOf = undefined;
+      await drain(DRAIN_MS, DRAIN_MS);
+      store.release();
+      termStart = undefined;
     },
 
     /**
-     * The DaemonSet is not ours any more: nothing is sent from here on. Resolves when nothing is in the air; the answers
-     * to announcements are waited for, since they are to be taken back.
+     * The DaemonSet is no longer managed: sends nothing from here on. Resolves when no write is in flight; it waits for
+     * the responses to announcements, which must be taken back.
      */
     async close(): Promise<void> {
-      closed.abort(new Error('the DaemonSet is not managed any more'));
+      closed.abort(new Error('the DaemonSet is no longer managed'));
       imageRequests.close();
-      await stop(0, POD_WRITE_TIMEOUT_MS);
+      await drain(0, POD_WRITE_TIMEOUT_MS);
     },
   };
 };

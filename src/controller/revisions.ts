@@ -1,10 +1,10 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { KubeClient, Resource } from '../kube/index.ts';
+import { controllerRevisions } from '../kube/index.ts';
 import { recordedTemplate, type TargetRevision, templateDigest } from '../rollout/index.ts';
 import { controllingDaemonSet, type DaemonSetView } from './kind.ts';
-import { controllerRevisions } from './resources.ts';
 
-/** What is kept of a ControllerRevision that a DaemonSet of one kind owns. */
+/** What the cache keeps of a ControllerRevision that a DaemonSet of one kind owns. */
 export interface RevisionView extends TargetRevision {
   ownerUid: string;
   templateDigest: string;
@@ -29,8 +29,8 @@ export const toRevisionView = (
 };
 
 /**
- * The revision with the highest number; undefined for none. The native controller gives a number twice where its cache
- * lacks its own last revision, and mends that with its next pass: of such the one that is of this template.
+ * The revision with the highest number; undefined for none. The native controller uses a number twice if its cache lacks
+ * its own last revision, and corrects that with its next sync: of two such revisions, the one of this template.
  */
 export const newestRevision = (revisions: Iterable<RevisionView>, digest?: string): RevisionView | undefined => {
   let newest: RevisionView | undefined;

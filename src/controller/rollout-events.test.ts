@@ -31,8 +31,8 @@ const status = (change: Partial<WrittenStatus> = {}, verdicts: Verdicts = {}): W
     ...change,
   }) as WrittenStatus;
 
-describe('what changed between two statuses', () => {
-  it('is told about the DaemonSet', () => {
+describe('the difference between two statuses', () => {
+  it('is recorded on the DaemonSet', () => {
     const { events, told } = prepare();
     events.statusWritten(status({ rollout: 1 }), status());
     assert.deepEqual(
@@ -53,7 +53,7 @@ describe('what changed between two statuses', () => {
     ['ota', /app-2 to 6 nodes, whose owners decide/],
     ['manual', /6 nodes get app-2 when their pods are deleted/],
   ] as const)
-    it(`begins with who updates the nodes under the strategy ${strategy}, offline ones too`, () => {
+    it(`starts with who updates the nodes under the strategy ${strategy}, offline ones included`, () => {
       const { events, told } = prepare();
       events.statusWritten(status({ rollout: 1 }), status({ strategy }));
       assert.deepEqual(
@@ -63,7 +63,7 @@ describe('what changed between two statuses', () => {
       assert.match(told[0]?.note ?? '', note);
     });
 
-  it('is nothing where nothing of note did, as after a restart', () => {
+  it('is nothing if nothing notable changed, as after a restart', () => {
     const { events, told } = prepare();
     const full = status(
       { finishedAt: '2026-01-01T00:01:00Z', resumed: 'h2' },
@@ -78,14 +78,14 @@ describe('what changed between two statuses', () => {
     assert.deepEqual(told, []);
   });
 
-  it('is no start where the first target of all is found', () => {
+  it('is no start when the very first target is found', () => {
     const { events, told } = prepare();
     const { startedAt: _, ...found } = status({ rollout: 1, finishedAt: '2026-01-01T00:01:00Z' });
     events.statusWritten(undefined, found);
     assert.deepEqual(told, []);
   });
 
-  it('is one completion a rollout, however often nodes return on an older revision', () => {
+  it('is one completion per rollout, however often nodes return with an older revision', () => {
     const { events, reasons } = prepare();
     const done = status({ finishedAt: '2026-01-01T00:01:00Z' }, { Complete: [true, 'x', ''] });
     const returned = status({ finishedAt: '2026-01-01T00:01:00Z' }, { Complete: [false, 'x', ''] });
@@ -97,7 +97,7 @@ describe('what changed between two statuses', () => {
     assert.deepEqual(reasons(), ['RolloutCompleted']);
   });
 
-  it('tells pauses, halts and resumes', () => {
+  it('includes pauses, halts and resumes', () => {
     const { events, reasons } = prepare();
     const still = status();
     const paused = status({}, { Paused: [true, 'Paused', 'm'] });
@@ -115,7 +115,7 @@ describe('what changed between two statuses', () => {
     ]);
   });
 
-  it('tells each invalid value once, whatever the nodes do meanwhile', () => {
+  it('includes each invalid value once, whatever the nodes do meanwhile', () => {
     const { events, told } = prepare();
     const bad = (value: string, online: number) =>
       status(
@@ -132,8 +132,8 @@ describe('what changed between two statuses', () => {
   });
 });
 
-describe('what the API server refused', () => {
-  it('is told once for a node, a reason and a rollout, whatever else its text says', () => {
+describe('a refusal of the API server', () => {
+  it('is recorded once per node, reason and rollout, whatever else its text says', () => {
     const { events, told } = prepare();
     for (let tries = 0; tries < 5; tries += 1)
       events.podWriteRefused('delete', 'app-1', 'n1', 'Forbidden', `request ${tries}`);
@@ -149,31 +149,31 @@ describe('what the API server refused', () => {
   });
 });
 
-it('what was done to a pod is told in the words of the deed', () => {
+it('a write to a pod is recorded with its own reason and text', () => {
   const { events, told } = prepare();
-  for (const deed of ['delete', 'change', 'surge', 'retire'] as const) {
-    events.podWritten(deed, 'app-1', 'n1');
-    events.podWriteRefused(deed, 'app-1', 'n1', 'Forbidden', 'no.');
+  for (const kind of ['delete', 'change', 'surge', 'retire'] as const) {
+    events.podWritten(kind, 'app-1', 'n1');
+    events.podWriteRefused(kind, 'app-1', 'n1', 'Forbidden', 'no.');
   }
   assert.deepEqual(
     told.map(({ reason, note }) => `${reason}: ${note}`),
     [
       'SuccessfulDelete: Deleted pod app-1 on n1.',
-      'FailedDelete: Could not delete pod app-1 on n1: no.',
-      'SuccessfulUpdatePodInPlace: Began to update pod app-1 on n1 in place.',
-      'FailedUpdatePodInPlace: Could not update pod app-1 on n1 in place: no.',
-      'SuccessfulCreate: Created a new pod beside app-1 on n1.',
-      'FailedCreate: Could not create a new pod beside app-1 on n1: no.',
-      'SuccessfulDelete: Deleted pod app-1 on n1, which a new one has taken over from.',
-      'FailedDelete: Could not delete pod app-1 on n1: no.',
+      'FailedDelete: Failed to delete pod app-1 on n1: no.',
+      'SuccessfulUpdatePodInPlace: Started to update pod app-1 on n1 in place.',
+      'FailedUpdatePodInPlace: Failed to update pod app-1 on n1 in place: no.',
+      'SuccessfulCreate: Created a surge pod next to app-1 on n1.',
+      'FailedCreate: Failed to create a surge pod next to app-1 on n1: no.',
+      'SuccessfulDelete: Deleted pod app-1 on n1: its surge pod has replaced it.',
+      'FailedDelete: Failed to delete pod app-1 on n1: no.',
     ],
   );
 });
 
-it('a kind tells what is its own, and a warning once for a rollout', () => {
+it('a kind records its own Events, and a warning once per rollout', () => {
   const { events, told } = prepare();
-  events.tell('Normal', 'SuccessfulCreate', 'Create', 'Created pod app-1 on n1.');
-  for (let tries = 0; tries < 3; tries += 1) events.once('create n1', 'FailedCreate', 'Create', `try ${tries}`);
+  events.event('Normal', 'SuccessfulCreate', 'Create', 'Created pod app-1 on n1.');
+  for (let tries = 0; tries < 3; tries += 1) events.warnOnce('create n1', 'FailedCreate', 'Create', `try ${tries}`);
   assert.deepEqual(
     told.map(({ regarding, type, reason, note }) => [regarding.name, type, reason, note]),
     [
@@ -183,7 +183,7 @@ it('a kind tells what is its own, and a warning once for a rollout', () => {
   );
 });
 
-it('a conflict between annotations is told once', () => {
+it('a conflict between annotations is recorded once', () => {
   const { events, reasons } = prepare();
   const warning = { field: 'f', value: 'v', problem: 'differs', cure: 'remove it' };
   events.policyWarning(warning);

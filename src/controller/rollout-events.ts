@@ -1,15 +1,63 @@
 import type { EventRecorder } from '../kube/index.ts';
 import type { DaemonRolloutStatus, PolicyError, WrittenStatus } from '../rollout/index.ts';
 import { formatPolicyError } from '../rollout/index.ts';
-import { type PodWriteKind, podWriteTexts } from './deed.ts';
 import type { DaemonSetRef } from './kind.ts';
+
+/** What is written to the pod of a node, in the words of the decision. */
+export type PodWriteKind = 'delete' | 'change' | 'surge' | 'retire';
+
+interface PodWriteTexts {
+  /** For metrics, when it was done. */
+  result: string;
+  /** Action and reasons of the Events. */
+  action: string;
+  done: string;
+  failed: string;
+  /** What was done, as a sentence. */
+  did: (pod: string, node: string) => string;
+  /** What failed: "Failed to ...". */
+  attempted: (pod: string, node: string) => string;
+}
+
+const deletion = {
+  action: 'Delete',
+  done: 'SuccessfulDelete',
+  failed: 'FailedDelete',
+  attempted: (pod: string, node: string): string => `delete pod ${pod} on ${node}`,
+};
+
+/** How each write is reported. */
+export const podWriteTexts: Readonly<Record<PodWriteKind, PodWriteTexts>> = {
+  delete: { ...deletion, result: 'deleted', did: (pod, node) => `Deleted pod ${pod} on ${node}.` },
+  change: {
+    result: 'updated-in-place',
+    action: 'UpdateInPlace',
+    done: 'SuccessfulUpdatePodInPlace',
+    failed: 'FailedUpdatePodInPlace',
+    did: (pod, node) => `Started to update pod ${pod} on ${node} in place.`,
+    attempted: (pod, node) => `update pod ${pod} on ${node} in place`,
+  },
+  surge: {
+    result: 'created',
+    action: 'Create',
+    done: 'SuccessfulCreate',
+    failed: 'FailedCreate',
+    did: (pod, node) => `Created a surge pod next to ${pod} on ${node}.`,
+    attempted: (pod, node) => `create a surge pod next to ${pod} on ${node}`,
+  },
+  retire: {
+    ...deletion,
+    result: 'retired',
+    did: (pod, node) => `Deleted pod ${pod} on ${node}: its surge pod has replaced it.`,
+  },
+};
 
 type Type = 'Normal' | 'Warning';
 
 const condition = (status: DaemonRolloutStatus | undefined, type: string) =>
   status?.conditions?.find((candidate) => candidate.type === type);
 
-/** What is wrong with the policy; empty when it is valid. */
+/** The errors of the policy; empty if it is valid. */
 const invalidity = (status: DaemonRolloutStatus | undefined): string => {
   const stalled = condition(status, 'Stalled');
   return stalled?.reason === 'InvalidPolicy' ? stalled.message : '';
@@ -25,135 +73,126 @@ const turned = (
   return was === is ? undefined : is ? 'on' : 'off';
 };
 
-/** Tells a DaemonSet's story as Events on it. What is told follows from two statuses, so that a restart repeats nothing. */
-export const createRolloutEvents = (events: EventRecorder, daemonSet: DaemonSetRef) => {
+/**
+ * Records Events on a DaemonSet. Those about the rollout follow from two statuses, so that a restart repeats nothing.
+ */
+export const createRolloutEvents = (recorder: EventRecorder, daemonSet: DaemonSetRef) => {
   const { rolloutName, ...regarding } = daemonSet;
+  const conflicts = new Set<string>();
+  /** Warnings of this rollout. */
   const warned = new Set<string>();
-  const warnedOnce = new Set<string>();
-  /** Pods are told of a revision before its rollout is: what was refused meanwhile is still told. */
-  let unannounced = { revision: '', reasons: new Set<string>() };
+  /** Pods are announced before the status of their rollout is written: refusals in between are still recorded. */
+  let announcing = { revision: '', reasons: new Set<string>() };
 
-  const tell = (type: Type, reason: string, action: string, note: string): void =>
-    events.event({ regarding, type, reason, action, note });
+  const event = (type: Type, reason: string, action: string, note: string): void =>
+    recorder.event({ regarding, type, reason, action, note });
 
-  /** Once for a rollout, as by what was refused and the API server's word for it: never once per retry. */
-  const once = (what: string, reason: string, action: string, note: string): void => {
-    if (warnedOnce.has(what)) return;
-    warnedOnce.add(what);
-    tell('Warning', reason, action, note);
+  /** A Warning, recorded once per rollout and `key`: never once per retry. */
+  const warnOnce = (key: string, reason: string, action: string, note: string): void => {
+    if (warned.has(key)) return;
+    warned.add(key);
+    event('Warning', reason, action, note);
+  };
+
+  const started = (status: WrittenStatus): void => {
+    const { outdated, broken, held, settling, updating, offlineOutdated } = status.nodes;
+    const strategy = status.strategy ?? 'auto';
+    const target = status.target?.revision;
+    const online = outdated + broken + held + settling + updating;
+    const all = online + offlineOutdated;
+    const [action, note] = (
+      {
+        auto: ['Roll', `Rolling out ${target} to ${online} online nodes, at most ${status.budget.nodes} at a time.`],
+        ota: ['Announce', `Announcing ${target} to ${all} nodes, whose owners decide.`],
+        manual: ['Await', `${all} nodes get ${target} when their pods are deleted.`],
+      } as const
+    )[strategy];
+    event('Normal', 'RolloutStarted', action, note);
+    if (offlineOutdated > 0 && strategy === 'auto')
+      event(
+        'Normal',
+        'OfflineNodesSkipped',
+        'Skip',
+        `Skipping ${offlineOutdated} offline nodes; each is updated once it is back online.`,
+      );
   };
 
   return {
     /** An Event of the kind's own. */
-    tell,
-    /** A Warning of the kind's own, once for a rollout and `what`. */
-    once,
+    event,
+    /** A Warning of the kind's own, once per rollout and `key`. */
+    warnOnce,
+
     /** Compares the status that was written with the one before. */
     statusWritten(before: DaemonRolloutStatus | undefined, after: WrittenStatus): void {
       const message = (type: string): string => condition(after, type)?.message ?? '';
       const invalid = invalidity(after);
-      if (invalid && invalid !== invalidity(before)) tell('Warning', 'InvalidPolicy', 'Validate', invalid);
+      if (invalid && invalid !== invalidity(before)) event('Warning', 'InvalidPolicy', 'Validate', invalid);
       if (before?.rollout !== after.rollout && after.startedAt !== undefined) {
-        warnedOnce.clear();
-        const { outdated, broken, held, settling, offlineOutdated } = after.nodes;
-        const reachable = outdated + broken + held + settling + after.nodes.updating;
-        const target = after.target?.revision;
-        const [action, note] = (
-          {
-            auto: [
-              'Roll',
-              `Rolling out ${target} to ${reachable} online nodes, at most ${after.budget.nodes} at a time.`,
-            ],
-            ota: ['Announce', `Announcing ${target} to ${reachable + offlineOutdated} nodes, whose owners decide.`],
-            manual: ['Await', `${reachable + offlineOutdated} nodes get ${target} when their pods are deleted.`],
-          } as const
-        )[after.strategy ?? 'auto'];
-        tell('Normal', 'RolloutStarted', action, note);
-        if (offlineOutdated > 0 && (after.strategy ?? 'auto') === 'auto')
-          tell(
-            'Normal',
-            'OfflineNodesSkipped',
-            'Skip',
-            `Skipping ${offlineOutdated} offline nodes; each is updated once it is back.`,
-          );
+        warned.clear();
+        started(after);
       }
-      // Once a rollout: the condition comes and goes with every node that returns on an older revision.
+      // Once per rollout: the condition changes with every node that returns with an older revision.
       if (after.finishedAt !== undefined && before?.finishedAt !== after.finishedAt && after.startedAt !== undefined)
-        tell('Normal', 'RolloutCompleted', 'Complete', message('Complete'));
+        event('Normal', 'RolloutCompleted', 'Complete', message('Complete'));
       const { failed = 0, failing: [first] = [] } = after.images ?? {};
       if (first && (before?.images?.failed ?? 0) === 0)
-        once(
+        warnOnce(
           'images',
           'FailedImagePull',
           'Pull',
-          `Images of ${after.target?.revision} cannot be pulled ahead on ${failed} node${failed === 1 ? '' : 's'}; it is tried again. ${first.node}: ${first.message}`,
+          `Images of ${after.target?.revision} cannot be pulled ahead on ${failed} node${failed === 1 ? '' : 's'}; retrying. ${first.node}: ${first.message}`,
         );
       const halted = turned(before, after, 'Halted');
-      if (halted === 'on') tell('Warning', 'RolloutHalted', 'Halt', message('Halted'));
+      if (halted === 'on') event('Warning', 'RolloutHalted', 'Halt', message('Halted'));
       if (after.resumed !== undefined && before?.resumed !== after.resumed && before !== undefined)
-        tell(
-          'Normal',
-          'RolloutResumed',
-          'Resume',
-          `Resumed by ${after.resumed}: the failures known so far are forgiven.`,
-        );
+        event('Normal', 'RolloutResumed', 'Resume', `Resumed by ${after.resumed}: known failures are forgiven.`);
       const paused = turned(before, after, 'Paused');
-      if (paused === 'on') tell('Normal', 'RolloutPaused', 'Pause', message('Paused'));
-      if (paused === 'off') tell('Normal', 'RolloutUnpaused', 'Unpause', 'The rollout goes on.');
+      if (paused === 'on') event('Normal', 'RolloutPaused', 'Pause', message('Paused'));
+      if (paused === 'off') event('Normal', 'RolloutUnpaused', 'Unpause', 'The rollout continues.');
     },
+
     policyWarning(warning: PolicyError): void {
       const text = formatPolicyError(warning);
-      if (warned.has(text)) return;
-      warned.add(text);
-      tell('Warning', 'PolicyConflict', 'Validate', text);
+      if (conflicts.has(text)) return;
+      conflicts.add(text);
+      event('Warning', 'PolicyConflict', 'Validate', text);
     },
-    podWritten(deed: PodWriteKind, pod: string, node: string): void {
-      const { done, action, did } = podWriteTexts[deed];
-      tell('Normal', done, action, did(pod, node));
+    podWritten(kind: PodWriteKind, pod: string, node: string): void {
+      const { done, action, did } = podWriteTexts[kind];
+      event('Normal', done, action, did(pod, node));
     },
-    podWriteRefused(deed: PodWriteKind, pod: string, node: string, reason: string, why: string): void {
-      const { failed, action, could } = podWriteTexts[deed];
-      once(`${deed} ${node} ${reason}`, failed, action, `Could not ${could(pod, node)}: ${why}`);
+    podWriteRefused(kind: PodWriteKind, pod: string, node: string, reason: string, message: string): void {
+      const { failed, action, attempted } = podWriteTexts[kind];
+      warnOnce(`${kind} ${node} ${reason}`, failed, action, `Failed to ${attempted(pod, node)}: ${message}`);
     },
-    fenceRefused(pod: string, node: string, reason: string, why: string): void {
-      const note = `Could not take back what was reserved for pod ${pod} on ${node}: ${why}`;
-      once(`fence ${node} ${reason}`, 'FailedFence', 'Fence', note);
+    fenceRefused(pod: string, node: string, reason: string, message: string): void {
+      const note = `Failed to withdraw the reservation for pod ${pod} on ${node}: ${message}`;
+      warnOnce(`fence ${node} ${reason}`, 'FailedFence', 'Fence', note);
     },
-    /** What refuses one pod mostly refuses them all: one Event for a revision and a reason. */
-    announceRefused(pod: string, node: string, revision: string, reason: string, why: string): void {
-      if (unannounced.revision !== revision) unannounced = { revision, reasons: new Set() };
-      if (unannounced.reasons.has(reason)) return;
-      unannounced.reasons.add(reason);
-      const note = `Could not write condition PodNeedUpgrade of pod ${pod} on ${node}, and maybe of others; it is tried again: ${why}`;
-      tell('Warning', 'FailedAnnounce', 'Announce', note);
+    /** What refuses one pod usually refuses all: one Event per revision and reason. */
+    announceRefused(pod: string, node: string, revision: string, reason: string, message: string): void {
+      if (announcing.revision !== revision) announcing = { revision, reasons: new Set() };
+      if (announcing.reasons.has(reason)) return;
+      announcing.reasons.add(reason);
+      const note = `Failed to write condition PodNeedUpgrade of pod ${pod} on ${node}, and possibly of others; retrying: ${message}`;
+      event('Warning', 'FailedAnnounce', 'Announce', note);
     },
     rolledBack(from: string, to: string): void {
-      tell('Warning', 'RolledBack', 'Rollback', `Put the template of ${to} back: ${from} failed.`);
+      event('Warning', 'RolledBack', 'Rollback', `Restored the template of ${to}: ${from} failed.`);
     },
-    rollbackRefused(to: string, reason: string, why: string): void {
-      once(
-        `rollback ${to} ${reason}`,
-        'RollbackFailed',
-        'Rollback',
-        `Could not put the template of ${to} back: ${why}`,
-      );
-    },
-    /** The object that should hold the reservations is another's. */
-    rolloutNotOurs(): void {
-      once(
-        'object',
-        'RolloutObjectInTheWay',
-        'Reserve',
-        `DaemonRollout ${rolloutName} belongs to another DaemonSet, so nothing is rolled out. If it stays, delete it: kubectl delete daemonrollout ${rolloutName}.`,
-      );
+    rollbackRefused(to: string, reason: string, message: string): void {
+      const note = `Failed to restore the template of ${to}: ${message}`;
+      warnOnce(`rollback ${to} ${reason}`, 'RollbackFailed', 'Rollback', note);
     },
     rollbackImpossible(to: string): void {
-      tell(
-        'Warning',
-        'RollbackFailed',
-        'Rollback',
-        `The template of ${to} is no longer kept, so the rollout stays halted.`,
-      );
+      const note = `The template of ${to} is no longer kept, so the rollout stays halted.`;
+      event('Warning', 'RollbackFailed', 'Rollback', note);
+    },
+    /** The DaemonRollout, which should hold the reservations, belongs to another DaemonSet. */
+    rolloutNotOurs(): void {
+      const note = `DaemonRollout ${rolloutName} belongs to another DaemonSet, so nothing is rolled out. If it stays, delete it: kubectl delete daemonrollout ${rolloutName}.`;
+      warnOnce('object', 'RolloutObjectInTheWay', 'Reserve', note);
     },
   };
 };

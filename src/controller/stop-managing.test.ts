@@ -4,8 +4,8 @@ import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { createTestClock } from '../../test/support/index.ts';
 import { daemonSets, type KubeObject } from '../kube/index.ts';
 import type { DaemonRollout, DaemonRolloutStatus } from '../rollout/index.ts';
-import { saysManaged, toRolloutView } from './daemon-rollout.ts';
-import { daemonRollouts } from './resources.ts';
+import { daemonRollouts, saysManaged } from './daemon-rollout.ts';
+import { toRolloutView } from './informers.ts';
 import { stopManaging, unmanagedStatus } from './stop-managing.ts';
 import { createTestApi } from './testing/api.ts';
 import { testKind } from './testing/kind.ts';
@@ -35,18 +35,18 @@ const status: DaemonRolloutStatus = {
   })),
 };
 
-describe('the status of a rollout that nobody looks after', () => {
+describe('the status of a rollout that is no longer managed', () => {
   const now = Date.parse('2026-02-02T00:00:00Z');
   const retired = unmanagedStatus(status, 7, 'Nobody looks after it.', now);
 
-  it('keeps what whoever comes next goes on from, and nothing that speaks of the present', () => {
+  it('keeps what a later manager continues from, and nothing of the present', () => {
     const { conditions: _, summary, observedGeneration, ...kept } = retired;
     const { target, rollout, acted, halted, reservations, forgiven, leader, strategy } = status;
     assert.deepEqual(kept, { target, rollout, acted, halted, reservations, forgiven, leader, strategy });
     assert.deepEqual([summary, observedGeneration], ['Not managed', 7]);
   });
 
-  it('claims nothing in its conditions, and moves their times only where they changed', () => {
+  it('says in its conditions that it is not managed, and changes their times only if their status changes', () => {
     const verdicts = Object.fromEntries((retired.conditions ?? []).map(({ type, status: is }) => [type, is]));
     assert.deepEqual(verdicts, {
       Ready: 'Unknown',
@@ -66,7 +66,7 @@ describe('the status of a rollout that nobody looks after', () => {
     );
   });
 
-  it('is retired once, and its generation never falls', () => {
+  it('changes once, and its generation never decreases', () => {
     assert.equal(saysManaged(status), true);
     assert.equal(saysManaged(retired), false);
     assert.equal(saysManaged(undefined), false);
@@ -74,7 +74,7 @@ describe('the status of a rollout that nobody looks after', () => {
   });
 });
 
-it('a rollout object is of interest when a DaemonSet of the kind owns it, in whichever of its versions', () => {
+it('a DaemonRollout is cached if a DaemonSet of the kind owns it, in any of its versions', () => {
   const object = (apiVersion: string, kind: string) => ({
     apiVersion: 'edgeset.io/v1alpha1' as const,
     kind: 'DaemonRollout' as const,
@@ -93,7 +93,7 @@ it('a rollout object is of interest when a DaemonSet of the kind owns it, in whi
   assert.equal(view({ ...object('apps/v1', 'DaemonSet'), metadata: {} }), undefined);
 });
 
-describe('a rollout object is retired', () => {
+describe('a DaemonRollout says that its DaemonSet is not managed', () => {
   const ref = { namespace: 'edge', name: 'app' };
   const prepare = (change: { annotations?: Record<string, string>; deletionTimestamp?: string } = {}) => {
     const clock = createTestClock();
@@ -117,14 +117,14 @@ describe('a rollout object is retired', () => {
     return { api, uid: set.metadata?.uid ?? '', own, run };
   };
 
-  it('when its DaemonSet is there and is not served, and then never again', async () => {
+  it('if the DaemonSet exists and is not managed, and then never again', async () => {
     const { own, uid, run } = prepare();
     own(uid);
     assert.equal(await run(), true);
     assert.equal(await run(), false);
   });
 
-  it('not when its DaemonSet is gone, going, another one, or served after all', async () => {
+  it('not if the DaemonSet is gone, being deleted, another one, or managed after all', async () => {
     const gone = prepare();
     gone.own(gone.uid);
     gone.api.objects.remove(daemonSets, ref);
@@ -140,5 +140,5 @@ describe('a rollout object is retired', () => {
     }
   });
 
-  it('not when there is none', async () => assert.equal(await prepare().run(), false));
+  it('not if there is no DaemonRollout', async () => assert.equal(await prepare().run(), false));
 });

@@ -1,14 +1,25 @@
-import { ifFound, type KubeClient, type ObjectRef } from '../kube/index.ts';
-import { type DaemonRolloutStatus, toTimestamp } from '../rollout/index.ts';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { ifFound, type KubeClient, type ObjectRef, pagesOf, pods } from '../kube/index.ts';
+import {
+  approvedRevision,
+  controllerOf,
+  type DaemonRolloutStatus,
+  formatSelector,
+  fromLabelSelector,
+  imageFactsOf,
+  imageReadyRemoval,
+  needUpgradeOf,
+  toTimestamp,
+} from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
-import { NOT_MANAGED, saysManaged } from './daemon-rollout.ts';
+import { daemonRollouts, FIELD_MANAGER, NOT_MANAGED, saysManaged } from './daemon-rollout.ts';
 import { controllingDaemonSet, type DaemonSetObject, type DaemonSetView, type Kind } from './kind.ts';
-import { daemonRollouts } from './resources.ts';
-import { FIELD_MANAGER } from './rollout-object.ts';
-import { clearPodConditions } from './withdraw.ts';
+import { createPodControl, type WriteOutcome } from './pod-control.ts';
 
-/** What only holds while somebody keeps it up to date. */
-const ofThePresent: ReadonlySet<string> = new Set<keyof DaemonRolloutStatus>([
+const MAX_IN_FLIGHT = 8;
+
+/** Fields that hold only while a manager keeps them up to date. */
+const presentFields: ReadonlySet<string> = new Set<keyof DaemonRolloutStatus>([
   'policyHash',
   'nodes',
   'causes',
@@ -20,10 +31,10 @@ const ofThePresent: ReadonlySet<string> = new Set<keyof DaemonRolloutStatus>([
   'estimatedFinishAt',
 ]);
 
-/** Which conditions are known to be false once nobody acts; of the others nobody knows. */
-const known: ReadonlySet<string> = new Set(['Reconciling', 'Stalled', 'Paused', 'Halted']);
+/** Conditions that are False once no manager acts; the others are Unknown. */
+const falseWhenUnmanaged: ReadonlySet<string> = new Set(['Reconciling', 'Stalled', 'Paused', 'Halted']);
 
-/** The status of a rollout that nobody looks after: what a successor goes on from, and no word about the present. */
+/** The status of a rollout that is no longer managed: what a later manager continues from, and nothing of the present. */
 export const unmanagedStatus = (
   status: DaemonRolloutStatus,
   generation: number,
@@ -31,7 +42,7 @@ export const unmanagedStatus = (
   now: number,
 ): DaemonRolloutStatus => {
   const kept: DaemonRolloutStatus = Object.fromEntries(
-    Object.entries(status).filter(([field]) => !ofThePresent.has(field)),
+    Object.entries(status).filter(([field]) => !presentFields.has(field)),
   );
   const observedGeneration = Math.max(generation, status.observedGeneration ?? 0);
   const time = toTimestamp(now);
@@ -39,19 +50,79 @@ export const unmanagedStatus = (
     ...kept,
     observedGeneration,
     summary: 'Not managed',
-    conditions: (status.conditions ?? []).map((condition) => {
-      const verdict = known.has(condition.type) ? 'False' : 'Unknown';
-      const lastTransitionTime = condition.status === verdict ? condition.lastTransitionTime : time;
-      const { type } = condition;
-      return { type, status: verdict, reason: NOT_MANAGED, message, observedGeneration, lastTransitionTime };
+    conditions: (status.conditions ?? []).map(({ type, status: before, lastTransitionTime: since }) => {
+      const after = falseWhenUnmanaged.has(type) ? 'False' : 'Unknown';
+      const lastTransitionTime = before === after ? since : time;
+      return { type, status: after, reason: NOT_MANAGED, message, observedGeneration, lastTransitionTime };
     }),
   };
 };
 
+/** Some pods of a DaemonSet that is no longer managed still carry condition PodNeedUpgrade, or ask for images. */
+export class ClearConditionsError extends Error {
+  readonly code = 'Withdraw';
+  constructor(failures: number, message: string) {
+    super(`failed to remove conditions from pods, ${failures} times: ${message}`);
+    this.name = 'ClearConditionsError';
+  }
+}
+
 /**
- * Takes back what a DaemonRollout says of a DaemonSet that is not served any more, and what its pods were told, also when that was
- * while nobody was running. The object speaks last: until it does, whoever comes next tries again. Writes nothing when
- * the DaemonSet is gone (the garbage collector removes both) or is managed after all. True when it wrote.
+ * Removes condition PodNeedUpgrade and unanswered image requests from a DaemonSet's pods, which are listed once and not
+ * cached. A pod that fails does not stop the others; rejects with `ClearConditionsError` if any failed.
+ */
+const clearPodConditions = async (
+  client: KubeClient,
+  { metadata, spec }: DaemonSetObject,
+  identity: string,
+  clock: Pick<Clock, 'now'>,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { namespace = '', uid } = metadata ?? {};
+  const selector = fromLabelSelector(spec?.selector ?? {});
+  if (!selector.ok) return;
+  const podControl = createPodControl(client, namespace, identity, clock);
+  let failures = 0;
+  let lastMessage = '';
+
+  const record = (outcome: WriteOutcome): void => {
+    if (outcome.kind === 'done' || outcome.kind === 'gone') return;
+    failures += 1;
+    lastMessage = 'message' in outcome ? outcome.message : 'the pod has changed';
+  };
+
+  const clear = async (pod: Pod): Promise<void> => {
+    const { uid: podUid = '', name: podName = '', resourceVersion = '', deletionTimestamp } = pod.metadata ?? {};
+    if (deletionTimestamp || controllerOf(pod)?.uid !== uid) return;
+    const images = imageFactsOf(pod);
+    if (images && images.state !== 'present') {
+      const body = imageReadyRemoval({ uid: podUid, resourceVersion });
+      const options = { type: 'strategic', subresource: 'status' } as const;
+      record(await podControl.patch({ podName, podUid }, body, options, signal));
+    }
+    const announced = needUpgradeOf(pod);
+    if (!announced) return;
+    const approved = approvedRevision(pod);
+    const condition = { uid: podUid, name: podName, announced, ...(approved !== undefined && { approved }) };
+    record(await podControl.announce(condition, 'none', signal));
+  };
+
+  const query = { namespace, labelSelector: formatSelector(selector.selector), signal };
+  for await (const { items } of pagesOf(client, pods, query)) {
+    const rest = items.values();
+    const work = async (): Promise<void> => {
+      for (const pod of rest) await clear(pod);
+    };
+    await Promise.all(Array.from({ length: MAX_IN_FLIGHT }, work));
+  }
+  signal.throwIfAborted();
+  if (failures > 0) throw new ClearConditionsError(failures, lastMessage);
+};
+
+/**
+ * Takes back what the pods and the DaemonRollout of a DaemonSet say that is no longer managed, also if that changed while
+ * no manager was running. The DaemonRollout is written last: until then, the next leader tries again. Writes nothing if
+ * the DaemonSet is gone (the garbage collector removes both) or is managed after all. True if it wrote.
  */
 export const stopManaging = async <D extends DaemonSetObject, V extends DaemonSetView, P>(
   client: KubeClient,
@@ -69,7 +140,7 @@ export const stopManaging = async <D extends DaemonSetObject, V extends DaemonSe
   if (kind.toView(daemonSet)) return false;
   await clearPodConditions(client, daemonSet, identity, clock, signal);
   const status = unmanagedStatus(rollout.status, generation, kind.notManagedMessage, clock.now());
-  const how = { subresource: 'status', fieldManager: FIELD_MANAGER, signal };
-  await client.replace(daemonRollouts, { ...rollout, status }, how);
+  const options = { subresource: 'status', fieldManager: FIELD_MANAGER, signal };
+  await client.replace(daemonRollouts, { ...rollout, status }, options);
   return true;
 };

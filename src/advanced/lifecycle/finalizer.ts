@@ -85,7 +85,7 @@ export const createFinalizer = ({ client, env, events, enqueue, updates, writer 
       log.warn('the finalizer of the DaemonSet could not be written', { error });
       const message = error instanceof Error ? error.message : String(error);
       if (isKubeError(error) && error.status > 0)
-        events.once(
+        events.warnOnce(
           `finalizer ${error.code}`,
           'FailedFinalizer',
           'Delete',
@@ -114,7 +114,7 @@ export const createFinalizer = ({ client, env, events, enqueue, updates, writer 
             : updates.deletePod(kept, signal),
         (outcome) => {
           if (outcome.kind === 'done' && step.kind === 'delete')
-            events.tell('Normal', 'SuccessfulDelete', 'Delete', `Deleted pod ${name} on ${node}: its DaemonSet goes.`);
+            events.event('Normal', 'SuccessfulDelete', 'Delete', `Deleted pod ${name} on ${node}: its DaemonSet goes.`);
           if (outcome.kind !== 'refused' || outcome.reason === undefined) return;
           events.podWriteRefused('delete', name, node, outcome.reason, outcome.message);
           if (stays) given.add(uid);
@@ -138,7 +138,7 @@ export const createFinalizer = ({ client, env, events, enqueue, updates, writer 
       if (view.deleted === 'with-pods' && awaited.size > 0 && !told) {
         told = true;
         const note = `Waiting for the preDelete hook of ${awaited.size} pods before the DaemonSet is deleted.`;
-        events.tell('Normal', 'AwaitingPreDelete', 'Delete', note);
+        events.event('Normal', 'AwaitingPreDelete', 'Delete', note);
       }
       const isBehind = (compareVersions(view.resourceVersion, written) ?? 0) < 0;
       if (has === wanted || air.has(WRITE) || isBehind) return NEVER;

@@ -56,7 +56,7 @@ const prepare = () => {
     env: { clock, random: () => 0.5, log: silentLogger },
     view: () => view,
     pods: seen,
-    events: { tell: () => undefined, once: () => undefined },
+    events: { event: () => undefined, warnOnce: () => undefined },
     metrics: {},
     enqueue: () => undefined,
   });

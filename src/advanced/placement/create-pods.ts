@@ -26,7 +26,7 @@ const textOf = (error: unknown): string => (error instanceof Error ? error.messa
 
 type Around = ReconcilerContext<AdvancedView, CachedPod>;
 type Needs = Pick<Around, 'client' | 'env' | 'view' | 'pods' | 'metrics' | 'enqueue'> & {
-  events: Pick<Around['events'], 'tell' | 'once'>;
+  events: Pick<Around['events'], 'event' | 'warnOnce'>;
 };
 
 /** Creates pods in the background: slowly at first, and ever more rarely while the API server refuses them. */
@@ -150,7 +150,7 @@ export const createPodCreator = ({ client, env, view: viewNow, pods, events, met
       const made = await client.create(podResource, pod, { timeoutMs: CREATION_TIMEOUT_MS, signal });
       uid = made.metadata?.uid;
       metrics.podWritten?.('created');
-      events.tell('Normal', 'SuccessfulCreate', 'Create', `Created pod ${name} on ${node}.`);
+      events.event('Normal', 'SuccessfulCreate', 'Create', `Created pod ${name} on ${node}.`);
     } catch (error) {
       const isTaken = isKubeError(error, 'AlreadyExists');
       // By the next try something else may be asked for: that has another name, and would not meet this one.
@@ -177,7 +177,7 @@ export const createPodCreator = ({ client, env, view: viewNow, pods, events, met
     // What was lost on the way is tried again without a word.
     if (!isKubeError(error) || error.happened === 'unknown' || error.status <= 0) return;
     refusal = textOf(error);
-    events.once(`create ${error.code}`, 'FailedCreate', 'Create', `Could not create pods: ${refusal}`);
+    events.warnOnce(`create ${error.code}`, 'FailedCreate', 'Create', `Could not create pods: ${refusal}`);
   };
 
   const outcomeOf = (error: unknown): WriteOutcome => {

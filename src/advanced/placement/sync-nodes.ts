@@ -136,7 +136,7 @@ export const createNodeSync = (options: NodeSyncOptions) => {
   const remove = ({ pod: { name, node, revision }, why }: Removal, kept: CachedPod): void => {
     if (turnOf(kept) > clock.now()) return;
     if (why === 'failed')
-      events.once(
+      events.warnOnce(
         `failed ${kept.facts.uid}`,
         'FailedDaemonPod',
         'Delete',
@@ -155,7 +155,7 @@ export const createNodeSync = (options: NodeSyncOptions) => {
         if (outcome.kind === 'done') countEnding(uid);
         else if (outcome.kind !== 'unsure') ended.delete(uid);
         if (outcome.kind !== 'done') return;
-        events.tell('Normal', 'SuccessfulDelete', 'Delete', `Deleted pod ${name} on ${node}: ${reasons[why]}.`);
+        events.event('Normal', 'SuccessfulDelete', 'Delete', `Deleted pod ${name} on ${node}: ${reasons[why]}.`);
       },
     );
   };

@@ -35,7 +35,7 @@ const objectOf = (version: string, revision: string, open: boolean, ready: boole
   },
 });
 
-const events = { tell: () => undefined, once: () => undefined };
+const events = { event: () => undefined, warnOnce: () => undefined };
 
 /** Deeds on one pod, whose writes are answered by what the test says; each is noted as `what uid/version`. */
 const prepare = ({ graceSeconds = 0 } = {}) => {

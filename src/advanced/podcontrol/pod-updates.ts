@@ -40,7 +40,7 @@ export interface Destination {
 
 export interface PodUpdatesOptions
   extends Pick<ReconcilerContext<AdvancedView, CachedPod>, 'env' | 'view' | 'ledger' | 'pods' | 'podControl'> {
-  events: Pick<RolloutEvents, 'tell' | 'once'>;
+  events: Pick<RolloutEvents, 'event' | 'warnOnce'>;
   finder: Pick<TargetFinder, 'known'>;
   creator: Pick<PodCreator, 'createSurgePod'>;
 }
@@ -127,7 +127,7 @@ export const createPodUpdates = ({
     switch (step.kind) {
       case 'delete':
         if (step.overdue)
-          events.tell(
+          events.event(
             'Warning',
             'PreDeleteTimeout',
             'Delete',
@@ -140,7 +140,7 @@ export const createPodUpdates = ({
       case 'status':
       case 'pod': {
         if (hook?.markPodNotReady === true && !hasGate(pod.spec, gate.lifecycle))
-          events.once(
+          events.warnOnce(
             'markPodNotReady',
             'MarkPodNotReadyIneffective',
             'Delete',

@@ -106,7 +106,7 @@ export const createPodSync = ({ env, ledger, events, updates, writer }: PodSyncO
     if (ownership !== 'ours' || !unbound || terminating || detail === '') return;
     const beside = ledger.get(node)?.pods.some(({ facts }) => facts.uid !== uid && !facts.terminating);
     const where = `${node}${beside ? ', beside the pod that is there' : ''}`;
-    events.once(`place ${uid}`, 'FailedPlacement', 'Place', `Pod ${name} has no place on ${where}: ${detail}.`);
+    events.warnOnce(`place ${uid}`, 'FailedPlacement', 'Place', `Pod ${name} has no place on ${where}: ${detail}.`);
   };
 
   return {

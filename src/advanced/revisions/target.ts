@@ -60,7 +60,7 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, event
 
   const held = (what: string, reason: string, error: PolicyError, recheckAt: number): Target => {
     const message = formatPolicyError(error);
-    if (blocked?.message !== message) events.once(message, reason, 'Validate', message);
+    if (blocked?.message !== message) events.warnOnce(message, reason, 'Validate', message);
     blocked = { reason, message };
     return { kind: 'held', hold: { kind: 'invalid', errors: [error], what }, recheckAt };
   };

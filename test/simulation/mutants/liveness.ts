@@ -68,8 +68,8 @@ export const liveness: readonly Mutant[] = [
     story: 'slots are given away every few seconds only',
     breaks: ['L5'],
     file: 'src/controller/decision-executor.ts',
-    find: 'const WAVE_EVERY_MS = 100;',
-    replace: 'const WAVE_EVERY_MS = 5_000;',
+    find: 'const RESERVE_INTERVAL_MS = 100;',
+    replace: 'const RESERVE_INTERVAL_MS = 5_000;',
     hunt: history({}, release(60)),
   },
   {
@@ -78,8 +78,8 @@ export const liveness: readonly Mutant[] = [
     story: 'a slot is free when its next deadline comes, not when its act has healed',
     breaks: ['L1', 'L5'],
     file: 'src/controller/event-handlers.ts',
-    find: '        upsert(_key, pod) {\n          kindHandlers.pod(pod);\n          changed();',
-    replace: '        upsert(_key, pod) {\n          kindHandlers.pod(pod);',
+    find: '          kindHandlers.pod(kept);\n          enqueue();',
+    replace: '          kindHandlers.pod(kept);',
     hunt: history({}, release(10)),
   },
   {
@@ -98,8 +98,8 @@ export const liveness: readonly Mutant[] = [
     story: 'an act whose answer was lost waits for it for ever',
     breaks: ['L1', 'L7'],
     file: 'src/controller/pod-updates.ts',
-    find: "          case 'unsure':\n            ledger.setStage(node, 'unsure', now);",
-    replace: "          case 'unsure':\n            ledger.setStage(node, 'sending', now);",
+    find: "      case 'unsure':\n        ledger.setStage(node, 'unsure', now);",
+    replace: "      case 'unsure':\n        ledger.setStage(node, 'sending', now);",
     hunt: history(
       {},
       at(9, { do: 'call-fault', fault: { kind: 'lose-request' }, of: { verb: 'delete', plural: 'pods' } }),

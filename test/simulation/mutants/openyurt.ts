@@ -78,9 +78,9 @@ export const openyurt: readonly Mutant[] = [
     story: 'a pod whose Node object is missing fails the whole pass',
     breaks: ['L1', 'L2', 'L5'],
     file: 'src/controller/reconciler.ts',
-    find: '      noteTouch();\n      const departAt',
+    find: '      checkConnection();\n      const finalizeAt',
     replace:
-      '      for (const each of ledger.records()) if (!each.node && each.pods.length > 0) throw new Error(`no Node ${each.name}`);\n      noteTouch();\n      const departAt',
+      '      for (const each of ledger.records()) if (!each.node && each.pods.length > 0) throw new Error(`no Node ${each.name}`);\n      checkConnection();\n      const finalizeAt',
     hunt: history({}, at(9, { do: 'delete-node', node: 'node-0' }), release(10)),
   },
   {

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createTestClock } from '../../test/support/index.ts';
 import { isKubeError } from '../kube/index.ts';
-import { daemonRollouts } from './resources.ts';
-import { createRolloutObject, RolloutObjectError } from './rollout-object.ts';
+import { createRolloutObject, daemonRollouts, RolloutObjectError } from './daemon-rollout.ts';
 import { createTestApi } from './testing/api.ts';
 import { testRef } from './testing/kind.ts';
 
@@ -14,8 +13,8 @@ const prepare = () => {
   return { api, object: createRolloutObject(api.client, owner) };
 };
 
-describe('the rollout object', () => {
-  it('is made, owned by its DaemonSet, when there is none', async () => {
+describe('a DaemonRollout', () => {
+  it('is created, with its DaemonSet as owner, if there is none', async () => {
     const { api, object } = prepare();
     assert.equal(await object.load({}), undefined);
     const [made] = api.objects.all(daemonRollouts);
@@ -27,7 +26,7 @@ describe('the rollout object', () => {
     assert.deepEqual(api.sent('create', 'daemonrollouts'), ['app.test']);
   });
 
-  it('is written only on top of what was read: of two writers the second is refused', async () => {
+  it('is written only on top of what was read: the second of two writers is refused', async () => {
     const { api, object } = prepare();
     await object.load({});
     const other = createRolloutObject(api.client, owner);
@@ -39,7 +38,7 @@ describe('the rollout object', () => {
     await object.write({ summary: 'ours again' }, {});
   });
 
-  it('is never written unread', async () => {
+  it('is never written before it is read', async () => {
     const { object } = prepare();
     await assert.rejects(object.write({}, {}), /loaded before/);
     await object.load({});
@@ -48,14 +47,14 @@ describe('the rollout object', () => {
     assert.equal(object.status, undefined);
   });
 
-  it('of another DaemonSet is not taken for ours', async () => {
+  it('of another DaemonSet is not used', async () => {
     const { api, object } = prepare();
     await createRolloutObject(api.client, { ...owner, uid: 'set-0' }).load({});
     await assert.rejects(object.load({}), (error) => error instanceof RolloutObjectError && error.code === 'NotOurs');
     assert.equal(object.loaded, false);
   });
 
-  it('that a DaemonSet left behind when it was deleted with its pods orphaned is made anew', async () => {
+  it('that was orphaned with the pods of its DaemonSet is replaced', async () => {
     const { api, object } = prepare();
     const ref = { namespace: owner.namespace, name: owner.rolloutName };
     const before = createRolloutObject(api.client, { ...owner, uid: 'set-0' });
@@ -65,10 +64,10 @@ describe('the rollout object', () => {
     assert.equal(await object.load({}), undefined);
     const { metadata } = await api.client.get(daemonRollouts, ref);
     assert.equal(metadata.ownerReferences?.[0]?.uid, owner.uid);
-    await assert.rejects(before.write({ summary: 'late' }, {}), 'who holds the old one cannot write the new one');
+    await assert.rejects(before.write({ summary: 'late' }, {}), 'the holder of the old one cannot write the new one');
   });
 
-  it('that somebody else made without an owner is let be', async () => {
+  it('that another client created without an owner is left alone', async () => {
     const { api, object } = prepare();
     const ref = { namespace: owner.namespace, name: owner.rolloutName };
     await createRolloutObject(api.client, { ...owner, uid: 'set-0' }).load({});
@@ -76,7 +75,7 @@ describe('the rollout object', () => {
     await assert.rejects(object.load({}), (error) => error instanceof RolloutObjectError && error.code === 'NotOurs');
   });
 
-  it('says when its reservations were not kept', async () => {
+  it('reports reservations that were not kept', async () => {
     const { api, object } = prepare();
     await object.load({});
     api.objects.prune('daemonrollouts', (stored) => ({ ...stored, status: {} }));

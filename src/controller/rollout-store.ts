@@ -1,0 +1,148 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isKubeError, type KubeClient } from '../kube/index.ts';
+import {
+  type DaemonRolloutStatus,
+  type Decision,
+  type Ledger,
+  type NodeUpdate,
+  restore,
+  statusOf,
+  type WrittenStatus,
+} from '../rollout/index.ts';
+import type { Clock } from '../runtime/index.ts';
+import { createRolloutObject, saysManaged } from './daemon-rollout.ts';
+import { nextAllowedAt } from './keyed-backoff.ts';
+import type { DaemonSetRef, DaemonSetView } from './kind.ts';
+import type { ControllerMetrics } from './kind-adapter.ts';
+import type { RolloutEvents } from './rollout-events.ts';
+
+/** A status without reservations is built, and written, at most this often: it grows with the updates in flight. */
+const STATUS_INTERVAL_MS = 1_000;
+
+export interface RolloutStoreOptions {
+  client: KubeClient;
+  daemonSet: DaemonSetRef;
+  ledger: Ledger;
+  events: RolloutEvents;
+  metrics: ControllerMetrics;
+  clock: Clock;
+  /** Of this process, unique among all that may ever lead. */
+  identity: string;
+}
+
+/**
+ * Keeps the ledger and the DaemonRollout consistent: nothing is executed before its reservation is written, and what is
+ * written is in the ledger.
+ */
+export const createRolloutStore = (options: RolloutStoreOptions) => {
+  const { client, daemonSet, ledger, events, metrics, clock, identity } = options;
+  const object = createRolloutObject(client, daemonSet);
+  /** The ledger holds what the DaemonRollout said, and everything that happened since. */
+  let authoritative = false;
+  /** The DaemonRollout lacks reservations of the ledger. */
+  let unwritten = false;
+  let builtAt = Number.NEGATIVE_INFINITY;
+  /** What we wrote. The API server may return it in another form, for example without a field that its CRD lacks. */
+  let sent: { status: DaemonRolloutStatus; version: string | undefined } | undefined;
+  /** The status that Events have described, which outlives a reload of the object. */
+  let described: DaemonRolloutStatus | undefined;
+
+  const writeStatus = async (status: WrittenStatus, signal: AbortSignal): Promise<void> => {
+    const before = sent && sent.version === object.version ? sent.status : object.status;
+    if (!unwritten && isDeepStrictEqual(before, status)) {
+      builtAt = clock.now();
+      return;
+    }
+    try {
+      await object.write(status, { signal });
+    } catch (error) {
+      if (unwritten) metrics.reserved?.('failed');
+      throw error;
+    }
+    builtAt = clock.now();
+    sent = { status, version: object.version };
+    if (unwritten) metrics.reserved?.('written');
+    metrics.statusWritten?.();
+    events.statusWritten(described ?? before, status);
+    described = status;
+  };
+
+  const statusBuiltAgainAt = (): number => nextAllowedAt(builtAt, STATUS_INTERVAL_MS, clock.now());
+
+  const store = {
+    /** Reservations must be written before anything is executed. */
+    get unwritten(): boolean {
+      return unwritten;
+    },
+    /**
+     * The DaemonRollout says that the DaemonSet is managed: if that ends while no manager runs, the next one takes back
+     * what was written to pods.
+     */
+    get saysManaged(): boolean {
+      return saysManaged(object.status);
+    },
+
+    /** Brings the ledger to what the DaemonRollout says, unless the ledger is newer. */
+    async load(signal: AbortSignal): Promise<void> {
+      if (object.loaded) return;
+      const saved = await object.load({ signal });
+      if (authoritative && saved === undefined) {
+        // The object was deleted, or never written: the ledger is the truth.
+        unwritten = true;
+        return;
+      }
+      const { state, updates, forgiven } = restore(saved);
+      ledger.restore(state, updates, forgiven, clock.now());
+      authoritative = true;
+      // Updates that another process left open are ours once our name is on the object. Until then, that process may
+      // take one back, with the version that it still holds, and give the slot to another node.
+      unwritten = saved?.leader !== identity && [...updates.values()].some(({ stage }) => stage !== 'done');
+    },
+
+    /** Reserves the slot of a node in the ledger: it must be written next. */
+    reserve(node: string, act: NodeUpdate, now: number): void {
+      ledger.reserve(node, act, now);
+      unwritten = true;
+    },
+
+    /** Writes the status, with the slots that were reserved. After a failure, all is read anew. */
+    async write(decision: Decision, { policy, generation }: DaemonSetView, signal: AbortSignal): Promise<void> {
+      const previous = object.status;
+      // Only with reservations does the writer matter: a restart at rest must not write.
+      const leader = unwritten ? identity : previous?.leader;
+      const policyHash = policy.kind === 'on' ? policy.hash : '';
+      const status = statusOf({ ledger, decision, generation, policyHash, previous, now: clock.now() });
+      try {
+        await writeStatus({ ...status, ...(leader !== undefined && { leader }) }, signal);
+        unwritten = false;
+      } catch (error) {
+        const refused = isKubeError(error) && error.happened === 'no' && !isKubeError(error, 'Conflict', 'NotFound');
+        if (!refused) object.forget();
+        throw error;
+      }
+    },
+
+    /** Writes a status that only informs, if it is time. Returns when it is time otherwise, epoch ms; else Infinity. */
+    async writeWhenDue(decision: Decision, view: DaemonSetView, signal: AbortSignal): Promise<number> {
+      const invalid = decision.summary.hold?.kind === 'invalid' || view.policy.kind === 'invalid';
+      if (!ledger.state.target && !invalid) return Number.POSITIVE_INFINITY;
+      const dueAt = statusBuiltAgainAt();
+      if (dueAt > clock.now()) return dueAt;
+      await store.write(decision, view, signal);
+      return Number.POSITIVE_INFINITY;
+    },
+
+    /** The watch says that the object is gone: it is read, or created, before anything else. */
+    forget: (): void => object.forget(),
+
+    /** Another leader may write the object from here on. */
+    release(): void {
+      object.forget();
+      described = undefined;
+      authoritative = false;
+      unwritten = false;
+    },
+  };
+  return store;
+};
+export type RolloutStore = ReturnType<typeof createRolloutStore>;
