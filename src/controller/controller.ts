@@ -82,7 +82,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
 
   const enqueueAll = (): void => {
     for (const key of reconcilers.keys()) queue?.add(key);
-    for (const { managed } of informers) for (const key of managed()) queue?.add(key);
+    for (const each of informers) for (const key of each.managed()) queue?.add(key);
   };
 
   /** Reconciles at once, or as soon as the last time is long enough ago. */

@@ -66,7 +66,7 @@ export const createInFlightWrites = ({ clock, limit, backoff: options, settled, 
      * Resolves when nothing is in flight. After `graceMs` it stops waiting for answers: what has not been sent by then
      * never is.
      */
-    async drain(graceMs: number): Promise<void> {
+    drain: async (graceMs: number): Promise<void> => {
       const ending = sending;
       sending = new AbortController();
       const done = new AbortController();

@@ -1,6 +1,5 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
-import type { KubeClient, Resource } from '../kube/index.ts';
-import { controllerRevisions } from '../kube/index.ts';
+import { controllerRevisions, type KubeClient, type Resource } from '../kube/index.ts';
 import { recordedTemplate, type TargetRevision, templateDigest } from '../rollout/index.ts';
 import { controllingDaemonSet, type DaemonSetView } from './kind.ts';
 

@@ -66,7 +66,7 @@ export const createRollback = <V extends DaemonSetView>(options: RollbackOptions
   return {
     /** The watch is behind our own write to the DaemonSet. */
     awaitsWatch: (): boolean => awaited !== undefined,
-    delivered({ resourceVersion }: Pick<V, 'resourceVersion'>): void {
+    delivered: ({ resourceVersion }: Pick<V, 'resourceVersion'>): void => {
       if (awaited && (compareVersions(resourceVersion, awaited.resourceVersion) ?? 0) >= 0) awaited = undefined;
     },
     /** Returns when to try again, epoch ms; Infinity if an event comes first. */

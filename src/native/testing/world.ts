@@ -215,9 +215,7 @@ export const createWorld = () => {
     /** Tag of each node's one live pod, by node. */
     tags(): Record<string, string> {
       const live = (objects.all(pods) as Pod[]).filter((pod) => !pod.metadata?.deletionTimestamp);
-      return Object.fromEntries(
-        live.map((pod) => [pod.spec?.nodeName ?? '', pod.metadata?.labels?.[HASH] ?? '']),
-      ) as Record<string, string>;
+      return Object.fromEntries(live.map((pod) => [pod.spec?.nodeName ?? '', pod.metadata?.labels?.[HASH] ?? '']));
     },
     podOn: (node: string): Pod | undefined => (objects.all(pods) as Pod[]).find((pod) => pod.spec?.nodeName === node),
     rollout(name = 'app'): DaemonRollout | undefined {

@@ -98,7 +98,7 @@ export const announcingFaults = section('OTA', (rule) => {
       nodes: 10,
       manager: electing,
       expected:
-        /leadership lost|renew the lease|release the lease|leading no more|processing failed|watch failed|PodNeedUpgrade could not be written/,
+        /leadership lost|renew the lease|release the lease|leading no more|processing failed|watch failed|failed to write condition PodNeedUpgrade/,
     },
   );
 

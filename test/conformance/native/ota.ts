@@ -190,7 +190,7 @@ export const announcing = section('OTA', (rule) => {
       await untilSaid(c, [NEW, NEW, NEW, NEW], 60_000);
       await c.untilCondition('Reconciling', 'False');
     },
-    { nodes: 4, refusals: true, expected: /PodNeedUpgrade could not be written/ },
+    { nodes: 4, refusals: true, expected: /failed to write condition PodNeedUpgrade/ },
   );
 
   rule('what the policy leaves on the old revision is not offered, and pods say why', async (c) => {
