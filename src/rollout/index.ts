@@ -97,11 +97,14 @@ export {
   schedulingConstraints,
   whyNotEligible,
 } from './selectors/eligibility.ts';
+export { isOperator, type Requirement } from './selectors/requirement.ts';
 export {
   formatSelector,
   fromLabelSelector,
   matches,
+  parseRequirements,
   parseSelector,
   type Selector,
   selectNothing,
+  type Unexpected,
 } from './selectors/selector.ts';

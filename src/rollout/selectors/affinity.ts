@@ -1,9 +1,9 @@
 import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm } from 'kubernetes-types/core/v1.d.ts';
 import type { NodeInfo } from '../facts/types.ts';
-import { makeRequirement, type Operator, operators, type Requirement } from './requirement.ts';
+import { isOperator, makeRequirement, type Requirement } from './requirement.ts';
 import { matches } from './selector.ts';
 
-/** The one field of a Node that affinity terms can speak of. */
+/** The only field of a Node that affinity terms support. */
 export const NAME_FIELD = 'metadata.name';
 
 interface FieldRequirement {
@@ -12,13 +12,11 @@ interface FieldRequirement {
   readonly value: string;
 }
 
-/** One way to fulfil a required node affinity: all of its requirements hold. */
+/** One term of a required node affinity. It matches if all of its requirements hold; one matching term is enough. */
 export interface AffinityTerm {
   readonly labels: readonly Requirement[];
   readonly fields: readonly FieldRequirement[];
 }
-
-const isOperator = (text: string): text is Operator => (operators as readonly string[]).includes(text);
 
 const readLabels = ({ key, operator, values }: NodeSelectorRequirement): Requirement | undefined => {
   if (!isOperator(operator)) return undefined;
@@ -36,8 +34,8 @@ const readField = ({ key, operator, values = [] }: NodeSelectorRequirement): Fie
 const allDefined = <T>(items: readonly (T | undefined)[]): items is readonly T[] =>
   items.every((item) => item !== undefined);
 
-// A term without requirements, and one with a requirement that cannot be read, match no node: the API server lets old
-// objects keep label values that it would refuse today, and the native controller passes over their terms in silence.
+// A term without requirements, or with an invalid one, matches no node: the API server lets old objects keep label values
+// that it would refuse today, and the native controller silently ignores their terms.
 const readTerm = ({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm): AffinityTerm[] => {
   if (matchExpressions.length + matchFields.length === 0) return [];
   const labels = matchExpressions.map(readLabels);
@@ -45,7 +43,7 @@ const readTerm = ({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm)
   return allDefined(labels) && allDefined(fields) ? [{ labels, fields }] : [];
 };
 
-/** The terms that can match; undefined where there is no required affinity, which any node fulfils. */
+/** The terms that can match; undefined without a required affinity, which every node satisfies. */
 export const readAffinity = (required: NodeSelector | undefined): readonly AffinityTerm[] | undefined =>
   required?.nodeSelectorTerms.flatMap(readTerm);
 

@@ -1,4 +1,4 @@
-/** One demand on an object's labels, as label selectors and node affinity terms make them. */
+/** One requirement on an object's labels, as in label selectors and node affinity terms. */
 export interface Requirement {
   readonly key: string;
   readonly operator: Operator;
@@ -6,8 +6,10 @@ export interface Requirement {
   readonly values: readonly string[];
 }
 
-export const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'] as const;
+const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'] as const;
 export type Operator = (typeof operators)[number];
+
+export const isOperator = (text: string): text is Operator => (operators as readonly string[]).includes(text);
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -27,7 +29,7 @@ const PREFIX_LIMIT = 253;
 
 const isName = (text: string): boolean => text.length <= NAME_LIMIT && NAME.test(text);
 
-/** What Kubernetes takes as the key of a label: `name` or `dns.prefix/name`. */
+/** Is this a valid label key in Kubernetes: `name` or `dns.prefix/name`? */
 export const isLabelKey = (text: string): boolean => {
   const slash = text.indexOf('/');
   const prefix = text.slice(0, slash);
@@ -38,7 +40,7 @@ export const isLabelKey = (text: string): boolean => {
 
 export const isLabelValue = (text: string): boolean => text === '' || isName(text);
 
-// Kubernetes reads both sides as signed 64-bit integers; more than a JavaScript number can tell apart.
+// Kubernetes compares signed 64-bit integers, which exceed the precision of JavaScript numbers.
 const toInt64 = (text: string): bigint | undefined => {
   if (!/^[+-]?\d+$/.test(text)) return undefined;
   const value = BigInt(text.replace(/^\+/, ''));
@@ -47,7 +49,7 @@ const toInt64 = (text: string): bigint | undefined => {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** How many values an operator takes. */
+/** How many values each operator takes. */
 const arity = {
   In: { least: 1, most: Number.POSITIVE_INFINITY, cure: 'give at least one value' },
   NotIn: { least: 1, most: Number.POSITIVE_INFINITY, cure: 'give at least one value' },
@@ -60,7 +62,7 @@ const arity = {
 const KEY_CURE = 'use a key such as zone or example.com/zone: letters, digits, "-", "_", ".", at most 63 after the "/"';
 const VALUE_CURE = 'use at most 63 letters, digits, "-", "_" and ".", with a letter or digit at both ends';
 
-/** A requirement, held to the rules that Kubernetes holds it to. */
+/** Creates a requirement by Kubernetes' validation rules. */
 export const makeRequirement = (
   key: string,
   operator: Operator,
@@ -83,9 +85,9 @@ const exceeds = (left: string | undefined, right: string | undefined): boolean =
   return a !== undefined && b !== undefined && a > b;
 };
 
-/** An absent label satisfies NotIn and DoesNotExist only; one that is no number satisfies neither Gt nor Lt. */
+/** An absent label satisfies only NotIn and DoesNotExist; a value that is no integer satisfies neither Gt nor Lt. */
 export const satisfies = (labels: Labels, { key, operator, values }: Requirement): boolean => {
-  // `constructor` is a valid label key: what an object inherits is not a label.
+  // `constructor` is a valid label key: inherited properties are not labels.
   const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
   switch (operator) {
     case 'In':
@@ -103,6 +105,6 @@ export const satisfies = (labels: Labels, { key, operator, values }: Requirement
   }
 };
 
-/** Orders requirements the same way whatever order they were written in. */
+/** A canonical order of requirements. */
 export const compareRequirements = (a: Requirement, b: Requirement): number =>
   compare(a.key, b.key) || compare(a.operator, b.operator) || compare(a.values.join(), b.values.join());

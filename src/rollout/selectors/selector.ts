@@ -1,10 +1,10 @@
 import type { LabelSelector } from 'kubernetes-types/meta/v1.d.ts';
 import {
   compareRequirements,
+  isOperator,
   type Labels,
   makeRequirement,
   type Operator,
-  operators,
   type Refusal,
   type Requirement,
   refuse,
@@ -12,17 +12,15 @@ import {
 } from './requirement.ts';
 
 /**
- * A label selector: every requirement must hold, so an empty one matches everything. Requirements are in one fixed
- * order without duplicates: selectors that are written differently and mean the same conditions are equal as data.
+ * A label selector: every requirement must hold, so an empty one matches everything. The requirements are sorted and
+ * distinct, so selectors that are written differently but have the same requirements are equal as data.
  */
 export type Selector = readonly Requirement[];
 
 export type ParsedSelector = { ok: true; selector: Selector } | Refusal;
 
-export const selectEverything: Selector = [];
-
-// Neither the text form nor the API has a selector that matches nothing, and an absent `labelSelector=` matches all: a
-// contradiction says it in a form that any API server understands.
+// Neither the text form nor the API has a selector that matches nothing, and an absent `labelSelector=` matches everything.
+// Any API server understands a contradiction.
 const NOTHING = 'edgeset.io/nothing';
 
 export const selectNothing: Selector = [
@@ -59,8 +57,6 @@ const toSelector = (requirements: readonly Requirement[]): Selector => {
 /** The text that `labelSelector=` of a list or watch takes; the same for selectors with the same requirements. */
 export const formatSelector = (selector: Selector): string => selector.map(formatRequirement).join();
 
-const SYNTAX_CURE = 'write it as for kubectl -l, such as app=web,tier!=test,zone in (a, b),!legacy';
-
 const TOKEN = /==|!=|[=!()<>,]|[^ \t\r\n=!()<>,]+/g;
 const isWord = (token: string | undefined): token is string => token !== undefined && !/^[=!()<>,]/.test(token);
 
@@ -74,83 +70,116 @@ const operatorOf: Readonly<Record<string, Operator>> = {
   notin: 'NotIn',
 };
 
-const unexpected = (token: string | undefined, wanted: string): Refusal =>
-  refuse(`has ${token === undefined ? 'nothing' : `"${token}"`} where ${wanted} belongs`, SYNTAX_CURE);
+/** Where a text does not follow the syntax of selectors; `found` is undefined at its end. */
+export interface Unexpected {
+  readonly ok: false;
+  readonly found: string | undefined;
+  readonly expected: 'key' | 'operator' | 'opening parenthesis' | 'comma or closing parenthesis' | 'comma';
+}
 
-type Parsed = { ok: true; requirement: Requirement; next: number } | Refusal;
+type Parsed<T> = ({ ok: true; next: number } & T) | Unexpected;
 
 /** Reads `(a, b)` from `start` on. A value may be empty, as in `(a,)` and `()`. */
-const parseSet = (tokens: readonly string[], start: number): { ok: true; values: string[]; next: number } | Refusal => {
-  if (tokens[start] !== '(') return unexpected(tokens[start], '"("');
+const parseSet = (tokens: readonly string[], start: number): Parsed<{ values: string[] }> => {
+  if (tokens[start] !== '(') return { ok: false, found: tokens[start], expected: 'opening parenthesis' };
   const values: string[] = [];
   for (let at = start + 1; ; at++) {
     const word = tokens[at];
     if (isWord(word)) at++;
     values.push(isWord(word) ? word : '');
     if (tokens[at] === ')') return { ok: true, values, next: at + 1 };
-    if (tokens[at] !== ',') return unexpected(tokens[at], '"," or ")"');
+    if (tokens[at] !== ',') return { ok: false, found: tokens[at], expected: 'comma or closing parenthesis' };
   }
 };
 
-const parseRequirement = (tokens: readonly string[], start: number): Parsed => {
-  const finish = (key: string, operator: Operator, values: readonly string[], next: number): Parsed => {
-    const made = makeRequirement(key, operator, values);
-    return made.ok ? { ...made, next } : made;
-  };
+const parseRequirement = (tokens: readonly string[], start: number): Parsed<{ requirement: Requirement }> => {
   const negated = tokens[start] === '!';
   const keyAt = negated ? start + 1 : start;
   const key = tokens[keyAt];
-  if (!isWord(key)) return unexpected(key, 'a label key');
-  if (negated) return finish(key, 'DoesNotExist', [], keyAt + 1);
+  if (!isWord(key)) return { ok: false, found: key, expected: 'key' };
+  const parsed = (
+    operator: Operator,
+    values: readonly string[],
+    next: number,
+  ): Parsed<{ requirement: Requirement }> => ({
+    ok: true,
+    requirement: { key, operator, values },
+    next,
+  });
+  if (negated) return parsed('DoesNotExist', [], keyAt + 1);
 
   const sign = tokens[keyAt + 1];
-  if (sign === undefined || sign === ',') return finish(key, 'Exists', [], keyAt + 1);
+  if (sign === undefined || sign === ',') return parsed('Exists', [], keyAt + 1);
   const operator = Object.hasOwn(operatorOf, sign) ? operatorOf[sign] : undefined;
-  if (!operator) return unexpected(sign, 'one of =, ==, !=, in, notin, >, <');
+  if (!operator) return { ok: false, found: sign, expected: 'operator' };
   if (sign === 'in' || sign === 'notin') {
     const set = parseSet(tokens, keyAt + 2);
-    return set.ok ? finish(key, operator, set.values, set.next) : set;
+    return set.ok ? parsed(operator, set.values, set.next) : set;
   }
   const value = tokens[keyAt + 2];
-  // `a=` asks for the empty value.
-  return isWord(value) ? finish(key, operator, [value], keyAt + 3) : finish(key, operator, [''], keyAt + 2);
+  // `a=` selects the empty value.
+  return isWord(value) ? parsed(operator, [value], keyAt + 3) : parsed(operator, [''], keyAt + 2);
 };
 
-/** Reads a selector as `kubectl -l` does. Blank text matches everything. */
-export const parseSelector = (text: string): ParsedSelector => {
+/** Reads the syntax of a selector and leaves keys and values as they are. Blank text has no requirements. */
+export const parseRequirements = (text: string): { ok: true; requirements: Requirement[] } | Unexpected => {
   const tokens = text.match(TOKEN) ?? [];
-  if (tokens.length === 0) return { ok: true, selector: selectEverything };
   const requirements: Requirement[] = [];
+  if (tokens.length === 0) return { ok: true, requirements };
   for (let at = 0; ; at++) {
     const parsed = parseRequirement(tokens, at);
     if (!parsed.ok) return parsed;
     requirements.push(parsed.requirement);
     at = parsed.next;
-    if (at === tokens.length) return { ok: true, selector: toSelector(requirements) };
-    if (tokens[at] !== ',') return unexpected(tokens[at], '","');
+    if (at === tokens.length) return { ok: true, requirements };
+    if (tokens[at] !== ',') return { ok: false, found: tokens[at], expected: 'comma' };
   }
 };
 
-const isOperator = (text: string): text is Operator => (operators as readonly string[]).includes(text);
+const SYNTAX_CURE = 'write it as for kubectl -l, such as app=web,tier!=test,zone in (a, b),!legacy';
 
-/** Reads the API's form. As in Kubernetes an empty selector matches everything and an absent one matches nothing. */
+const expectedText: Record<Unexpected['expected'], string> = {
+  key: 'a label key',
+  operator: 'one of =, ==, !=, in, notin, >, <',
+  'opening parenthesis': '"("',
+  'comma or closing parenthesis': '"," or ")"',
+  comma: '","',
+};
+
+const validated = (requirements: readonly Requirement[]): ParsedSelector => {
+  const valid: Requirement[] = [];
+  for (const { key, operator, values } of requirements) {
+    const made = makeRequirement(key, operator, values);
+    if (!made.ok) return made;
+    valid.push(made.requirement);
+  }
+  return { ok: true, selector: toSelector(valid) };
+};
+
+/** Reads a selector as `kubectl -l` does. Blank text matches everything. */
+export const parseSelector = (text: string): ParsedSelector => {
+  const parsed = parseRequirements(text);
+  if (parsed.ok) return validated(parsed.requirements);
+  const found = parsed.found === undefined ? 'nothing' : `"${parsed.found}"`;
+  return refuse(`has ${found} where ${expectedText[parsed.expected]} belongs`, SYNTAX_CURE);
+};
+
+/** Reads the API's form. As in Kubernetes, an empty selector matches everything and an absent one matches nothing. */
 export const fromLabelSelector = (source: LabelSelector | undefined): ParsedSelector => {
   if (!source) return { ok: true, selector: selectNothing };
-  const requirements: Requirement[] = [];
-  for (const [key, value] of Object.entries(source.matchLabels ?? {})) {
-    const made = makeRequirement(key, 'In', [value]);
-    if (!made.ok) return made;
-    requirements.push(made.requirement);
-  }
-  for (const { key, operator, values } of source.matchExpressions ?? []) {
+  const { matchLabels = {}, matchExpressions = [] } = source;
+  const requirements: Requirement[] = Object.entries(matchLabels).map(([key, value]) => ({
+    key,
+    operator: 'In',
+    values: [value],
+  }));
+  for (const { key, operator, values } of matchExpressions) {
     if (!isOperator(operator) || operator === 'Gt' || operator === 'Lt')
       return refuse(
         `has operator "${operator}" for "${key}" in matchExpressions`,
         'use In, NotIn, Exists or DoesNotExist',
       );
-    const made = makeRequirement(key, operator, values ?? []);
-    if (!made.ok) return made;
-    requirements.push(made.requirement);
+    requirements.push({ key, operator, values: values ?? [] });
   }
-  return { ok: true, selector: toSelector(requirements) };
+  return validated(requirements);
 };

@@ -33,7 +33,7 @@ const environment = (mutant: Mutant, cache: string): NodeJS.ProcessEnv => ({
   NODE_COMPILE_CACHE: cache,
 });
 
-const planted = ['--import', path.join(HERE, 'planted.ts')];
+const planted = ['--import', path.join(HERE, 'preload.ts')];
 
 /** Has a process play plans with the mutant in the code, until one breaks what it does not break without. */
 const inSimulation = (mutant: Mutant, cache: string): Promise<Fate> =>
