@@ -1,26 +1,25 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { play } from '../sim/oracle/play.ts';
-import { realStages } from '../sim/oracle/real-stage.ts';
-import { recorded } from '../sim/oracle/recorded.ts';
-import { situations } from '../sim/oracle/situations.ts';
-import type { OpenStage } from '../sim/oracle/stage.ts';
+import type { OpenCluster } from '../sim/oracle/cluster.ts';
+import { openOnRealCluster } from '../sim/oracle/real-cluster.ts';
+import { runScenario } from '../sim/oracle/scenario.ts';
+import { recorded, scenarios } from '../sim/oracle/scenarios.ts';
 import { type RealCluster, startCluster } from './index.ts';
 
 let cluster: RealCluster;
-let open: OpenStage;
+let open: OpenCluster;
 before(async () => {
   cluster = await startCluster();
   await cluster.addNodes(['anchor'], {
     taints: [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }],
   });
-  open = realStages(cluster);
+  open = openOnRealCluster(cluster);
 });
 after(() => cluster?.stop());
 
-describe('the real DaemonSet controller still does as was recorded', { concurrency: 6 }, () => {
-  for (const situation of situations)
-    it(situation.name, { timeout: 120_000 }, async () => {
-      assert.deepEqual(await play(open, situation), recorded[situation.name]);
+describe('the real DaemonSet controller still matches its recording', { concurrency: 6 }, () => {
+  for (const scenario of scenarios)
+    it(scenario.name, { timeout: 120_000 }, async () => {
+      assert.deepEqual(await runScenario(open, scenario), recorded[scenario.name]);
     });
 });

@@ -17,7 +17,7 @@ describe('the API of Advanced DaemonSets, on the embedded cluster', () => {
   describeReference(() => ({ client, namespace: 'default' }));
 });
 
-describe('pod templates are proved on the embedded cluster', () => {
+describe('pod template validation on the embedded cluster', () => {
   const clock = createVirtualClock(0);
   const client = createInProcessClient(
     createEmbeddedCluster({ env: { clock, random: Math.random, log: silentLogger } }).apiServer,

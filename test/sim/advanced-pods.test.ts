@@ -8,7 +8,7 @@ import { describeInPlace, describeOwners, type PodTestContext } from '../conform
 const STEP_MS = 50;
 const LIMIT_MS = 120_000;
 
-/** An embedded cluster of its own for each test, in virtual time. */
+/** A new embedded cluster in virtual time for each test. */
 const open = async (): Promise<PodTestContext> => {
   const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   const { apiServer, addNode } = createEmbeddedCluster({
@@ -35,7 +35,7 @@ const open = async (): Promise<PodTestContext> => {
   };
 };
 
-describe('Advanced DaemonSets played by hand, on the embedded cluster', () => {
+describe('Advanced DaemonSets without a manager, on the embedded cluster', () => {
   describeInPlace(open);
   describeOwners(open);
 });

@@ -2,7 +2,7 @@ import { advancedRules } from '../conformance/advanced/index.ts';
 import { quick, runSuite } from '../conformance/kit/index.ts';
 import { startEmbeddedCluster } from './cluster.ts';
 
-/** Of each section what takes no more than seconds; full/ has them all, and `npm run test:cluster` runs it. */
+/** The cases of each section that take only seconds; full/ has all of them, and `npm run test:embedded` runs those. */
 const QUICK = [
   'pods are created, and replaced node by node',
   'pods are changed in place, and stay what they are',

@@ -2,7 +2,7 @@ import { agentRules } from '../conformance/agent/index.ts';
 import { quick, runSuite } from '../conformance/kit/index.ts';
 import { startEmbeddedCluster } from './cluster.ts';
 
-/** What an owner relies on most; full/ has the others, and `npm run test:cluster` runs them. */
+/** The most important cases; full/ has all of them, and `npm run test:embedded` runs those. */
 const rules = quick(agentRules, [
   'one call of the owner replaces one pod',
   'cut off and without power',

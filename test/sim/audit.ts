@@ -17,7 +17,7 @@ const versionOf = (object: unknown): number =>
 const nameIn = (object: unknown): string =>
   (object as { metadata?: { name?: string } } | undefined)?.metadata?.name ?? '';
 
-/** What the judge looks at, as the real cluster's audit policy has it: nobody else's writes are kept with their content. */
+/** The resources that the checks need, as in the real cluster's audit policy. */
 const kept = new Set(['pods', 'nodes', 'daemonsets', 'controllerrevisions', 'daemonrollouts']);
 
 const changed: Record<'ADDED' | 'MODIFIED' | 'DELETED', Verb> = {
@@ -31,16 +31,16 @@ const onlyStatus = (object: StoredObject, previous: StoredObject): boolean =>
   object.status !== previous.status &&
   object.metadata.deletionTimestamp === previous.metadata.deletionTimestamp;
 
-/** What is marked for its end and has nothing to wait for goes with the same call: one record tells of both. */
+/** An object that is deleted at once is marked and removed by one call: one record covers both. */
 const isOnItsWay = ({ metadata }: StoredObject): boolean =>
   metadata.deletionTimestamp != null &&
   metadata.deletionGracePeriodSeconds === 0 &&
   (metadata.finalizers ?? []).length === 0;
 
-/** The account of everything that was written: calls over HTTP as they were, and what the cluster's own parts did. */
-export const keepAudit = (apiServer: ApiServer, now: () => number): Audit & { hear: (call: AuditEvent) => void } => {
+/** An audit log of all writes: HTTP requests as they were, and writes by the cluster's own components. */
+export const createAudit = (apiServer: ApiServer, now: () => number): Audit & { hear: (call: AuditEvent) => void } => {
   const records: AuditRecord[] = [];
-  /** Where the change with this resourceVersion is told of, so far without who made it. */
+  /** The index of the record with this resourceVersion, whose writer is still unknown. */
   const unclaimed = new Map<number, number>();
 
   apiServer.subscribe(({ type, resource, object, previous }) => {
@@ -54,7 +54,7 @@ export const keepAudit = (apiServer: ApiServer, now: () => number): Audit & { he
       userAgent: '',
       verb: changed[type],
       group: resource.group,
-      // What changes only its status is written by way of it.
+      // Status-only changes are writes of the status subresource.
       resource: previous && onlyStatus(object, previous) ? `${resource.plural}/status` : resource.plural,
       namespace: object.metadata.namespace ?? '',
       name: object.metadata.name,

@@ -13,16 +13,16 @@ import { createProcesses } from '../cluster/processes.ts';
 import type { Cluster, NodeSpec } from '../conformance/index.ts';
 import { openLink } from '../conformance/index.ts';
 import { eventually } from '../support/index.ts';
-import { keepAudit } from './audit.ts';
+import { createAudit } from './audit.ts';
 import { nodeAnnotations } from './node-annotations.ts';
 
-/** As on the real control plane of the tests. */
+/** As on the tests' real control plane. */
 const GRACE_MS = 5000;
 const DELAYS = { startMs: 300, stopMs: 200, dieMs: 1500, backOffMs: 1000 };
 
 type Node = Parameters<typeof isReady>[0];
 
-/** The embedded cluster as a `Cluster`: in this process, in real time, over HTTPS. */
+/** The embedded cluster behind the `Cluster` interface: in this process, in real time, over HTTPS. */
 export const startEmbeddedCluster = async (): Promise<Cluster> => {
   const log = createLogger({
     write: (line) => void process.stderr.write(`${line}\n`),
@@ -31,7 +31,7 @@ export const startEmbeddedCluster = async (): Promise<Cluster> => {
   });
   const env = { clock: systemClock, random: Math.random, log };
   const { apiServer, controllers, addNode, close } = createEmbeddedCluster({ env, graceMs: GRACE_MS, delays: DELAYS });
-  const audit = keepAudit(apiServer, () => systemClock.now());
+  const audit = createAudit(apiServer, () => systemClock.now());
   const dir = await mkdtemp(join(tmpdir(), 'edgeset-embedded-'));
   const processes = createProcesses(dir);
   let server: HttpsServer = await startHttpsServer({ apiServer, wallClock: systemClock, audit: audit.hear });

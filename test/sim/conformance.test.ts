@@ -3,8 +3,8 @@ import { nativeRules } from '../conformance/native/index.ts';
 import { startEmbeddedCluster } from './cluster.ts';
 
 /**
- * Of each section what takes no more than seconds and needs no kubectl; full/ has them all, and `npm run test:cluster` runs
- * it.
+ * The cases of each section that take only seconds and need no kubectl; full/ has all of them, and `npm run
+ * test:embedded` runs those.
  */
 const QUICK = [
   'auto and AdvancedRollingUpdate mean the same',

@@ -25,7 +25,7 @@ type Schema = {
   'x-kubernetes-group-version-kind'?: { group: string; version: string; kind: string }[];
 };
 
-/** What the embedded API server serves; everything else is left out of its table. */
+/** The kinds that the embedded API server serves; others are left out. */
 const SERVED = [
   'v1/Pod v1/Node v1/Namespace v1/ServiceAccount v1/ConfigMap v1/Secret v1/Service v1/Event v1/Binding v1/PodTemplate',
   'apps/v1/DaemonSet apps/v1/ControllerRevision apps/v1/Deployment apps/v1/ReplicaSet',
@@ -69,10 +69,10 @@ const typeOf = (schema: Schema): string => {
   return schema.type ?? 'json';
 };
 
-/** Fields of one protobuf message: number and type by name. */
+/** The fields of a protobuf message: number and type by name. */
 type Message = Map<string, { number: string; type: string }>;
 
-/** The messages of the generated.proto files below a folder, by short name. */
+/** The messages of the generated.proto files in a folder, by short name. */
 export const readMessages = (folder: string, version: string): Map<string, Message> => {
   const messages = new Map<string, Message>();
   const files = globSync(`{api,apimachinery,apiextensions-apiserver}@${version}/**/generated.proto`, { cwd: folder });
@@ -93,12 +93,12 @@ export const readMessages = (folder: string, version: string): Map<string, Messa
   return messages;
 };
 
-/** The number of a JSON field; `2.5` when it is the fifth of what is in the message's second. */
+/** The number of a JSON field; `2.5` for field 5 of the embedded message in field 2. */
 const numberOf = (messages: Map<string, Message>, message: string, field: string): string | undefined => {
   const fields = messages.get(message);
   const own = fields?.get(field);
   if (own) return own.number;
-  // What Go embeds is a message of its own in protobuf, named after its type.
+  // Embedded structs are protobuf messages of their own, named after their type.
   for (const [name, { number, type }] of fields ?? []) {
     if (
       type.split('.').at(-1)?.toLowerCase() !== name.toLowerCase() &&
@@ -120,7 +120,7 @@ const fieldLine = (name: string, schema: Schema, required: boolean, number: stri
     schema['x-kubernetes-list-type'] && `list=${schema['x-kubernetes-list-type']}`,
     schema['x-kubernetes-list-map-keys'] && `keys=${schema['x-kubernetes-list-map-keys'].join(',')}`,
     schema['x-kubernetes-map-type'] && `map=${schema['x-kubernetes-map-type']}`,
-    // An empty object or a zero is what Go's types start from, and says nothing.
+    // Empty objects and zeros are Go's zero values and carry no information.
     ['string', 'number', 'boolean'].includes(typeof schema.default) && schema.default
       ? `default=${JSON.stringify(schema.default)}`
       : '',
@@ -128,7 +128,7 @@ const fieldLine = (name: string, schema: Schema, required: boolean, number: stri
   return [` ${name}${required ? '!' : ''}`, typeOf(schema), ...notes].join(' ');
 };
 
-/** The table for one OpenAPI v2 document. */
+/** Converts an OpenAPI v2 document to the table. */
 export const definitionsOf = (document: unknown, messages: Map<string, Message>): string => {
   const { definitions } = document as { definitions: Record<string, Schema> };
   const kindsOf = (schema: Schema): string[] =>

@@ -15,7 +15,7 @@ const daemonSets = defineResource<object>({
 const nodes = defineResource<object>({ group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false });
 const pods = defineResource<object>({ group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true });
 
-/** A day in the life of a small fleet: a rollout, a bad version, nodes that come and go, faults. */
+/** A small fleet with a rollout, a bad version, nodes that come and go, and faults. */
 const live = (seed: number): { log: string; changes: number } => {
   const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   const random = createRandom(seed);
@@ -73,12 +73,12 @@ const live = (seed: number): { log: string; changes: number } => {
   return { log: hash.digest('hex'), changes };
 };
 
-it('the same seed gives the same history, byte by byte', () => {
+it('the same seed gives the same history, byte for byte', () => {
   const first = live(7);
   assert.ok(first.changes > 1000, `${first.changes} changes`);
   assert.deepEqual(live(7), first);
 });
 
-it('another seed gives another one', () => {
+it('another seed gives another history', () => {
   assert.notEqual(live(8).log, live(7).log);
 });

@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Command, commands } from './parity/commands.ts';
-import { normal } from './parity/normal.ts';
-import { embeddedSide, realSide, type Side } from './parity/sides.ts';
+import { normalize } from './parity/normalize.ts';
+import { type ParityServer, startEmbeddedServer, startRealServer } from './parity/servers.ts';
 
 const lineOf = (command: Command): string => (typeof command === 'string' ? command : command[0]);
 
-describe('kubectl is answered as by a real API server', { timeout: 600_000 }, () => {
-  let sides: readonly [real: Side, embedded: Side];
+describe('kubectl output matches a real API server', { timeout: 600_000 }, () => {
+  let servers: readonly [real: ParityServer, embedded: ParityServer];
 
   before(async () => {
-    sides = await Promise.all([realSide(), embeddedSide()]);
+    servers = await Promise.all([startRealServer(), startEmbeddedServer()]);
   });
-  after(() => Promise.all(sides.map((side) => side.stop())));
+  after(() => Promise.all(servers.map((server) => server.stop())));
 
   for (const [index, command] of commands.entries()) {
     it(`${index}: kubectl ${lineOf(command)}`, async () => {
       const [line, stdin] = typeof command === 'string' ? [command, ''] : command;
-      const [real, embedded] = await Promise.all(sides.map((side) => side.kubectl(line, stdin)));
+      const [real, embedded] = await Promise.all(servers.map((server) => server.kubectl(line, stdin)));
       assert.ok(real && embedded);
-      assert.deepEqual(normal(embedded), normal(real));
+      assert.deepEqual(normalize(embedded), normalize(real));
     });
   }
 });

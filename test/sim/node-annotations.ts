@@ -1,6 +1,6 @@
 import type { NodeBehaviour } from '../conformance/index.ts';
 
-/** How a node is told how its pods fare; null takes a word back. */
+/** The node annotations for a behaviour; null removes one. */
 export const nodeAnnotations = (wanted: NodeBehaviour | undefined): Record<string, string | null> => ({
   'sim.edgeset.io/behaviour': wanted?.behaviour ?? null,
   'sim.edgeset.io/start-ms': wanted?.startMs?.toString() ?? null,

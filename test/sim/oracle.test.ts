@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { embeddedStages } from './oracle/embedded-stage.ts';
-import { play } from './oracle/play.ts';
-import { recorded } from './oracle/recorded.ts';
-import { situations } from './oracle/situations.ts';
+import { openEmbeddedCluster } from './oracle/embedded-cluster.ts';
+import { runScenario } from './oracle/scenario.ts';
+import { recorded, scenarios } from './oracle/scenarios.ts';
 
-describe('the embedded DaemonSet controller does as the real one did', () => {
-  for (const situation of situations)
-    it(situation.name, async () => {
-      assert.deepEqual(await play(embeddedStages, situation), recorded[situation.name]);
+describe('the embedded DaemonSet controller matches the recorded real one', () => {
+  for (const scenario of scenarios)
+    it(scenario.name, async () => {
+      assert.deepEqual(await runScenario(openEmbeddedCluster, scenario), recorded[scenario.name]);
     });
 });

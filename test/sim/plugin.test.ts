@@ -2,7 +2,7 @@ import { quick, runSuite } from '../conformance/kit/index.ts';
 import { pluginRules } from '../conformance/plugin/index.ts';
 import { startEmbeddedCluster } from './cluster.ts';
 
-/** Of both kinds what takes no more than seconds; full/ has them all, and `npm run test:cluster` runs it. */
+/** The cases of both kinds that take only seconds; full/ has all of them, and `npm run test:embedded` runs those. */
 const QUICK = [
   'Advanced DaemonSets: plan and wait tell what a partition and a selector keep back',
   'Advanced DaemonSets: status lists both kinds, told apart',

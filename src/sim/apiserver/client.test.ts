@@ -95,7 +95,7 @@ for (const [transport, connect] of [
       }
     };
 
-    it('creates, reads, changes and deletes', () =>
+    it('creates, reads, updates and deletes', () =>
       using(async ({ client }) => {
         const made = await client.create(configMaps, configMap('c'));
         assert.equal((await client.get(configMaps, ref('c'))).metadata?.uid, made.metadata?.uid);
@@ -113,7 +113,7 @@ for (const [transport, connect] of [
         assert.equal(await client.raw('/readyz'), 'ok');
       }));
 
-    it('lists by pages', () =>
+    it('paginated lists', () =>
       using(async ({ client }) => {
         for (const name of ['a', 'b', 'c']) await client.create(configMaps, configMap(name));
         const first = await client.list(configMaps, { limit: 2 });
@@ -122,7 +122,7 @@ for (const [transport, connect] of [
         assert.equal(first.resourceVersion, rest.resourceVersion);
       }));
 
-    it('streams the present state, its end, and what comes after', () =>
+    it('streams the initial state, its end, and later changes', () =>
       using(async ({ client }) => {
         await client.create(configMaps, configMap('a'));
         const stream = take(client.watch(configMaps, { sendInitialEvents: true, labelSelector: '!hidden' }), 5);
@@ -131,12 +131,12 @@ for (const [transport, connect] of [
         await client.patch(configMaps, ref('a'), { metadata: { labels: { hidden: '1' } } }, { type: 'merge' });
         await client.patch(configMaps, ref('a'), { metadata: { labels: { hidden: null } } }, { type: 'merge' });
         const told = (await stream).map(textOf);
-        // Whether `b` is part of the first state or comes after it is a matter of chance.
+        // Whether `b` is in the initial state or arrives later is random.
         assert.deepEqual(told.toSorted(), ['ADDED a', 'ADDED a', 'ADDED b', 'BOOKMARK true', 'DELETED a']);
         assert.deepEqual(told.slice(-2), ['DELETED a', 'ADDED a']);
       }));
 
-    it('goes on from a version, and answers 410 when that is forgotten', () =>
+    it('resumes from a version, and gets 410 once it is compacted', () =>
       using(async ({ client, apiServer }) => {
         const { resourceVersion } = await client.list(configMaps);
         await client.create(configMaps, configMap('a'));
@@ -149,7 +149,7 @@ for (const [transport, connect] of [
         );
       }));
 
-    it('forgets changes beyond its history', () =>
+    it('compacts changes beyond its history', () =>
       using(async ({ client }) => {
         const { resourceVersion } = await client.list(configMaps);
         for (let index = 0; index < 12; index += 1) await client.create(configMaps, configMap(`c${index}`));
@@ -253,7 +253,7 @@ for (const [transport, connect] of [
 }
 
 describe('the client without a connection, in virtual time', () => {
-  it('sends bookmarks each minute and ends by the injected clock alone', async () => {
+  it('sends bookmarks each minute and times out, by the injected clock', async () => {
     const { clock, apiServer } = createTestServer();
     const client = createInProcessClient(apiServer);
     const told: string[] = [];

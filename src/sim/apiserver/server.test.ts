@@ -14,7 +14,7 @@ const refuses = (act: () => unknown, code: KubeErrorCode, message: RegExp): void
 };
 
 describe('the embedded API server in process', () => {
-  it('fills in what users leave out', () => {
+  it('sets defaults', () => {
     const { apiServer } = createTestServer();
     const made = apiServer.create<object>(daemonSets, daemonSet('web')) as StoredDaemonSet;
     assert.equal(made.metadata.generation, 1);
@@ -25,7 +25,7 @@ describe('the embedded API server in process', () => {
     assert.equal(made.spec?.template.spec?.containers[0]?.imagePullPolicy, 'IfNotPresent');
   });
 
-  it('makes the same names and UIDs of the same chance', () => {
+  it('makes the same names and UIDs from the same random source', () => {
     const make = (): unknown => {
       const { apiServer } = createTestServer();
       return apiServer.create<object>(pods, { ...pod('x'), metadata: { namespace: 'default', generateName: 'x-' } });
@@ -33,7 +33,7 @@ describe('the embedded API server in process', () => {
     assert.deepEqual(make(), make());
   });
 
-  it('counts a change of the spec as a generation, and no other', () => {
+  it('increments the generation for spec changes only', () => {
     const { apiServer } = createTestServer();
     apiServer.create<object>(daemonSets, daemonSet('web'));
     const generation = (): number | undefined =>
@@ -46,7 +46,7 @@ describe('the embedded API server in process', () => {
     assert.equal(generation(), 2);
   });
 
-  it('takes the status only at /status, and the spec only beside it', () => {
+  it('updates the status only at /status, and the spec only elsewhere', () => {
     const { apiServer } = createTestServer();
     apiServer.create<object>(daemonSets, daemonSet('web'));
     const both = { spec: { minReadySeconds: 3 }, status: { numberReady: 3 } };
@@ -60,7 +60,7 @@ describe('the embedded API server in process', () => {
     assert.deepEqual([status.spec?.minReadySeconds, status.status?.numberReady], [3, 5]);
   });
 
-  it('writes nothing when nothing changes', () => {
+  it('writes nothing if nothing changes', () => {
     const { apiServer } = createTestServer();
     const made = apiServer.create<object>(configMaps, configMap('c')) as StoredObject;
     const before = apiServer.resourceVersion;
@@ -69,7 +69,7 @@ describe('the embedded API server in process', () => {
     assert.equal(apiServer.resourceVersion, before);
   });
 
-  it('refuses an update of what has changed meanwhile', () => {
+  it('rejects an update of a stale object', () => {
     const { apiServer } = createTestServer();
     const old = apiServer.create<ConfigMap>(configMaps, configMap('c'));
     apiServer.patch(configMaps, ref('c'), { data: { a: '2' } }, { type: 'merge' });
@@ -81,7 +81,7 @@ describe('the embedded API server in process', () => {
     );
   });
 
-  it('creates nothing in a namespace that is not there or is going', () => {
+  it('rejects creates in missing and terminating namespaces', () => {
     const { apiServer } = createTestServer();
     const inShop = { ...configMap('c'), metadata: { namespace: 'shop', name: 'c' } };
     refuses(() => apiServer.create(configMaps, inShop), 'NotFound', /namespaces "shop" not found/);
@@ -92,7 +92,7 @@ describe('the embedded API server in process', () => {
     refuses(() => apiServer.create(configMaps, late), 'Forbidden', /because it is being terminated/);
   });
 
-  it('lets a pod end in its time, and at once where nobody runs it', () => {
+  it('deletes a bound pod gracefully, and an unbound one at once', () => {
     const { apiServer, clock } = createTestServer();
     apiServer.create<object>(pods, pod('bound', 'n1'));
     apiServer.create<object>(pods, pod('free'));
@@ -107,7 +107,7 @@ describe('the embedded API server in process', () => {
     assert.deepEqual(apiServer.list(pods), []);
   });
 
-  it('keeps an object until its last finalizer is gone', () => {
+  it('keeps an object until its last finalizer is removed', () => {
     const { apiServer } = createTestServer();
     const held = { ...configMap('c'), metadata: { namespace: 'default', name: 'c', finalizers: ['edgeset.io/hold'] } };
     apiServer.create(configMaps, held);
@@ -118,7 +118,7 @@ describe('the embedded API server in process', () => {
     assert.equal(apiServer.find(configMaps, ref('c')), undefined);
   });
 
-  it('notes what the garbage collector is to do', () => {
+  it('sets the finalizers for the garbage collector', () => {
     const { apiServer } = createTestServer();
     for (const [policy, finalizer] of [
       ['Foreground', 'foregroundDeletion'],
@@ -132,7 +132,7 @@ describe('the embedded API server in process', () => {
     }
   });
 
-  it('deletes only what the preconditions name', () => {
+  it('honours the preconditions of deletions', () => {
     const { apiServer } = createTestServer();
     const made = apiServer.create<object>(configMaps, configMap('c')) as StoredObject;
     const wrong = { preconditions: { uid: 'other' } };
@@ -141,7 +141,7 @@ describe('the embedded API server in process', () => {
     assert.equal(apiServer.find(configMaps, ref('c')), undefined);
   });
 
-  it('tells of changes in the order of commits, also of those made while telling', () => {
+  it('delivers changes in commit order, including those made by handlers', () => {
     const { apiServer } = createTestServer();
     const told: string[] = [];
     apiServer.subscribe(({ type, object }) => {
@@ -156,7 +156,7 @@ describe('the embedded API server in process', () => {
     assert.deepEqual(told, ['ADDED first', 'ADDED second', 'DELETED first']);
   });
 
-  it('finds the pods of a node, by index as by looking at all', () => {
+  it('finds the pods of a node, with and without the index', () => {
     const { apiServer } = createTestServer();
     for (const name of ['b', 'a', 'c']) apiServer.create<object>(pods, pod(name, name === 'c' ? 'n2' : 'n1'));
     const names = (fieldSelector: string): string[] =>
@@ -175,13 +175,13 @@ describe('the embedded API server in process', () => {
     assert.equal(apiServer.resourceVersion, before);
   });
 
-  it('marks a new node as not ready, so that nothing is placed on it', () => {
+  it('taints new nodes as not ready', () => {
     const { apiServer } = createTestServer();
     const node = apiServer.create<object>(nodes, { metadata: { name: 'n1' } }) as { spec?: { taints?: unknown[] } };
     assert.deepEqual(node.spec?.taints, [{ effect: 'NoSchedule', key: 'node.kubernetes.io/not-ready' }]);
   });
 
-  it('refuses changes of a pod that its kubelet could not follow', () => {
+  it("rejects pod updates that a kubelet can't apply", () => {
     const { apiServer } = createTestServer();
     const made = apiServer.create<Pod>(pods, pod('p', 'n1'));
     const moved = { ...made, spec: { ...made.spec, nodeName: 'n2' } };

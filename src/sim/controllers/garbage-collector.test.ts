@@ -40,7 +40,7 @@ const setUp = () => {
 };
 
 describe('garbage collector', () => {
-  it('deletes in the background what belonged to the deleted, and what belonged to that', () => {
+  it('deletes dependents in the background, and their dependents', () => {
     const { make, find, remove, clock } = setUp();
     const a = make('a');
     const b = make('b', [{ name: 'a', uid: a }]);
@@ -53,7 +53,7 @@ describe('garbage collector', () => {
     assert.ok(find('other'));
   });
 
-  it('keeps what another owner still holds, and takes the reference away', () => {
+  it('keeps an object with another owner, and removes the dangling reference', () => {
     const { make, find, remove, clock } = setUp();
     const [a, b] = [make('a'), make('b')];
     make('both', [
@@ -71,7 +71,7 @@ describe('garbage collector', () => {
     assert.equal(find('both'), undefined);
   });
 
-  it('deletes in the foreground: dependents that block go first', () => {
+  it('in foreground deletion, deletes blocking dependents first', () => {
     const { make, find, remove, clock, apiServer } = setUp();
     const a = make('a');
     make('b', [{ name: 'a', uid: a }]);
@@ -95,7 +95,7 @@ describe('garbage collector', () => {
     assert.deepEqual([find('a'), find('b')], [undefined, undefined]);
   });
 
-  it('lets dependents go when they are to be orphans', () => {
+  it('orphans dependents if the policy is Orphan', () => {
     const { make, find, remove, clock } = setUp();
     const a = make('a');
     make('b', [{ name: 'a', uid: a }]);
@@ -105,14 +105,14 @@ describe('garbage collector', () => {
     assert.deepEqual(find('b')?.metadata.ownerReferences ?? [], []);
   });
 
-  it('deletes what names an owner that never was', () => {
+  it('deletes objects whose owner never existed', () => {
     const { make, find, clock } = setUp();
     make('b', [{ name: 'a', uid: 'no-such-uid' }]);
     clock.run(1000);
     assert.equal(find('b'), undefined);
   });
 
-  it('does nothing while it is paused', () => {
+  it('does nothing while paused', () => {
     const { make, find, remove, clock, cluster } = setUp();
     const a = make('a');
     make('b', [{ name: 'a', uid: a }]);
@@ -127,7 +127,7 @@ describe('garbage collector', () => {
 });
 
 describe('namespaces', () => {
-  it('end once everything in them has ended, pods with their grace', () => {
+  it('are deleted once everything in them is deleted, pods with their grace period', () => {
     const { apiServer, clock } = setUp();
     const name = 'short';
     apiServer.create<object>(namespaces, { metadata: { name } });

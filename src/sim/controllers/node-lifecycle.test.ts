@@ -4,16 +4,16 @@ import { nodes } from '../resources.ts';
 import { conditionOf, createTestCluster, GRACE_MS, taintsOf } from '../testing/test-cluster.ts';
 
 describe('node lifecycle', () => {
-  it('makes a new node schedulable once its kubelet says that it is well', () => {
+  it('makes a new node schedulable once its kubelet reports Ready', () => {
     const { node } = createTestCluster();
     assert.equal(conditionOf(node('node-1'), 'Ready'), 'True');
     assert.deepEqual(taintsOf(node('node-1')), []);
   });
 
-  it('calls a silent node unknown after the grace period, and taints it', () => {
+  it('marks a silent node Unknown after the grace period, and taints it', () => {
     const { node, offline, clock, eventsAbout } = createTestCluster();
     offline('node-1');
-    // The last heartbeat may be a third of the grace period old.
+    // The last heartbeat may be up to a third of the grace period old.
     clock.run((GRACE_MS * 2) / 3 - 100);
     assert.equal(conditionOf(node('node-1'), 'Ready'), 'True');
     clock.run(GRACE_MS / 3 + 200);
@@ -24,7 +24,7 @@ describe('node lifecycle', () => {
     assert.ok(eventsAbout('node-1').some((text) => text.startsWith('NodeNotReady')));
   });
 
-  it('puts the evicting taint on one node in ten seconds', () => {
+  it('adds the NoExecute taint to one node per ten seconds', () => {
     const { node, offline, clock } = createTestCluster();
     for (const name of ['node-1', 'node-2', 'node-3']) offline(name);
     clock.run(GRACE_MS + 1000);
@@ -37,7 +37,7 @@ describe('node lifecycle', () => {
     assert.equal(evicting(), 3);
   });
 
-  it('takes all of it back when the node is heard of again', () => {
+  it('reverts everything when the node reports again', () => {
     const { node, offline, online, clock } = createTestCluster();
     offline('node-1');
     clock.run(20_000);
@@ -49,7 +49,7 @@ describe('node lifecycle', () => {
     assert.equal(conditionOf(node('node-1'), 'Ready'), 'True', 'and it stays so');
   });
 
-  it('notices a second silence as it did the first', () => {
+  it('detects a second silence like the first', () => {
     const { node, offline, online, clock } = createTestCluster();
     for (const _ of [1, 2]) {
       offline('node-1');
@@ -61,7 +61,7 @@ describe('node lifecycle', () => {
     }
   });
 
-  it('marks the pods of a lost node, and their kubelet marks them ready again', () => {
+  it('marks the pods of a lost node not ready, and their kubelet marks them ready again', () => {
     const { createDaemonSet, podOn, offline, online, clock, eventsAbout } = createTestCluster();
     createDaemonSet();
     clock.run(2000);
@@ -81,7 +81,7 @@ describe('node lifecycle', () => {
     assert.equal(podOn('node-1').metadata.uid, uid);
   });
 
-  it('believes a node that says itself that it is not ready', () => {
+  it('handles nodes that report not ready themselves', () => {
     const { apiServer, createDaemonSet, node, podOn, clock } = createTestCluster();
     createDaemonSet();
     clock.run(2000);
@@ -104,7 +104,7 @@ describe('node lifecycle', () => {
     assert.equal(seen[0], 'False');
   });
 
-  it('taints what is cordoned, and leaves foreign taints alone', () => {
+  it('taints cordoned nodes, and keeps the taints of others', () => {
     const { apiServer, node, clock } = createTestCluster();
     const change = (spec: object): unknown =>
       apiServer.patch<object>(nodes, { name: 'node-1' }, { spec }, { type: 'merge' });
@@ -116,7 +116,7 @@ describe('node lifecycle', () => {
     assert.deepEqual(taintsOf(node('node-1')), ['mine:NoSchedule']);
   });
 
-  it('costs one write a heartbeat and none beside it', () => {
+  it('costs one write per heartbeat', () => {
     const { apiServer, clock } = createTestCluster();
     clock.run(10_000);
     const written = new Map<string, number>();

@@ -4,7 +4,7 @@ import { daemonSets, nodes, pods } from '../resources.ts';
 import { conditionOf, createTestCluster } from '../testing/test-cluster.ts';
 
 describe('scheduler', () => {
-  it('binds free pods to nodes in turn', () => {
+  it('spreads pods over the nodes that fit', () => {
     const { createPod, pod, clock } = createTestCluster();
     for (const name of ['a', 'b', 'c']) createPod(name);
     clock.run(1000);
@@ -12,7 +12,7 @@ describe('scheduler', () => {
     assert.deepEqual(places.toSorted(), ['node-1', 'node-2', 'node-3']);
   });
 
-  it('leaves pending what fits nowhere, says why, and binds it when it fits', () => {
+  it('leaves a pod that fits nowhere pending, reports why, and binds it once it fits', () => {
     const { createPod, pod, clock, apiServer, eventsAbout } = createTestCluster();
     createPod('a', { nodeSelector: { tier: 'gold' } });
     clock.run(1000);
@@ -25,7 +25,7 @@ describe('scheduler', () => {
     assert.equal(conditionOf(pod('a'), 'PodScheduled'), 'True');
   });
 
-  it('holds pods while it is paused', () => {
+  it('binds no pods while paused', () => {
     const { createDaemonSet, pods: all, clock, cluster } = createTestCluster();
     cluster.controllers.scheduler.pause();
     createDaemonSet();
@@ -41,7 +41,7 @@ describe('scheduler', () => {
 });
 
 describe('pod garbage collection', () => {
-  it('ends the pods of a node whose object is gone, 40 to 60 seconds later', () => {
+  it('deletes the pods of a deleted node 40 to 60 seconds later', () => {
     const { createPod, exists, remove, clock } = createTestCluster();
     createPod('a', { nodeName: 'node-1' });
     clock.run(2000);
@@ -52,7 +52,7 @@ describe('pod garbage collection', () => {
     assert.ok(!exists(pods, 'a'));
   });
 
-  it('leaves them when the node is back in time', () => {
+  it('keeps them if the node is back in time', () => {
     const { createPod, exists, remove, clock, cluster } = createTestCluster();
     createPod('a', { nodeName: 'node-1' });
     clock.run(2000);
@@ -65,7 +65,7 @@ describe('pod garbage collection', () => {
 });
 
 describe('the DaemonSet controller under faults', () => {
-  it('does nothing while it is paused, and catches up', () => {
+  it('does nothing while paused, and then catches up', () => {
     const { createDaemonSet, pods: all, podOn, remove, clock, cluster } = createTestCluster();
     createDaemonSet();
     clock.run(3000);
@@ -78,7 +78,7 @@ describe('the DaemonSet controller under faults', () => {
     assert.equal(all().length, 3);
   });
 
-  it('that sees late makes no pod twice', () => {
+  it('creates no pod twice when its watch lags', () => {
     const { createDaemonSet, apiServer, pods: all, clock, cluster } = createTestCluster();
     cluster.controllers.daemonSets.lag(2000);
     let created = 0;
@@ -88,7 +88,7 @@ describe('the DaemonSet controller under faults', () => {
     createDaemonSet();
     clock.run(1900);
     assert.equal(created, 0, 'it has not heard of it');
-    // Whatever makes it look again meanwhile, it knows that it has acted.
+    // Another sync in the meantime: expectations prevent a second creation.
     for (let round = 0; round < 10; round += 1) {
       const body = { metadata: { annotations: { round: String(round) } } };
       apiServer.patch<object>(daemonSets, { namespace: 'default', name: 'app' }, body, { type: 'merge' });
@@ -99,7 +99,7 @@ describe('the DaemonSet controller under faults', () => {
     assert.ok(all().every((pod) => conditionOf(pod, 'Ready') === 'True'));
   });
 
-  it('forgets no creation that was refused: it comes in time', () => {
+  it('retries rejected creations', () => {
     const { createDaemonSet, pods: all, apiServer, clock } = createTestCluster();
     createDaemonSet('app:v1', {
       spec: { serviceAccountName: 'later', containers: [{ name: 'app', image: 'app:v1' }] },

@@ -32,7 +32,7 @@ const setUp = (process: (key: string) => void, spacingMs = 0) => {
 };
 
 describe('queue', () => {
-  it('looks once at what was added twice', () => {
+  it('processes a key once that was added twice', () => {
     const seen: string[] = [];
     const { clock, queue } = setUp((key) => seen.push(key));
     for (const key of ['a', 'b', 'a']) queue.add(key);
@@ -40,7 +40,7 @@ describe('queue', () => {
     assert.deepEqual(seen, ['a', 'b']);
   });
 
-  it('looks again at a key that was added while it was looked at', () => {
+  it('processes a key again that was added while being processed', () => {
     const seen: string[] = [];
     const { clock, queue } = setUp((key) => {
       seen.push(key);
@@ -51,7 +51,7 @@ describe('queue', () => {
     assert.deepEqual(seen, ['a', 'a']);
   });
 
-  it('looks once for all that is asked for later, at the earliest time of them', () => {
+  it('processes delayed additions of a key once, at the earliest time', () => {
     const at: number[] = [];
     const { clock, queue } = setUp(() => at.push(clock.now()));
     for (const delayMs of [30, 10, 20]) queue.addAfter('a', delayMs);
@@ -62,7 +62,7 @@ describe('queue', () => {
     assert.deepEqual(at, [10, 105]);
   });
 
-  it('leaves a key alone for its spacing, and loses nothing', () => {
+  it('keeps the minimum spacing between syncs of a key, and loses no key', () => {
     const at: number[] = [];
     const { clock, queue } = setUp(() => at.push(clock.now()), 10);
     queue.add('a');
@@ -75,7 +75,7 @@ describe('queue', () => {
     assert.deepEqual(at, [0, 10, 102]);
   });
 
-  it('tries again, each time twice as long later, until it works', () => {
+  it('retries with exponential back-off until it succeeds', () => {
     const at: number[] = [];
     const { clock, queue } = setUp(() => {
       at.push(clock.now());
@@ -86,7 +86,7 @@ describe('queue', () => {
     assert.deepEqual(at, [0, 5, 15, 35]);
   });
 
-  it('does nothing while it is paused, and all of it afterwards', () => {
+  it('processes nothing while paused, and everything after resuming', () => {
     const seen: string[] = [];
     const { clock, informers, queue } = setUp((key) => seen.push(key));
     informers.pause();
@@ -99,7 +99,7 @@ describe('queue', () => {
     assert.deepEqual(seen, ['a', 'b']);
   });
 
-  it('takes its time when it is slow', () => {
+  it('delays each key when slowed down', () => {
     const at: number[] = [];
     const { clock, informers, queue } = setUp(() => at.push(clock.now()));
     informers.slow(50);

@@ -13,8 +13,8 @@ const pod = (image: string, annotations: Record<string, string> = {}): StoredPod
 });
 const node = (annotations: Record<string, string>): StoredNode => meta(annotations);
 
-describe('how a pod fares', () => {
-  it('is well by default', () => {
+describe('the behaviour of a pod', () => {
+  it('is ready by default', () => {
     assert.deepEqual(podSimulation(pod('app:v2'), undefined, delays), {
       behaviour: 'ready',
       resize: 'granted',
@@ -40,24 +40,24 @@ describe('how a pod fares', () => {
     assert.equal(podSimulation(images('s:1--never-ready', 'app:1'), undefined, delays).behaviour, 'never-ready');
     assert.equal(podSimulation(images('s:1', 'app:1--not-pullable'), undefined, delays).behaviour, 'not-pullable');
   });
-  it('is told by its node, else by itself, what becomes of new amounts', () => {
+  it('takes the resize result from the node, or else from the pod', () => {
     const own = pod('app', { 'sim.edgeset.io/resize': 'deferred' });
     assert.equal(podSimulation(own, undefined, delays).resize, 'deferred');
     assert.equal(podSimulation(own, node({ 'sim.edgeset.io/resize': 'infeasible' }), delays).resize, 'infeasible');
     assert.equal(podSimulation(pod('app', { 'sim.edgeset.io/resize': 'maybe' }), undefined, delays).resize, 'granted');
   });
-  it('follows its own annotation before its image', () => {
+  it("prefers the pod's annotation over the image tag", () => {
     const found = pod('app:v2--crash-loop', { 'sim.edgeset.io/behaviour': 'never-ready' });
     assert.equal(podSimulation(found, undefined, delays).behaviour, 'never-ready');
   });
-  it('follows its node before itself', () => {
+  it("prefers the node's annotation over the pod's", () => {
     const found = pod('app:v2--crash-loop', { 'sim.edgeset.io/behaviour': 'never-ready' });
     assert.equal(podSimulation(found, node({ 'edgeset.io/sim': 'not-pullable' }), delays).behaviour, 'not-pullable');
     const both = node({ 'edgeset.io/sim': 'offline', 'sim.edgeset.io/behaviour': 'ready' });
     assert.equal(podSimulation(found, both, delays).behaviour, 'ready');
     assert.equal(podSimulation(found, node({ 'edgeset.io/sim': 'offline' }), delays).behaviour, 'never-ready');
   });
-  it('takes its own times, then its node’s before them', () => {
+  it("takes delays from the pod, and the node's take precedence", () => {
     const own = pod('app', { 'sim.edgeset.io/start-ms': '7', 'sim.edgeset.io/die-ms': 'soon' });
     assert.deepEqual(podSimulation(own, undefined, delays), {
       behaviour: 'ready',
@@ -67,7 +67,7 @@ describe('how a pod fares', () => {
     });
     assert.equal(podSimulation(own, node({ 'sim.edgeset.io/start-ms': '9' }), delays).startMs, 9);
   });
-  it('is twenty times as slow when it is slow, but for times of its own', () => {
+  it('is 20 times slower if slow, except for its own delays', () => {
     const slow = pod('app:v1--slow', { 'sim.edgeset.io/stop-ms': '3' });
     const { startMs, stopMs } = podSimulation(slow, undefined, delays);
     assert.deepEqual([startMs, stopMs], [2000, 3]);

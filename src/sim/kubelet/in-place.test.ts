@@ -8,7 +8,7 @@ const ref = { namespace: 'default', name: 'a' };
 
 const amounts = (cpu: string) => ({ requests: { cpu, memory: '64Mi' } });
 
-/** A pod with a sidecar and two containers, ready, and what happens to it from then on. */
+/** A ready pod with a sidecar and two containers, and helpers to update it. */
 const open = (spec: object = {}, annotations: Record<string, string> = {}) => {
   const { createPod, pod, clock, apiServer, eventsAbout } = createTestCluster(['node-1']);
   const containers = [
@@ -37,12 +37,12 @@ const open = (spec: object = {}, annotations: Record<string, string> = {}) => {
   return { pod: () => pod('a'), clock, statusOf, patch, image, seen, eventsAbout };
 };
 
-describe('a pod that is changed while it runs', () => {
+describe('an in-place update', () => {
   for (const [list, name, others] of [
     ['containers', 'app', ['once', 'side', 'other']],
     ['initContainers', 'side', ['once', 'app', 'other']],
   ] as const)
-    it(`exchanges ${name} alone, and another container runs afterwards`, () => {
+    it(`replaces only ${name}, with a new container`, () => {
       const { clock, statusOf, image, seen, pod } = open();
       const before = statusOf(name);
       const untouched = others.map((each) => statusOf(each));
@@ -64,14 +64,14 @@ describe('a pod that is changed while it runs', () => {
       assert.equal(conditionOf(pod(), 'Ready'), 'True');
     });
 
-  it('leaves a plain init container as it is: it never runs again', () => {
+  it("doesn't run plain init containers again", () => {
     const { clock, image, seen } = open();
     image('initContainers', 'once', 'once:v2');
     clock.run(2000);
     assert.equal(seen.length, 1);
   });
 
-  it('is down while its image cannot be pulled, and comes back with the one of before', () => {
+  it("is down while its image can't be pulled, and recovers with the previous one", () => {
     const { clock, statusOf, image, pod, eventsAbout } = open();
     const before = statusOf('app');
     image('containers', 'app', 'app:v2--not-pullable');
@@ -90,7 +90,7 @@ describe('a pod that is changed while it runs', () => {
     assert.deepEqual([after.restartCount, conditionOf(pod(), 'Ready')], [1, 'True']);
   });
 
-  it('crashes where the new image is bad, and nowhere else', () => {
+  it('crashes only the container with the bad image', () => {
     const { clock, statusOf, image } = open();
     const before = statusOf('other');
     image('containers', 'other', 'other:v2--crash-loop');
@@ -103,7 +103,7 @@ describe('a pod that is changed while it runs', () => {
     assert.deepEqual([statusOf('app').restartCount, statusOf('app').ready], [0, true]);
   });
 
-  it('restarts also where two tags are one image', () => {
+  it('restarts even if both tags are the same image', () => {
     const { clock, statusOf, image } = open();
     const before = statusOf('app');
     image('containers', 'app', 'app:v2.is-v1');
@@ -117,7 +117,7 @@ describe('a pod that is changed while it runs', () => {
 
 describe('readiness gates', () => {
   const gates = { readinessGates: [{ conditionType: 'Open' }] };
-  it('decide condition Ready a moment after they change', () => {
+  it('determine the Ready condition shortly after they change', () => {
     const { clock, patch, pod } = open(gates);
     assert.deepEqual([conditionOf(pod(), 'ContainersReady'), conditionOf(pod(), 'Ready')], ['True', 'False']);
     for (const status of ['True', 'False']) {
@@ -132,11 +132,11 @@ describe('readiness gates', () => {
   });
 });
 
-describe('new amounts of cpu and memory', () => {
+describe('an in-place resize', () => {
   const grant = { spec: { containers: [{ name: 'app', resources: amounts('200m') }] } };
   const applied = (status: object): unknown => (status as { resources?: unknown }).resources;
 
-  it('are in force after a while, without a restart', () => {
+  it('takes effect after a while, without a restart', () => {
     const { clock, patch, statusOf, pod } = open();
     assert.deepEqual(applied(statusOf('app')), amounts('100m'));
     assert.deepEqual(applied(statusOf('other')), {});
@@ -155,7 +155,7 @@ describe('new amounts of cpu and memory', () => {
     ['infeasible', 'Infeasible'],
     ['deferred', 'Deferred'],
   ] as const)
-    it(`stay pending where they are ${value}, until they are taken back`, () => {
+    it(`stays pending if it is ${value}, until it is reverted`, () => {
       const { clock, patch, statusOf, pod } = open({}, { 'sim.edgeset.io/resize': value });
       patch(grant, 'resize');
       clock.run(2000);

@@ -12,7 +12,7 @@ const containerOf = ({ status }: StoredPod): ContainerStatus => {
 const waitingOf = (pod: StoredPod): string | undefined => containerOf(pod).state?.waiting?.reason;
 
 describe('a pod on a simulated node', () => {
-  it('goes from Pending by ContainerCreating to Ready, with what a runtime would eventsOf', () => {
+  it('goes from Pending through ContainerCreating to Ready, with the statuses of a runtime', () => {
     const { createPod, pod, clock } = createTestCluster(['node-1']);
     createPod('a', { nodeName: 'node-1' });
     assert.equal(pod('a').status?.phase, 'Pending');
@@ -29,7 +29,7 @@ describe('a pod on a simulated node', () => {
     assert.match(pod('a').status?.podIP ?? '', /^10\./);
   });
 
-  it('ends with its grace: containers first, then the object', () => {
+  it('terminates gracefully: containers first, then the object', () => {
     const { createPod, pod, exists, remove, clock, apiServer } = createTestCluster(['node-1']);
     createPod('a', { nodeName: 'node-1' });
     clock.run(1000);
@@ -44,7 +44,7 @@ describe('a pod on a simulated node', () => {
     assert.equal(phases.at(-1), 'DELETED Succeeded');
   });
 
-  it('crashes again and again, ever more slowly', () => {
+  it('crash-loops with increasing back-off', () => {
     const { createPod, pod, clock } = createTestCluster(['node-1']);
     createPod('a', { nodeName: 'node-1', containers: [{ name: 'app', image: 'app:v1--crash-loop' }] });
     clock.run(1000);
@@ -58,7 +58,7 @@ describe('a pod on a simulated node', () => {
     assert.notEqual(conditionOf(pod('a'), 'Ready'), 'True');
   });
 
-  it('takes a new image in place: the old container ends before the new one starts', () => {
+  it('updates an image in place: the old container stops before the new one starts', () => {
     const { createPod, pod, clock, apiServer } = createTestCluster(['node-1']);
     createPod('a', { nodeName: 'node-1' });
     clock.run(1000);
@@ -83,8 +83,8 @@ describe('a pod on a simulated node', () => {
   });
 });
 
-describe('a node that is offline', () => {
-  it('says and does nothing until it is back, and then goes on', () => {
+describe('an offline node', () => {
+  it('sends and does nothing until it is back, and then continues', () => {
     const { createDaemonSet, podOn, remove, offline, online, clock, apiServer, pods: all } = createTestCluster();
     createDaemonSet();
     clock.run(3000);
@@ -112,7 +112,7 @@ describe('a node that is offline', () => {
     assert.equal(podOn('node-1').metadata.uid, present.metadata.uid);
   });
 
-  it('begins anew what was under way when it was cut', () => {
+  it('restarts the actions that were pending when it went offline', () => {
     const { createPod, pod, offline, online, clock } = createTestCluster(['node-1']);
     createPod('a', { nodeName: 'node-1' }, { annotations: { 'sim.edgeset.io/start-ms': '10000' } });
     clock.run(5000);
@@ -125,7 +125,7 @@ describe('a node that is offline', () => {
     assert.equal(conditionOf(pod('a'), 'Ready'), 'True');
   });
 
-  it('is where a version that kills it leads', () => {
+  it('results from a version that kills its node', () => {
     const { createDaemonSet, node, clock } = createTestCluster(['node-1']);
     createDaemonSet('app:v1--kills-node');
     clock.run(3000 + GRACE_MS);
@@ -135,7 +135,7 @@ describe('a node that is offline', () => {
 });
 
 describe('a node', () => {
-  it('gives its pods a behaviour, and takes it back', () => {
+  it('sets and resets the behaviour of its pods', () => {
     const { createDaemonSet, podOn, annotate, clock } = createTestCluster();
     createDaemonSet();
     clock.run(3000);
@@ -148,7 +148,7 @@ describe('a node', () => {
     assert.equal(conditionOf(podOn('node-1'), 'Ready'), 'True');
   });
 
-  it('warns of a value that it does not know', () => {
+  it('warns about an unknown value', () => {
     const { annotate, eventsAbout, clock } = createTestCluster();
     annotate('node-1', { 'edgeset.io/sim': 'ofline' });
     clock.run(100);
@@ -158,7 +158,7 @@ describe('a node', () => {
     );
   });
 
-  it('that anybody creates has a kubelet, also a second time under its name', () => {
+  it('has a kubelet whoever creates it, also when it is created again', () => {
     const { apiServer, node, remove, clock } = createTestCluster([]);
     for (const _ of [1, 2]) {
       apiServer.create<object>(nodes, { metadata: { name: 'mine' } });
@@ -172,7 +172,7 @@ describe('a node', () => {
     }
   });
 
-  it('that is made again under its name finds the pods that it had, though it was offline then', () => {
+  it('finds its pods when it is created again, even if it was offline', () => {
     const { createDaemonSet, podOn, remove, offline, online, cluster, exists, clock } = createTestCluster([
       'node-1',
       'node-2',

@@ -35,7 +35,7 @@ const podIn = (
 
 const going = { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 } };
 
-/** Each state of a pod that fares so, and what is due then. */
+/** Each pod state by behaviour, and its next action. */
 const table: readonly [Behaviour, State | undefined, PodAction | undefined][] = [
   ['ready', undefined, 'admit'],
   ['ready', 'creating', 'start'],
@@ -61,33 +61,33 @@ const table: readonly [Behaviour, State | undefined, PodAction | undefined][] = 
   ['stuck-terminating', 'ready', undefined],
 ];
 
-describe('what a kubelet does next', () => {
+describe('the next action of a kubelet', () => {
   for (const [behaviour, state, action] of table)
     it(`${behaviour}, ${state ?? 'new'}: ${action ?? 'nothing'}`, () => {
       assert.equal(nextAction(podIn(state), behaviour), action);
     });
 
-  it('ends a pod that is deleted, then removes it', () => {
+  it('stops a deleted pod, then removes it', () => {
     assert.equal(nextAction(podIn('ready', going), 'ready'), 'stop');
     assert.equal(nextAction(podIn(undefined, going), 'crash-loop'), 'stop');
     assert.equal(nextAction(podIn('ended', going), 'ready'), 'remove');
   });
 
-  it('removes no pod twice: a finalizer may hold it', () => {
+  it('removes a pod only once: a finalizer may keep it', () => {
     const metadata = { ...going.metadata, deletionGracePeriodSeconds: 0 };
     assert.equal(nextAction(podIn('ended', { metadata }), 'ready'), undefined);
   });
 
-  it('leaves what is stuck terminating', () => {
+  it('does nothing for pods that are stuck terminating', () => {
     assert.equal(nextAction(podIn('ready', going), 'stuck-terminating'), undefined);
   });
 
-  it('lets a pod rest that is over', () => {
+  it('does nothing for finished pods', () => {
     for (const phase of ['Failed', 'Succeeded'])
       assert.equal(nextAction(podIn('ended', { status: { phase } }), 'ready'), undefined);
   });
 
-  it('changes an image in place, whatever else was due', () => {
+  it('changes an image in place before anything else', () => {
     const spec = { containers: [{ name: 'app', image: 'app:v2' }] };
     for (const behaviour of ['ready', 'never-ready', 'crash-loop', 'dies-after-ready'] as const)
       for (const state of ['ready', 'running'] as const)
@@ -96,7 +96,7 @@ describe('what a kubelet does next', () => {
       assert.equal(nextAction(podIn(state, { spec }), 'ready'), 'start', 'what is down has nothing to end');
   });
 
-  it('pulls the image of a program that is nowhere, and fails to start it', () => {
+  it("pulls the image of a program that doesn't exist, and fails to start it", () => {
     const containers = [{ name: 'app', image: 'app:v1', command: ['/edgeset.io/absent'] }];
     const spec = { restartPolicy: 'Never', containers };
     for (const behaviour of ['ready', 'slow', 'crash-loop', 'never-ready'] as const)
@@ -105,7 +105,7 @@ describe('what a kubelet does next', () => {
     assert.equal(nextAction(podIn('creating', { spec: { containers } }), 'ready'), 'start');
   });
 
-  it('asks the readiness gates', () => {
+  it('depends on the readiness gates', () => {
     const spec = { readinessGates: [{ conditionType: 'open' }] };
     assert.equal(nextAction(podIn('ready', { spec }), 'ready'), 'probe');
     const conditions = [
@@ -122,7 +122,7 @@ describe('what a kubelet does next', () => {
   });
 });
 
-describe('how long it takes', () => {
+describe('the delay of an action', () => {
   const simulation = {
     behaviour: 'ready',
     resize: 'granted',
@@ -136,13 +136,13 @@ describe('how long it takes', () => {
   const after = (restartCount: number): StoredPod =>
     podIn('crashed', { status: { containerStatuses: [{ name: 'app', image: 'app:v1', restartCount }] } });
 
-  it('spreads starts and stops by half', () => {
+  it('adds up to 50% jitter to starts and stops', () => {
     assert.equal(delayOf('start', podIn('creating'), 0), 100);
     assert.equal(delayOf('start', podIn('creating'), 0.5), 125);
     assert.equal(delayOf('stop', podIn('ready'), 0.5), 50);
   });
 
-  it('doubles the pause between crashes, up to 64 times', () => {
+  it('doubles the back-off between crashes, up to 64 times', () => {
     const pauses = [0, 1, 2, 3, 7, 8, 100].map((count) => delayOf('crash-again', after(count), 0));
     assert.deepEqual(pauses, [10, 10, 20, 40, 640, 640, 640]);
   });

@@ -1,22 +1,22 @@
-import { create, rolling, setImage, settled, untilReady, untilStatus, withoutUid } from './acts.ts';
-import type { Situation } from './situation.ts';
-import type { Stage } from './stage.ts';
+import type { ScenarioCluster } from './cluster.ts';
+import type { Scenario } from './scenario.ts';
+import { createDaemonSet, createReady, rolling, setImage, untilReady, untilStatus, withoutUid } from './steps.ts';
 
 const HASH = 'controller-revision-hash';
 
-const observed = (stage: Stage, generation: number): Promise<void> =>
-  untilStatus(stage, { observedGeneration: generation });
+const observed = (cluster: ScenarioCluster, generation: number): Promise<void> =>
+  untilStatus(cluster, { observedGeneration: generation });
 
-/** ControllerRevisions. */
-export const history: readonly Situation[] = [
+/** Scenarios about ControllerRevisions. */
+export const history: readonly Scenario[] = [
   {
     name: 'a revision holds the template as a patch that replaces it, with its labels and owner',
     nodes: 1,
-    async play(stage) {
-      await create(stage, { annotations: { note: 'in the template' } });
-      await untilStatus(stage, { numberAvailable: 1 });
-      const [revision] = await stage.list('controllerrevisions');
-      const text = JSON.stringify(revision?.data).replaceAll(stage.namespace, 'node');
+    async run(cluster) {
+      await createDaemonSet(cluster, { annotations: { note: 'in the template' } });
+      await untilStatus(cluster, { numberAvailable: 1 });
+      const [revision] = await cluster.list('controllerrevisions');
+      const text = JSON.stringify(revision?.data).replaceAll(cluster.namespace, 'node');
       const { labels = {}, name = '', ownerReferences = [] } = revision?.metadata ?? {};
       return {
         data: JSON.parse(text) as unknown,
@@ -28,109 +28,111 @@ export const history: readonly Situation[] = [
     },
   },
   {
-    name: 'an old template that returns raises its revision',
-    async play(stage) {
-      await settled(stage);
-      const before = (await stage.list('controllerrevisions'))[0]?.metadata.name;
-      await setImage(stage, 'app:v2');
-      await observed(stage, 2);
-      await setImage(stage, 'app:v1');
-      await observed(stage, 3);
-      await untilStatus(stage, { updatedNumberScheduled: 3 });
-      const all = await stage.list('controllerrevisions');
+    name: 'returning to an earlier template raises its revision number',
+    async run(cluster) {
+      await createReady(cluster);
+      const before = (await cluster.list('controllerrevisions'))[0]?.metadata.name;
+      await setImage(cluster, 'app:v2');
+      await observed(cluster, 2);
+      await setImage(cluster, 'app:v1');
+      await observed(cluster, 3);
+      await untilStatus(cluster, { updatedNumberScheduled: 3 });
+      const all = await cluster.list('controllerrevisions');
       return all.find(({ revision }) => revision === 3)?.metadata.name === before;
     },
   },
   {
-    name: 'the oldest revisions go beyond the limit',
+    name: 'the oldest revisions beyond the limit are deleted',
     nodes: 1,
-    async play(stage) {
-      await settled(stage, { strategy: rolling({ maxUnavailable: 1 }), spec: { revisionHistoryLimit: 2 } });
+    async run(cluster) {
+      await createReady(cluster, { strategy: rolling({ maxUnavailable: 1 }), spec: { revisionHistoryLimit: 2 } });
       for (const version of [2, 3, 4, 5]) {
-        await setImage(stage, `app:v${version}`);
-        await untilReady(stage, `app:v${version}`);
+        await setImage(cluster, `app:v${version}`);
+        await untilReady(cluster, `app:v${version}`);
       }
-      await stage.until('three are left', async () => (await stage.list('controllerrevisions')).length === 3);
+      await cluster.until('three are left', async () => (await cluster.list('controllerrevisions')).length === 3);
     },
   },
   {
-    name: 'a revision that a pod still runs stays beyond the limit',
+    name: 'a revision that a pod still runs is kept beyond the limit',
     nodes: 1,
-    async play(stage) {
-      await settled(stage, { spec: { revisionHistoryLimit: 0 } });
-      await setImage(stage, 'app:v2');
-      await observed(stage, 2);
-      await setImage(stage, 'app:v3');
-      await observed(stage, 3);
-      await stage.until('two are left', async () => (await stage.list('controllerrevisions')).length === 2);
+    async run(cluster) {
+      await createReady(cluster, { spec: { revisionHistoryLimit: 0 } });
+      await setImage(cluster, 'app:v2');
+      await observed(cluster, 2);
+      await setImage(cluster, 'app:v3');
+      await observed(cluster, 3);
+      await cluster.until('two are left', async () => (await cluster.list('controllerrevisions')).length === 2);
     },
   },
   {
-    name: 'a name that is taken by another template raises the collision count',
+    name: 'a revision name taken by another template raises the collision count',
     nodes: 1,
-    async play(stage) {
-      await settled(stage);
-      const [taken] = await stage.list('controllerrevisions');
+    async run(cluster) {
+      await createReady(cluster);
+      const [taken] = await cluster.list('controllerrevisions');
       const name = taken?.metadata.name ?? '';
-      await stage.remove('daemonsets', 'app', { propagationPolicy: 'Background' });
-      await stage.until('all is gone', async () => {
-        const left = await Promise.all([stage.list('pods'), stage.list('controllerrevisions')]);
+      await cluster.remove('daemonsets', 'app', { propagationPolicy: 'Background' });
+      await cluster.until('all is gone', async () => {
+        const left = await Promise.all([cluster.list('pods'), cluster.list('controllerrevisions')]);
         return left.flat().length === 0;
       });
-      await stage.create('controllerrevisions', {
+      await cluster.create('controllerrevisions', {
         metadata: { name, labels: { mine: 'yes' } },
         data: { spec: {} },
         revision: 7,
       });
-      await settled(stage);
-      await untilStatus(stage, { numberAvailable: 1, collisionCount: 1 });
-      const all = await stage.list('controllerrevisions');
+      await createReady(cluster);
+      await untilStatus(cluster, { numberAvailable: 1, collisionCount: 1 });
+      const all = await cluster.list('controllerrevisions');
       return all.filter((revision) => revision.metadata.name !== name).length;
     },
   },
   {
-    name: 'of two revisions with the present template the newest stays, and pods get its label',
+    name: 'of two revisions with the current template the newest is kept, and pods get its label',
     nodes: 2,
-    async play(stage) {
-      await settled(stage);
-      const [revision] = await stage.list('controllerrevisions');
+    async run(cluster) {
+      await createReady(cluster);
+      const [revision] = await cluster.list('controllerrevisions');
       if (!revision) throw new Error('there is no revision');
       const { labels, ownerReferences } = revision.metadata;
-      await stage.create('controllerrevisions', {
+      await cluster.create('controllerrevisions', {
         metadata: { name: 'app-copy', labels: { ...labels, [HASH]: 'copy' }, ownerReferences },
         data: revision.data,
         revision: 5,
       });
-      await stage.patch('daemonsets', 'app', { metadata: { annotations: { look: 'again' } } });
-      await stage.until('one is left', async () => (await stage.list('controllerrevisions')).length === 1);
-      await stage.until('pods are relabelled', async () =>
-        (await stage.list('pods')).every(({ metadata }) => metadata.labels?.[HASH] === 'copy'),
+      await cluster.patch('daemonsets', 'app', { metadata: { annotations: { look: 'again' } } });
+      await cluster.until('one is left', async () => (await cluster.list('controllerrevisions')).length === 1);
+      await cluster.until('pods are relabelled', async () =>
+        (await cluster.list('pods')).every(({ metadata }) => metadata.labels?.[HASH] === 'copy'),
       );
     },
   },
   {
-    name: 'a revision without an owner that matches is adopted',
+    name: 'a matching revision without an owner is adopted',
     nodes: 1,
-    async play(stage) {
-      await settled(stage);
-      const [revision] = await stage.list('controllerrevisions');
-      await stage.patch('controllerrevisions', revision?.metadata.name ?? '', { metadata: { ownerReferences: null } });
-      await stage.until('it has an owner again', async () =>
-        (await stage.list('controllerrevisions')).every(({ metadata }) => metadata.ownerReferences?.length === 1),
+    async run(cluster) {
+      await createReady(cluster);
+      const [revision] = await cluster.list('controllerrevisions');
+      await cluster.patch('controllerrevisions', revision?.metadata.name ?? '', {
+        metadata: { ownerReferences: null },
+      });
+      await cluster.until('it has an owner again', async () =>
+        (await cluster.list('controllerrevisions')).every(({ metadata }) => metadata.ownerReferences?.length === 1),
       );
     },
   },
   {
-    name: 'a deleted revision is written anew with the next number',
+    name: 'a deleted revision is created again with the next number',
     nodes: 1,
-    async play(stage) {
-      await settled(stage);
-      await setImage(stage, 'app:v2');
-      await observed(stage, 2);
-      const newest = (await stage.list('controllerrevisions')).find(({ revision }) => revision === 2);
-      await stage.remove('controllerrevisions', newest?.metadata.name ?? '');
-      await stage.until('it is back', async () => {
-        const all = await stage.list('controllerrevisions');
+    async run(cluster) {
+      await createReady(cluster);
+      await setImage(cluster, 'app:v2');
+      await observed(cluster, 2);
+      const newest = (await cluster.list('controllerrevisions')).find(({ revision }) => revision === 2);
+      await cluster.remove('controllerrevisions', newest?.metadata.name ?? '');
+      await cluster.until('it is back', async () => {
+        const all = await cluster.list('controllerrevisions');
         return all.some(({ metadata, revision }) => revision === 2 && metadata.uid !== newest?.metadata.uid);
       });
     },

@@ -1,14 +1,14 @@
-import type { Stage, Thing } from './stage.ts';
+import type { ApiObject, ScenarioCluster } from './cluster.ts';
 
-/** What is left of a situation once names, UIDs, hashes and times have become words that any cluster would use. */
+/** The result of a scenario, with names, UIDs, hashes and times replaced by words that don't depend on the cluster. */
 export interface Outcome {
   /** `node-1: app:v2 [B] ready`, sorted. */
   pods: string[];
-  /** `2 B app:v2`: number, word for the hash, image; newest first. */
+  /** `2 B app:v2`: revision number, letter for the hash, image; newest first. */
   revisions: string[];
-  /** Of the DaemonSet; absent when there is none. */
+  /** The DaemonSet's status counts; absent when there is none. */
   status?: Record<string, number>;
-  /** What the DaemonSet controller told, each sentence once. */
+  /** The DaemonSet controller's Events, without duplicates. */
   events: string[];
 }
 
@@ -24,18 +24,18 @@ interface RevisionView {
 const HASH = 'controller-revision-hash';
 const LETTERS = 'ABCDEFGH';
 
-/** Reads one situation's end. */
-export const outcomeOf = async (stage: Stage): Promise<Outcome> => {
+/** Reads the result of a scenario. */
+export const outcomeOf = async (cluster: ScenarioCluster): Promise<Outcome> => {
   const [pods, revisions, sets, events] = await Promise.all([
-    stage.list('pods'),
-    stage.list('controllerrevisions'),
-    stage.list('daemonsets'),
-    stage.list('events'),
+    cluster.list('pods'),
+    cluster.list('controllerrevisions'),
+    cluster.list('daemonsets'),
+    cluster.list('events'),
   ]);
-  const imageOf = (revision: Thing): string =>
+  const imageOf = (revision: ApiObject): string =>
     (revision as unknown as RevisionView).data.spec?.template?.spec?.containers[0]?.image ?? '-';
-  const numberOf = (revision: Thing): number => (revision as unknown as RevisionView).revision;
-  // Letters by image: the same on every cluster, whatever the hashes are.
+  const numberOf = (revision: ApiObject): number => (revision as unknown as RevisionView).revision;
+  // Letters by image, which don't depend on the hashes.
   const known = revisions
     .toSorted((a, b) => imageOf(a).localeCompare(imageOf(b)) || numberOf(a) - numberOf(b))
     .map((revision) => revision.metadata.labels?.[HASH] ?? revision.metadata.name);
@@ -44,8 +44,8 @@ export const outcomeOf = async (stage: Stage): Promise<Outcome> => {
     const at = known.indexOf(hash);
     return at < 0 ? '?' : (LETTERS[at] ?? '?');
   };
-  const node = (name: string | undefined): string => name?.replace(stage.namespace, 'node') ?? 'nowhere';
-  const podLine = (pod: Thing): string => {
+  const node = (name: string | undefined): string => name?.replace(cluster.namespace, 'node') ?? 'nowhere';
+  const podLine = (pod: ApiObject): string => {
     const { spec, status } = pod as unknown as PodView;
     const ready = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True');
     const owner = pod.metadata.ownerReferences?.find(({ controller }) => controller)?.name;
@@ -58,9 +58,9 @@ export const outcomeOf = async (stage: Stage): Promise<Outcome> => {
     const { image = '' } = spec.containers[0] ?? {};
     return `${node(spec.nodeName)}: ${image} [${wordOf(pod.metadata.labels?.[HASH])}] ${words.join(', ')}`;
   };
-  const tell = ({ type, reason, message }: Thing): string =>
+  const tell = ({ type, reason, message }: ApiObject): string =>
     `${String(type)} ${String(reason)}: ${String(message)}`
-      .replaceAll(stage.namespace, 'node')
+      .replaceAll(cluster.namespace, 'node')
       .replaceAll(/\b(app|other)-[a-z0-9]{5}\b/g, '$1-*');
   const [set] = sets;
   const status = set?.status as Record<string, unknown> | undefined;

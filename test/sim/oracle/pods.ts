@@ -1,35 +1,45 @@
-import { create, imageOf, isReady, nodeOf, podOn, settled, statusOf, untilReady, untilStatus } from './acts.ts';
-import type { Situation } from './situation.ts';
+import type { Scenario } from './scenario.ts';
+import {
+  createDaemonSet,
+  createReady,
+  imageOf,
+  isReady,
+  nodeOf,
+  podOn,
+  statusOf,
+  untilReady,
+  untilStatus,
+} from './steps.ts';
 
 const behaviour = (is: string, dieMs = 200): Record<string, string> => ({
   'sim.edgeset.io/behaviour': is,
   'sim.edgeset.io/die-ms': String(dieMs),
 });
 
-/** What becomes of single pods. */
-export const pods: readonly Situation[] = [
+/** Scenarios about single pods. */
+export const pods: readonly Scenario[] = [
   {
     name: 'a deleted pod is replaced',
-    async play(stage) {
-      await settled(stage);
-      const old = await podOn(stage, stage.nodes[0]);
-      await stage.remove('pods', old.metadata.name);
-      await stage.until('it is another one', async () => {
-        const pod = await podOn(stage, stage.nodes[0]);
+    async run(cluster) {
+      await createReady(cluster);
+      const old = await podOn(cluster, cluster.nodes[0]);
+      await cluster.remove('pods', old.metadata.name);
+      await cluster.until('it is another one', async () => {
+        const pod = await podOn(cluster, cluster.nodes[0]);
         return pod.metadata.uid !== old.metadata.uid && isReady(pod);
       });
     },
   },
   {
-    name: 'a failed pod is deleted and replaced, and told of',
+    name: 'a failed pod is deleted and replaced, with an Event',
     nodes: 1,
-    async play(stage) {
-      await settled(stage, { annotations: behaviour('failed') });
-      await stage.patch('daemonsets', 'app', {
+    async run(cluster) {
+      await createReady(cluster, { annotations: behaviour('failed') });
+      await cluster.patch('daemonsets', 'app', {
         spec: { template: { metadata: { annotations: { 'sim.edgeset.io/behaviour': 'ready' } } } },
       });
-      await stage.until('it is replaced', async () => {
-        const [pod, ...others] = await stage.list('pods');
+      await cluster.until('it is replaced', async () => {
+        const [pod, ...others] = await cluster.list('pods');
         return (
           pod &&
           others.length === 0 &&
@@ -40,120 +50,120 @@ export const pods: readonly Situation[] = [
     },
   },
   {
-    name: 'a pod that has succeeded is deleted and replaced, and told of',
+    name: 'a succeeded pod is deleted and replaced, with an Event',
     nodes: 1,
-    async play(stage) {
-      await settled(stage);
-      const old = await podOn(stage, stage.nodes[0]);
-      await stage.patch('pods', old.metadata.name, { status: { phase: 'Succeeded' } }, 'status');
-      await stage.until('it is another one', async () => {
-        const pod = await podOn(stage, stage.nodes[0]);
+    async run(cluster) {
+      await createReady(cluster);
+      const old = await podOn(cluster, cluster.nodes[0]);
+      await cluster.patch('pods', old.metadata.name, { status: { phase: 'Succeeded' } }, 'status');
+      await cluster.until('it is another one', async () => {
+        const pod = await podOn(cluster, cluster.nodes[0]);
         return pod.metadata.uid !== old.metadata.uid && isReady(pod);
       });
     },
   },
   {
-    name: 'of two pods on a node the older stays',
+    name: 'of two pods on a node the older one is kept',
     nodes: 1,
-    async play(stage) {
-      await settled(stage);
-      const first = await podOn(stage, stage.nodes[0]);
+    async run(cluster) {
+      await createReady(cluster);
+      const first = await podOn(cluster, cluster.nodes[0]);
       const { labels, ownerReferences } = first.metadata;
-      // Times in the API have whole seconds: the younger one must be seen to be younger.
+      // API times are in whole seconds: the second pod must be created a second later.
       const second = Date.parse(first.metadata.creationTimestamp ?? '');
-      await stage.until('a second has passed', async () => {
-        const probe = await stage.create('events', {
-          metadata: { generateName: 'clock-', namespace: stage.namespace },
-          involvedObject: { namespace: stage.namespace },
+      await cluster.until('a second has passed', async () => {
+        const probe = await cluster.create('events', {
+          metadata: { generateName: 'clock-', namespace: cluster.namespace },
+          involvedObject: { namespace: cluster.namespace },
         });
-        await stage.remove('events', probe.metadata.name);
+        await cluster.remove('events', probe.metadata.name);
         return Date.parse(probe.metadata.creationTimestamp ?? '') > second;
       });
-      await stage.create('pods', {
+      await cluster.create('pods', {
         metadata: { generateName: 'app-', labels, ownerReferences },
-        spec: { nodeName: stage.nodes[0], containers: [{ name: 'app', image: 'app:v1' }] },
+        spec: { nodeName: cluster.nodes[0], containers: [{ name: 'app', image: 'app:v1' }] },
       });
-      await stage.until('one is left', async () => (await stage.list('pods')).length === 1);
-      const left = await podOn(stage, stage.nodes[0]);
+      await cluster.until('one is left', async () => (await cluster.list('pods')).length === 1);
+      const left = await podOn(cluster, cluster.nodes[0]);
       return left.metadata.uid === first.metadata.uid;
     },
   },
   {
-    name: 'an orphan that matches is adopted, and makes a new pod needless',
+    name: 'a matching orphan is adopted instead of creating a pod',
     nodes: 1,
-    async play(stage) {
-      await stage.create('pods', {
+    async run(cluster) {
+      await cluster.create('pods', {
         metadata: { name: 'app-orphan', labels: { app: 'app' } },
-        spec: { nodeName: stage.nodes[0], containers: [{ name: 'app', image: 'app:v0' }] },
+        spec: { nodeName: cluster.nodes[0], containers: [{ name: 'app', image: 'app:v0' }] },
       });
-      await create(stage);
-      await untilStatus(stage, { currentNumberScheduled: 1, numberAvailable: 1 });
+      await createDaemonSet(cluster);
+      await untilStatus(cluster, { currentNumberScheduled: 1, numberAvailable: 1 });
     },
   },
   {
     name: 'a pod whose labels no longer match is released and replaced',
     nodes: 2,
-    async play(stage) {
-      await settled(stage);
-      const pod = await podOn(stage, stage.nodes[0]);
-      await stage.patch('pods', pod.metadata.name, { metadata: { labels: { app: 'mine' } } });
-      await untilReady(stage, 'app:v1', 3);
+    async run(cluster) {
+      await createReady(cluster);
+      const pod = await podOn(cluster, cluster.nodes[0]);
+      await cluster.patch('pods', pod.metadata.name, { metadata: { labels: { app: 'mine' } } });
+      await untilReady(cluster, 'app:v1', 3);
     },
   },
   {
-    name: 'refused pods are told of, and made once they are allowed',
-    async play(stage) {
-      await create(stage, { podSpec: { serviceAccountName: 'later' } });
-      await stage.until('it was told', async () =>
-        (await stage.list('events')).some(({ reason }) => reason === 'FailedCreate'),
+    name: 'rejected pods are reported in Events, and created once they are allowed',
+    async run(cluster) {
+      await createDaemonSet(cluster, { podSpec: { serviceAccountName: 'later' } });
+      await cluster.until('it was told', async () =>
+        (await cluster.list('events')).some(({ reason }) => reason === 'FailedCreate'),
       );
-      const refused = await statusOf(stage);
-      await stage.create('serviceaccounts', { metadata: { name: 'later' } });
-      await untilReady(stage);
-      const events = (await stage.list('events')).filter(({ reason }) => reason === 'FailedCreate');
-      await Promise.all(events.map(({ metadata }) => stage.remove('events', metadata.name)));
+      const refused = await statusOf(cluster);
+      await cluster.create('serviceaccounts', { metadata: { name: 'later' } });
+      await untilReady(cluster);
+      const events = (await cluster.list('events')).filter(({ reason }) => reason === 'FailedCreate');
+      await Promise.all(events.map(({ metadata }) => cluster.remove('events', metadata.name)));
       const messages = events.map(({ message }) =>
         String(message)
           .replaceAll(/app-[a-z0-9]{5}/g, 'app-*')
-          .replaceAll(stage.namespace, 'ns'),
+          .replaceAll(cluster.namespace, 'ns'),
       );
       return { scheduled: refused.currentNumberScheduled, messages: [...new Set(messages)] };
     },
   },
   {
-    name: 'a pod counts as available when it has been ready for minReadySeconds',
-    async play(stage) {
-      await create(stage, { spec: { minReadySeconds: 3 } });
-      await untilStatus(stage, { numberReady: 3, numberAvailable: 0, numberUnavailable: 3 });
-      await untilStatus(stage, { numberAvailable: 3, numberUnavailable: 0 });
+    name: 'a pod is available after it was ready for minReadySeconds',
+    async run(cluster) {
+      await createDaemonSet(cluster, { spec: { minReadySeconds: 3 } });
+      await untilStatus(cluster, { numberReady: 3, numberAvailable: 0, numberUnavailable: 3 });
+      await untilStatus(cluster, { numberAvailable: 3, numberUnavailable: 0 });
     },
   },
   {
-    name: 'deleting the DaemonSet takes its pods and revisions along',
-    async play(stage) {
-      await settled(stage);
-      await stage.remove('daemonsets', 'app', { propagationPolicy: 'Background' });
-      await stage.until('all are gone', async () => {
+    name: 'deleting the DaemonSet deletes its pods and revisions',
+    async run(cluster) {
+      await createReady(cluster);
+      await cluster.remove('daemonsets', 'app', { propagationPolicy: 'Background' });
+      await cluster.until('all are gone', async () => {
         const left = await Promise.all([
-          stage.list('pods'),
-          stage.list('controllerrevisions'),
-          stage.list('daemonsets'),
+          cluster.list('pods'),
+          cluster.list('controllerrevisions'),
+          cluster.list('daemonsets'),
         ]);
         return left.flat().length === 0;
       });
     },
   },
   {
-    name: 'deleting it in the foreground takes them first',
-    async play(stage) {
-      await settled(stage);
-      await stage.remove('daemonsets', 'app', { propagationPolicy: 'Foreground' });
-      const going = (await stage.list('daemonsets')).map(({ metadata }) => metadata.finalizers);
-      await stage.until('all are gone', async () => {
+    name: 'foreground deletion deletes them first',
+    async run(cluster) {
+      await createReady(cluster);
+      await cluster.remove('daemonsets', 'app', { propagationPolicy: 'Foreground' });
+      const going = (await cluster.list('daemonsets')).map(({ metadata }) => metadata.finalizers);
+      await cluster.until('all are gone', async () => {
         const left = await Promise.all([
-          stage.list('pods'),
-          stage.list('controllerrevisions'),
-          stage.list('daemonsets'),
+          cluster.list('pods'),
+          cluster.list('controllerrevisions'),
+          cluster.list('daemonsets'),
         ]);
         return left.flat().length === 0;
       });
@@ -161,20 +171,20 @@ export const pods: readonly Situation[] = [
     },
   },
   {
-    name: 'deleting it as an orphan maker leaves pods and revisions, and the next one of its kind adopts them',
-    async play(stage) {
-      await settled(stage);
-      const before = (await stage.list('pods')).map(({ metadata }) => metadata.uid ?? '').toSorted();
-      await stage.remove('daemonsets', 'app', { propagationPolicy: 'Orphan' });
-      await stage.until('it is gone', async () => (await stage.list('daemonsets')).length === 0);
-      const orphans = (await stage.list('pods')).map((pod) => [
+    name: 'orphaning deletion keeps pods and revisions, and a new DaemonSet adopts them',
+    async run(cluster) {
+      await createReady(cluster);
+      const before = (await cluster.list('pods')).map(({ metadata }) => metadata.uid ?? '').toSorted();
+      await cluster.remove('daemonsets', 'app', { propagationPolicy: 'Orphan' });
+      await cluster.until('it is gone', async () => (await cluster.list('daemonsets')).length === 0);
+      const orphans = (await cluster.list('pods')).map((pod) => [
         nodeOf(pod) !== '',
         imageOf(pod),
         pod.metadata.ownerReferences?.length ?? 0,
       ]);
-      await create(stage);
-      await untilStatus(stage, { numberAvailable: 3, updatedNumberScheduled: 3 });
-      const after = (await stage.list('pods')).map(({ metadata }) => metadata.uid ?? '').toSorted();
+      await createDaemonSet(cluster);
+      await untilStatus(cluster, { numberAvailable: 3, updatedNumberScheduled: 3 });
+      const after = (await cluster.list('pods')).map(({ metadata }) => metadata.uid ?? '').toSorted();
       return { orphans, same: JSON.stringify(before) === JSON.stringify(after) };
     },
   },

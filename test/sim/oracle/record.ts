@@ -1,11 +1,10 @@
-// Writes down what the real DaemonSet controller does:  node test/sim/oracle/record.ts
-
+// Records what the real DaemonSet controller does: node test/sim/oracle/record.ts
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startCluster } from '../../cluster/index.ts';
-import { play, type Recording } from './play.ts';
-import { realStages } from './real-stage.ts';
-import { situations } from './situations.ts';
+import { openOnRealCluster } from './real-cluster.ts';
+import { type Recording, runScenario } from './scenario.ts';
+import { scenarios } from './scenarios.ts';
 
 const AT_ONCE = 5;
 
@@ -14,14 +13,14 @@ try {
   await cluster.addNodes(['anchor'], {
     taints: [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }],
   });
-  const open = realStages(cluster);
+  const open = openOnRealCluster(cluster);
   const recordings: Record<string, Recording> = {};
   const failures: Error[] = [];
-  const waiting = [...situations];
+  const waiting = [...scenarios];
   const worker = async (): Promise<void> => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       try {
-        recordings[next.name] = await play(open, next);
+        recordings[next.name] = await runScenario(open, next);
       } catch (error) {
         failures.push(new Error(`"${next.name}" could not be played`, { cause: error }));
       }
@@ -29,7 +28,7 @@ try {
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   if (failures.length > 0) throw new AggregateError(failures, 'nothing was written down');
-  const sorted = Object.fromEntries(situations.map(({ name }) => [name, recordings[name]]));
+  const sorted = Object.fromEntries(scenarios.map(({ name }) => [name, recordings[name]]));
   await writeFile(join(import.meta.dirname, 'recorded.json'), `${JSON.stringify(sorted, undefined, 2)}\n`);
 } finally {
   await cluster.stop();

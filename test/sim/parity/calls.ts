@@ -1,6 +1,6 @@
 import { customCalls } from './custom.ts';
 import { podCalls } from './pods.ts';
-import type { CallSpec } from './sides.ts';
+import type { ApiCall } from './servers.ts';
 import { templateCalls } from './templates.ts';
 
 const DS = '/apis/apps/v1/namespaces/default/daemonsets';
@@ -14,12 +14,12 @@ const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
 const PARTIAL = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
 const PARTIAL_LIST = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
 
-const get = (path: string, accept?: string): CallSpec => ({ method: 'GET', path, ...(accept ? { accept } : {}) });
-const post = (path: string, body: unknown): CallSpec => ({ method: 'POST', path, body });
-const put = (path: string, body: unknown): CallSpec => ({ method: 'PUT', path, body });
-const patch = (type: string, path: string, body: unknown): CallSpec => ({ method: 'PATCH', path, body, type });
-const remove = (path: string, body?: unknown): CallSpec => ({ method: 'DELETE', path, ...(body ? { body } : {}) });
-const watch = (path: string, lines: number): CallSpec => ({ method: 'GET', path, lines });
+const get = (path: string, accept?: string): ApiCall => ({ method: 'GET', path, ...(accept ? { accept } : {}) });
+const post = (path: string, body: unknown): ApiCall => ({ method: 'POST', path, body });
+const put = (path: string, body: unknown): ApiCall => ({ method: 'PUT', path, body });
+const patch = (type: string, path: string, body: unknown): ApiCall => ({ method: 'PATCH', path, body, type });
+const remove = (path: string, body?: unknown): ApiCall => ({ method: 'DELETE', path, ...(body ? { body } : {}) });
+const watch = (path: string, lines: number): ApiCall => ({ method: 'GET', path, lines });
 
 const daemonSet = (name: string) => ({
   apiVersion: 'apps/v1',
@@ -57,8 +57,8 @@ const NOWHERE = '00000000-0000-0000-0000-000000000000';
 const REVISIONS = '/apis/apps/v1/namespaces/default/controllerrevisions';
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
 
-/** Calls of the API, in this order on both servers; each builds on those before it. */
-export const calls: readonly CallSpec[] = [
+/** API calls, sent in this order to both servers; each builds on the earlier ones. */
+export const calls: readonly ApiCall[] = [
   get('/api'),
   get('/nope'),
   get('/api/v1/nope'),
@@ -69,7 +69,7 @@ export const calls: readonly CallSpec[] = [
   get('/api/v1/namespaces/none/pods'),
   get('/api/v1/namespaces/default/nodes'),
 
-  // Creation and its refusals.
+  // Create, and its errors.
   post(DS, daemonSet('a')),
   post(DS, daemonSet('a')),
   post(DS, { metadata: { name: 'web' } }),

@@ -1,11 +1,11 @@
 import { crd, daemonSet, events, node, nodeStatus, pod, podRunning, widget } from './fixtures.ts';
 
-/** A command line for kubectl, and what it reads from its standard input. */
+/** A kubectl command line, and its standard input. */
 export type Command = string | readonly [command: string, stdin: string];
 
 const patch = (body: unknown): string => `'${typeof body === 'string' ? body : JSON.stringify(body)}'`;
 
-/** Run in this order on both clusters; each builds on those before it. */
+/** Run in this order against both servers; each builds on the earlier ones. */
 export const commands: readonly Command[] = [
   'get namespaces default -o name',
   'version',

@@ -1,4 +1,4 @@
-import type { CallSpec } from './sides.ts';
+import type { ApiCall } from './servers.ts';
 
 const of = (version: string): string => `/apis/apps.kruise.io/${version}/namespaces/default/daemonsets`;
 const NEW = of('v1beta1');
@@ -9,12 +9,12 @@ const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
 const PARTIAL = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
 const NOWHERE = '00000000-0000-0000-0000-000000000000';
 
-const get = (path: string, accept?: string): CallSpec => ({ method: 'GET', path, ...(accept ? { accept } : {}) });
-const post = (path: string, body: unknown): CallSpec => ({ method: 'POST', path, body });
-const put = (path: string, body: unknown): CallSpec => ({ method: 'PUT', path, body });
-const merge = (path: string, body: unknown): CallSpec => ({ method: 'PATCH', path, body, type: MERGE });
-const remove = (path: string, body?: unknown): CallSpec => ({ method: 'DELETE', path, ...(body ? { body } : {}) });
-const watch = (path: string, lines: number): CallSpec => ({ method: 'GET', path, lines });
+const get = (path: string, accept?: string): ApiCall => ({ method: 'GET', path, ...(accept ? { accept } : {}) });
+const post = (path: string, body: unknown): ApiCall => ({ method: 'POST', path, body });
+const put = (path: string, body: unknown): ApiCall => ({ method: 'PUT', path, body });
+const merge = (path: string, body: unknown): ApiCall => ({ method: 'PATCH', path, body, type: MERGE });
+const remove = (path: string, body?: unknown): ApiCall => ({ method: 'DELETE', path, ...(body ? { body } : {}) });
+const watch = (path: string, lines: number): ApiCall => ({ method: 'GET', path, lines });
 
 const labels = { app: 'x' };
 
@@ -39,18 +39,18 @@ const revision = (name: string, version: string, uid: string) => ({
   data: { spec: {} },
 });
 
-/** Both versions are served once these are taken. */
-export const customProbes: readonly CallSpec[] = [
+/** Once these succeed, both versions are served. */
+export const customProbes: readonly ApiCall[] = [
   post(`${OLD}?dryRun=All`, daemonSet('probe', 'v1alpha1')),
   post(`${NEW}?dryRun=All`, daemonSet('probe')),
 ];
 
-/** Calls about a custom kind that is served in two versions: Advanced DaemonSets, whose definition both servers have. */
-export const customCalls: readonly CallSpec[] = [
+/** Calls for a custom kind with two versions: Advanced DaemonSets, whose CRD both servers have. */
+export const customCalls: readonly ApiCall[] = [
   get('/apis/apps.kruise.io'),
   get('/apis/apps.kruise.io/v2/daemonsets'),
 
-  // Either version makes and shows the same object.
+  // Both versions create and return the same object.
   post(OLD, daemonSet('a', 'v1alpha1')),
   get(`${NEW}/a`),
   get(`${OLD}/a`),
@@ -67,7 +67,7 @@ export const customCalls: readonly CallSpec[] = [
   get(`${NEW}?fieldSelector=metadata.name%3Da`),
   get(`${NEW}?fieldSelector=spec.paused%3Dtrue`),
 
-  // Changes, in one version and the other.
+  // Updates in each version.
   merge(`${OLD}/a`, { spec: { minReadySeconds: 3 } }),
   merge(`${NEW}/a`, { metadata: { labels: { by: 'v1beta1' } } }),
   merge(`${NEW}/a`, { metadata: { labels: { by: 'v1beta1' } } }),
@@ -90,7 +90,7 @@ export const customCalls: readonly CallSpec[] = [
   merge(`${NEW}/a`, { metadata: { uid: NOWHERE } }),
   merge(`${NEW}/a`, { metadata: { resourceVersion: '1' } }),
 
-  // The status by itself.
+  // The status subresource.
   merge(`${OLD}/a/status`, { status: { numberReady: 2, conditions: [] }, spec: { minReadySeconds: 9 } }),
   merge(`${NEW}/a/status`, {
     status: {
@@ -102,13 +102,13 @@ export const customCalls: readonly CallSpec[] = [
   get(`${OLD}/a/status`),
   merge(`${NEW}/none/status`, { status: {} }),
 
-  // Those that it owns may name either version.
+  // Owner references may name either version.
   post('/apis/apps/v1/namespaces/default/controllerrevisions', revision('r1', 'v1alpha1', NOWHERE)),
   post('/apis/apps/v1/namespaces/default/controllerrevisions', revision('r2', 'v1beta1', NOWHERE)),
   remove('/apis/apps/v1/namespaces/default/controllerrevisions/r1'),
   remove('/apis/apps/v1/namespaces/default/controllerrevisions/r2'),
 
-  // Finalizers, and how it ends.
+  // Finalizers and deletion.
   merge(`${NEW}/a`, { metadata: { finalizers: ['edgeset.io/pre-delete'] } }),
   remove(`${OLD}/a?dryRun=All`),
   remove(`${OLD}/a`, { preconditions: { uid: NOWHERE } }),
@@ -128,7 +128,7 @@ export const customCalls: readonly CallSpec[] = [
   merge(`${NEW}/c`, { metadata: { finalizers: null } }),
   remove(`${NEW}/c`),
 
-  // Whoever watches sees every object in the version that is asked for.
+  // Watches return objects in the requested version.
   post(OLD, daemonSet('w', 'v1alpha1')),
   watch(`${NEW}?watch=1&resourceVersion=0&fieldSelector=metadata.name%3Dw`, 1),
   watch(`${OLD}?watch=1&resourceVersion=0&fieldSelector=metadata.name%3Dw`, 1),

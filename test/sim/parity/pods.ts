@@ -1,4 +1,4 @@
-import type { CallSpec } from './sides.ts';
+import type { ApiCall } from './servers.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const MERGE = 'application/merge-patch+json';
@@ -13,7 +13,7 @@ const pod = (name: string, spec: object = {}) => ({
   kind: 'Pod',
   metadata: { name, labels: { app: name } },
   spec: {
-    // No kubelet and no scheduler has a say here.
+    // Without a kubelet and a scheduler.
     nodeName: 'unmanaged',
     containers: [
       { name: 'c', image: 'main:1', resources: amounts('100m', '64Mi') },
@@ -29,19 +29,19 @@ const pod = (name: string, spec: object = {}) => ({
   },
 });
 
-const post = (body: object): CallSpec => ({ method: 'POST', path: PODS, body });
-const get = (path: string): CallSpec => ({ method: 'GET', path: `${PODS}/${path}` });
-const patch = (type: string, path: string, body: unknown): CallSpec => ({
+const post = (body: object): ApiCall => ({ method: 'POST', path: PODS, body });
+const get = (path: string): ApiCall => ({ method: 'GET', path: `${PODS}/${path}` });
+const patch = (type: string, path: string, body: unknown): ApiCall => ({
   method: 'PATCH',
   path: `${PODS}/${path}`,
   body,
   type,
 });
-const change = (spec: object, metadata?: object): CallSpec =>
+const change = (spec: object, metadata?: object): ApiCall =>
   patch(STRATEGIC, 'u1', { spec, ...(metadata && { metadata }) });
-const status = (body: unknown, type = STRATEGIC, name = 'u1'): CallSpec =>
+const status = (body: unknown, type = STRATEGIC, name = 'u1'): ApiCall =>
   patch(type, `${name}/status`, { status: body });
-const resize = (spec: object, metadata?: object, name = 'u1'): CallSpec =>
+const resize = (spec: object, metadata?: object, name = 'u1'): ApiCall =>
   patch(STRATEGIC, `${name}/resize`, { spec, ...(metadata && { metadata }) });
 const ofC = (resources: object): object => ({ containers: [{ name: 'c', resources }] });
 
@@ -57,8 +57,8 @@ const running = (name: string, more: object = {}) => ({
   ...more,
 });
 
-/** What may be changed in a pod that runs. */
-export const podCalls: readonly CallSpec[] = [
+/** Updates of a running pod. */
+export const podCalls: readonly ApiCall[] = [
   post(pod('u1')),
   post(pod('u2', { hostNetwork: true, containers: [{ name: 'c', image: 'x', ports: [{ containerPort: 8 }] }] })),
   post(pod('u3', { containers: [{ name: 'c', image: ' x' }] })),
@@ -147,7 +147,7 @@ export const podCalls: readonly CallSpec[] = [
   resize(ofC({ requests: { 'ephemeral-storage': '1Gi' } })),
   resize({ containers: [{ name: 'new', image: 'x', resources: {} }] }),
   resize({ containers: [{ name: 'c', resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] }] }),
-  // What is not about resources is left as it is. As dry runs: a real server writes who asked for it.
+  // Changes other than resources are ignored. Dry runs, because the real server records who requested the resize.
   ...[
     { spec: { containers: [{ name: 'c', image: 'by:resize', env: [{ name: 'A', value: 'b' }] }] } },
     { spec: { nodeSelector: { a: 'b' } }, metadata: { labels: { by: 'resize' }, annotations: { by: 'resize' } } },
@@ -161,13 +161,13 @@ export const podCalls: readonly CallSpec[] = [
   patch(MERGE, 'u1/resize', { spec: { containers: [] } }),
   patch(MERGE, 'u1', { spec: { containers: null } }),
 
-  // Whoever is not told of resources by a node cannot resize.
+  // Without resources in the status, resize isn't supported.
   status({ containerStatuses: [running('c'), running('d')] }),
   resize(ofC({ requests: { cpu: '300m' } })),
   status({ containerStatuses: [running('c', { resources: {} }), running('d')] }),
   resize(ofC({ requests: { cpu: '300m' } })),
 
-  // Ended and ending.
+  // Finished and terminating pods.
   status(
     { phase: 'Running', containerStatuses: [running('c', { state: { terminated: { exitCode: 0 } } })] },
     STRATEGIC,

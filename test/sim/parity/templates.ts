@@ -1,16 +1,16 @@
 import { templateLabels as labels, templateSpecs, withSpec } from '../../conformance/advanced/index.ts';
-import type { CallSpec } from './sides.ts';
+import type { ApiCall } from './servers.ts';
 
 const TEMPLATES = '/api/v1/namespaces/default/podtemplates';
 
-const dryRun = (template: unknown, more: object = {}): CallSpec => ({
+const dryRun = (template: unknown, more: object = {}): ApiCall => ({
   method: 'POST',
   path: `${TEMPLATES}?dryRun=All`,
   body: { apiVersion: 'v1', kind: 'PodTemplate', metadata: { name: 't' }, template, ...more },
 });
 
-/** Calls about PodTemplates, by which the product has its templates proved and filled in. */
-export const templateCalls: readonly CallSpec[] = [
+/** Calls for PodTemplates, which the product uses to validate and default its templates. */
+export const templateCalls: readonly ApiCall[] = [
   ...templateSpecs.map((spec) => dryRun({ metadata: { labels }, spec })),
   dryRun({
     metadata: { labels: { 'bad key': 'x' }, annotations: { 'bad key': 'x' }, name: 'n', creationTimestamp: null },

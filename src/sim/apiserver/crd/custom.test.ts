@@ -89,7 +89,7 @@ const filled = () => {
 const ref = { namespace: 'default', name: 'w' };
 
 describe('custom resources', () => {
-  it('are served once their definition is there, and gone with it', () => {
+  it('are served and deleted with their definition', () => {
     const { apiServer } = createTestServer();
     assert.throws(
       () => apiServer.list(widgets()),
@@ -114,13 +114,13 @@ describe('custom resources', () => {
     );
   });
 
-  it('lose what their schema does not name, and gain its defaults', () => {
+  it('are pruned and defaulted by their schema', () => {
     const { create } = filled();
     const made = create({ size: 2, unknown: 1, items: [{ key: 'x', other: 1 }], free: { any: { thing: 1 } } });
     assert.deepEqual(made.spec, { size: 2, mode: 'a', items: [{ key: 'x', n: 1 }], free: { any: { thing: 1 } } });
   });
 
-  it('are refused with the path and the reason', () => {
+  it('are rejected with the path and the reason', () => {
     const { create } = filled();
     for (const [spec, message] of [
       [{}, /spec.size: Required value/],
@@ -139,7 +139,7 @@ describe('custom resources', () => {
     create({ size: 2, share: '5%' }, 'percent');
   });
 
-  it('are held to rules about their past, and only when they have one', () => {
+  it('are checked against transition rules only when they are updated', () => {
     const { apiServer, create } = filled();
     create({ size: 4 });
     const shrink = { spec: { size: 2 } };
@@ -150,7 +150,7 @@ describe('custom resources', () => {
     );
   });
 
-  it('take their status at /status alone', () => {
+  it('update their status only at /status', () => {
     const { apiServer, create } = filled();
     assert.equal(create({ size: 2 }, 'w', { status: { phase: 'x' } }).status, undefined);
     const both = { spec: { size: 4 }, metadata: { labels: { a: 'b' } }, status: { phase: 'y' } };
@@ -159,7 +159,7 @@ describe('custom resources', () => {
     assert.equal('labels' in next.metadata, false);
   });
 
-  it('read the same in each of their versions', () => {
+  it('are the same in each version', () => {
     const { apiServer, create } = filled();
     create({ size: 2 });
     const old = apiServer.get<Widget>(widgets('v1alpha1'), ref);
@@ -169,7 +169,7 @@ describe('custom resources', () => {
     assert.deepEqual([now.apiVersion, now.spec.size], ['test.io/v1', 8]);
   });
 
-  it('are replaced only by who says which version they replace', () => {
+  it('require a resourceVersion to be replaced', () => {
     const { apiServer, create } = filled();
     create({ size: 2 });
     const blind = { metadata: ref, spec: { size: 4 } };

@@ -20,8 +20,8 @@ const filled = () => {
 const names = (items: readonly { metadata: { name: string } }[]): string =>
   items.map(({ metadata }) => metadata.name).join('');
 
-describe('lists in pages', () => {
-  it('shows on every page the state of the first', () => {
+describe('paginated lists', () => {
+  it('show the state of the first page on all pages', () => {
     const { apiServer, page } = filled();
     const first = page({ limit: 2 });
     assert.deepEqual([names(first.items), first.remaining], ['ab', 3]);
@@ -34,14 +34,14 @@ describe('lists in pages', () => {
     assert.equal(third.version, first.version);
   });
 
-  it('counts nothing that a selector hides', () => {
+  it('have no remaining count with a selector', () => {
     const { page } = filled();
     const first = page({ limit: 2, labelSelector: 'odd=true' });
     assert.deepEqual([names(first.items), first.remaining], ['ac', undefined]);
     assert.equal(names(page({ limit: 2, labelSelector: 'odd=true', continue: first.next ?? '' }).items), 'e');
   });
 
-  it('answers 410 after compaction, with a way to go on from there', () => {
+  it('answer 410 after compaction, with a token to continue', () => {
     const { apiServer, state, page } = filled();
     const first = page({ limit: 2 });
     apiServer.create<object>(resource, configMap('z'));
@@ -57,7 +57,7 @@ describe('lists in pages', () => {
     assert.equal(names(page({ limit: 9, continue: next }).items), 'cdez');
   });
 
-  it('refuses versions that are not there yet, and tokens that are none', () => {
+  it('reject future versions and invalid tokens', () => {
     const { page } = filled();
     assert.throws(() => page({ resourceVersion: '999' }), /Too large resource version: 999/);
     assert.throws(() => page({ continue: 'nonsense' }), /invalid continue token/);

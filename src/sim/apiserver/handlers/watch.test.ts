@@ -23,7 +23,7 @@ const filled = () => {
 };
 
 describe('watches', () => {
-  it('begin with the state there is, unless they name a version', () => {
+  it('start with the current state unless they have a resourceVersion', () => {
     const { apiServer, told, open, create } = filled();
     create('a');
     open({});
@@ -33,7 +33,7 @@ describe('watches', () => {
     assert.deepEqual(told, []);
   });
 
-  it('mark the end of the initial events for who asks for bookmarks', () => {
+  it('mark the end of the initial events if bookmarks are requested', () => {
     const { told, open, create } = filled();
     create('a');
     open({ sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', bookmarks: true });
@@ -41,13 +41,13 @@ describe('watches', () => {
     assert.throws(() => open({ sendInitialEvents: true }), /requires setting resourceVersionMatch to NotOlderThan/);
   });
 
-  it('tell a change once, also when they are opened while it is being told', () => {
+  it('deliver each change once, also when opened during its delivery', () => {
     const { apiServer, told, open, create } = filled();
     const begin = String(apiServer.resourceVersion);
     let watch: OpenWatch | undefined;
     apiServer.subscribe(() => {
       if (watch) return;
-      // The second change is made, but not told of yet, when the watch asks for what it missed.
+      // The second change is stored, but not delivered yet, when the watch asks for missed events.
       watch = { bookmark: () => undefined, close: () => undefined };
       create('b');
       watch = open({ resourceVersion: begin });
@@ -59,7 +59,7 @@ describe('watches', () => {
     );
   });
 
-  it('see objects come into a selection and leave it', () => {
+  it('report objects that start and stop matching the selector', () => {
     const { apiServer, told, open, create } = filled();
     open({ labelSelector: 'in=yes' });
     create('a');
@@ -76,7 +76,7 @@ describe('watches', () => {
     assert.deepEqual(told, ['ADDED a', 'DELETED a']);
   });
 
-  it('say when their version is forgotten, and end', () => {
+  it('report a compacted version, and end', () => {
     const { state, told, open, create } = filled();
     create('a');
     state.store.compact();
@@ -84,7 +84,7 @@ describe('watches', () => {
     assert.deepEqual(told, ['ERROR Expired', 'END']);
   });
 
-  it('are silent once closed', () => {
+  it('send nothing once closed', () => {
     const { told, open, create } = filled();
     const watch = open({ bookmarks: true });
     watch.close();

@@ -53,7 +53,7 @@ describe('the embedded API server over HTTP', () => {
 
   const DS = '/apis/apps/v1/namespaces/default/daemonsets';
 
-  it('lets in only who has the token, over a certificate that a client can check', async () => {
+  it('requires the token, and serves a certificate that clients can verify', async () => {
     assert.equal((await call('/api/v1/nodes', { token: '' })).status, 401);
     assert.equal((await call('/api/v1/nodes', { token: 'other' })).status, 401);
     assert.equal((await call('/api/v1/nodes')).status, 200);
@@ -61,7 +61,7 @@ describe('the embedded API server over HTTP', () => {
     assert.ok(JSON.parse(server.kubeconfig()));
   });
 
-  it('warns of unknown fields, or refuses them when asked to be strict', async () => {
+  it('warns about unknown fields, or rejects them if strict', async () => {
     const body = { ...daemonSet('warned'), extra: 1 };
     const strict = await call(`${DS}?fieldValidation=Strict`, { method: 'POST', body });
     assert.deepEqual(
@@ -77,7 +77,7 @@ describe('the embedded API server over HTTP', () => {
     assert.deepEqual([ignored.status, ignored.headers.warning], [201, undefined]);
   });
 
-  it('refuses values of the wrong type by the name of the field', async () => {
+  it('rejects values of the wrong type, naming the field', async () => {
     const { metadata, spec } = daemonSet('typed');
     const { status, body } = await call(DS, {
       method: 'POST',
@@ -87,7 +87,7 @@ describe('the embedded API server over HTTP', () => {
     assert.match(body, /cannot unmarshal string into Go struct field DaemonSetSpec.spec.minReadySeconds of type int32/);
   });
 
-  it('gives tables, metadata alone, and 406 for what it has not', async () => {
+  it('serves tables and metadata, and 406 for other formats', async () => {
     const table = JSON.parse(
       (await call('/api/v1/namespaces', { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' })).body,
     ) as {
@@ -105,7 +105,7 @@ describe('the embedded API server over HTTP', () => {
     assert.equal((await call('/api/v1/namespaces', { accept: 'text/html' })).status, 406);
   });
 
-  it('refuses bodies that are too large or cannot be read', async () => {
+  it('rejects bodies that are too large or unreadable', async () => {
     const large = { ...daemonSet('large'), filler: 'x'.repeat(9 * 1024 * 1024) };
     assert.equal((await call(DS, { method: 'POST', body: large })).status, 413);
     assert.equal((await call(DS, { method: 'POST', type: 'text/csv', body: 'a,b' })).status, 415);
@@ -115,7 +115,7 @@ describe('the embedded API server over HTTP', () => {
     );
   });
 
-  it('tells of everything that it serves, also of what a CRD adds', async () => {
+  it('publishes everything that it serves, including CRDs', async () => {
     const { body } = await call('/apis/apps/v1');
     assert.ok(body.includes('"daemonsets/status"'));
     const index = JSON.parse((await call('/openapi/v3')).body) as {

@@ -13,7 +13,7 @@ const envelope = (apiVersion: string, kind: string, raw: readonly number[]): Uin
   Buffer.from([...Buffer.from('k8s\0'), ...bytes(1, [...bytes(1, apiVersion), ...bytes(2, kind)]), ...bytes(2, raw)]);
 
 describe('protobuf bodies', () => {
-  it('become the objects that they stand for', () => {
+  it('are decoded', () => {
     const entry = (key: string, value: string) => [...bytes(1, key), ...bytes(2, value)];
     const metadata = [
       ...bytes(1, 'settings'),
@@ -30,7 +30,7 @@ describe('protobuf bodies', () => {
     });
   });
 
-  it('hold numbers, lists, quantities, numbers-or-texts and what Go embeds', () => {
+  it('may have numbers, lists, quantities, IntOrStrings and embedded messages', () => {
     const quantity = (text: string) => bytes(1, text);
     const resources = bytes(1, [...bytes(1, 'cpu'), ...bytes(2, quantity('100m'))]);
     const probe = [
@@ -61,7 +61,7 @@ describe('protobuf bodies', () => {
     });
   });
 
-  it('are refused when they are cut short, of another protocol or of an unknown kind', () => {
+  it('are rejected if truncated, of another protocol or of an unknown kind', () => {
     const whole = envelope('v1', 'ConfigMap', bytes(1, bytes(1, 'x')));
     assert.throws(() => decodeObject(whole.subarray(0, -1)), RangeError);
     assert.throws(() => decodeObject(Buffer.from('{"a":1}')), RangeError);

@@ -26,7 +26,7 @@ const managers = ({ metadata }: StoredDaemonSet): string[] =>
   (metadata.managedFields ?? []).map(({ manager, operation }) => `${manager} ${operation}`);
 
 describe('server-side apply', () => {
-  it('makes what is not there, and writes nothing when nothing is new', () => {
+  it('creates missing objects, and writes nothing if nothing changes', () => {
     const { apiServer, clock, apply, config } = filled();
     clock.run(60_000);
     const before = apiServer.resourceVersion;
@@ -35,7 +35,7 @@ describe('server-side apply', () => {
     assert.deepEqual(managers(again), ['owner Apply']);
   });
 
-  it('refuses what another manager owns, by its path, unless it is forced', () => {
+  it('reports conflicts with other managers by path, unless forced', () => {
     const { apply } = filled();
     const wanted = configured(container('app', 'app:v2'));
     assert.throws(
@@ -50,7 +50,7 @@ describe('server-side apply', () => {
     assert.throws(() => apply(configured(container('app', 'app:v3')), 'owner'), /conflict with "other"/);
   });
 
-  it('shares fields that both want alike, and drops a field when its last owner does', () => {
+  it('shares fields with equal values, and removes a field with its last owner', () => {
     const { apply } = filled();
     const labelled = configured({}, { labels: { shared: 'yes' } });
     apply(labelled, 'one');
@@ -84,7 +84,7 @@ describe('server-side apply', () => {
     assert.equal(apply(configured({ minReadySeconds: 5 }), 'other').spec?.minReadySeconds, 5);
   });
 
-  it('needs a manager and a configuration that says what it is', () => {
+  it('requires a field manager, an apiVersion and a kind', () => {
     const { apiServer, apply } = filled();
     assert.throws(
       () => apply({ metadata: { name: 'web' } }, 'x'),

@@ -27,13 +27,13 @@ describe('JSON patches', () => {
     );
   });
 
-  it('go on only when a test holds', () => {
+  it('stop if a test fails', () => {
     assert.deepEqual(patch({ op: 'test', path: '/list', value: ['one', 'two'] }), document);
     const failing = (): unknown => patch({ op: 'test', path: '/list/0', value: 'two' }, { op: 'remove', path: '/a' });
     assert.throws(failing, (error) => isKubeError(error, 'Invalid'));
   });
 
-  it('refuse paths that lead nowhere, and change nothing then', () => {
+  it("reject paths that don't exist, and then change nothing", () => {
     const before = structuredClone(document);
     for (const operation of [
       { op: 'remove', path: '/none' },

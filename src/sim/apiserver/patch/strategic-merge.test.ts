@@ -19,7 +19,7 @@ describe('strategic merge patches', () => {
     });
   });
 
-  it('put what is new before what they do not name, and delete what is told to go', () => {
+  it('put new items before unmentioned ones, and delete items', () => {
     const patch = {
       containers: [
         { name: 'new', image: 'new:v1' },
@@ -31,7 +31,7 @@ describe('strategic merge patches', () => {
     });
   });
 
-  it('replace a list or an object as a whole where that is said', () => {
+  it('replace a whole list or object with $patch: replace', () => {
     assert.deepEqual(patched({ containers: [app, side] }, { containers: [{ $patch: 'replace' }, side] }), {
       containers: [side],
     });
@@ -47,7 +47,7 @@ describe('strategic merge patches', () => {
     });
   });
 
-  it('put merged items into the order that is asked for, keeping the others in their place', () => {
+  it('apply $setElementOrder, keeping unmentioned items in place', () => {
     const present = { containers: [{ name: 'a' }, { name: 'server' }, { name: 'b' }] };
     const patch = {
       '$setElementOrder/containers': [{ name: 'b' }, { name: 'a' }],
@@ -58,13 +58,13 @@ describe('strategic merge patches', () => {
     });
   });
 
-  it('keep of an object only the keys that are to be retained', () => {
+  it('keep only the keys in $retainKeys', () => {
     const present = { volumes: [{ name: 'v', emptyDir: {} }] };
     const patch = { volumes: [{ name: 'v', $retainKeys: ['name', 'hostPath'], hostPath: { path: '/x' } }] };
     assert.deepEqual(patched(present, patch), { volumes: [{ name: 'v', hostPath: { path: '/x' } }] });
   });
 
-  it('merge lists of texts as sets, and take texts out of them', () => {
+  it('merge lists of primitives as sets, and delete from them', () => {
     const result = strategicPatch(
       { metadata: { finalizers: ['a', 'b'] } },
       { metadata: { finalizers: ['b', 'c'], '$deleteFromPrimitiveList/finalizers': ['a'] } },
@@ -73,12 +73,12 @@ describe('strategic merge patches', () => {
     assert.deepEqual(result, { metadata: { finalizers: ['b', 'c'] } });
   });
 
-  it('refuse items without their key and instructions that are none', () => {
+  it('reject items without their key and unknown directives', () => {
     assert.throws(() => patched({ containers: [app] }, { containers: [{ image: 'x' }] }), /merge key: name/);
     assert.throws(() => patched({ containers: [app] }, { $patch: 'nope' }), /unknown patch type: nope/);
   });
 
-  it('leave what they do not touch as it is', () => {
+  it("keep what they don't mention", () => {
     const spec = { containers: [app], nodeSelector: { a: 'b' } };
     const { spec: next } = strategicPatch({ spec }, { spec: { priority: 1 } }, shape) as { spec: typeof spec };
     assert.equal(next.nodeSelector, spec.nodeSelector);

@@ -112,6 +112,6 @@ export const humanDuration = (ms: number): string => {
 
 /** The age of a timestamp. */
 export const ageOf = (time: unknown, now: number): string => {
-  const at = typeof time === 'string' ? Date.parse(time) : Number.NaN;
-  return Number.isNaN(at) ? '<unknown>' : humanDuration(now - at);
+  const then = typeof time === 'string' ? Date.parse(time) : Number.NaN;
+  return Number.isNaN(then) ? UNKNOWN : humanDuration(now - then);
 };

@@ -9,7 +9,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 describe('tables', () => {
-  it('say ages as kubectl does', () => {
+  it('format ages as kubectl does', () => {
     for (const [ms, text] of [
       [0, '0s'],
       [119_000, '119s'],
@@ -25,7 +25,7 @@ describe('tables', () => {
       assert.equal(humanDuration(ms), text);
   });
 
-  it('read the paths that printer columns are written in', () => {
+  it('evaluate the JSONPath of printer columns', () => {
     const object = {
       spec: { size: 3, 'a.b': 1 },
       status: {
@@ -50,7 +50,7 @@ describe('tables', () => {
       assert.deepEqual(jsonPath(path)(object), found, path);
   });
 
-  it('have one word for how a pod is', () => {
+  it('summarize the status of a pod', () => {
     const container = (state: object, more: object = {}) => ({ name: 'app', state, ...more });
     for (const [status, word] of [
       [{ phase: 'Pending' }, 'Pending'],

@@ -13,7 +13,7 @@ const put = (store: ObjectStore, key: string, table = 't'): StoredObject =>
 const keys = (objects: Iterable<StoredObject>): string => [...objects].map(({ metadata }) => metadata.name).join(' ');
 
 describe('the store', () => {
-  it('numbers commits of all tables in one row', () => {
+  it('numbers the commits of all collections in one sequence', () => {
     const store = createStore(10);
     assert.deepEqual(
       [put(store, 'a'), put(store, 'b', 'other'), put(store, 'a')].map(({ metadata }) => metadata.resourceVersion),
@@ -21,7 +21,7 @@ describe('the store', () => {
     );
   });
 
-  it('lists by the order of keys and by prefix', () => {
+  it('lists in key order and by prefix', () => {
     const store = createStore(10);
     for (const key of ['b/2', 'a/1', 'b-c/1', 'b/10', 'c/1']) put(store, key);
     assert.equal(keys(store.list('t', '')), 'a/1 b-c/1 b/10 b/2 c/1');
@@ -29,7 +29,7 @@ describe('the store', () => {
     assert.equal(keys(store.list('none', 'b/')), '');
   });
 
-  it('keeps a snapshot as it was', () => {
+  it('keeps snapshots unchanged', () => {
     const store = createStore(10);
     for (const key of ['a', 'b', 'c']) put(store, key);
     const snapshot = store.snapshot('t');
@@ -41,7 +41,7 @@ describe('the store', () => {
     );
   });
 
-  it('tells exactly the changes after any version that it remembers', () => {
+  it("returns exactly the changes after any version that isn't compacted", () => {
     const store = createStore(100);
     for (let index = 0; index < 30; index += 1) put(store, `k${index}`, index % 3 === 0 ? 'other' : 't');
     const all = store.since('t', 0) ?? [];
@@ -52,7 +52,7 @@ describe('the store', () => {
       );
   });
 
-  it('remembers at least its history and says when it does not', () => {
+  it('keeps at least its history, and reports compacted versions', () => {
     const store = createStore(3);
     for (let index = 0; index < 20; index += 1) put(store, 'k');
     assert.equal(store.since('t', 1), undefined);

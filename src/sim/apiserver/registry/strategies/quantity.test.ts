@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { canonicalQuantity, isQuantity } from './quantity.ts';
 
-it('quantities are written in the one form that the API server has for each', () => {
+it('quantities are written in canonical form', () => {
   for (const [given, canonical] of [
     ['1000m', '1'],
     ['0.5', '500m'],
@@ -20,7 +20,7 @@ it('quantities are written in the one form that the API server has for each', ()
     assert.equal(canonicalQuantity(given), canonical, String(given));
 });
 
-it('what is no quantity is left alone and told apart', () => {
+it("values that aren't quantities are recognized and kept", () => {
   for (const text of ['', 'm', '1x', '1 Gi', 'Gi']) {
     assert.equal(isQuantity(text), false, text);
     assert.equal(canonicalQuantity(text), text);

@@ -1,7 +1,7 @@
 import type { NodeBehaviour, NodeSpec } from '../../conformance/index.ts';
 
-/** Any object of the API. */
-export interface Thing {
+/** Any API object. */
+export interface ApiObject {
   apiVersion?: string;
   kind?: string;
   metadata: {
@@ -21,32 +21,32 @@ export interface Thing {
   [field: string]: unknown;
 }
 
-/** Kinds that situations speak of. */
+/** The kinds that scenarios use. */
 export type Plural = 'pods' | 'nodes' | 'daemonsets' | 'controllerrevisions' | 'events' | 'serviceaccounts';
 
-/** One situation's part of a cluster, whichever cluster it is. */
-export interface Stage {
+/** The part of a real or embedded cluster that a scenario uses. */
+export interface ScenarioCluster {
   readonly namespace: string;
   /** `<namespace>-<number>`, with the label `case: <namespace>`. */
   readonly nodes: readonly string[];
-  get(plural: Plural, name: string): Promise<Thing>;
-  list(plural: Plural): Promise<readonly Thing[]>;
-  create(plural: Plural, object: object): Promise<Thing>;
+  get(plural: Plural, name: string): Promise<ApiObject>;
+  list(plural: Plural): Promise<readonly ApiObject[]>;
+  create(plural: Plural, object: object): Promise<ApiObject>;
   /** JSON merge patch. */
-  patch(plural: Plural, name: string, body: object, subresource?: string): Promise<Thing>;
+  patch(plural: Plural, name: string, body: object, subresource?: string): Promise<ApiObject>;
   remove(plural: Plural, name: string, options?: object): Promise<void>;
   addNodes(names: readonly string[], spec?: NodeSpec): Promise<void>;
   offline(names: readonly string[]): Promise<void>;
   online(names: readonly string[]): Promise<void>;
   behave(names: readonly string[], behaviour: NodeBehaviour | undefined): Promise<void>;
-  /** Resolves once the probe holds; rejects when it does not in time. */
+  /** Resolves once the probe returns true; rejects on timeout. */
   until(what: string, probe: () => Promise<unknown>): Promise<void>;
-  /** Resolves once nothing has changed for a while in the namespace. */
-  quiet(): Promise<void>;
+  /** Resolves when the namespace hasn't changed for a while. */
+  untilIdle(): Promise<void>;
 }
 
-/** What is needed to open a stage of `count` nodes. */
-export type OpenStage = (count: number) => Promise<Stage>;
+/** Opens a cluster with `count` nodes. */
+export type OpenCluster = (count: number) => Promise<ScenarioCluster>;
 
 export const versions: Record<Plural, { group: string; version: string; namespaced: boolean }> = {
   pods: { group: '', version: 'v1', namespaced: true },

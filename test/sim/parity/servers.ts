@@ -7,28 +7,28 @@ import { systemClock } from '../../../src/runtime/index.ts';
 import { createApiServer, startHttpsServer } from '../../../src/sim/index.ts';
 import { startCluster } from '../../cluster/index.ts';
 
-/** What a kubectl command or an API call came back with. */
+/** The result of a kubectl command or an API call. */
 export interface Outcome {
   readonly code: number;
   readonly out: string;
   readonly err: string;
 }
 
-export interface CallSpec {
+export interface ApiCall {
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
   readonly type?: string;
   readonly accept?: string;
-  /** Of a watch: lines to wait for, after which the call is ended. */
+  /** For watches: how many lines to read before closing. */
   readonly lines?: number;
 }
 
-/** One of the two clusters that are compared. */
-export interface Side {
+/** One of the two servers that are compared. */
+export interface ParityServer {
   readonly name: string;
   kubectl(command: string, stdin?: string): Promise<Outcome>;
-  call(spec: CallSpec): Promise<Outcome>;
+  call(spec: ApiCall): Promise<Outcome>;
   stop(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ const run = (args: readonly string[], env: NodeJS.ProcessEnv, stdin: string): Pr
     child.stdin.end(stdin);
   });
 
-/** Splits a command line at blanks, but for what is in quotes. */
+/** Splits a command line at spaces outside of quotes. */
 export const wordsOf = (command: string): string[] =>
   [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
 
@@ -61,7 +61,7 @@ interface Access {
   readonly token: string;
 }
 
-const callOf = (access: Access, agent: Agent, spec: CallSpec): Promise<Outcome> =>
+const callOf = (access: Access, agent: Agent, spec: ApiCall): Promise<Outcome> =>
   new Promise((resolve, reject) => {
     const { method, path, body, accept = 'application/json', lines } = spec;
     const type = spec.type ?? 'application/json';
@@ -103,12 +103,12 @@ const callOf = (access: Access, agent: Agent, spec: CallSpec): Promise<Outcome> 
     sent.end(content);
   });
 
-const createSide = async (
+const createParityServer = async (
   name: string,
   access: Access,
   kubeconfig: string,
   end: () => Promise<void>,
-): Promise<Side> => {
+): Promise<ParityServer> => {
   const dir = await mkdtemp(join(tmpdir(), 'edgeset-parity-'));
   const file = join(dir, 'kubeconfig');
   await writeFile(file, kubeconfig, { mode: 0o600 });
@@ -138,23 +138,23 @@ const configOf = ({ server, ca, token }: Access): string =>
     contexts: [{ name: 'parity', context: { cluster: 'parity', user: 'parity' } }],
   });
 
-/** A real API server whose controllers stand still, so that only its own doing is seen. */
-export const realSide = async (): Promise<Side> => {
+/** A real API server with paused controllers, so that only its own behaviour shows. */
+export const startRealServer = async (): Promise<ParityServer> => {
   const cluster = await startCluster();
   const { plane } = cluster;
-  // Their namespaces have default service accounts by now.
+  // By now, the namespaces have default service accounts.
   await cluster.createNamespace('settled');
   const pausable = ['kube-controller-manager', 'daemonset-controller', 'kube-scheduler', 'kwok'] as const;
   for (const name of pausable) plane.programs[name].pause();
-  return createSide('real', plane.access, configOf(plane.access), async () => {
+  return createParityServer('real', plane.access, configOf(plane.access), async () => {
     for (const name of pausable) plane.programs[name].resume();
     await cluster.stop();
   });
 };
 
-export const embeddedSide = async (): Promise<Side> => {
+export const startEmbeddedServer = async (): Promise<ParityServer> => {
   const apiServer = createApiServer({ clock: systemClock, random: Math.random });
   const server = await startHttpsServer({ apiServer, wallClock: systemClock });
   const access = { server: server.server, ca: server.certificateAuthority, token: server.token };
-  return createSide('embedded', access, server.kubeconfig(), () => server.stop());
+  return createParityServer('embedded', access, server.kubeconfig(), () => server.stop());
 };

@@ -1,6 +1,6 @@
-import type { Outcome } from './sides.ts';
+import type { Outcome } from './servers.ts';
 
-/** What two clusters differ in although they answer alike. */
+/** Differences that don't matter, with their replacements. */
 const RULES: readonly (readonly [RegExp, string])[] = [
   [/"serverAddress": "127.0.0.1:\d+"/g, '"serverAddress": "SERVER"'],
   [/https:\/\/127\.0\.0\.1:\d+/g, 'https://SERVER'],
@@ -14,19 +14,19 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/ResourceVersion in record \(\d+\)/g, 'ResourceVersion in record (RV)'],
   [/kube-api-access-[a-z0-9]{5}/g, 'kube-api-access-RAND'],
   [/\b(gen-)[a-z0-9]{5}\b/g, '$1RAND'],
-  // Ages in tables, at the end of a cell.
+  // Ages in table cells.
   [/(?<=\s)\d+[smh](\d+s)?(?=\s|$)/gm, 'AGE'],
   [/10\.96\.\d+\.\d+/g, 'CLUSTERIP'],
   [/"continue": ?"[^"]+"/g, '"continue":"TOKEN"'],
-  // Go prints what differs in its own way below the sentence that says what is wrong.
+  // Go prints a diff below the error message.
   [/(\(allow it to be set to 1 if it was previously negative\))(?:\\.|[^"\\])*(?=",\n)/g, '$1'],
   [/^(The .*\(allow it to be set to 1 if it was previously negative\))[\s\S]*$/, '$1'],
-  // The whole object, in the order of fields in which Go has it.
+  // The whole object, in Go's field order.
   [/(patch: Invalid value: )[\s\S]*(?=: json: cannot)/g, '$1OBJECT'],
-  // Put there by the policy that keeps the real cluster's simulation honest.
+  // Added by the policy that the real test cluster needs for its simulated nodes.
   [/^ *sim\.edgeset\.io\/power.*\n/gm, ''],
   [/sim\.edgeset\.io\/power=on,?/g, ''],
-  // kubectl pads its columns to the widest cell, ages included.
+  // kubectl pads columns to the widest cell, including ages.
   [/[ \t]+/g, ' '],
   [/ $/gm, ''],
 ];
@@ -36,7 +36,7 @@ export const normalText = (text: string): string =>
 
 const byPlace = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-// The label is put there by the policy that keeps the real cluster's simulation honest.
+// The label is added by the policy that the real test cluster needs for its simulated nodes.
 const DROPPED = new Set(['sim.edgeset.io/power', 'managedFields', 'creationTimestamp', 'selfLink', 'description']);
 
 const isEmptyLabels = (name: string, item: unknown): boolean =>
@@ -63,12 +63,12 @@ const jsonLines = (text: string): string => {
   }
 };
 
-/** A list of faults is in no order on a real server. */
+/** The real server reports lists of errors in random order. */
 const sortFaults = (text: string): string =>
   text.replace(/(?:^\* .*\n?)+/gm, (lines) => `${lines.trim().split('\n').toSorted(byPlace).join('\n')}\n`);
 
-/** The outcome without what may differ. */
-export const normal = ({ code, out, err }: Outcome): { code: number; out: string; err: string } => ({
+/** The outcome without the parts that may differ. */
+export const normalize = ({ code, out, err }: Outcome): { code: number; out: string; err: string } => ({
   code,
   out: normalText(jsonLines(out)),
   err: normalText(sortFaults(err)),

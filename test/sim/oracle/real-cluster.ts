@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RealCluster } from '../../cluster/index.ts';
 import { eventually } from '../../support/index.ts';
-import { type OpenStage, type Plural, type Thing, versions } from './stage.ts';
+import { type ApiObject, type OpenCluster, type Plural, versions } from './cluster.ts';
 
 const QUIET_MS = 2500;
 
 const merge = 'merge-patch';
 
-/** Opens stages on a real control plane. */
-export const realStages =
-  (cluster: RealCluster): OpenStage =>
+/** Opens a namespace with nodes on a real control plane for each scenario. */
+export const openOnRealCluster =
+  (cluster: RealCluster): OpenCluster =>
   async (count) => {
     const { api } = cluster.plane;
     const namespace = await cluster.createNamespace('o');
@@ -20,8 +20,8 @@ export const realStages =
       const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
       return namespaced ? `${root}/namespaces/${namespace}/${plural}` : `${root}/${plural}`;
     };
-    const list = async (plural: Plural): Promise<readonly Thing[]> =>
-      (await api.get<{ items: Thing[] }>(base(plural))).items;
+    const list = async (plural: Plural): Promise<readonly ApiObject[]> =>
+      (await api.get<{ items: ApiObject[] }>(base(plural))).items;
     const marks = async (): Promise<string> => {
       const all = await Promise.all((['pods', 'daemonsets', 'controllerrevisions'] as const).map(list));
       return all
@@ -43,7 +43,7 @@ export const realStages =
       online: (names) => cluster.online(names),
       behave: (names, behaviour) => cluster.behave(names, behaviour),
       until: async (what, probe) => void (await eventually(what, probe, { withinMs: 90_000, everyMs: 100 })),
-      async quiet() {
+      async untilIdle() {
         let before = await marks();
         let since = performance.now();
         while (performance.now() - since < QUIET_MS) {

@@ -2,7 +2,7 @@ import { defineResource } from '../../../src/kube/index.ts';
 import { createRandom, createVirtualClock, silentLogger } from '../../../src/runtime/index.ts';
 import { createEmbeddedCluster } from '../../../src/sim/index.ts';
 import { nodeAnnotations } from '../node-annotations.ts';
-import { type OpenStage, type Plural, type Thing, versions } from './stage.ts';
+import { type ApiObject, type OpenCluster, type Plural, versions } from './cluster.ts';
 
 const START = Date.parse('2026-01-01T00:00:00Z');
 const QUIET_MS = 5000;
@@ -20,8 +20,8 @@ const kinds: Record<Plural, string> = {
 
 const resourceOf = (plural: Plural) => defineResource<object>({ ...versions[plural], plural, kind: kinds[plural] });
 
-/** Opens stages, each on an embedded cluster of its own that lives in virtual time. */
-export const embeddedStages: OpenStage = async (count) => {
+/** Creates an embedded cluster in virtual time for each scenario. */
+export const openEmbeddedCluster: OpenCluster = async (count) => {
   const clock = createVirtualClock(START);
   const random = createRandom(count);
   const { apiServer, addNode } = createEmbeddedCluster({
@@ -38,7 +38,7 @@ export const embeddedStages: OpenStage = async (count) => {
   );
   const nodes = Array.from({ length: count }, (_, index) => `${namespace}-${index}`);
   const refOf = (plural: Plural, name: string) => (versions[plural].namespaced ? { namespace, name } : { name });
-  const listNow = (plural: Plural): readonly Thing[] =>
+  const listNow = (plural: Plural): readonly ApiObject[] =>
     apiServer.list(resourceOf(plural), versions[plural].namespaced ? { namespace } : {});
   const until = async (what: string, probe: () => Promise<unknown>): Promise<void> => {
     const end = clock.now() + LIMIT_MS;
@@ -60,18 +60,18 @@ export const embeddedStages: OpenStage = async (count) => {
           return conditions.some((each) => each.type === 'Ready' && each.status === 'True') === ready;
         }),
     );
-  const stage = {
+  const cluster = {
     namespace,
     nodes,
-    get: async (plural: Plural, name: string) => apiServer.get<Thing>(resourceOf(plural), refOf(plural, name)),
+    get: async (plural: Plural, name: string) => apiServer.get<ApiObject>(resourceOf(plural), refOf(plural, name)),
     list: async (plural: Plural) => listNow(plural),
     create: async (plural: Plural, object: object) => {
-      const { metadata } = object as Thing;
+      const { metadata } = object as ApiObject;
       const placed = versions[plural].namespaced ? { ...object, metadata: { namespace, ...metadata } } : object;
-      return apiServer.create<object>(resourceOf(plural), placed) as Thing;
+      return apiServer.create<object>(resourceOf(plural), placed) as ApiObject;
     },
     patch: async (plural: Plural, name: string, body: object, subresource?: string) =>
-      apiServer.patch<Thing>(resourceOf(plural), refOf(plural, name), body, {
+      apiServer.patch<ApiObject>(resourceOf(plural), refOf(plural, name), body, {
         type: 'merge',
         ...(subresource !== undefined && { subresource }),
       }),
@@ -92,7 +92,7 @@ export const embeddedStages: OpenStage = async (count) => {
     behave: async (names: readonly string[], behaviour: Parameters<typeof nodeAnnotations>[0]) =>
       annotate(names, nodeAnnotations(behaviour)),
     until,
-    async quiet() {
+    async untilIdle() {
       let changedAt = clock.now();
       const end = apiServer.subscribe(({ resource }) => {
         if (['pods', 'daemonsets', 'controllerrevisions'].includes(resource.plural)) changedAt = clock.now();
@@ -101,10 +101,11 @@ export const embeddedStages: OpenStage = async (count) => {
       end();
     },
   };
-  // As in the suite: cutting all nodes of a situation must not look like a broken control plane.
-  await stage.addNodes(['anchor'], {
+  // As on the real cluster: another node stays online, so that losing all nodes of a scenario doesn't look like a
+  // broken control plane.
+  await cluster.addNodes(['anchor'], {
     taints: [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }],
   });
-  await stage.addNodes(nodes, { labels: { case: namespace } });
-  return stage;
+  await cluster.addNodes(nodes, { labels: { case: namespace } });
+  return cluster;
 };
