@@ -10,7 +10,7 @@ interface Cached<P> {
   version: string;
 }
 
-/** A snapshot while it is being gathered. */
+/** A snapshot that is being read. */
 export interface Staging<T> {
   put(object: T): void;
   drop(object: T): void;
@@ -20,16 +20,16 @@ export interface ReflectorCache<T, P> {
   readonly store: Store<P>;
   addHandler(handler: ReflectorHandler<P>): () => void;
   stage(): Staging<T> & { commit(mayBeOlder: boolean, signal: AbortSignal): Promise<void> };
-  /** One event of a live watch that has come as far as `streamVersion`. Stale and repeated ones change nothing. */
+  /** Applies one event of a watch that has reached `streamVersion`. Stale and repeated events change nothing. */
   apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T, streamVersion: string): void;
 }
 
-/** Handlers are told of this many changes before the event loop gets its turn. */
-const DELIVERIES_A_TURN = 1000;
+/** Changes that are delivered to handlers before other work gets a turn of the event loop. */
+const DELIVERIES_PER_TURN = 1000;
 
 /**
- * What a reflector knows: projected values with the identity and version they had, and the handlers that are told of
- * each change. Objects with the same name but another uid are another object: a remove, then an upsert of a new key.
+ * The state of a reflector: projected values with the UID and version of their objects, and the handlers of changes. An
+ * object with the same name but another UID is a different object: handlers see a remove, then an upsert of a new key.
  */
 export const createReflectorCache = <T extends KubeObject, P>(options: {
   env: Env;
@@ -61,15 +61,15 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
     version: object.metadata?.resourceVersion ?? '',
   });
 
-  /** Files the object's projection; false when it is not to be cached. */
-  const file = (into: MutableStore<Cached<P>>, key: string, object: T): boolean => {
+  /** Stores the object's projection; false when the object is not cached. */
+  const put = (into: MutableStore<Cached<P>>, key: string, object: T): boolean => {
     try {
       const value = project(object);
       if (value === undefined) return false;
       into.set(key, { value, ...identity(object) });
       return true;
     } catch (error) {
-      env.log.error('an object could not be projected and is left out', { key, error });
+      env.log.error('leaving out an object whose projection failed', { key, error });
       return false;
     }
   };
@@ -81,9 +81,9 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
         const key = keyOf(object);
         const held = cache.get(key);
         const { uid, version } = identity(object);
-        // Unchanged: keeping the old value keeps its identity for those who hold it, and no handler needs to be told.
+        // Unchanged: keep the old value, so that references to it stay valid and handlers need not be called.
         if (held !== undefined && held.uid === uid && held.version === version && version !== '') staged.set(key, held);
-        else if (!file(staged, key, object)) staged.delete(key);
+        else if (!put(staged, key, object)) staged.delete(key);
       },
       drop: (object) => void staged.delete(keyOf(object)),
       async commit(mayBeOlder, signal) {
@@ -96,12 +96,12 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
         }
         cache = staged;
         everSynced = true;
-        // One who joins from here on is shown the new state as a whole, and must not be told of the way to it.
+        // A handler added from here on receives the whole new state, and must not also see the changes that led to it.
         const audience = [...handlers];
         let deliveries = 0;
         const turn = async (): Promise<void> => {
           deliveries += 1;
-          if (deliveries % DELIVERIES_A_TURN === 0) await sleep(env.clock, 0, signal);
+          if (deliveries % DELIVERIES_PER_TURN === 0) await sleep(env.clock, 0, signal);
         };
         for (const [key, { value, uid }] of old.entries()) {
           const found = staged.get(key);
@@ -157,10 +157,10 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
         if (held !== undefined && !isOlder(version, held.version)) remove(key);
         return;
       }
-      // Without `held`, only the stream's own place tells news from an echo of what was deleted since.
+      // Without `held`, only the stream's position tells a new object from a stale event of a deleted one.
       if (isOlderOrSame(version, held?.version ?? streamVersion)) return;
       if (held !== undefined && held.uid !== uid) remove(key);
-      if (!file(cache, key, object)) {
+      if (!put(cache, key, object)) {
         remove(key);
         return;
       }

@@ -69,7 +69,7 @@ const some = (api: ReturnType<typeof createFakeApi>): void => {
 for (const watchList of [true, false]) {
   const way = watchList ? 'streamed list' : 'paged list';
 
-  test(`${way}: the state, then each change; projected away means removed`, async (t) => {
+  test(`${way}: delivers the state, then each change; an object whose projection is undefined is removed`, async (t) => {
     const project = (object: ConfigMap) => (object.data?.text === 'hide' ? undefined : object.data?.text);
     const { api, reflector, take } = await begin(t, { watchList, pageSize: 2, project }, some);
     assert.deepEqual(take(), ['+x=1', '+y=1', '+z=1', 'synced']);
@@ -93,7 +93,7 @@ for (const watchList of [true, false]) {
     assert.equal(reflector.resourceVersion, String(api.version));
   });
 
-  test(`${way}: after 410 it lists at once, tells what was missed, and nothing else`, async (t) => {
+  test(`${way}: after 410 it relists at once and delivers exactly the missed changes`, async (t) => {
     const { api, reflector, take } = await begin(t, { watchList, pageSize: 2 }, some);
     take();
     let during = -1;
@@ -113,7 +113,7 @@ for (const watchList of [true, false]) {
     assert.equal(during, 3, 'the old state stays readable while the new one is gathered');
   });
 
-  test(`${way}: an object that was deleted and made anew is another object`, async (t) => {
+  test(`${way}: an object that was deleted and recreated is a different object`, async (t) => {
     const { api, take } = await begin(t, { watchList }, some);
     take();
     api.cut(new KubeError('Gone', 'too old', { status: 410 }));
@@ -124,7 +124,7 @@ for (const watchList of [true, false]) {
     assert.deepEqual(take(), ['-y', '+y=second', 'synced']);
   });
 
-  test(`${way}: a list that fails is never taken for an empty one`, async (t) => {
+  test(`${way}: a list that fails never counts as empty`, async (t) => {
     const { api, clock, reflector, take } = await begin(t, { watchList }, some);
     take();
     api.cut(new KubeError('Gone', 'too old', { status: 410 }));
@@ -139,7 +139,7 @@ for (const watchList of [true, false]) {
   });
 }
 
-test('what was swallowed on the way is found half an hour later', async (t) => {
+test('events that were dropped are found by the relist after half an hour', async (t) => {
   const { api, clock } = await begin(t, {}, some);
   for (const next of ['watch', 'watch list', 'watch']) {
     await clock.advance(1_200_000);
@@ -149,7 +149,7 @@ test('what was swallowed on the way is found half an hour later', async (t) => {
   }
 });
 
-test('a server that refuses streamed lists is paged at once; one that ignores them is paged after a silence', async (t) => {
+test('falls back to paged lists at once when streamed lists are refused, and after a silence when they are ignored', async (t) => {
   const refusing = await begin(t, {}, (api) => {
     some(api);
     api.fault = (_call, options) =>
@@ -174,7 +174,7 @@ test('a server that refuses streamed lists is paged at once; one that ignores th
   assert.deepEqual(ignoring.take(), ['+x=1', '+y=1', '+z=1', 'synced']);
 });
 
-test('a lost connection is resumed where it was, after a growing and bounded wait', async (t) => {
+test('resumes after a lost connection from the same version, with bounded back-off', async (t) => {
   const { api, clock, take } = await begin(t, {}, some);
   take();
   api.bookmark();
@@ -202,7 +202,7 @@ test('a lost connection is resumed where it was, after a growing and bounded wai
   assert.equal(api.calls.filter((call) => call === 'watch list').length, 1, 'no further list was needed');
 });
 
-test('Retry-After is honoured; a server that asks for a day gets a minute', async (t) => {
+test('honours Retry-After, up to a minute', async (t) => {
   const { api, clock } = await begin(t, {}, some);
   api.fault = () => new KubeError('TooManyRequests', 'busy', { status: 429, retryAfterSeconds: 20 });
   api.cut();
@@ -217,7 +217,7 @@ test('Retry-After is honoured; a server that asks for a day gets a minute', asyn
   assert.equal(api.calls.length, calls + 2);
 });
 
-test('a server that closes each stream at once is not hammered, and a quiet one is not given up', async (t) => {
+test('backs off when the server closes each stream at once, and keeps a quiet stream open', async (t) => {
   const { api, clock, take } = await begin(t, {}, some);
   api.script = () => (async function* () {})();
   api.cut();
@@ -234,7 +234,7 @@ test('a server that closes each stream at once is not hammered, and a quiet one 
   assert.equal(api.calls.length, before + 1, 'after a healthy stream the next one is opened at once');
 });
 
-test('repeated, older and resurrected objects change nothing', async (t) => {
+test('ignores repeated and older events, and events of deleted objects', async (t) => {
   const { api, clock, take, reflector } = await begin(t, {}, some);
   take();
   const old = api.objects.get('x');
@@ -269,7 +269,7 @@ test('repeated, older and resurrected objects change nothing', async (t) => {
   assert.deepEqual([...reflector.store.values()], ['2', '1']);
 });
 
-test('a snapshot from the past is refused twice, then believed: a restored backup must not stop us for ever', async (t) => {
+test('refuses a snapshot from the past twice, then accepts it as a restored backup', async (t) => {
   const { api, clock, take } = await begin(t, {}, some);
   take();
   const past: ConfigMap = {
@@ -295,7 +295,7 @@ test('a snapshot from the past is refused twice, then believed: a restored backu
   assert.deepEqual(take(), ['-y', '-z', '~x=old', 'synced']);
 });
 
-test('a handler or projection that throws harms nobody else; a handler that joins late is shown the state', async (t) => {
+test('isolates handlers and projections that throw; a handler that is added late receives the state', async (t) => {
   const { api, reflector, take } = await begin(
     t,
     {
@@ -325,7 +325,7 @@ test('a handler or projection that throws harms nobody else; a handler that join
   assert.deepEqual(late, ['a/x=2', 'a/z=1', 'synced']);
 });
 
-test('whenSynced waits for the first snapshot, and can be left', async (t) => {
+test('whenSynced waits for the first snapshot, and can be aborted', async (t) => {
   const { api, reflector, start } = setUp(t);
   some(api);
   const leave = new AbortController();
@@ -364,7 +364,7 @@ const fault = fc.constantFrom(
 );
 const step = fc.record({ what: fault, name: fc.constantFrom('p', 'q', 'r', 's'), ms: fc.nat(40_000) });
 
-test('whatever happens to the link, store and handlers end up equal to the server', async () => {
+test('store and handlers converge to the state of the server under any faults of the connection', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.boolean(), async (steps, watchList) => {
       const { api, clock, reflector, mirror, start, stop } = setUp(undefined, { watchList, pageSize: 2 });

@@ -3,55 +3,52 @@ import { isKubeError, type KubeErrorCode } from '../client/errors.ts';
 import { compareVersions, isOlder } from '../client/formats.ts';
 import type { KubeObject, ReflectorHandler, Store, WatchEvent } from '../client/types.ts';
 import { createReflectorCache } from './reflector-cache.ts';
-import { listPages, NotStreamed, readInitialEvents, type Scope, selection } from './snapshot.ts';
+import { listPages, NotStreamedError, readInitialEvents, type Selection, selectors } from './snapshot.ts';
 import type { Indexers } from './store.ts';
 
-export interface ReflectorOptions<T extends KubeObject, P> extends Scope<T> {
+export interface ReflectorOptions<T extends KubeObject, P> extends Selection<T> {
   env: Env;
   /**
-   * What is kept of an object; the object itself is dropped at once. Undefined: not cached (and removed, if it was). Must
-   * not change the object. One that throws leaves the object out and is logged.
+   * What the cache keeps of an object; the object itself is dropped. Undefined: the object is not cached, and removed if
+   * it was. Must not change the object. When it throws, the object is left out and the error logged.
    */
   project: (object: T) => P | undefined;
   indexes?: Indexers<P>;
   handlers?: readonly ReflectorHandler<P>[];
-  /** Objects a page, where the server does not stream lists. Default 500. */
+  /** Page size where the server does not stream lists. Default 500. */
   pageSize?: number;
-  /** Default: 0.5 s doubling to 30 s. */
+  /** Default: 0.5 s, doubling to 30 s. */
   backoff?: BackoffOptions;
-  /** A stream that lived this long clears the backoff. Default 10,000. */
+  /** A stream that lasts this long resets the backoff. Default 10,000. */
   healthyMs?: number;
-  /** Ask for streamed lists first. Default true. */
+  /** Try streamed lists (WatchList) first. Default true. */
   watchList?: boolean;
   /**
-   * A stream that the server ends so long after the last snapshot is followed by another: what a server or a proxy on the
-   * way has swallowed is not missed for ever. Default 1,800,000 (half an hour).
+   * Relist after a stream ends, when the last snapshot is at least this old: events that a server or a proxy dropped are
+   * not missed forever. Default 1,800,000 (half an hour).
    */
   relistMs?: number;
-  /** Silence that makes a streamed list be taken for ignored. Default 30,000. */
+  /** A streamed list without any event for this long counts as unsupported. Default 30,000. */
   initialSilenceMs?: number;
 }
 
 export interface Reflector<P> {
-  /** Stays readable, with its last state, through every disturbance. */
+  /** Stays readable, with its last state, while the watch is down. */
   readonly store: Store<P>;
-  /** Lists, watches and recovers until `signal` aborts; then resolves. To be called once. */
+  /** Lists, watches and recovers until `signal` aborts; then resolves. Can be called once. */
   run(signal: AbortSignal): Promise<void>;
-  /** Resolves after the first snapshot was applied and delivered; rejects with the signal's reason. */
+  /** Resolves after the first snapshot has been applied and delivered; rejects with the signal's reason. */
   whenSynced(signal?: AbortSignal): Promise<void>;
   readonly synced: boolean;
-  /** How far the store is; undefined before the first snapshot. */
+  /** The version that the store has reached; undefined before the first snapshot. */
   readonly resourceVersion: string | undefined;
-  /** When the server was last heard of (milliseconds since the epoch), bookmarks included; 0 before that. */
+  /** When the last event or bookmark arrived (milliseconds since the epoch); 0 before the first. */
   readonly lastActivityAt: number;
-  /**
-   * Shows `handler` the present state at once, when there is one, and every change from then on. The result takes it
-   * off.
-   */
+  /** Delivers the current state to `handler`, if there is one, and every change from then on. Returns its removal. */
   addHandler(handler: ReflectorHandler<P>): () => void;
 }
 
-/** Answers that say nothing of the link: after a few in a row, the place to resume from is what the server chokes on. */
+/** Errors that are not about the connection: after a few in a row, assume that the server cannot resume from here. */
 const REFUSALS: ReadonlySet<KubeErrorCode> = new Set([
   'BadRequest',
   'NotFound',
@@ -62,13 +59,13 @@ const REFUSALS: ReadonlySet<KubeErrorCode> = new Set([
   'Malformed',
 ]);
 const REFUSALS_TO_RELIST = 3;
-const STREAM_STRIKES = 3;
-/** A server must not be able to silence us for a day. */
+const MAX_STREAM_FAILURES = 3;
+/** A server must not be able to delay the watch by a day. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
-/** A state older than ours is first taken for a lagging server, and after this many times for a restored backup. */
-const ROLLBACK_STRIKES = 3;
+/** A state older than ours comes from a lagging server or, when it repeats this often, from a restored backup. */
+const MAX_ROLLBACKS = 3;
 
-class Rollback extends Error {}
+class RollbackError extends Error {}
 
 export const createReflector = <T extends KubeObject, P>(options: ReflectorOptions<T, P>): Reflector<P> => {
   const { client, resource, env, project, pageSize = 500, healthyMs = 10_000, initialSilenceMs = 30_000 } = options;
@@ -82,14 +79,14 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
     handlers: options.handlers ?? [],
   });
   let watchList = options.watchList ?? true;
-  let streamStrikes = 0;
-  let rollbackStrikes = 0;
+  let streamFailures = 0;
+  let rollbacks = 0;
   let refusals = 0;
   let failures = 0;
   let gone = 0;
-  /** Where to resume; undefined: a snapshot is needed. */
+  /** Where to resume; undefined: list first. */
   let version: string | undefined;
-  /** The newest state ever applied: a snapshot below it is no progress. */
+  /** The newest version ever applied: an older snapshot is a rollback. */
   let newest: string | undefined;
   let lastActivityAt = 0;
   let snapshotAt = 0;
@@ -113,12 +110,11 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
   ): Promise<void> => {
     const older = newest !== undefined && isOlder(reached, newest);
     if (older) {
-      rollbackStrikes += 1;
-      if (rollbackStrikes < ROLLBACK_STRIKES)
-        throw new Rollback(`the server's state ${reached} is older than ${newest}, which it gave before`);
-      log.warn('the server went back in time; its state is taken as it is', { from: newest, to: reached });
+      rollbacks += 1;
+      if (rollbacks < MAX_ROLLBACKS) throw new RollbackError(`the server returned version ${reached} after ${newest}`);
+      log.warn('the server went back in time; accepting its state', { from: newest, to: reached });
     }
-    rollbackStrikes = 0;
+    rollbacks = 0;
     version = reached;
     newest = reached;
     snapshotAt = env.clock.now();
@@ -129,7 +125,7 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
     waiting.clear();
   };
 
-  const follow = async (stream: AsyncIterator<WatchEvent<T>>): Promise<void> => {
+  const consume = async (stream: AsyncIterator<WatchEvent<T>>): Promise<void> => {
     for (;;) {
       const next = await stream.next();
       if (next.done) return;
@@ -139,7 +135,7 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
       gone = 0;
       if (event.type === 'BOOKMARK') {
         if (version !== undefined && isOlder(event.resourceVersion, version))
-          throw new Rollback(`a bookmark at ${event.resourceVersion} is older than ${version}`);
+          throw new RollbackError(`a bookmark at ${event.resourceVersion} is older than ${version}`);
         reach(event.resourceVersion);
       } else {
         cache.apply(event.type, event.object, version ?? '');
@@ -148,21 +144,21 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
     }
   };
 
-  /** One stream, after a snapshot where one is needed. Returns when the server ends the stream. */
-  const round = async (signal: AbortSignal): Promise<void> => {
+  /** Lists where needed, then watches. Returns when the server ends the stream. */
+  const listAndWatch = async (signal: AbortSignal): Promise<void> => {
     const own = new AbortController();
     const onAbort = (): void => own.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
-    const streamed = version === undefined && watchList && streamStrikes < STREAM_STRIKES;
+    const streamed = version === undefined && watchList && streamFailures < MAX_STREAM_FAILURES;
     let iterator: AsyncIterator<WatchEvent<T>> | undefined;
     try {
       if (version === undefined && !streamed) {
         const staged = cache.stage();
         await commit(staged, await listPages(options, pageSize, staged, signal, touch), signal);
-        streamStrikes = 0;
+        streamFailures = 0;
       }
-      const place = streamed ? { sendInitialEvents: true } : { resourceVersion: version ?? '' };
-      const stream = client.watch(resource, { ...selection(options), ...place, signal: own.signal });
+      const start = streamed ? { sendInitialEvents: true } : { resourceVersion: version ?? '' };
+      const stream = client.watch(resource, { ...selectors(options), ...start, signal: own.signal });
       iterator = stream[Symbol.asyncIterator]();
       if (streamed) {
         const staged = cache.stage();
@@ -172,33 +168,33 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
           onActivity: touch,
         });
         await commit(staged, reached, signal);
-        streamStrikes = 0;
+        streamFailures = 0;
       }
-      await follow(iterator);
+      await consume(iterator);
     } catch (error) {
       if (streamed && version === undefined && !signal.aborted) noteStreamFailure(error);
       throw error;
     } finally {
       signal.removeEventListener('abort', onAbort);
-      own.abort(new Error('the stream is done with'));
+      own.abort(new Error('the stream has ended'));
       await iterator?.return?.().catch(() => undefined);
     }
   };
 
   const noteStreamFailure = (error: unknown): void => {
     if (isKubeError(error, 'BadRequest', 'Invalid')) {
-      log.debug('the server does not stream lists: paging from here on', { error });
+      log.debug('the server does not stream lists; using paged lists', { error });
       watchList = false;
-    } else if (error instanceof NotStreamed) streamStrikes = STREAM_STRIKES;
-    else if (!isKubeError(error, 'Unauthorized', 'Forbidden', 'Transport')) streamStrikes += 1;
+    } else if (error instanceof NotStreamedError) streamFailures = MAX_STREAM_FAILURES;
+    else if (!isKubeError(error, 'Unauthorized', 'Forbidden', 'Transport')) streamFailures += 1;
   };
 
-  /** What a failure means for the next round, and how long to wait for it. */
+  /** Decides where the next attempt resumes, and returns how long to wait before it. */
   const afterFailure = (error: unknown): number => {
     failures += 1;
     const delay = backoffMs(failures, backoff, env.random);
-    if (error instanceof NotStreamed) return 0;
-    if (error instanceof Rollback) {
+    if (error instanceof NotStreamedError) return 0;
+    if (error instanceof RollbackError) {
       version = undefined;
       return delay;
     }
@@ -208,7 +204,7 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
       gone += 1;
       return gone === 1 ? 0 : delay;
     }
-    // The server has said that the streamed list is not for it: ask in the other way now.
+    // The server refused a streamed list: fall back to a paged list immediately.
     if (version === undefined && (error.code === 'BadRequest' || error.code === 'Invalid') && failures === 1) return 0;
     if (REFUSALS.has(error.code)) {
       refusals += 1;
@@ -258,7 +254,7 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
         const startedAt = env.clock.now();
         let delay: number;
         try {
-          await round(signal);
+          await listAndWatch(signal);
           const healthy = env.clock.now() - startedAt >= healthyMs;
           failures = healthy ? 0 : failures + 1;
           delay = healthy ? 0 : backoffMs(failures, backoff, env.random);

@@ -3,7 +3,8 @@ import { pagesOf } from '../client/pages.ts';
 import type { KubeClient, KubeObject, Resource, WatchEvent } from '../client/types.ts';
 import type { Staging } from './reflector-cache.ts';
 
-export interface Scope<T extends KubeObject> {
+/** The objects to cache. */
+export interface Selection<T extends KubeObject> {
   client: Pick<KubeClient, 'list' | 'watch'>;
   resource: Resource<T>;
   namespace?: string;
@@ -11,22 +12,22 @@ export interface Scope<T extends KubeObject> {
   fieldSelector?: string;
 }
 
-export const selection = <T extends KubeObject>({ namespace, labelSelector, fieldSelector }: Scope<T>) => ({
+export const selectors = <T extends KubeObject>({ namespace, labelSelector, fieldSelector }: Selection<T>) => ({
   ...(namespace === undefined ? {} : { namespace }),
   ...(labelSelector === undefined ? {} : { labelSelector }),
   ...(fieldSelector === undefined ? {} : { fieldSelector }),
 });
 
-/** Pages through the present state. Resolves with its resourceVersion; a list that breaks off rejects as a whole. */
+/** Reads a paged list. Resolves with its resourceVersion; rejects if any page fails. */
 export const listPages = async <T extends KubeObject>(
-  scope: Scope<T>,
+  from: Selection<T>,
   pageSize: number,
   staging: Staging<T>,
   signal: AbortSignal,
   onActivity: () => void,
 ): Promise<string> => {
   let resourceVersion = '';
-  for await (const page of pagesOf(scope.client, scope.resource, { ...selection(scope), signal }, pageSize)) {
+  for await (const page of pagesOf(from.client, from.resource, { ...selectors(from), signal }, pageSize)) {
     onActivity();
     for (const item of page.items) staging.put(item);
     resourceVersion = page.resourceVersion;
@@ -34,12 +35,13 @@ export const listPages = async <T extends KubeObject>(
   return resourceVersion;
 };
 
-/** The server does not stream initial events although it did not say so. */
-export class NotStreamed extends Error {}
+/** The server ignored the request for initial events without refusing it. */
+export class NotStreamedError extends Error {}
 
 /**
- * Reads a watch-list's initial events. Resolves with the resourceVersion of their end, with the stream ready for what
- * follows. Rejects with `NotStreamed` when the stream ends, or goes silent for `silenceMs`, before that.
+ * Reads the initial events of a streamed list. Resolves with the resourceVersion of the bookmark that ends them; the
+ * stream then continues with changes. Rejects with `NotStreamedError` when the stream ends early or is silent for
+ * `silenceMs`.
  */
 export const readInitialEvents = async <T extends KubeObject>(
   env: Env,
@@ -50,14 +52,14 @@ export const readInitialEvents = async <T extends KubeObject>(
   let lastAt = env.clock.now();
   const check = (): void => {
     const left = lastAt + options.silenceMs - env.clock.now();
-    if (left <= 0) options.onSilence(new NotStreamed(`no initial event for ${options.silenceMs} ms`));
+    if (left <= 0) options.onSilence(new NotStreamedError(`no initial event for ${options.silenceMs} ms`));
     else timer = env.clock.timer(left, check);
   };
   let timer = env.clock.timer(options.silenceMs, check);
   try {
     for (;;) {
       const next = await stream.next();
-      if (next.done) throw new NotStreamed('the stream ended before its initial events did');
+      if (next.done) throw new NotStreamedError('the stream ended before the end of its initial events');
       const event = next.value;
       lastAt = env.clock.now();
       options.onActivity();

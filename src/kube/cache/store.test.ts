@@ -15,7 +15,7 @@ const operation = fc.oneof(
   fc.record({ key: name }),
 );
 
-test('whatever is done to it, a store equals a plain map and its indexes equal their recomputation', () => {
+test('behaves like a map, and its indexes equal recomputed ones, under any operations', () => {
   fc.assert(
     fc.property(fc.array(operation, { maxLength: 60 }), (operations) => {
       const store = createStore<Value>({ node: (value) => [value.node], tag: (value) => value.tags });
@@ -49,7 +49,7 @@ test('whatever is done to it, a store equals a plain map and its indexes equal t
   );
 });
 
-test('an unknown index is an error that names the known ones; an index that throws changes nothing', () => {
+test('an unknown index throws and names the known ones; an index function that throws changes nothing', () => {
   const store = createStore<Value>({
     node: (value) => {
       if (value.id < 0) throw new Error('bad');

@@ -2,28 +2,28 @@ import type { Store } from '../client/types.ts';
 
 export type Indexers<P> = Record<string, (value: P) => readonly string[]>;
 
-/** The owner's side of a store. */
+/** The write side of a store. */
 export interface MutableStore<P> extends Store<P> {
-  /** Returns what the key held before. Throws what an index function throws, and then changes nothing. */
+  /** Returns the previous value. When an index function throws, so does this, and nothing changes. */
   set(key: string, value: P): P | undefined;
   delete(key: string): P | undefined;
 }
 
-interface Filed<P> {
+interface Entry<P> {
   value: P;
-  /** For each index, in the order of their names, where the value is filed: index functions are not asked twice. */
+  /** The value's terms in each index, in the order of the index names, so that index functions run once per change. */
   terms: readonly (readonly string[])[];
 }
 
-/** A map with indexes. Every change costs O(1) an index term. */
+/** A map with indexes. A change costs O(1) per index term. */
 export const createStore = <P>(indexers: Indexers<P> = {}): MutableStore<P> => {
   const names = Object.keys(indexers);
   const functions = Object.values(indexers);
-  const filed = new Map<string, Filed<P>>();
+  const entriesByKey = new Map<string, Entry<P>>();
   const buckets = new Map<string, Map<string, Map<string, P>>>(names.map((name) => [name, new Map()]));
   const noTerms: readonly (readonly string[])[] = [];
 
-  const file = (key: string, { value, terms }: Filed<P>): void => {
+  const addToIndexes = (key: string, { value, terms }: Entry<P>): void => {
     names.forEach((name, at) => {
       const index = buckets.get(name);
       for (const term of terms[at] ?? []) {
@@ -37,8 +37,8 @@ export const createStore = <P>(indexers: Indexers<P> = {}): MutableStore<P> => {
     });
   };
 
-  /** Takes the key out of the buckets that `keep` does not name; empty buckets go, or the index grows for ever. */
-  const unfile = (key: string, { terms }: Filed<P>, keep: readonly (readonly string[])[]): void => {
+  /** Removes the key from all buckets except those of `keep`. Empty buckets are deleted, or the index grows forever. */
+  const removeFromIndexes = (key: string, { terms }: Entry<P>, keep: readonly (readonly string[])[]): void => {
     names.forEach((name, at) => {
       const index = buckets.get(name);
       for (const term of terms[at] ?? []) {
@@ -51,7 +51,7 @@ export const createStore = <P>(indexers: Indexers<P> = {}): MutableStore<P> => {
   };
 
   return {
-    get: (key) => filed.get(key)?.value,
+    get: (key) => entriesByKey.get(key)?.value,
     byIndex(index, value) {
       const terms = buckets.get(index);
       if (terms === undefined)
@@ -59,30 +59,30 @@ export const createStore = <P>(indexers: Indexers<P> = {}): MutableStore<P> => {
       return [...(terms.get(value)?.values() ?? [])];
     },
     *values() {
-      for (const { value } of filed.values()) yield value;
+      for (const { value } of entriesByKey.values()) yield value;
     },
     *entries() {
-      for (const [key, { value }] of filed) yield [key, value];
+      for (const [key, { value }] of entriesByKey) yield [key, value];
     },
     get size() {
-      return filed.size;
+      return entriesByKey.size;
     },
     set(key, value) {
-      const next: Filed<P> = {
+      const next: Entry<P> = {
         value,
         terms: names.length === 0 ? noTerms : functions.map((terms) => [...new Set(terms(value))]),
       };
-      const previous = filed.get(key);
-      if (previous !== undefined) unfile(key, previous, next.terms);
-      filed.set(key, next);
-      file(key, next);
+      const previous = entriesByKey.get(key);
+      if (previous !== undefined) removeFromIndexes(key, previous, next.terms);
+      entriesByKey.set(key, next);
+      addToIndexes(key, next);
       return previous?.value;
     },
     delete(key) {
-      const previous = filed.get(key);
+      const previous = entriesByKey.get(key);
       if (previous === undefined) return undefined;
-      filed.delete(key);
-      unfile(key, previous, noTerms);
+      entriesByKey.delete(key);
+      removeFromIndexes(key, previous, noTerms);
       return previous.value;
     },
   };

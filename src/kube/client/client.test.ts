@@ -46,7 +46,7 @@ const failure = async (work: Promise<unknown>): Promise<KubeError> => {
   return error;
 };
 
-test('an object’s own JSON is sent as it is, byte by byte', async (t) => {
+test('sends a serialized object unchanged', async (t) => {
   let sent = '';
   const { client } = await serve(t, (request, response) => {
     onBody(request, (body) => {
@@ -60,7 +60,7 @@ test('an object’s own JSON is sent as it is, byte by byte', async (t) => {
 });
 
 for (const protocol of protocols) {
-  test(`${protocol}: a call carries who we are, and bodies survive in both directions`, async (t) => {
+  test(`${protocol}: requests identify the client, and bodies survive in both directions`, async (t) => {
     const { client } = await serve(
       t,
       (request, response) => {
@@ -82,7 +82,7 @@ for (const protocol of protocols) {
     });
   });
 
-  test(`${protocol}: a body that breaks off is an error, and a write's outcome is then unknown`, async (t) => {
+  test(`${protocol}: a truncated body is an error, and leaves the outcome of a write unknown`, async (t) => {
     const { client, server } = await serve(
       t,
       (request, response) => {
@@ -104,7 +104,7 @@ for (const protocol of protocols) {
     assert.equal(server.requests.length, 3, 'a write is not');
   });
 
-  test(`${protocol}: an answer that never comes ends at the deadline; the server is told`, async (t) => {
+  test(`${protocol}: a call without a response times out, and its stream is closed`, async (t) => {
     let closed = 0;
     const { client } = await serve(
       t,
@@ -124,7 +124,7 @@ for (const protocol of protocols) {
   });
 }
 
-test('refusals become codes, and tell that nothing happened', async (t) => {
+test('refusals have a code and report that nothing happened', async (t) => {
   const cases: [number, string, KubeErrorCode, string][] = [
     [409, 'Conflict', 'Conflict', 'no'],
     [409, 'AlreadyExists', 'AlreadyExists', 'no'],
@@ -151,7 +151,7 @@ test('refusals become codes, and tell that nothing happened', async (t) => {
   assert.equal(server.requests.length, cases.length, 'none of these writes is repeated');
 });
 
-test('a write refused with 429 waits as long as asked and goes again; reads also survive a 503', async (t) => {
+test('retries writes after a 429 and its Retry-After, and reads also after a 503', async (t) => {
   let refusals = 0;
   const { client, server } = await serve(t, (request, response) => {
     refusals += 1;
@@ -166,7 +166,7 @@ test('a write refused with 429 waits as long as asked and goes again; reads also
   assert.equal(server.requests.length, 4);
 });
 
-test('a wait that would outlast the deadline is not begun: the refusal comes back at once', async (t) => {
+test('returns the refusal at once when Retry-After exceeds the timeout', async (t) => {
   const { client, server } = await serve(t, (_request, response) =>
     sendJson(response, {}, 429, { 'retry-after': '20' }),
   );
@@ -177,7 +177,7 @@ test('a wait that would outlast the deadline is not begun: the refusal comes bac
   assert.equal(server.requests.length, 1);
 });
 
-test('answers that are no JSON, no list or too large are Malformed', async (t) => {
+test('responses that are not JSON, not a list or too large are Malformed', async (t) => {
   let answer = '';
   const { client } = await serve(
     t,
@@ -206,7 +206,7 @@ test('answers that are no JSON, no list or too large are Malformed', async (t) =
   assert.equal((await failure(client.create(testPods, pod).then(() => client.list(testPods)))).happened, 'no');
 });
 
-test('a server that is not there: nothing happened, and the report says so', async () => {
+test('an unreachable server: nothing happened, and the metrics report an error', async () => {
   const reports: RequestReport[] = [];
   const client = createTestClient(
     'http://127.0.0.1:1',
@@ -222,7 +222,7 @@ test('a server that is not there: nothing happened, and the report says so', asy
   await client.close();
 });
 
-test("an attempt's report has the server's time, where its answer tells it", async (t) => {
+test("reports the server's time from the Date header", async (t) => {
   const reports: RequestReport[] = [];
   let date: string | undefined = 'Sat, 21 Nov 2026 12:00:07 GMT';
   const { client } = await serve(
@@ -245,7 +245,7 @@ test("an attempt's report has the server's time, where its answer tells it", asy
   );
 });
 
-test('each kind of patch goes out under its own type, delete carries its preconditions, subresources their path', async (t) => {
+test('patches have their content type, deletes their preconditions, subresources their path', async (t) => {
   const seen: unknown[] = [];
   const { client } = await serve(t, (request, response) => {
     onBody(request, (body) => {
@@ -278,7 +278,7 @@ test('each kind of patch goes out under its own type, delete carries its precond
   ]);
 });
 
-test('names that would leave their place in the URL are refused before anything is sent', async (t) => {
+test('refuses names that would change the path of the URL, before sending anything', async (t) => {
   const { client, server } = await serve(t, (_request, response) => sendJson(response, pod));
   for (const name of ['', '.', '..', 'a/b', 'a%2fb']) {
     assert.equal((await failure(client.get(testPods, { namespace: 'a', name }))).code, 'BadRequest', name);
@@ -288,7 +288,7 @@ test('names that would leave their place in the URL are refused before anything 
   assert.equal(server.requests.length, 0);
 });
 
-test('a client certificate is presented, impersonation is asked for, and the base path of the server is kept', async (t) => {
+test('presents a client certificate, sends impersonation headers and keeps the base path of the server', async (t) => {
   const who = authority.issue('alice');
   const server = await startServer({ protocol: 'h2', identity, clientCa: authority.cert }, (request, response) => {
     const peer =
@@ -321,7 +321,7 @@ test('a client certificate is presented, impersonation is asked for, and the bas
   assert.match(JSON.stringify(answer), /"impersonate-group":"g1, ?g,2"/);
 });
 
-test('an authority without a certificate is an error of the kubeconfig, and nobody is trusted in its place', async (t) => {
+test('an authority without a certificate is a configuration error, and no other authority is trusted instead', async (t) => {
   const server = await startServer({ protocol: 'h2', identity }, (_request, response) => sendJson(response, pod));
   const client = createTestClient(server.url, { certificateAuthority: { from: 'text', text: '' } }, { maxRetries: 0 });
   t.after(async () => {
@@ -332,7 +332,7 @@ test('an authority without a certificate is an error of the kubeconfig, and nobo
   assert.equal(server.requests.length, 0);
 });
 
-test('a server whose certificate another authority signed is not talked to', async (t) => {
+test('refuses a server whose certificate another authority signed', async (t) => {
   const server = await startServer({ protocol: 'h2', identity }, (_request, response) => sendJson(response, pod));
   const stranger = createTestAuthority('stranger');
   const client = createTestClient(

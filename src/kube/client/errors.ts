@@ -1,6 +1,6 @@
 /**
- * What went wrong with a call, as a closed set. The first group are the API server's own refusals (`Status.reason` or,
- * without one, the HTTP code); `Transport` means that no complete answer came.
+ * Why a call failed. The codes up to `Unknown` are refusals by the API server (`Status.reason` or, without one, the HTTP
+ * status); `Transport` means that no complete response arrived.
  */
 export type KubeErrorCode =
   | 'BadRequest'
@@ -21,26 +21,26 @@ export type KubeErrorCode =
   | 'Malformed';
 
 /**
- * Whether a write can have happened: `no` (the server refused it, or it was never sent) or `unknown` (the answer was
- * lost, timed out, was cut short, or the server failed with a 5xx after it may have written).
+ * Whether a write may have taken effect: `no` (the server refused it, or it was never sent) or `unknown` (the response
+ * was lost, truncated or too late, or the server failed with a 5xx after it may have written).
  */
 export type Happened = 'no' | 'unknown';
 
-/** What the server said a refusal is about. */
+/** `Status.details` of a refusal. */
 export interface RefusalDetails {
-  /** Absent when it refused the request without reading the object, as for want of rights. */
+  /** Absent when the server refused the request before it read the object, as when it is forbidden. */
   readonly name?: string;
   readonly causes?: readonly { readonly message: string; readonly field?: string; readonly reason?: string }[];
 }
 
 export class KubeError extends Error {
   readonly code: KubeErrorCode;
-  /** HTTP status; 0 when no answer came. */
+  /** HTTP status; 0 without a response. */
   readonly status: number;
   readonly happened: Happened;
   /** From the Retry-After header or `details.retryAfterSeconds`. */
   readonly retryAfterSeconds: number | undefined;
-  /** Of refusals. */
+  /** Only of refusals. */
   readonly details: RefusalDetails | undefined;
 
   constructor(
@@ -67,7 +67,7 @@ export class KubeError extends Error {
 export const isKubeError = (error: unknown, ...codes: KubeErrorCode[]): error is KubeError =>
   error instanceof KubeError && (codes.length === 0 || codes.includes(error.code));
 
-/** What a read of one object answers; undefined where there is none. Every other failure is one. */
+/** Resolves like a read of one object, but with undefined when the object does not exist. */
 export const ifFound = async <T>(reading: Promise<T>): Promise<T | undefined> => {
   try {
     return await reading;

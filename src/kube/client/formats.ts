@@ -1,6 +1,6 @@
 /**
- * Negative when `a` is older than `b`, 0 when equal, positive when newer; undefined when the two cannot be ordered.
- * Servers number their versions with 64-bit integers, which a JavaScript number cannot hold: digits are compared as text.
+ * Compares resourceVersions: negative when `a` is older than `b`, 0 when equal, positive when newer, undefined when they
+ * cannot be ordered. Versions are 64-bit integers, which exceed a JavaScript number: compare the digits as text.
  */
 export const compareVersions = (a: string, b: string): number | undefined => {
   if (a === b) return 0;
@@ -9,7 +9,7 @@ export const compareVersions = (a: string, b: string): number | undefined => {
   return a < b ? -1 : 1;
 };
 
-/** True only when the order is known: what cannot be compared is taken for new. */
+/** False when the order is unknown: a version that cannot be compared counts as newer. */
 export const isOlder = (a: string, b: string): boolean => (compareVersions(a, b) ?? 0) < 0;
 export const isOlderOrSame = (a: string, b: string): boolean => (compareVersions(a, b) ?? 1) <= 0;
 

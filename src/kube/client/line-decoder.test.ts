@@ -6,7 +6,7 @@ import { createLineDecoder } from './line-decoder.ts';
 
 const text = fc.string({ unit: 'binary' }).map((raw) => raw.replaceAll('\n', '').toWellFormed());
 
-test('however the bytes are cut, the same lines come out', () => {
+test('yields the same lines for any chunk boundaries', () => {
   fc.assert(
     fc.property(fc.array(text), text, fc.array(fc.nat()), (lines, rest, cuts) => {
       const bytes = Buffer.from(lines.map((one) => `${one}\n`).join('') + rest);
@@ -24,7 +24,7 @@ test('however the bytes are cut, the same lines come out', () => {
   );
 });
 
-test('a chunk that is reused by its owner does not change a line that has begun in it', () => {
+test('an incomplete line does not change when its chunk is reused', () => {
   const decoder = createLineDecoder(100);
   const chunk = Buffer.from('a\nbegin');
   decoder.push(chunk);
@@ -32,7 +32,7 @@ test('a chunk that is reused by its owner does not change a line that has begun 
   assert.deepEqual(decoder.push(Buffer.from('ning\n')), ['beginning']);
 });
 
-test('a line above the bound and bytes that are no UTF-8 are Malformed', () => {
+test('a line that is too long and bytes that are not UTF-8 are Malformed', () => {
   const malformed = (error: unknown): boolean => isKubeError(error, 'Malformed');
   const decoder = createLineDecoder(10);
   assert.deepEqual(decoder.push(Buffer.from('0123456789\n')), ['0123456789']);

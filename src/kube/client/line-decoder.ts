@@ -1,17 +1,17 @@
 import { KubeError } from './errors.ts';
 
-/** Cuts a byte stream into lines, wherever its chunks happen to be cut. */
+/** Splits a byte stream into lines, independent of its chunk boundaries. */
 export interface LineDecoder {
-  /** The lines that this chunk completes, without their newlines. Throws `Malformed` on bad UTF-8 or a line above the bound. */
+  /** The lines that this chunk completes, without newlines. Throws `Malformed` on invalid UTF-8 or a line that is too long. */
   push(chunk: Uint8Array): string[];
-  /** Bytes of the line that is not complete yet. */
+  /** Bytes of the incomplete line. */
   readonly pendingBytes: number;
 }
 
 const NEWLINE = 0x0a;
 
 export const createLineDecoder = (maxLineBytes: number): LineDecoder => {
-  // Newline bytes never occur inside a UTF-8 sequence, so cutting bytes first and decoding whole lines is safe.
+  // Newline bytes never occur inside a UTF-8 sequence, so splitting first and decoding whole lines is safe.
   const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let pending: Uint8Array[] = [];
   let pendingBytes = 0;
@@ -47,7 +47,7 @@ export const createLineDecoder = (maxLineBytes: number): LineDecoder => {
         lines.push(takeLine());
         start = end + 1;
       }
-      // Copied: a view would keep the whole network chunk alive for as long as the line is incomplete.
+      // Copied: a view would keep the whole network chunk alive until the line is complete.
       if (start < chunk.length) hold(start === 0 ? chunk : Uint8Array.prototype.slice.call(chunk, start));
       return lines;
     },

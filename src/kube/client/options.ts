@@ -1,18 +1,18 @@
 import { isatty } from 'node:tty';
 import type { Env } from '../../runtime/index.ts';
 
-/** One attempt, as metrics count it. */
+/** One attempt, for metrics. */
 export interface RequestReport {
   verb: 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'raw';
   method: string;
   host: string;
-  /** The HTTP status, or `<error>` when no answer came. */
+  /** The HTTP status, or `<error>` without a response. */
   code: string;
   /** Plural of the resource, with its group after a dot; empty for raw paths. */
   resource: string;
-  /** Until the answer's head; waiting for the rate limit is not counted. */
+  /** Until the response's headers arrived; waiting for the rate limit is not counted. */
   seconds: number;
-  /** The server's time as its answer says it, epoch ms in whole seconds. */
+  /** From the response's Date header; ms since the epoch, in whole seconds. */
   serverTime?: number;
 }
 
@@ -20,37 +20,37 @@ export interface ClientOptions {
   env: Env;
   /** `edgeset-<part>/<version>`. */
   userAgent: string;
-  /** Requests a second, on average. Default 50; 0 turns the limit off. */
+  /** Average requests per second. Default 50; 0 disables the limit. */
   qps?: number;
-  /** Requests that may go at once. Default 100. */
+  /** Requests that may be sent at once. Default 100. */
   burst?: number;
-  /** Of a call, when it names none. Default 30,000. */
+  /** Default timeout of a call. Default 30,000. */
   timeoutMs?: number;
-  /** Of connecting, TLS included. Default 10,000. */
+  /** Timeout for connecting, including TLS. Default 10,000. */
   connectTimeoutMs?: number;
-  /** Largest answer that is read. Default 64 MiB. */
+  /** Largest response body. Default 64 MiB. */
   maxBodyBytes?: number;
-  /** Largest line of a watch. Default 16 MiB. */
+  /** Longest line of a watch. Default 16 MiB. */
   maxLineBytes?: number;
   /**
-   * A watch that brings no byte for this long (plus up to a fifth, at random) fails with `Timeout`. Default 300,000: API
-   * servers send bookmarks about every minute, but are not bound to. Dead connections are found sooner, see `deadAfterMs`.
+   * A watch that receives nothing for this long (plus up to a fifth, at random) fails with `Timeout`. Default 300,000: API
+   * servers send bookmarks about every minute but need not. Dead connections are found sooner, see `deadAfterMs`.
    */
   watchIdleMs?: number;
   /**
-   * An HTTP/2 connection that brings nothing for this long, answers to PINGs included, is torn down with all that runs
-   * on it. Default 30,000.
+   * An HTTP/2 connection that receives nothing for this long, PING answers included, is closed with all its streams.
+   * Default 30,000.
    */
   deadAfterMs?: number;
   /** Offer HTTP/2. Default true. */
   http2?: boolean;
-  /** Attempts after the first, for reads that met a transport error or a 5xx and for calls refused with 429. Default 4. */
+  /** Retries of reads after a transport error or a 5xx, and of calls refused with 429. Default 4. */
   maxRetries?: number;
-  /** Called once an attempt. Must not throw. */
+  /** Called once per attempt. Must not throw. */
   onRequest?: (report: RequestReport) => void;
-  /** Environment of credential plugins. Default: the process' own. */
+  /** Environment of credential plugins. Default: that of the process. */
   environment?: Record<string, string | undefined>;
-  /** Whether a person can answer a credential plugin. Default: whether stdin is a terminal. */
+  /** Whether a user can answer a credential plugin's prompts. Default: whether stdin is a terminal. */
   terminal?: boolean;
 }
 

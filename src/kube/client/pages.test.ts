@@ -25,7 +25,7 @@ const namesOf = async (client: Pick<KubeClient, 'list'>): Promise<string[]> => {
   return names;
 };
 
-test('a list of several pages is read one after the other, each with the token of the one before', async () => {
+test('reads pages one after another, each with the continue token of the one before', async () => {
   const { client, asked } = serving([
     { names: ['a', 'b'], continue: 'x' },
     { names: ['c'], continue: 'y' },
@@ -39,7 +39,7 @@ test('a list of several pages is read one after the other, each with the token o
   ]);
 });
 
-test('a list that would go on for ever is refused', async () => {
+test('refuses a list whose continue token repeats', async () => {
   const { client } = serving([
     { names: ['a'], continue: 'x' },
     { names: ['b'], continue: 'x' },

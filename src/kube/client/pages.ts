@@ -2,8 +2,8 @@ import { KubeError } from './errors.ts';
 import type { KubeClient, KubeObject, ListOptions, ListResult, Resource } from './types.ts';
 
 /**
- * The present state, page by page: lists of any size, of which only one page is in memory. One that breaks off throws, and
- * what it gave until then is not the whole. `pageSize` in objects, default 500.
+ * Lists page by page, with one page in memory at a time. When a page fails it throws, and the pages so far are
+ * incomplete. `pageSize` in objects, default 500.
  */
 export async function* pagesOf<T extends KubeObject>(
   client: Pick<KubeClient, 'list'>,
@@ -20,7 +20,7 @@ export async function* pagesOf<T extends KubeObject>(
     });
     yield page;
     if (page.continue === undefined) return;
-    if (page.continue === next) throw new KubeError('Malformed', 'the list goes on with the page that it just gave');
+    if (page.continue === next) throw new KubeError('Malformed', 'the continue token repeats itself');
     next = page.continue;
   }
 }

@@ -15,7 +15,7 @@ const setUp = (qps: number, burst: number) => {
   return { clock, granted, take, limiter };
 };
 
-test('a burst goes at once, then the rate holds, in the order of the calls', async () => {
+test('allows a burst at once, then the rate, in call order', async () => {
   const { clock, granted, take } = setUp(10, 5);
   for (let id = 0; id < 30; id += 1) void take(id);
   await settle();
@@ -35,7 +35,7 @@ test('a burst goes at once, then the rate holds, in the order of the calls', asy
   assert.equal(granted.length, 35, 'rest does not earn more than the burst');
 });
 
-test('one who leaves the queue takes no turn and leaves no timer', async () => {
+test('an aborted caller takes no token and leaves no timer', async () => {
   const { clock, granted, take } = setUp(1, 1);
   const leave = new AbortController();
   void take(0);
@@ -52,7 +52,7 @@ test('one who leaves the queue takes no turn and leaves no timer', async () => {
   assert.equal(clock.pending, 0);
 });
 
-test('a rate of zero is no limit', async () => {
+test('a rate of zero disables the limit', async () => {
   const { granted, take } = setUp(0, 1);
   for (let id = 0; id < 50; id += 1) void take(id);
   await settle();

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../runtime/index.ts';
 
 export interface RateLimiter {
-  /** Resolves when the caller may send, in the order of the calls; rejects with the signal's reason when it aborts. */
+  /** Resolves when the caller may send, in call order; rejects with the signal's reason when it aborts. */
   take(signal?: AbortSignal): Promise<void>;
 }
 
@@ -10,8 +10,8 @@ interface Waiter {
 }
 
 /**
- * A token bucket with a fair queue: `qps` calls a second on average, up to `burst` at once. `qps` of 0 or less means no
- * limit.
+ * A token bucket with a fair queue: `qps` calls per second on average, up to `burst` at once. A `qps` of 0 or less
+ * disables the limit.
  */
 export const createRateLimiter = (clock: Clock, qps: number, burst: number): RateLimiter => {
   const waiting: Waiter[] = [];
@@ -21,7 +21,7 @@ export const createRateLimiter = (clock: Clock, qps: number, burst: number): Rat
 
   const refill = (): void => {
     const now = clock.now();
-    // A clock that was set back must not stop the flow: it only starts a new measurement.
+    // A clock that was set back must not block callers: measure anew from here.
     tokens = Math.min(burst, tokens + (Math.max(0, now - filledAt) * qps) / 1000);
     filledAt = now;
   };

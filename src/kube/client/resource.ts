@@ -1,7 +1,7 @@
 import { KubeError } from './errors.ts';
 import type { KubeObject, ObjectRef, Resource } from './types.ts';
 
-/** Ties a resource's address to the type of its objects: `defineResource<Pod>({ group: '', version: 'v1', ... })`. */
+/** Combines a resource's address with the type of its objects: `defineResource<Pod>({ group: '', version: 'v1', ... })`. */
 export const defineResource = <T extends KubeObject>(resource: Omit<Resource<T>, 'object'>): Resource<T> => resource;
 
 /** Plural with the group after a dot, as in CRD names: for logs and metrics. */
@@ -22,9 +22,9 @@ export const splitKey = (key: string): { namespace?: string; name: string } => {
 type Query = Record<string, string | number | boolean | undefined>;
 
 const segment = (field: string, value: string): string => {
-  // '.' and '..' survive percent-encoding and would walk up the URL.
+  // '.' and '..' survive percent-encoding and would change the path.
   if (value === '' || value === '.' || value === '..' || /[/%]/.test(value))
-    throw new KubeError('BadRequest', `${field} ${JSON.stringify(value)} cannot be part of a path: give a plain name`);
+    throw new KubeError('BadRequest', `${field} ${JSON.stringify(value)} cannot be part of a URL path`);
   return encodeURIComponent(value);
 };
 
@@ -37,19 +37,19 @@ export const toQuery = (query: Query): string => {
   return text === '' ? '' : `?${text}`;
 };
 
-/** Path of the collection; without a namespace, of all namespaces. */
+/** Path of the collection; without a namespace, across all namespaces. */
 export const collectionPath = <T extends KubeObject>(resource: Resource<T>, namespace?: string): string => {
   const base = resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
   if (namespace === undefined || namespace === '') return `${base}/${resource.plural}`;
   if (!resource.namespaced)
-    throw new KubeError('BadRequest', `${resource.plural} are cluster-scoped: leave namespace out`);
+    throw new KubeError('BadRequest', `${resource.plural} are cluster-scoped: omit the namespace`);
   return `${base}/namespaces/${segment('namespace', namespace)}/${resource.plural}`;
 };
 
-/** Path that new objects are posted to: like `collectionPath`, but a namespaced resource needs its namespace. */
+/** Path for creating objects: like `collectionPath`, but a namespaced resource requires its namespace. */
 export const createPath = <T extends KubeObject>(resource: Resource<T>, namespace: string | undefined): string => {
   if (resource.namespaced && !namespace)
-    throw new KubeError('BadRequest', `${resource.plural} are namespaced: give metadata.namespace`);
+    throw new KubeError('BadRequest', `${resource.plural} are namespaced: set metadata.namespace`);
   return collectionPath(resource, resource.namespaced ? namespace : undefined);
 };
 
@@ -59,7 +59,7 @@ export const objectPath = <T extends KubeObject>(
   subresource?: string,
 ): string => {
   if (resource.namespaced && !ref.namespace)
-    throw new KubeError('BadRequest', `${resource.plural} are namespaced: give namespace for ${ref.name}`);
+    throw new KubeError('BadRequest', `${resource.plural} are namespaced: set the namespace of ${ref.name}`);
   const base = collectionPath(resource, resource.namespaced ? ref.namespace : undefined);
   const tail = subresource === undefined ? '' : `/${segment('subresource', subresource)}`;
   return `${base}/${segment('name', ref.name)}${tail}`;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { compareVersions, isOlder, isOlderOrSame } from './formats.ts';
 import { errorFromStatus, parseRetryAfter } from './status.ts';
 
-test('Retry-After is seconds or a date, and nothing else', () => {
+test('parses Retry-After as seconds or a date, and nothing else', () => {
   const now = Date.UTC(2026, 0, 1);
   assert.equal(parseRetryAfter('7', now), 7);
   assert.equal(parseRetryAfter('Thu, 01 Jan 2026 00:00:30 GMT', now), 30);
@@ -12,7 +12,7 @@ test('Retry-After is seconds or a date, and nothing else', () => {
   assert.equal(parseRetryAfter(undefined, now), undefined);
 });
 
-test('a refusal tells which object it read, and each fault with its field', () => {
+test('a refusal reports its object, and each cause with its field', () => {
   const answer = { status: 422, write: true, context: 'POST /x' };
   const causes = [{ reason: 'FieldValueRequired', field: 'spec.a', message: 'Required value' }, { message: 7 }, 'none'];
   const { code, details } = errorFromStatus({ reason: 'Invalid', details: { name: 'n', causes } }, answer);
@@ -22,7 +22,7 @@ test('a refusal tells which object it read, and each fault with its field', () =
   assert.equal(errorFromStatus('no object', answer).details, undefined);
 });
 
-test('versions are ordered as numbers of any size; what is no number has no order and counts as new', () => {
+test('orders versions as integers of any size; a version that is not an integer has no order and counts as newer', () => {
   assert.ok((compareVersions('9', '10') ?? 0) < 0);
   assert.ok((compareVersions('18446744073709551615', '18446744073709551614') ?? 0) > 0);
   assert.equal(compareVersions('x', 'x'), 0);

@@ -63,7 +63,7 @@ const readDetails = ({ name, causes }: Record<string, unknown>): RefusalDetails 
   })),
 });
 
-/** The error that a `Status` object (or the bare HTTP status, when the body is none) stands for. */
+/** The error of a `Status` object, or of the HTTP status alone when the body is not a `Status`. */
 export const errorFromStatus = (
   body: unknown,
   answer: { status: number; write: boolean; retryAfterSeconds?: number | undefined; context: string },
@@ -74,7 +74,7 @@ export const errorFromStatus = (
   const reason = typeof status.reason === 'string' ? status.reason : '';
   const code = codeOfReason[reason] ?? codeOfStatus[httpStatus] ?? 'Unknown';
   const message = typeof status.message === 'string' && status.message ? status.message : `HTTP ${httpStatus}`;
-  // A 4xx is a refusal; after a 5xx or a 408 the server may have written before it failed.
+  // A 4xx is a refusal. After a 5xx or a 408 the server may have written before it failed.
   const refused = httpStatus >= 400 && httpStatus < 500 && httpStatus !== 408;
   const happened: Happened = answer.write && !refused ? 'unknown' : 'no';
   const retryAfterSeconds =

@@ -1,13 +1,13 @@
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 
-/** The least that every Kubernetes object has. Objects read from a server always carry the named metadata. */
+/** The fields that every Kubernetes object has. Objects read from a server always have metadata. */
 export interface KubeObject {
   apiVersion?: string;
   kind?: string;
   metadata?: ObjectMeta;
 }
 
-/** Addresses one kind of object on the API server. Create with `defineResource`, which ties it to its object type. */
+/** The address of one kind of object on the API server. Create it with `defineResource`, which adds the object's type. */
 export interface Resource<T extends KubeObject = KubeObject> {
   /** Empty for the core group. */
   readonly group: string;
@@ -16,7 +16,7 @@ export interface Resource<T extends KubeObject = KubeObject> {
   readonly plural: string;
   readonly kind: string;
   readonly namespaced: boolean;
-  /** Never set: carries the object's type. */
+  /** Never set: it only carries the object's type. */
   readonly object?: T;
 }
 
@@ -28,7 +28,7 @@ export interface ObjectRef {
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** Until the whole answer is read. Default 30 s. Not applied to watches. */
+  /** Until the complete response has been read. Default 30 s. Does not apply to watches. */
   timeoutMs?: number;
 }
 
@@ -55,7 +55,7 @@ export interface WriteOptions extends CallOptions {
 }
 
 export interface CreateOptions extends WriteOptions {
-  /** The object's JSON as it is sent, for servers that keep a part of it byte by byte. It must say what `object` says. */
+  /** The serialized object, where its bytes matter. It must be equivalent to `object`. */
   json?: string;
 }
 
@@ -64,7 +64,7 @@ export type PatchType = 'merge' | 'strategic' | 'json' | 'apply';
 export interface PatchOptions extends WriteOptions {
   type: PatchType;
   subresource?: string;
-  /** Server-side apply only: take over fields of other managers. */
+  /** Server-side apply only: take over fields of other field managers. */
   force?: boolean;
 }
 
@@ -80,11 +80,11 @@ export interface WatchOptions {
   labelSelector?: string;
   fieldSelector?: string;
   resourceVersion?: string;
-  /** Streams the present state first (watch-list), ended by a bookmark that carries `k8s.io/initial-events-end`. */
+  /** Stream the current state first (WatchList), ended by a bookmark annotated with `k8s.io/initial-events-end`. */
   sendInitialEvents?: boolean;
-  /** Server-side end of the stream. Default: a random 5 to 10 minutes. */
+  /** When the server ends the stream. Default: randomly after 5 to 10 minutes. */
   timeoutSeconds?: number;
-  /** Called when the server has taken the watch, which may be long before the first event. Must not throw. */
+  /** Called when the server has accepted the watch, possibly long before the first event. Must not throw. */
   onOpen?: () => void;
 }
 
@@ -93,44 +93,44 @@ export type WatchEvent<T> =
   | { type: 'BOOKMARK'; resourceVersion: string; initialEventsEnd: boolean };
 
 /**
- * A connection to one API server. Every method rejects with a `KubeError` (see errors.ts), or with the signal's reason
- * when its own signal aborts.
+ * A client of one API server. Every method rejects with a `KubeError` (see errors.ts), or with the signal's reason when
+ * its signal aborts.
  */
 export interface KubeClient {
-  /** For logs and metrics; holds no credentials. */
+  /** For logs and metrics; contains no credentials. */
   readonly server: string;
   get<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, options?: CallOptions): Promise<T>;
   list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<ListResult<T>>;
   create<T extends KubeObject>(resource: Resource<T>, object: T, options?: CreateOptions): Promise<T>;
-  /** PUT of the whole object; its `metadata.resourceVersion`, when present, is the precondition. */
+  /** PUT of the whole object, with its `metadata.resourceVersion`, if set, as the precondition. */
   replace<T extends KubeObject>(
     resource: Resource<T>,
     object: T,
     options?: WriteOptions & { subresource?: string },
   ): Promise<T>;
   patch<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, body: unknown, options: PatchOptions): Promise<T>;
-  /** Resolves with the object as the server left it (terminating), or undefined when it answered with a bare Status. */
+  /** Resolves with the object in its last state (terminating), or undefined when the server returned only a Status. */
   delete<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, options?: DeleteOptions): Promise<T | undefined>;
-  /** Ends when the server ends the stream; throws a `KubeError` on an ERROR event, a broken line, a reset or a stall. */
+  /** Ends when the server ends the stream. Throws a `KubeError` on an ERROR event, a malformed line, a reset or a stall. */
   watch<T extends KubeObject>(resource: Resource<T>, options?: WatchOptions): AsyncIterable<WatchEvent<T>>;
   /** GET of a raw path such as `/readyz`; the body as text. */
   raw(path: string, options?: CallOptions): Promise<string>;
   close(): Promise<void>;
 }
 
-/** What a reflector's owner is told. Handlers must not throw; one that does is logged and isolated from the others. */
+/** Receives the changes of a reflector. Handlers must not throw: errors are logged and do not affect other handlers. */
 export interface ReflectorHandler<P> {
-  /** `previous` is what the store held before; undefined for a new key. */
+  /** `previous` is the value in the store before; undefined for a new key. */
   upsert?(key: string, value: P, previous: P | undefined): void;
   remove?(key: string, previous: P): void;
-  /** After each consistent snapshot (initial list or relist) has been applied and its missed deletes were delivered. */
+  /** Called after each list or relist has been applied and delivered, including missed deletes. */
   synced?(): void;
 }
 
-/** Read side of a reflector's cache. Keys are `namespace/name`, or `name` for cluster-scoped objects. */
+/** The read side of a reflector's cache. Keys are `namespace/name`, or `name` for cluster-scoped objects. */
 export interface Store<P> {
   get(key: string): P | undefined;
-  /** Values filed under `value` in the named index. An unknown index name throws. */
+  /** Values under `value` in the named index. Throws for an unknown index. */
   byIndex(index: string, value: string): readonly P[];
   values(): IterableIterator<P>;
   entries(): IterableIterator<[string, P]>;

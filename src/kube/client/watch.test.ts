@@ -46,7 +46,7 @@ const collect = async (stream: AsyncIterable<WatchEvent<Pod>>) => {
   }
 };
 
-test('events cut anywhere, inside characters too, arrive whole and in order', async (t) => {
+test('delivers events whole and in order for any chunk boundaries, even inside characters', async (t) => {
   const bytes = Buffer.from(
     line('ADDED', { ...object('x'), text: 'ü€😀' }) +
       line('BOOKMARK', { metadata: { resourceVersion: '9' } }) +
@@ -144,7 +144,7 @@ for (const [what, act, code, count] of endings) {
   });
 }
 
-test('refusals and answers of another kind are errors, not events', async (t) => {
+test('refusals and responses of another content type are errors, not events', async (t) => {
   let answer: (response: Response) => void = () => undefined;
   const { client } = await serve(t, (_request, response) => answer(response), { timeoutMs: 200 });
   answer = (response) => sendJson(response, { code: 410, reason: 'Expired' }, 410);
@@ -159,7 +159,7 @@ test('refusals and answers of another kind are errors, not events', async (t) =>
   assert.equal((await collect(client.watch(testPods))).code, 'Timeout', 'no head within the deadline');
 });
 
-test('a watch asks for bookmarks, an end between five and ten minutes, and a streamed list when told to', async (t) => {
+test('requests bookmarks, a timeout of five to ten minutes, and a streamed list on demand', async (t) => {
   const { client, server } = await serve(t, (_request, response) => response.end());
   await collect(client.watch(testPods, { namespace: 'a', labelSelector: 'x=y', resourceVersion: '7' }));
   await collect(client.watch(testPods, { sendInitialEvents: true }));
@@ -176,7 +176,7 @@ test('a watch asks for bookmarks, an end between five and ten minutes, and a str
   assert.match(streamed, /sendInitialEvents=true&resourceVersionMatch=NotOlderThan/);
 });
 
-test('a slow reader slows the server down instead of filling memory, and loses nothing', async (t) => {
+test('a slow reader applies back-pressure to the server and loses nothing', async (t) => {
   const total = 2000;
   const filler = 'x'.repeat(10_000);
   let written = 0;

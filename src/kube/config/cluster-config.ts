@@ -1,17 +1,17 @@
-/** A secret or certificate: given as text, or read from a file that may be rotated under us. */
+/** A secret or certificate: inline text, or a file that may be rotated at any time. */
 export type Source = { from: 'text'; text: string } | { from: 'file'; path: string };
 
 /** A credential plugin (client.authentication.k8s.io). */
 export interface ExecPlugin {
   apiVersion: 'client.authentication.k8s.io/v1' | 'client.authentication.k8s.io/v1beta1';
-  /** Absolute, or a name that is looked up in PATH. */
+  /** An absolute path, or a name in PATH. */
   command: string;
   args: string[];
   env: { name: string; value: string }[];
   provideClusterInfo: boolean;
   interactiveMode: 'Never' | 'IfAvailable' | 'Always';
   installHint?: string;
-  /** The cluster's extension of the name `client.authentication.k8s.io/exec`, handed to the plugin as it is. */
+  /** The cluster's `client.authentication.k8s.io/exec` extension, passed to the plugin unchanged. */
   clusterConfig?: unknown;
 }
 
@@ -29,7 +29,7 @@ export interface Impersonation {
   extra: Record<string, string[]>;
 }
 
-/** All that is needed to talk to one cluster. `auth` holds secrets: never log it. */
+/** How to reach one cluster. `auth` contains secrets: never log it. */
 export interface ClusterConfig {
   /** Base URL without a trailing slash. */
   server: string;
@@ -37,12 +37,12 @@ export interface ClusterConfig {
   namespace: string;
   /** The kubeconfig's context; undefined in a cluster. */
   context?: string;
-  /** Where this came from, for messages. */
+  /** Where the configuration was found, for messages. */
   source: string;
-  /** PEM of the authorities to trust instead of the system's. */
+  /** PEM bundle to trust instead of the system's authorities. */
   certificateAuthority?: Source;
   insecureSkipTlsVerify: boolean;
-  /** Name to expect in the server's certificate instead of the URL's host. */
+  /** Expected name in the server's certificate, instead of the URL's host. */
   tlsServerName?: string;
   /** `http:`, `https:` or `socks5:`. */
   proxyUrl?: string;
@@ -50,7 +50,7 @@ export interface ClusterConfig {
   impersonate?: Impersonation;
 }
 
-/** A configuration that cannot be used. The message names the file, the field and the cure. */
+/** An unusable configuration. The message names the file, the field and what to do. */
 export class ConfigError extends Error {
   readonly code = 'InvalidConfig';
   readonly file: string | undefined;

@@ -33,7 +33,7 @@ const make = (auth: Auth, clock = createTestClock()) => ({
   credentials: createCredentials(testEnv(clock), auth, { cluster, environment, terminal: false }),
 });
 
-test('a token file is read again after ten seconds, and at once after a refusal', async (t) => {
+test('rereads a token file after ten seconds, and at once after a refusal', async (t) => {
   const { dir } = await setUp(t);
   const path = join(dir, 'token');
   await writeFile(path, 'one\n');
@@ -58,7 +58,7 @@ test('a token file is read again after ten seconds, and at once after a refusal'
   );
 });
 
-test('a plugin is told of the cluster, gets its arguments as they are, and its result is kept until shortly before it ends', async (t) => {
+test('a plugin receives the cluster and its arguments, and its credentials are cached until shortly before they expire', async (t) => {
   const { runs, plugin } = await setUp(t);
   const clock = createTestClock();
   const expirationTimestamp = new Date(clock.now() + 60_000).toISOString();
@@ -99,7 +99,7 @@ test('a plugin is told of the cluster, gets its arguments as they are, and its r
   assert.ok((await runs()).length >= 3);
 });
 
-test('what a plugin does wrong is told without its output', async (t) => {
+test('reports failures of a plugin without its output', async (t) => {
   const { plugin, dir } = await setUp(t);
   const run = async (script: string, extra: Partial<ExecPlugin> = {}, options = {}) =>
     runExecPlugin(testEnv(), await plugin(script, extra), cluster, { environment, terminal: false, ...options });
@@ -130,7 +130,7 @@ test('what a plugin does wrong is told without its output', async (t) => {
   assert.deepEqual(pair, { cert: 'C', key: 'K' });
 });
 
-test('after a 401 a call goes again with the renewed token, writes too; with none it fails', async (t) => {
+test('retries calls, writes included, with a renewed token after a 401; without one they fail', async (t) => {
   const { dir } = await setUp(t);
   const path = join(dir, 'token');
   await writeFile(path, 'old');
@@ -152,7 +152,7 @@ test('after a 401 a call goes again with the renewed token, writes too; with non
   assert.equal(server.requests.length, 3);
 });
 
-test('a rotated client certificate is presented on new connections, while old streams go on', async (t) => {
+test('presents a rotated client certificate on new connections while old streams continue', async (t) => {
   const { dir } = await setUp(t);
   const authority = createTestAuthority();
   const paths = { cert: join(dir, 'c.pem'), key: join(dir, 'k.pem') };

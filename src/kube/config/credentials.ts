@@ -3,7 +3,7 @@ import { type Env, withSignal } from '../../runtime/index.ts';
 import { type Auth, ConfigError, type ExecPlugin, type Source } from './cluster-config.ts';
 import type { ExecClusterInfo, ExecResult } from './exec-plugin.ts';
 
-/** What one request presents. */
+/** The credentials that one request presents. */
 export interface Secrets {
   /** Value of the Authorization header. */
   readonly authorization: string | undefined;
@@ -12,17 +12,17 @@ export interface Secrets {
 }
 
 export interface Credentials {
-  /** The present secrets: from memory, files or the plugin. */
+  /** The current secrets, from memory, files or the plugin. */
   get(signal?: AbortSignal): Promise<Secrets>;
-  /** After the server refused `used`: resolves to true when there are other secrets to try now. */
+  /** After the server has refused `used`: true when there are other secrets to try. */
   renew(used: Secrets, signal?: AbortSignal): Promise<boolean>;
 }
 
-/** Mounted tokens are replaced well before they expire; a read in ten seconds notices in time and costs nothing. */
+/** Mounted tokens are rotated well before they expire: rereading every ten seconds is soon enough. */
 const REREAD_MS = 10_000;
-/** A plugin whose results are refused must not run for every request. */
+/** A plugin whose credentials are refused must not run for every request. */
 const RERUN_MS = 5_000;
-/** A plugin's result is replaced this long before it ends, so that no request carries one that expires on its way. */
+/** A plugin's credentials are replaced this long before they expire, so that they do not expire in transit. */
 const EARLY_MS = 10_000;
 
 export const readSource = async (source: Source, field: string): Promise<string> => {
@@ -30,7 +30,7 @@ export const readSource = async (source: Source, field: string): Promise<string>
   try {
     return await readFile(source.path, 'utf8');
   } catch (cause) {
-    throw new ConfigError(`${field}: cannot read this file; correct its path or its permissions`, {
+    throw new ConfigError(`${field}: cannot read this file; correct its path or permissions`, {
       file: source.path,
       cause,
     });
@@ -40,7 +40,7 @@ export const readSource = async (source: Source, field: string): Promise<string>
 export interface CredentialsOptions {
   cluster: ExecClusterInfo;
   environment: Record<string, string | undefined>;
-  /** Whether a person can answer a plugin's questions. */
+  /** Whether a user can answer a plugin's prompts. */
   terminal: boolean;
 }
 
@@ -51,7 +51,7 @@ export const createCredentials = (env: Env, auth: Auth, options: CredentialsOpti
     (source) => source?.from === 'file',
   );
 
-  /** Loaded when there is one: few clusters have plugins, and an edge node is spared the rest of it. */
+  /** Imported on demand: most clusters need no plugin, and edge nodes save the memory. */
   const runPlugin = async (plugin: ExecPlugin): Promise<ExecResult> => {
     const { runExecPlugin } = await import('./exec-plugin.ts');
     return runExecPlugin(env, plugin, options.cluster, options);
@@ -73,7 +73,7 @@ export const createCredentials = (env: Env, auth: Auth, options: CredentialsOpti
         ? now + REREAD_MS
         : Infinity;
     const same = current !== undefined && sameSecrets(current.secrets, secrets);
-    // One object for one set of secrets, so that `renew` can tell by identity whether another call was faster.
+    // One object per set of secrets, so that `renew` can tell by identity whether another call has already renewed them.
     current = { secrets: same && current ? current.secrets : secrets, readAt: now, goodUntil };
     return current.secrets;
   };
@@ -91,7 +91,7 @@ export const createCredentials = (env: Env, auth: Auth, options: CredentialsOpti
       try {
         return await withSignal(loadOnce(), signal);
       } catch (error) {
-        // While a mounted token is being replaced its file can be missing: the old one may well still be valid.
+        // While a mounted token is rotated its file can be missing: the old token may still be valid.
         if (current !== undefined && !auth.exec && error instanceof ConfigError) return current.secrets;
         throw error;
       }

@@ -13,7 +13,7 @@ export interface ExecResult {
   expiresAt?: number;
 }
 
-/** What a plugin with `provideClusterInfo` is told of the cluster. */
+/** The cluster information that a plugin with `provideClusterInfo` receives. */
 export interface ExecClusterInfo {
   server: string;
   certificateAuthority?: string;
@@ -22,7 +22,7 @@ export interface ExecClusterInfo {
   proxyUrl?: string;
 }
 
-/** A person may have to log in; a machine may not hang. */
+/** Interactively, a user may have to log in. */
 const INTERACTIVE_MS = 5 * 60_000;
 const UNATTENDED_MS = 60_000;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
@@ -65,7 +65,7 @@ const run = (
 ): Promise<string> =>
   new Promise((resolve, reject) => {
     const name = `credential plugin ${plugin.command}`;
-    // Its own words to the user go straight to stderr; they are never put in an error or a log, as they may hold secrets.
+    // The plugin's stderr goes straight to the user: it may contain secrets, so it never enters an error or a log.
     const child = spawn(plugin.command, plugin.args, {
       env: { ...environment },
       shell: false,
@@ -94,8 +94,8 @@ const run = (
   });
 
 /**
- * Runs a credential plugin once, without a shell, for at most one minute (five when a person is at the terminal).
- * Throws a `ConfigError` that never holds the plugin's output.
+ * Runs a credential plugin once, without a shell, for at most one minute (five with a user at the terminal). Throws a
+ * `ConfigError` that never contains the plugin's output.
  */
 export const runExecPlugin = async (
   env: Env,
@@ -137,7 +137,7 @@ const parseExecCredential = (plugin: ExecPlugin, text: string): ExecResult => {
   try {
     json = JSON.parse(text);
   } catch {
-    // Without its cause: a JSON error quotes its input, which holds the secret.
+    // Without the cause: a JSON error quotes its input, which contains the secret.
     throw bad('something that is not JSON');
   }
   const parsed = credentialSchema.safeParse(json);

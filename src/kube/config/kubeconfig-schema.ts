@@ -1,10 +1,10 @@
-// The part of zod that bundlers can cut down to what is used: on an edge node the whole of it would hold 9 MiB.
+// The tree-shakable build of zod: the full one would take 9 MiB of memory on an edge node.
 import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 
 z.config(en());
 
-// Fields that this client does not know are let through: a kubeconfig serves many programs.
+// Unknown fields are allowed: many programs share a kubeconfig.
 
 const text = z.nullish(z.string());
 const flag = z.nullish(z.boolean());
@@ -12,9 +12,9 @@ const someText = z.string().check(z.minLength(1));
 
 const execSchema = z.looseObject({
   apiVersion: z.enum(['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'], {
-    error: 'must be client.authentication.k8s.io/v1 or v1beta1: update the plugin or this entry (v1alpha1 is gone)',
+    error: 'must be client.authentication.k8s.io/v1 or v1beta1: update the plugin or this entry (v1alpha1 was removed)',
   }),
-  command: z.string().check(z.minLength(1, 'must name a program')),
+  command: z.string().check(z.minLength(1, 'must be the name of a program')),
   args: z.nullish(z.array(z.string())),
   env: z.nullish(z.array(z.looseObject({ name: someText, value: z.string() }))),
   installHint: text,
@@ -31,7 +31,7 @@ const urlOf = (schemes: string[], example: string) =>
     }),
   );
 
-const base64 = z.nullish(z.string().check(z.regex(/^[A-Za-z0-9+/\s]*={0,2}\s*$/, 'must be base64 (of a PEM file)')));
+const base64 = z.nullish(z.string().check(z.regex(/^[A-Za-z0-9+/\s]*={0,2}\s*$/, 'must be a base64-encoded PEM file')));
 
 const extensionsSchema = z.nullish(z.array(z.looseObject({ name: z.string(), extension: z.unknown() })));
 
@@ -74,7 +74,7 @@ export type ClusterEntry = z.infer<typeof clusterSchema>;
 export type UserEntry = z.infer<typeof userSchema>;
 export type ContextEntry = z.infer<typeof contextSchema>;
 
-/** Entries are checked only when they are used: a broken one of another context does no harm. */
+/** Entries are validated only when they are used: an invalid one in another context does no harm. */
 export const kubeconfigSchema = z.looseObject({
   'current-context': text,
   clusters: z.nullish(z.array(z.looseObject({ name: someText, cluster: z.unknown() }))),

@@ -19,7 +19,7 @@ import {
   userSchema,
 } from './kubeconfig-schema.ts';
 
-/** An entry as it stands in its file, with the place that its relative paths start from. */
+/** An entry, with the file that its relative paths refer to. */
 interface Entry {
   file: string;
   /** Such as `users[2].user`, for messages. */
@@ -27,7 +27,7 @@ interface Entry {
   content: unknown;
 }
 
-/** One or several files merged as kubectl does it: the first file to name something wins. */
+/** One or several files, merged as kubectl does: the first file that names something wins. */
 export interface Kubeconfig {
   readonly files: readonly string[];
   readonly currentContext: string | undefined;
@@ -43,8 +43,8 @@ const check = <S extends z.ZodMiniType>(schema: S, content: unknown, file: strin
   const path = (issue?.path ?? [])
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
     .join('');
-  // The issue's own message names the expected type or the cure, never the value, which may be a secret.
-  throw new ConfigError(`${`${field}${path}`.replace(/^\./, '')}: ${issue?.message ?? 'is wrong'}`, { file });
+  // The issue's message names the expected type, never the value, which may be a secret.
+  throw new ConfigError(`${`${field}${path}`.replace(/^\./, '')}: ${issue?.message ?? 'is invalid'}`, { file });
 };
 
 const readOne = async (
@@ -55,20 +55,20 @@ const readOne = async (
     text = await readFile(file, 'utf8');
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
-    throw new ConfigError('cannot be read; correct its path or its permissions', { file, cause });
+    throw new ConfigError('cannot be read; correct its path or permissions', { file, cause });
   }
   let content: unknown;
   try {
     content = parse(text, { maxAliasCount: 100 }) ?? {};
   } catch (cause) {
-    // yaml quotes the offending line in its message, which may hold a secret: only the place is told.
+    // The parser's message quotes the offending line, which may contain a secret: report only its number.
     const at = cause instanceof YAMLParseError ? ` (line ${cause.linePos?.[0].line})` : '';
     throw new ConfigError(`is not valid YAML${at}`, { file });
   }
   return { file, content: check(kubeconfigSchema, content, file, '') };
 };
 
-/** Reads and merges; files that do not exist are left out. Undefined when none of them does. */
+/** Reads and merges files, ignoring those that do not exist. Undefined when none exists. */
 export const readKubeconfig = async (files: readonly string[]): Promise<Kubeconfig | undefined> => {
   const read = (await Promise.all(files.map((file) => readOne(resolve(file))))).filter((one) => one !== undefined);
   if (read.length === 0) return undefined;
@@ -122,20 +122,16 @@ const authOf = (entry: Entry, user: UserEntry, cluster: ClusterEntry): Auth => {
     throw bad('auth-provider', 'was removed from Kubernetes; use an exec credential plugin of your provider instead');
   const cert = source(entry, user['client-certificate-data'], user['client-certificate']);
   const key = source(entry, user['client-key-data'], user['client-key']);
-  if (cert && !key)
-    throw bad('client-key', 'is missing beside the client certificate; add client-key or client-key-data');
+  if (cert && !key) throw bad('client-key', 'is required with a client certificate; add client-key or client-key-data');
   if (key && !cert)
-    throw bad(
-      'client-certificate',
-      'is missing beside the client key; add client-certificate or client-certificate-data',
-    );
-  // A token file is re-read, so it wins over a token that was copied from it.
+    throw bad('client-certificate', 'is required with a client key; add client-certificate or client-certificate-data');
+  // A token file is reread, so it wins over a token copied from it.
   const token: Source | undefined = user.tokenFile
     ? { from: 'file', path: resolve(dirname(entry.file), user.tokenFile) }
     : user.token
       ? { from: 'text', text: user.token }
       : undefined;
-  if (user.password && !user.username) throw bad('username', 'is missing beside the password');
+  if (user.password && !user.username) throw bad('username', 'is required with a password');
   return {
     ...(cert && key ? { certificate: { cert, key } } : {}),
     ...(token ? { token } : {}),
@@ -147,9 +143,9 @@ const authOf = (entry: Entry, user: UserEntry, cluster: ClusterEntry): Auth => {
 const impersonationOf = (entry: Entry, user: UserEntry): Impersonation | undefined => {
   const others = ['as-uid', 'as-groups', 'as-user-extra'] as const;
   if (!user.as) {
-    const stray = others.find((field) => user[field]);
-    if (stray)
-      throw new ConfigError(`${entry.field}.${stray}: needs "as", the user to impersonate`, { file: entry.file });
+    const orphan = others.find((field) => user[field]);
+    if (orphan)
+      throw new ConfigError(`${entry.field}.${orphan}: requires "as", the user to impersonate`, { file: entry.file });
     return undefined;
   }
   return {
@@ -162,28 +158,31 @@ const impersonationOf = (entry: Entry, user: UserEntry): Impersonation | undefin
 
 const known = (names: Iterable<string>): string => [...names].join(', ') || 'none';
 
-/** The cluster that `context` (or the current context) names. Throws a `ConfigError`. */
+/** The cluster of context `wanted`, or of the current context. Throws a `ConfigError`. */
 export const selectContext = (config: Kubeconfig, wanted: string | undefined): ClusterConfig => {
   const file = config.files[0] ?? '';
   const context = wanted ?? config.currentContext;
-  if (!context) throw new ConfigError('current-context: is not set; set it or give --context', { file });
+  if (!context) throw new ConfigError('current-context: is not set; set it or use --context', { file });
   const contextEntry = config.contexts.get(context);
   if (!contextEntry)
-    throw new ConfigError(`contexts: has no ${JSON.stringify(context)}; there are: ${known(config.contexts.keys())}`, {
-      file,
-    });
+    throw new ConfigError(
+      `contexts: ${JSON.stringify(context)} does not exist; found: ${known(config.contexts.keys())}`,
+      {
+        file,
+      },
+    );
   const chosen = check(contextSchema, contextEntry.content, contextEntry.file, contextEntry.field);
   const find = (entries: ReadonlyMap<string, Entry>, field: string, name: string | null | undefined): Entry => {
     const entry = entries.get(name ?? '');
     if (entry) return entry;
     const what = name ? `names ${JSON.stringify(name)}, which does not exist` : 'is missing';
-    throw new ConfigError(`${contextEntry.field}.${field}: ${what}; there are: ${known(entries.keys())}`, {
+    throw new ConfigError(`${contextEntry.field}.${field}: ${what}; found: ${known(entries.keys())}`, {
       file: contextEntry.file,
     });
   };
   const clusterEntry = find(config.clusters, 'cluster', chosen.cluster);
   const cluster = check(clusterSchema, clusterEntry.content, clusterEntry.file, clusterEntry.field);
-  // A context without a user is one for anonymous access.
+  // A context without a user means anonymous access.
   const userEntry: Entry = chosen.user
     ? find(config.users, 'user', chosen.user)
     : { file: contextEntry.file, field: 'users', content: {} };
@@ -196,7 +195,7 @@ export const selectContext = (config: Kubeconfig, wanted: string | undefined): C
   const insecure = cluster['insecure-skip-tls-verify'] ?? false;
   if (insecure && certificateAuthority)
     throw new ConfigError(
-      `${clusterEntry.field}.insecure-skip-tls-verify: contradicts the certificate authority; remove one`,
+      `${clusterEntry.field}.insecure-skip-tls-verify: conflicts with the certificate authority; remove one of them`,
       {
         file: clusterEntry.file,
       },

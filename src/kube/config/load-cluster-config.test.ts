@@ -48,7 +48,7 @@ const refused = async (work: Promise<unknown>, ...told: RegExp[]): Promise<void>
   });
 };
 
-test('a user without a home finds the cluster all the same', { skip: process.getuid?.() !== 0 }, async (t) => {
+test('finds the cluster for a user without a home directory', { skip: process.getuid?.() !== 0 }, async (t) => {
   const { write } = await setUp(t);
   const file = await write('given', fileOf('given'));
   await chmod(join(file, '..'), 0o755);
@@ -63,7 +63,7 @@ test('a user without a home finds the cluster all the same', { skip: process.get
   assert.equal(child.stdout.trim(), 'https://given:6443', child.stderr);
 });
 
-test('the flag beats KUBECONFIG, which beats the pod, which beats the home directory', async (t) => {
+test('the flag takes precedence over KUBECONFIG, the pod, and the home directory, in this order', async (t) => {
   const { dir, write, load } = await setUp(t);
   const pod = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
   await refused(load(), /--kubeconfig.*KUBECONFIG.*pod.*\.kube\/config/);
@@ -88,10 +88,10 @@ test('the flag beats KUBECONFIG, which beats the pod, which beats the home direc
     code: 'InvalidOption',
     message: `--kubeconfig: "${join(dir, 'none')}" does not exist: give the path of a file, or leave the flag out`,
   });
-  await refused(load({ env: { KUBECONFIG: join(dir, 'none') } }), /KUBECONFIG: none of its files exists/);
+  await refused(load({ env: { KUBECONFIG: join(dir, 'none') } }), /KUBECONFIG: none of its files exist:/);
 });
 
-test('files are merged as kubectl does: the first to name something wins, missing files do no harm', async (t) => {
+test('merges files as kubectl does: the first that names something wins, missing files are ignored', async (t) => {
   const { dir, write, load } = await setUp(t);
   const first = await write(
     'one/config',
@@ -113,7 +113,7 @@ test('files are merged as kubectl does: the first to name something wins, missin
   assert.equal(b.namespace, 'default');
 });
 
-test('every way to say who we are is understood', async (t) => {
+test('supports every kind of user credential', async (t) => {
   const { dir, write, load } = await setUp(t);
   const authOf = async (user: string) => (await load({ kubeconfig: await write('c', fileOf('a', { user })) })).auth;
   const text = (value: string) => ({ from: 'text', text: value });
@@ -158,7 +158,7 @@ test('every way to say who we are is understood', async (t) => {
   assert.deepEqual([tls.tlsServerName, tls.proxyUrl], ['n', 'socks5://p:1080']);
 });
 
-test('a bad field is named with its file and its cure, and no secret is told', async (t) => {
+test('names an invalid field with its file and what to do, and no secret', async (t) => {
   const { write, load } = await setUp(t);
   const bad = async (text: string, ...told: RegExp[]): Promise<void> =>
     refused(load({ kubeconfig: await write('bad', text) }), /\/bad: /, ...told);
@@ -167,11 +167,8 @@ test('a bad field is named with its file and its cure, and no secret is told', a
   await bad('token: "s3cret\nx: [', /is not valid YAML/);
   await bad('clusters: 3', /clusters: .*array/);
   await bad('{}', /current-context: is not set.*--context/);
-  await bad('current-context: x', /contexts: has no "x"; there are: none/);
-  await bad(
-    fileOf('a').replace('cluster: a,', 'cluster: z,'),
-    /contexts\[0\]\.context\.cluster: names "z".*there are: a/,
-  );
+  await bad('current-context: x', /contexts: "x" does not exist; found: none/);
+  await bad(fileOf('a').replace('cluster: a,', 'cluster: z,'), /contexts\[0\]\.context\.cluster: names "z".*found: a/);
   await bad(
     fileOf('a').replace('https://a:6443/', 'a:6443'),
     /clusters\[0\]\.cluster\.server: must be a URL such as https:/,
@@ -179,17 +176,17 @@ test('a bad field is named with its file and its cure, and no secret is told', a
   await bad(fileOf('a', { cluster: 'proxy-url: ftp://x' }), /proxy-url: must be a URL such as http:/);
   await bad(
     fileOf('a', { cluster: 'insecure-skip-tls-verify: true\n    certificate-authority: x' }),
-    /insecure-skip-tls-verify: contradicts.*remove one/,
+    /insecure-skip-tls-verify: conflicts with.*remove one/,
   );
   await user(
     '{auth-provider: {name: gcp, config: {access-token: s3cret}}}',
     /users\[0\]\.user\.auth-provider: was removed.*exec/,
   );
-  await user('{client-certificate: c, token: s3cret}', /client-key: is missing.*client-key-data/);
-  await user('{client-key: c}', /client-certificate: is missing/);
+  await user('{client-certificate: c, token: s3cret}', /client-key: is required.*client-key-data/);
+  await user('{client-key: c}', /client-certificate: is required/);
   await user('{token: [s3cret]}', /users\[0\]\.user\.token: .*string/);
-  await user('{password: s3cret}', /username: is missing/);
-  await user('{as-groups: [g]}', /as-groups: needs "as"/);
+  await user('{password: s3cret}', /username: is required/);
+  await user('{as-groups: [g]}', /as-groups: requires "as"/);
   await user('{client-certificate-data: "%s3cret", client-key: k}', /client-certificate-data: must be base64/);
   await user(
     '{exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: x}}',
@@ -201,7 +198,7 @@ test('a bad field is named with its file and its cure, and no secret is told', a
   );
 });
 
-test('a broken entry of another context does no harm, and empty lists are fine', async (t) => {
+test('ignores an invalid entry of another context, and accepts empty lists', async (t) => {
   const { write, load } = await setUp(t);
   const file = await write(
     'c',
@@ -210,7 +207,7 @@ test('a broken entry of another context does no harm, and empty lists are fine',
   assert.equal((await load({ kubeconfig: file })).context, 'a');
 });
 
-test('the environment names the proxy unless the kubeconfig does', async (t) => {
+test('takes the proxy from the environment unless the kubeconfig has one', async (t) => {
   const { write, load } = await setUp(t);
   const env = { HTTPS_PROXY: 'http://env:3128' };
   assert.equal((await load({ kubeconfig: await write('c', fileOf('a')), env })).proxyUrl, 'http://env:3128');

@@ -6,15 +6,15 @@ import { type ClusterConfig, ConfigError } from './cluster-config.ts';
 import { proxyFromEnvironment } from './proxy-from-environment.ts';
 
 export interface LoadOptions {
-  /** The `--kubeconfig` flag: this file alone, which must exist. */
+  /** The `--kubeconfig` flag: only this file, which must exist. */
   kubeconfig?: string | undefined;
-  /** The `--context` flag; without it the file's current context. Naming one skips the in-cluster configuration. */
+  /** The `--context` flag. Default: the file's current context. Setting it skips the in-cluster configuration. */
   context?: string | undefined;
   /** Default: the process' environment. */
   env?: Record<string, string | undefined>;
   /** Default: the user's home directory. */
   home?: string;
-  /** Where a pod finds its service account. */
+  /** Where the pod's service account is mounted. */
   serviceAccountDir?: string;
 }
 
@@ -30,7 +30,7 @@ const inCluster = async (dir: string, env: Record<string, string | undefined>): 
       () => true,
       () => false,
     );
-  // Pods may go without a service account: then this is no in-cluster configuration.
+  // A pod without a service account has no in-cluster configuration.
   if (!(await exists(tokenFile))) return undefined;
   const namespace = await readFile(join(dir, 'namespace'), 'utf8').catch(() => '');
   return {
@@ -43,18 +43,18 @@ const inCluster = async (dir: string, env: Record<string, string | undefined>): 
   };
 };
 
-/** Loaded when it is needed: a pod has no kubeconfig, and is spared what reads and checks one. */
+/** Imported on demand: a pod has no kubeconfig and saves the memory of its parser. */
 const fromKubeconfig = async (files: readonly string[], context: string | undefined) => {
   const { readKubeconfig, selectContext } = await import('./kubeconfig.ts');
   const config = await readKubeconfig(files);
   return config && selectContext(config, context);
 };
 
-const homeFolder = (): string => {
+const homeDirectory = (): string => {
   try {
     return homedir();
   } catch {
-    // HOME is not set and the user is in no list, as in a container that runs as a mere number.
+    // HOME is unset and the UID has no passwd entry, as in many containers.
     return '/';
   }
 };
@@ -64,7 +64,7 @@ const find = async (options: LoadOptions): Promise<ClusterConfig> => {
     kubeconfig,
     context,
     env = process.env,
-    home = homeFolder(),
+    home = homeDirectory(),
     serviceAccountDir = SERVICE_ACCOUNT_DIR,
   } = options;
   if (kubeconfig !== undefined) {
@@ -79,7 +79,7 @@ const find = async (options: LoadOptions): Promise<ClusterConfig> => {
   const listed = (env.KUBECONFIG ?? '').split(delimiter).filter((file) => file !== '');
   if (listed.length > 0) {
     const config = await fromKubeconfig(listed, context);
-    if (config === undefined) throw new ConfigError(`KUBECONFIG: none of its files exists: ${listed.join(', ')}`);
+    if (config === undefined) throw new ConfigError(`KUBECONFIG: none of its files exist: ${listed.join(', ')}`);
     return config;
   }
   const pod = context === undefined ? await inCluster(serviceAccountDir, env) : undefined;
@@ -94,8 +94,8 @@ const find = async (options: LoadOptions): Promise<ClusterConfig> => {
 };
 
 /**
- * Finds the cluster to talk to: the flag's file, KUBECONFIG, the pod's service account, `~/.kube/config`. Throws a
- * `ConfigError` that names file, field and cure, or an `OptionError` for a flag's file that is not there.
+ * Finds the cluster: the flag's file, then KUBECONFIG, the pod's service account and `~/.kube/config`. Throws a
+ * `ConfigError` that names the file, the field and what to do, or an `OptionError` when the flag's file does not exist.
  */
 export const loadClusterConfig = async (options: LoadOptions = {}): Promise<ClusterConfig> => {
   const config = await find(options);

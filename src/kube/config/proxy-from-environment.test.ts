@@ -4,7 +4,7 @@ import { proxyFromEnvironment } from './proxy-from-environment.ts';
 
 const server = 'https://api.example.com:6443';
 
-test('HTTPS_PROXY is for https, HTTP_PROXY for http; lower case counts first; a bare host is an http proxy', () => {
+test('HTTPS_PROXY applies to https, HTTP_PROXY to http; lower case wins; a bare host is an http proxy', () => {
   assert.equal(proxyFromEnvironment(server, {}), undefined);
   assert.equal(proxyFromEnvironment(server, { HTTP_PROXY: 'http://p:1' }), undefined);
   assert.equal(proxyFromEnvironment(server, { HTTPS_PROXY: 'http://p:1', https_proxy: 'http://q:1' }), 'http://q:1');
@@ -30,7 +30,7 @@ const cases: [string, string, boolean][] = [
   ['https://127.0.0.1:6443', '', true],
 ];
 for (const [url, noProxy, direct] of cases) {
-  test(`${url} with NO_PROXY=${noProxy} goes ${direct ? 'directly' : 'through the proxy'}`, () => {
+  test(`${url} with NO_PROXY=${noProxy} connects ${direct ? 'directly' : 'through the proxy'}`, () => {
     const proxy = proxyFromEnvironment(url, { HTTPS_PROXY: 'http://p:1', NO_PROXY: noProxy });
     assert.equal(proxy, direct ? undefined : 'http://p:1');
   });

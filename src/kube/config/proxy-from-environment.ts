@@ -15,7 +15,7 @@ const inNetwork = (host: string, entry: string): boolean => {
   return list.check(host, family === 4 ? 'ipv4' : 'ipv6');
 };
 
-/** Whether one NO_PROXY entry covers the host: `*`, a domain with its subdomains, an address or a network, perhaps with a port. */
+/** Whether a NO_PROXY entry covers the host: `*`, a domain with its subdomains, an address or a network. */
 const covers = (entry: string, host: string, port: string): boolean => {
   if (entry === '*') return true;
   if (entry.includes('/')) return inNetwork(host, entry);
@@ -27,8 +27,8 @@ const covers = (entry: string, host: string, port: string): boolean => {
 };
 
 /**
- * The proxy for `server` under HTTPS_PROXY, HTTP_PROXY and NO_PROXY in the way of Go programs, kubectl among them:
- * networks are understood in NO_PROXY, and the loopback is never reached through a proxy.
+ * The proxy for `server` according to HTTPS_PROXY, HTTP_PROXY and NO_PROXY, with the rules of Go's net/http that
+ * kubectl follows: NO_PROXY may contain networks, and loopback addresses never use a proxy.
  */
 export const proxyFromEnvironment = (server: string, environment: Environment): string | undefined => {
   const { protocol, hostname, port } = new URL(server);

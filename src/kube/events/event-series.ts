@@ -10,13 +10,13 @@ export interface EventInput {
   type: 'Normal' | 'Warning';
   /** CamelCase, at most 128 characters. */
   reason: string;
-  /** What was done or tried, CamelCase, at most 128 characters. */
+  /** What was done or attempted; CamelCase, at most 128 characters. */
   action: string;
-  /** A sentence for people. Cut at 1,024 bytes. */
+  /** Human-readable; truncated at 1,024 bytes. */
   note: string;
 }
 
-/** One event and its repeats: one object on the server. */
+/** An event and its repetitions: one object on the server. */
 export interface Series {
   readonly key: string;
   readonly namespace: string;
@@ -24,7 +24,7 @@ export interface Series {
   readonly object: Event;
   count: number;
   lastAt: number;
-  /** Whether the server has the object, and the count that it has. */
+  /** Whether the server has the object, and with which count. */
   written: boolean;
   writtenCount: number;
   nextWriteAt: number;
@@ -35,7 +35,7 @@ export interface EventSeries {
   add(input: EventInput): void;
   snapshot(one: Series): { object: Event; count: number; series: { count: number; lastObservedTime: string } };
   wrote(one: Series, snapshot: { count: number }): void;
-  /** Gives the series a new object, in place of one that the server no longer has. */
+  /** Assigns a new object to the series because the server no longer has the old one. */
   rename(one: Series): void;
   forget(one: Series): void;
   stop(): void;
@@ -44,15 +44,15 @@ export interface EventSeries {
 const NOTE_BYTES = 1024;
 const FIELD_CHARS = 128;
 const LONGEST_INTERVAL_MS = 600_000;
-/** A repeat after this long is a new event. */
+/** A repetition after this long is a new event. */
 const SERIES_ENDS_MS = 360_000;
-/** Distinct notes of one object and reason within a series' life: more of them are counted on the newest. */
+/** Distinct notes per object and reason; further ones count towards the newest series. */
 const NOTES_PER_REASON = 10;
-/** What repeats is remembered for so many events; the oldest are forgotten first. */
+/** Series kept for repetitions; the oldest is dropped first. */
 const MAX_SERIES = 4096;
 
-/** At most `bytes` of UTF-8, never half a character. */
-export const cutNote = (note: string, bytes: number = NOTE_BYTES): string => {
+/** Truncates to `bytes` of UTF-8 without splitting a character. */
+export const truncateNote = (note: string, bytes: number = NOTE_BYTES): string => {
   const encoded = Buffer.from(note, 'utf8');
   if (encoded.length <= bytes) return note;
   let end = bytes - 3;
@@ -94,12 +94,12 @@ export const createEventSeries = (options: {
   const reasonKey = ({ regarding, related, type, reason, action }: Event | EventInput): string =>
     JSON.stringify([refKey(regarding), refKey(related), type, reason, action]);
 
-  // Unique without a look at the server: time to the millisecond and 32 random bits.
+  // Unique without asking the server: milliseconds and 32 random bits.
   const newName = (regarding: ObjectReference): string => {
     const unique = `${env.clock.now().toString(16)}${Math.floor(env.random() * 2 ** 32)
       .toString(16)
       .padStart(8, '0')}`;
-    // Some kinds allow names that no event may have, such as `system:node`.
+    // Some kinds allow names that an Event may not have, such as `system:node`.
     const plain = (regarding.name ?? '').toLowerCase().replace(/[^a-z0-9.-]/g, '-');
     const base = plain.slice(0, 253 - unique.length - 1).replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '');
     return base === '' ? `event.${unique}` : `${base}.${unique}`;
@@ -118,7 +118,7 @@ export const createEventSeries = (options: {
         type: input.type,
         reason: input.reason.slice(0, FIELD_CHARS),
         action: input.action.slice(0, FIELD_CHARS),
-        note: cutNote(input.note),
+        note: truncateNote(input.note),
         regarding: input.regarding,
         ...(input.related === undefined ? {} : { related: input.related }),
         reportingController,
@@ -142,7 +142,7 @@ export const createEventSeries = (options: {
   return {
     add(input) {
       const now = env.clock.now();
-      const note = cutNote(input.note);
+      const note = truncateNote(input.note);
       const group = reasonKey({
         ...input,
         reason: input.reason.slice(0, FIELD_CHARS),

@@ -6,7 +6,7 @@ import { createTestClock, settle } from '../../../test/support/index.ts';
 import { KubeError } from '../client/errors.ts';
 import type { KubeClient, KubeObject } from '../client/types.ts';
 import { testEnv } from '../testing/index.ts';
-import { cutNote, type EventInput } from './event-series.ts';
+import { type EventInput, truncateNote } from './event-series.ts';
 import { createEventRecorder, type EventRecorderOptions } from './events.ts';
 
 const input: EventInput = {
@@ -56,7 +56,7 @@ const begin = (t: TestContext, options: Partial<EventRecorderOptions> = {}) => {
   return { clock, written, patched, recorder, stop, done, setFault: (next: typeof fault) => void (fault = next) };
 };
 
-test('an event carries all that the API server insists on, in the namespace of what it is about', async (t) => {
+test('an event has all required fields, in the namespace of its object', async (t) => {
   const { recorder, written, clock } = begin(t);
   recorder.event(input);
   recorder.event({ ...input, regarding: { kind: 'Node', name: 'n1' } });
@@ -76,7 +76,7 @@ test('an event carries all that the API server insists on, in the namespace of w
   assert.equal(written[1]?.metadata?.namespace, 'default');
 });
 
-test('an event that repeats every second for an hour costs a handful of writes, and its count is true in the end', async (t) => {
+test('an event that repeats every second for an hour costs a few writes, and its final count is correct', async (t) => {
   const { recorder, written, patched, clock } = begin(t);
   for (let second = 0; second < 3600; second += 1) {
     recorder.event(input);
@@ -92,7 +92,7 @@ test('an event that repeats every second for an hour costs a handful of writes, 
   await clock.advance(400_000);
 });
 
-test('many notes for one reason are folded, so that a loop cannot flood the server', async (t) => {
+test('folds many notes of one reason, so that a loop cannot flood the server', async (t) => {
   const { recorder, written, clock } = begin(t);
   for (let at = 0; at < 500; at += 1) {
     recorder.event({ ...input, note: `attempt ${at}` });
@@ -102,7 +102,7 @@ test('many notes for one reason are folded, so that a loop cannot flood the serv
   await clock.advance(1_000_000);
 });
 
-test('failures are retried a bounded number of times; refusals are not; a lost answer is no second event', async (t) => {
+test('retries failures a bounded number of times, refusals never; a lost response causes no second event', async (t) => {
   const { recorder, written, clock, setFault } = begin(t);
   let calls = 0;
   setFault(() => {
@@ -126,7 +126,7 @@ test('failures are retried a bounded number of times; refusals are not; a lost a
   await clock.advance(1_000_000);
 });
 
-test('a caller never waits and memory is bounded: beyond the queue, events are dropped and counted', async (t) => {
+test('never blocks the caller: events beyond the queue are dropped and counted', async (t) => {
   const { recorder, setFault, clock } = begin(t, { maxQueued: 10 });
   setFault(() => new KubeError('Transport', 'down'));
   for (let at = 0; at < 50; at += 1) recorder.event({ ...input, regarding: { ...input.regarding, name: `ds${at}` } });
@@ -135,7 +135,7 @@ test('a caller never waits and memory is bounded: beyond the queue, events are d
   await clock.advance(2_000_000);
 });
 
-test('a stop writes what is queued, and gives up after five seconds', async (t) => {
+test('writes queued events on stop, for at most five seconds', async (t) => {
   const { recorder, written, stop, done } = begin(t);
   recorder.event(input);
   stop.abort(new Error('over'));
@@ -149,14 +149,14 @@ test('a stop writes what is queued, and gives up after five seconds', async (t) 
   await stuck.done;
 });
 
-test('a note is cut at a kilobyte, never inside a character', () => {
+test('truncates a note at a kilobyte, never inside a character', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 3000 }), (note) => {
-      const cut = cutNote(note);
+      const cut = truncateNote(note);
       assert.ok(Buffer.byteLength(cut) <= 1024);
       if (Buffer.byteLength(note) <= 1024) assert.equal(cut, note);
       else assert.ok(note.toWellFormed().startsWith(cut.slice(0, -3)));
     }),
   );
-  assert.equal(cutNote('ü'.repeat(513)), `${'ü'.repeat(510)}...`);
+  assert.equal(truncateNote('ü'.repeat(513)), `${'ü'.repeat(510)}...`);
 });

@@ -18,30 +18,30 @@ export interface EventRecorderOptions {
   env: Env;
   /** A qualified name, such as `edgeset.io/manager`. */
   reportingController: string;
-  /** At most 128 characters: the pod's name, usually. */
+  /** Usually the pod's name; at most 128 characters. */
   reportingInstance: string;
-  /** Events that may wait to be written; further new ones are dropped. Default 1,000. */
+  /** Events that may wait to be written; further ones are dropped. Default 1,000. */
   maxQueued?: number;
-  /** Shortest time between two writes of a repeating event; doubles with each write up to ten minutes. Default 60,000. */
+  /** Shortest time between two writes of a series; doubles with each write, up to ten minutes. Default 60,000. */
   seriesIntervalMs?: number;
 }
 
 export interface EventRecorder {
-  /** Takes note and returns at once; the write happens in `run`. */
+  /** Queues an event and returns; `run` writes it. */
   event(input: EventInput): void;
-  /** Writes until `signal` aborts, then what is queued (5 s at most), and resolves. */
+  /** Writes events until `signal` aborts, then what is still queued (for at most 5 s), and resolves. */
   run(signal: AbortSignal): Promise<void>;
-  /** Resolves when everything that was due at the call is written or given up; needs a running `run`. */
+  /** Resolves when everything queued so far is written or dropped. `run` must be running. */
   flush(): Promise<void>;
-  /** Events that were never written: the queue was full, the server refused them, or it failed too often. */
+  /** Events that were not written: the queue was full, the server refused them, or writing failed too often. */
   readonly dropped: number;
 }
 
 const ATTEMPTS = 5;
 const BACKOFF = { baseMs: 1_000, maxMs: 30_000 };
-const LAST_WORDS_MS = 5_000;
+const FINAL_FLUSH_MS = 5_000;
 
-/** Reports what happens to objects, for people to read. Losing an event is bad; blocking a caller would be worse. */
+/** Records Kubernetes Events. It never blocks its caller, and drops events rather than queue without bound. */
 export const createEventRecorder = (options: EventRecorderOptions): EventRecorder => {
   const { client, env, maxQueued = 1_000 } = options;
   const series = createEventSeries({
@@ -60,7 +60,7 @@ export const createEventRecorder = (options: EventRecorderOptions): EventRecorde
   const enqueue = (one: Series): void => {
     if (!queue.has(one) && queue.size >= maxQueued) {
       if (!one.written) series.forget(one);
-      drop('too many events wait to be written', one);
+      drop('the queue is full', one);
       return;
     }
     queue.add(one);
@@ -69,7 +69,7 @@ export const createEventRecorder = (options: EventRecorderOptions): EventRecorde
 
   const drop = (why: string, one: Series, error?: unknown): void => {
     dropped += 1;
-    env.log.warn(`an event was dropped: ${why}`, {
+    env.log.warn(`dropped an Event: ${why}`, {
       reason: one.object.reason,
       namespace: one.namespace,
       name: one.object.regarding?.name,
@@ -87,7 +87,7 @@ export const createEventRecorder = (options: EventRecorderOptions): EventRecorde
         series.wrote(one, written);
         return;
       } catch (error) {
-        // Events live an hour: a series may outlive its own.
+        // Events expire after an hour: a series may outlive its object.
         if (!isKubeError(error, 'NotFound')) throw error;
         series.rename(one);
       }
@@ -95,7 +95,7 @@ export const createEventRecorder = (options: EventRecorderOptions): EventRecorde
     try {
       await client.create(events, series.snapshot(one).object, call);
     } catch (error) {
-      // Ours, from an attempt whose answer was lost.
+      // Created by an earlier attempt whose response was lost.
       if (!isKubeError(error, 'AlreadyExists')) throw error;
     }
     series.wrote(one, written);
@@ -108,10 +108,10 @@ export const createEventRecorder = (options: EventRecorderOptions): EventRecorde
         return;
       } catch (error) {
         if (signal.aborted) throw error;
-        const hopeless = isKubeError(error, 'Invalid', 'BadRequest', 'Forbidden', 'NotFound');
-        if (hopeless || attempt >= ATTEMPTS) {
+        const permanent = isKubeError(error, 'Invalid', 'BadRequest', 'Forbidden', 'NotFound');
+        if (permanent || attempt >= ATTEMPTS) {
           series.forget(one);
-          drop(hopeless ? 'the server refused it' : 'it could not be written', one, error);
+          drop(permanent ? 'the server refused it' : 'writing failed too often', one, error);
           return;
         }
         const asked = isKubeError(error) ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
@@ -160,7 +160,7 @@ export const createEventRecorder = (options: EventRecorderOptions): EventRecorde
         wake = undefined;
       }
       const last = new AbortController();
-      const timer = env.clock.timer(LAST_WORDS_MS, () => last.abort(new Error('stopped')));
+      const timer = env.clock.timer(FINAL_FLUSH_MS, () => last.abort(new Error('stopped')));
       series.stop();
       await drain(last.signal);
       timer.cancel();

@@ -118,7 +118,7 @@ const candidate = (
   return { state, stop, done, windDown: () => letGo() };
 };
 
-test('the first candidate leads; its lease has microseconds, its duration, and is renewed every two seconds', async () => {
+test('the first candidate leads; its lease has microseconds and its duration, and is renewed every two seconds', async () => {
   const [server, clock] = [createServer(), createTestClock()];
   const one = candidate(server, clock, 'one');
   await settle();
@@ -145,7 +145,7 @@ test('the first candidate leads; its lease has microseconds, its duration, and i
   assert.equal(clock.pending, 0);
 });
 
-test('a dead leader is replaced when its lease was seen unchanged for its duration, whatever the clocks say', async () => {
+test('a dead leader is replaced once its lease has not changed for its duration, whatever the clocks show', async () => {
   for (const skew of [-3_600_000, 0, 3_600_000]) {
     const [server, clock] = [createServer(), createTestClock()];
     const one = candidate(server, clock, 'one');
@@ -171,7 +171,7 @@ test('a dead leader is replaced when its lease was seen unchanged for its durati
   }
 });
 
-test('a released lease is taken at once by the next attempt', async () => {
+test('the next attempt acquires a released lease at once', async () => {
   const [server, clock] = [createServer(), createTestClock()];
   const one = candidate(server, clock, 'one');
   await settle();
@@ -189,7 +189,7 @@ test('a released lease is taken at once by the next attempt', async () => {
   await two.done;
 });
 
-test('a lease is released although the last renewal was broken off after it had reached the server', async () => {
+test('releases the lease even if the last renewal was aborted after it had reached the server', async () => {
   const [server, clock] = [createServer(), createTestClock()];
   const one = candidate(server, clock, 'one');
   await settle();
@@ -205,7 +205,7 @@ test('a lease is released although the last renewal was broken off after it had 
   assert.equal(server.lease?.spec?.holderIdentity, '');
 });
 
-test('one lost renewal, or one whose answer was lost, does not end a term; a taken lease does', async () => {
+test('one failed renewal, or a lost response, does not end leadership; another holder does', async () => {
   const [server, clock] = [createServer(), createTestClock()];
   const one = candidate(server, clock, 'one');
   await settle();
@@ -226,7 +226,7 @@ test('one lost renewal, or one whose answer was lost, does not end a term; a tak
   assert.equal(server.lease?.spec?.holderIdentity, 'thief', "another's lease is not released");
 });
 
-test('a renewal that hangs ends the term at the deadline, before others may start', async () => {
+test('a renewal that hangs ends leadership at the deadline, before another candidate may lead', async () => {
   const [server, clock] = [createServer(), createTestClock()];
   const one = candidate(server, clock, 'one');
   await settle();
@@ -245,7 +245,7 @@ test('a renewal that hangs ends the term at the deadline, before others may star
   await one.done;
 });
 
-test('options that contradict each other are refused', async () => {
+test('refuses contradictory options', async () => {
   const options = {
     client: createServer().clientFor(() => undefined),
     env: testEnv(),

@@ -18,24 +18,24 @@ export interface LeaderElectionOptions {
   env: Env;
   namespace: string;
   name: string;
-  /** Unique to this process, not to its host: two processes with one identity would both lead. */
+  /** Unique to this process, not to its host: two processes with the same identity would both lead. */
   identity: string;
-  /** How long others wait after the last renewal that they saw. Default 15,000. */
+  /** How long other candidates wait after the last renewal they observed. Default 15,000. */
   leaseDurationMs?: number;
-  /** The leader gives up when it could not renew for this long; below `leaseDurationMs`. Default 10,000. */
+  /** The leader stops leading when it could not renew for this long; below `leaseDurationMs`. Default 10,000. */
   renewDeadlineMs?: number;
   /** Between attempts; below `renewDeadlineMs`. Default 2,000. */
   retryPeriodMs?: number;
   /**
-   * Runs while leading. Its signal aborts when leadership ends, for whatever reason; the lease is released only after
-   * its promise has settled, so it should settle soon. Rejecting ends the election with the same error.
+   * Runs while leading. Its signal aborts when leadership ends for any reason. The lease is released only after the
+   * promise has settled, so it should settle soon. A rejection ends the election with the same error.
    */
   onLeading: (signal: AbortSignal) => Promise<void>;
-  /** Each time another identity (ours included) is seen holding the lease. */
+  /** Called when the observed holder of the lease changes, also to this process. */
   onNewLeader?: (identity: string) => void;
 }
 
-/** Retries are spread by up to this share, so that candidates do not knock in step. */
+/** Each retry is delayed by up to this share more, so that candidates do not retry in step. */
 const JITTER = 0.2;
 
 const resolveOptions = (options: LeaderElectionOptions) => {
@@ -49,9 +49,9 @@ const resolveOptions = (options: LeaderElectionOptions) => {
 };
 
 /**
- * Competes for a Lease, leads, and resolves when `signal` aborts (the lease released, if it was ours) or when leadership
- * was lost: a process that lost it should end, and start anew. Clocks of other machines are never compared with ours: a
- * lease has run out when we saw no change of it for its duration by our own clock.
+ * Competes for a Lease and leads once. Resolves when leadership is lost, or when `signal` aborts and the lease, if held,
+ * is released. Never compares the clocks of two machines: a lease has expired when it did not change for its duration
+ * by the local clock.
  */
 export const runLeaderElection = async (given: LeaderElectionOptions, signal: AbortSignal): Promise<void> => {
   const options = resolveOptions(given);
@@ -59,15 +59,15 @@ export const runLeaderElection = async (given: LeaderElectionOptions, signal: Ab
   const log = env.log.with({ lease: `${namespace}/${name}`, identity });
   const ref = { namespace, name };
   let observed: { lease: Lease; at: number } | undefined;
-  let toldLeader: string | undefined;
+  let reportedLeader: string | undefined;
 
   const observe = (lease: Lease): void => {
     const changed =
       observed === undefined || observed.lease.metadata?.resourceVersion !== lease.metadata?.resourceVersion;
     if (changed) observed = { lease, at: env.clock.now() };
     const holder = lease.spec?.holderIdentity ?? '';
-    if (holder === toldLeader || holder === '') return;
-    toldLeader = holder;
+    if (holder === reportedLeader || holder === '') return;
+    reportedLeader = holder;
     options.onNewLeader?.(holder);
   };
 
@@ -85,11 +85,11 @@ export const runLeaderElection = async (given: LeaderElectionOptions, signal: Ab
     };
   };
 
-  /** True when the lease is ours afterwards. Errors mean that we do not know. */
+  /** True when this process holds the lease afterwards. After an error its state is unknown. */
   const acquireOrRenew = async (call: { signal: AbortSignal; timeoutMs: number }): Promise<boolean> => {
     const now = env.clock.now();
     const ours = observed?.lease.spec?.holderIdentity === identity;
-    // Our own last write is the best precondition: renewing needs no read.
+    // The response to our last write is the precondition: renewing needs no read.
     if (observed !== undefined && ours) {
       try {
         observe(await client.replace(leases, { ...observed.lease, spec: spec(observed.lease) }, call));
@@ -126,10 +126,10 @@ export const runLeaderElection = async (given: LeaderElectionOptions, signal: Ab
 
   const pause = (): Promise<void> => sleep(env.clock, retryPeriodMs * (1 + JITTER * env.random()), signal);
 
-  // One attempt may not use up the whole time to renew: after a hung connection there must be time for another.
+  // An attempt may not use up the whole renew deadline: after a hung connection there must be time for another.
   const attemptMs = Math.max(retryPeriodMs, renewDeadlineMs / 2);
 
-  /** Resolves with the time that the lease is ours from: before the request, as others may count from then. */
+  /** Resolves with the time just before the successful request: other candidates may measure the lease from then. */
   const acquire = async (): Promise<number> => {
     for (;;) {
       const startedAt = env.clock.now();
@@ -137,38 +137,38 @@ export const runLeaderElection = async (given: LeaderElectionOptions, signal: Ab
         if (await acquireOrRenew({ signal, timeoutMs: attemptMs })) return startedAt;
       } catch (error) {
         if (signal.aborted) throw error;
-        log.warn('could not compete for the lease', { error });
+        log.warn('failed to acquire the lease', { error });
       }
       await pause();
     }
   };
 
-  /** Resolves when the lease is lost; rejects with the signal's reason when `until` aborts. */
-  const keep = async (renewedAt: number, until: AbortSignal): Promise<void> => {
+  /** Renews the lease. Resolves when it is lost; rejects with the signal's reason when `until` aborts. */
+  const renew = async (renewedAt: number, until: AbortSignal): Promise<void> => {
     let lastRenewal = renewedAt;
     for (;;) {
-      const mustBy = lastRenewal + renewDeadlineMs;
-      await sleep(env.clock, Math.min(retryPeriodMs, mustBy - env.clock.now()), until);
+      const deadline = lastRenewal + renewDeadlineMs;
+      await sleep(env.clock, Math.min(retryPeriodMs, deadline - env.clock.now()), until);
       const startedAt = env.clock.now();
-      if (startedAt >= mustBy) {
+      if (startedAt >= deadline) {
         log.error('leadership lost: the lease was not renewed in time');
         return;
       }
       try {
-        const timeoutMs = Math.min(attemptMs, mustBy - startedAt);
+        const timeoutMs = Math.min(attemptMs, deadline - startedAt);
         if (await acquireOrRenew({ signal: until, timeoutMs })) lastRenewal = startedAt;
         else {
-          log.error('leadership lost: another holds the lease');
+          log.error('leadership lost: another process holds the lease');
           return;
         }
       } catch (error) {
         if (until.aborted) throw error;
-        log.warn('could not renew the lease', { error });
+        log.warn('failed to renew the lease', { error });
       }
     }
   };
 
-  const giveUp = async (lease: Lease): Promise<void> => {
+  const writeReleased = async (lease: Lease): Promise<void> => {
     const now = toMicroTime(env.clock.now());
     const released = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: now, acquireTime: now };
     await client.replace(leases, { ...lease, spec: released }, { timeoutMs: renewDeadlineMs });
@@ -178,15 +178,15 @@ export const runLeaderElection = async (given: LeaderElectionOptions, signal: Ab
     const lease = observed?.lease;
     if (lease?.spec?.holderIdentity !== identity) return;
     try {
-      await giveUp(lease);
+      await writeReleased(lease);
     } catch (error) {
       try {
         if (!isKubeError(error, 'Conflict')) throw error;
-        // Ours still, where a renewal that was broken off when the work ended had reached the server.
+        // Still ours if an aborted renewal reached the server after all.
         const current = await client.get(leases, ref, { timeoutMs: renewDeadlineMs });
-        if (current.spec?.holderIdentity === identity) await giveUp(current);
+        if (current.spec?.holderIdentity === identity) await writeReleased(current);
       } catch (reason) {
-        log.warn('could not release the lease: others wait until it runs out', { error: reason });
+        log.warn('failed to release the lease; other candidates wait until it expires', { error: reason });
       }
     }
   };
@@ -203,9 +203,9 @@ export const runLeaderElection = async (given: LeaderElectionOptions, signal: Ab
   const onStop = (): void => term.abort(signal.reason);
   if (signal.aborted) onStop();
   else signal.addEventListener('abort', onStop, { once: true });
-  // Renewing goes on while the work winds down: nobody else may start before it is done.
+  // Renewal continues while the work winds down: no other process may lead before it has finished.
   const renewing = new AbortController();
-  const kept = keep(renewedAt, renewing.signal).then(
+  const renewed = renew(renewedAt, renewing.signal).then(
     () => term.abort(new Error('leadership lost')),
     () => undefined,
   );
@@ -214,10 +214,10 @@ export const runLeaderElection = async (given: LeaderElectionOptions, signal: Ab
   } catch (error) {
     if (!term.signal.aborted) throw error;
   } finally {
-    term.abort(new Error('done leading'));
-    renewing.abort(new Error('done leading'));
+    term.abort(new Error('leading has ended'));
+    renewing.abort(new Error('leading has ended'));
     signal.removeEventListener('abort', onStop);
-    await kept;
+    await renewed;
     await release();
   }
 };

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { createTestClock } from '../../../test/support/index.ts';
 import { createTimerHeap } from './timer-heap.ts';
 
-test('each key fires once, at the earliest of its times, and one timer serves all', async () => {
+test('each key fires once, at its earliest time, and all share one timer', async () => {
   const times = fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c'), inMs: fc.integer({ min: -5, max: 100 }) }), {
     maxLength: 200,
   });
@@ -33,7 +33,7 @@ test('each key fires once, at the earliest of its times, and one timer serves al
   );
 });
 
-test('after a stop nothing fires and nothing is taken', async () => {
+test('nothing fires and nothing is added after a stop', async () => {
   const clock = createTestClock();
   const deadlines = createTimerHeap(clock, () => assert.fail('fired'));
   deadlines.set('a', clock.now() + 1);
@@ -47,7 +47,7 @@ for (const [when, seen] of [
   ['and nothing is set meanwhile', false],
   ['and another time is set by the new clock', true],
 ] as const)
-  test(`a key fires no later than it would have when the clock is set back, ${when}`, async () => {
+  test(`a key does not fire late when the clock is set back, ${when}`, async () => {
     const clock = createTestClock();
     let offset = 0;
     const fired: string[] = [];

@@ -1,15 +1,15 @@
 import TinyQueue from 'tinyqueue';
 import type { Clock, Timer } from '../../runtime/index.ts';
 
-/** Keys with a time each, and one clock timer for all of them. */
+/** Timers for many keys on one timer of the clock. */
 export interface TimerHeap {
-  /** Fires for `key` at `timeMs`, or earlier when an earlier time was set before, or when the clock is set back. */
+  /** Fires for `key` at `timeMs`; earlier when an earlier time is pending, or when the clock is set back. */
   set(key: string, timeMs: number): void;
   readonly size: number;
   stop(): void;
 }
 
-/** A clock that is slewed may step back a little, and timers may fire a little early. */
+/** A slewed clock may step back a little, and timers may fire a little early. */
 const CLOCK_SLACK_MS = 1_000;
 
 interface Entry {
@@ -19,17 +19,17 @@ interface Entry {
 
 export const createTimerHeap = (clock: Clock, fire: (key: string) => void): TimerHeap => {
   const earliest = new Map<string, number>();
-  // An entry whose time is no longer the key's earliest is left over from a later deadline and is skipped.
+  // An entry whose time is no longer the earliest of its key was replaced, and is skipped.
   const byTime = (a: Entry, b: Entry): number => a.at - b.at;
   let heap = new TinyQueue<Entry>([], byTime);
   let timer: { at: number; timer: Timer } | undefined;
   let stopped = false;
-  /** The latest time that was seen, or that a timer has shown to be reached. */
+  /** The latest time that was read, or that a fired timer has proved. */
   let latest = Number.NEGATIVE_INFINITY;
-  /** The clock was set back: by it, what is to fire soon may be hours away. */
+  /** The clock was set back: a timer due soon may now be hours away. */
   let wentBack = false;
 
-  const look = (): number => {
+  const readClock = (): number => {
     const now = clock.now();
     wentBack ||= now < latest - CLOCK_SLACK_MS;
     latest = wentBack ? now : Math.max(latest, now);
@@ -53,9 +53,9 @@ export const createTimerHeap = (clock: Clock, fire: (key: string) => void): Time
   const expire = (): void => {
     latest = Math.max(latest, timer?.at ?? latest);
     timer = undefined;
-    const now = look();
+    const now = readClock();
     if (wentBack) {
-      // Whoever fires early looks at the time, and sets a new one.
+      // Fire all keys now: their owners check the time and set new timers.
       const keys = [...earliest.keys()];
       earliest.clear();
       heap = new TinyQueue<Entry>([], byTime);
@@ -74,13 +74,13 @@ export const createTimerHeap = (clock: Clock, fire: (key: string) => void): Time
   return {
     set(key, timeMs) {
       if (stopped) return;
-      look();
+      readClock();
       const at = Number.isFinite(timeMs) ? timeMs : clock.now();
       const known = earliest.get(key);
       if (known !== undefined && known <= at) return;
       earliest.set(key, at);
       heap.push({ key, at });
-      // Replaced entries must not pile up where a key's time moves forward again and again.
+      // Replaced entries must not pile up when a key's time keeps moving.
       if (heap.length > 64 && heap.length > 2 * earliest.size) {
         const live = heap.data.filter((entry) => earliest.get(entry.key) === entry.at);
         heap = new TinyQueue(live, byTime);

@@ -40,7 +40,7 @@ const setUp = (options: Partial<WorkQueueOptions> = {}) => {
   return { clock, queue, started, open, stop, end, fail, take: () => started.splice(0) };
 };
 
-test('a key is added once, never processed twice at once, and runs again when it was added meanwhile', async () => {
+test('queues a key once, never processes it twice at once, and again when it was added meanwhile', async () => {
   const { queue, stop, end, take } = setUp();
   for (const key of ['a', 'a', 'b', 'c', 'b']) queue.add(key);
   assert.equal(queue.depth, 3);
@@ -57,7 +57,7 @@ test('a key is added once, never processed twice at once, and runs again when it
   assert.deepEqual(take(), []);
 });
 
-test('errors are retried with a growing delay of their own, success forgets them, other keys do not wait', async () => {
+test('retries errors with back-off per key, which success resets; other keys do not wait', async () => {
   const { clock, queue, stop, end, fail, take } = setUp();
   void queue.run(stop.signal);
   queue.add('bad');
@@ -89,7 +89,7 @@ test('errors are retried with a growing delay of their own, success forgets them
   assert.deepEqual(take(), ['bad'], 'what the server asks for is the least');
 });
 
-test('of several times for a key the earliest counts, and one timer serves them all', async () => {
+test('the earliest of several times of a key counts, and all keys share one timer', async () => {
   const { clock, queue, stop, end, take } = setUp();
   void queue.run(stop.signal);
   const now = clock.now();
@@ -114,7 +114,7 @@ test('of several times for a key the earliest counts, and one timer serves them 
   assert.deepEqual(take(), ['b'], 'the later times of a are gone');
 });
 
-test('a stop lets what is being processed end, starts nothing more, and leaves no timer', async () => {
+test('on stop, running work finishes, nothing new starts, and no timer is left', async () => {
   const { clock, queue, stop, end, take } = setUp();
   const done = queue.run(stop.signal);
   let ended = false;
@@ -135,7 +135,7 @@ test('a stop lets what is being processed end, starts nothing more, and leaves n
   assert.equal(clock.pending, 0);
 });
 
-test('hooks see depth, waits and work', async () => {
+test('reports depth, queue and work durations', async () => {
   const seen: string[] = [];
   const { clock, queue, stop, end, fail } = setUp({
     concurrency: 1,
@@ -166,7 +166,7 @@ test('hooks see depth, waits and work', async () => {
   ]);
 });
 
-test('no key starves: with one key re-added without end, every other is served in its turn', async () => {
+test('no key starves when one key is re-added continuously', async () => {
   const { queue, stop, open, started } = setUp({ concurrency: 1 });
   void queue.run(stop.signal);
   queue.add('greedy');
@@ -181,7 +181,7 @@ test('no key starves: with one key re-added without end, every other is served i
   for (let at = 0; at < 20; at += 1) assert.ok(started.includes(`k${at}`));
 });
 
-test('whatever is added whenever, nothing is lost and nothing runs twice at once', async () => {
+test('loses no key and processes none twice at once, for any additions', async () => {
   const action = fc.oneof(
     fc.record({ add: fc.constantFrom('a', 'b', 'c') }),
     fc.record({ at: fc.constantFrom('a', 'b', 'c'), ms: fc.nat(500) }),

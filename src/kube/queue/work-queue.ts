@@ -2,12 +2,12 @@ import { type BackoffOptions, backoffMs, type Env } from '../../runtime/index.ts
 import { isKubeError } from '../client/errors.ts';
 import { createTimerHeap } from './timer-heap.ts';
 
-/** Called as things happen; must not throw. */
+/** Callbacks for metrics. They must not throw. */
 export interface WorkQueueMetrics {
-  /** Keys that wait for a worker now. */
+  /** Keys waiting for a worker. */
   depth?(keys: number): void;
   added?(): void;
-  /** How long a key waited for its worker. */
+  /** How long a key waited for a worker. */
   waited?(seconds: number): void;
   worked?(seconds: number, result: 'success' | 'requeue_after' | 'error'): void;
   retried?(): void;
@@ -15,67 +15,67 @@ export interface WorkQueueMetrics {
 
 export interface WorkQueueOptions {
   env: Env;
-  /** Keys processed at once. */
+  /** Keys processed in parallel. */
   concurrency: number;
   /**
-   * Brings one key in order. An error is logged and retried with backoff; success forgets the key's failures. The signal
-   * is that of `run`.
+   * Reconciles one key. An error is logged and retried with back-off; success resets the key's failures. The signal is the
+   * one passed to `run`.
    */
   process: (key: string, signal: AbortSignal) => Promise<{ requeueAt?: number } | void>;
-  /** A key's own delay after an error. Default: 0.2 s doubling to 60 s. */
+  /** Per-key back-off after errors. Default: 0.2 s, doubling to 60 s. */
   backoff?: BackoffOptions;
   metrics?: WorkQueueMetrics;
 }
 
 export interface WorkQueue {
-  /** Soon. A key that waits already is not added twice; one that is being processed runs once more afterwards. */
+  /** Adds a key unless it is already waiting. A key that is being processed is processed once more afterwards. */
   add(key: string): void;
-  /** Not before `timeMs` (milliseconds since the epoch). Of several times for a key the earliest is kept. */
+  /** Adds a key at `timeMs` (milliseconds since the epoch). The earliest of several times counts. */
   addAt(key: string, timeMs: number): void;
-  /** Keys that wait for a worker. */
+  /** Keys waiting for a worker. */
   readonly depth: number;
-  /** Works until `signal` aborts, then lets what is being processed end, and resolves. Keys added before are not lost. */
+  /** Processes keys, including those added before, until `signal` aborts; resolves when running work has finished. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Keys to be brought in order: each at most once at a time, first come first served. */
+/** A work queue as in client-go: first in, first out, and each key is processed at most once at a time. */
 export const createWorkQueue = (options: WorkQueueOptions): WorkQueue => {
   const { env, concurrency, process, metrics = {} } = options;
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw new RangeError(`concurrency must be a whole number of 1 or more, not ${concurrency}`);
   const backoff = options.backoff ?? { baseMs: 200, maxMs: 60_000 };
-  /** Keys and when they were added; a Map keeps the order of arrival. */
+  /** Waiting keys in order of arrival, with the time they were added. */
   const waiting = new Map<string, number>();
   const active = new Set<string>();
-  /** Active keys that must run again, and since when. */
-  const again = new Map<string, number>();
+  /** Keys that were added while they were being processed, with the time of that. */
+  const readded = new Map<string, number>();
   const failures = new Map<string, number>();
   let running: { signal: AbortSignal; idle: () => void } | undefined;
   let started = false;
-  let pumpAsked = false;
+  let pumpScheduled = false;
 
   const enqueue = (key: string, since: number): void => {
     waiting.set(key, since);
     metrics.added?.();
     metrics.depth?.(waiting.size);
-    askPump();
+    schedulePump();
   };
 
   const add = (key: string): void => {
     if (waiting.has(key)) return;
     const now = env.clock.now();
     if (!active.has(key)) enqueue(key, now);
-    else if (!again.has(key)) again.set(key, now);
+    else if (!readded.has(key)) readded.set(key, now);
   };
 
-  const deadlines = createTimerHeap(env.clock, add);
+  const timers = createTimerHeap(env.clock, add);
 
-  // Not within `add`: the caller finishes what it is doing before any processing starts.
-  const askPump = (): void => {
-    if (pumpAsked || running === undefined) return;
-    pumpAsked = true;
+  // Not synchronously in `add`: the caller finishes its own work before processing starts.
+  const schedulePump = (): void => {
+    if (pumpScheduled || running === undefined) return;
+    pumpScheduled = true;
     queueMicrotask(() => {
-      pumpAsked = false;
+      pumpScheduled = false;
       pump();
     });
   };
@@ -101,7 +101,7 @@ export const createWorkQueue = (options: WorkQueueOptions): WorkQueue => {
       failures.delete(key);
       if (outcome?.requeueAt !== undefined) {
         result = 'requeue_after';
-        deadlines.set(key, outcome.requeueAt);
+        timers.set(key, outcome.requeueAt);
       }
     } catch (error) {
       result = 'error';
@@ -109,8 +109,8 @@ export const createWorkQueue = (options: WorkQueueOptions): WorkQueue => {
     }
     metrics.worked?.((env.clock.now() - startedAt) / 1000, result);
     active.delete(key);
-    const since = again.get(key);
-    again.delete(key);
+    const since = readded.get(key);
+    readded.delete(key);
     if (since !== undefined) enqueue(key, since);
     pump();
     if (running?.signal.aborted && active.size === 0) running.idle();
@@ -124,12 +124,12 @@ export const createWorkQueue = (options: WorkQueueOptions): WorkQueue => {
     const delay = Math.max(backoffMs(count, backoff, env.random), Math.min(asked, backoff.maxMs));
     env.log.warn('processing failed', { key, error, failures: count, retryMs: Math.round(delay) });
     metrics.retried?.();
-    deadlines.set(key, env.clock.now() + delay);
+    timers.set(key, env.clock.now() + delay);
   };
 
   return {
     add,
-    addAt: (key, timeMs) => (timeMs <= env.clock.now() ? add(key) : deadlines.set(key, timeMs)),
+    addAt: (key, timeMs) => (timeMs <= env.clock.now() ? add(key) : timers.set(key, timeMs)),
     get depth() {
       return waiting.size;
     },
@@ -139,7 +139,7 @@ export const createWorkQueue = (options: WorkQueueOptions): WorkQueue => {
       return new Promise((resolve) => {
         const idle = (): void => {
           running = undefined;
-          deadlines.stop();
+          timers.stop();
           resolve();
         };
         running = { signal, idle };

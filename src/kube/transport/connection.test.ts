@@ -17,7 +17,7 @@ const pod = (name: string, resourceVersion = '1') => ({
 const line = (type: string, object: object) => `${JSON.stringify({ type, object })}\n`;
 const trusting = { certificateAuthority: { from: 'text' as const, text: authority.cert } };
 
-test('fifty watches and forty reads share one HTTP/2 connection, and a watch that is left closes only its own stream', async () => {
+test('fifty watches and forty reads share one HTTP/2 connection, and ending a watch closes only its stream', async () => {
   let open = 0;
   const server = await startServer({ protocol: 'h2', identity }, (request, response) => {
     if (!request.url?.includes('watch=true')) return sendJson(response, pod('x'));
@@ -54,7 +54,7 @@ test('fifty watches and forty reads share one HTTP/2 connection, and a watch tha
   }
 });
 
-test('more calls than the server allows streams wait or take another connection, and all are answered', async () => {
+test('calls beyond the stream limit of the server wait or use another connection, and all complete', async () => {
   const server = await startServer({ protocol: 'h2', identity, maxConcurrentStreams: 5 }, (_request, response) => {
     setTimeout(() => sendJson(response, pod('x')), 5);
   });
@@ -70,7 +70,7 @@ test('more calls than the server allows streams wait or take another connection,
   }
 });
 
-test('writes that are given up before their bodies have left do not block the process', async () => {
+test('writes that are aborted before their bodies have left do not block the process', async () => {
   const server = await startServer({ protocol: 'h2', identity }, (request, response) => {
     // Bodies fill the connection's window.
     if (request.method === 'GET') sendJson(response, pod('x'));
@@ -90,7 +90,7 @@ test('writes that are given up before their bodies have left do not block the pr
   }
 });
 
-test('after a GOAWAY running streams end in peace and new calls go to a new connection', async () => {
+test('after a GOAWAY running streams finish, and new calls use a new connection', async () => {
   const streams: { write(text: string): void; end(): void }[] = [];
   const server = await startServer({ protocol: 'h2', identity }, (request, response) => {
     if (!request.url?.includes('watch=true')) return sendJson(response, pod('x'));
@@ -120,7 +120,7 @@ test('after a GOAWAY running streams end in peace and new calls go to a new conn
   }
 });
 
-test('a server that goes away and comes back: calls fail as not sent while it is gone, and work again', async () => {
+test('while the server is down calls fail as not sent; they work again when it is back', async () => {
   const relay = await startRelay(0);
   const server = await startServer({ protocol: 'h2', identity }, (_request, response) => sendJson(response, pod('x')));
   relay.setTarget(server.port);
@@ -146,7 +146,7 @@ test('a server that goes away and comes back: calls fail as not sent while it is
   }
 });
 
-test('closing while the first connection is being made leaves no connection behind', async () => {
+test('closing while the first connection is established leaves no socket open', async () => {
   const server = await startServer({ protocol: 'h2', identity }, (_request, response) => sendJson(response, pod('x')));
   try {
     const client = createTestClient(server.url, trusting, { maxRetries: 0 });
@@ -163,7 +163,7 @@ test('closing while the first connection is being made leaves no connection behi
   }
 });
 
-test('writes that meet a GOAWAY are answered or reported as unknown, and never reach the server twice', async () => {
+test('writes during a GOAWAY complete or are reported as unknown, and never reach the server twice', async () => {
   const writes = new Map<string, number>();
   const server = await startServer({ protocol: 'h2', identity }, (request, response) => {
     onBody(request, (body) => {
@@ -238,7 +238,7 @@ const startRelay = async (port: number) => {
   };
 };
 
-test('a link that swallows everything is noticed by its missing PING answers, and calls go on over a new one', async () => {
+test('a connection that swallows packets is detected by missing PING answers and replaced', async () => {
   const server = await startServer({ protocol: 'h2', identity }, (request, response) => {
     if (!request.url?.includes('watch=true')) return sendJson(response, pod('x'));
     startJson(response);

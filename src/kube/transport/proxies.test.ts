@@ -66,7 +66,7 @@ const useClient = (t: TestContext, server: string, proxyUrl: string) => {
   return client;
 };
 
-test('through an HTTP proxy one tunnel carries HTTP/2: calls and watches alike, with the login', async (t) => {
+test('one tunnel through an HTTP proxy carries calls and watches over HTTP/2, with the login', async (t) => {
   const api = await startApi(t);
   const proxy = await startHttpProxy(t, () => 'HTTP/1.1 200 OK');
   const client = useClient(t, api.url, `http://us%40er:p%3Ass@127.0.0.1:${proxy.port}`);
@@ -78,7 +78,7 @@ test('through an HTTP proxy one tunnel carries HTTP/2: calls and watches alike, 
   assert.deepEqual(proxy.tunnels, [`127.0.0.1:${api.port} Basic ${btoa('us@er:p:ss')}`]);
 });
 
-test('a proxy that refuses is an error that says so, after which nothing has happened', async (t) => {
+test('a refusal by the proxy is reported, and nothing has happened', async (t) => {
   const api = await startApi(t);
   const proxy = await startHttpProxy(t, () => 'HTTP/1.1 407 Proxy Authentication Required');
   const client = useClient(t, api.url, `http://127.0.0.1:${proxy.port}`);
@@ -92,7 +92,7 @@ test('a proxy that refuses is an error that says so, after which nothing has hap
   await assert.rejects(nobody.create(testPods, pod), { code: 'Transport', happened: 'no' });
 });
 
-test('through a SOCKS5 proxy', async (t) => {
+test('connects through a SOCKS5 proxy', async (t) => {
   const api = await startApi(t);
   let tunnels = 0;
   let refuse = false;
