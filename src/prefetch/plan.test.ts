@@ -346,7 +346,12 @@ describe('whatever happens', () => {
           model.waitUntil(wakeAt);
         }
         assert.deepEqual([model.requests.size, model.pulls.size], [0, 0]);
-        const rest = model.step(true);
+        let rest = model.step(true);
+        // A pull pod that was created and is not seen yet is remembered for a while after its request was withdrawn.
+        if (rest.attempts.size > 0) {
+          model.waitUntil(rest.wakeAt);
+          rest = model.step(true);
+        }
         assert.deepEqual([rest.actions, rest.attempts.size, rest.wakeAt], [[], 0, Number.POSITIVE_INFINITY]);
       }),
       { numRuns: Number(process.env.EDGESET_RUNS ?? 1_000) },

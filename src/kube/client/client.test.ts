@@ -106,7 +106,7 @@ for (const protocol of protocols) {
 
   test(`${protocol}: a call without a response times out, and its stream is closed`, async (t) => {
     let closed = 0;
-    const { client } = await serve(
+    const { client, server } = await serve(
       t,
       (_request, response) => void response.on('close', () => (closed += 1)),
       {},
@@ -117,9 +117,10 @@ for (const protocol of protocols) {
     const write = await failure(client.patch(testPods, ref, {}, { type: 'merge', timeoutMs: 100 }));
     assert.deepEqual([write.code, write.happened], ['Timeout', 'unknown']);
     const stop = new AbortController();
-    const stopped = client.get(testPods, ref, { signal: stop.signal });
-    setTimeout(() => stop.abort(new Error('my reason')), 20);
-    await assert.rejects(stopped, { message: 'my reason' });
+    const stopped = assert.rejects(client.get(testPods, ref, { signal: stop.signal }), { message: 'my reason' });
+    await eventually('the third request has arrived', () => server.requests.length === 3);
+    stop.abort(new Error('my reason'));
+    await stopped;
     await eventually('all three streams are closed', () => closed === 3);
   });
 }
