@@ -1,6 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { nodeOf } from '../conformance/audit/cluster-state.ts';
 import type { AuditRecord } from '../conformance/index.ts';
+import { nodeOf } from '../invariants/index.ts';
 
 const HASH = 'controller-revision-hash';
 

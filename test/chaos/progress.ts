@@ -1,6 +1,10 @@
 import type { AdvancedDaemonSet } from '../../src/advanced/index.ts';
-import { availablePod, type ClusterState, followClusterState } from '../conformance/audit/cluster-state.ts';
-import { eligible } from '../conformance/audit/eligible.ts';
+import {
+  availablePod,
+  type ClusterState,
+  eligibleNodes,
+  followClusterState,
+} from '../conformance/audit/cluster-state.ts';
 import { createPodWriteReader, isUpdate, type PodWriteKind } from '../conformance/audit/pod-writes.ts';
 import type { AuditRecord } from '../conformance/index.ts';
 
@@ -43,7 +47,8 @@ export const measureProgress = (
   let completed = 0;
 
   const countLeft = (at: number): number =>
-    eligible(state).filter(({ name, ready }) => ready && availablePod(state, name, at)?.hash !== state.target).length;
+    eligibleNodes(state).filter(({ name, ready }) => ready && availablePod(state, name, at)?.hash !== state.target)
+      .length;
 
   for (const record of records) {
     const at = record.receivedAt;

@@ -16,7 +16,7 @@ export const createFaultTracker = (time: Clock) => {
     counts: counts as ReadonlyMap<string, number>,
     count,
     hasFired: (step: PlannedStep): boolean => firedSteps.has(step),
-    fire(step: PlannedStep): void {
+    fire: (step: PlannedStep): void => {
       if (firedSteps.has(step)) return;
       firedSteps.add(step);
       count(step.operation.do);

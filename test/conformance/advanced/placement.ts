@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { controllerOf } from '../../../src/rollout/index.ts';
+import { nodeOf } from '../../invariants/index.ts';
 import type { AuditRecord } from '../audit/audit-record.ts';
-import { nodeOf } from '../audit/cluster-state.ts';
 import { type Case, type PodView, refusePods, section } from '../kit/index.ts';
 import { deleteByHand, podPath } from './strategy.ts';
 

@@ -16,7 +16,7 @@ describe('the judge', () => {
   it('S1, S2: sees an act while others are in flight', () => {
     const found = buildHistory(3).remove('old-n0', 'n0', 'old').wait(5).remove('old-n1', 'n1', 'old').judge(1);
     assert.equal(found.length, 2);
-    assert.match(found[0]!, /^S1: .* pod-old-n1 on n1 while 1 others were in flight \(n0\) and the budget is 1/);
+    assert.match(found[0]!, /^S1: .* pod-old-n1 on n1, with updates in flight on n0 and a budget of 1/);
     assert.match(found[1]!, /^S2: /);
   });
 
@@ -88,7 +88,7 @@ describe('the judge', () => {
 
   it('S2: sees a healthy pod deleted while others are down for reasons of their own', () => {
     const log = buildHistory(3).pod('old-n0', 'n0', 'old', false).wait(2000).remove('old-n1', 'n1', 'old');
-    assert.match(log.judge(1).join('\n'), /^S2: .* on n1, a healthy one, while 1 nodes were down \(n0\)/);
+    assert.match(log.judge(1).join('\n'), /^S2: .* on n1, a healthy pod, with n0 down and a budget of 1/);
     assert.deepEqual(log.judge(2), []);
   });
 
@@ -125,8 +125,8 @@ describe('the judge', () => {
       .wait(5000)
       .remove('new-n0', 'n0', 'new');
     const found = log.judge(1);
-    assert.match(found[0]!, /^S5: .* healthy one of the target revision new$/);
-    assert.match(found[1]!, /^S6: .* second act/);
+    assert.match(found[0]!, /^S5: .* healthy pod of the target revision new$/);
+    assert.match(found[1]!, /^S6: .* second update/);
   });
 
   it('knows no target between a new template and its revision', () => {

@@ -1,33 +1,32 @@
 import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import type { Node, Pod, Taint } from 'kubernetes-types/core/v1.d.ts';
+import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
+import {
+  hasCondition,
+  hashIn,
+  hasSameTemplate,
+  isAvailable as isAvailableAt,
+  isControlledBy,
+  isLive,
+  isPreparingDelete,
+  mayRunOn,
+  type NodeFacts,
+  type PodFacts,
+  podFactsOf,
+} from '../../invariants/index.ts';
 import type { AuditRecord } from './audit-record.ts';
 
-/** A pod of the DaemonSet as the cluster last knew it. */
-export interface PodState {
-  uid: string;
-  name: string;
-  node: string;
-  hash: string;
-  deleting: boolean;
-  /** It has ended by itself, or was evicted. */
-  over: boolean;
-  /** Somebody was told to prepare its end: it counts as not ready from then on. */
-  preparing: boolean;
+/**
+ * A pod of the DaemonSet as the cluster last knew it. `readySince` is the earliest time at which it can have become ready, by
+ * the server's clock: a watch may deliver a write before the server logs its response.
+ */
+export interface PodState extends PodFacts {
   /** The revision that its owner agreed to. */
   approved: string | undefined;
-  /** Readiness gates that are shut: the condition Ready follows them with a delay. */
-  shut: ReadonlySet<string>;
-  /**
-   * When it can have become ready at the earliest, by the server's clock; undefined while it is not. Watches tell of a
-   * write before it is answered: whoever acts upon one may do so before the server notes its answer.
-   */
-  readySince: number | undefined;
+  /** Readiness gates that are closed: the condition Ready follows them with a delay. */
+  closedGates: ReadonlySet<string>;
 }
 
-export interface NodeState {
-  name: string;
-  labels: Record<string, string>;
-  taints: readonly Taint[];
+export interface NodeState extends NodeFacts {
   ready: boolean;
   /** Since when `ready` has been what it is. */
   since: number;
@@ -35,17 +34,17 @@ export interface NodeState {
   returned: boolean;
 }
 
-/** What was the case in the cluster after some record, rebuilt from the records alone. */
+/** The state of the cluster after a record, rebuilt from the records alone. */
 export interface ClusterState {
   nodes: Map<string, NodeState>;
-  /** By uid; only pods that the DaemonSet owns. */
+  /** By UID; only pods that the DaemonSet owns. */
   pods: Map<string, PodState>;
-  /** Since when a node has had no available pod; kept by node name while it is so. */
+  /** Since when a node has had no available pod, by node. */
   downSince: Map<string, number>;
   daemonSet: DaemonSet | undefined;
   /** The DaemonSet is deleted, or being deleted. */
-  ended: boolean;
-  /** Rises with every change of the template: A, B, A are three. */
+  deleted: boolean;
+  /** Increases with every change of the template: A, B, A are three rollouts. */
   rollout: number;
   /** `controller-revision-hash` of the template's revision, once its controller has recorded it. */
   target: string | undefined;
@@ -62,44 +61,40 @@ export const inOrder = (records: readonly AuditRecord[]): AuditRecord[] =>
     .filter((record) => record.code >= 200 && record.code < 300 && versionOf(record) > 0)
     .toSorted((a, b) => versionOf(a) - versionOf(b));
 
-const isTrue = (conditions: { type: string; status: string }[] | undefined, type: string): boolean =>
-  conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
-
-/** Where it runs, or is to run. */
-export const nodeOf = (pod: Pod): string => {
-  const terms = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
-  const field = terms?.flatMap((term) => term.matchFields ?? []).find(({ key }) => key === 'metadata.name');
-  return pod.spec?.nodeName ?? field?.values?.[0] ?? '';
-};
-
-const isOwnedBy = (object: { metadata?: Pod['metadata'] }, uid: string | undefined): boolean =>
-  uid !== undefined &&
-  (object.metadata?.ownerReferences?.some((owner) => owner.controller && owner.uid === uid) ?? false);
-
 export const isAvailable = (state: ClusterState, pod: PodState, at: number): boolean =>
-  !pod.deleting &&
-  pod.readySince !== undefined &&
-  at - pod.readySince >= (state.daemonSet?.spec?.minReadySeconds ?? 0) * 1000;
+  isAvailableAt(pod, (state.daemonSet?.spec?.minReadySeconds ?? 0) * 1000, at);
 
 export const livePods = (state: ClusterState, node: string): PodState[] =>
-  [...state.pods.values()].filter((pod) => pod.node === node && !pod.deleting && !pod.over);
+  [...state.pods.values()].filter((pod) => pod.node === node && isLive(pod));
 
-/** The node's available pod, were it there. */
+/** The node's available pod, if it has one. */
 export const availablePod = (state: ClusterState, node: string, at: number): PodState | undefined =>
   state.pods.values().find((pod) => pod.node === node && isAvailable(state, pod, at));
+
+/** Whether a pod of the DaemonSet may run on the node. */
+export const mayHavePod = (state: ClusterState, node: NodeState, how: 'to stay' | 'to begin'): boolean =>
+  mayRunOn(node, state.daemonSet?.spec?.template.spec, how);
+
+/** Nodes that are to have a pod, or may keep the one they have. */
+export const eligibleNodes = (state: ClusterState): NodeState[] => {
+  const occupied = new Set([...state.pods.values()].map(({ node }) => node));
+  return [...state.nodes.values()].filter((node) =>
+    mayHavePod(state, node, occupied.has(node.name) ? 'to stay' : 'to begin'),
+  );
+};
 
 const approvalOf = ({ status }: Pod): string | undefined =>
   status?.conditions
     ?.find((condition) => condition.type === 'UpgradeApproved' && condition.status === 'True')
     ?.message?.replace('controllerrevision: ', '');
 
-const shutGates = ({ spec, status }: Pod): ReadonlySet<string> => {
+const closedGates = ({ spec, status }: Pod): ReadonlySet<string> => {
   const gates = new Set(spec?.readinessGates?.map(({ conditionType }) => conditionType));
-  const shut = status?.conditions?.filter((condition) => gates.has(condition.type) && condition.status === 'False');
-  return new Set(shut?.map(({ type }) => type));
+  const closed = status?.conditions?.filter((condition) => gates.has(condition.type) && condition.status === 'False');
+  return new Set(closed?.map(({ type }) => type));
 };
 
-/** Follows one DaemonSet of a group: `apply` each of `inOrder`'s records in turn. */
+/** Follows one DaemonSet: call `apply` with each record of `inOrder`. */
 export const followClusterState = (
   namespace: string,
   name: string,
@@ -110,7 +105,7 @@ export const followClusterState = (
     pods: new Map(),
     downSince: new Map(),
     daemonSet: undefined,
-    ended: false,
+    deleted: false,
     rollout: 0,
     target: undefined,
     targetSince: 0,
@@ -123,7 +118,7 @@ export const followClusterState = (
       state.nodes.delete(key);
       return;
     }
-    const ready = isTrue(node.status?.conditions, 'Ready');
+    const ready = hasCondition(node, 'Ready');
     const before = state.nodes.get(key);
     const since = before?.ready === ready ? before.since : at;
     const { taints = [] } = node.spec ?? {};
@@ -135,36 +130,30 @@ export const followClusterState = (
   const applyPod = (pod: Pod, { receivedAt, answeredAt: at }: AuditRecord): void => {
     const { uid = '', deletionTimestamp, deletionGracePeriodSeconds, finalizers } = pod.metadata ?? {};
     const before = state.pods.get(uid);
-    // One whose labels were changed is the DaemonSet's no more, also before it is let go.
+    // A pod whose labels no longer match is not the DaemonSet's, even before it is released.
     const wanted = Object.entries(state.daemonSet?.spec?.selector?.matchLabels ?? {});
     const fits = wanted.every(([key, value]) => pod.metadata?.labels?.[key] === value);
-    const isOwned = fits && isOwnedBy(pod, state.daemonSet?.metadata?.uid);
+    const isOwned = fits && isControlledBy(pod, state.daemonSet?.metadata?.uid);
     if (!isOwned && !before) return;
-    const node = nodeOf(pod) || (before?.node ?? '');
+    const facts = podFactsOf(pod);
+    const node = facts.node || (before?.node ?? '');
     const isGone = deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && !finalizers?.length;
     if (isGone || !isOwned) {
       state.pods.delete(uid);
     } else {
-      const shut = shutGates(pod);
-      const preparing = pod.metadata?.labels?.['lifecycle.apps.kruise.io/state'] === 'PreparingDelete';
-      const ready = isTrue(pod.status?.conditions, 'Ready') && shut.size === 0 && !preparing;
-      const phase = pod.status?.phase;
+      const closed = closedGates(pod);
+      const ready = hasCondition(pod, 'Ready') && closed.size === 0 && !isPreparingDelete(pod);
       state.pods.set(uid, {
-        uid,
-        name: pod.metadata?.name ?? '',
+        ...facts,
         node,
-        hash: pod.metadata?.labels?.['controller-revision-hash'] ?? '',
-        deleting: deletionTimestamp !== undefined,
-        over: phase === 'Failed' || phase === 'Succeeded',
-        preparing,
         approved: approvalOf(pod),
-        shut,
+        closedGates: closed,
         readySince: ready ? (before?.readySince ?? receivedAt) : undefined,
       });
     }
     const up = state.pods
       .values()
-      .some((other) => other.node === node && !other.deleting && other.readySince !== undefined);
+      .some((other) => other.node === node && !other.terminating && other.readySince !== undefined);
     if (up) state.downSince.delete(node);
     else if (!state.downSince.has(node)) state.downSince.set(node, at);
   };
@@ -181,18 +170,17 @@ export const followClusterState = (
     } else if (resource.startsWith('daemonsets')) {
       const daemonSet = response as DaemonSet;
       if (group !== daemonSetGroup || daemonSet.metadata?.name !== name) return;
-      state.ended = verb === 'delete' || daemonSet.metadata.deletionTimestamp !== undefined;
-      const changed = JSON.stringify(daemonSet.spec?.template) !== JSON.stringify(state.daemonSet?.spec?.template);
-      if (changed) {
+      state.deleted = verb === 'delete' || daemonSet.metadata.deletionTimestamp !== undefined;
+      if (!hasSameTemplate(daemonSet, state.daemonSet)) {
         state.rollout += 1;
         state.target = undefined;
       }
       state.daemonSet = daemonSet;
     } else if (resource === 'controllerrevisions' && verb !== 'delete') {
       const revision = response as ControllerRevision;
-      if (!isOwnedBy(revision, state.daemonSet?.metadata?.uid) || revision.revision < newest) return;
+      if (!isControlledBy(revision, state.daemonSet?.metadata?.uid) || revision.revision < newest) return;
       newest = revision.revision;
-      const target = revision.metadata?.labels?.['controller-revision-hash'];
+      const target = hashIn(revision);
       if (state.target !== target) state.targetSince = answeredAt;
       state.target = target;
     }

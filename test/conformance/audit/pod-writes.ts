@@ -1,110 +1,105 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import {
+  hasCondition,
+  hashIn,
+  IN_PLACE_GATE,
+  isControlledBy,
+  isPreparingDelete,
+  LIFECYCLE_GATE,
+  nodeOf,
+} from '../../invariants/index.ts';
 import type { AuditRecord } from './audit-record.ts';
-import { type ClusterState, livePods, nodeOf, type PodState } from './cluster-state.ts';
-import { belongs } from './eligible.ts';
-
-const IN_PLACE_GATE = 'InPlaceUpdateReady';
-const LIFECYCLE_GATE = 'KruisePodReady';
-const HASH = 'controller-revision-hash';
+import { type ClusterState, livePods, mayHavePod, type PodState } from './cluster-state.ts';
 
 export type PodWriteKind =
-  /** The first write of what takes a pod away: its delete, or what prepares it. */
+  /** The first write that takes a pod away: its delete, or the preparation of it. */
   | 'delete'
-  /** The first write of a change in place. */
+  /** The first write of an in-place update. */
   | 'in-place'
   /** A new pod beside an old one. */
   | 'surge'
-  /** The first write of what takes one of several pods of a node away. */
+  /** The first write that takes away one of several pods of a node. */
   | 'delete-surged-out'
   /** A pod on a node that has none. */
   | 'create'
-  /** Takes away what has ended, is one too many, or does not belong there. */
+  /** Takes away a pod that has ended, is surplus, or does not belong on its node. */
   | 'clean-up'
-  /** Goes on with what was started before. */
+  /** Continues what an earlier write began. */
   | 'continue';
 
-/** What one write to a pod of the DaemonSet was. */
+/** What one write to a pod of the DaemonSet was for. */
 export interface PodWrite {
   kind: PodWriteKind;
-  /** Of the pod that was there before; of the new one where none was. */
+  /** Of the pod that existed before; of the new pod where there was none. */
   node: string;
-  /** As it was before the write; undefined for one that is created. */
+  /** As it was before the write; undefined for a pod that is created. */
   pod: PodState | undefined;
   record: AuditRecord;
   /** Hash of the revision that the write brings to the node; undefined when it brings none. */
   brings?: string;
 }
 
-/** Whether it begins to bring a node to another revision. */
+/** Whether the write begins to bring a node to another revision. */
 export const isUpdate = ({ kind }: Pick<PodWrite, 'kind'>): boolean =>
   kind === 'delete' || kind === 'in-place' || kind === 'surge';
 
-/** What of a pod was started and has not come to its end. */
-interface Started {
-  shutForChange?: boolean;
-  leaves?: boolean;
-}
+const isPatchOfGate = ({ request }: AuditRecord, gate: string, status: 'True' | 'False'): boolean =>
+  hasCondition(request as Pod | undefined, gate, status);
 
-/** Whether a write of a pod's status opens or shuts gates, and does nothing else. */
+/** Whether a write of a pod's status opens or closes gates, and does nothing else. */
 export const isGateWrite = ({ request }: AuditRecord): boolean => {
   const conditions = (request as Pod | undefined)?.status?.conditions ?? [];
   return conditions.length > 0 && conditions.every(({ type }) => type === IN_PLACE_GATE || type === LIFECYCLE_GATE);
 };
 
-const isShutBy = (record: AuditRecord, gate: string): boolean =>
-  (record.request as Pod | undefined)?.status?.conditions?.some(
-    ({ type, status }) => type === gate && status === 'False',
-  ) ?? false;
+/** Whether the write reopens a pod that was taken out of service for an in-place update. */
+export const isBackInService = (record: AuditRecord): boolean =>
+  record.resource === 'pods/status' && isPatchOfGate(record, IN_PLACE_GATE, 'True');
 
-/** Whether a write puts a pod back into service that was taken out of it for a change in place. */
-export const isBackInService = ({ resource, request }: AuditRecord): boolean =>
-  resource === 'pods/status' &&
-  ((request as Pod | undefined)?.status?.conditions?.some(
-    ({ type, status }) => type === IN_PLACE_GATE && status === 'True',
-  ) ??
-    false);
+/** Updates and deletions of a pod that have begun and not ended. */
+interface Started {
+  closedForUpdate?: boolean;
+  leaving?: boolean;
+}
 
-/** Tells what each write of a DaemonSet's controller was, from what was the case before it: `read` before `apply`. */
+/** Classifies each write of a DaemonSet's controller by the state before it: call `read` before `apply`. */
 export const createPodWriteReader = (state: ClusterState) => {
   const started = new Map<string, Started>();
 
-  const takesAway = (pod: PodState): PodWriteKind => {
-    if (started.get(pod.uid)?.leaves || pod.deleting) return 'continue';
+  const deletionKind = (pod: PodState): PodWriteKind => {
+    if (started.get(pod.uid)?.leaving || pod.terminating) return 'continue';
     const node = state.nodes.get(pod.node);
-    if (state.ended || pod.over || !node || !belongs(state, node, 'to stay')) return 'clean-up';
+    if (state.deleted || pod.ended || !node || !mayHavePod(state, node, 'to stay')) return 'clean-up';
     const others = livePods(state, pod.node).filter(({ uid }) => uid !== pod.uid);
     if (others.length === 0) return 'delete';
     return others.some(({ hash }) => hash === pod.hash) ? 'clean-up' : 'delete-surged-out';
   };
 
-  const patched = (pod: PodState, record: AuditRecord): Pick<PodWrite, 'kind' | 'brings'> | undefined => {
-    const so = started.get(pod.uid) ?? {};
-    const note = (more: Started): void => void started.set(pod.uid, { ...so, ...more });
+  const patchKind = (pod: PodState, record: AuditRecord): Pick<PodWrite, 'kind' | 'brings'> | undefined => {
+    const before = started.get(pod.uid) ?? {};
+    const note = (more: Started): void => void started.set(pod.uid, { ...before, ...more });
+    const closes = (gate: string): boolean => isPatchOfGate(record, gate, 'False') && !pod.closedGates.has(gate);
+    const beginDeletion = (): Pick<PodWrite, 'kind'> => {
+      const kind = deletionKind(pod);
+      note({ leaving: true });
+      return { kind };
+    };
     if (record.resource === 'pods/status') {
-      if (isShutBy(record, IN_PLACE_GATE) && !pod.shut.has(IN_PLACE_GATE)) {
-        note({ shutForChange: true });
+      if (closes(IN_PLACE_GATE)) {
+        note({ closedForUpdate: true });
         return { kind: 'in-place' };
       }
-      if (isShutBy(record, LIFECYCLE_GATE) && !pod.shut.has(LIFECYCLE_GATE)) {
-        const kind = takesAway(pod);
-        note({ leaves: true });
-        return { kind };
-      }
-      return undefined;
+      return closes(LIFECYCLE_GATE) ? beginDeletion() : undefined;
     }
-    const { labels } = (record.response as Pod).metadata ?? {};
-    const brings = labels?.[HASH] ?? '';
+    const after = record.response as Pod;
+    const brings = hashIn(after) ?? '';
     if (brings !== pod.hash) {
-      note({ shutForChange: false });
-      return { kind: so.shutForChange ? 'continue' : 'in-place', brings };
+      note({ closedForUpdate: false });
+      return { kind: before.closedForUpdate ? 'continue' : 'in-place', brings };
     }
-    const prepares = labels?.['lifecycle.apps.kruise.io/state'] === 'PreparingDelete';
-    if (prepares && !pod.preparing) {
-      const kind = takesAway(pod);
-      note({ leaves: true });
-      return { kind };
-    }
-    if (!prepares && pod.preparing) note({ leaves: false });
+    const prepares = isPreparingDelete(after);
+    if (prepares && !pod.preparing) return beginDeletion();
+    if (!prepares && pod.preparing) note({ leaving: false });
     return undefined;
   };
 
@@ -114,24 +109,17 @@ export const createPodWriteReader = (state: ClusterState) => {
       const { group, resource, verb } = record;
       if (group !== '' || !/^pods\b/.test(resource)) return undefined;
       const after = record.response as Pod;
-      const uid = after.metadata?.uid ?? '';
-      const pod = state.pods.get(uid);
       if (verb === 'create' && resource === 'pods') {
-        const owner = after.metadata?.ownerReferences?.find(({ controller }) => controller);
-        if (owner?.uid !== state.daemonSet?.metadata?.uid || state.ended) return undefined;
+        if (!isControlledBy(after, state.daemonSet?.metadata?.uid) || state.deleted) return undefined;
         const node = nodeOf(after);
-        const brings = after.metadata?.labels?.[HASH] ?? '';
         const kind = livePods(state, node).length > 0 ? 'surge' : 'create';
-        return { kind, node, pod: undefined, record, brings };
+        return { kind, node, pod: undefined, record, brings: hashIn(after) ?? '' };
       }
+      const pod = state.pods.get(after.metadata?.uid ?? '');
       if (!pod) return undefined;
-      const step =
-        verb === 'delete' && resource === 'pods'
-          ? { kind: takesAway(pod) }
-          : verb === 'patch'
-            ? patched(pod, record)
-            : undefined;
-      return step && { ...step, node: pod.node, pod, record };
+      const isDelete = verb === 'delete' && resource === 'pods';
+      const write = isDelete ? { kind: deletionKind(pod) } : verb === 'patch' ? patchKind(pod, record) : undefined;
+      return write && { ...write, node: pod.node, pod, record };
     },
   };
 };

@@ -6,65 +6,89 @@ import type { ClusterState, PodState } from './cluster-state.ts';
 import type { ProcessView } from './process-view.ts';
 import type { Report } from './report.ts';
 
-/** A manager's process that lives, as it is. */
+/** The present state of a manager's process. */
 export interface ProcessState {
   readonly name: string;
-  /** It is not stopped. */
+  /** False while the process is stopped. */
   readonly running: boolean;
-  /** Its way to the API server is open. */
+  /** Its link to the API server works. */
   readonly up: boolean;
 }
 
-/** What a judge can look at. */
+/** What a check has access to. */
 export interface CheckContext {
   report: Report;
   actual: ClusterState;
   daemonSet: { group: string; name: string };
-  /** True time, epoch ms. */
+  /** Actual time, epoch ms. */
   now: () => number;
-  /** What a process has been told. */
+  /** What a process has observed. */
   viewOf: (process: string) => ProcessView;
-  /** A process's own time. */
+  /** The clock of a process. */
   clockOf: (process: string) => number;
   settleMs: number;
-  /** The name of its DaemonRollout. */
+  /** The name of the DaemonRollout. */
   rolloutName: string;
-  /** Those that live. */
+  /** Processes that have not died. */
   processes: () => readonly ProcessState[];
 }
 
-/** An update of the pod on a node, by a manager. */
+/** An update of the pod on a node by a manager. */
 export interface NodeUpdate {
   call: Call;
   kind: 'delete' | 'in-place' | 'prepare' | 'surge';
   node: string;
-  /** The old pod; where an act is sent, as its sender was told of it. */
+  /** The old pod; when the update is sent, as its sender knew it. */
   pod: PodState;
+  /** Subject and verb, for messages. */
   what: string;
-  /** The rollout that it belongs to, as its sender knows it. */
+  /** The rollout that it belongs to, as its sender knew it. */
   rollout: number;
 }
 
-/** Holds what it hears against one invariant, or a few. */
+/** Checks one invariant, or a few. */
 export interface Check {
-  /** Before a commit is taken note of, and after it. */
+  /** Called before a commit is applied to the actual state, and after. */
   beforeCommit?: (change: Change) => void;
   onCommit?: (change: Change) => void;
-  /** A process sends a call; and one that is an act. */
+  /** A process sends a call; one that updates a node. */
   onSend?: (call: Call) => void;
-  onUpdateSent?: (act: NodeUpdate) => void;
-  /** A write was carried out; an act was. */
+  onUpdateSent?: (update: NodeUpdate) => void;
+  /** A write was executed; an update was. */
   onExecuted?: (call: Call) => void;
-  onUpdateExecuted?: (act: NodeUpdate) => void;
-  /** An answer reaches a process; an error does, or it waits no longer. */
+  onUpdateExecuted?: (update: NodeUpdate) => void;
+  /** A process receives a response; it receives an error or stops waiting. */
   onResponse?: (call: Call, object: unknown) => void;
   onFailure?: (call: Call) => void;
-  /** A watch of a process is opened, brings an event, and has ended. */
   onWatchOpened?: (process: string, watch: string, plural: string, withSnapshot: boolean) => void;
   onWatchEvent?: (process: string, watch: string, plural: string, event: WatchEvent<object>) => void;
   onWatchClosed?: (process: string, watch: string, plural: string) => void;
-  /** Something is done to the cluster, to a process or to the way between them. */
+  /** A step of the plan is executed. */
   onOperation?: (operation: Operation) => void;
-  /** The rollout is over. */
+  /** The rollout is complete. */
   onConverged?: () => void;
 }
+
+/** Several checks as one. */
+export const combineChecks = (checks: readonly Check[]): Required<Check> => {
+  const all =
+    <K extends keyof Check>(hook: K) =>
+    (...args: Parameters<NonNullable<Check[K]>>): void => {
+      for (const check of checks) (check[hook] as ((...each: typeof args) => void) | undefined)?.(...args);
+    };
+  return {
+    beforeCommit: all('beforeCommit'),
+    onCommit: all('onCommit'),
+    onSend: all('onSend'),
+    onUpdateSent: all('onUpdateSent'),
+    onExecuted: all('onExecuted'),
+    onUpdateExecuted: all('onUpdateExecuted'),
+    onResponse: all('onResponse'),
+    onFailure: all('onFailure'),
+    onWatchOpened: all('onWatchOpened'),
+    onWatchEvent: all('onWatchEvent'),
+    onWatchClosed: all('onWatchClosed'),
+    onOperation: all('onOperation'),
+    onConverged: all('onConverged'),
+  };
+};

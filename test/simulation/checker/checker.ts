@@ -1,74 +1,108 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Change } from '../../../src/sim/index.ts';
+import { isBoundToPod, isLive, nodeOf, nodesOf, policyOf } from '../../invariants/index.ts';
 import type { Call } from '../network/call.ts';
-import type { NodeUpdate, ProcessState } from './check.ts';
-import { createChecks } from './checks.ts';
+import { createBreakerCheck, createHaltCheck } from './breaker.ts';
+import { type CheckContext, combineChecks, type NodeUpdate, type ProcessState } from './check.ts';
 import { createWriteClassifier, podReplacedBySurge } from './classify-write.ts';
-import { isPodOf, nodeOf, type PodState } from './cluster-state.ts';
+import { isPodOf, type PodState } from './cluster-state.ts';
 import { createConsentCheck } from './consent.ts';
+import { createLeadersCheck } from './leaders.ts';
 import { createPrerequisitesCheck } from './prerequisites.ts';
 import type { ProcessView } from './process-view.ts';
+import { createProgressCheck } from './progress.ts';
+import { createProgressLossCheck, createReversalCheck } from './regressions.ts';
 import { createReport } from './report.ts';
 import { createSenderCheck } from './sender.ts';
+import { createStalenessCheck } from './staleness.ts';
+import { createStatusCheck } from './status.ts';
 import { createTargetingCheck } from './targeting.ts';
-import { nodesOf, termsOf } from './terms.ts';
 import { createUpdatesCheck } from './updates.ts';
+import { createWatchesCheck } from './watches.ts';
+import { createWriteRateCheck } from './write-rate.ts';
 
 export interface CheckerOptions {
   daemonSet: { group: string; name: string };
-  /** True time, epoch ms. */
+  /** Actual time, epoch ms. */
   now: () => number;
-  /** What a process has been told. */
+  /** What a process has observed. */
   viewOf: (process: string) => ProcessView;
-  /** A process's own time. */
+  /** The clock of a process. */
   clockOf: (process: string) => number;
   settleMs: number;
-  /** The managers that live. */
+  /** Managers that have not died. */
   processes: () => readonly ProcessState[];
-  /** What it is called beside others. Default: it is the only one. */
+  /** Names the DaemonSet in messages. Default: it is the only one. */
   title?: string;
 }
 
-/** What came to pass, for the report. */
+/** For the report. */
 export interface Activity {
   updates: number;
   lastWriteAt: number;
 }
 
 /**
- * A creation that was on its way for longer is not an act any more: Kubernetes has no precondition to refuse it by. What it
- * makes is one pod too many, which whoever leads takes away.
+ * A creation that was held back for longer is not an update: Kubernetes has no precondition to refuse it by. It creates one
+ * surplus pod, which the leader deletes.
  */
 const LATE_MS = 5_000;
 
-/** Agents are judged by what their owners decided; they know nothing of a rollout. */
+/** Agents are checked against what their owners decided; they know nothing of a rollout. */
 const isAgent = ({ process }: Call): boolean => process.startsWith('agent-');
 
 /**
- * Holds a run of managers against spec/invariants, from the cluster's own state and from what each process had been told.
- * It shares no rule with the code that it judges.
+ * Checks a run of managers against the invariants (test/invariants), from the actual state of the cluster and from what each
+ * process had observed. It shares no rule with the code under test.
  */
 export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, processes, title }: CheckerOptions) => {
   const report = createReport(now, title);
-  const acts = createUpdatesCheck({ report, daemonSet, now, viewOf, clockOf, settleMs });
+  const updates = createUpdatesCheck({ report, daemonSet, now, viewOf, clockOf, settleMs });
+  const { actual, works, isInFlight } = updates;
   const sender = createSenderCheck({ report, viewOf, clockOf, settleMs });
-  const { actual } = acts;
   const consent = createConsentCheck({ report, actual, now, clockOf });
   const classifier = createWriteClassifier({ actual, daemonSet, viewOf });
   const prerequisites = createPrerequisitesCheck({ report, actual, now, viewOf });
-  const targeting = createTargetingCheck({ report, actual, now, viewOf, inFlight: () => acts.underWay() });
+  const targeting = createTargetingCheck({ report, actual, now, viewOf, inFlight: () => updates.presentlyInFlight() });
   const rolloutName = daemonSet.group === 'apps' ? daemonSet.name : `${daemonSet.name}.${daemonSet.group}`;
-  const context = { report, actual, daemonSet, now, viewOf, clockOf, settleMs, rolloutName, processes };
-  const checks = createChecks(context, acts);
+  const context: CheckContext = {
+    report,
+    actual,
+    daemonSet,
+    now,
+    viewOf,
+    clockOf,
+    settleMs,
+    rolloutName,
+    processes,
+  };
+  const leaders = createLeadersCheck(context);
+  const breaker = createBreakerCheck(context);
+  const { believers } = leaders;
+  const { failuresOf } = breaker;
+  const checks = combineChecks([
+    leaders,
+    breaker,
+    createHaltCheck(context, { believers, failuresOf }),
+    createStalenessCheck(context),
+    createReversalCheck(context),
+    createProgressLossCheck(context, (uid) => {
+      const pod = actual.pods.get(uid);
+      return pod !== undefined && works(pod);
+    }),
+    createStatusCheck(context),
+    createWatchesCheck(context),
+    createWriteRateCheck(context),
+    createProgressCheck(context, { believers, failuresOf, isInFlight }),
+  ]);
   const activity: Activity = { updates: 0, lastWriteAt: 0 };
 
   const podNamed = (name: string | undefined): PodState | undefined =>
     actual.pods.values().find((pod) => pod.name === name);
-
-  const countOne = (): void => {
+  const countUpdate = (): void => {
     activity.updates += 1;
   };
-  const actOf = (call: Call, kind: NodeUpdate['kind'], pod: PodState, what: string): NodeUpdate => ({
+  const updateOf = (call: Call, kind: NodeUpdate['kind'], pod: PodState, what: string): NodeUpdate => ({
     call,
     kind,
     node: pod.node,
@@ -76,77 +110,95 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
     what,
     rollout: actual.rolloutOf(viewOf(call.process).daemonSet),
   });
-  const begin = (call: Call, pod: PodState, kind: Parameters<typeof acts.begin>[2], what: string): (() => void)[] => [
-    consent.byManager(call, pod, what) ?? (() => undefined),
-    targeting.begins(call, pod, what),
-    prerequisites.begins(call, pod, what),
-    ...checks.begins(actOf(call, kind, pod, what), acts.begin(call, pod, kind, what)),
-  ];
+  /** A manager's update reaches the server. Returns what to run once it was executed. */
+  const begin = (call: Call, pod: PodState, kind: NodeUpdate['kind'], what: string): (() => void)[] => {
+    const update = updateOf(call, kind, pod, what);
+    const onExecuted = [
+      consent.onManagerUpdate(call, pod, what) ?? (() => undefined),
+      targeting.begin(call, pod, what),
+      prerequisites.begin(call, pod, what),
+    ];
+    const executed = updates.begin(call, pod, kind, what);
+    return [
+      countUpdate,
+      ...onExecuted,
+      () => {
+        const before = report.violations.length;
+        executed();
+        leaders.checkUpdate(
+          update,
+          report.violations.slice(before).map(({ invariant }) => invariant),
+        );
+        checks.onUpdateExecuted(update);
+      },
+    ];
+  };
 
-  const writeToPod = (call: Call): (() => void) | undefined => {
+  const writePod = (call: Call): (() => void)[] => {
     const pod = podNamed(call.ref?.name);
-    if (!pod) return undefined;
+    if (!pod) return [];
     if (isAgent(call)) {
-      const carriedOut = consent.byAgent(call, pod);
-      return (
-        carriedOut &&
-        (() => {
-          countOne();
-          carriedOut();
-        })
-      );
+      const executed = consent.onAgentWrite(call, pod);
+      return executed ? [countUpdate, executed] : [];
     }
     const what = `${call.process} ${call.verb}s ${pod.name} on ${pod.node}`;
-    const kind = classifier.of(call, pod);
+    const kind = classifier.kindOf(call, pod);
+    const onExecuted: (() => void)[] = [];
     if (call.verb === 'delete') {
       report.check('S5');
-      const { preconditions } = (call.options ?? {}) as { preconditions?: { uid?: string } };
-      if (preconditions?.uid === undefined) report.violation('S5', `${what} without preconditions`);
+      report.finding(isBoundToPod(call.options), what);
+      onExecuted.push(prerequisites.onDelete(call, pod, what));
     }
-    const done = call.verb === 'delete' ? [prerequisites.deletes(call, pod, what)] : [];
-    if (kind === 'delete-surged-out') done.push(countOne, acts.deleteSurgedOut(pod, what));
-    else if (kind) done.push(countOne, ...begin(call, pod, kind, what));
-    return () => done.forEach((each) => each());
+    if (kind === 'delete-surged-out') onExecuted.push(countUpdate, updates.deleteSurgedOut(pod, what));
+    else if (kind) onExecuted.push(...begin(call, pod, kind, what));
+    return onExecuted;
   };
 
-  /** They create a pod where one lived when they were sender, and their sender was not told to surge. */
-  const seconds = new WeakSet<Call>();
+  /** Creations for a node that had a live pod when they were sent, by a sender that knew of no surge. */
+  const unwantedSurges = new WeakSet<Call>();
 
   /** A pod is created: beside another one, or where there is none. */
-  const createPod = (call: Call): (() => void) | undefined => {
-    if (now() - call.at > LATE_MS) return undefined;
+  const createPod = (call: Call): (() => void)[] => {
+    if (now() - call.at > LATE_MS) return [];
     const node = nodeOf(call.body as Pod);
     const old = podReplacedBySurge(actual.podsOn(node), call.body);
-    if (!old) return targeting.creates(call, node, `${call.process} creates a pod on ${node}`);
+    if (!old) return [targeting.beginCreation(call, node, `${call.process} creates a pod on ${node}`)];
     const what = `${call.process} creates a pod beside ${old.name} on ${node}`;
-    const done = [countOne, ...begin(call, old, 'surge', what)];
-    return () => {
-      done.forEach((each) => each());
-      if (seconds.has(call)) report.violation('S10', `${what}, though no pods are to be beside each other`);
-    };
+    return [
+      ...begin(call, old, 'surge', what),
+      () => {
+        if (unwantedSurges.has(call)) report.violation('S10', `${what}, although the DaemonSet does not surge`);
+      },
+    ];
   };
 
-  /** Nodes that a bad version broke and whose owners do not let them be repaired hold every slot: who agrees waits. */
-  const slotsAreHeld = (): boolean => {
+  /**
+   * Nodes that a bad version broke, and whose owners do not let them be repaired, hold every slot: owners who agree
+   * have to wait.
+   */
+  const allSlotsHeld = (): boolean => {
     if (!actual.daemonSet) return false;
-    const { limit, surging } = termsOf(actual.daemonSet);
+    const { limit, surging } = policyOf(actual.daemonSet);
     const eligible = [...actual.nodes.values()].filter((node) => node.eligible);
     const holding = eligible.filter(({ name, ready }) => {
       const [pod] = actual.podsOn(name);
-      const isHeld = pod !== undefined && !acts.works(pod) && consent.mayStay(pod);
-      return ready && isHeld && (!surging || acts.isInFlight(name));
+      const isHeld = pod !== undefined && !works(pod) && consent.mayStay(pod);
+      return ready && isHeld && (!surging || isInFlight(name));
     });
     return holding.length >= nodesOf(limit, eligible.length);
   };
-  /** One node's pods are what they are to be in the end. */
+  /** The pods of one node are as they must be in the end. */
   const isAtTarget = (pods: readonly PodState[]): boolean => {
     const [pod, ...others] = pods;
     if (!pod || others.length > 0) return false;
-    const isThere = acts.works(pod) && !pod.preparing && consent.isTold(pod);
-    if (pod.hash === actual.target) return isThere;
-    return consent.mayStay(pod) || (consent.isAgreed(pod) && !acts.isInFlight(pod.node) && slotsAreHeld());
+    if (pod.hash === actual.target) return works(pod) && !pod.preparing && consent.isReported(pod);
+    return consent.mayStay(pod) || (consent.isApproved(pod) && !isInFlight(pod.node) && allSlotsHeld());
   };
   const isDeleted = (): boolean => actual.daemonSet?.metadata?.deletionTimestamp != null;
+  function* nodesBehind(): Generator<string> {
+    for (const { name, eligible, ready } of actual.nodes.values())
+      if (eligible && ready && !isAtTarget(actual.podsOn(name))) yield name;
+  }
 
   return {
     actual,
@@ -154,88 +206,89 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
     checked: report.checked,
     figures: report.figures,
     activity,
-    /** What else is heard of managers, of their watches, and of what is done to them. */
-    ...checks.hooks,
     consent,
-    /** To be called with every commit. */
+    onResponse: checks.onResponse,
+    onFailure: checks.onFailure,
+    onWatchOpened: checks.onWatchOpened,
+    onWatchEvent: checks.onWatchEvent,
+    onWatchClosed: checks.onWatchClosed,
+    onOperation: checks.onOperation,
+    onConverged: checks.onConverged,
     onCommit(change: Change): void {
-      // What came to be by time alone came before this.
-      acts.look();
+      // What only needed time to pass happened before this commit.
+      updates.advance();
       checks.beforeCommit(change);
-      acts.commit(change);
-      consent.commit(change);
-      prerequisites.commit(change);
-      targeting.commit(change);
+      updates.onCommit(change);
+      consent.onCommit(change);
+      prerequisites.onCommit(change);
+      targeting.onCommit(change);
       checks.onCommit(change);
       const { resource, object } = change;
-      if (resource.plural === 'daemonrollouts' && object.metadata.name === rolloutName)
-        sender.written({ status: object.status });
+      if (resource.plural === 'daemonrollouts' && object.metadata.name === rolloutName) sender.onRolloutWritten(object);
     },
     /** A process sends a call. */
     onSend(call: Call): void {
       const plural = call.resource?.plural;
       if (isAgent(call)) return;
-      acts.leaves(call);
+      updates.onSend(call);
       checks.onSend(call);
-      if (call.verb === 'update' && plural === 'daemonrollouts' && call.ref?.name === rolloutName) sender.reserve(call);
+      if (call.verb === 'update' && plural === 'daemonrollouts' && call.ref?.name === rolloutName)
+        sender.onReserve(call);
       if (plural !== 'pods') return;
-      targeting.leaves(call);
+      targeting.onSend(call);
+      const view = viewOf(call.process);
       if (call.verb === 'create' && isPodOf(call.body as Pod, daemonSet)) {
         const node = nodeOf(call.body as Pod);
-        const old = podReplacedBySurge(viewOf(call.process).podsOn(node), call.body);
+        const old = podReplacedBySurge(view.podsOn(node), call.body);
         if (old)
-          checks.onUpdateSent(actOf(call, 'surge', old, `${call.process} creates a pod beside ${old.name} on ${node}`));
-        const told = viewOf(call.process).daemonSet;
+          checks.onUpdateSent(
+            updateOf(call, 'surge', old, `${call.process} creates a pod beside ${old.name} on ${node}`),
+          );
         report.check('S10');
-        const lives = actual.podsOn(node).some(({ terminating, ended }) => !terminating && !ended);
-        if (lives && told && !termsOf(told).surging) seconds.add(call);
+        const { daemonSet: known } = view;
+        if (actual.podsOn(node).some(isLive) && known && !policyOf(known).surging) unwantedSurges.add(call);
       }
       if (call.verb !== 'delete' && call.verb !== 'patch') return;
-      const seen = viewOf(call.process).podNamed(call.ref?.name ?? '');
+      const known = view.podNamed(call.ref?.name ?? '');
       const pod = podNamed(call.ref?.name);
-      if (seen) classifier.onSend(call, seen);
-      const kind = pod && classifier.of(call, pod);
-      if (!seen || !kind || kind === 'delete-surged-out') return;
-      const what = `${call.process} ${call.verb}s ${seen.name} on ${seen.node}`;
-      sender.act(call, seen, what);
-      checks.onUpdateSent(actOf(call, kind, seen, what));
+      if (known) classifier.onSend(call, known);
+      const kind = pod && classifier.kindOf(call, pod);
+      if (!known || !kind || kind === 'delete-surged-out') return;
+      const what = `${call.process} ${call.verb}s ${known.name} on ${known.node}`;
+      sender.onUpdate(call, known, what);
+      checks.onUpdateSent(updateOf(call, kind, known, what));
     },
-    /** A call reaches the server. Returns what to do when it was carried out. */
+    /** A call reaches the server. Returns what to run once it was executed. */
     onArrival(call: Call): (() => void) | undefined {
       const { verb, resource } = call;
       if (verb === 'get' || verb === 'list' || verb === 'watch' || !resource) return undefined;
-      acts.look();
-      const isPod = resource.plural === 'pods';
-      const ours = verb !== 'create' || isPodOf(call.body as Pod, daemonSet);
-      const carriedOut = isPod && ours ? (verb === 'create' ? createPod(call) : writeToPod(call)) : undefined;
+      updates.advance();
+      const isOurs = verb !== 'create' || isPodOf(call.body as Pod, daemonSet);
+      const isPod = resource.plural === 'pods' && isOurs;
+      const onExecuted = isPod ? (verb === 'create' ? createPod(call) : writePod(call)) : [];
       return () => {
-        // A lease is renewed, and a series of Events comes to its end, later.
+        // Leases are renewed for ever, and a series of Events is closed later.
         if (resource.plural !== 'leases' && resource.plural !== 'events') activity.lastWriteAt = now();
         if (!isAgent(call)) checks.onExecuted(call);
-        carriedOut?.();
+        for (const each of onExecuted) each();
       };
     },
-    /** L1 in a word: asked after every event. */
-    isFinished(): boolean {
-      if (isDeleted()) return false;
-      for (const { name, eligible, ready } of actual.nodes.values())
-        if (eligible && ready && !isAtTarget(actual.podsOn(name))) return false;
-      return !prerequisites.isPulling();
-    },
-    /** L1, once nothing is wrong with the cluster any more: what still keeps the rollout from its end. */
+    /** L1, asked after every event. */
+    isFinished: (): boolean => !isDeleted() && nodesBehind().next().done === true && !prerequisites.isPulling(),
+    /** L1, once no fault is left: what still keeps the rollout from completing. */
     unfinished(): string[] {
-      const left: string[] = isDeleted() ? ['it is being deleted'] : [];
-      for (const { name, eligible, ready } of actual.nodes.values()) {
-        if (!eligible || !ready) continue;
-        const pods = actual.podsOn(name);
-        if (isAtTarget(pods)) continue;
-        const told = pods.map(
-          (each) =>
-            `${each.name} ${each.hash}${each.terminating ? ' terminating' : ''}${each.preparing ? ' preparing' : ''}${acts.works(each) ? '' : ' not available'}`,
-        );
-        left.push(`${name}: ${told.join(', ') || 'no pod'}`);
-      }
-      return [...left, ...prerequisites.left()].map((text) => (title === undefined ? text : `${title}: ${text}`));
+      const left = [...nodesBehind()].map((name) => {
+        const pods = actual
+          .podsOn(name)
+          .map(
+            (pod) =>
+              `${pod.name} ${pod.hash}${pod.terminating ? ' terminating' : ''}${pod.preparing ? ' preparing' : ''}${works(pod) ? '' : ' not available'}`,
+          );
+        return `${name}: ${pods.join(', ') || 'no pod'}`;
+      });
+      return [...(isDeleted() ? ['it is being deleted'] : []), ...left, ...prerequisites.left()].map((text) =>
+        title === undefined ? text : `${title}: ${text}`,
+      );
     },
   };
 };

@@ -1,10 +1,19 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Change } from '../../../src/sim/index.ts';
+import {
+  type AnyDaemonSet,
+  type Finding,
+  hasCondition,
+  IN_PLACE_GATE,
+  type InvariantId,
+  isBoundToPod,
+  isNative,
+  isOta,
+} from '../../invariants/index.ts';
 import type { Call } from '../network/call.ts';
 import type { Answer, Request } from '../processes/agent.ts';
-import type { ClusterState, PodState } from './cluster-state.ts';
+import { type ClusterState, generationKey, type PodState } from './cluster-state.ts';
 import type { Report } from './report.ts';
-import type { AnyDaemonSet } from './terms.ts';
 
 export interface ConsentOptions {
   report: Report;
@@ -15,84 +24,80 @@ export interface ConsentOptions {
   clockOf: (process: string) => number;
 }
 
-/** What an owner asked for: it allows one update of one pod, to one revision. */
+/** A request of an owner: it permits one update of one pod to one revision. */
 interface Consent {
   at: number;
   node: string;
   process: string;
-  /** The pod that was named; undefined: the one that is there. */
+  /** The pod that the request names; undefined: the present one. */
   podUid: string | undefined;
-  /** The revision that was named; undefined: the one that the pod speaks of. */
+  /** The revision that the request names; undefined: the one that the pod announces. */
   revision: string | undefined;
-  /** It holds while it is asked: an answer ends it, and so does the end of the process. */
+  /** It is valid only until it is answered, or its process ends. */
   atOnce: boolean;
   answeredAt: number | undefined;
-  /** From when on it allows nothing more. */
+  /** When it ceased to be valid. */
   voidAt: number | undefined;
   used: boolean;
 }
 
-/** What a pod says, as far as owners are concerned. */
-interface Said {
+/** What a pod announces to its owner. */
+interface Announcement {
   node: string;
-  /** Is its owner offered `revision`? */
+  /** Whether its owner may decide on `revision`. */
   offered: boolean;
   reason: string;
   revision: string;
   /** The revision that its owner agreed to, by the condition that agents write. */
   approved: string | undefined;
-  /** Its gate is shut: containers are being changed. */
-  shut: boolean;
-  /** When it first spoke of each revision. */
+  /** Its gate is closed: containers are being changed. */
+  gateClosed: boolean;
+  /** By revision: when it was first announced. */
   since: Map<string, number>;
 }
 
 const UPGRADE = /^\/openyurt\.io\/v1\/namespaces\/[^/]+\/pods\/([^/]+)\/upgrade(\?queue=true)?$/;
 const DECISION = /^\/edgeset\.io\/v1\/updates\/[^/]+\/[^/]+\/decision$/;
 const DEADLINE = 'edgeset.io/ota-deadline';
-const STRATEGY = 'apps.openyurt.io/update-strategy';
-/** By less than this clocks may differ without anybody's noticing: a deadline may pass so much early where they do. Ms. */
-const CLOCKS_MS = 60_000;
+/** Clocks that differ by less go unnoticed: a deadline may pass early by as much. Ms. */
+const CLOCK_TOLERANCE_MS = 60_000;
 const OUTCOME_UNKNOWN = 504;
-/** What was asked so long ago and not answered was lost with the process that was asked. Ms. */
-const UNDER_WAY_MS = 60_000;
-const isAgreed = (status: number): boolean => status >= 200 && status < 300;
+/** A request that was not answered for this long was lost with the process. Ms. */
+const PENDING_MS = 60_000;
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 const conditionOf = (pod: Pod, type: string) => pod.status?.conditions?.find((condition) => condition.type === type);
 const hashIn = (message: string | undefined): string => /controllerrevision: *([^;\s]+)/.exec(message ?? '')?.[1] ?? '';
 
-const isOta = (daemonSet: AnyDaemonSet | undefined): boolean =>
-  daemonSet?.metadata?.annotations?.[STRATEGY]?.toLowerCase() === 'ota';
 const deadlineOf = (daemonSet: AnyDaemonSet | undefined): number =>
   Date.parse(daemonSet?.metadata?.annotations?.[DEADLINE] ?? '');
 
-const versionOf = ({ metadata }: AnyDaemonSet): string => `${metadata?.uid} ${metadata?.generation}`;
-
-/** What a call says to a pod in its owner's name: the revision that is agreed to. */
+/** The revision that a call approves in the name of the pod's owner. */
 const approvalIn = (body: unknown): string | undefined => {
   const approval = conditionOf(body as Pod, 'UpgradeApproved');
   return approval?.status === 'True' ? hashIn(approval.message) : undefined;
 };
 
 /**
- * S12: follows what the owners of nodes were seen to ask, and holds every act on a pod whose owner decides against it.
- * Agents act on native DaemonSets; on Advanced ones they hand on what was decided, and managers act.
+ * S12: tracks the requests of owners, and checks every update of a pod whose owner decides against them. Agents update native
+ * DaemonSets themselves; for Advanced ones they write the approval, and managers update.
  */
 export const createConsentCheck = ({ report, actual, now, clockOf }: ConsentOptions) => {
   const { violation, check } = report;
-  const said = new Map<string, Said>();
+  const announcements = new Map<string, Announcement>();
   let consents: Consent[] = [];
-  /** The DaemonSet as each agent read it last. */
-  const told = new Map<string, AnyDaemonSet>();
-  /** Approvals that no act has been carried out with, by pod. */
-  const fresh = new Map<string, string>();
-  /** What was begun on a pod with an approval. */
-  const begun = new Map<string, string>();
-  const willing = new Set<string>();
-  /** The revision that pods get of the DaemonSet as it was at a generation, once that is on record. */
+  /** By agent: the DaemonSet as it last read it. */
+  const knownDaemonSets = new Map<string, AnyDaemonSet>();
+  /** By pod: approvals that were not used yet. */
+  const unused = new Map<string, string>();
+  /** By pod: the approved revision of an update that has started. */
+  const started = new Map<string, string>();
+  /** Nodes whose owners approve everything. */
+  const approving = new Set<string>();
+  /** By generation of the DaemonSet: the revision that its pods get, once it is recorded. */
   const revisions = new Map<string, string>();
 
-  const isNative = (): boolean => actual.daemonSet?.apiVersion === 'apps/v1';
+  const isNativeSet = (): boolean => actual.daemonSet !== undefined && isNative(actual.daemonSet);
 
   const allows = (consent: Consent, pod: PodState, revision: string, leftAt: number): boolean => {
     const { podUid, answeredAt, voidAt } = consent;
@@ -100,8 +105,8 @@ export const createConsentCheck = ({ report, actual, now, clockOf }: ConsentOpti
     if (voidAt !== undefined && voidAt < leftAt) return false;
     if (podUid !== undefined && podUid !== pod.uid) return false;
     if (consent.revision !== undefined) return consent.revision === revision;
-    // What waits is for what the pod spoke of when it was asked for.
-    const since = said.get(pod.uid)?.since.get(revision) ?? Number.POSITIVE_INFINITY;
+    // A request that waits is for the revision that the pod announced when it was made.
+    const since = announcements.get(pod.uid)?.since.get(revision) ?? Number.POSITIVE_INFINITY;
     return consent.atOnce || since <= (answeredAt ?? leftAt);
   };
   const use = (pod: PodState, revision: string, leftAt: number): void => {
@@ -109,85 +114,83 @@ export const createConsentCheck = ({ report, actual, now, clockOf }: ConsentOpti
     consents = consents.filter(({ used }) => !used);
   };
 
-  /** What new pods would be of, by what the process was told last. */
-  const wantedBy = (process: string): string | undefined => {
-    const daemonSet = told.get(process);
-    return daemonSet && revisions.get(versionOf(daemonSet));
+  /** The revision of new pods, by what the process has last read. */
+  const targetKnownTo = (process: string): string | undefined => {
+    const daemonSet = knownDaemonSets.get(process);
+    return daemonSet && revisions.get(generationKey(daemonSet));
   };
-  /** The administrator's deadline has passed, by what the process was told of it. */
+  /** The administrator's deadline has passed, by what the process has read. */
   const isDue = (process: string): boolean => {
-    const apart = Math.min(CLOCKS_MS, Math.abs(clockOf(process) - now()));
-    const daemonSet = told.get(process);
+    const apart = Math.min(CLOCK_TOLERANCE_MS, Math.abs(clockOf(process) - now()));
+    const daemonSet = knownDaemonSets.get(process);
     return isOta(daemonSet) && deadlineOf(daemonSet) <= now() + apart;
   };
 
-  /** An agent takes a pod of a native DaemonSet away. */
-  const takeAway = (call: Call, pod: PodState, what: string): (() => void) => {
+  /** An agent deletes a pod of a native DaemonSet. */
+  const deletePod = (call: Call, pod: PodState, what: string): (() => void) => {
     check('S12');
-    const found: [invariant: string, text: string][] = [];
-    const { preconditions = {} } = (call.options ?? {}) as {
-      preconditions?: { uid?: string; resourceVersion?: string };
-    };
-    if (preconditions.uid === undefined || preconditions.resourceVersion === undefined)
-      found.push(['S5', `${what} without preconditions`]);
-    if (pod.hash === wantedBy(call.process)) found.push(['S5', `${what}, one of the target`]);
-    const { offered = false, reason = 'nothing', revision = '' } = said.get(pod.uid) ?? {};
-    if (!offered) found.push(['S12', `${what}, which is offered nothing: ${reason}`]);
-    const wanted = wantedBy(call.process);
+    const { preconditions = {} } = (call.options ?? {}) as { preconditions?: { resourceVersion?: string } };
+    const wanted = targetKnownTo(call.process);
+    const found: (Finding | undefined)[] = [isBoundToPod(call.options)];
+    const add = (invariant: InvariantId, why: string): void => void found.push({ invariant, why });
+    if (preconditions.resourceVersion === undefined) add('S5', 'without a resourceVersion precondition');
+    if (pod.hash === wanted) add('S5', 'which is of the target revision already');
+    const { offered = false, reason = 'nothing', revision = '' } = announcements.get(pod.uid) ?? {};
+    if (!offered) add('S12', `although it announces no update: ${reason}`);
     if (wanted !== revision)
-      found.push(['S12', `${what} for ${revision}, which it was told is replaced by one of ${wanted ?? 'no record'}`]);
+      add('S12', `for ${revision}, although the next pod will be of ${wanted ?? 'no known revision'}`);
     const valid = consents.filter(
       (each) => allows(each, pod, revision, call.at) && (!each.atOnce || each.process === call.process),
     );
-    if (valid.length === 0 && !isDue(call.process))
-      found.push(['S12', `${what} for ${revision} without its owner's decision`]);
+    if (valid.length === 0 && !isDue(call.process)) add('S12', `for ${revision} without a decision of its owner`);
     return () => {
-      for (const [invariant, text] of found) violation(invariant, text);
+      for (const each of found) report.finding(each, what);
       use(pod, revision, call.at);
     };
   };
 
-  /** An agent says that the owner agreed. Of native DaemonSets nobody acts on it. */
+  /** An agent writes its owner's approval. For native DaemonSets it has no effect. */
   const approve = (call: Call, pod: PodState, revision: string, what: string): (() => void) | undefined => {
-    if (isNative()) return undefined;
+    if (isNativeSet()) return undefined;
     check('S12');
-    const isKept = fresh.get(pod.uid) === revision;
+    const isKept = unused.get(pod.uid) === revision;
     const isAllowed = isKept || isDue(call.process) || consents.some((each) => allows(each, pod, revision, call.at));
     return () => {
-      if (!isAllowed) violation('S12', `${what} for ${revision} without its owner's decision`);
-      fresh.set(pod.uid, revision);
+      if (!isAllowed) violation('S12', `${what} for ${revision} without a decision of its owner`);
+      unused.set(pod.uid, revision);
     };
   };
 
   return {
-    /** To be called with every commit, after it was applied to the actual. */
-    commit({ type, resource, object }: Change): void {
-      if (actual.daemonSet && actual.target !== undefined) revisions.set(versionOf(actual.daemonSet), actual.target);
+    /** Called with every commit, after it was applied to the actual state. */
+    onCommit({ type, resource, object }: Change): void {
+      if (actual.daemonSet && actual.target !== undefined)
+        revisions.set(generationKey(actual.daemonSet), actual.target);
       if (resource.plural !== 'pods') return;
       const { uid } = object.metadata;
       if (type === 'DELETED') {
-        for (const table of [said, fresh, begun]) table.delete(uid);
+        for (const table of [announcements, unused, started]) table.delete(uid);
         return;
       }
       const pod = object as unknown as Pod;
       const need = conditionOf(pod, 'PodNeedUpgrade');
       const revision = hashIn(need?.message);
-      const since = said.get(uid)?.since ?? new Map<string, number>();
+      const since = announcements.get(uid)?.since ?? new Map<string, number>();
       if (revision !== '' && !since.has(revision)) since.set(revision, now());
       const approved = approvalIn(pod);
-      if (approved === undefined) fresh.delete(uid);
-      said.set(uid, {
+      if (approved === undefined) unused.delete(uid);
+      announcements.set(uid, {
         node: pod.spec?.nodeName ?? '',
         offered: need?.status === 'True' && need.reason === 'NewRevision',
         reason: need?.reason ?? 'nothing',
         revision,
         approved,
-        shut: conditionOf(pod, 'InPlaceUpdateReady')?.status === 'False',
+        gateClosed: hasCondition(pod, IN_PLACE_GATE, 'False'),
         since,
       });
     },
-    /** An owner's request reaches the agent of his node. Returns what is to hear its answer. */
-    asked(node: string, process: string, { method, path, body }: Request): (answer: Answer) => void {
+    /** An owner's request reaches the agent of the node. Returns what to call with the response. */
+    onOwnerRequest(node: string, process: string, { method, path, body }: Request): (answer: Answer) => void {
       const upgrade = UPGRADE.exec(path);
       const isDecision = DECISION.test(path);
       if (method !== 'POST' || (!upgrade && !isDecision)) return () => undefined;
@@ -212,76 +215,83 @@ export const createConsentCheck = ({ report, actual, now, clockOf }: ConsentOpti
       if (isApproval) consents.push(consent);
       return ({ status }) => {
         consent.answeredAt = now();
-        // Asked at once and answered, it is over; what was refused never was. What waits was agreed to, whatever came of the
-        // first try.
+        // An immediate request is over once it is answered, and a refused one never counted. A queued one was accepted, whatever
+        // came of the first attempt.
         const isOver = consent.atOnce
-          ? status !== OUTCOME_UNKNOWN || isNative()
-          : !isAgreed(status) && status !== OUTCOME_UNKNOWN;
+          ? status !== OUTCOME_UNKNOWN || isNativeSet()
+          : !isSuccess(status) && status !== OUTCOME_UNKNOWN;
         if (isOver) consent.voidAt = now();
-        if (isApproval || !isAgreed(status)) return;
-        // He wants something else now.
+        if (isApproval || !isSuccess(status)) return;
+        // The owner wants something else now.
         for (const each of before) if (each.node === node && each.at <= at) each.voidAt ??= now();
       };
     },
     /** An agent has read a DaemonSet. */
-    told(process: string, daemonSet: AnyDaemonSet): void {
-      told.set(process, daemonSet);
+    onDaemonSetRead(process: string, daemonSet: AnyDaemonSet): void {
+      knownDaemonSets.set(process, daemonSet);
     },
-    /** Whether the owner agrees to whatever he is shown, from now on. */
-    will(node: string, agrees: boolean): void {
-      if (agrees) willing.add(node);
-      else willing.delete(node);
+    /** From now on the owner approves every update that is announced, or none. */
+    setAutoApprove(node: string, agrees: boolean): void {
+      if (agrees) approving.add(node);
+      else approving.delete(node);
     },
-    /** A write of an agent to a pod arrives. Returns what to do once it was carried out; undefined: it is no act. */
-    byAgent(call: Call, pod: PodState): (() => void) | undefined {
+    /** A write of an agent to a pod arrives. Returns what to run once it was executed; undefined: it is no update. */
+    onAgentWrite(call: Call, pod: PodState): (() => void) | undefined {
       const what = `${call.process} ${call.verb}s ${pod.name} on ${pod.node}`;
-      if (call.verb === 'delete') return takeAway(call, pod, what);
+      if (call.verb === 'delete') return deletePod(call, pod, what);
       const revision = approvalIn(call.body);
       return revision === undefined ? undefined : approve(call, pod, revision, what);
     },
-    /** A manager's act on a pod arrives. Returns what to do once it was carried out. */
-    byManager(call: Call, pod: PodState, what: string): (() => void) | undefined {
+    /** An update by a manager arrives. Returns what to run once it was executed. */
+    onManagerUpdate(call: Call, pod: PodState, what: string): (() => void) | undefined {
       if (!isOta(actual.daemonSet)) return undefined;
       check('S12');
-      const { offered = false, reason = 'nothing', revision = '', shut = false } = said.get(pod.uid) ?? {};
-      const before = begun.get(pod.uid);
+      const {
+        offered = false,
+        reason = 'nothing',
+        revision = '',
+        gateClosed = false,
+      } = announcements.get(pod.uid) ?? {};
+      const before = started.get(pod.uid);
       const label = (call.body as Pod | undefined)?.metadata?.labels?.['controller-revision-hash'];
-      // What was begun is brought to its end: in the same pod, or with a new one when it did not come to its end.
-      const isOfTheSame = shut ? (label ?? before) === before : label === undefined && before === revision;
+      // An update that has begun may finish: in the same pod, or with a new pod if the in-place update failed.
+      const isOfTheSame = gateClosed ? (label ?? before) === before : label === undefined && before === revision;
       const isSame = before !== undefined && (call.verb === 'patch' ? isOfTheSame : true);
-      const isAgreedTo = offered && fresh.get(pod.uid) === revision && (label ?? revision) === revision;
+      const isAgreedTo = offered && unused.get(pod.uid) === revision && (label ?? revision) === revision;
       return () => {
-        if (isNative()) violation('S12', `${what}, whose owner replaces it`);
+        if (isNativeSet()) violation('S12', `${what}, although its owner replaces it`);
         else if (!isAgreedTo && !isSame)
           violation('S12', `${what} to ${revision} (${reason}) without its owner's decision`);
         if (!isAgreedTo) return;
-        begun.set(pod.uid, revision);
-        fresh.delete(pod.uid);
+        started.set(pod.uid, revision);
+        unused.delete(pod.uid);
         use(pod, revision, call.at);
       };
     },
-    /** Its owner has agreed to the target, and a manager is to act on it. */
-    isAgreed(pod: PodState): boolean {
-      const { offered = false, revision, approved } = said.get(pod.uid) ?? {};
-      return isOta(actual.daemonSet) && !isNative() && offered && revision === actual.target && approved === revision;
+    /** Its owner has approved the target, and a manager has to update it. */
+    isApproved(pod: PodState): boolean {
+      const { offered = false, revision, approved } = announcements.get(pod.uid) ?? {};
+      return (
+        isOta(actual.daemonSet) && !isNativeSet() && offered && revision === actual.target && approved === revision
+      );
     },
-    /** L1 where owners decide: a pod that is left as it is waits for its owner, and says so. */
+    /** L1 where owners decide: a pod that stays outdated waits for its owner, and announces it. */
     mayStay(pod: PodState): boolean {
-      if (!isOta(actual.daemonSet) || willing.has(pod.node)) return false;
-      // Sooner or later a deadline acts in his place.
+      if (!isOta(actual.daemonSet) || approving.has(pod.node)) return false;
+      // Sooner or later the deadline decides for the owner.
       if (!Number.isNaN(deadlineOf(actual.daemonSet))) return false;
-      const { offered = false, revision = '' } = said.get(pod.uid) ?? {};
-      // What he was told is kept is carried out; what he has only just asked may be.
+      const { offered = false, revision = '' } = announcements.get(pod.uid) ?? {};
+      // A queued request is executed; one that was made just now may be.
       const isKept = consents.some((each) => {
-        const isOpen = each.answeredAt === undefined ? now() - each.at < UNDER_WAY_MS : !each.atOnce;
+        const isOpen = each.answeredAt === undefined ? now() - each.at < PENDING_MS : !each.atOnce;
         return isOpen && allows(each, pod, revision, now());
       });
       return offered && !isKept && revision === actual.target && !pod.terminating && !pod.ended;
     },
-    /** A pod of the target says that there is nothing to decide. */
-    isTold(pod: PodState): boolean {
+    /** A pod of the target announces that there is nothing to decide. */
+    isReported(pod: PodState): boolean {
       if (!isOta(actual.daemonSet)) return true;
-      const { reason, revision } = said.get(pod.uid) ?? {};
+      const { reason, revision } = announcements.get(pod.uid) ?? {};
       return reason === 'UpToDate' && revision === actual.target;
     },
   };

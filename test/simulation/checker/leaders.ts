@@ -1,42 +1,41 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import type { Check, CheckContext, NodeUpdate } from './check.ts';
 
-/** A lease that was not renewed for so long is no belief any more. */
+/** A process whose lease was not renewed for this long no longer believes that it leads. */
 const LEASE_MS = 15_000;
 
 /**
- * S7: managers that lead at once. Of an act that reaches the server, does another manager believe that it leads, or is its
- * sender leader no more? Such acts are held against S1 as all are.
+ * S7: two leaders at once. When an update reaches the server, does another manager believe that it leads, or has its sender lost
+ * the lease? Such updates are checked against S1 like all others.
  */
 export const createLeadersCheck = ({ report, clockOf, processes }: CheckContext) => {
-  /** By process: since when, by its own clock, it was told that it leads. */
-  const beliefs = new Map<string, number>();
+  /** By process: when it last learned that it leads, by its own clock. */
+  const leaderSince = new Map<string, number>();
   let holder: string | undefined;
 
   const believers = (): string[] =>
     processes().flatMap(({ name }) => {
-      const since = beliefs.get(name);
+      const since = leaderSince.get(name);
       return since !== undefined && clockOf(name) - since < LEASE_MS ? [name] : [];
     });
-  const others = ({ call }: NodeUpdate): boolean =>
+  const hasOtherLeader = ({ call }: NodeUpdate): boolean =>
     (holder !== undefined && holder !== call.process) || believers().some((name) => name !== call.process);
 
   return {
-    /** Who believes that it leads. */
     believers,
     onCommit({ resource, object }) {
       if (resource.plural === 'leases') holder = (object as unknown as Lease).spec?.holderIdentity || undefined;
     },
     onResponse(call, object) {
       if (call.resource?.plural !== 'leases' || !object) return;
-      if ((object as Lease).spec?.holderIdentity === call.process) beliefs.set(call.process, clockOf(call.process));
-      else beliefs.delete(call.process);
+      if ((object as Lease).spec?.holderIdentity === call.process) leaderSince.set(call.process, clockOf(call.process));
+      else leaderSince.delete(call.process);
     },
-    /** Judged with what an act broke: to be asked when it was carried out. */
-    judge(act: NodeUpdate, broken: readonly string[]): void {
-      if (!others(act)) return;
+    /** An update was executed; `broken` are the invariants that it violates. */
+    checkUpdate(update: NodeUpdate, broken: readonly string[]): void {
+      if (!hasOtherLeader(update)) return;
       report.check('S7');
-      if (broken.includes('S1')) report.violation('S7', `${act.what}, while another leads too`);
+      if (broken.includes('S1')) report.violation('S7', `${update.what}, while another process leads, too`);
     },
-  } satisfies Check & { believers: () => string[]; judge: (act: NodeUpdate, broken: readonly string[]) => void };
+  } satisfies Check & Record<'believers' | 'checkUpdate', unknown>;
 };

@@ -1,37 +1,37 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Change } from '../../../src/sim/index.ts';
+import { type AnyDaemonSet, hasSameTemplate, nodeOf } from '../../invariants/index.ts';
 import type { Call } from '../network/call.ts';
-import { type ClusterState, hasSameTemplate, nodeOf, type PodState } from './cluster-state.ts';
+import type { ClusterState, PodState } from './cluster-state.ts';
 import type { ProcessView } from './process-view.ts';
 import type { Report } from './report.ts';
-import type { AnyDaemonSet } from './terms.ts';
 
 export interface PrerequisitesOptions {
   report: Report;
   actual: ClusterState;
-  /** True time, epoch ms. */
+  /** Actual time, epoch ms. */
   now: () => number;
-  /** What a process has been told. */
+  /** What a process has observed. */
   viewOf: (process: string) => ProcessView;
 }
 
-/** How late what a user asks for may reach a process on a link that is well, ms. */
+/** How long a change by the user may take to reach a process over a healthy link, ms. */
 const LAG_MS = 1_000;
-/** The time from which a hook's wait counts is written in whole seconds, by who sends it before it arrives. */
-const GRAIN_MS = 1_100;
-/** Of one try, where nothing is said of it. */
-const PULL_MS = 300_000;
+/** The start of a hook's timeout is written in whole seconds, by the sender and before the write arrives. */
+const ROUNDING_MS = 1_100;
+/** The default timeout of one attempt. */
+const PULL_TIMEOUT_MS = 300_000;
 
 const PULL_LABEL = 'edgeset.io/prefetch';
 const PULL_REVISION = 'edgeset.io/prefetch-revision';
 const seconds = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Number(text) * 1000;
 
-/** How long a try to pull may take. */
-const patienceOf = ({ metadata }: AnyDaemonSet): number =>
-  seconds(metadata?.annotations?.['apps.kruise.io/image-predownload-timeout-seconds']) ?? PULL_MS;
+/** How long an attempt to pull images may take. */
+const pullTimeoutOf = ({ metadata }: AnyDaemonSet): number =>
+  seconds(metadata?.annotations?.['apps.kruise.io/image-predownload-timeout-seconds']) ?? PULL_TIMEOUT_MS;
 
-/** What a hook holds the pod by. */
+/** The labels and finalizers by which a hook holds the pod. */
 const holdersOf = ({ metadata }: Pod, daemonSet: AnyDaemonSet): string[] => {
   const { labelsHandler = {}, finalizersHandler = [] } = daemonSet.spec?.lifecycle?.preDelete ?? {};
   return [
@@ -49,54 +49,54 @@ interface Version {
 
 interface Known {
   pod: Pod;
-  /** True time; undefined: it is not its user's controller's turn. */
+  /** Actual time; undefined: its hook does not have its turn. */
   preparingSince: number | undefined;
 }
 
 /**
- * S11, by the cluster's own state: no pod is deleted while its preDelete hook holds it, nothing is done on a node before
- * the images are there where that is asked for, and no two pull pods do the same.
+ * S11, by the actual state: no pod is deleted while its preDelete hook holds it, no node is updated before the required images
+ * are there, and no two pull pods pull the same images.
  */
 export const createPrerequisitesCheck = ({ report, actual, now, viewOf }: PrerequisitesOptions) => {
   const { violation, check } = report;
   const versions: Version[] = [];
   const known = new Map<string, Known>();
-  /** By node: images that a container there was made of. */
+  /** By node: images of containers that have run there. */
   const present = new Map<string, Set<string>>();
-  /** Pull pods by UID: what each is for. */
+  /** Pull pods by UID. */
   const pulls = new Map<
     string,
     { name: string; purpose: string; terminating: boolean; node: string; daemonSet: string; at: number }
   >();
 
-  /** What the user may have asked for as far as the sender of a call knew; of several, the mildest counts. */
-  const askedOf = (call: Call): Version[] => {
-    const told = viewOf(call.process).daemonSet;
+  /** The versions of the DaemonSet that the sender of a call may have acted on; of several, the mildest counts. */
+  const versionsKnownTo = (call: Call): Version[] => {
+    const observed = viewOf(call.process).daemonSet;
     const from = call.at - LAG_MS;
     const inForce = versions.filter((_, index) => (versions[index + 1]?.at ?? Number.POSITIVE_INFINITY) > from);
-    const toldAt = versions.findLast(
-      ({ daemonSet }) => daemonSet.metadata?.resourceVersion === told?.metadata?.resourceVersion,
+    const knownVersion = versions.findLast(
+      ({ daemonSet }) => daemonSet.metadata?.resourceVersion === observed?.metadata?.resourceVersion,
     );
-    return toldAt ? [...inForce, toldAt] : inForce;
+    return knownVersion ? [...inForce, knownVersion] : inForce;
   };
 
   const isHeld = ({ pod, preparingSince }: Known, { daemonSet }: Version): boolean => {
     if (holdersOf(pod, daemonSet).length === 0) return false;
     const timeoutMs = seconds(daemonSet.metadata?.annotations?.['edgeset.io/predelete-timeout-seconds']);
     if (timeoutMs === undefined || preparingSince === undefined) return true;
-    return now() - preparingSince < timeoutMs - GRAIN_MS;
+    return now() - preparingSince < timeoutMs - ROUNDING_MS;
   };
 
   const lacksImages = (node: string, { daemonSet, templateAt }: Version): boolean => {
     const annotations = daemonSet.metadata?.annotations ?? {};
     const mode = annotations['edgeset.io/predownload'];
     if (mode !== 'required' && mode !== 'preferred') return false;
-    if (mode === 'preferred' && now() - templateAt >= patienceOf(daemonSet) - LAG_MS) return false;
-    const there = present.get(node);
-    return daemonSet.spec?.template.spec?.containers.some(({ image = '' }) => there?.has(image) !== true) ?? false;
+    if (mode === 'preferred' && now() - templateAt >= pullTimeoutOf(daemonSet) - LAG_MS) return false;
+    const images = present.get(node);
+    return daemonSet.spec?.template.spec?.containers.some(({ image = '' }) => images?.has(image) !== true) ?? false;
   };
 
-  const takePull = (pod: Pod, gone: boolean): void => {
+  const followPullPod = (pod: Pod, gone: boolean): void => {
     const { uid = '', name = '', labels, annotations, ownerReferences, deletionTimestamp } = pod.metadata ?? {};
     if (gone) {
       pulls.delete(uid);
@@ -107,7 +107,7 @@ export const createPrerequisitesCheck = ({ report, actual, now, viewOf }: Prereq
     const twin = pulls
       .entries()
       .find(([other, pull]) => other !== uid && pull.purpose === purpose && !pull.terminating);
-    if (twin && !pulls.has(uid)) violation('S11', `${name} pulls the same as ${twin[1].name}`);
+    if (twin && !pulls.has(uid)) violation('S11', `${name} pulls the same images as ${twin[1].name}`);
     pulls.set(uid, {
       name,
       purpose,
@@ -118,14 +118,16 @@ export const createPrerequisitesCheck = ({ report, actual, now, viewOf }: Prereq
     });
   };
 
-  /** A node that went away has the time of a try to come back in: L1 is about those that are online. */
+  /** An offline node may take as long as one attempt to come back: L1 is about online nodes. */
   const isWaiting = ({ node, daemonSet, at }: { node: string; daemonSet: string; at: number }): boolean => {
     const own = actual.daemonSet?.metadata?.uid === daemonSet ? actual.daemonSet : undefined;
-    return actual.nodes.get(node)?.ready === false && now() - at < (own ? patienceOf(own) : PULL_MS) + LAG_MS;
+    return (
+      actual.nodes.get(node)?.ready === false && now() - at < (own ? pullTimeoutOf(own) : PULL_TIMEOUT_MS) + LAG_MS
+    );
   };
 
   return {
-    commit({ type, resource, object }: Change): void {
+    onCommit({ type, resource, object }: Change): void {
       const gone = type === 'DELETED';
       if (
         resource.plural === 'daemonsets' &&
@@ -143,41 +145,42 @@ export const createPrerequisitesCheck = ({ report, actual, now, viewOf }: Prereq
       for (const { image, imageID } of pod.status?.containerStatuses ?? []) {
         if (!imageID) continue;
         const node = nodeOf(pod);
-        const there = present.get(node);
-        if (there) there.add(image);
+        const images = present.get(node);
+        if (images) images.add(image);
         else present.set(node, new Set([image]));
       }
-      if (pod.metadata?.labels?.[PULL_LABEL] !== undefined) takePull(pod, gone);
+      if (pod.metadata?.labels?.[PULL_LABEL] !== undefined) followPullPod(pod, gone);
       const mine = actual.pods.get(uid);
       if (!mine) known.delete(uid);
       else
         known.set(uid, { pod, preparingSince: mine.preparing ? (known.get(uid)?.preparingSince ?? now()) : undefined });
     },
-    /** A pod is about to be deleted by a manager, for whatever reason. Returns what to do once it was. */
-    deletes(call: Call, pod: PodState, what: string): () => void {
+    /** A manager deletes a pod, for whatever reason. Returns what to run once it was executed. */
+    onDelete(call: Call, pod: PodState, what: string): () => void {
       const before = known.get(pod.uid);
       if (!before || pod.terminating) return () => undefined;
       check('S11');
-      const asked = askedOf(call);
+      const asked = versionsKnownTo(call);
       const [{ daemonSet } = { daemonSet: {} }] = asked;
       const held = asked.length > 0 && asked.every((version) => isHeld(before, version));
       return () => {
-        if (held) violation('S11', `${what}, which its hook holds by ${holdersOf(before.pod, daemonSet).join(', ')}`);
+        if (held)
+          violation('S11', `${what}, although its hook holds it by ${holdersOf(before.pod, daemonSet).join(', ')}`);
       };
     },
-    /** An update of the pod on a node is about to begin, in whichever way. */
-    begins(call: Call, pod: PodState, what: string): () => void {
+    /** An update of the pod on a node begins. */
+    begin(call: Call, pod: PodState, what: string): () => void {
       check('S11');
-      const asked = askedOf(call);
+      const asked = versionsKnownTo(call);
       const isOld = pod.hash !== actual.target;
       const lacks = isOld && asked.length > 0 && asked.every((version) => lacksImages(pod.node, version));
       return () => {
-        if (lacks) violation('S11', `${what}, where the images are not there`);
+        if (lacks) violation('S11', `${what}, although the images are not on the node`);
       };
     },
-    /** Images are being pulled, or wait for their nodes. */
+    /** Images are being pulled, or pull pods wait for their nodes. */
     isPulling: (): boolean => pulls.size > 0,
-    /** What is left of what was to be cleaned up. */
+    /** Pull pods that should have been cleaned up. */
     left: (): string[] =>
       [...pulls.values()].filter((pull) => !isWaiting(pull)).map(({ name }) => `pull pod ${name} is left`),
   };

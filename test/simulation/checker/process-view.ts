@@ -1,39 +1,39 @@
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { WatchEvent } from '../../../src/kube/index.ts';
+import type { AnyDaemonSet } from '../../invariants/index.ts';
 import { isPodOf, isReadyNode, type PodState, toPodState } from './cluster-state.ts';
-import type { AnyDaemonSet } from './terms.ts';
 
 export interface ObservedNode {
   ready: boolean;
-  /** Since when, by the process's clock; undefined: it was so when the process first heard of the node. */
+  /** Since when, by the process's clock; undefined: since before the process first observed the node. */
   since: number | undefined;
   node: Node;
 }
 
-/** What one process has been told by its watches, whether it understood it or not. */
+/** What one process has received from its watches, whether it has handled it or not. */
 export interface ProcessView {
   readonly nodes: ReadonlyMap<string, ObservedNode>;
   podsOn(node: string): readonly PodState[];
   podNamed(name: string): PodState | undefined;
   readonly daemonSet: AnyDaemonSet | undefined;
-  /** An answer to the process's own call: it says more of a pod than a watch that is behind. */
+  /** A response to the process's own call: newer than a watch that is behind. */
   applyResponse(pod: Pod): void;
-  /** A watch that begins with a snapshot was opened. `watch` names what is selected. */
+  /** A watch that begins with a snapshot was opened. `watch` names what it selects. */
   beginSnapshot(watch: string): void;
   /** An event reached the process. */
   applyEvent(watch: string, plural: string, event: WatchEvent<object>): void;
 }
 
-/** `now` is the process's own clock; the DaemonSet is told by its group and name. */
+/** `now` is the process's own clock. */
 export const createProcessView = ({ group, name }: { group: string; name: string }, now: () => number): ProcessView => {
   const nodes = new Map<string, ObservedNode>();
   const pods = new Map<string, Map<string, PodState>>();
-  /** Keys that a snapshot has shown so far. */
-  const shown = new Map<string, Set<string>>();
+  /** By watch: keys in its snapshot so far. */
+  const snapshots = new Map<string, Set<string>>();
   let daemonSet: AnyDaemonSet | undefined;
-  /** Of pods that were answered with, by UID. */
+  /** By UID: the version of a pod in the last response. */
   const versions = new Map<string, number>();
-  /** Its pods by node; undefined: to be made anew. */
+  /** Cache; undefined: to be computed again. */
   let byNode: Map<string, PodState[]> | undefined;
 
   const tableOf = (watch: string, plural: string): Map<string, unknown> | undefined => {
@@ -44,10 +44,10 @@ export const createProcessView = ({ group, name }: { group: string; name: string
     return known;
   };
 
-  /** What was there before anybody looked counts from the time that stands in it, and never from one to come. */
-  const seenAt = (watch: string, pod: Pod): number => {
+  /** A pod that was Ready before the first sync counts from its transition time, but never from one in the future. */
+  const observedAt = (watch: string, pod: Pod): number => {
     const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime;
-    return shown.has(watch) && ready ? Math.min(now(), Date.parse(ready)) : now();
+    return snapshots.has(watch) && ready ? Math.min(now(), Date.parse(ready)) : now();
   };
 
   return {
@@ -57,8 +57,8 @@ export const createProcessView = ({ group, name }: { group: string; name: string
         byNode = new Map();
         for (const table of pods.values())
           for (const pod of table.values()) {
-            const there = byNode.get(pod.node);
-            if (there) there.push(pod);
+            const onNode = byNode.get(pod.node);
+            if (onNode) onNode.push(pod);
             else byNode.set(pod.node, [pod]);
           }
       }
@@ -81,7 +81,7 @@ export const createProcessView = ({ group, name }: { group: string; name: string
         if (known) table.set(uid, toPodState(pod, known, now()));
       }
     },
-    beginSnapshot: (watch) => void shown.set(watch, new Set()),
+    beginSnapshot: (watch) => void snapshots.set(watch, new Set()),
     applyEvent(watch, plural, event) {
       if (plural === 'daemonsets' && event.type !== 'BOOKMARK') {
         const object = event.object as AnyDaemonSet;
@@ -92,9 +92,9 @@ export const createProcessView = ({ group, name }: { group: string; name: string
       if (!table) return;
       if (plural === 'pods') byNode = undefined;
       if (event.type === 'BOOKMARK') {
-        const keys = shown.get(watch);
+        const keys = snapshots.get(watch);
         if (!event.initialEventsEnd || !keys) return;
-        shown.delete(watch);
+        snapshots.delete(watch);
         for (const key of table.keys()) if (!keys.has(key)) table.delete(key);
         return;
       }
@@ -104,14 +104,17 @@ export const createProcessView = ({ group, name }: { group: string; name: string
         table.delete(key);
         return;
       }
-      shown.get(watch)?.add(key);
+      snapshots.get(watch)?.add(key);
       if (plural === 'nodes') {
         const ready = isReadyNode(event.object);
         const before = nodes.get(key);
         const since = before ? (before.ready === ready ? before.since : now()) : undefined;
         nodes.set(key, { ready, since, node: event.object });
       } else if (Number(metadata?.resourceVersion) >= (versions.get(key) ?? 0))
-        table.set(key, toPodState(event.object, table.get(key) as PodState | undefined, seenAt(watch, event.object)));
+        table.set(
+          key,
+          toPodState(event.object, table.get(key) as PodState | undefined, observedAt(watch, event.object)),
+        );
     },
   };
 };

@@ -1,38 +1,42 @@
+import {
+  type AnyDaemonSet,
+  type InvariantId,
+  isAvailable,
+  isNative,
+  nodesOf,
+  policyOf,
+} from '../../invariants/index.ts';
 import type { Call } from '../network/call.ts';
 import type { Operation } from '../plan/plan.ts';
+import type { FailuresOf } from './breaker.ts';
 import type { Check, CheckContext } from './check.ts';
-import { isEligible, type PodState } from './cluster-state.ts';
+import { isEligible } from './cluster-state.ts';
 import type { ObservedNode } from './process-view.ts';
-import { type AnyDaemonSet, nodesOf, termsOf } from './terms.ts';
+import { reservationsIn } from './sender.ts';
 
 export interface ProgressOptions {
-  /** Who believes that it leads. */
+  /** Processes that believe that they lead. */
   believers: () => readonly string[];
-  /** Nodes that count against a version, as a process was told. */
-  against: (
-    process: string,
-    rollout: number,
-    hash: string | undefined,
-  ) => { failed: readonly string[]; away: readonly string[] };
-  /** By the cluster's actual. */
+  failuresOf: FailuresOf;
+  /** By the actual state. */
   isInFlight: (node: string) => boolean;
 }
 
-/** An act follows so soon where nothing is in its way. */
+/** An update begins within this time when nothing prevents it. */
 const PROMPT_MS = 1_000;
-/** What went wrong is tried again after so long at most. */
+/** The longest back-off after a failure. */
 const RECOVERY_MS = 40_000;
-/** A template that was refused is tried again by then: what refuses it seldom changes. */
+/** The longest back-off after a template was refused: what refuses it seldom changes. */
 const REFUSED_MS = 310_000;
-/** Who has begun to lead, or to watch anew, has read everything by then. */
-const READ_WITHIN_MS = 8_000;
-/** An event that was held back is there by then, and a watch that ended is open again. */
+/** A new leader, or a new watch, has synced within this time. */
+const SYNCED_WITHIN_MS = 8_000;
+/** A delayed event has arrived within this time, and a watch that ended is open again. */
 const WATCH_RECOVERY_MS = 130_000;
-/** A watch that brings nothing any more is given up by then. */
+/** A silent watch is closed within this time. */
 const SILENCE_MS = 420_000;
-/** A reservation is carried out, or given back, within so long of a leader that is well. */
-const SETTLED_WITHIN_MS = 60_000;
-const LOOK_EVERY_MS = 20;
+/** A healthy leader executes or releases a reservation within this time. */
+const RESERVED_AT_MOST_MS = 60_000;
+const CHECK_EVERY_MS = 20;
 
 const TROUBLE: ReadonlyMap<Operation['do'], number> = new Map([
   ['lag', WATCH_RECOVERY_MS],
@@ -46,14 +50,7 @@ const TROUBLE: ReadonlyMap<Operation['do'], number> = new Map([
 
 const HOLDING = /edgeset\.io\/(partition|predownload|node-selector|topology-key)|kruise\.io\/image-predownload/;
 
-interface Reservation {
-  node: string;
-  podUID: string;
-  rollout: number;
-  carriedOut?: boolean;
-}
-
-/** Nothing but budget and pause has a say in when nodes are updated. */
+/** Only budget and pause decide when nodes are updated. */
 const hasNoOtherHold = ({ metadata, spec }: AnyDaemonSet): boolean => {
   const annotations = metadata?.annotations ?? {};
   const { partition = 0, selector } = spec?.updateStrategy?.rollingUpdate ?? {};
@@ -76,65 +73,63 @@ interface Waiting {
 }
 
 /**
- * L2, L3, L4, L5, L7: as long as a leader is well, there is a free slot and a node that wants it, and nothing holds the
- * rollout, an act follows within a second. Judged by what the leader was told.
+ * L2, L3, L4, L5, L7: while the leader is healthy, a slot is free, a node is waiting and nothing holds the rollout, an update
+ * begins within a second. Checked against what the leader has observed.
  */
 export const createProgressCheck = (
   context: CheckContext,
-  { believers, against, isInFlight }: ProgressOptions,
+  { believers, failuresOf, isInFlight }: ProgressOptions,
 ): Check => {
   const { report, actual, now, viewOf, clockOf, settleMs, processes, rolloutName } = context;
   const { check, violation, figure } = report;
-  /** Before this nothing is expected. */
-  let patientUntil = 0;
-  let lastLook = 0;
-  let wasWell = false;
+  /** Until then nothing is expected. */
+  let expectNothingUntil = 0;
+  let lastCheckAt = 0;
+  let wasHealthy = false;
   let waiting: Waiting | undefined;
   let since = 0;
   let lost = false;
   let leader: string | undefined;
   let halted = false;
-  /** Reservations that are not known to be carried out, by how long a leader could have seen to them, ms. */
+  /** Open reservations, by the time in which a leader could have executed them, ms. */
   const open = new Map<string, number>();
-  /** Calls without an answer, by process. */
-  const inTheAir = new Map<string, Set<Call>>();
+  /** By process: calls without a response. */
+  const pendingCalls = new Map<string, Set<Call>>();
 
-  const bePatient = (ms: number): void => {
-    patientUntil = Math.max(patientUntil, now() + ms);
+  const expectNothingFor = (ms: number): void => {
+    expectNothingUntil = Math.max(expectNothingUntil, now() + ms);
     waiting = undefined;
   };
 
-  /** The leader, when nothing keeps it from its work. */
-  const wellLeader = (): string | undefined => {
+  /** The leader, unless something keeps it from working. */
+  const healthyLeader = (): string | undefined => {
     const [only, ...others] = believers();
     const state = processes().find(({ name }) => name === only);
     if (!state?.running || !state.up || others.length > 0) {
-      bePatient(RECOVERY_MS);
+      expectNothingFor(RECOVERY_MS);
       leader = undefined;
       return undefined;
     }
-    if (only !== leader) bePatient(READ_WITHIN_MS);
+    if (only !== leader) expectNothingFor(SYNCED_WITHIN_MS);
     leader = only;
-    for (const call of inTheAir.get(state.name) ?? []) if (now() - call.at > PROMPT_MS) bePatient(RECOVERY_MS);
-    return now() >= patientUntil ? leader : undefined;
+    for (const call of pendingCalls.get(state.name) ?? [])
+      if (now() - call.at > PROMPT_MS) expectNothingFor(RECOVERY_MS);
+    return now() >= expectNothingUntil ? leader : undefined;
   };
 
-  const works = (pod: PodState, at: number, minReadyMs: number): boolean =>
-    !pod.terminating && pod.readySince !== undefined && at - pod.readySince >= minReadyMs;
-
-  /** What waits for the leader, by what it was told. */
-  const whatWaits = (process: string): Waiting | undefined => {
+  /** What waits for the leader, by its view. */
+  const findWaiting = (process: string): Waiting | undefined => {
     const view = viewOf(process);
     const { daemonSet } = view;
     const { target } = actual;
     if (!daemonSet || target === undefined || halted) return undefined;
     if (daemonSet.metadata?.uid !== actual.daemonSet?.metadata?.uid) return undefined;
     if (daemonSet.metadata?.generation !== actual.daemonSet?.metadata?.generation) return undefined;
-    const terms = termsOf(daemonSet);
-    if (terms.paused || !terms.observed || !hasNoOtherHold(daemonSet)) return undefined;
+    const policy = policyOf(daemonSet);
+    if (policy.paused || !policy.observed || !hasNoOtherHold(daemonSet)) return undefined;
     const at = clockOf(process);
-    const { failed, away } = against(process, actual.rolloutOf(daemonSet), target);
-    if (failed.length + away.length > 0) return undefined;
+    const { failed, lost: lostNodes } = failuresOf(process, actual.rolloutOf(daemonSet), target);
+    if (failed.length + lostNodes.length > 0) return undefined;
     let settled = 0;
     let eligible = 0;
     let offline = false;
@@ -149,15 +144,14 @@ export const createProgressCheck = (
       if (isSettled) settled += 1;
       const pods = view.podsOn(name).filter(({ uid }) => actual.pods.has(uid));
       const [pod, ...others] = pods;
-      const healthy = pod !== undefined && others.length === 0 && works(pod, at, terms.minReadyMs);
-      // What has only just come back may be on its way to be a candidate, or to be in the way of others.
+      const healthy = pod !== undefined && others.length === 0 && isAvailable(pod, policy.minReadyMs, at);
       if (isInFlight(name) || open.has(name) || !healthy) used += 1;
       const isPlain = pod && others.length === 0 && !pod.terminating && !pod.ended && pod.hash !== target;
       if (isPlain && isSettled && healthy && !isInFlight(name) && !open.has(name))
         candidates.push({ name, healthy, returned: from !== undefined });
     }
-    const share = daemonSet.apiVersion === 'apps/v1' ? settled : eligible;
-    const free = nodesOf(terms.limit, share) - used;
+    const share = isNative(daemonSet) ? settled : eligible;
+    const free = nodesOf(policy.limit, share) - used;
     if (free <= 0 || candidates.length === 0) return undefined;
     return {
       free: Math.min(free, candidates.length),
@@ -167,29 +161,30 @@ export const createProgressCheck = (
     };
   };
 
-  const ruleOf = ({ returned, offline }: Waiting): string => (lost ? 'L4' : offline ? 'L2' : returned ? 'L3' : 'L5');
+  const invariantOf = ({ returned, offline }: Waiting): InvariantId =>
+    lost ? 'L4' : offline ? 'L2' : returned ? 'L3' : 'L5';
 
-  const settleReservations = (ms: number): void => {
+  const countReservations = (ms: number): void => {
     for (const [node, waited] of open) {
       open.set(node, waited + ms);
-      if (waited + ms > SETTLED_WITHIN_MS && actual.nodes.get(node)?.ready) {
+      if (waited + ms > RESERVED_AT_MOST_MS && actual.nodes.get(node)?.ready) {
         open.delete(node);
-        violation('L7', `the reservation of ${node} is open for ${Math.round((waited + ms) / 1000)} s`);
+        violation('L7', `the reservation of ${node} has been open for ${Math.round((waited + ms) / 1000)} s`);
       }
     }
   };
 
-  const look = (): void => {
-    const passed = now() - lastLook;
-    if (passed < LOOK_EVERY_MS) return;
-    lastLook = now();
-    const process = wellLeader();
-    // What went by while nobody could do anything counts for nothing.
-    if (wasWell && process !== undefined) settleReservations(passed);
-    wasWell = process !== undefined;
+  const checkIdle = (): void => {
+    const passed = now() - lastCheckAt;
+    if (passed < CHECK_EVERY_MS) return;
+    lastCheckAt = now();
+    const process = healthyLeader();
+    // Time in which nobody could do anything does not count.
+    if (wasHealthy && process !== undefined) countReservations(passed);
+    wasHealthy = process !== undefined;
     if (process === undefined) return;
     const before = waiting;
-    waiting = whatWaits(process);
+    waiting = findWaiting(process);
     if (!waiting) return;
     if (!before) since = now();
     else figure('idle slot seconds', (before.free * passed) / 1000);
@@ -200,20 +195,20 @@ export const createProgressCheck = (
     const idle = now() - since;
     figure('longest wait for a free slot, ms', idle, 'most');
     if (idle <= PROMPT_MS) return;
-    const text = `${waiting.free} slots are free for ${Math.round(idle)} ms, and ${waiting.candidates.join(', ')} wait`;
-    // It is what it is in these circumstances, and idleness in all of them.
-    for (const invariant of new Set([ruleOf(waiting), 'L5'])) violation(invariant, text);
-    bePatient(RECOVERY_MS);
+    const text = `${waiting.free} slots have been free for ${Math.round(idle)} ms while ${waiting.candidates.join(', ')} wait`;
+    // Idle slots violate L5 in any case.
+    for (const invariant of new Set<InvariantId>([invariantOf(waiting), 'L5'])) violation(invariant, text);
+    expectNothingFor(RECOVERY_MS);
   };
 
   return {
-    beforeCommit: look,
+    beforeCommit: checkIdle,
     onCommit({ resource, object, type }) {
       if (resource.plural !== 'daemonrollouts' || object.metadata.name !== rolloutName) return;
-      const status = object.status as { reservations?: readonly Reservation[]; halted?: unknown } | undefined;
+      const status = object.status as { halted?: unknown } | undefined;
       halted = type !== 'DELETED' && status?.halted !== undefined;
       const left = new Map(
-        (type === 'DELETED' ? [] : (status?.reservations ?? [])).flatMap((each) =>
+        (type === 'DELETED' ? [] : reservationsIn(object)).flatMap((each) =>
           each.carriedOut ? [] : [[each.node, open.get(each.node) ?? 0] as const],
         ),
       );
@@ -222,26 +217,26 @@ export const createProgressCheck = (
       for (const [node, waited] of left) open.set(node, waited);
     },
     onSend(call) {
-      const calls = inTheAir.get(call.process) ?? new Set();
-      inTheAir.set(call.process, calls.add(call));
+      const calls = pendingCalls.get(call.process) ?? new Set();
+      pendingCalls.set(call.process, calls.add(call));
     },
     onResponse(call) {
-      inTheAir.get(call.process)?.delete(call);
-      look();
+      pendingCalls.get(call.process)?.delete(call);
+      checkIdle();
     },
     onFailure(call) {
-      inTheAir.get(call.process)?.delete(call);
-      // What was refused, or whose fate is not known, is tried again later.
-      bePatient(call.resource?.plural === 'podtemplates' ? REFUSED_MS : RECOVERY_MS);
+      pendingCalls.get(call.process)?.delete(call);
+      // A call that failed, or whose outcome is unknown, is repeated later.
+      expectNothingFor(call.resource?.plural === 'podtemplates' ? REFUSED_MS : RECOVERY_MS);
     },
-    onWatchEvent: look,
+    onWatchEvent: checkIdle,
     onWatchOpened: (process) => {
-      if (process === leader) bePatient(READ_WITHIN_MS);
+      if (process === leader) expectNothingFor(SYNCED_WITHIN_MS);
     },
     onUpdateSent({ call, node }) {
-      // One act after the other is no idleness.
+      // Updates one after the other are not idle time.
       waiting = undefined;
-      if (call.process !== leader || now() < patientUntil) return;
+      if (call.process !== leader || now() < expectNothingUntil) return;
       check('L5');
       const { nodes, daemonSet: seen } = viewOf(call.process);
       const isAway = ({ ready, node: each }: ObservedNode): boolean => !ready && isEligible(each, seen);
@@ -249,14 +244,14 @@ export const createProgressCheck = (
       if (nodes.get(node)?.since !== undefined) check('L3');
       if (lost) check('L4');
     },
-    /** With what was lost it has come to its end all the same: else that is told as L1. */
+    /** The rollout has converged in spite of the lost event; otherwise that is reported as L1. */
     onConverged() {
       if (lost) check('L4');
     },
     onOperation(operation) {
       const isSilence = operation.do === 'disturb' && operation.how === 'silence';
       const ms = isSilence ? SILENCE_MS : TROUBLE.get(operation.do);
-      if (ms !== undefined) bePatient(ms);
+      if (ms !== undefined) expectNothingFor(ms);
       if (operation.do === 'disturb' && operation.how === 'drop') lost = true;
     },
   };

@@ -1,3 +1,5 @@
+import type { Finding, InvariantId } from '../../invariants/index.ts';
+
 /** One violation of an invariant. */
 export interface Violation {
   invariant: string;
@@ -24,13 +26,18 @@ export const createReport = (now: () => number, title?: string) => {
   const violations: Violation[] = [];
   const checked = new Map<string, number>();
   const figures = new Map<string, number>();
+  const violation = (invariant: InvariantId, text: string): void =>
+    void violations.push({ invariant, at: now(), text: title === undefined ? text : `${title}: ${text}` });
   return {
     violations: violations as readonly Violation[],
     checked: checked as ReadonlyMap<string, number>,
     figures: figures as ReadonlyMap<string, number>,
-    violation: (invariant: string, text: string): void =>
-      void violations.push({ invariant, at: now(), text: title === undefined ? text : `${title}: ${text}` }),
-    check: (invariant: string): void => void checked.set(invariant, (checked.get(invariant) ?? 0) + 1),
+    violation,
+    /** Reports what a rule found, if anything; `what` names the subject and the verb. */
+    finding(found: Finding | undefined, what: string): void {
+      if (found) violation(found.invariant, `${what}, ${found.why}`);
+    },
+    check: (invariant: InvariantId): void => void checked.set(invariant, (checked.get(invariant) ?? 0) + 1),
     figure: (name: string, value: number, as: 'sum' | 'most' = 'sum'): void => {
       const key = as === 'most' ? `${MAXIMUM}${name}` : name;
       const before = figures.get(key) ?? 0;

@@ -1,7 +1,9 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
+import { hasCondition, IN_PLACE_GATE, LIFECYCLE_GATE } from '../../invariants/index.ts';
 import type { Call } from '../network/call.ts';
 import type { Check, CheckContext } from './check.ts';
+import { reservationsIn } from './sender.ts';
 
 const NEEDED = ['nodes', 'pods', 'daemonsets'] as const;
 
@@ -9,8 +11,8 @@ interface Versioned {
   metadata?: ObjectMeta;
 }
 
-/** The version of the object that a write is bound to. */
-const boundTo = ({ body, options }: Call): number => {
+/** The resourceVersion that a write depends on. */
+const preconditionOf = ({ body, options }: Call): number => {
   const { preconditions } = (options ?? {}) as { preconditions?: { resourceVersion?: string } };
   return Number(
     preconditions?.resourceVersion ?? (body as Versioned | undefined)?.metadata?.resourceVersion ?? Number.NaN,
@@ -18,84 +20,79 @@ const boundTo = ({ body, options }: Call): number => {
 };
 
 /**
- * What came of a pull is told by a part of the manager that has no share in acts, and hears of pods by a watch of its own.
- * An act by what was before cannot be carried out: it is bound to that version.
+ * The result of an image pull is written by a part of the manager that makes no updates and watches pods on its own. An
+ * update that was decided before it cannot be executed: it depends on the version before.
  */
-const isReport = ({ body }: Call): boolean =>
+const isPullResult = ({ body }: Call): boolean =>
   (body as Pod | undefined)?.status?.conditions?.some(
     ({ type, reason }) => type === 'PodImageReady' && (reason === 'PullImageSuccess' || reason === 'PullImageFail'),
   ) ?? false;
 
-const GATES: ReadonlySet<string> = new Set(['InPlaceUpdateReady', 'KruisePodReady']);
-
-const gatesThat = (are: 'True' | 'False', object: unknown): string[] =>
-  ((object as Pod | undefined)?.status?.conditions ?? []).flatMap(({ type, status }) =>
-    GATES.has(type) && status === are ? [type] : [],
-  );
+const gatesWith = (status: 'True' | 'False', object: unknown): string[] =>
+  [IN_PLACE_GATE, LIFECYCLE_GATE].filter((gate) => hasCondition(object as Pod | undefined, gate, status));
 
 /**
- * S8: nothing is begun by a process before it has seen everything once, and nothing on an object that it has itself written
- * since what it goes by. And a pod that somebody has taken out of service comes back into it by who has read that alone.
+ * S8: a process begins nothing before its initial sync, and nothing based on a version of an object that is older than its own
+ * last write to it. Only a process that has read the present version of a pod puts the pod back into service.
  */
 export const createStalenessCheck = ({ report, rolloutName }: CheckContext): Check => {
   const { check, violation } = report;
-  /** What was seen as a whole, by process. */
-  const seen = new Map<string, Set<string>>();
-  /** Versions that answers to own writes told, by process and object. */
-  const own = new Map<string, number>();
-  /** Names of pods whose gates were shut until their last version. */
+  /** By process: resources with an initial sync. */
+  const synced = new Map<string, Set<string>>();
+  /** By process and object: the version in the response to its last write. */
+  const ownWrites = new Map<string, number>();
+  /** Names of pods whose last version opened a gate. */
   const opened = new Set<string>();
   const keyOf = ({ process, resource, ref }: Call): string => `${process} ${resource?.plural} ${ref?.name}`;
 
-  const note = (process: string, plural: string): void => {
-    const known = seen.get(process) ?? new Set();
-    seen.set(process, known.add(plural));
+  const noteSynced = (process: string, plural: string): void => {
+    const known = synced.get(process) ?? new Set();
+    synced.set(process, known.add(plural));
   };
-  const judgeVersion = (call: Call, what: string): void => {
-    const last = own.get(keyOf(call));
-    const version = boundTo(call);
+  const checkVersion = (call: Call, what: string): void => {
+    const last = ownWrites.get(keyOf(call));
+    const version = preconditionOf(call);
     if (last === undefined || Number.isNaN(version)) return;
     check('S8');
-    if (version < last) violation('S8', `${what} by version ${version}, though its own write made it ${last}`);
+    if (version < last) violation('S8', `${what} based on version ${version}, older than its own write ${last}`);
   };
   return {
     onWatchEvent(process, _watch, plural, event) {
-      if (event.type === 'BOOKMARK' && event.initialEventsEnd) note(process, plural);
+      if (event.type === 'BOOKMARK' && event.initialEventsEnd) noteSynced(process, plural);
     },
     onResponse(call, object) {
       const { verb, resource } = call;
-      if (!resource || !object || verb === 'get' || isReport(call)) return;
+      if (!resource || !object || verb === 'get' || isPullResult(call)) return;
       if (verb === 'list') {
-        note(call.process, resource.plural);
+        noteSynced(call.process, resource.plural);
         return;
       }
       const version = Number((object as Versioned).metadata?.resourceVersion);
       const key = keyOf(call);
-      if (!Number.isNaN(version)) own.set(key, Math.max(version, own.get(key) ?? 0));
+      if (!Number.isNaN(version)) ownWrites.set(key, Math.max(version, ownWrites.get(key) ?? 0));
     },
     onSend(call) {
-      // A word about the rollout alone is refused when it is late, and does nobody harm.
-      const { status } = (call.body ?? {}) as { status?: { reservations?: readonly unknown[] } };
-      if (call.verb === 'update' && call.ref?.name === rolloutName && (status?.reservations?.length ?? 0) > 0)
-        judgeVersion(call, `${call.process} writes ${call.ref?.name}`);
+      // A stale status without reservations is refused with a conflict, and does no harm.
+      if (call.verb === 'update' && call.ref?.name === rolloutName && reservationsIn(call.body).length > 0)
+        checkVersion(call, `${call.process} writes ${call.ref?.name}`);
     },
     onCommit({ resource, object, previous }) {
       if (resource.plural !== 'pods') return;
-      const open = gatesThat('True', object);
-      if (gatesThat('False', previous).some((name) => open.includes(name))) opened.add(object.metadata.name);
+      const open = gatesWith('True', object);
+      if (gatesWith('False', previous).some((name) => open.includes(name))) opened.add(object.metadata.name);
     },
     onExecuted(call) {
       const { verb, resource, ref, process } = call;
       if (verb !== 'patch' || resource?.plural !== 'pods' || !opened.delete(ref?.name ?? '')) return;
       check('S8');
-      if (Number.isNaN(boundTo(call)))
-        violation('S8', `${process} opens a gate of ${ref?.name} that is shut, whatever version the pod is of`);
+      if (Number.isNaN(preconditionOf(call)))
+        violation('S8', `${process} opens a closed gate of ${ref?.name} without a resourceVersion precondition`);
     },
     onUpdateSent({ call, what }) {
       check('S8');
-      const missing = NEEDED.filter((plural) => !seen.get(call.process)?.has(plural));
-      if (missing.length > 0) violation('S8', `${what} before it has seen all ${missing.join(', ')}`);
-      judgeVersion(call, what);
+      const missing = NEEDED.filter((plural) => !synced.get(call.process)?.has(plural));
+      if (missing.length > 0) violation('S8', `${what} before the initial sync of ${missing.join(', ')}`);
+      checkVersion(call, what);
     },
   };
 };

@@ -1,11 +1,11 @@
 import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
+import { policyOf } from '../../invariants/index.ts';
 import type { Call } from '../network/call.ts';
 import type { Check, CheckContext } from './check.ts';
 import { isEligible, type PodState, toPodState } from './cluster-state.ts';
 import type { ProcessView } from './process-view.ts';
-import { termsOf } from './terms.ts';
 
-interface SaidStatus {
+interface ReportedStatus {
   observedGeneration?: number;
   target?: { hash: string };
   nodes?: Record<string, number>;
@@ -14,16 +14,17 @@ interface SaidStatus {
   updatedNumberScheduled?: number;
 }
 
-const statusIn = (body: unknown): SaidStatus | undefined => (body as { status?: SaidStatus } | undefined)?.status;
+const statusIn = (body: unknown): ReportedStatus | undefined =>
+  (body as { status?: ReportedStatus } | undefined)?.status;
 
 const NOT_PHASES = new Set(['eligible', 'online', 'offlineOutdated']);
 
-/** So long may pass between a decision and its write. */
+/** The longest time between a decision and its write. */
 const FRESH_MS = 1_000;
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
-/** S16: what is said of a rollout is so, by what whoever says it was told; and generations never fall. */
+/** S16: a status is true, by what its writer had observed, and observed generations never decrease. */
 export const createStatusCheck = ({
   report,
   actual,
@@ -34,20 +35,20 @@ export const createStatusCheck = ({
   clockOf,
 }: CheckContext): Check => {
   const { check, violation } = report;
-  /** By object's UID. */
+  /** By UID of the object. */
   const generations = new Map<string, number>();
 
-  /** Pods that a process knows by answers, by UID: its watch may not have brought them yet. */
+  /** By process and UID: pods in responses, which its watch may not have delivered yet. */
   const answered = new Map<string, Map<string, PodState>>();
 
-  /** Of what was so before it was told, the pod's own time says since when. */
+  /** A pod may have been Ready before the process observed it. */
   const works = ({ uid, terminating, readySince }: PodState, view: ProcessView, at: number): boolean => {
-    const { minReadyMs } = view.daemonSet ? termsOf(view.daemonSet) : { minReadyMs: 0 };
-    const inTruth = actual.pods.get(uid)?.readySince ?? Number.POSITIVE_INFINITY;
-    return !terminating && readySince !== undefined && Math.max(at - readySince, now() - inTruth) >= minReadyMs;
+    const { minReadyMs } = view.daemonSet ? policyOf(view.daemonSet) : { minReadyMs: 0 };
+    const actuallySince = actual.pods.get(uid)?.readySince ?? Number.POSITIVE_INFINITY;
+    return !terminating && readySince !== undefined && Math.max(at - readySince, now() - actuallySince) >= minReadyMs;
   };
 
-  /** Online nodes that are not at the target, as the process was told of them. */
+  /** Online nodes that are not at the target, by the process's view. */
   const behind = (view: ProcessView, hash: string, at: number): string[] =>
     [...view.nodes].flatMap(([name, { ready, node }]) => {
       if (!ready || !isEligible(node, view.daemonSet)) return [];
@@ -55,7 +56,7 @@ export const createStatusCheck = ({
       return pods.some((pod) => pod.hash === hash && works(pod, view, at)) ? [] : [name];
     });
 
-  const judgeRollout = (call: Call, status: SaidStatus, view: ProcessView): void => {
+  const checkRollout = (call: Call, status: ReportedStatus, view: ProcessView): void => {
     const { target, nodes, causes, conditions } = status;
     const isCurrent = status.observedGeneration === view.daemonSet?.metadata?.generation;
     if (!nodes || !isCurrent) return;
@@ -64,27 +65,30 @@ export const createStatusCheck = ({
       conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
     const eligible = [...view.nodes.values()].filter(({ node }) => isEligible(node, view.daemonSet));
     const phases = sum(Object.entries(nodes).flatMap(([name, count]) => (NOT_PHASES.has(name) ? [] : [count])));
-    const told = { eligible: eligible.length, offline: eligible.filter(({ ready }) => !ready).length };
-    if (nodes.eligible !== told.eligible || phases !== told.eligible)
+    const known = { eligible: eligible.length, offline: eligible.filter(({ ready }) => !ready).length };
+    if (nodes.eligible !== known.eligible || phases !== known.eligible)
       violation(
         'S16',
-        `${call.process} speaks of ${nodes.eligible} nodes, ${phases} by phase, and was told of ${told.eligible}`,
+        `${call.process} reports ${nodes.eligible} nodes, ${phases} by phase, and has observed ${known.eligible}`,
       );
-    // What was told while the status was on its way to be written is in the next one.
+    // What was observed while the status was being written is part of the next one.
     const at = clockOf(call.process);
     const isFresh = eligible.some(({ since }) => since !== undefined && at - since < FRESH_MS);
-    if (nodes.offline !== told.offline && !isFresh)
-      violation('S16', `${call.process} says that ${nodes.offline} nodes are offline, and was told of ${told.offline}`);
+    if (nodes.offline !== known.offline && !isFresh)
+      violation('S16', `${call.process} reports ${nodes.offline} offline nodes, and has observed ${known.offline}`);
     if (causes && sum(causes.map(({ count }) => count)) !== phases)
-      violation('S16', `${call.process} gives causes of ${sum(causes.map(({ count }) => count))} nodes of ${phases}`);
+      violation(
+        'S16',
+        `${call.process} reports causes for ${sum(causes.map(({ count }) => count))} of ${phases} nodes`,
+      );
     if (!isTrue('Complete') || !target) return;
     const left = behind(view, target.hash, clockOf(call.process));
     if (left.length > 0)
-      violation('S16', `${call.process} says complete while ${left.join(', ')} are not at ${target.hash}`);
-    if (isTrue('Reconciling')) violation('S16', `${call.process} says complete, and that it goes on`);
+      violation('S16', `${call.process} reports Complete while ${left.join(', ')} are not at ${target.hash}`);
+    if (isTrue('Reconciling')) violation('S16', `${call.process} reports both Complete and Reconciling`);
   };
 
-  const judgeDaemonSet = (call: Call, status: SaidStatus, view: ProcessView): void => {
+  const checkDaemonSet = (call: Call, status: ReportedStatus, view: ProcessView): void => {
     const { updatedNumberScheduled: updated } = status;
     if (updated === undefined) return;
     check('S16');
@@ -98,7 +102,7 @@ export const createStatusCheck = ({
     if (status.observedGeneration !== actual.daemonSet?.metadata?.generation) return;
     const current = at(({ hash }) => hash === target);
     if (updated > current)
-      violation('S16', `${call.process} says ${updated} pods are updated, and was told of ${current}`);
+      violation('S16', `${call.process} reports ${updated} updated pods, and has observed ${current}`);
   };
 
   return {
@@ -113,13 +117,13 @@ export const createStatusCheck = ({
       const status = statusIn(call.body);
       if (!status || (plural !== 'daemonrollouts' && plural !== 'daemonsets')) return;
       const view = viewOf(call.process);
-      if (plural === 'daemonrollouts' && call.ref?.name === rolloutName) judgeRollout(call, status, view);
+      if (plural === 'daemonrollouts' && call.ref?.name === rolloutName) checkRollout(call, status, view);
       else if (call.resource?.group === daemonSet.group && call.ref?.name === daemonSet.name)
-        judgeDaemonSet(call, status, view);
+        checkDaemonSet(call, status, view);
     },
     onCommit({ resource, object }) {
       const { uid, name } = object.metadata;
-      // Kubernetes' own controller may write what it saw of one DaemonSet to the next of the same name.
+      // The native controller may write what it observed of one DaemonSet to the next one of the same name.
       const isOurs = daemonSet.group !== 'apps' && resource.group === daemonSet.group;
       const isDaemonSet = isOurs && resource.plural === 'daemonsets' && name === daemonSet.name;
       if (!isDaemonSet && !(resource.plural === 'daemonrollouts' && name === rolloutName)) return;
@@ -127,7 +131,7 @@ export const createStatusCheck = ({
       const before = generations.get(uid) ?? 0;
       if (generation === undefined) return;
       if (generation < before)
-        violation('S16', `${name} was observed at generation ${before}, and now at ${generation}`);
+        violation('S16', `the observed generation of ${name} went from ${before} to ${generation}`);
       generations.set(uid, generation);
     },
   };

@@ -2,26 +2,23 @@ import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Call } from '../network/call.ts';
 import type { Check, CheckContext } from './check.ts';
 import { isPodOf } from './cluster-state.ts';
+import { reservationsIn } from './sender.ts';
 
 const WINDOW_MS = 10_000;
-/** Writes to one object within the window: a status a second, and what a user and machines that come and go give reason for. */
-const MOST_IN_WINDOW = 40;
-/** And for each node, since each may be in a wave of its own: a reservation, and one more before a pod is changed in place. */
+/** Writes to one object within the window: a status a second, and what users, and nodes that come and go, cause. */
+const MAX_IN_WINDOW = 40;
+/** In addition for each node, which may be in a wave of its own: a reservation, and another before an in-place update. */
 const MORE_FOR_A_NODE = 2;
 /**
- * In all: of a pod, that its gate is shut, it is changed, the gate opened, and a fence, or that it goes past its hook, with
- * its images asked for before, and that both is said; of a wave, its reservation and what
- * it leaves to be said of both objects; of each step, that it is noticed, said and taken back.
+ * In total. For a pod: the gate is closed, the pod is patched, the gate is opened, and a fence, or its preDelete hook is
+ * called; its images are requested before; and both are reported. For a wave: its reservation, and the status of both
+ * objects. For each change to the cluster: it is observed, reported and reverted.
  */
-const A_POD = 6;
-const A_WAVE = 3;
-const A_HAPPENING = 4;
+const FOR_A_POD = 6;
+const FOR_A_WAVE = 3;
+const FOR_A_CHANGE = 4;
 
-interface Reserving {
-  status?: { reservations?: readonly { carriedOut?: boolean }[] };
-}
-
-/** S15: how much managers write, by what there was to do. */
+/** S15: how much managers write, compared to what there was to do. */
 export const createWriteRateCheck = ({ report, now, actual, daemonSet, rolloutName }: CheckContext): Check => {
   const { check, violation, figure } = report;
   const recent = new Map<string, number[]>();
@@ -29,8 +26,8 @@ export const createWriteRateCheck = ({ report, now, actual, daemonSet, rolloutNa
   let writes = 0;
   let waves = 0;
   let events = 0;
-  let steps = 0;
-  let acts = 0;
+  let changes = 0;
+  let updates = 0;
 
   const isOurs = ({ resource, ref, body }: Call): boolean => {
     switch (resource?.plural) {
@@ -54,45 +51,42 @@ export const createWriteRateCheck = ({ report, now, actual, daemonSet, rolloutNa
   const keyOf = ({ resource, ref }: Call): string => `${resource?.plural} ${ref?.name}`;
   return {
     onOperation() {
-      steps += 1;
+      changes += 1;
     },
     onCommit({ resource, object }) {
       if (resource.plural === 'pods' && actual.pods.has(object.metadata.uid)) pods.add(object.metadata.uid);
-      // Nodes that come and go are told of, too.
-      if (resource.plural === 'nodes') steps += 1;
+      // The status reports nodes that come and go, too.
+      if (resource.plural === 'nodes') changes += 1;
     },
     onUpdateExecuted() {
-      acts += 1;
+      updates += 1;
     },
     onExecuted(call) {
       const plural = call.resource?.plural;
       if (plural === 'events' && isAbout(call.body)) events += 1;
       if (!isOurs(call)) return;
       writes += 1;
-      if (
-        plural === 'daemonrollouts' &&
-        (call.body as Reserving)?.status?.reservations?.some((each) => !each.carriedOut)
-      )
-        waves += 1;
+      if (plural === 'daemonrollouts' && reservationsIn(call.body).some((each) => !each.carriedOut)) waves += 1;
       const key = keyOf(call);
       const times = (recent.get(key) ?? []).filter((at) => now() - at < WINDOW_MS);
       times.push(now());
       recent.set(key, times);
       check('S15');
-      if (times.length > MOST_IN_WINDOW + MORE_FOR_A_NODE * actual.nodes.size)
+      if (times.length > MAX_IN_WINDOW + MORE_FOR_A_NODE * actual.nodes.size)
         violation('S15', `${key} was written ${times.length} times within ${WINDOW_MS / 1000} s`);
-      figure('most writes to an object in 10 s', times.length, 'most');
+      figure('writes to an object in 10 s', times.length, 'most');
     },
     onConverged() {
-      const most = A_POD * (pods.size + acts) + A_WAVE * waves + A_HAPPENING * steps;
+      const maxWrites = FOR_A_POD * (pods.size + updates) + FOR_A_WAVE * waves + FOR_A_CHANGE * changes;
       check('S15');
       figure('writes', writes);
       figure('Events', events);
-      figure('writes in percent of the bound', (100 * writes) / most, 'most');
-      if (writes > most) violation('S15', `${writes} writes for ${pods.size} pods, ${acts} acts, ${waves} waves`);
-      const mostEvents = pods.size + acts + 4 * steps;
-      figure('Events in percent of the bound', (100 * events) / mostEvents, 'most');
-      if (events > mostEvents) violation('S15', `${events} Events for ${pods.size} pods and ${acts} acts`);
+      figure('writes in percent of the bound', (100 * writes) / maxWrites, 'most');
+      if (writes > maxWrites)
+        violation('S15', `${writes} writes for ${pods.size} pods, ${updates} updates, ${waves} waves`);
+      const maxEvents = pods.size + updates + 4 * changes;
+      figure('Events in percent of the bound', (100 * events) / maxEvents, 'most');
+      if (events > maxEvents) violation('S15', `${events} Events for ${pods.size} pods and ${updates} updates`);
     },
   };
 };

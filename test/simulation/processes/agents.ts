@@ -2,8 +2,8 @@ import type { Handler } from '../../../src/agent/http/index.ts';
 import { type ClockSkew, createClockSkew } from '../../../src/agent/index.ts';
 import type { KubeClient } from '../../../src/kube/index.ts';
 import { type Clock, createLogger, createRandom, type Logger, silentLogger } from '../../../src/runtime/index.ts';
+import type { AnyDaemonSet } from '../../invariants/index.ts';
 import type { ConsentCheck } from '../checker/consent.ts';
-import type { AnyDaemonSet } from '../checker/terms.ts';
 import type { CallFault } from '../network/call.ts';
 import type { ProcessObserver } from '../network/connection.ts';
 import { createLink, type Link } from '../network/link.ts';
@@ -65,7 +65,7 @@ export const createAgents = (options: AgentsOptions) => {
       serverTime.observe({ serverTime: Math.floor(time.now() / 1000) * 1000 });
       // A watch that is opened brings nothing yet.
       const isRead = call.verb === 'get' && call.ref !== undefined;
-      if (isRead && call.resource?.plural === 'daemonsets') consent.told(identity, object as AnyDaemonSet);
+      if (isRead && call.resource?.plural === 'daemonsets') consent.onDaemonSetRead(identity, object as AnyDaemonSet);
     },
     onFailure: () => undefined,
     onWatchOpened: () => undefined,
@@ -139,7 +139,7 @@ export const createAgents = (options: AgentsOptions) => {
       process.machine.deliver(() => {
         const isRead = asked.method === 'GET';
         if (!isRead) say(`owner of ${node} ${asked.method} ${asked.path} ${asked.body ?? ''}`);
-        const answered = consent.asked(node, process.identity, asked);
+        const answered = consent.onOwnerRequest(node, process.identity, asked);
         const ask = async (): Promise<void> => {
           try {
             const answer = await request(handler, asked, () => waits);
@@ -220,7 +220,7 @@ export const createAgents = (options: AgentsOptions) => {
         case 'agent':
           return disturb(device, operation, onEffect);
         case 'auto-approve':
-          consent.will(operation.node, operation.agrees);
+          consent.setAutoApprove(operation.node, operation.agrees);
           return device.owner.setAutoApprove(operation.agrees);
         case 'owner':
           return void device.owner.request(operation.ask, operation.times ?? 1).then((isSent) => isSent && onEffect());

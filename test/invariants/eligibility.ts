@@ -1,13 +1,20 @@
 import type { NodeSelectorTerm, PodSpec, Taint } from 'kubernetes-types/core/v1.d.ts';
-import type { ClusterState, NodeState } from './cluster-state.ts';
 
-/** What every pod of a DaemonSet tolerates, whatever its template says. */
-const always = ['not-ready', 'unreachable', 'disk-pressure', 'memory-pressure', 'pid-pressure', 'unschedulable'].map(
-  (name) => `node.kubernetes.io/${name}`,
+export interface NodeFacts {
+  name: string;
+  labels: Readonly<Record<string, string>>;
+  taints: readonly Taint[];
+}
+
+/** Every pod of a DaemonSet tolerates these, whatever its template says. */
+const ALWAYS_TOLERATED: ReadonlySet<string> = new Set(
+  ['not-ready', 'unreachable', 'disk-pressure', 'memory-pressure', 'pid-pressure', 'unschedulable'].map(
+    (name) => `node.kubernetes.io/${name}`,
+  ),
 );
 
 const isTolerated = ({ key, value = '', effect }: Taint, { tolerations = [] }: PodSpec): boolean =>
-  always.includes(key) ||
+  ALWAYS_TOLERATED.has(key) ||
   tolerations.some(
     (one) =>
       (one.effect === undefined || one.effect === effect) &&
@@ -15,7 +22,7 @@ const isTolerated = ({ key, value = '', effect }: Taint, { tolerations = [] }: P
       (one.operator === 'Exists' || (one.value ?? '') === value),
   );
 
-const matches = ({ name, labels }: NodeState, { matchExpressions = [], matchFields = [] }: NodeSelectorTerm): boolean =>
+const matches = ({ name, labels }: NodeFacts, { matchExpressions = [], matchFields = [] }: NodeSelectorTerm): boolean =>
   [
     ...matchExpressions.map((one) => ({ ...one, found: labels[one.key] })),
     ...matchFields.map((one) => ({ ...one, found: name as string | undefined })),
@@ -26,9 +33,8 @@ const matches = ({ name, labels }: NodeState, { matchExpressions = [], matchFiel
     return operator === 'NotIn' ? !listed : listed;
   });
 
-/** Whether a pod of the DaemonSet may stay on the node; `to begin` asks whether one may come there, too. */
-export const belongs = (state: ClusterState, node: NodeState, how: 'to stay' | 'to begin'): boolean => {
-  const spec = state.daemonSet?.spec?.template.spec;
+/** Whether a pod with this spec may be scheduled to the node (`to begin`), or may keep running there (`to stay`). */
+export const mayRunOn = (node: NodeFacts, spec: PodSpec | undefined, how: 'to stay' | 'to begin'): boolean => {
   if (!spec) return false;
   const effects = how === 'to stay' ? ['NoExecute'] : ['NoExecute', 'NoSchedule'];
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
@@ -36,13 +42,5 @@ export const belongs = (state: ClusterState, node: NodeState, how: 'to stay' | '
     Object.entries(spec.nodeSelector ?? {}).every(([key, value]) => node.labels[key] === value) &&
     (terms?.some((term) => matches(node, term)) ?? true) &&
     node.taints.every((taint) => !effects.includes(taint.effect) || isTolerated(taint, spec))
-  );
-};
-
-/** Nodes that are to have a pod, or that keep the one they have. */
-export const eligible = (state: ClusterState): NodeState[] => {
-  const occupied = new Set([...state.pods.values()].map(({ node }) => node));
-  return [...state.nodes.values()].filter((node) =>
-    belongs(state, node, occupied.has(node.name) ? 'to stay' : 'to begin'),
   );
 };

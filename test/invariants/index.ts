@@ -1,0 +1,32 @@
+export { nodesOf, type Share } from './budget.ts';
+export { mayRunOn, type NodeFacts } from './eligibility.ts';
+export { type InvariantId, invariantIds, invariants } from './invariants.ts';
+export {
+  hasCondition,
+  hashIn,
+  IN_PLACE_GATE,
+  isAvailable,
+  isControlledBy,
+  isLive,
+  isPreparingDelete,
+  LIFECYCLE_GATE,
+  nodeOf,
+  type PodFacts,
+  podFactsOf,
+} from './pod.ts';
+export { type AnyDaemonSet, hasSameTemplate, isNative, isOta, type Policy, policyOf } from './policy.ts';
+export {
+  bringsTarget,
+  type Finding,
+  isBoundToPod,
+  isFirstUpdate,
+  isOnline,
+  isOnlySurge,
+  isOutdated,
+  isSettled,
+  keepsWorkingPod,
+  obeysControls,
+  withinBudget,
+  withinDownBudget,
+  withinPartition,
+} from './rules.ts';
