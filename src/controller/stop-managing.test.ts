@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createTestClock } from '../../test/support/index.ts';
-import { daemonSets, type KubeObject } from '../kube/index.ts';
+import { daemonSets, type KubeObject, pods } from '../kube/index.ts';
 import type { DaemonRollout, DaemonRolloutStatus } from '../rollout/index.ts';
 import { daemonRollouts, saysManaged } from './daemon-rollout.ts';
 import { toRolloutView } from './informers.ts';
 import { stopManaging, unmanagedStatus } from './stop-managing.ts';
+import { announcements, conditionOf, onEveryNode, patches } from './testing/announcements.ts';
 import { createTestApi } from './testing/api.ts';
+import { NAMESPACE } from './testing/cluster.ts';
 import { testKind } from './testing/kind.ts';
+import { scenario } from './testing/scenario.ts';
 
 const status: DaemonRolloutStatus = {
   observedGeneration: 4,
@@ -141,4 +145,246 @@ describe('a DaemonRollout says that its DaemonSet is not managed', () => {
   });
 
   it('not if there is no DaemonRollout', async () => assert.equal(await prepare().run(), false));
+});
+
+const OPT_OUT = { 'apps.openyurt.io/update-strategy': null };
+const OPT_IN = { 'apps.openyurt.io/update-strategy': 'auto' };
+const app = { namespace: NAMESPACE, name: 'app' };
+
+describe('a DaemonSet that opts out', () => {
+  it(
+    'is left alone at once, and its rollout object says that nobody looks after it',
+    scenario(async ({ settled, clock, cluster, api, deletes, status, condition, requests, mostDown }) => {
+      await settled(3, '1');
+      cluster.setImage('v2');
+      await clock.advance(500);
+      assert.equal(deletes().length, 1);
+      const { reservations, lastComplete, rollout } = status();
+      assert.equal(reservations?.length, 1);
+      cluster.annotate(OPT_OUT);
+      await clock.advance(1_000);
+      assert.equal(status().summary, 'Not managed');
+      assert.equal(condition('Ready')?.status, 'Unknown');
+      assert.equal(condition('Ready')?.reason, 'NotManaged');
+      assert.equal(condition('Reconciling')?.status, 'False');
+      assert.equal(status().nodes, undefined);
+      assert.deepEqual([status().lastComplete, status().rollout], [lastComplete, rollout]);
+      assert.equal(status().reservations?.length, 1, 'the slot is known to whoever comes next');
+      const since = clock.now();
+      await clock.advance(600_000);
+      assert.deepEqual(requests(since), [], 'nothing else is written or asked');
+      assert.equal(deletes().length, 1);
+      cluster.annotate(OPT_IN);
+      await clock.advance(20_000);
+      assert.deepEqual(cluster.tags(), { n1: 'v2', n2: 'v2', n3: 'v2' });
+      assert.equal(mostDown(), 1);
+      assert.equal(condition('Complete')?.status, 'True');
+      assert.equal(api.sent('delete', 'pods').length, 3);
+    }),
+  );
+
+  it(
+    'gives up what is in the air: it is not sent again, and its slot holds until its fate is known',
+    scenario(async ({ settled, beforeReservation, clock, cluster, api, deletes, open, mostDown }) => {
+      await settled(2, '1');
+      await beforeReservation('v2');
+      const held = api.fault('delete', 'pods', { kind: 'hold' });
+      await clock.advance(10);
+      assert.equal(held.abandoned, 0);
+      cluster.annotate(OPT_OUT);
+      await clock.advance(10);
+      assert.equal(held.abandoned, 1, 'nobody waits for an answer, and what waits to be sent is not');
+      await clock.advance(30_000);
+      assert.equal(deletes().length, 1);
+      assert.deepEqual(open(), ['n1']);
+      cluster.annotate({ ...OPT_IN, 'edgeset.io/partition': '0' });
+      await clock.advance(5);
+      held.release();
+      await clock.advance(20_000);
+      assert.deepEqual(cluster.tags(), { n1: 'v2', n2: 'v2' });
+      assert.equal(mostDown(), 1);
+      assert.deepEqual(open(), []);
+    }),
+  );
+
+  it(
+    'while nobody runs is found at the start',
+    scenario(async ({ settled, manage, clock, cluster, status, requests }) => {
+      const first = await settled(2, '1');
+      await first.stop();
+      cluster.annotate(OPT_OUT);
+      manage('m2').lead();
+      await clock.advance(1_000);
+      assert.equal(status().summary, 'Not managed');
+      const since = clock.now();
+      await clock.advance(600_000);
+      assert.deepEqual(requests(since), []);
+    }),
+  );
+
+  it(
+    'is not written about by a process that does not lead',
+    scenario(async ({ settled, manage, clock, cluster, status }) => {
+      const first = await settled(2, '1');
+      await first.stop();
+      manage('m2');
+      cluster.annotate(OPT_OUT);
+      await clock.advance(60_000);
+      assert.notEqual(status().summary, 'Not managed');
+    }),
+  );
+
+  it(
+    'is told again when the write about it fails',
+    scenario(async ({ settled, clock, cluster, api, status }) => {
+      await settled(2, '1');
+      api.fault('replace', 'daemonrollouts', { kind: 'refuse', code: 'ServiceUnavailable', status: 503 }, { times: 3 });
+      cluster.annotate(OPT_OUT);
+      await clock.advance(10_000);
+      assert.equal(status().summary, 'Not managed');
+    }),
+  );
+
+  it(
+    'by being deleted has nothing written any more',
+    scenario(async ({ settled, clock, api, status }) => {
+      await settled(2, '1');
+      const before = status();
+      api.objects.remove(daemonSets, app);
+      await clock.advance(60_000);
+      assert.deepEqual(status(), before);
+      api.objects.remove(daemonRollouts, app);
+      await clock.advance(60_000);
+      assert.equal(api.sent('create', 'daemonrollouts').length, 1);
+    }),
+  );
+});
+
+const STRATEGY = 'apps.openyurt.io/update-strategy';
+const ota = { [STRATEGY]: 'ota' };
+
+describe('PodNeedUpgrade of a DaemonSet whose owners decide no more', () => {
+  it(
+    'goes when the strategy becomes auto, which then rolls out',
+    scenario(async (s) => {
+      const { settled, cluster, clock, condition } = s;
+      await settled(3, '3', ota);
+      cluster.setImage('v2');
+      await clock.advance(5_000);
+      cluster.annotate({ [STRATEGY]: 'auto' });
+      await clock.advance(20_000);
+      assert.deepEqual(announcements(s), onEveryNode('nothing'));
+      assert.equal(condition('Complete')?.status, 'True');
+    }),
+  );
+
+  it(
+    'stays as it is while the policy is not valid',
+    scenario(async (s) => {
+      const { settled, cluster, clock } = s;
+      await settled(1, '1', ota);
+      cluster.annotate({ [STRATEGY]: 'otta' });
+      await clock.advance(5_000);
+      cluster.setImage('v2');
+      await clock.advance(5_000);
+      assert.deepEqual(announcements(s), onEveryNode('False UpToDate v1', 1));
+    }),
+  );
+
+  it(
+    'goes when it opts out, also what was still on its way',
+    scenario(async (s) => {
+      const { settled, cluster, clock, api, status, requests } = s;
+      await settled(3, '1', ota);
+      const held = api.fault('patch', 'pods', { kind: 'hold' });
+      cluster.setImage('v2');
+      await clock.advance(2_000);
+      cluster.annotate({ [STRATEGY]: null });
+      await clock.advance(100);
+      // Something else draws attention to it meanwhile.
+      api.objects.patch(daemonRollouts, { namespace: NAMESPACE, name: 'app' }, { metadata: { labels: { a: 'b' } } });
+      await clock.advance(2_000);
+      assert.notEqual(status().summary, 'Not managed');
+      held.release();
+      await clock.advance(5_000);
+      assert.deepEqual(announcements(s), onEveryNode('nothing'));
+      assert.equal(status().summary, 'Not managed');
+      assert.equal(status().owners, undefined);
+      const since = clock.now() + 1;
+      await clock.advance(60_000);
+      assert.deepEqual(requests(since), []);
+    }),
+  );
+
+  it(
+    'goes when it opted out while nobody was running, and one pod that refuses does not keep the others',
+    scenario(async (s) => {
+      const { settled, cluster, clock, api, status, manage } = s;
+      const first = await settled(3, '1', ota);
+      cluster.setImage('v2');
+      await clock.advance(5_000);
+      await first.stop();
+      cluster.annotate({ [STRATEGY]: null });
+      const name = cluster.podOn('n1')?.metadata?.name ?? '';
+      const fault = api.fault(
+        'patch',
+        'pods',
+        { kind: 'refuse', code: 'InternalError', status: 500 },
+        { name, times: 3 },
+      );
+      manage('m2').lead();
+      await clock.advance(400);
+      assert.deepEqual(announcements(s), { ...onEveryNode('nothing'), n1: 'True NewRevision v2' });
+      assert.notEqual(status().summary, 'Not managed');
+      await clock.advance(30_000);
+      assert.equal(fault.fired, 3);
+      assert.deepEqual(announcements(s), onEveryNode('nothing'));
+      assert.equal(status().summary, 'Not managed');
+    }),
+  );
+
+  it(
+    'is never written before the rollout object tells a successor that there is something to take back',
+    scenario(async (s) => {
+      const { cluster, clock, api, manage } = s;
+      cluster.addNode('n1');
+      cluster.createSet(ota);
+      await clock.advance(10_000);
+      api.fault('replace', 'daemonrollouts', { kind: 'refuse', code: 'Forbidden', status: 403 }, { times: 5 });
+      manage().lead();
+      await clock.advance(500);
+      assert.equal(patches(s), 0);
+      await clock.advance(60_000);
+      assert.deepEqual(announcements(s), onEveryNode('False UpToDate v1', 1));
+    }),
+  );
+
+  it(
+    'of pods of others is none of our business',
+    scenario(async (s) => {
+      const { settled, cluster, clock, api } = s;
+      await settled(1, '1', ota);
+      const conditions = [{ type: 'PodNeedUpgrade', status: 'True' }];
+      for (const ownerReferences of [
+        undefined,
+        [{ apiVersion: 'v1', kind: 'X', name: 'x', uid: 'x', controller: true }],
+      ])
+        api.objects.create(pods, {
+          metadata: {
+            namespace: NAMESPACE,
+            name: `other-${ownerReferences?.length}`,
+            labels: { app: 'app' },
+            ownerReferences,
+          },
+          spec: { nodeName: 'n1', containers: [] },
+          status: { conditions },
+        } as unknown as Pod);
+      cluster.annotate({ [STRATEGY]: null });
+      await clock.advance(5_000);
+      const left = (api.objects.all(pods) as Pod[]).filter((pod) => conditionOf(pod)?.status === 'True');
+      assert.equal(left.length, 2);
+      assert.equal(api.objects.all(daemonRollouts).length, 1);
+      assert.ok(api.objects.find(daemonSets, { namespace: NAMESPACE, name: 'app' }));
+    }),
+  );
 });

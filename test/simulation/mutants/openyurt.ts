@@ -31,7 +31,7 @@ export const openyurt: readonly Mutant[] = [
     file: 'src/rollout/facts/need-upgrade.ts',
     find: '      conditions: [\n        {\n          type: NEED_UPGRADE,',
     replace: "      conditions: [\n        { $patch: 'replace' },\n        {\n          type: NEED_UPGRADE,",
-    hunt: test('src/native/announcing.test.ts', 'stands beside the other conditions'),
+    hunt: test('src/controller/announcer.test.ts', 'stands beside the other conditions'),
   },
   {
     name: 'role-lacks-pods-status',

@@ -132,7 +132,7 @@ export const safety: readonly Mutant[] = [
     file: 'src/controller/reconciler.ts',
     find: '      if (!synced()) return {};\n',
     replace: '',
-    hunt: test('src/native/session.test.ts'),
+    hunt: test('src/controller/reconciler.test.ts'),
   },
   {
     name: 'stale-watch-wins',

@@ -1,8 +1,6 @@
 import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Node, Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import { createTestClock } from '../../../test/support/index.ts';
-import { daemonRollouts } from '../../controller/index.ts';
-import { createTestApi } from '../../controller/testing/index.ts';
 import {
   controllerRevisions,
   daemonSets,
@@ -13,6 +11,8 @@ import {
   type Resource,
 } from '../../kube/index.ts';
 import { annotation, controllerOf, type DaemonRollout } from '../../rollout/index.ts';
+import { daemonRollouts } from '../index.ts';
+import { createTestApi } from './index.ts';
 
 export const NAMESPACE = 'edge';
 const HASH = 'controller-revision-hash';
@@ -29,13 +29,13 @@ const OBSERVE_MS = 50;
  * A small cluster with DaemonSets: the native controller and kubelets on a virtual clock, with behaviour that a test can
  * take away. A template's image tag is its revision's hash; pods of a tag that begins with `bad` never become ready.
  */
-export const createWorld = () => {
+export const createTestCluster = () => {
   const clock = createTestClock();
   const api = createTestApi(clock);
   const { objects } = api;
   let serial = 0;
   /** What the native controller does by itself. */
-  const native = {
+  const nativeController = {
     observes: true,
     creates: true,
     /** Revisions are recorded by a server that fills in a default which the DaemonSet's template lacks. */
@@ -91,7 +91,7 @@ export const createWorld = () => {
       return;
     }
     const name = `${set.metadata?.name}-${tagOf(set)}`;
-    const filled = { ...set.spec?.template, ...(native.defaults && { addedByTheServer: true }) };
+    const filled = { ...set.spec?.template, ...(nativeController.defaults && { addedByTheServer: true }) };
     const data = { spec: { template: { ...filled, $patch: 'replace' } } };
     const revision: ControllerRevision = { metadata: { ...owned(set), name }, revision: number, data };
     objects.create(controllerRevisions, revision);
@@ -125,7 +125,7 @@ export const createWorld = () => {
   };
 
   const fill = (): void => {
-    if (!native.creates) return;
+    if (!nativeController.creates) return;
     for (const set of objects.all(daemonSets) as DaemonSet[]) {
       const taken = new Set(podsOf(set).map((pod) => pod.spec?.nodeName));
       for (const node of objects.all(nodes) as Node[]) {
@@ -157,7 +157,7 @@ export const createWorld = () => {
     if (plural === 'daemonsets' && type !== 'DELETED') {
       const set = object as DaemonSet;
       const behind = (set.status?.observedGeneration ?? 0) < (set.metadata?.generation ?? 0);
-      if (behind && native.observes)
+      if (behind && nativeController.observes)
         later(OBSERVE_MS, () => {
           record(getSet(name));
           acknowledge(name);
@@ -168,7 +168,7 @@ export const createWorld = () => {
   return {
     clock,
     api,
-    native,
+    nativeController,
     record: (name = 'app'): void => record(getSet(name)),
     acknowledge,
     getSet,
@@ -223,4 +223,4 @@ export const createWorld = () => {
     },
   };
 };
-export type World = ReturnType<typeof createWorld>;
+export type TestCluster = ReturnType<typeof createTestCluster>;

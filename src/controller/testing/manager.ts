@@ -1,8 +1,8 @@
-import { createController } from '../../controller/index.ts';
-import { createTestRecorder } from '../../controller/testing/index.ts';
+import { nativeKind } from '../../native/native-kind.ts';
 import { type Env, type Logger, silentLogger } from '../../runtime/index.ts';
-import { nativeKind } from '../native-kind.ts';
-import type { World } from './world.ts';
+import { createController } from '../index.ts';
+import type { TestCluster } from './cluster.ts';
+import { createTestRecorder } from './index.ts';
 
 const countingLogger = () => {
   const lines: string[] = [];
@@ -15,14 +15,14 @@ const countingLogger = () => {
   return { log, lines };
 };
 
-/** One process that runs the native controller in a world. */
-export const startManager = (world: World, identity = 'm1') => {
+/** One process that runs the native controller in a cluster. */
+export const startManager = (cluster: TestCluster, identity = 'm1') => {
   const { recorder, told, reasons } = createTestRecorder();
   const { log, lines } = countingLogger();
-  const env: Env = { clock: world.clock, random: () => 0.5, log };
+  const env: Env = { clock: cluster.clock, random: () => 0.5, log };
   let passed = (): void => undefined;
   const controller = createController(nativeKind, {
-    client: world.api.client,
+    client: cluster.api.client,
     env,
     events: recorder,
     identity,
@@ -38,7 +38,7 @@ export const startManager = (world: World, identity = 'm1') => {
     /** Warnings and errors in the log. */
     lines,
     /** Called after each pass over a DaemonSet. */
-    onPass(call: () => void): void {
+    onReconcile(call: () => void): void {
       passed = call;
     },
     lead(): void {
@@ -53,7 +53,7 @@ export const startManager = (world: World, identity = 'm1') => {
     async stop(): Promise<void> {
       const resigned = this.resign();
       caches.abort(new Error('stopped'));
-      await world.clock.advance(1_000);
+      await cluster.clock.advance(1_000);
       await Promise.all([resigned, caching]);
     },
   };

@@ -1,37 +1,37 @@
 import assert from 'node:assert/strict';
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
-import type { Call } from '../../controller/testing/index.ts';
 import { nodes, pods } from '../../kube/index.ts';
 import type { DaemonRolloutStatus } from '../../rollout/index.ts';
+import { createTestCluster, type TestCluster } from './cluster.ts';
+import type { Call } from './index.ts';
 import { startManager, type TestManager } from './manager.ts';
-import { createWorld, type World } from './world.ts';
 
 const isReady = (conditions: readonly { type: string; status: string }[] = []): boolean =>
   conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 
-const createParts = (world: World) => {
+const createScenario = (cluster: TestCluster) => {
   const managers: TestManager[] = [];
   const violations: string[] = [];
   let mostDown = 0;
 
   const down = (): number => {
     const serving = new Set(
-      (world.api.objects.all(pods) as Pod[])
+      (cluster.api.objects.all(pods) as Pod[])
         .filter((pod) => !pod.metadata?.deletionTimestamp && isReady(pod.status?.conditions))
         .map((pod) => pod.spec?.nodeName),
     );
-    return (world.api.objects.all(nodes) as Node[]).filter(
+    return (cluster.api.objects.all(nodes) as Node[]).filter(
       (node) => isReady(node.status?.conditions) && !serving.has(node.metadata?.name),
     ).length;
   };
 
-  world.api.objects.listen(({ plural }) => {
+  cluster.api.objects.listen(({ plural }) => {
     if (plural !== 'pods') return;
     mostDown = Math.max(mostDown, down());
   });
-  world.api.onDelete((call) => {
+  cluster.api.onDelete((call) => {
     const { uid, resourceVersion } = call.body as { uid?: string; resourceVersion?: string };
-    const held = world
+    const held = cluster
       .rollout()
       ?.status?.reservations?.some(
         ({ podUID, podResourceVersion }) => podUID === uid && podResourceVersion === resourceVersion,
@@ -40,57 +40,57 @@ const createParts = (world: World) => {
   });
 
   const parts = {
-    world,
-    api: world.api,
-    clock: world.clock,
+    cluster,
+    api: cluster.api,
+    clock: cluster.clock,
     /** Starts a process that does not lead yet. */
     manage: (identity?: string): TestManager => {
-      const manager = startManager(world, identity);
+      const manager = startManager(cluster, identity);
       managers.push(manager);
       return manager;
     },
     /** `count` nodes n1, n2, ... that run v1, a DaemonSet with this budget, and a leader that has found it complete. */
     settled: async (count: number, budget: string, annotations: Record<string, string> = {}): Promise<TestManager> => {
-      for (let index = 1; index <= count; index += 1) world.addNode(`n${index}`);
-      world.createSet({ 'apps.openyurt.io/max-unavailable': budget, ...annotations });
-      await world.clock.advance(10_000);
+      for (let index = 1; index <= count; index += 1) cluster.addNode(`n${index}`);
+      cluster.createSet({ 'apps.openyurt.io/max-unavailable': budget, ...annotations });
+      await cluster.clock.advance(10_000);
       const manager = parts.manage();
       manager.lead();
-      await world.clock.advance(5_000);
+      await cluster.clock.advance(5_000);
       assert.equal(parts.condition('Complete')?.status, 'True');
       mostDown = 0;
       return manager;
     },
     /** Sets a template, and stops right before its revision is known: the next thing to happen is the first wave. */
-    beforeWave: async (tag: string): Promise<void> => {
-      world.setImage(tag);
-      await world.clock.advance(49);
+    beforeReservation: async (tag: string): Promise<void> => {
+      cluster.setImage(tag);
+      await cluster.clock.advance(49);
     },
-    status: (): DaemonRolloutStatus => world.rollout()?.status ?? {},
+    status: (): DaemonRolloutStatus => cluster.rollout()?.status ?? {},
     condition: (type: string) => parts.status().conditions?.find((condition) => condition.type === type),
     /** Nodes that hold slots of which the DaemonRollout does not say that they were used. */
     open: (): string[] =>
       (parts.status().reservations ?? []).filter(({ carriedOut }) => !carriedOut).map(({ node }) => node),
     /** Requests since a point in time, such as `replace daemonrollouts`. */
     requests: (since: number): string[] =>
-      world.api.calls.filter(({ at }) => at >= since).map(({ verb, plural }) => `${verb} ${plural}`),
-    deletes: (): Call[] => world.api.calls.filter(({ verb, plural }) => verb === 'delete' && plural === 'pods'),
+      cluster.api.calls.filter(({ at }) => at >= since).map(({ verb, plural }) => `${verb} ${plural}`),
+    deletes: (): Call[] => cluster.api.calls.filter(({ verb, plural }) => verb === 'delete' && plural === 'pods'),
     /** The most online nodes that were without a ready pod at a time since `settled`. */
     mostDown: (): number => mostDown,
     down,
     async end(): Promise<void> {
       for (const manager of managers) await manager.stop();
       assert.deepEqual(violations, []);
-      assert.deepEqual(world.api.unfired(), [], 'faults that never happened');
+      assert.deepEqual(cluster.api.unfired(), [], 'faults that never happened');
     },
   };
   return parts;
 };
-export type Scene = ReturnType<typeof createParts>;
+export type Scenario = ReturnType<typeof createScenario>;
 
-/** A test in a world of its own, in which no pod is ever deleted whose slot is not on record. */
-export const scene = (play: (scene: Scene) => Promise<void>) => async (): Promise<void> => {
-  const parts = createParts(createWorld());
+/** A test in a cluster of its own, in which no pod is ever deleted whose slot is not on record. */
+export const scenario = (play: (scene: Scenario) => Promise<void>) => async (): Promise<void> => {
+  const parts = createScenario(createTestCluster());
   await play(parts);
   await parts.end();
 };
