@@ -1,7 +1,8 @@
 import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Event, Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
-import { defineResource, type KubeObject } from '../kube/index.ts';
+import { defineResource, type KubeObject, type Resource } from '../kube/index.ts';
+import type { ApiServer } from './types.ts';
 
 /** An object as stored: metadata fields that the generated types leave optional are present. */
 export type Stored<T extends KubeObject> = Omit<T, 'metadata'> & {
@@ -28,3 +29,20 @@ export type StoredRevision = Stored<ControllerRevision>;
 export const toTime = (ms: number): string =>
   new Date(Math.floor(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z');
 export const fromTime = (time: unknown): number => (typeof time === 'string' ? Date.parse(time) : 0);
+
+/** Updates these fields of the object's status. */
+export const updateStatus = (
+  apiServer: ApiServer,
+  resource: Resource,
+  object: { status?: object },
+  changes: object,
+): void => {
+  const next = { ...object, status: { ...object.status, ...changes } };
+  apiServer.update<object>(resource, next, { subresource: 'status' });
+};
+
+/** The object's conditions with this one instead of the one of its type. */
+export const withCondition = (
+  { status }: { status?: { conditions?: readonly { type: string }[] } },
+  condition: { type: string; [field: string]: unknown },
+): { type: string }[] => [...(status?.conditions ?? []).filter(({ type }) => type !== condition.type), condition];

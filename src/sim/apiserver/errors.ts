@@ -16,12 +16,35 @@ export interface StatusDetails {
   retryAfterSeconds?: number;
 }
 
+/** The HTTP status and client error code of each reason. */
+const REASONS = {
+  '': [500, 'InternalError'],
+  AlreadyExists: [409, 'AlreadyExists'],
+  BadRequest: [400, 'BadRequest'],
+  Conflict: [409, 'Conflict'],
+  Expired: [410, 'Gone'],
+  Forbidden: [403, 'Forbidden'],
+  InternalError: [500, 'InternalError'],
+  Invalid: [422, 'Invalid'],
+  MethodNotAllowed: [405, 'BadRequest'],
+  NotAcceptable: [406, 'BadRequest'],
+  NotFound: [404, 'NotFound'],
+  RequestEntityTooLarge: [413, 'BadRequest'],
+  Timeout: [504, 'ServerTimeout'],
+  TooManyRequests: [429, 'TooManyRequests'],
+  Unauthorized: [401, 'Unauthorized'],
+  UnsupportedMediaType: [415, 'BadRequest'],
+} as const satisfies Record<string, readonly [number, KubeErrorCode]>;
+
+type Reason = keyof typeof REASONS;
+
 /** An API error with the fields of its `Status`. */
 export class StatusError extends KubeError {
   readonly reason: string;
   declare readonly details: StatusDetails | undefined;
 
-  constructor(code: KubeErrorCode, status: number, reason: string, message: string, details?: StatusDetails) {
+  constructor(reason: Reason, message: string, details?: StatusDetails) {
+    const [status, code] = REASONS[reason];
     super(code, message, { status, details });
     this.reason = reason;
   }
@@ -34,49 +57,44 @@ export interface ResourceName {
   readonly kind: string;
 }
 
-const qualified = (name: string, group: string): string => (group === '' ? name : `${name}.${group}`);
-const detailsOf = ({ group, plural }: ResourceName, name: string): StatusDetails => ({
-  ...(name === '' ? {} : { name }),
-  ...(group === '' ? {} : { group }),
-  kind: plural,
+const qualified = ({ group }: ResourceName, name: string): string => (group === '' ? name : `${name}.${group}`);
+const detailsOf = (
+  { group }: ResourceName,
+  kind: string,
+  name: string,
+  causes?: readonly StatusCause[],
+): StatusDetails => ({
+  ...(name !== '' && { name }),
+  ...(group !== '' && { group }),
+  kind,
+  ...(causes && { causes }),
 });
 
-export const badRequest = (message: string): StatusError => new StatusError('BadRequest', 400, 'BadRequest', message);
+export const badRequest = (message: string): StatusError => new StatusError('BadRequest', message);
 
 export const notFound = (named: ResourceName, name: string): StatusError =>
   new StatusError(
     'NotFound',
-    404,
-    'NotFound',
-    `${qualified(named.plural, named.group)} ${JSON.stringify(name)} not found`,
-    detailsOf(named, name),
+    `${qualified(named, named.plural)} ${JSON.stringify(name)} not found`,
+    detailsOf(named, named.plural, name),
   );
 
 /** The path or resource doesn't exist. */
 export const noResource = (): StatusError =>
-  new StatusError('NotFound', 404, 'NotFound', 'the server could not find the requested resource', {});
+  new StatusError('NotFound', 'the server could not find the requested resource', {});
 
 export const alreadyExists = (named: ResourceName, name: string): StatusError =>
   new StatusError(
     'AlreadyExists',
-    409,
-    'AlreadyExists',
-    `${qualified(named.plural, named.group)} ${JSON.stringify(name)} already exists`,
-    detailsOf(named, name),
+    `${qualified(named, named.plural)} ${JSON.stringify(name)} already exists`,
+    detailsOf(named, named.plural, name),
   );
 
-export const conflict = (
-  named: ResourceName,
-  name: string,
-  why: string,
-  causes?: readonly StatusCause[],
-): StatusError =>
+export const conflict = (named: ResourceName, name: string, why: string): StatusError =>
   new StatusError(
     'Conflict',
-    409,
-    'Conflict',
-    `Operation cannot be fulfilled on ${qualified(named.plural, named.group)} ${JSON.stringify(name)}: ${why}`,
-    { ...detailsOf(named, name), ...(causes ? { causes } : {}) },
+    `Operation cannot be fulfilled on ${qualified(named, named.plural)} ${JSON.stringify(name)}: ${why}`,
+    detailsOf(named, named.plural, name),
   );
 
 export const MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
@@ -89,10 +107,8 @@ export const forbidden = (
 ): StatusError =>
   new StatusError(
     'Forbidden',
-    403,
-    'Forbidden',
-    `${qualified(named.plural, named.group)} ${name === '' ? 'is' : `${JSON.stringify(name)} is`} forbidden: ${why}`,
-    { ...detailsOf(named, name), ...(causes ? { causes } : {}) },
+    `${qualified(named, named.plural)} ${name === '' ? 'is' : `${JSON.stringify(name)} is`} forbidden: ${why}`,
+    detailsOf(named, named.plural, name, causes),
   );
 
 export const invalid = (named: ResourceName, name: string, causes: readonly StatusCause[]): StatusError => {
@@ -103,37 +119,22 @@ export const invalid = (named: ResourceName, name: string, causes: readonly Stat
   const all = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
   return new StatusError(
     'Invalid',
-    422,
-    'Invalid',
-    `${qualified(named.kind, named.group)} ${JSON.stringify(name)} is invalid: ${all}`,
-    {
-      ...(name === '' ? {} : { name }),
-      ...(named.group === '' ? {} : { group: named.group }),
-      kind: named.kind,
-      causes,
-    },
+    `${qualified(named, named.kind)} ${JSON.stringify(name)} is invalid: ${all}`,
+    detailsOf(named, named.kind, name, causes),
   );
 };
 
 export const methodNotAllowed = (): StatusError =>
-  new StatusError(
-    'BadRequest',
-    405,
-    'MethodNotAllowed',
-    'the server does not allow this method on the requested resource',
-    {},
-  );
+  new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
 
 /** A server error without a reason. */
-export const unexplained = (message: string): StatusError => new StatusError('InternalError', 500, '', message);
+export const unexplained = (message: string): StatusError => new StatusError('', message);
 
-export const expired = (message: string): StatusError => new StatusError('Gone', 410, 'Expired', message);
+export const expired = (message: string): StatusError => new StatusError('Expired', message);
 export const internalError = (why: string): StatusError =>
-  new StatusError('InternalError', 500, 'InternalError', `Internal error occurred: ${why}`, {
+  new StatusError('InternalError', `Internal error occurred: ${why}`, {
     causes: [{ reason: '', message: why }],
   });
-
-const reasonOfCode = (error: KubeError): string => (error instanceof StatusError ? error.reason : error.code);
 
 /** The `Status` object of an error. */
 export const toStatus = (error: unknown): Json & { code: number } => {
@@ -142,7 +143,7 @@ export const toStatus = (error: unknown): Json & { code: number } => {
     return toStatus(internalError(why));
   }
   const details = error instanceof StatusError ? error.details : undefined;
-  const reason = reasonOfCode(error);
+  const reason = error instanceof StatusError ? error.reason : error.code;
   return {
     kind: 'Status',
     apiVersion: 'v1',

@@ -17,8 +17,8 @@ interface Made {
 }
 
 const setUp = () => {
-  const world = createTestCluster(['node-1']);
-  const { apiServer } = world;
+  const testCluster = createTestCluster(['node-1']);
+  const { apiServer } = testCluster;
   const make = (name: string, owners: readonly { name: string; uid: string; blocks?: boolean }[] = []): string =>
     (
       apiServer.create<object>(maps, {
@@ -36,7 +36,7 @@ const setUp = () => {
       }) as Made
     ).metadata.uid;
   const find = (name: string): Made | undefined => apiServer.find<Made>(maps, { namespace: 'default', name });
-  return { ...world, make, find };
+  return { ...testCluster, make, find };
 };
 
 describe('garbage collector', () => {

@@ -2,7 +2,7 @@ import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import type { NodeCondition, Taint } from 'kubernetes-types/core/v1.d.ts';
 import { isKubeError } from '../../kube/index.ts';
 import type { Env } from '../../runtime/index.ts';
-import { leases, nodes, pods, type Stored, type StoredNode, toTime } from '../resources.ts';
+import { leases, nodes, pods, type Stored, type StoredNode, toTime, updateStatus } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
 import { createEventRecorder, involvedObject } from './events.ts';
 import { createPodsByNode } from './indexes.ts';
@@ -88,11 +88,7 @@ export const createNodeLifecycleController = ({ apiServer, env, graceMs }: NodeL
         condition.type === 'Ready' ? { ...condition, status: 'False', lastTransitionTime } : condition,
       );
       try {
-        apiServer.update<object>(
-          pods,
-          { ...pod, status: { ...pod.status, conditions: next } },
-          { subresource: 'status' },
-        );
+        updateStatus(apiServer, pods, pod, { conditions: next });
         recorder.record(involvedObject(pod), 'Warning', 'NodeNotReady', 'Node is not ready');
       } catch (error) {
         if (!isKubeError(error, 'NotFound')) throw error;
@@ -109,8 +105,7 @@ export const createNodeLifecycleController = ({ apiServer, env, graceMs }: NodeL
       if (!node || statusOf(node, 'Ready') === 'Unknown' || (heartbeatAt.get(name) ?? 0) + graceMs > clock.now())
         return;
       const wasReady = statusOf(node, 'Ready') === 'True';
-      const conditions = unknownConditions(node, toTime(clock.now()));
-      apiServer.update<object>(nodes, { ...node, status: { ...node.status, conditions } }, { subresource: 'status' });
+      updateStatus(apiServer, nodes, node, { conditions: unknownConditions(node, toTime(clock.now())) });
       if (!wasReady) return;
       markPods(name);
       recorder.record(

@@ -1,6 +1,6 @@
 import { isKubeError } from '../../kube/index.ts';
 import type { Env } from '../../runtime/index.ts';
-import { nodes, pods, type StoredNode, type StoredPod, toTime } from '../resources.ts';
+import { nodes, pods, type StoredNode, type StoredPod, toTime, updateStatus, withCondition } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
 import { createPodsByNode } from './indexes.ts';
 import { type Controller, createInformers, type InformerEvent } from './informers.ts';
@@ -23,21 +23,15 @@ export const createPodGarbageCollector = (apiServer: ApiServer, env: Env): Contr
 
   const deletePod = (pod: StoredPod): void => {
     const { name, namespace, uid } = pod.metadata;
-    const now = toTime(clock.now());
     const condition = {
       type: 'DisruptionTarget',
       status: 'True',
       reason: 'DeletionByPodGC',
       message: 'PodGC: node no longer exists',
-      lastTransitionTime: now,
+      lastTransitionTime: toTime(clock.now()),
     };
-    const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'DisruptionTarget');
     try {
-      apiServer.update<object>(
-        pods,
-        { ...pod, status: { ...pod.status, phase: 'Failed', conditions: [...others, condition] } },
-        { subresource: 'status' },
-      );
+      updateStatus(apiServer, pods, pod, { phase: 'Failed', conditions: withCondition(pod, condition) });
       apiServer.delete(pods, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } });
     } catch (error) {
       // The next round retries.

@@ -1,7 +1,7 @@
 import { nodeShouldRunDaemonPod, type SchedulingConstraints, schedulingConstraints } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import { createGroupedMap } from '../grouped-map.ts';
-import { pods, type StoredPod, toTime } from '../resources.ts';
+import { pods, type StoredPod, toTime, updateStatus, withCondition } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
 import { nodeOf } from './daemonset/index.ts';
 import { createEventRecorder, involvedObject } from './events.ts';
@@ -47,20 +47,18 @@ export const createScheduler = (apiServer: ApiServer, env: Env): Controller => {
   const boundTo = createPodsByNode(informers);
   let cursor = 0;
 
+  const scheduledCondition = (fields: object): { type: string; [field: string]: unknown } => ({
+    type: 'PodScheduled',
+    ...fields,
+    lastProbeTime: null,
+    lastTransitionTime: toTime(clock.now()),
+  });
+
   const bind = (pod: StoredPod, node: string): void => {
     const { name, namespace } = pod.metadata;
-    const others = (pod.status?.conditions ?? []).filter(({ type }) => type !== 'PodScheduled');
-    const scheduled = {
-      type: 'PodScheduled',
-      status: 'True',
-      lastProbeTime: null,
-      lastTransitionTime: toTime(clock.now()),
-    };
-    apiServer.update<object>(
-      pods,
-      { ...pod, spec: { ...pod.spec, nodeName: node }, status: { ...pod.status, conditions: [...others, scheduled] } },
-      { subresource: 'binding' },
-    );
+    const conditions = withCondition(pod, scheduledCondition({ status: 'True' }));
+    const bound = { ...pod, spec: { ...pod.spec, nodeName: node }, status: { ...pod.status, conditions } };
+    apiServer.update<object>(pods, bound, { subresource: 'binding' });
     recorder.record(
       involvedObject(pod),
       'Normal',
@@ -77,24 +75,9 @@ export const createScheduler = (apiServer: ApiServer, env: Env): Controller => {
 
   const markUnschedulable = (pod: StoredPod, why: string): void => {
     const message = `0/${nodeInfos.size} nodes are available: ${why}.`;
-    const conditions = pod.status?.conditions ?? [];
-    if (conditions.some(({ type, message: reported }) => type === 'PodScheduled' && reported === message)) return;
-    const condition = {
-      type: 'PodScheduled',
-      status: 'False',
-      reason: 'Unschedulable',
-      message,
-      lastProbeTime: null,
-      lastTransitionTime: toTime(clock.now()),
-    };
-    apiServer.update<object>(
-      pods,
-      {
-        ...pod,
-        status: { ...pod.status, conditions: [...conditions.filter(({ type }) => type !== 'PodScheduled'), condition] },
-      },
-      { subresource: 'status' },
-    );
+    if (pod.status?.conditions?.some((each) => each.type === 'PodScheduled' && each.message === message)) return;
+    const condition = scheduledCondition({ status: 'False', reason: 'Unschedulable', message });
+    updateStatus(apiServer, pods, pod, { conditions: withCondition(pod, condition) });
     recorder.record(involvedObject(pod), 'Warning', 'FailedScheduling', message);
   };
 

@@ -1,7 +1,7 @@
 import { isKubeError } from '../../kube/index.ts';
 import type { Clock, Timer } from '../../runtime/index.ts';
 import { type EventRecorder, involvedObject } from '../controllers/index.ts';
-import { nodes, pods, type StoredNode, type StoredPod, toTime } from '../resources.ts';
+import { nodes, pods, type StoredNode, type StoredPod, toTime, updateStatus } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
 import { type Delays, OFFLINE, POWER, podSimulation } from './behaviour.ts';
 import { podJitter } from './containers.ts';
@@ -53,8 +53,7 @@ export const createPodWorker = (first: StoredPod, options: PodWorkerOptions): Po
     const simulation = podSimulation(pod, hostNode, delays);
     const changes = status?.(pod, toTime(clock.now()), host, simulation);
     const recorded = events?.(pod) ?? [];
-    if (changes)
-      apiServer.update<object>(pods, { ...pod, status: { ...pod.status, ...changes } }, { subresource: 'status' });
+    if (changes) updateStatus(apiServer, pods, pod, changes);
     for (const { type, reason, message, container } of recorded)
       recorder.record(involvedObject(pod), type, reason, message, {
         host: hostNode.metadata.name,

@@ -25,7 +25,7 @@ export const createTestCluster = (nodeNames: readonly string[] = ['node-1', 'nod
   const { apiServer } = cluster;
   for (const name of nodeNames) cluster.addNode(name);
   clock.run(1000);
-  const world = {
+  const testCluster = {
     clock,
     cluster,
     apiServer,
@@ -33,7 +33,7 @@ export const createTestCluster = (nodeNames: readonly string[] = ['node-1', 'nod
     pod: (name: string): StoredPod => apiServer.get<StoredPod>(pods, { namespace: 'default', name }),
     pods: (): readonly StoredPod[] => apiServer.list<StoredPod>(pods, { namespace: 'default' }),
     podOn: (node: string): StoredPod => {
-      const found = world.pods().find(({ spec }) => spec?.nodeName === node);
+      const found = testCluster.pods().find(({ spec }) => spec?.nodeName === node);
       if (!found) throw new Error(`${node} has no pod`);
       return found;
     },
@@ -46,8 +46,8 @@ export const createTestCluster = (nodeNames: readonly string[] = ['node-1', 'nod
         .map(({ reason, message }) => `${reason}: ${message}`),
     annotate: (name: string, annotations: Record<string, string | null>): unknown =>
       apiServer.patch<StoredNode>(nodes, { name }, { metadata: { annotations } }, { type: 'merge' }),
-    offline: (name: string): unknown => world.annotate(name, { 'edgeset.io/sim': 'offline' }),
-    online: (name: string): unknown => world.annotate(name, { 'edgeset.io/sim': null }),
+    offline: (name: string): unknown => testCluster.annotate(name, { 'edgeset.io/sim': 'offline' }),
+    online: (name: string): unknown => testCluster.annotate(name, { 'edgeset.io/sim': null }),
     createDaemonSet: (image = 'app:v1', template: object = {}): unknown =>
       apiServer.create<object>(daemonSets, {
         metadata: { name: 'app', namespace: 'default' },
@@ -77,7 +77,7 @@ export const createTestCluster = (nodeNames: readonly string[] = ['node-1', 'nod
       }
     },
   };
-  return world;
+  return testCluster;
 };
 
 type Conditioned = { status?: { conditions?: { type: string; status: string }[] } };

@@ -99,7 +99,7 @@ export const admit = (state: ServerState, kind: Kind, request: AdmissionRequest)
     const message =
       `ValidatingAdmissionPolicy '${policy.metadata.name}' with binding '${binding.metadata.name}' ` +
       `denied request: ${denial.message}`;
-    throw new StatusError('Invalid', 422, 'Invalid', `${kind.plural} "${request.name}" is forbidden: ${message}`, {
+    throw new StatusError('Invalid', `${kind.plural} "${request.name}" is forbidden: ${message}`, {
       name: request.name,
       ...(kind.group === '' ? {} : { group: kind.group }),
       kind: kind.plural,

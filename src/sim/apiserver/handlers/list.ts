@@ -129,22 +129,16 @@ export class ExpiredContinueToken extends StatusError {
   /** A continue token for the rest of the list at the current state. */
   readonly next: string;
   constructor(after: string) {
-    super('Gone', 410, 'Expired', TOO_OLD);
+    super('Expired', TOO_OLD);
     this.next = encode({ version: INCONSISTENT, after });
   }
 }
 
 const tooLarge = (wanted: number, present: number): StatusError =>
-  new StatusError(
-    'ServerTimeout',
-    504,
-    'Timeout',
-    `Timeout: Too large resource version: ${wanted}, current: ${present}`,
-    {
-      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
-      retryAfterSeconds: 1,
-    },
-  );
+  new StatusError('Timeout', `Timeout: Too large resource version: ${wanted}, current: ${present}`, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds: 1,
+  });
 
 const MATCHES = ['Exact', 'NotOlderThan'];
 

@@ -29,8 +29,6 @@ const patched = (kind: Kind, present: Json, body: unknown, type: 'json' | 'merge
   if (type === 'merge') return mergePatch(present, body) as Json;
   if (kind.custom)
     throw new StatusError(
-      'BadRequest',
-      415,
       'UnsupportedMediaType',
       'the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml',
       {},

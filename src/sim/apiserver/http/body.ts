@@ -12,8 +12,6 @@ const parseYaml = async (text: string): Promise<unknown> => {
 
 const unsupported = (type: string): StatusError =>
   new StatusError(
-    'BadRequest',
-    415,
     'UnsupportedMediaType',
     `the body of the request was in an unknown format (${type}) - accepted media types include: application/json, application/yaml`,
   );
@@ -59,5 +57,5 @@ const patchTypes = {
 export const patchTypeOf = (type: string): (typeof patchTypes)[keyof typeof patchTypes] => {
   const media = type.split(';', 1)[0]?.trim() ?? '';
   if (Object.hasOwn(patchTypes, media)) return patchTypes[media as keyof typeof patchTypes];
-  throw new StatusError('BadRequest', 415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
+  throw new StatusError('UnsupportedMediaType', '415: Unsupported Media Type', {});
 };

@@ -28,13 +28,7 @@ const MEDIA_TYPES = [
 ].map((type) => `application/${type}`);
 
 const notAcceptable = (): StatusError =>
-  new StatusError(
-    'BadRequest',
-    406,
-    'NotAcceptable',
-    `406: Not Acceptable\n\nAvailable representations: ${MEDIA_TYPES.join(', ')}`,
-    {},
-  );
+  new StatusError('NotAcceptable', `406: Not Acceptable\n\nAvailable representations: ${MEDIA_TYPES.join(', ')}`, {});
 
 /** The format of the first media type that can be served. */
 export const negotiateFormat = (accept: string): ResponseFormat => {

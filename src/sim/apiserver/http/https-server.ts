@@ -83,12 +83,7 @@ const readBody = async (request: IncomingMessage): Promise<Buffer> => {
     else if (size > MOST_DISCARDED) break;
   }
   if (size > LONGEST_BODY)
-    throw new StatusError(
-      'BadRequest',
-      413,
-      'RequestEntityTooLarge',
-      `Request entity too large: limit is ${LONGEST_BODY}`,
-    );
+    throw new StatusError('RequestEntityTooLarge', `Request entity too large: limit is ${LONGEST_BODY}`);
   return Buffer.concat(chunks);
 };
 
@@ -163,7 +158,7 @@ const toRequest = (state: ServerState, incoming: IncomingMessage, signal: AbortS
   } = incoming.headers;
   const token = /^Bearer (.+)$/i.exec(authorization)?.[1];
   const user = token === undefined ? undefined : state.tokens.find(token, state.clock.now());
-  if (!user) throw new StatusError('Unauthorized', 401, 'Unauthorized', 'Unauthorized');
+  if (!user) throw new StatusError('Unauthorized', 'Unauthorized');
   return {
     method: incoming.method ?? 'GET',
     path: url.pathname,

@@ -217,7 +217,7 @@ const OLD_FORM = 'only the following media types are accepted: application/json'
 export const serveOpenApi = (registry: Registry, path: string, accept: string): Response => {
   if (path === '/openapi/v2') {
     const takesJson = accept === '' || accept.includes('application/json') || accept.includes('*/*');
-    if (!takesJson) throw new StatusError('BadRequest', 406, 'NotAcceptable', OLD_FORM);
+    if (!takesJson) throw new StatusError('NotAcceptable', OLD_FORM);
     return json(documentV2(registry.kinds));
   }
   if (path === '/openapi/v3') return json(index(registry));

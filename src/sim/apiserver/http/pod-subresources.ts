@@ -66,13 +66,9 @@ const evict: Post = (state, kind, route, body) => {
   const pod = state.store.get(kind.collection, keyOf(route.namespace, route.name));
   if (!pod) throw notFound(kind, route.name);
   if (blockingBudget(state, pod))
-    throw new StatusError(
-      'TooManyRequests',
-      429,
-      'TooManyRequests',
-      "Cannot evict pod as it would violate the pod's disruption budget.",
-      { causes: [{ reason: 'DisruptionBudget', message: 'The disruption budget allows no disruption now.' }] },
-    );
+    throw new StatusError('TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
+      causes: [{ reason: 'DisruptionBudget', message: 'The disruption budget allows no disruption now.' }],
+    });
   const disrupted = {
     type: 'DisruptionTarget',
     status: 'True',

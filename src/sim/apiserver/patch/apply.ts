@@ -101,8 +101,6 @@ export const applyObject = (
   if (fieldManager === undefined || fieldManager === '')
     throw new StatusError(
       'Invalid',
-      422,
-      'Invalid',
       'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
       {
         group: 'meta.k8s.io',

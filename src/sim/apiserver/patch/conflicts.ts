@@ -36,7 +36,7 @@ export const throwConflicts = (conflicts: readonly Conflict[]): never => {
     only && conflicts.length === 1
       ? `1 conflict: conflict with ${ownerText(only.owner)}: ${formatPath(only.path)}`
       : `${conflicts.length} conflicts: ${listed(conflicts)}`;
-  throw new StatusError('Conflict', 409, 'Conflict', `Apply failed with ${text}`, { causes });
+  throw new StatusError('Conflict', `Apply failed with ${text}`, { causes });
 };
 
 /** The field manager of `kubectl apply --server-side`, which the server migrates from client-side apply. */

@@ -19,10 +19,9 @@ const MOST_OPERATIONS = 10_000;
 
 /** The server reports no details; in-process callers find them in the cause. */
 const cannot = (why: string): StatusError =>
-  Object.assign(
-    new StatusError('Invalid', 422, 'Invalid', 'the server rejected our request due to an error in our request', {}),
-    { cause: new Error(why) },
-  );
+  Object.assign(new StatusError('Invalid', 'the server rejected our request due to an error in our request', {}), {
+    cause: new Error(why),
+  });
 
 const unescape = (step: string): string => step.replaceAll('~1', '/').replaceAll('~0', '~');
 
@@ -163,8 +162,6 @@ export const jsonPatch = (document: Json, patch: unknown): Json => {
     );
   if (patch.length > MOST_OPERATIONS)
     throw new StatusError(
-      'BadRequest',
-      413,
       'RequestEntityTooLarge',
       `The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${patch.length}`,
     );

@@ -60,17 +60,17 @@ export interface Strategy {
   /** Sets defaults; runs on every write. */
   readonly defaults?: (object: Json) => Json;
   /** Before a create is validated: clears server-managed fields and sets initial ones. */
-  readonly prepareForCreate?: (object: Json, world: StrategyContext) => Json;
+  readonly prepareForCreate?: (object: Json, context: StrategyContext) => Json;
   /** Before an update is validated. `previous` is the stored object; `object` already has its metadata. */
-  readonly prepareForUpdate?: (object: Json, previous: Json, world: StrategyContext) => Json;
+  readonly prepareForUpdate?: (object: Json, previous: Json, context: StrategyContext) => Json;
   /** Validates an object; `previous` is the one that it replaces. */
   readonly validate?: (object: Json, previous?: Json) => StatusCause[];
   /** Validates an update. */
   readonly validateUpdate?: (object: Json, previous: Json, subresource: string | undefined) => StatusCause[];
   /** Admission plugins: mutate or reject a new object after defaulting. */
-  readonly admit?: (object: Json, world: StrategyContext) => Json;
+  readonly admit?: (object: Json, context: StrategyContext) => Json;
   /** Updates through a subresource: the new object for the stored and the sent one. */
-  readonly subresources?: Readonly<Record<string, (previous: Json, sent: Json, world: StrategyContext) => Json>>;
+  readonly subresources?: Readonly<Record<string, (previous: Json, sent: Json, context: StrategyContext) => Json>>;
   /** If false, a PUT must have a resourceVersion. Default true. */
   readonly allowUnconditionalUpdate?: boolean;
   /** Whether changes outside of metadata and status increment metadata.generation. */

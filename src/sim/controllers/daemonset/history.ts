@@ -6,6 +6,7 @@ import {
   type StoredDaemonSet,
   type StoredPod,
   type StoredRevision,
+  updateStatus,
 } from '../../resources.ts';
 import type { ApiServer } from '../../types.ts';
 import { ownerReference } from './controller-ref-manager.ts';
@@ -106,11 +107,7 @@ export const createHistoryManager = (apiServer: ApiServer) => {
       const fresh = apiServer.get<StoredDaemonSet>(daemonSets, { namespace, name: metadata.name });
       if (fresh.status?.collisionCount === status?.collisionCount) {
         const collisionCount = (fresh.status?.collisionCount ?? 0) + 1;
-        apiServer.update<object>(
-          daemonSets,
-          { ...fresh, status: { ...fresh.status, collisionCount } },
-          { subresource: 'status' },
-        );
+        updateStatus(apiServer, daemonSets, fresh, { collisionCount });
       }
       throw new Collision(`revision ${name} holds another template`, { cause: error });
     }

@@ -146,10 +146,10 @@ export const serviceStrategy: Strategy = {
       const ported = mapItems(spec, 'ports', servicePort);
       return ported.type === 'ExternalName' ? ported : withDefaultFields(ported, { internalTrafficPolicy: 'Cluster' });
     }),
-  prepareForCreate: (object, world: StrategyContext) =>
+  prepareForCreate: (object, context: StrategyContext) =>
     mapField({ ...object, status: { loadBalancer: {} } }, 'spec', (spec) => {
       if (spec.type === 'ExternalName') return spec;
-      const ip = textOf(spec.clusterIP) || clusterIp(world.random);
+      const ip = textOf(spec.clusterIP) || clusterIp(context.random);
       return { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack', ...spec, clusterIP: ip, clusterIPs: [ip] };
     }),
   prepareForUpdate: (object, previous) =>

@@ -81,10 +81,10 @@ const tokenVolume = (name: string): Json => ({
 const refusedName = (pod: Json): string =>
   textOf(at(pod, 'metadata', 'generateName')) || textOf(at(pod, 'metadata', 'name'));
 
-const withAccount = (pod: Json, spec: Json, world: StrategyContext): Json => {
+const withAccount = (pod: Json, spec: Json, context: StrategyContext): Json => {
   const namespace = textOf(at(pod, 'metadata', 'namespace'));
   const account = textOf(spec.serviceAccountName) || 'default';
-  const found = world.find('serviceaccounts', namespace, account);
+  const found = context.find('serviceaccounts', namespace, account);
   if (!found) {
     const missing = `serviceaccount ${JSON.stringify(account)} not found`;
     throw forbidden(named, refusedName(pod), `error looking up service account ${namespace}/${account}: ${missing}`);
@@ -95,7 +95,7 @@ const withAccount = (pod: Json, spec: Json, world: StrategyContext): Json => {
     arrayOf(each.volumeMounts).some((mount) => at(mount, 'mountPath') === TOKEN_MOUNT);
   const containers = [...arrayOf(spec.containers), ...arrayOf(spec.initContainers)];
   if (containers.every((each) => mounted(recordOf(each)))) return result;
-  const name = `kube-api-access-${randomSuffix(world.random)}`;
+  const name = `kube-api-access-${randomSuffix(context.random)}`;
   const mount = { mountPath: TOKEN_MOUNT, name, readOnly: true };
   const addMount = (each: Json): Json =>
     mounted(each) ? each : { ...each, volumeMounts: [...arrayOf(each.volumeMounts), mount] };
@@ -105,10 +105,10 @@ const withAccount = (pod: Json, spec: Json, world: StrategyContext): Json => {
   };
 };
 
-const withPriority = (pod: Json, spec: Json, world: StrategyContext): Json => {
+const withPriority = (pod: Json, spec: Json, context: StrategyContext): Json => {
   const name = textOf(spec.priorityClassName);
   if (name === '') return { ...spec, priority: 0, preemptionPolicy: spec.preemptionPolicy ?? 'PreemptLowerPriority' };
-  const found = world.find('priorityclasses.scheduling.k8s.io', undefined, name);
+  const found = context.find('priorityclasses.scheduling.k8s.io', undefined, name);
   if (!found) throw forbidden(named, refusedName(pod), `no PriorityClass with name ${name} was found`);
   return { ...spec, priority: found.value, preemptionPolicy: found.preemptionPolicy ?? 'PreemptLowerPriority' };
 };
@@ -135,8 +135,8 @@ const withTolerations = (spec: Json): Json => {
   return { ...spec, tolerations: [...present, ...added] };
 };
 
-const admit = (pod: Json, world: StrategyContext): Json => {
-  const spec = withTolerations(withPriority(pod, withAccount(pod, recordOf(pod.spec), world), world));
+const admit = (pod: Json, context: StrategyContext): Json => {
+  const spec = withTolerations(withPriority(pod, withAccount(pod, recordOf(pod.spec), context), context));
   return { ...pod, spec };
 };
 
