@@ -1,141 +1,87 @@
-import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import { controllerRevisions, type EventRecorder, type KubeClient } from '../kube/index.ts';
-import { imageReadyOf, recordedTemplate, toTimestamp } from '../rollout/index.ts';
+import type { EventRecorder, KubeClient } from '../kube/index.ts';
+import { toTimestamp } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
-import { actsAt, type Deadline, type DecisionStore, deadlineShare, nextStep, type Step } from './decisions/index.ts';
+import type { DecisionStore } from './decisions/index.ts';
 import {
   createAgentEvents,
   createDecide,
   createExecutor,
+  createImageRequests,
   createLiveReads,
   createMutex,
   createPodControl,
   createReconciler,
+  createSteps,
   createYurtHubApi,
   updateOf,
 } from './executor/index.ts';
 import type { ImagePulls } from './images/index.ts';
-import { createPodCache, type StateFiles } from './pods/index.ts';
+import { createPodCache } from './pods/index.ts';
 import type { SafeCheck } from './safe-check/index.ts';
-import type { AgentBackend, Caller } from './types.ts';
-import {
-  announcementOf,
-  createUpdateTracker,
-  daemonSetOf,
-  imageBlockOf,
-  isOffered,
-  isTerminating,
-  type Terms,
-  type TrackedUpdate,
-} from './updates/index.ts';
+import type { StateFiles } from './storage/index.ts';
+import type { AgentBackend } from './types.ts';
+import { createUpdateTracker } from './updates/index.ts';
 
 export interface AgentOptions {
   client: KubeClient;
   env: Env;
-  /** Its `run` is the caller's. */
+  /** The caller runs it. */
   events: Pick<EventRecorder, 'event'>;
-  /** The Node that this process runs on: no other node's pods are ever acted on. */
+  /** The Node that this process runs on. The agent never updates pods of other nodes. */
   node: string;
-  /** Holds what must be known without a network. */
+  /** For state that must be available offline. */
   stateDir: string;
-  /** What the state is kept with. Default: the machine's own file system. */
+  /** Default: the machine's file system. */
   stateFiles?: StateFiles;
-  /** Of the device: windows are in its local time. */
+  /** The device's time zone, in which windows are. */
   timeZone: string;
-  /** By how much this device's clock is ahead of the API server's: a deadline is by that one. Default: not at all. */
+  /** How far this device's clock is ahead of the API server's, whose clock decides about deadlines. Default: 0. */
   aheadMs?: () => number;
-  /** Only pods of these are seen and updated. Default: of all. */
+  /** Only pods of these namespaces are shown and updated. Default: all. */
   namespaces?: readonly string[];
   safe: SafeCheck;
-  /** Its `run` is the caller's. */
+  /** The caller runs it. */
   images: ImagePulls;
-  /** Its `close` is the caller's. */
+  /** The caller closes it. */
   decisions: DecisionStore;
 }
 
 export type Agent = AgentBackend & {
-  /** Watches and carries out until `signal` aborts, then writes what waits. To be called once. */
+  /** Watches pods and carries out decisions until `signal` aborts, then saves pending state. Call it once. */
   run(signal: AbortSignal): Promise<void>;
 };
 
-const READ_TIMEOUT_MS = 10_000;
-const SELF: Caller = { identity: 'agent', via: 'agent' };
-
-/** Puts the parts of the agent together. It answers at once, from what was kept on the disk. */
+/** Assembles the agent. It answers at once, from its state on disk. */
 export const createAgent = (options: AgentOptions): Agent => {
-  const {
-    client,
-    env,
-    node,
-    stateDir: dir,
-    stateFiles: files,
-    timeZone,
-    namespaces,
-    safe,
-    images,
-    decisions,
-  } = options;
-  const cache = createPodCache({ client, env, node, dir, files, ...(namespaces && { namespaces }) });
+  const { client, env, node, stateDir: dir, stateFiles: files, timeZone, safe, images, decisions } = options;
+  const namespaces = options.namespaces && { namespaces: options.namespaces };
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  const cache = createPodCache({ client, env, node, dir, files, ...namespaces });
+  const { connection } = cache;
   const tracker = createUpdateTracker({ client, env, cache, dir, files });
   const events = createAgentEvents(options.events, cache, node);
   const mutex = createMutex(env.clock);
-  const liveReads = createLiveReads({
-    client,
-    env,
-    node,
-    connection: cache.connection,
-    ...(namespaces && { namespaces }),
-  });
-  const podControl = createPodControl({ client, env, connection: cache.connection });
+  const liveReads = createLiveReads({ client, env, node, connection, ...namespaces });
+  const podControl = createPodControl({ client, env, connection });
   const executor = createExecutor({ env, decisions, tracker, liveReads, podControl, safe, mutex, events });
+  const aheadMs = options.aheadMs ?? (() => 0);
+  const steps = createSteps({ env, node, timeZone, aheadMs, cache, decisions, safe });
+  const imageRequests = createImageRequests({ client, env, cache, liveReads, images, signal });
 
   const listeners = new Set<() => void>();
-  let telling = false;
+  let notifying = false;
+  /** Changes within one turn of the event loop are one notification. */
   const changed = (): void => {
-    if (telling) return;
-    telling = true;
-    // What comes together is told once.
+    if (notifying) return;
+    notifying = true;
     queueMicrotask(() => {
-      telling = false;
+      notifying = false;
       for (const listener of listeners) listener();
     });
   };
 
-  const deadlineOf = ({ record }: TrackedUpdate, terms = record.terms): Deadline | undefined => {
-    const { announced } = record;
-    if (!terms?.deadline || !isOffered(announced)) return undefined;
-    return { ...terms.deadline, share: deadlineShare({ ...record, node, revision: announced.revision }) };
-  };
-
-  const stepOf = (tracked: TrackedUpdate): Step => {
-    const { pod, record } = tracked;
-    const announced = pod && !isTerminating(pod) ? announcementOf(pod) : undefined;
-    if (!pod || !announced || record.episode) return { kind: 'none' };
-    return nextStep({
-      now: env.clock.now(),
-      timeZone,
-      connected: cache.connected(),
-      announced,
-      imageBlocks: imageBlockOf(pod, announced.revision),
-      decision: decisions.current(record),
-      deadline: dueHere(tracked),
-      safeConfigured: safe.configured,
-    });
-  };
-
-  /** By this device's clock, which may be wrong: the deadline is the administrator's. */
-  const dueHere = (tracked: TrackedUpdate, terms?: Terms): Deadline | undefined => {
-    const deadline = deadlineOf(tracked, terms);
-    return deadline && { ...deadline, at: deadline.at + (options.aheadMs?.() ?? 0) };
-  };
-
-  const isDue = (tracked: TrackedUpdate, terms: Terms): boolean => {
-    const deadline = dueHere(tracked, terms);
-    return deadline !== undefined && env.clock.now() >= actsAt(deadline);
-  };
-
-  const stopped = new AbortController();
-  const engine = createReconciler({
+  const reconciler = createReconciler({
     env,
     cache,
     tracker,
@@ -144,71 +90,39 @@ export const createAgent = (options: AgentOptions): Agent => {
     liveReads,
     mutex,
     events,
-    stepOf,
-    isDue,
+    steps,
+    refreshImages: (tracked) => imageRequests.refresh(tracked),
     changed,
-    refreshImages: (tracked) => pullStale(tracked),
   });
-  const compatible = createYurtHubApi({
-    client,
+  const yurtHub = createYurtHubApi({
     env,
     node,
     cache,
     decisions,
     tracker,
-    liveReads,
     executor,
-    images,
+    imageRequests,
     events,
-    triggerReconcile: () => engine.trigger(),
-    signal: () => stopped.signal,
+    triggerReconcile: () => reconciler.trigger(),
+    signal,
   });
 
-  const asked = new Set<string>();
-  /** Images that were asked for stand for another revision: the owner wants the new one's, and nobody else asks again. */
-  const pullStale = ({ pod, record: { announced } }: TrackedUpdate): void => {
-    const key = `${pod?.metadata?.uid}/${announced.revision}`;
-    if (!pod || asked.has(key) || imageReadyOf(pod)?.revision === announced.revision) return;
-    asked.add(key);
-    const ref = { namespace: pod.metadata?.namespace ?? '', name: pod.metadata?.name ?? '' };
-    const ask = async (): Promise<void> => {
-      const { status, text } = await compatible.imagePull(ref, SELF);
-      if (status === 200) return;
-      asked.delete(key);
-      env.log.warn('the images of a revision that was decided on could not be asked for', { text });
-    };
-    ask().catch((error: unknown) => {
-      asked.delete(key);
-      if (!stopped.signal.aborted) env.log.error('asking for images failed', { error });
-    });
-  };
-
-  const targetOf = async (pod: Pod, hash: string): Promise<{ hash: string; template: PodTemplateSpec } | undefined> => {
-    const owner = daemonSetOf(pod);
-    if (!owner || !cache.connected()) return undefined;
-    const at = { namespace: owner.namespace, name: `${owner.daemonSet}-${hash}` };
-    const call = { signal: stopped.signal, timeoutMs: READ_TIMEOUT_MS };
-    const template = recordedTemplate(await client.get(controllerRevisions, at, call));
-    return template && { hash, template };
-  };
-
   return {
-    ...compatible,
+    ...yurtHub,
     decide: createDecide({ env, decisions, tracker, safe, events }),
     pods: () => ({ items: cache.list(), resourceVersion: cache.resourceVersion, ageSeconds: cache.ageSeconds() }),
     updates: () =>
-      tracker.all().map((tracked) => {
-        const deadline = deadlineOf(tracked);
-        return updateOf({
+      tracker.all().map((tracked) =>
+        updateOf({
           tracked,
           decision: decisions.current(tracked.record),
-          step: stepOf(tracked),
-          lastRefusal: engine.lastRefusalOf(tracked),
-          deadline: deadline && { at: deadline.at, actsAt: actsAt(deadline) },
+          step: steps.next(tracked),
+          lastRefusal: reconciler.lastRefusalOf(tracked),
+          deadline: steps.deadlineOf(tracked),
           images,
           now: env.clock.now(),
-        });
-      }),
+        }),
+      ),
     history: () => decisions.history(),
     device() {
       const lastContact = cache.lastContact();
@@ -217,7 +131,7 @@ export const createAgent = (options: AgentOptions): Agent => {
         now: toTimestamp(env.clock.now()),
         timeZone,
         connected: cache.connected(),
-        since: toTimestamp(cache.since()),
+        since: toTimestamp(cache.connectedSince()),
         lastContact: lastContact === undefined ? null : toTimestamp(lastContact),
         safe: { configured: safe.configured, ...safe.last },
         disk: { trouble: decisions.trouble ?? null, damage: decisions.damage ?? null },
@@ -227,21 +141,21 @@ export const createAgent = (options: AgentOptions): Agent => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    async run(signal) {
-      const onAbort = (): void => stopped.abort(signal.reason);
-      if (signal.aborted) onAbort();
-      else signal.addEventListener('abort', onAbort, { once: true });
-      const follow = (): void => images.follow(cache.list(), targetOf);
-      const offs = [
-        cache.onChange(follow),
+    async run(until) {
+      const onAbort = (): void => stopped.abort(until.reason);
+      if (until.aborted) onAbort();
+      else until.addEventListener('abort', onAbort, { once: true });
+      const followPods = (): void => images.follow(cache.list(), imageRequests.targetOf);
+      const unsubscribe = [
+        cache.onChange(followPods),
         cache.onChange(changed),
         tracker.onChange(changed),
         decisions.onChange(changed),
       ];
-      await Promise.all([cache.run(signal), tracker.run(signal), engine.run(signal)]);
-      for (const off of offs) off();
+      await Promise.all([cache.run(until), tracker.run(until), reconciler.run(until)]);
+      for (const off of unsubscribe) off();
       events.stop();
-      signal.removeEventListener('abort', onAbort);
+      until.removeEventListener('abort', onAbort);
     },
   };
 };

@@ -2,11 +2,11 @@ import type { RequestReport } from '../kube/index.ts';
 import type { MetricsPage } from '../process/index.ts';
 import type { AgentBackend, UpdateState } from './types.ts';
 
-/** What the agent publishes on /metrics: a few numbers, no names of pods, images or revisions. */
+/** The agent's metrics. They contain no names of pods, images or revisions. */
 export interface AgentMetrics extends MetricsPage {
   request(report: RequestReport): void;
   response(status: number, refusal: string | undefined): void;
-  /** Asked at each scrape from now on. */
+  /** Sets the sources to read at each scrape. */
   show(sources: MetricsSources): void;
 }
 
@@ -39,7 +39,7 @@ const family = (name: string, kind: Kind, help: string, samples: readonly Sample
   return `# HELP ${name} ${help}\n# TYPE ${name} ${kind}\n${lines.join('')}`;
 };
 
-/** Counters by their labels. The labels' values come from closed sets, which bounds the series. */
+/** A counter with labels. Label values come from closed sets, which bounds the number of series. */
 const createCounter = () => {
   const counts = new Map<string, { labels: Readonly<Record<string, string>>; count: number }>();
   return {
@@ -53,9 +53,9 @@ const createCounter = () => {
   };
 };
 
-/** Written by hand: a metrics library would cost a tenth of the memory that the agent may take. */
+/** Written by hand: a metrics library would use a tenth of the agent's memory limit. */
 export const createAgentMetrics = (version: string): AgentMetrics => {
-  const answers = createCounter();
+  const responses = createCounter();
   const refusals = createCounter();
   const requests = createCounter();
   let shown: MetricsSources | undefined;
@@ -64,31 +64,26 @@ export const createAgentMetrics = (version: string): AgentMetrics => {
     const updates = backend.updates();
     const count = (state: UpdateState): number => updates.filter((update) => update.state === state).length;
     return [
-      family('edgeset_agent_connected', 'gauge', 'Whether the API server is in touch.', [
+      family('edgeset_agent_connected', 'gauge', 'Whether the agent is connected to the API server.', [
         [{}, backend.device().connected ? 1 : 0],
       ]),
       family(
         'edgeset_agent_decisions_unkept',
         'gauge',
-        'Whether the last change of a decision did not reach the disk.',
+        'Whether the last change of a decision could not be saved to disk.',
         [[{}, backend.device().disk.trouble === null ? 0 : 1]],
       ),
-      family(
-        'edgeset_agent_decisions_damaged',
-        'gauge',
-        'Whether decisions on the disk were unreadable at the start.',
-        [[{}, backend.device().disk.damage === null ? 0 : 1]],
-      ),
-      family('edgeset_agent_cache_age_seconds', 'gauge', 'Age of what is known of the pods.', [
-        [{}, backend.pods().ageSeconds],
+      family('edgeset_agent_decisions_damaged', 'gauge', 'Whether saved decisions were unreadable at start.', [
+        [{}, backend.device().disk.damage === null ? 0 : 1],
       ]),
+      family('edgeset_agent_cache_age_seconds', 'gauge', 'Age of the pod cache.', [[{}, backend.pods().ageSeconds]]),
       family(
         'edgeset_agent_updates',
         'gauge',
-        'DaemonSets of this node in OTA mode by state.',
+        'DaemonSets of this node in OTA mode, by state.',
         states.map((state) => [{ state }, count(state)]),
       ),
-      family('edgeset_agent_connections', 'gauge', 'Open connections of callers.', [[{}, server.connections]]),
+      family('edgeset_agent_connections', 'gauge', 'Open connections of API callers.', [[{}, server.connections]]),
       family('edgeset_agent_event_streams', 'gauge', 'Open event streams.', [[{}, server.streams]]),
     ];
   };
@@ -96,7 +91,7 @@ export const createAgentMetrics = (version: string): AgentMetrics => {
   return {
     request: ({ code, method, host }) => requests.add({ code, method, host }),
     response(status, refusal) {
-      answers.add({ code: String(status) });
+      responses.add({ code: String(status) });
       if (refusal !== undefined) refusals.add({ reason: refusal });
     },
     show(sources) {
@@ -108,12 +103,17 @@ export const createAgentMetrics = (version: string): AgentMetrics => {
         body: [
           family('edgeset_agent_info', 'gauge', 'Version of the agent.', [[{ version }, 1]]),
           ...(shown === undefined ? [] : live(shown)),
-          family('edgeset_agent_answers_total', 'counter', 'Answers to callers by HTTP code.', answers.samples()),
-          family('edgeset_agent_refusals_total', 'counter', 'Refused requests by reason.', refusals.samples()),
+          family(
+            'edgeset_agent_answers_total',
+            'counter',
+            'Responses to API callers, by HTTP status code.',
+            responses.samples(),
+          ),
+          family('edgeset_agent_refusals_total', 'counter', 'Refused API requests, by reason.', refusals.samples()),
           family(
             'rest_client_requests_total',
             'counter',
-            'Requests to the API server by status code, method and host.',
+            'Requests to the API server, by status code, method and host.',
             requests.samples(),
           ),
           family('process_resident_memory_bytes', 'gauge', 'Resident memory.', [[{}, process.memoryUsage.rss()]]),

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { OptionError } from '../runtime/index.ts';
-import { type AgentFlags, type AgentOptions, resolveAgentOptions, type Surroundings } from './options.ts';
+import { type AgentFlags, type AgentOptions, type OptionDefaults, resolveAgentOptions } from './options.ts';
 
-const surroundings: Surroundings = { environment: {}, terminal: false, passwdFile: '/nonexistent' };
-const resolve = (flags: AgentFlags = {}, changed: Partial<Surroundings> = {}): AgentOptions =>
-  resolveAgentOptions({ nodeName: 'node-1', timeZone: 'UTC', ...flags }, { ...surroundings, ...changed });
+const defaults: OptionDefaults = { environment: {}, terminal: false, passwdFile: '/nonexistent' };
+const resolve = (flags: AgentFlags = {}, changed: Partial<OptionDefaults> = {}): AgentOptions =>
+  resolveAgentOptions({ nodeName: 'node-1', timeZone: 'UTC', ...flags }, { ...defaults, ...changed });
 
 const onLoopback = { tcp: { host: '127.0.0.1', port: 10267 }, tls: undefined, unixSocket: undefined, allowedHosts: [] };
 
@@ -31,7 +31,7 @@ test('without flags every option has its documented default', () => {
 
 test('the name of the node comes from NODE_NAME, unless the flag says otherwise', () => {
   const environment = { NODE_NAME: 'node-7.example' };
-  assert.equal(resolveAgentOptions({ timeZone: 'UTC' }, { ...surroundings, environment }).node, 'node-7.example');
+  assert.equal(resolveAgentOptions({ timeZone: 'UTC' }, { ...defaults, environment }).node, 'node-7.example');
   assert.equal(resolve({}, { environment }).node, 'node-1');
 });
 
@@ -89,8 +89,8 @@ describe('a bad value is refused with the flag and the cure', () => {
     [{ listen: '10.0.0.1:7', ...tls }, '--listen', /--token-file or --client-ca-file/],
     [{ listen: '0.0.0.0:7', tokenFile: 't' }, '--listen', /--tls-cert-file/],
     [{ listen: 'example.org:7', tokenFile: 't' }, '--listen', /--tls-cert-file/],
-    [{ tlsCertFile: 'c' }, '--tls-private-key-file', /is missing/],
-    [{ tlsPrivateKeyFile: 'k' }, '--tls-cert-file', /is missing/],
+    [{ tlsCertFile: 'c' }, '--tls-private-key-file', /is required/],
+    [{ tlsPrivateKeyFile: 'k' }, '--tls-cert-file', /is required/],
     [{ clientCaFile: 'a' }, '--client-ca-file', /needs TLS/],
     [{ unixSocket: 's' }, '--unix-socket', /absolute path/],
     [{ stateDir: '' }, '--state-dir', /leave the flag out/],
@@ -123,6 +123,6 @@ describe('a bad value is refused with the flag and the cure', () => {
     });
   }
   test('the name of the node must be known', () => {
-    assert.throws(() => resolveAgentOptions({}, surroundings), { code: 'InvalidOption', flag: '--node-name' });
+    assert.throws(() => resolveAgentOptions({}, defaults), { code: 'InvalidOption', flag: '--node-name' });
   });
 });

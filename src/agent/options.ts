@@ -14,7 +14,7 @@ import { resolveUsers } from './auth/index.ts';
 import { parseTimeZone } from './decisions/index.ts';
 import { checkListen, type ListenOptions } from './http/index.ts';
 
-/** The flags of `edgeset agent` as they were typed; a flag that was not given is absent. */
+/** The flags of `edgeset agent` as given; a flag that was not given is absent. */
 export interface AgentFlags {
   kubeconfig?: string;
   context?: string;
@@ -39,17 +39,17 @@ export interface AgentFlags {
   logFormat?: string;
 }
 
-/** What the flags' defaults depend on. */
-export interface Surroundings {
+/** What the defaults of the flags depend on. */
+export interface OptionDefaults {
   environment: Readonly<Record<string, string | undefined>>;
-  /** The log goes to a person's terminal. */
+  /** The log goes to a terminal. */
   terminal: boolean;
   /** Default `/etc/passwd`. */
   passwdFile?: string;
 }
 
 export interface AgentOptions extends LogOptions {
-  /** Path of a kubeconfig; undefined: KUBECONFIG, then the pod's service account, then ~/.kube/config. */
+  /** Path of a kubeconfig. Undefined: KUBECONFIG, then the pod's service account, then ~/.kube/config. */
   kubeconfig: string | undefined;
   /** Default: the kubeconfig's current context. */
   context: string | undefined;
@@ -61,13 +61,13 @@ export interface AgentOptions extends LogOptions {
   stateDir: string;
   /** Undefined: all. */
   namespaces: readonly string[] | undefined;
-  /** Default: root alone. */
+  /** Default: root only. */
   allowedUids: ReadonlySet<number>;
   tokenFile: string | undefined;
   criSocket: string | undefined;
   /** Path of an executable, or an HTTP URL. */
   safeCheck: string | undefined;
-  /** IANA name or offset. Default: the machine's. */
+  /** IANA name or offset. Default: the machine's time zone. */
   timeZone: string;
   /** Default off. */
   metrics: BindAddress | undefined;
@@ -75,16 +75,16 @@ export interface AgentOptions extends LogOptions {
   health: BindAddress | undefined;
 }
 
-const nodeName = (flags: AgentFlags, { environment }: Surroundings): string => {
+const nodeName = (flags: AgentFlags, { environment }: OptionDefaults): string => {
   const name = nonEmpty('--node-name', flags.nodeName) ?? environment.NODE_NAME;
   if (name === undefined || name === '')
-    throw new OptionError('--node-name', `is missing: give this node's name in the cluster, such as ${hostname()}`);
+    throw new OptionError('--node-name', `is required: give this node's name in the cluster, such as ${hostname()}`);
   return objectName('--node-name', name, 'subdomain');
 };
 
 const absolute = (flag: string, path: string | undefined): string | undefined => {
   if (nonEmpty(flag, path) !== undefined && !path?.startsWith('/'))
-    throw new OptionError(flag, `"${path}" is no absolute path: begin it with /`);
+    throw new OptionError(flag, `"${path}" is not an absolute path: start it with /`);
   return path;
 };
 
@@ -101,7 +101,7 @@ const safeCheck = (text: string | undefined): string | undefined => {
 
 const allowedHost = (text: string): string => {
   if (!/^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*|\[[0-9a-f:.]+\])(:\d{1,5})?$/i.test(text))
-    throw new OptionError('--allowed-host', `"${text}" is no host: give NAME or NAME:PORT, without http://`);
+    throw new OptionError('--allowed-host', `"${text}" is not a host: give NAME or NAME:PORT, without http://`);
   return text.toLowerCase();
 };
 
@@ -111,15 +111,15 @@ const tlsFiles = (flags: AgentFlags): ListenOptions['tls'] => {
   const clientCaFile = nonEmpty('--client-ca-file', flags.clientCaFile);
   if (certFile === undefined && keyFile === undefined) {
     if (clientCaFile === undefined) return undefined;
-    throw new OptionError('--client-ca-file', 'needs TLS: give --tls-cert-file and --tls-private-key-file as well');
+    throw new OptionError('--client-ca-file', 'needs TLS: also give --tls-cert-file and --tls-private-key-file');
   }
-  if (certFile === undefined) throw new OptionError('--tls-cert-file', 'is missing beside --tls-private-key-file');
-  if (keyFile === undefined) throw new OptionError('--tls-private-key-file', 'is missing beside --tls-cert-file');
+  if (certFile === undefined) throw new OptionError('--tls-cert-file', 'is required with --tls-private-key-file');
+  if (keyFile === undefined) throw new OptionError('--tls-private-key-file', 'is required with --tls-cert-file');
   return { certFile, keyFile, clientCaFile };
 };
 
 /** Validates the flags and fills in the defaults. Throws an `OptionError` that names the first bad flag. */
-export const resolveAgentOptions = (flags: AgentFlags, surroundings: Surroundings): AgentOptions => {
+export const resolveAgentOptions = (flags: AgentFlags, defaults: OptionDefaults): AgentOptions => {
   const tokenFile = nonEmpty('--token-file', flags.tokenFile);
   const listen: ListenOptions = {
     tcp: parseBindAddress('--listen', flags.listen ?? '127.0.0.1:10267'),
@@ -132,17 +132,17 @@ export const resolveAgentOptions = (flags: AgentFlags, surroundings: Surrounding
   return {
     kubeconfig: nonEmpty('--kubeconfig', flags.kubeconfig),
     context: nonEmpty('--context', flags.context),
-    node: nodeName(flags, surroundings),
+    node: nodeName(flags, defaults),
     listen,
     stateDir: resolve(nonEmpty('--state-dir', flags.stateDir) ?? '/var/lib/edgeset'),
     namespaces: namespaces?.map((name) => objectName('--namespaces', name, 'label')),
-    allowedUids: resolveUsers('--allow-user', flags.allowUser ?? ['root'], surroundings.passwdFile),
+    allowedUids: resolveUsers('--allow-user', flags.allowUser ?? ['root'], defaults.passwdFile),
     tokenFile,
     criSocket: criSocket(flags.criSocket),
     safeCheck: safeCheck(flags.safeCheck),
     timeZone: parseTimeZone(flags.timeZone),
     metrics: parseBindAddress('--metrics-bind-address', flags.metricsBindAddress ?? '0'),
     health: parseBindAddress('--health-probe-bind-address', flags.healthProbeBindAddress ?? '0'),
-    ...resolveLog(flags, surroundings),
+    ...resolveLog(flags, defaults),
   };
 };

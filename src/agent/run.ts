@@ -9,30 +9,29 @@ import {
 import { type Clock, type Env, systemClock, untilAborted } from '../runtime/index.ts';
 import { createAgent } from './agent.ts';
 import { openTokenFile, type TokenFile } from './auth/index.ts';
-import { createClockSkew } from './clock-skew.ts';
-import { openDecisionStore } from './decisions/index.ts';
+import { createClockSkew, openDecisionStore } from './decisions/index.ts';
 import { createAgentServer, loadOwnerPage } from './http/index.ts';
 import { createImagePulls } from './images/index.ts';
 import { createAgentMetrics } from './metrics.ts';
 import { type AgentFlags, type AgentOptions, resolveAgentOptions } from './options.ts';
 import { createSafeCheck } from './safe-check/index.ts';
 
-/** The process that the agent is run by. */
+/** The process that runs the agent. */
 export interface AgentHost {
-  /** Of the product, for the User-Agent, metrics and the API's description. */
+  /** Product version, for the User-Agent, metrics and the API description. */
   version: string;
   stderr: (text: string) => void;
-  /** stderr is a person's terminal. */
+  /** stderr is a terminal. */
   terminal: boolean;
   environment: Readonly<Record<string, string | undefined>>;
   /** Uniform in [0, 1). */
   random: () => number;
-  /** Default: the machine's. */
+  /** Default: the system clock. */
   clock?: Clock;
   process: HostProcess;
 }
 
-// One node's worth: a burst is the owner's decisions and the Events about them, not a fleet.
+// Enough for one node: a burst is the owner's decisions and their Events.
 const QPS = 10;
 const BURST = 20;
 
@@ -48,7 +47,7 @@ const runAgent = async (
   const metrics = createAgentMetrics(host.version);
   const health = createHealth();
   const serverTime = createClockSkew(env.clock);
-  // Files alone are read here: an agent must start without an API server.
+  // Only reads files: the agent must start without an API server.
   const config = await loadClusterConfig({
     kubeconfig: options.kubeconfig,
     context: options.context,
@@ -73,7 +72,7 @@ const runAgent = async (
     reportingInstance: node.slice(0, 128),
   });
   const decisions = await openDecisionStore({ dir: stateDir, env });
-  if (decisions.damage !== undefined) log.error('the decisions on the disk were damaged', { damage: decisions.damage });
+  if (decisions.damage !== undefined) log.error('the saved decisions are damaged', { damage: decisions.damage });
   const images = createImagePulls({ client, env, criSocket });
   const safe = createSafeCheck({ check: options.safeCheck, env });
   const agent = createAgent({
@@ -90,11 +89,11 @@ const runAgent = async (
     ...(namespaces && { namespaces }),
   });
 
-  const acting = new AbortController();
+  const running = new AbortController();
   const recording = new AbortController();
   const closers: (() => Promise<void>)[] = [];
-  let running: Promise<unknown> = Promise.resolve();
-  let recorded: Promise<void> = Promise.resolve();
+  let agentDone: Promise<unknown> = Promise.resolve();
+  let eventsDone: Promise<void> = Promise.resolve();
   try {
     const server = await createAgentServer({
       backend: agent,
@@ -111,28 +110,27 @@ const runAgent = async (
     const { unixSocket } = options.listen;
     if (unixSocket !== undefined) log.info('serving the API on a Unix socket', { path: unixSocket });
     health.check('running', () => (signal.aborted ? 'stopping' : undefined));
-    health.check('pods', () => (agent.device().lastContact === null ? 'the API server was never reached' : undefined));
+    health.check('pods', () => (agent.device().lastContact === null ? 'never connected to the API server' : undefined));
     const endpoints = await startEndpoints(log, options, { metrics, health });
     closers.push(() => endpoints.close());
-    recorded = events.run(recording.signal);
-    running = Promise.all([agent.run(acting.signal), images.run(acting.signal)]);
-    await Promise.race([untilAborted(signal), running]);
-    if (!signal.aborted) throw new Error('a part of the agent ended by itself: this is a defect');
+    eventsDone = events.run(recording.signal);
+    agentDone = Promise.all([agent.run(running.signal), images.run(running.signal)]);
+    await Promise.race([untilAborted(signal), agentDone]);
+    if (!signal.aborted) throw new Error('a part of the agent stopped unexpectedly: this is a bug');
   } finally {
-    // Callers first, so that whoever was told of an act gets its end; then what acts, its last words, and the disk.
+    // The servers first, so that callers get their responses; then the agent, its Events, and the disk.
     await Promise.all(closers.map((close) => close()));
-    acting.abort();
-    await running.catch(() => undefined);
+    running.abort();
+    await agentDone.catch(() => undefined);
     recording.abort();
-    await recorded;
+    await eventsDone;
     await client.close();
     await decisions.close();
   }
 };
 
 /**
- * Runs the agent until a signal stops it. Resolves with the exit code; rejects with an `OptionError` when a flag has a
- * bad value.
+ * Runs the agent until a signal stops it. Resolves with the exit code; rejects with an `OptionError` when a flag is invalid.
  */
 export const runAgentProcess = async (flags: AgentFlags, host: AgentHost): Promise<0 | 1> => {
   const options = resolveAgentOptions(flags, { environment: host.environment, terminal: host.terminal });

@@ -1,6 +1,6 @@
 /**
- * The language that the agent's parts share: what waits on this node, what its owner decided, and what came of it. The
- * own API serves these shapes as they are (docs/reference/agent-api.md), so times are RFC 3339 in UTC.
+ * The types that all parts of the agent share: updates of this node, the owner's decisions, and their outcome. The API
+ * serves these shapes as they are (docs/reference/agent-api.md), so times are RFC 3339 in UTC.
  */
 
 /** RFC 3339 in UTC, such as `2026-11-21T17:00:00Z`. */
@@ -23,10 +23,10 @@ export interface ContainerImage {
 }
 
 /**
- * Where an update stands. `current`: the pod runs the target revision. `available`: the owner is asked. `postponed`: the
- * owner is asked again later. `rejected`: the owner said no to this revision. `queued`: consented to, and waiting for
- * what `reason` names. `updating`: the act was sent, until the new pod is ready. `failed`: the new pod does not work.
- * `halted`: the fleet's breaker stopped this revision.
+ * The state of an update. `current`: the pod runs the target revision. `available`: waits for the owner's decision.
+ * `postponed`: the owner is asked again later. `rejected`: the owner rejected this revision. `queued`: approved, and waits
+ * for `reason`. `updating`: from the write until the new pod is ready. `failed`: the new pod does not work. `halted`: the
+ * circuit breaker stopped this revision.
  */
 export type UpdateState =
   | 'current'
@@ -39,44 +39,44 @@ export type UpdateState =
   | 'halted';
 
 /**
- * Why the manager keeps a new revision from this device for a while. `Paused`: from all. `Partition`: its turn has not
- * come. `NodeSelector`: the update is for others. `NodeNotEligible`: the pod would not be made here again. `NotOffered`:
- * for a reason that this agent has no word for.
+ * Why the manager does not offer a new revision to this device for now. `Paused`: the rollout is paused. `Partition`: the
+ * partition excludes this node. `NodeSelector`: the update's node selector does. `NodeNotEligible`: the node could not run
+ * the pod again. `NotOffered`: a reason that this version of the agent does not know.
  */
 export const withheldReasons = ['Paused', 'Partition', 'NodeSelector', 'NodeNotEligible', 'NotOffered'] as const;
 export type WithheldReason = (typeof withheldReasons)[number];
 
-/** What the node knows of the target's images: `unknown` when nobody asked for them ahead of time. */
+/** State of the target's images on the node; `unknown` if no one requested them before the update. */
 export type ImageState = 'unknown' | 'pulling' | 'ready' | 'failed';
 
-/** When an approved update may be carried out; always only once connected and once the device says it is safe. */
+/** When to carry out an approved update. In any case, the device must be connected and safe. */
 export type When =
   | { type: 'now' }
-  /** Between two local times of the device's time zone, `HH:MM`; over midnight when `to` is earlier than `from`. */
+  /** Between two local times of the device, `HH:MM`; past midnight if `to` is earlier than `from`. */
   | { type: 'window'; from: string; to: string; days?: Weekday[] }
-  /** As soon as the device's own check says it is safe; refused where no check is configured. */
+  /** As soon as the device's safety check passes; refused if none is configured. */
   | { type: 'safe' };
 
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 export type Weekday = (typeof weekdays)[number];
 
-/** What an owner can say of one revision. */
+/** An owner's choice for one revision. */
 export type Choice =
   | { choice: 'approve'; when: When }
-  /** The owner is asked again at `until`: its end is no consent. */
+  /** The owner is asked again at `until`; the end of a postponement approves nothing. */
   | { choice: 'postpone'; until: Timestamp }
   | { choice: 'reject' };
 
-/** Who called, as far as the agent made sure of it. */
+/** Who called, as verified by the agent. */
 export interface Caller {
-  /** `uid:0`, `token:NAME`, `cert:COMMON-NAME`, or `agent` for what a deadline made due. */
+  /** `uid:0`, `token:NAME`, `cert:COMMON-NAME`, or `agent` for a decision made by the deadline. */
   identity: string;
   via: 'loopback' | 'unix' | 'token' | 'certificate' | 'agent';
 }
 
 /**
- * What became of a decision. `open`: to be carried out, or holding (postponed, rejected). `acting`: the act is about to
- * be sent, was sent, or its outcome is not known yet. The others are final.
+ * The state of a decision. `open`: to be carried out, or in effect (postponed, rejected). `acting`: the write is about to be
+ * sent, was sent, or has an unknown outcome. The others are final.
  */
 export type DecisionState = 'open' | 'acting' | 'done' | 'refused' | 'superseded' | 'replaced';
 
@@ -90,21 +90,22 @@ export interface Decision extends DaemonSetRef {
   by: Caller;
   at: Timestamp;
   state: DecisionState;
-  /** Asked for at once, by the compatible route: what could not be done then is not done later. */
+  /** From the YurtHub route without `queue`: if it can't be carried out at once, it isn't carried out later. */
   once?: true;
-  /** The act of a decision that is `acting` or was carried out. */
+  /** The write of a decision that is `acting` or was carried out. */
   act?: DecisionAct;
-  /** Why it is in its state, for people; set for `done`, `refused`, `superseded` and `replaced`. */
+  /** Human-readable reason for the state; set for `done`, `refused`, `superseded` and `replaced`. */
   result?: string;
   settledAt?: Timestamp;
 }
 
+/** The write that updates the pod. */
 export interface DecisionAct {
-  /** `delete`: the pod is deleted. `approve`: condition UpgradeApproved is set, the manager acts. */
+  /** `delete`: deletes the pod. `approve`: sets the condition UpgradeApproved; the manager updates the pod. */
   kind: 'delete' | 'approve';
   pod: string;
   podUid: string;
-  /** The version of the pod that the act is bound to: a pod of another version cannot be met by it any more. */
+  /** The resourceVersion that the write is bound to: if the pod has another one, the API server rejects the write. */
   podResourceVersion?: string;
   fromRevision: string;
   toRevision: string;
@@ -113,28 +114,28 @@ export interface DecisionAct {
 
 export interface Update extends DaemonSetRef {
   apiVersion: string;
-  /** The pod here; null while there is none. */
+  /** The pod on this node; null while there is none. */
   pod: string | null;
   state: UpdateState;
   /** CamelCase, never empty. */
   reason: string;
-  /** One plain sentence for the device's owner. */
+  /** One sentence for the device's owner. */
   message: string;
   running: { revision: string; images: ContainerImage[]; ready: boolean };
   target: {
-    /** Null until the controller has announced one. */
+    /** Null until the manager has announced one. */
     revision: string | null;
-    /** Null while they are not known, as when the device was offline since the announcement. */
+    /** Null while unknown, for example if the device has been offline since the announcement. */
     images: ContainerImage[] | null;
     publishedAt: Timestamp | null;
   };
   image: { state: ImageState; message: string };
   decision: Decision | null;
-  /** The administrator's end of postponement, and when this device acts on it. */
+  /** The administrator's deadline for the decision, and when this device updates because of it. */
   deadline: { at: Timestamp; actsAt: Timestamp } | null;
 }
 
-/** One line of the device's own log of decisions and acts. */
+/** One entry of the device's history of decisions and updates. */
 export interface HistoryEntry extends DaemonSetRef {
   at: Timestamp;
   who: string;
@@ -142,7 +143,7 @@ export interface HistoryEntry extends DaemonSetRef {
   what: string;
   fromRevision: string | null;
   toRevision: string | null;
-  /** One plain sentence. */
+  /** One sentence. */
   result: string;
 }
 
@@ -151,32 +152,32 @@ export interface DeviceStatus {
   now: Timestamp;
   timeZone: string;
   connected: boolean;
-  /** Since when `connected` is what it is. */
+  /** When `connected` last changed. */
   since: Timestamp;
-  /** When the API server was heard of last; null for never. */
+  /** The last contact with the API server; null for never. */
   lastContact: Timestamp | null;
-  /** Whether a check of the device is configured, and what it said last. */
+  /** Whether a safety check is configured, and its last answer. */
   safe: { configured: boolean; safe: boolean | null; message: string };
-  /** How decisions are kept here. Sentences for people, which name the cure; null while there is nothing to say. */
+  /** Problems with saving decisions: human-readable, with the fix; null without a problem. */
   disk: {
-    /** Why the last decision, or what became of one, could not be put on the disk. Decisions are refused for it. */
+    /** Why the last change of a decision could not be saved. New decisions are refused meanwhile. */
     trouble: string | null;
-    /** What was unreadable on the disk when the agent started: decisions may be missing. */
+    /** What was unreadable on disk when the agent started: decisions may be missing. */
     damage: string | null;
   };
 }
 
-/** An answer of the compatible routes: HTTP status and the text of the body. */
+/** A response of the YurtHub routes: HTTP status and the text of the body. */
 export interface TextResponse {
   status: 200 | 202 | 400 | 403 | 404 | 502 | 503 | 504 | 507;
   text: string;
 }
 
-/** What the HTTP server asks of the agent. Nothing here throws for a cause that a caller could mend: that is an answer. */
+/** The agent, as the HTTP server uses it. Problems that a caller can fix are results, not exceptions. */
 export interface AgentBackend {
-  /** All pods of this node as they may be shown: without literal env values and managedFields. */
+  /** All pods of this node, sanitized: without literal env values and managedFields. */
   pods(): { items: readonly object[]; resourceVersion: string; ageSeconds: number };
-  /** `consent` is asked right before the act; an answer other than undefined refuses it. */
+  /** Calls `reauthorize` right before the write. */
   upgrade(pod: PodRef, caller: Caller, options: { queue: boolean; reauthorize: Reauthorize }): Promise<TextResponse>;
   imagePull(pod: PodRef, caller: Caller): Promise<TextResponse>;
   updates(): readonly Update[];
@@ -190,15 +191,15 @@ export interface AgentBackend {
   /** Newest first. */
   history(): readonly HistoryEntry[];
   device(): DeviceStatus;
-  /** Called after anything that the reads above show has changed. Returns how to end it. */
+  /** Called when any of the reads above would return something new. Returns the function to unsubscribe. */
   onChange(listener: () => void): () => void;
 }
 
-/** Looks at the caller once more; the text says why it may not, undefined that it may. */
+/** Checks again whether the caller is allowed. Resolves to the reason if it no longer is. */
 export type Reauthorize = () => Promise<string | undefined>;
 
 export type DecideResult =
-  /** 201 when there is nothing to carry out, 202 when it waits or is under way: durable in both cases. */
+  /** The decision is saved. 201: there is nothing to carry out; 202: it waits or is in progress. */
   | { kind: 'accepted'; status: 201 | 202; decision: Decision }
-  /** `reason` is the rule that refused it, for programs. */
+  /** `reason`: the rule that refused it, for programs. */
   | { kind: 'refused'; status: 403 | 404 | 409 | 422; reason: string; message: string };

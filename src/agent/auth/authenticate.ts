@@ -5,15 +5,15 @@ import type { Peer } from './peer.ts';
 import type { TokenFile } from './token-file.ts';
 
 export interface AuthOptions {
-  /** Local users that may call. */
+  /** Local users that are allowed to call. */
   allowedUids: ReadonlySet<number>;
-  /** Undefined: bearer tokens are not looked at. */
+  /** Undefined: bearer tokens are ignored. */
   tokens: TokenFile | undefined;
-  /** Whether a client certificate of the trusted authority is a way in. */
+  /** Whether to accept client certificates of the trusted CA. */
   clientCertificates: boolean;
 }
 
-/** Why a caller was refused, for machines. */
+/** Why a caller was refused, for programs. */
 export type RefusalReason = 'MissingCredentials' | 'WrongToken' | 'WrongCertificate' | 'WrongUser' | 'UnknownCaller';
 
 export type AuthResult =
@@ -35,7 +35,7 @@ const bearerOf = (request: IncomingMessage): string | undefined => {
   return /^Bearer +([\x21-\x7e]+) *$/i.exec(header)?.[1] ?? '';
 };
 
-/** The certificate's common name, when the client proved one of the trusted authority; undefined without a certificate. */
+/** The client certificate, and whether the trusted CA issued it; undefined without a certificate. */
 const certificateOf = (request: IncomingMessage): { name: string; trusted: boolean; endsAt: number } | undefined => {
   const { socket } = request;
   if (!(socket instanceof TLSSocket)) return undefined;
@@ -46,8 +46,8 @@ const certificateOf = (request: IncomingMessage): { name: string; trusted: boole
 };
 
 /**
- * Says who calls. A token or a certificate that a caller presents is judged by itself, so a wrong one is refused whoever
- * sends it; without one, a caller of this machine is known by its user.
+ * Authenticates callers. If a caller presents a token or certificate, only that counts, so a wrong one is refused even from
+ * an allowed user. Without one, a local caller is identified by its user.
  */
 export const createAuthenticator = (
   { allowedUids, tokens, clientCertificates }: AuthOptions,
@@ -57,26 +57,26 @@ export const createAuthenticator = (
 
   const byToken = (file: TokenFile, token: string): AuthResult => {
     const name = file.nameOf(token);
-    if (name === undefined) return refused(403, 'WrongToken', 'the bearer token is not known here');
-    const reauthorize = (): Promise<string | undefined> =>
-      Promise.resolve(file.nameOf(token) === name ? undefined : 'the bearer token was withdrawn meanwhile');
+    if (name === undefined) return refused(403, 'WrongToken', 'unknown bearer token');
+    const reauthorize: Reauthorize = () =>
+      Promise.resolve(file.nameOf(token) === name ? undefined : 'the bearer token was revoked meanwhile');
     return { kind: 'caller', caller: { identity: `token:${name}`, via: 'token' }, reauthorize };
   };
 
   const byUser = async (peer: Peer): Promise<AuthResult> => {
     const uid = await peer.uid;
     if (uid !== undefined && allowedUids.has(uid)) {
-      const reauthorize = async (): Promise<string | undefined> => {
-        const present = await peer.recheck();
-        return present === uid ? undefined : 'the caller has gone, or who it is cannot be told any more';
+      const reauthorize: Reauthorize = async () => {
+        const current = await peer.recheck();
+        return current === uid ? undefined : 'the caller has gone or can no longer be identified';
       };
       const via = peer.via === 'unix' ? 'unix' : 'loopback';
       return { kind: 'caller', caller: { identity: `uid:${uid}`, via }, reauthorize };
     }
     if (withCredentials)
-      return refused(401, 'MissingCredentials', 'who calls? Send a bearer token or a client certificate');
-    if (uid === undefined) return refused(403, 'UnknownCaller', 'which local user calls cannot be told');
-    return refused(403, 'WrongUser', `the user with uid ${uid} may not call: see the agent's flag --allow-user`);
+      return refused(401, 'MissingCredentials', 'missing credentials: send a bearer token or a client certificate');
+    if (uid === undefined) return refused(403, 'UnknownCaller', 'the local user of the caller cannot be identified');
+    return refused(403, 'WrongUser', `the user with uid ${uid} is not allowed: see the agent's flag --allow-user`);
   };
 
   return async (request, peer) => {
@@ -89,9 +89,9 @@ export const createAuthenticator = (
       return refused(
         403,
         'WrongCertificate',
-        'the client certificate is not of the authority trusted here, or is over',
+        'the client certificate was not issued by the trusted CA, or has expired',
       );
-    const reauthorize = (): Promise<string | undefined> =>
+    const reauthorize: Reauthorize = () =>
       Promise.resolve(endsAt > now() ? undefined : 'the client certificate has expired meanwhile');
     return { kind: 'caller', caller: { identity: `cert:${name}`, via: 'certificate' }, reauthorize };
   };

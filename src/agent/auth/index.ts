@@ -5,8 +5,7 @@ export {
   createAuthenticator,
   type RefusalReason,
 } from './authenticate.ts';
-export { createPeers, type Peer, type Peers } from './peer.ts';
-export { loadPeerCredentials, type PeerCredentials } from './peer-credentials.ts';
+export { createPeers, loadPeerCredentials, type Peer, type PeerCredentials, type Peers } from './peer.ts';
 export { isLoopback } from './socket-table.ts';
 export { openTokenFile, type TokenFile } from './token-file.ts';
 export { resolveUsers } from './users.ts';

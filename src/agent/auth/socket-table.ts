@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { endianness } from 'node:os';
+import { errnoOf } from '../errno.ts';
 
 /** One end of a TCP connection. */
 export interface EndPoint {
@@ -11,20 +12,20 @@ export interface EndPoint {
 export interface SocketRow {
   established: boolean;
   uid: number;
-  /** 0: no process holds the socket any more. */
+  /** 0: no process holds the socket. */
   inode: number;
 }
 
-// Of this process' own network namespace, also where /proc shows only the processes.
+// The network namespace of this process, even where /proc shows processes only.
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 const CHUNK_BYTES = 64 * 1024;
 
-/** A state of the kernel's enum; TIME_WAIT (06) rows have neither owner nor inode and print both as 0. */
+/** State number of the kernel. TIME_WAIT (06) rows have neither owner nor inode and show both as 0. */
 const ESTABLISHED = '01';
 
 const hexPort = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0');
 
-/** The kernel prints each 32-bit word of an address as a number of the machine's byte order. */
+/** The kernel prints each 32-bit word of an address as a number in the machine's byte order. */
 const hexWords = (bytes: readonly number[]): string => {
   const words: string[] = [];
   for (let at = 0; at < bytes.length; at += 4) {
@@ -38,13 +39,13 @@ const hexWords = (bytes: readonly number[]): string => {
 const MAPPED = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 const LOOPBACK_IPV6 = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
 
-/** The IPv4 address of `::ffff:127.0.0.1`; other addresses as they are. */
+/** The IPv4 address of `::ffff:127.0.0.1`; other addresses unchanged. */
 const unmapped = (address: string): string => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 
-/** Whether an address as `node:net` prints it is this machine's own, whatever its network. */
+/** Whether an address, as `node:net` prints it, is a loopback address. */
 export const isLoopback = (address: string): boolean => address === '::1' || /^127(\.\d+){3}$/.test(unmapped(address));
 
-/** The forms in which the tables may print a loopback address; an IPv4 socket's is in either table. */
+/** The forms in which the tables can print a loopback address; an IPv4 socket can be in either table. */
 const bytesOf = (address: string): number[][] => {
   if (!isLoopback(address)) return [];
   if (address === '::1') return [LOOPBACK_IPV6];
@@ -52,7 +53,7 @@ const bytesOf = (address: string): number[][] => {
   return [bytes, [...MAPPED, ...bytes]];
 };
 
-/** How the tables may print the two ends of a loopback connection; empty when it is none. */
+/** The forms in which the tables can print both ends of a loopback connection; empty for other connections. */
 export const rowKeys = (local: EndPoint, remote: EndPoint): string[] => {
   const to = bytesOf(remote.address);
   return bytesOf(local.address).flatMap((from, form) => {
@@ -75,8 +76,8 @@ const readLine = (line: string): { key: string; row: SocketRow } | undefined => 
 };
 
 /**
- * Shows `visit` the kernel's TCP sockets whose ends are among `keys`, in the order in which the kernel printed them: a
- * later row was read at a later time. The tables are read in pieces, for a busy node has tens of thousands of rows.
+ * Calls `visit` with the kernel's TCP sockets whose ends are in `keys`, in the order of the tables: a later row was read at a
+ * later time. Reads the tables in chunks, because a busy node has tens of thousands of rows.
  */
 export type ScanSockets = (keys: ReadonlySet<string>, visit: (key: string, row: SocketRow) => void) => Promise<void>;
 
@@ -86,7 +87,7 @@ export const scanText = (
   visit: (key: string, row: SocketRow) => void,
 ): void => {
   for (const line of text.split('\n')) {
-    // The ends have fixed widths: rows of others cost one look.
+    // The ends come first and have fixed widths, so other rows are skipped cheaply.
     const from = line.indexOf(': ') + 2;
     const to = line.indexOf(' ', line.indexOf(' ', from) + 1);
     if (from < 2 || to < 0 || !keys.has(line.slice(from, to))) continue;
@@ -95,14 +96,12 @@ export const scanText = (
   }
 };
 
-const isAbsent = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
-
 export const scanKernelSockets: ScanSockets = async (keys, visit) => {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   for (const table of TABLES) {
     // Kernels without IPv6 have no second table.
     const file = await open(table, 'r').catch((error: unknown) => {
-      if (isAbsent(error) && table !== TABLES[0]) return undefined;
+      if (errnoOf(error) === 'ENOENT' && table !== TABLES[0]) return undefined;
       throw error;
     });
     if (file === undefined) continue;

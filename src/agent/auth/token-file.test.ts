@@ -73,9 +73,9 @@ describe('the token file', () => {
 
   for (const [what, text, mode, cure] of [
     ['others may read', `kiosk:${KIOSK}\n`, 0o604, /chmod 600/],
-    ['is empty', '# nobody\n', 0o600, /one a line/],
-    ['has a short token', 'kiosk:0123456789\n', 0o600, /line 1 is no token.*16 characters/],
-    ['has a bad name', `kiosk 1:${KIOSK}\n`, 0o600, /line 1 has a bad name/],
+    ['is empty', '# nobody\n', 0o600, /contains no tokens/],
+    ['has a short token', 'kiosk:0123456789\n', 0o600, /line 1 has an invalid token.*16 characters/],
+    ['has a bad name', `kiosk 1:${KIOSK}\n`, 0o600, /line 1 has an invalid name/],
   ] as const)
     it(`is refused at the start when it ${what}`, () => {
       const file = fileOf(text);
@@ -97,13 +97,13 @@ describe('the token file', () => {
   it('is not waited for where it is a pipe', () => {
     const pipe = path.join(folder, 'pipe');
     execFileSync('mkfifo', ['-m', '600', pipe]);
-    assert.throws(() => openTokenFile(pipe, silentLogger), { flag: '--token-file', message: /is not a file/ });
+    assert.throws(() => openTokenFile(pipe, silentLogger), { flag: '--token-file', message: /is not a regular file/ });
     assert.throws(() => openTokenFile('/dev/zero', silentLogger), { flag: '--token-file' });
   });
   it('is refused at the start when it is not there', () => {
     assert.throws(() => openTokenFile('/nonexistent/tokens', silentLogger), {
       code: 'InvalidOption',
-      message: /cannot be read/,
+      message: /cannot read/,
     });
   });
 });

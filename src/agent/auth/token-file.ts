@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { type Logger, OptionError } from '../../runtime/index.ts';
 
 export interface TokenFile {
-  /** The name of the token's line; undefined when it is in none. */
+  /** The name of the token; undefined if the file doesn't contain it. */
   nameOf(token: string): string | undefined;
 }
 
@@ -15,7 +15,7 @@ interface Entry {
 const FLAG = '--token-file';
 const SHORTEST = 16;
 const LONGEST_BYTES = 1024 * 1024;
-/** Not even group members may write; others may not even read. */
+/** Group members must not have write permission; other users must not have any. */
 const TOO_OPEN = 0o027;
 
 const digestOf = (token: string): Buffer => createHash('sha256').update(token).digest();
@@ -30,21 +30,28 @@ const readEntries = (text: string): Entry[] => {
     const colon = line.indexOf(':');
     const name = colon < 0 ? `line-${at + 1}` : line.slice(0, colon);
     const token = line.slice(colon + 1);
-    // The text of the line is a secret, also when it is a bad one.
+    // Don't include the line in the error: even an invalid one may be a secret.
     if (!isName(name))
-      throw new OptionError(FLAG, `line ${at + 1} has a bad name: give NAME:TOKEN with letters, digits and dashes`);
+      throw new OptionError(
+        FLAG,
+        `line ${at + 1} has an invalid name: use NAME:TOKEN with letters, digits and dashes in NAME`,
+      );
     if (!/^[\x21-\x7e]+$/.test(token) || token.length < SHORTEST)
-      throw new OptionError(FLAG, `line ${at + 1} is no token: give at least ${SHORTEST} characters without spaces`);
+      throw new OptionError(
+        FLAG,
+        `line ${at + 1} has an invalid token: use at least ${SHORTEST} characters without spaces`,
+      );
     entries.push({ name, digest: digestOf(token) });
   }
-  if (entries.length === 0) throw new OptionError(FLAG, 'the file holds no token: give one a line, NAME:TOKEN');
+  if (entries.length === 0)
+    throw new OptionError(FLAG, 'the file contains no tokens: add lines of the form NAME:TOKEN');
   return entries;
 };
 
 /**
- * Tokens of a file, one a line, `NAME:TOKEN` or the token alone. Read again when the file has changed: a token that was
- * taken out is refused from the next request on. A file that has become unreadable, too open or wrong refuses everybody
- * until it is well again.
+ * Opens a file with one token per line, `NAME:TOKEN` or the token alone. The file is read again when it changes: a removed
+ * token is refused from the next request on. While the file is unreadable, invalid, or its permissions are too open, all
+ * tokens are refused.
  */
 export const openTokenFile = (path: string, log: Logger): TokenFile => {
   let version = '';
@@ -57,18 +64,24 @@ export const openTokenFile = (path: string, log: Logger): TokenFile => {
     if (found === version) return;
     entries = [];
     if ((mode & TOO_OPEN) !== 0)
-      throw new OptionError(FLAG, `${path} is open to others (mode ${(mode & 0o777).toString(8)}): chmod 600 ${path}`);
-    // Whoever owns it can write what it lets in.
+      throw new OptionError(
+        FLAG,
+        `${path} is accessible to other users (mode ${(mode & 0o777).toString(8)}): run chmod 600 ${path}`,
+      );
+    // The owner of the file decides which tokens it contains.
     if (uid !== 0 && uid !== process.geteuid?.())
       throw new OptionError(FLAG, `${path} belongs to user ${uid}: chown it to root or to the agent's user`);
     if (!stats.isFile() || size > LONGEST_BYTES)
-      throw new OptionError(FLAG, `${path} is not a file of at most 1 MiB: name the file of tokens itself`);
+      throw new OptionError(
+        FLAG,
+        `${path} is not a regular file of at most 1 MiB: give the path of the token file itself`,
+      );
     entries = readEntries(readFileSync(fd, 'utf8'));
     version = found;
   };
 
   const load = (): void => {
-    // What was looked at is what is read; a pipe is not waited for.
+    // The same descriptor is checked and read. O_NONBLOCK: opening a FIFO must not block.
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       loadFrom(fd);
@@ -77,11 +90,11 @@ export const openTokenFile = (path: string, log: Logger): TokenFile => {
     }
   };
 
-  const loadOrSay = (): void => {
+  const reload = (): void => {
     try {
       load();
     } catch (error) {
-      if (version !== 'bad') log.error('no token is accepted: the token file cannot be used', { file: path, error });
+      if (version !== 'bad') log.error('refusing all tokens: cannot use the token file', { file: path, error });
       version = 'bad';
       entries = [];
     }
@@ -91,14 +104,14 @@ export const openTokenFile = (path: string, log: Logger): TokenFile => {
     load();
   } catch (error) {
     if (error instanceof OptionError) throw error;
-    throw new OptionError(FLAG, `${path} cannot be read: correct its path or its permissions`);
+    throw new OptionError(FLAG, `cannot read ${path}: check its path and permissions`);
   }
   return {
     nameOf(token) {
-      loadOrSay();
+      reload();
       const digest = digestOf(token);
       let name: string | undefined;
-      // All are compared, so that the time taken does not tell which one was nearly right.
+      // Compare all entries, so that the time doesn't reveal which one was close.
       for (const entry of entries) if (timingSafeEqual(entry.digest, digest)) name = entry.name;
       return name;
     },

@@ -18,9 +18,9 @@ describe('users of the allow-list', () => {
     assert.deepEqual(resolveUsers('--allow-user', ['root'], '/nonexistent'), new Set([0]));
   });
   for (const [user, cure] of [
-    ['ghost', /give the uid/],
-    ['bad', /give the uid/],
-    ['-1', /give the uid/],
+    ['ghost', /give a uid/],
+    ['bad', /give a uid/],
+    ['-1', /give a uid/],
     ['99999999999', /not a uid/],
     ['nobody', /uid of its own/],
     ['65534', /uid of its own/],

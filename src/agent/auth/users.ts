@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { OptionError } from '../../runtime/index.ts';
 
-/** What the kernel prints for a user that it has no number for here: anybody may be behind it. */
+/** The kernel shows this uid for every user that it can't map into this namespace. */
 const OVERFLOW_UID = 65_534;
 const LARGEST_UID = 0xff_ff_ff_fe;
 
@@ -21,23 +21,23 @@ const readPasswd = (file: string): string => {
   }
 };
 
-/** The uids of names and numbers. Throws an `OptionError` for a user that is not known, or that cannot be told apart. */
+/** Resolves user names and uids. Throws an `OptionError` for an unknown user, or one that can't be told apart from others. */
 export const resolveUsers = (
   flag: string,
   users: readonly string[],
   passwdFile = '/etc/passwd',
 ): ReadonlySet<number> => {
   const uids = users.map((user) => {
-    // 0 is root on every machine: images without /etc/passwd know it, too.
+    // root is 0 even in images without /etc/passwd.
     const known = user === 'root' ? 0 : undefined;
     const uid = /^\d+$/.test(user) ? Number(user) : (known ?? lookUp(user, readPasswd(passwdFile)));
     if (uid === undefined)
-      throw new OptionError(flag, `there is no user "${user}" in ${passwdFile}: correct the name, or give the uid`);
+      throw new OptionError(flag, `there is no user "${user}" in ${passwdFile}: correct the name, or give a uid`);
     if (uid > LARGEST_UID) throw new OptionError(flag, `"${user}" is not a uid`);
     if (uid === OVERFLOW_UID)
       throw new OptionError(
         flag,
-        `"${user}" is the uid that the kernel shows for every user it cannot name: give the caller a uid of its own`,
+        `"${user}" is the uid that the kernel shows for every unmapped user: give the caller a uid of its own`,
       );
     return uid;
   });

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, test } from 'node:test';
 import type { Agent } from '../agent.ts';
 import { newWorld, offered } from '../testing/drive.ts';
 import { authorized, owner } from '../testing/world.ts';
 import type { Choice, DecideResult } from '../types.ts';
+import { createClockSkew } from './deadline.ts';
 
 const app = { namespace: 'default', daemonSet: 'app' };
 
@@ -80,4 +81,19 @@ describe('a deadline of the administrator', () => {
     assert.deepEqual(told(agent), []);
     assert.equal(agent.updates()[0]?.state, 'available');
   });
+});
+
+test('the difference to the API server is what its last answer told, where that is more than usual', () => {
+  let now = 1_000_000_000;
+  const time = createClockSkew({ now: () => now });
+  assert.equal(time.aheadMs(), 0);
+  time.observe({ serverTime: now - 59_000 });
+  assert.equal(time.aheadMs(), 0);
+  time.observe({ serverTime: now - 3_600_000 });
+  assert.equal(time.aheadMs(), 3_600_000);
+  time.observe({});
+  assert.equal(time.aheadMs(), 3_600_000);
+  now += 10_000;
+  time.observe({ serverTime: now + 3_600_000 });
+  assert.equal(time.aheadMs(), -3_600_000);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
 import { parseChoice } from './parse-choice.ts';
-import { parseTimeZone } from './time-zone.ts';
+import { parseTimeZone } from './window.ts';
 
 const now = Date.parse('2026-11-21T12:00:00Z');
 const parse = (value: unknown, safeConfigured = true): ReturnType<typeof parseChoice> =>
@@ -44,14 +44,14 @@ describe('choice from JSON', () => {
     [[], 'choice', /object/],
     [{}, 'choice', /approve, postpone or reject/],
     [{ choice: 'yes' }, 'choice', /approve, postpone or reject/],
-    [{ choice: 'approve', until: '2026-11-22T00:00:00Z' }, 'until', /not a field here/],
-    [{ choice: 'approve', image: 'x' }, 'image', /give only choice, when/],
-    [{ choice: 'reject', when: { type: 'now' } }, 'when', /not a field/],
+    [{ choice: 'approve', until: '2026-11-22T00:00:00Z' }, 'until', /not a known field/],
+    [{ choice: 'approve', image: 'x' }, 'image', /use only choice, when/],
+    [{ choice: 'reject', when: { type: 'now' } }, 'when', /not a known field/],
     [{ choice: 'approve', when: 'now' }, 'when', /object/],
     [{ choice: 'approve', when: null }, 'when', /object/],
     [{ choice: 'approve', when: {} }, 'when.type', /now, window or safe/],
-    [{ choice: 'approve', when: { type: 'now', from: '22:00' } }, 'when.from', /not a field/],
-    [window({ form: '1' }), 'when.form', /not a field/],
+    [{ choice: 'approve', when: { type: 'now', from: '22:00' } }, 'when.from', /not a known field/],
+    [window({ form: '1' }), 'when.form', /not a known field/],
     [window({ from: '24:00' }), 'when.from', /such as 22:00/],
     [window({ from: '7:00' }), 'when.from', /such as/],
     [window({ to: '05:60' }), 'when.to', /such as/],

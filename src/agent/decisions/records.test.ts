@@ -67,7 +67,7 @@ const check = (found: Decision | undefined, lines: number, facts: readonly Fact[
   }
 };
 
-describe('decision decisions when the power is cut', () => {
+describe('the decision store when the power is cut', () => {
   it('loses no answered decision, and knows of every act that was sent, cut after every operation and within it', async () => {
     const { disk, facts } = await live();
     for (let cut = 1; cut <= disk.ops.length; cut += 1) {

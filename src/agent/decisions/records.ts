@@ -1,15 +1,15 @@
 import type { JournalState } from '../storage/index.ts';
 import type { DaemonSetRef, Decision, DecisionState, HistoryEntry } from '../types.ts';
 
-/** One record of the journal: what one call changed, whole or not at all. */
+/** One record of the journal: an atomic change. */
 export interface Change {
-  /** The highest id given so far, so that ids grow also when the decisions that had them are forgotten. */
+  /** The highest id so far, so that ids keep growing after old decisions are dropped. */
   lastId: number;
   decisions?: readonly Decision[];
   history?: readonly HistoryEntry[];
 }
 
-/** Decisions that are open or acting, and the history: what the journal's records add up to. */
+/** The state of the journal: the decisions that are open or acting, and the history. */
 export interface DecisionRecords extends JournalState {
   readonly lastId: number;
   byId(id: number): Decision | undefined;
@@ -88,13 +88,13 @@ export const createDecisionRecords = (): DecisionRecords => {
       }
       return true;
     },
-    // One record a line of the history: a damaged byte must not take more than one.
+    // One record per history entry: a damaged byte destroys one entry only.
     snapshot: () => [
       ...[...live.values()].map((decision) => ({ lastId, decisions: [decision] }) satisfies Change),
       ...entries.map((entry) => ({ lastId, history: [entry] }) satisfies Change),
     ],
     byId: (id) => live.get(id),
-    // The newest: where a damaged record has taken the end of an older one, that must not come back to life.
+    // The newest: if a damaged record contained the end of an older decision, that decision must not become active again.
     of: ({ namespace, daemonSet }) =>
       [...live.values()]
         .filter((decision) => decision.namespace === namespace && decision.daemonSet === daemonSet)

@@ -49,7 +49,7 @@ const reopened = async (decisions: DecisionStore): Promise<DecisionStore> => {
   return open();
 };
 
-describe('decision decisions', () => {
+describe('the decision store', () => {
   it('has a decision, also after a restart, until it is settled', async () => {
     let decisions = await open();
     const decision = await decisions.decide(input());

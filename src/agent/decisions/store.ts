@@ -1,17 +1,40 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Env } from '../../runtime/index.ts';
-import { type JournalOptions, openJournal } from '../storage/index.ts';
+import { type JournalError, type JournalOptions, openJournal } from '../storage/index.ts';
 import type { Caller, Choice, DaemonSetRef, Decision, DecisionState, HistoryEntry, Timestamp } from '../types.ts';
-import { DecisionError } from './errors.ts';
 import { type Change, createDecisionRecords } from './records.ts';
 import type { DecisionStore } from './types.ts';
 
+/** How both APIs report that a decision could not be saved. The sentence ends with the fix. */
+export const saveFailureOf = ({ code, message }: JournalError): { status: 503 | 507; text: string } => ({
+  status: code === 'NoSpace' ? 507 : 503,
+  text: `The decision could not be saved on this device, and nothing was sent: ${message}`,
+});
+
+/**
+ * `Acting`: another decision for the DaemonSet is being carried out. `Newer`: the owner decided again after this request.
+ * `NotFound`: no decision with this id is open or acting. `NotOpen`: the decision is in another state than the call needs.
+ * `NotApproved`: the decision does not approve this update.
+ */
+export type DecisionErrorCode = 'Acting' | 'Newer' | 'NotFound' | 'NotOpen' | 'NotApproved';
+
+/** The state of the decisions does not allow the call; nothing was changed. */
+export class DecisionError extends Error {
+  readonly code: DecisionErrorCode;
+
+  constructor(code: DecisionErrorCode, message: string) {
+    super(message);
+    this.name = 'DecisionError';
+    this.code = code;
+  }
+}
+
 export interface DecisionStoreOptions {
-  /** The agent's state directory; the book keeps to `decisions/` in it. */
+  /** The agent's state directory; the store uses its subdirectory `decisions/`. */
   dir: string;
   env: Env;
-  /** Default: the machine's own file system, and a lock on it. */
+  /** Default: the machine's file system, with a lock on the directory. */
   disk?: Pick<JournalOptions, 'files' | 'lock'>;
 }
 
@@ -19,32 +42,35 @@ const FILE = 'decisions.journal';
 
 const historyTextOf = (choice: Choice, by: Caller): { what: string; result: string } => {
   if (by.via === 'agent')
-    return { what: 'DeadlineReached', result: "The administrator's deadline has passed: nobody is asked any more." };
+    return {
+      what: 'DeadlineReached',
+      result: "The administrator's deadline has passed; the owner is no longer asked.",
+    };
   switch (choice.choice) {
     case 'reject':
-      return { what: 'Rejected', result: 'This version is not wanted.' };
+      return { what: 'Rejected', result: 'The owner rejected this version.' };
     case 'postpone':
       return { what: 'Postponed', result: `The owner is asked again at ${choice.until}.` };
     case 'approve': {
       const { when } = choice;
-      if (when.type === 'now') return { what: 'Approved', result: 'To be carried out at once.' };
+      if (when.type === 'now') return { what: 'Approved', result: 'The update starts at once.' };
       if (when.type === 'safe')
-        return { what: 'Approved', result: 'To be carried out as soon as the device says that it is safe.' };
+        return { what: 'Approved', result: 'The update starts as soon as the safety check of the device passes.' };
       const days = when.days ? ` on ${when.days.join(', ')}` : '';
-      return { what: 'Approved', result: `To be carried out between ${when.from} and ${when.to}${days}.` };
+      return { what: 'Approved', result: `The update starts between ${when.from} and ${when.to}${days}.` };
     }
   }
 };
 
-// Texts of other programs come in here; a line of the history is for people.
+// Results may contain text of other programs; history entries are for people.
 const LONGEST_TEXT = 500;
 const clip = (text: string): string => (text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1)}…` : text);
 
 const same = (a: DaemonSetRef, b: DaemonSetRef): boolean => a.namespace === b.namespace && a.daemonSet === b.daemonSet;
 
 /**
- * Opens the decisions of this device. Throws a `JournalError` when another agent has them, the directory cannot be used,
- * or the file cannot be read; on a full or read-only disk it opens for reading.
+ * Opens the decisions of this device. Throws a `JournalError` when another agent uses them, the directory can't be used, or
+ * the file can't be read. On a full or read-only disk it opens for reading.
  */
 export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions): Promise<DecisionStore> => {
   const records = createDecisionRecords();
@@ -54,19 +80,19 @@ export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions
 
   const timestamp = (): Timestamp => new Date(env.clock.now()).toISOString();
 
-  /** One call after the other: each judges by what the one before it has put on the disk. */
-  const inTurn = <T>(call: () => Promise<T>): Promise<T> => {
+  /** Serializes the calls: each one sees what the previous one saved. */
+  const inOrder = <T>(call: () => Promise<T>): Promise<T> => {
     const result = last.then(call);
     last = result.catch(() => undefined);
     return result;
   };
 
-  const tell = (): void => {
+  const notify = (): void => {
     for (const listener of listeners) {
       try {
         listener();
       } catch (error) {
-        env.log.error('a listener of decisions failed', { error });
+        env.log.error('a listener of the decision store failed', { error });
       }
     }
   };
@@ -76,14 +102,14 @@ export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions
     try {
       await journal.append({ lastId, ...change } satisfies Change);
     } catch (error) {
-      // Once for each new trouble: whoever listens may try to write.
-      if (journal.trouble !== before) tell();
+      // Once per new problem: a listener may try to write.
+      if (journal.trouble !== before) notify();
       throw error;
     }
-    tell();
+    notify();
   };
 
-  const line = (
+  const historyEntry = (
     decision: Decision,
     what: string,
     result: string,
@@ -109,13 +135,16 @@ export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions
 
   return {
     decide: ({ namespace, daemonSet, revision, choice, by, fromRevision, once, asOf = Number.POSITIVE_INFINITY }) =>
-      inTurn(async () => {
+      inOrder(async () => {
         const before = records.of({ namespace, daemonSet });
         if (before && before.revision === revision && isDeepStrictEqual(before.decision, choice)) return before;
         if (before?.state === 'acting')
-          throw new DecisionError('Acting', `decision ${before.id} is being carried out; decide once that is over`);
+          throw new DecisionError(
+            'Acting',
+            `decision ${before.id} is being carried out; decide again once it is finished`,
+          );
         if (before && before.id > asOf)
-          throw new DecisionError('Newer', `decision ${before.id} was made since this one was asked for`);
+          throw new DecisionError('Newer', `decision ${before.id} is newer than this request`);
         const id = records.lastId + 1;
         const at = timestamp();
         const decision: Decision = {
@@ -132,9 +161,19 @@ export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions
         const replaced = records
           .all()
           .filter((other) => same(other, decision))
-          .map((other): Decision => ({ ...other, state: 'replaced', result: `By decision ${id}.`, settledAt: at }));
+          .map(
+            (other): Decision => ({
+              ...other,
+              state: 'replaced',
+              result: `Replaced by decision ${id}.`,
+              settledAt: at,
+            }),
+          );
         const { what, result } = historyTextOf(choice, by);
-        await save({ decisions: [...replaced, decision], history: [line(decision, what, result, fromRevision)] }, id);
+        await save(
+          { decisions: [...replaced, decision], history: [historyEntry(decision, what, result, fromRevision)] },
+          id,
+        );
         return decision;
       }),
     get lastId() {
@@ -143,40 +182,40 @@ export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions
     current: (ref) => records.of(ref),
     acting: () => records.all().filter(({ state }) => state === 'acting'),
     begin: (id, act) =>
-      inTurn(async () => {
+      inOrder(async () => {
         const decision = find(id, 'open');
         if (records.of(decision)?.id !== id)
-          throw new DecisionError('NotOpen', `decision ${id} was followed by a newer one`);
+          throw new DecisionError('NotOpen', `decision ${id} was replaced by a newer one`);
         if (decision.decision.choice !== 'approve' || act.toRevision !== decision.revision)
           throw new DecisionError('NotApproved', `decision ${id} does not approve revision ${act.toRevision}`);
         const acting: Decision = { ...decision, state: 'acting', act: { ...act, startedAt: timestamp() } };
         const what = act.kind === 'delete' ? 'Deleting' : 'Approving';
         const result =
           act.kind === 'delete'
-            ? `Pod ${act.pod} is deleted, to be replaced.`
-            : `The approval is handed to the manager for pod ${act.pod}.`;
-        await save({ decisions: [acting], history: [line(acting, what, result)] });
+            ? `Deleting pod ${act.pod}, so that it is replaced.`
+            : `Recording the approval for the manager on pod ${act.pod}.`;
+        await save({ decisions: [acting], history: [historyEntry(acting, what, result)] });
         return acting;
       }),
     settle: (id, state, what, result) =>
-      inTurn(async () => {
+      inOrder(async () => {
         const settled: Decision = {
           ...find(id, 'open', 'acting'),
           state,
           result: clip(result),
           settledAt: timestamp(),
         };
-        await save({ decisions: [settled], history: [line(settled, what, result)] });
+        await save({ decisions: [settled], history: [historyEntry(settled, what, result)] });
         return settled;
       }),
     reopen: (id, result) =>
-      inTurn(async () => {
+      inOrder(async () => {
         const { act, ...rest } = find(id, 'acting');
         const open: Decision = { ...rest, state: 'open' };
-        await save({ decisions: [open], history: [line(open, 'NotCarriedOut', result, act?.fromRevision)] });
+        await save({ decisions: [open], history: [historyEntry(open, 'NotCarriedOut', result, act?.fromRevision)] });
         return open;
       }),
-    note: (entry) => inTurn(() => save({ history: [{ ...entry, result: clip(entry.result), at: timestamp() }] })),
+    note: (entry) => inOrder(() => save({ history: [{ ...entry, result: clip(entry.result), at: timestamp() }] })),
     history: () => records.history(),
     get damage() {
       return journal.damage;

@@ -1,3 +1,4 @@
+import { OptionError } from '../../runtime/index.ts';
 import { type Weekday, weekdays } from '../types.ts';
 
 export interface Window {
@@ -6,7 +7,7 @@ export interface Window {
   days?: Weekday[];
 }
 
-/** Where a moment stands to a window, in epoch milliseconds. */
+/** Times are epoch milliseconds. */
 export type WindowState = { open: true; closesAt: number } | { open: false; opensAt: number };
 
 interface Span {
@@ -15,16 +16,16 @@ interface Span {
 }
 
 const DAY_MS = 24 * 3600 * 1000;
-// A week and the days around it in which a shift of the zone can move a window.
+// A week, plus days into which a change of the zone's offset can move a window.
 const DAYS_AHEAD = 9;
-// No zone is, or was, further from UTC.
+// No time zone is or was further from UTC.
 const FARTHEST_OFFSET_MS = 26 * 3600 * 1000;
 
 const minutesOf = (text: string): number => Number(text.slice(0, 2)) * 60 + Number(text.slice(3));
 
 const offsetAt = (moment: Temporal.ZonedDateTime): number => moment.offsetNanoseconds / 1e6;
 
-/** The stretches of constant offset of a zone between two moments. */
+/** The periods of constant UTC offset of a zone between two times. */
 const offsetsBetween = (zone: string, from: number, to: number): (Span & { offset: number })[] => {
   const stretches: (Span & { offset: number })[] = [];
   let at = Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(zone);
@@ -40,8 +41,8 @@ const offsetsBetween = (zone: string, from: number, to: number): (Span & { offse
 };
 
 /**
- * The moments at which the zone's clocks show a time from `start` to `end` (given as if they were UTC). Times that clocks
- * show twice count twice. A span that they skip as a whole is as much later as they skip, so that no window is lost.
+ * The times at which clocks in the zone show a local time from `start` to `end` (both given as if they were UTC). A local
+ * time that occurs twice counts twice. A span that is skipped entirely moves by the skipped time, so that no window is lost.
  */
 const momentsOf = (zone: string, { start, end }: Span): Span[] => {
   const stretches = offsetsBetween(zone, start - FARTHEST_OFFSET_MS, end + FARTHEST_OFFSET_MS);
@@ -56,7 +57,7 @@ const momentsOf = (zone: string, { start, end }: Span): Span[] => {
   return before ? [{ start: start - before.offset, end: end - before.offset }] : [];
 };
 
-/** Spans in order, those that touch joined. */
+/** Sorts spans, and joins those that touch. */
 const join = (spans: readonly Span[]): Span[] => {
   const joined: Span[] = [];
   for (const span of spans.toSorted((a, b) => a.start - b.start)) {
@@ -67,7 +68,7 @@ const join = (spans: readonly Span[]): Span[] => {
   return joined;
 };
 
-/** The window's openings from two days before `now` to more than a week after. */
+/** When the window is open, from two days before `now` to more than a week after. */
 const openings = ({ from, to, days }: Window, zone: string, now: number): Span[] => {
   const today = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone).toPlainDate();
   const start = minutesOf(from) * 60_000;
@@ -84,14 +85,45 @@ const openings = ({ from, to, days }: Window, zone: string, now: number): Span[]
 };
 
 /**
- * Whether the window is open at `now`, and when that changes. It is open while the clocks of the zone show a time from
- * `from` up to `to`; a day in `days` is the day on which the window opens.
+ * Whether the window is open at `now`, and when that changes. It is open while clocks in the zone show a time from `from` to
+ * before `to`; `days` are the days on which it opens.
  */
 export const windowAt = (window: Window, zone: string, now: number): WindowState => {
   const spans = openings(window, zone, now);
   const current = spans.find(({ start, end }) => start <= now && now < end);
   if (current) return { open: true, closesAt: current.end };
   const next = spans.find(({ start }) => start > now);
-  // Weekdays repeat within the days that were looked at; the end of them is when to look again.
+  // The days examined include every weekday, so this is only a fallback: look again after them.
   return { open: false, opensAt: next?.start ?? now + DAYS_AHEAD * DAY_MS };
+};
+
+// Temporal would also accept a full date with a zone in brackets.
+const NAME = /^(?:[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+)*|[+-]\d{2}:\d{2})$/;
+
+const canonical = (name: string): string | undefined => {
+  if (!NAME.test(name)) return undefined;
+  try {
+    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId;
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * The time zone of windows: an IANA name such as `Europe/Berlin`, or an offset such as `+02:00`. Default: the machine's,
+ * which in a container is UTC unless the host's /etc/localtime or TZ is passed in. Throws an `OptionError`.
+ */
+export const parseTimeZone = (name: string | undefined, flag = '--time-zone'): string => {
+  if (name === undefined) {
+    // oxlint-disable-next-line no-restricted-properties -- the time zone of the machine, not its time
+    const own = canonical(Temporal.Now.timeZoneId());
+    if (own !== undefined) return own;
+    throw new OptionError(flag, "cannot determine the machine's time zone: give its name, such as Europe/Berlin");
+  }
+  const zone = canonical(name);
+  if (zone !== undefined) return zone;
+  throw new OptionError(
+    flag,
+    `"${name}" is not a time zone: give an IANA name such as Europe/Berlin, or an offset such as +02:00`,
+  );
 };

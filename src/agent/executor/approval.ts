@@ -1,7 +1,7 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { approvedRevision, toTimestamp, UPGRADE_APPROVED } from '../../rollout/index.ts';
 
-/** A strategic merge patch of a pod's status that touches this one condition, of this pod and no other of its name. */
+/** A strategic merge patch of a pod's status that sets this condition only. The UID binds it to this pod. */
 const patch = (
   metadata: { uid?: string; resourceVersion?: string },
   revision: string,
@@ -23,16 +23,16 @@ const patch = (
   },
 });
 
-/** Bound to the version of the pod that was looked at, like a delete. */
+/** Records the approval; like the delete, it is bound to the resourceVersion that was checked. */
 export const approvalPatch = ({ metadata }: Pod, revision: string, now: number): object => {
   const { uid = '', resourceVersion = '' } = metadata ?? {};
   return patch({ uid, resourceVersion }, revision, now, {});
 };
 
 /**
- * Changes the version of the pod, so that an act that is still under way with the one before cannot be carried out. Of
- * what an agent may write it is the one thing that is true: the owner did approve. Nobody acts on it for a native
- * DaemonSet, and for an Advanced one it is the act itself.
+ * Changes the pod's resourceVersion, so that a pending write with the previous one can no longer succeed. Of all fields that
+ * an agent is allowed to write, this one states a fact: the owner did approve. For a native DaemonSet, nothing reacts to
+ * it; for an Advanced one, it is the update itself.
  */
 export const fencePatch = (uid: string, revision: string, now: number): object =>
   patch({ uid }, revision, now, { lastProbeTime: toTimestamp(now) });

@@ -27,7 +27,7 @@ const open = () => {
   };
 };
 
-describe('Events record updates', () => {
+describe('Events about updates', () => {
   it('are told on the DaemonSet, each once', () => {
     const { tell, sent } = open();
     for (let count = 0; count < 3; count += 1) tell.record(owner, 'UpdateRefused', '7', 'the server refused.');

@@ -2,8 +2,8 @@ import type { EventRecorder } from '../../kube/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import { type Owner, refKey } from '../updates/index.ts';
 
-/** Events on the DaemonSet that the agent reports, with whether they are warnings. */
-const kinds = {
+/** The Events that the agent records on a DaemonSet. */
+const types = {
   OwnerDecided: 'Normal',
   UpdateCarriedOut: 'Normal',
   DecisionSuperseded: 'Normal',
@@ -11,43 +11,41 @@ const kinds = {
 } as const;
 
 export interface AgentEvents {
-  /** Once for each `reason`, DaemonSet and `once`; kept while there is no link, and sent when there is. */
-  record(owner: Owner, reason: keyof typeof kinds, once: string, note: string): void;
-  /** The oldest are dropped first. */
+  /** Records an Event once per `reason`, DaemonSet and `key`. While offline, Events wait; the oldest are dropped first. */
+  record(owner: Owner, reason: keyof typeof types, key: string, note: string): void;
   stop(): void;
 }
 
-const MOST_WAITING = 100;
-const MOST_REMEMBERED = 500;
+const MAX_WAITING = 100;
+const MAX_REMEMBERED = 500;
 
 export const createAgentEvents = (
-  events: Pick<EventRecorder, 'event'>,
+  recorder: Pick<EventRecorder, 'event'>,
   cache: Pick<PodCache, 'connected' | 'onChange'>,
   node: string,
 ): AgentEvents => {
-  const told = new Set<string>();
+  const recorded = new Set<string>();
   const waiting: Parameters<EventRecorder['event']>[0][] = [];
   const flush = (): void => {
-    if (cache.connected()) for (const input of waiting.splice(0)) events.event(input);
+    if (cache.connected()) for (const input of waiting.splice(0)) recorder.event(input);
   };
-  const off = cache.onChange(flush);
   return {
-    record(owner, reason, once, note) {
-      const key = `${reason} ${refKey(owner)} ${once}`;
-      if (told.has(key)) return;
-      told.add(key);
-      if (told.size > MOST_REMEMBERED) for (const oldest of [...told].slice(0, 1)) told.delete(oldest);
+    record(owner, reason, key, note) {
+      const id = `${reason} ${refKey(owner)} ${key}`;
+      if (recorded.has(id)) return;
+      recorded.add(id);
+      if (recorded.size > MAX_REMEMBERED) for (const oldest of [...recorded].slice(0, 1)) recorded.delete(oldest);
       const { apiVersion, namespace, daemonSet: name, uid } = owner;
       waiting.push({
         regarding: { apiVersion, kind: 'DaemonSet', namespace, name, uid },
-        type: kinds[reason],
+        type: types[reason],
         reason,
         action: 'OwnerUpdate',
         note: `Node ${node}: ${note}`,
       });
-      if (waiting.length > MOST_WAITING) waiting.shift();
+      if (waiting.length > MAX_WAITING) waiting.shift();
       flush();
     },
-    stop: off,
+    stop: cache.onChange(flush),
   };
 };

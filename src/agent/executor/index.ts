@@ -1,9 +1,11 @@
+export { createMutex } from './concurrency.ts';
 export { createDecide } from './decide.ts';
 export { createAgentEvents } from './events.ts';
-export { createExecutor, type Executor } from './executor.ts';
+export { createExecutor } from './executor.ts';
+export { createImageRequests } from './image-requests.ts';
 export { createLiveReads } from './live-reads.ts';
-export { createMutex } from './mutex.ts';
 export { createPodControl } from './pod-control.ts';
-export { createReconciler, type Reconciler } from './reconciler.ts';
+export { createReconciler } from './reconciler.ts';
+export { createSteps } from './steps.ts';
 export { updateOf } from './update-view.ts';
 export { createYurtHubApi } from './yurthub-api.ts';

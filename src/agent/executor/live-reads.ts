@@ -5,13 +5,14 @@ import type { Env } from '../../runtime/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import type { PodRef } from '../types.ts';
 import { daemonSetsAt, isAdvanced, termsOf } from '../updates/index.ts';
-import { checkOwner, checkPod, type EligibleCandidate, isRefusal, isTargetOf, nameOf } from './preconditions.ts';
-import { disconnected, type Refusal, refuse } from './refusal.ts';
+import { textOf } from './pod-control.ts';
+import { checkOwner, checkPod, type EligibleCandidate, isTargetOf, nameOf } from './preconditions.ts';
+import { disconnected, isRefusal, type Refusal, refuse } from './refusal.ts';
 
 const { group, version, plural, kind } = daemonRolloutApi;
 const daemonRollouts = defineResource<DaemonRollout>({ group, version, plural, kind, namespaced: true });
 
-/** For all reads of one act together: the promise is an answer within 5 s, also of a server that says nothing. */
+/** For all reads of one update together: the API promises a response within 5 s, even if the API server is silent. */
 export const READ_BUDGET_MS = 4_500;
 
 export interface LiveReadsOptions {
@@ -19,33 +20,30 @@ export interface LiveReadsOptions {
   env: Env;
   node: string;
   connection: PodCache['connection'];
-  /** Pods of others do not exist for this agent. */
+  /** Pods of other namespaces are treated as missing. */
   namespaces?: readonly string[];
 }
 
-/** Reads what an act is decided on from the API server: a cache may be older than a revert. */
+/** Reads from the API server what an update depends on: a cache may not have seen a rollback yet. */
 export interface LiveReads {
-  /** The pod that may be updated, or the first thing that speaks against it. `endsAt`: until when reads may last. */
+  /** The pod if it can be updated, otherwise the first refusal. `endsAt`: until when the reads may take. */
   candidate(
     ref: PodRef,
     options: { images: boolean; endsAt: number; signal: AbortSignal },
   ): Promise<EligibleCandidate | Refusal>;
-  /** The pod as it is; a refusal when that cannot be known. */
+  /** The current pod; a refusal if it can't be read. */
   pod(ref: PodRef, endsAt: number, signal: AbortSignal): Promise<Pod | Refusal>;
 }
 
-/** What is announced may be older than what its DaemonSet asks for: the new pod would be of a version that nobody decided on. */
+/** The template changed after the announcement: the new pod would have a revision that the owner did not decide on. */
 const outdated = (pod: Pod, revision: string): Refusal =>
   refuse(
     'Superseded',
     403,
-    `Pod ${nameOf(pod)} can not be updated: its DaemonSet asks for another version than ${revision}, which was announced`,
+    `Pod ${nameOf(pod)} can not be updated: the template of its DaemonSet has changed since ${revision} was announced`,
   );
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 export const createLiveReads = ({ client, env, node, connection, namespaces }: LiveReadsOptions): LiveReads => {
-  /** Runs one read; whatever it met is told to those who want to know of the link. */
   const read = async <T>(
     what: string,
     endsAt: number,
@@ -71,8 +69,8 @@ export const createLiveReads = ({ client, env, node, connection, namespaces }: L
         return disconnected();
       }
       if (error.status >= 500 || error.code === 'TooManyRequests')
-        return refuse('Disconnected', 503, `The API server cannot answer now, nothing was sent: ${textOf(error)}`);
-      return refuse('Unreadable', 502, `The API server does not give ${what}: ${textOf(error)}`);
+        return refuse('Disconnected', 503, `The API server is unavailable, nothing was sent: ${textOf(error)}`);
+      return refuse('Unreadable', 502, `The API server refused to return ${what}: ${textOf(error)}`);
     }
   };
 
@@ -92,23 +90,23 @@ export const createLiveReads = ({ client, env, node, connection, namespaces }: L
       if (isRefusal(candidate)) return candidate;
       const { owner } = candidate;
       const at = { namespace: owner.namespace, name: owner.daemonSet };
-      // The manager names the rollouts of the other kind by its group too.
+      // The names of rollouts of Advanced DaemonSets include the API group.
       const rolloutAt = isAdvanced(owner) ? { ...at, name: `${owner.daemonSet}.apps.kruise.io` } : at;
-      const [daemonSet, rollout] = await Promise.all([
+      const [daemonSet, readRollout] = await Promise.all([
         read('the DaemonSet', endsAt, signal, (options) => client.get(daemonSetsAt(owner.apiVersion), at, options)),
         read('the rollout', endsAt, signal, (options) => client.get(daemonRollouts, rolloutAt, options)),
       ]);
       if (daemonSet !== 'missing' && isRefusal(daemonSet)) return daemonSet;
-      // Whoever may not read rollouts still has the pod's own word on a halt.
-      const isUnreadable = rollout !== 'missing' && isRefusal(rollout) && rollout.code !== 'Unreadable';
-      if (isUnreadable) return rollout;
+      const isUnreadable = readRollout !== 'missing' && isRefusal(readRollout);
+      // Without permission to read rollouts, the pod's condition still shows whether the rollout is halted.
+      if (isUnreadable && readRollout.code !== 'Unreadable') return readRollout;
+      const rollout = readRollout === 'missing' || isUnreadable ? undefined : readRollout;
       const terms = daemonSet === 'missing' ? undefined : termsOf(daemonSet, owner);
-      const told = rollout === 'missing' || isRefusal(rollout) ? undefined : rollout;
-      const cleared = checkOwner(candidate, terms, told);
-      // Of the other kind the manager acts, and on what is its target alone.
-      if (daemonSet === 'missing' || isRefusal(cleared) || isAdvanced(owner)) return cleared;
+      const eligible = checkOwner(candidate, terms, rollout);
+      // For an Advanced DaemonSet, the manager updates, and only to its current target.
+      if (daemonSet === 'missing' || isRefusal(eligible) || isAdvanced(owner)) return eligible;
       const { revision } = candidate.announced;
-      if (isTargetOf(daemonSet, told, revision)) return cleared;
+      if (isTargetOf(daemonSet, rollout, revision)) return eligible;
       const revisionAt = { ...at, name: `${owner.daemonSet}-${revision}` };
       const recorded = await read('the revision', endsAt, signal, (options) =>
         client.get(controllerRevisions, revisionAt, options),
@@ -116,7 +114,7 @@ export const createLiveReads = ({ client, env, node, connection, namespaces }: L
       if (recorded !== 'missing' && isRefusal(recorded)) return recorded;
       const wanted = templateDigest(daemonSet.spec?.template);
       return recorded !== 'missing' && templateDigest(recordedTemplate(recorded)) === wanted
-        ? cleared
+        ? eligible
         : outdated(pod, revision);
     },
   };

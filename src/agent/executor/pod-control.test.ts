@@ -25,7 +25,7 @@ describe('when the answer to the delete is lost', () => {
     world.faults.push({ verb: 'delete', plural: 'pods', kind: 'lose', happened: false });
     const { answer } = await post(world, agent);
     assert.equal(answer.status, 502);
-    assert.match(answer.text, /lost on its way/);
+    assert.match(answer.text, /the request was lost/);
     assert.notEqual(world.pod().metadata?.resourceVersion, before);
     assert.equal(world.deletes(), 1);
     await world.advance(60_000);
@@ -58,7 +58,7 @@ describe('when the answer to the delete is lost', () => {
       world.cut(true);
       const both = await answerOf(world, Promise.all([answer, second]));
       assert.equal(both.answer[0].status, 504);
-      assert.match(both.answer[0].text, /not known/);
+      assert.match(both.answer[0].text, /outcome is unknown/);
       assert.deepEqual(both.answer[0], both.answer[1]);
       assert.ok(both.ms <= 11_000, `${both.ms} ms`);
       assert.ok(agent.history().some(({ what }) => what === 'OutcomeUnknown'));

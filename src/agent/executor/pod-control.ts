@@ -6,28 +6,29 @@ import type { DecisionAct } from '../types.ts';
 import { isTerminating, revisionOf } from '../updates/index.ts';
 import { approvalPatch, fencePatch, isApproved } from './approval.ts';
 
-/** What is sent and not answered for so long has an outcome that is not known. */
+/** A write without response for this long has an unknown outcome. */
 export const WRITE_TIMEOUT_MS = 10_000;
 
-/** What came of an act that was sent once. */
+/** The result of one write. */
 export type WriteResult =
   | { kind: 'done' }
-  /** The pod was gone before. */
+  /** The pod was already gone. */
   | { kind: 'gone' }
-  /** The pod has changed since it was read, and nothing was done. */
+  /** The pod has changed since it was read; nothing was done. */
   | { kind: 'changed' }
-  /** Nothing was done; `message` is the API server's. */
+  /** Nothing was done; `message` is from the API server. */
   | { kind: 'refused'; message: string }
-  /** Nothing left this machine. */
+  /** The request was not sent. */
   | { kind: 'unsent'; message: string }
   | { kind: 'unknown'; message: string };
 
-/** What became of an act whose answer was lost. `not-done` is certain, also for the time to come. */
+/** The outcome of a write whose response was lost. `not-done` is final: the write can't happen later either. */
 export type WriteOutcome = 'done' | 'not-done' | 'unknown';
 
+/** The writes that update a pod: delete it, or record the owner's approval for the manager. */
 export interface PodControl {
   send(kind: DecisionAct['kind'], pod: Pod, revision: string, signal: AbortSignal): Promise<WriteResult>;
-  /** Finds out, if need be by making sure that it can no longer happen. */
+  /** Determines the outcome of a write, if necessary by making it impossible. */
   resolveLostWrite(namespace: string, act: DecisionAct, signal: AbortSignal): Promise<WriteOutcome>;
 }
 
@@ -38,16 +39,16 @@ export interface PodControlOptions {
 }
 
 /**
- * API servers end a request after a minute. Where the pod must not be fenced, this long after an act was sent an
- * unchanged pod tells that it never arrived; and should it arrive all the same, the pod's UID is in it.
+ * API servers end a request after a minute. Where the agent isn't allowed to fence the pod, an unchanged pod shows this long
+ * after the write that it never arrived; if it arrives even later, its UID still limits it to this pod.
  */
 const EXPIRED_MS = 300_000;
 const PATCH = { type: 'strategic', subresource: 'status', fieldManager: 'edgeset-agent' } as const;
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export const createPodControl = ({ client, env, connection }: PodControlOptions): PodControl => {
-  const hear = (error: unknown): void => {
+  const reportConnection = (error: unknown): void => {
     if (isKubeError(error, 'Transport', 'Timeout')) connection.unanswered();
     else if (isKubeError(error)) connection.answered();
   };
@@ -62,12 +63,12 @@ export const createPodControl = ({ client, env, connection }: PodControlOptions)
       return pod.metadata?.resourceVersion === act.podResourceVersion ? 'unknown' : 'not-done';
     } catch (error) {
       signal.throwIfAborted();
-      hear(error);
-      // Another pod has the name, or it is gone.
+      reportConnection(error);
+      // Another pod has the name, or the pod is gone.
       if (isKubeError(error, 'NotFound', 'Conflict')) return 'unknown';
       const hasExpired = env.clock.now() - Date.parse(act.startedAt) >= EXPIRED_MS;
       if (isKubeError(error, 'Forbidden', 'Invalid', 'BadRequest') && hasExpired) return 'not-done';
-      env.log.warn('an act whose answer was lost could not be called off', { pod: `${namespace}/${act.pod}`, error });
+      env.log.warn('failed to fence a pod after a write without response', { pod: `${namespace}/${act.pod}`, error });
       return 'unknown';
     }
   };
@@ -76,8 +77,8 @@ export const createPodControl = ({ client, env, connection }: PodControlOptions)
     async send(kind, pod, revision, signal) {
       const { namespace = '', name = '', uid, resourceVersion } = pod.metadata ?? {};
       const ref = { namespace, name };
-      // Without both, another pod or another state of this one could be met.
-      if (!uid || !resourceVersion) return { kind: 'refused', message: 'the pod was read without its identity' };
+      // Without both, the write could affect another pod or another state of this one.
+      if (!uid || !resourceVersion) return { kind: 'refused', message: 'the pod has no UID or resourceVersion' };
       const call = { timeoutMs: WRITE_TIMEOUT_MS, signal };
       try {
         if (kind === 'delete') await client.delete(pods, ref, { preconditions: { uid, resourceVersion }, ...call });
@@ -85,7 +86,7 @@ export const createPodControl = ({ client, env, connection }: PodControlOptions)
         connection.answered();
         return { kind: 'done' };
       } catch (error) {
-        hear(error);
+        reportConnection(error);
         const message = textOf(error);
         if (isKubeError(error, 'NotFound')) return { kind: 'gone' };
         if (isKubeError(error, 'Conflict')) return { kind: 'changed' };
@@ -97,21 +98,22 @@ export const createPodControl = ({ client, env, connection }: PodControlOptions)
     async resolveLostWrite(namespace, act, signal) {
       let pod: Pod;
       try {
-        pod = await client.get(pods, { namespace, name: act.pod }, { timeoutMs: WRITE_TIMEOUT_MS, signal });
+        const call = { timeoutMs: WRITE_TIMEOUT_MS, signal };
+        pod = await client.get(pods, { namespace, name: act.pod }, call);
         connection.answered();
       } catch (error) {
         signal.throwIfAborted();
-        hear(error);
+        reportConnection(error);
         return isKubeError(error, 'NotFound') ? 'done' : 'unknown';
       }
       if (pod.metadata?.uid !== act.podUid || isTerminating(pod)) return 'done';
-      // What was approved may be carried out by now, in the same pod, and its approval taken off again.
-      const carriedOut = isApproved(pod, act.toRevision) || revisionOf(pod) === act.toRevision;
-      if (act.kind === 'approve' && carriedOut) return 'done';
-      // The act is bound to the version that was read: of another version the API server refuses it whenever it arrives.
-      const hasMovedOn =
+      // The manager may have updated the pod in place already and removed the approval.
+      const isUpdated = isApproved(pod, act.toRevision) || revisionOf(pod) === act.toRevision;
+      if (act.kind === 'approve' && isUpdated) return 'done';
+      // The write is bound to the resourceVersion that was read: for any other one, the API server rejects it.
+      const hasChanged =
         act.podResourceVersion !== undefined && pod.metadata.resourceVersion !== act.podResourceVersion;
-      return hasMovedOn ? 'not-done' : fence(namespace, act, signal);
+      return hasChanged ? 'not-done' : fence(namespace, act, signal);
     },
   };
 };

@@ -12,26 +12,24 @@ import {
 } from '../updates/index.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
-/** A pod that may be updated, as far as it says itself. */
+/** A pod that can be updated, according to the pod itself. */
 export interface Candidate {
   pod: Pod;
   owner: Owner;
   announced: Announcement;
 }
 
-/** A pod that may be updated as far as its DaemonSet says, too. */
+/** A pod that can be updated, according to its DaemonSet and rollout, too. */
 export interface EligibleCandidate extends Candidate {
-  /** As they are now: what is kept of them may be as old as the last update, for they are watched while one waits. */
+  /** Just read. The tracker's copy may be outdated, because it watches the DaemonSet only while an update is pending. */
   terms: Terms;
 }
 
 export const nameOf = ({ metadata }: Pod): string => `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`;
 
-export const isRefusal = (value: object): value is Refusal => 'status' in value && 'text' in value;
-
 /**
- * What a pod itself says against its update: the compatible routes' checks, in their order and with OpenYurt's phrases.
- * `images: false` leaves out the one on images, for the route that has them pulled.
+ * Checks the pod itself: the checks of the YurtHub routes, in their order and with OpenYurt's texts. `images: false` skips
+ * the check of the images, for the route that pulls them.
  */
 export const checkPod = (pod: Pod, node: string, { images }: { images: boolean }): Candidate | Refusal => {
   const name = nameOf(pod);
@@ -57,7 +55,7 @@ export const checkPod = (pod: Pod, node: string, { images }: { images: boolean }
   return { pod, owner, announced };
 };
 
-/** Does the manager say of the DaemonSet as it is now that this revision is its target? */
+/** Whether the manager has observed the current generation of the DaemonSet and reports this revision as its target. */
 export const isTargetOf = (daemonSet: DaemonSet, rollout: DaemonRollout | undefined, revision: string): boolean => {
   const { generation = 0 } = daemonSet.metadata ?? {};
   const { observedGeneration, target, conditions = [] } = rollout?.status ?? {};
@@ -65,7 +63,7 @@ export const isTargetOf = (daemonSet: DaemonSet, rollout: DaemonRollout | undefi
   return isObserved && target?.hash === revision && !conditions.some(({ reason }) => reason === TEMPLATE_NOT_OBSERVED);
 };
 
-/** What the pod's DaemonSet and its rollout say; `terms` undefined for a DaemonSet that is gone. */
+/** Checks the pod's DaemonSet and rollout; `terms` is undefined if the DaemonSet is gone. */
 export const checkOwner = (
   candidate: Candidate,
   terms: Terms | undefined,
@@ -77,10 +75,10 @@ export const checkOwner = (
     return refuse(
       'NotOta',
       403,
-      `Pod ${name} can not be updated: its DaemonSet ${owner.daemonSet} is not in the OTA mode any more`,
+      `Pod ${name} can not be updated: its DaemonSet ${owner.daemonSet} is no longer in OTA mode`,
     );
   const { status } = rollout ?? {};
-  // A rollout that speaks of another revision says nothing of this one.
+  // A rollout of another revision says nothing about this one.
   const isHalted =
     status?.target?.hash === announced.revision &&
     status.conditions?.some((condition) => condition.type === 'Halted' && condition.status === 'True');

@@ -1,14 +1,14 @@
 import { type BackoffOptions, backoffMs, type Env } from '../../runtime/index.ts';
-import { type DecisionStore, type Step } from '../decisions/index.ts';
+import type { DecisionStore } from '../decisions/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import type { Decision } from '../types.ts';
-import { isTerminating, refKey, type Terms, type TrackedUpdate, type UpdateTracker } from '../updates/index.ts';
+import { isTerminating, refKey, type TrackedUpdate, type UpdateTracker } from '../updates/index.ts';
+import type { Mutex } from './concurrency.ts';
 import type { AgentEvents } from './events.ts';
 import type { Executor } from './executor.ts';
 import { type LiveReads, READ_BUDGET_MS } from './live-reads.ts';
-import type { Mutex } from './mutex.ts';
-import { isRefusal } from './preconditions.ts';
-import { type RefusalCode, refuse } from './refusal.ts';
+import { isRefusal, type RefusalCode, refuse } from './refusal.ts';
+import type { Steps } from './steps.ts';
 import { failureOf, isReady, type LastRefusal, PROGRESS_MS } from './update-view.ts';
 
 export interface ReconcilerOptions {
@@ -20,38 +20,43 @@ export interface ReconcilerOptions {
   liveReads: Pick<LiveReads, 'pod'>;
   mutex: Mutex;
   events: AgentEvents;
-  stepOf: (tracked: TrackedUpdate) => Step;
-  /** Whether these terms have this device act without its owner by now. */
-  isDue: (tracked: TrackedUpdate, terms: Terms) => boolean;
-  /** Has the images of the target pulled, where those of another revision were. */
+  steps: Steps;
+  /** Requests the images of the target if the pod's condition is for another revision. */
   refreshImages: (tracked: TrackedUpdate) => void;
-  /** Something that is shown has changed. */
+  /** Called when the view of an update has changed. */
   changed: () => void;
 }
 
-/** Carries decisions out when their time has come, and follows what it began to its end. */
+/** Carries out decisions when they are due, and follows updates until the new pod is ready. */
 export interface Reconciler {
-  /** Looks at everything soon. */
+  /** Reconciles everything soon. */
   trigger(): void;
   lastRefusalOf(tracked: TrackedUpdate): LastRefusal | undefined;
   run(signal: AbortSignal): Promise<void>;
 }
 
 const BACKOFF: BackoffOptions = { baseMs: 1_000, maxMs: 300_000 };
-/** Refusals that stand for something wrong, and are told to whoever watches the fleet. */
-const WORTH_AN_EVENT: ReadonlySet<RefusalCode> = new Set(['Refused', 'Unreadable', 'NotOta', 'OtherOwner', 'NoOwner']);
+const ERROR_RETRY_MS = 10_000;
+/** Refusals that indicate a problem and are recorded as Events. */
+const WITH_EVENT: ReadonlySet<RefusalCode> = new Set(['Refused', 'Unreadable', 'NotOta', 'OtherOwner', 'NoOwner']);
 
-interface Failed extends LastRefusal {
-  /** Of what was tried: another decision or target starts anew. */
-  attempt: string;
+interface Retry {
   failures: number;
+  nextAt: number;
+}
+
+interface Refused extends LastRefusal, Retry {
+  /** What was attempted: another decision or target starts with a new back-off. */
+  attempt: string;
 }
 
 export const createReconciler = (options: ReconcilerOptions): Reconciler => {
-  const { env, cache, tracker, decisions, executor, mutex, events, stepOf } = options;
-  const refusals = new Map<string, Failed>();
-  const unsettled = new Map<number, { failures: number; nextAt: number }>();
-  const doubted = new Map<string, { id: number; failures: number; nextAt: number }>();
+  const { env, cache, tracker, decisions, executor, mutex, events, steps } = options;
+  const refusals = new Map<string, Refused>();
+  /** Lost writes by decision. */
+  const lostWrites = new Map<number, Retry>();
+  /** Decisions that the cache shows as superseded, by DaemonSet. */
+  const doubts = new Map<string, Retry & { id: number }>();
   let dirty = true;
   let wake: (() => void) | undefined;
   let wasConnected = false;
@@ -60,36 +65,39 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
     dirty = true;
     wake?.();
   };
+  const nextRetry = (before: Retry | undefined): Retry => {
+    const failures = (before?.failures ?? 0) + 1;
+    return { failures, nextAt: env.clock.now() + backoffMs(failures, BACKOFF, env.random) };
+  };
   const attemptKey = ({ record: { announced, uid } }: TrackedUpdate, decision: Decision | undefined): string =>
     `${decision?.id ?? 'deadline'} ${announced.revision} ${uid}`;
 
-  const lastRefusalOf = (tracked: TrackedUpdate): Failed | undefined => {
+  const lastRefusalOf = (tracked: TrackedUpdate): Refused | undefined => {
     const found = refusals.get(refKey(tracked.record));
     return found?.attempt === attemptKey(tracked, decisions.current(tracked.record)) ? found : undefined;
   };
 
-  /** Acts whose answer was lost, and acts that an agent before this one began. Returns when to look again. */
-  const settleAll = async (signal: AbortSignal): Promise<number> => {
+  /** Resolves writes whose response was lost, including those of an earlier process. Returns when to try again. */
+  const resolveLostWrites = async (signal: AbortSignal): Promise<number> => {
     let next = Number.POSITIVE_INFINITY;
-    for (const id of unsettled.keys())
-      if (!decisions.acting().some((decision) => decision.id === id)) unsettled.delete(id);
+    for (const id of lostWrites.keys())
+      if (!decisions.acting().some((decision) => decision.id === id)) lostWrites.delete(id);
     if (!cache.connected()) return next;
     for (const decision of decisions.acting()) {
-      const before = unsettled.get(decision.id) ?? { failures: 0, nextAt: 0 };
-      if (before.nextAt <= env.clock.now()) {
+      const before = lostWrites.get(decision.id);
+      if ((before?.nextAt ?? 0) <= env.clock.now()) {
         if (await executor.resolveLostWrite(decision, signal)) {
-          unsettled.delete(decision.id);
+          lostWrites.delete(decision.id);
           continue;
         }
-        const failures = before.failures + 1;
-        unsettled.set(decision.id, { failures, nextAt: env.clock.now() + backoffMs(failures, BACKOFF, env.random) });
+        lostWrites.set(decision.id, nextRetry(before));
       }
-      next = Math.min(next, unsettled.get(decision.id)?.nextAt ?? next);
+      next = Math.min(next, lostWrites.get(decision.id)?.nextAt ?? next);
     }
     return next;
   };
 
-  /** Ends an open decision, unless it was taken up or replaced meanwhile. */
+  /** Ends an open decision, unless it has started or was replaced meanwhile. */
   const end = async (
     decision: Decision,
     state: 'refused' | 'superseded',
@@ -103,55 +111,52 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
   };
 
   /**
-   * The end of a decision that nothing is left of, by what the pod says itself: a link that has just healed, or died
-   * unnoticed, leaves a cache that is older than the decision. Returns when to look again.
+   * Ends a superseded decision, if a live read of the pod confirms it: after a reconnect, or with a connection that died
+   * unnoticed, the cache may be older than the decision. Returns when to look again.
    */
   const supersede = async (tracked: TrackedUpdate, decision: Decision, signal: AbortSignal): Promise<number> => {
     const key = refKey(decision);
-    const found = doubted.get(key);
-    const before = found?.id === decision.id ? found : { failures: 0, nextAt: 0 };
-    if (before.nextAt > env.clock.now()) return before.nextAt;
+    const found = doubts.get(key);
+    const before = found?.id === decision.id ? found : undefined;
+    if (before && before.nextAt > env.clock.now()) return before.nextAt;
     const ref = { namespace: decision.namespace, name: tracked.pod?.metadata?.name ?? '' };
     const pod = await options.liveReads.pod(ref, env.clock.now() + READ_BUDGET_MS, signal);
-    const step = isRefusal(pod) ? undefined : stepOf({ ...tracked, pod });
+    const step = isRefusal(pod) ? undefined : steps.next({ ...tracked, pod });
     if (step?.kind !== 'supersede') {
-      const failures = before.failures + 1;
-      const nextAt = env.clock.now() + backoffMs(failures, BACKOFF, env.random);
-      doubted.set(key, { id: decision.id, failures, nextAt });
-      return nextAt;
+      const retry = nextRetry(before);
+      doubts.set(key, { id: decision.id, ...retry });
+      return retry.nextAt;
     }
-    doubted.delete(key);
+    doubts.delete(key);
     await end(decision, 'superseded', 'Superseded', step.message);
     events.record(tracked.record, 'DecisionSuperseded', String(decision.id), step.message);
     return env.clock.now();
   };
 
-  const follow = async (tracked: TrackedUpdate): Promise<number> => {
-    const { episode, announced, running } = tracked.record;
+  /** Follows an update in progress until the new pod is ready, or shows it as failed. Returns when to look again. */
+  const followProgress = async (tracked: TrackedUpdate): Promise<number> => {
+    const { record, pod } = tracked;
+    const { namespace, daemonSet, episode, announced, running } = record;
     if (!episode || episode.decision.state === 'acting') return Number.POSITIVE_INFINITY;
-    const { namespace, daemonSet } = tracked.record;
     const { fromRevision, toRevision, decision } = episode;
     const entry = { namespace, daemonSet, who: decision.by.identity, fromRevision, toRevision };
-    const isHere = tracked.pod !== undefined && !isTerminating(tracked.pod) && running.revision === toRevision;
-    if (isHere && isReady(tracked)) {
-      tracker.setEpisode(tracked.record, null);
-      await decisions.note({
-        ...entry,
-        what: 'Updated',
-        result: `Pod ${tracked.pod?.metadata?.name} of ${announced.revision} is ready`,
-      });
+    const isNewPod = pod !== undefined && !isTerminating(pod) && running.revision === toRevision;
+    if (isNewPod && isReady(tracked)) {
+      tracker.setEpisode(record, null);
+      const result = `Pod ${pod.metadata?.name} of ${announced.revision} is ready`;
+      await decisions.note({ ...entry, what: 'Updated', result });
       return Number.POSITIVE_INFINITY;
     }
     const failure = failureOf(tracked, env.clock.now());
     if (failure && episode.failure !== failure.reason) {
-      tracker.setEpisode(tracked.record, { ...episode, failure: failure.reason });
+      tracker.setEpisode(record, { ...episode, failure: failure.reason });
       await decisions.note({ ...entry, what: 'Failed', result: `The new pod does not work: ${failure.detail}` });
     }
     const lateAt = episode.startedAt + PROGRESS_MS + 1;
     return lateAt > env.clock.now() ? lateAt : Number.POSITIVE_INFINITY;
   };
 
-  const attempt = async (tracked: TrackedUpdate, why: 'owner' | 'deadline', signal: AbortSignal): Promise<void> => {
+  const update = async (tracked: TrackedUpdate, why: 'owner' | 'deadline', signal: AbortSignal): Promise<void> => {
     const { record, pod } = tracked;
     const { namespace, daemonSet, announced, running } = record;
     const decision = decisions.current(record);
@@ -163,14 +168,10 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
         decide: async ({ terms }) => {
           const now = decisions.current(record);
           const isSame = now?.id === decision?.id && now?.state === decision?.state;
-          if (!isSame) return refuse('Superseded', 403, 'The owner has decided otherwise meanwhile');
+          if (!isSame) return refuse('Superseded', 403, 'The owner has made another decision meanwhile');
           if (why === 'owner' && now) return now;
-          if (!options.isDue(tracked, terms))
-            return refuse(
-              'NotDue',
-              403,
-              'The deadline was moved or taken back, or has not come by the clock of the API server',
-            );
+          if (!steps.isDue(tracked, terms))
+            return refuse('NotDue', 403, "The deadline was moved or removed, or is not due by the API server's clock");
           return decisions.decide({
             namespace,
             daemonSet,
@@ -189,60 +190,50 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
       return;
     }
     const { code, text } = outcome.refusal;
-    // A deadline's own decision was made on the way.
-    const tried = attemptKey(tracked, decisions.current(record));
-    const failures = (lastRefusalOf(tracked)?.failures ?? 0) + 1;
-    const nextAt = env.clock.now() + backoffMs(failures, BACKOFF, env.random);
-    refusals.set(key, { attempt: tried, failures, nextAt, reason: code, message: text });
-    env.log.info('an update was not carried out', {
-      daemonSet: key,
-      code,
-      text,
-      retryMs: Math.round(nextAt - env.clock.now()),
-    });
-    if (WORTH_AN_EVENT.has(code)) events.record(record, 'UpdateRefused', `${tried} ${code}`, `${text}.`);
+    // With a deadline, the decision was only made during the attempt.
+    const attempt = attemptKey(tracked, decisions.current(record));
+    const retry = nextRetry(lastRefusalOf(tracked));
+    refusals.set(key, { attempt, ...retry, reason: code, message: text });
+    const retryMs = Math.round(retry.nextAt - env.clock.now());
+    env.log.info('an update was refused', { daemonSet: key, code, text, retryMs });
+    if (WITH_EVENT.has(code)) events.record(record, 'UpdateRefused', `${attempt} ${code}`, `${text}.`);
     options.changed();
   };
 
-  /** Looks at one DaemonSet; returns when to look again though nothing happened. */
-  const look = async (tracked: TrackedUpdate, signal: AbortSignal): Promise<number> => {
+  /** Reconciles one DaemonSet. Returns when to reconcile it again even without an event. */
+  const reconcile = async (tracked: TrackedUpdate, signal: AbortSignal): Promise<number> => {
     const { record } = tracked;
     const decision = decisions.current(record);
     if (decision?.once && decision.state === 'open') {
-      await end(
-        decision,
-        'refused',
-        'Refused',
-        'It was asked for at once, and the agent was stopped before it was begun',
-      );
+      await end(decision, 'refused', 'Refused', 'The agent stopped before the update started');
       return env.clock.now();
     }
-    const progress = await follow(tracked);
-    const step = stepOf(tracked);
+    const progress = await followProgress(tracked);
+    const step = steps.next(tracked);
     const wakeAt = Math.min(progress, step.wakeAt ?? Number.POSITIVE_INFINITY);
     if (step.kind === 'supersede' && decision) return Math.min(wakeAt, await supersede(tracked, decision, signal));
-    doubted.delete(refKey(record));
+    doubts.delete(refKey(record));
     if (step.kind === 'wait' && step.reason === 'ImageNotReady' && cache.connected()) options.refreshImages(tracked);
     if (step.kind !== 'act') return wakeAt;
     const lastRefusal = lastRefusalOf(tracked);
     if (lastRefusal && lastRefusal.nextAt > env.clock.now()) return Math.min(wakeAt, lastRefusal.nextAt);
-    await attempt(tracked, step.why, signal);
+    await update(tracked, step.why, signal);
     return Math.min(wakeAt, lastRefusalOf(tracked)?.nextAt ?? Number.POSITIVE_INFINITY);
   };
 
-  const pass = async (signal: AbortSignal): Promise<number> => {
+  const reconcileAll = async (signal: AbortSignal): Promise<number> => {
     const isConnected = cache.connected();
     if (isConnected && !wasConnected) {
-      // What the link held back need not wait any longer.
+      // Don't wait for the back-off of failures that the lost connection caused.
       for (const [key, { reason }] of refusals) if (reason === 'Disconnected') refusals.delete(key);
-      unsettled.clear();
+      lostWrites.clear();
     }
     wasConnected = isConnected;
-    let next = await settleAll(signal);
+    let next = await resolveLostWrites(signal);
     for (const { record } of tracker.all()) {
       signal.throwIfAborted();
       const tracked = tracker.get(record);
-      if (tracked) next = Math.min(next, await look(tracked, signal));
+      if (tracked) next = Math.min(next, await reconcile(tracked, signal));
     }
     return next;
   };
@@ -250,12 +241,12 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
   const waitUntil = async (at: number, signal: AbortSignal): Promise<void> => {
     if (dirty || signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const stir = (): void => resolve();
-    wake = stir;
-    const timer = at === Number.POSITIVE_INFINITY ? undefined : env.clock.timer(at - env.clock.now(), stir);
-    signal.addEventListener('abort', stir, { once: true });
+    wake = resolve;
+    const onAbort = (): void => resolve();
+    const timer = at === Number.POSITIVE_INFINITY ? undefined : env.clock.timer(at - env.clock.now(), resolve);
+    signal.addEventListener('abort', onAbort, { once: true });
     await promise;
-    signal.removeEventListener('abort', stir);
+    signal.removeEventListener('abort', onAbort);
     timer?.cancel();
     wake = undefined;
   };
@@ -264,22 +255,22 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
     trigger,
     lastRefusalOf,
     async run(signal) {
-      const offs = [cache.onChange(trigger), tracker.onChange(trigger), decisions.onChange(trigger)];
+      const unsubscribe = [cache.onChange(trigger), tracker.onChange(trigger), decisions.onChange(trigger)];
       while (!signal.aborted) {
         dirty = false;
         let next: number;
         try {
-          next = await pass(signal);
+          next = await reconcileAll(signal);
         } catch (error) {
           if (signal.aborted) break;
-          // A full disk, most likely: nothing is done without a decision on it.
-          env.log.error('what waits could not be looked at', { error });
-          next = env.clock.now() + BACKOFF.baseMs * 10;
+          // Most likely a full disk: without a decision on disk, nothing is done.
+          env.log.error('failed to reconcile the updates: retrying', { error });
+          next = env.clock.now() + ERROR_RETRY_MS;
           dirty = false;
         }
         await waitUntil(next, signal);
       }
-      for (const off of offs) off();
+      for (const off of unsubscribe) off();
     },
   };
 };

@@ -23,7 +23,7 @@ describe('a disk that takes no decision', () => {
       for (const queue of [false, true]) {
         const { answer } = await answerOf(world, agent.upgrade(world.ref(), owner, { queue, reauthorize: authorized }));
         assert.equal(answer.status, status);
-        assert.match(answer.text, /could not be kept on this device, and nothing was sent: .*do this and try again$/);
+        assert.match(answer.text, /could not be saved on this device, and nothing was sent: .*do this and try again$/);
       }
       world.cut(true);
       await world.advance(1_000);

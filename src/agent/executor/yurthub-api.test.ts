@@ -84,7 +84,7 @@ describe('upgrade, the compatible route', () => {
     [
       'a DaemonSet that left the OTA mode',
       403,
-      /is not in the OTA mode any more$/,
+      /is no longer in OTA mode$/,
       (world) => {
         world.apiServer.patch(
           daemonSets,
@@ -209,7 +209,7 @@ describe('upgrade, the compatible route', () => {
       if (queue) reject();
       const { answer } = await answerOf(world, pressed);
       assert.equal(answer.status, 403);
-      assert.match(answer.text, /its owner has decided otherwise meanwhile$/);
+      assert.match(answer.text, /its owner has made another decision meanwhile$/);
       await world.advance(120_000);
       assert.equal(world.deletes(), 0);
       assert.equal(agent.updates()[0]?.state, 'rejected');
@@ -225,7 +225,7 @@ describe('upgrade, the compatible route', () => {
     world.setImage('app:v3');
     const { answer } = await post(world, agent);
     assert.equal(answer.status, 403);
-    assert.match(answer.text, new RegExp(`asks for another version than ${revision}, which was announced$`));
+    assert.match(answer.text, new RegExp(`has changed since ${revision} was announced$`));
     const at = { namespace: 'default', daemonSet: 'app' };
     await agent.decide(at, revision, { choice: 'approve', when: { type: 'now' } }, owner, authorized);
     await world.advance(60_000);

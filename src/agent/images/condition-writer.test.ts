@@ -60,11 +60,11 @@ describe('a report that the API server refuses', () => {
       const pulls = open();
       await pulledUnder(pulls, verb, new KubeError(code, 'a policy is against it', { status }));
       const state = await eventually('it is left', () => stateOf(pulls)?.state === 'failed' && stateOf(pulls));
-      assert.match(state.message, /does not take the report: a policy is against it/);
+      assert.match(state.message, /rejects the report: a policy is against it/);
       const before = calls(`${verb} pods`);
       assert.equal(before - (verb === 'patch' ? 1 : 0), tries);
       for (let times = 0; times < 3; times += 1) pulls.follow([world.pod()], () => Promise.resolve(v1));
-      assert.equal(lines('what became of an image pull cannot be reported'), 1);
+      assert.equal(lines('giving up on reporting an image pull'), 1);
       assert.equal(calls(`${verb} pods`), before);
       assert.equal(world.runtime.pulls().length, 2);
 
@@ -131,9 +131,9 @@ describe('a pull that an agent before this one began', () => {
     };
     pulls.follow([world.pod()], targetOf);
     const state = await eventually('it is left', () => stateOf(pulls)?.state === 'failed' && stateOf(pulls));
-    assert.match(state.message, /cannot be taken up: not for you/);
+    assert.match(state.message, /cannot resume the pull: not for you/);
     for (let times = 0; times < 3; times += 1) pulls.follow([world.pod()], targetOf);
     assert.equal(asked, 6);
-    assert.equal(lines('an image pull is left'), 1);
+    assert.equal(lines('giving up on resuming an image pull'), 1);
   });
 });

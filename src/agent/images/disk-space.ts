@@ -1,30 +1,32 @@
 import type { StatsFs } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import path from 'node:path';
+import { errnoOf } from '../errno.ts';
 
-/** What must stay free so that a pull neither fills the device's disk nor makes the kubelet evict pods to gain space. */
+/** Space that must stay free, so that a pull neither fills the disk nor makes the kubelet evict pods. */
 export interface DiskMargin {
   bytes: number;
-  /** Of the file system's size. */
+  /** Fraction of the file system's size. */
   share: number;
 }
 
 const inMiB = (bytes: number): string => `${Math.floor(bytes / 1024 / 1024)} MiB`;
 
 /**
- * The file system of `folder`, or of the nearest folder above it that is there: an agent in a container does not see the
- * runtime's folders, but its own root lies on the disk that holds the images.
+ * The file system of `folder`, or of its nearest existing parent. An agent in a container can't see the runtime's folders,
+ * but its own root file system is on the disk that holds the images.
  */
 const fileSystemOf = async (folder: string): Promise<StatsFs | undefined> => {
   try {
     return await statfs(folder);
   } catch (error) {
-    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    return missing && folder !== path.dirname(folder) ? fileSystemOf(path.dirname(folder)) : undefined;
+    return errnoOf(error) === 'ENOENT' && folder !== path.dirname(folder)
+      ? fileSystemOf(path.dirname(folder))
+      : undefined;
   }
 };
 
-/** Why there is no room for another image on the disk of `folder`; undefined when there is, or when it cannot be known. */
+/** Why the disk of `folder` has no room for another image; undefined when it has, or when that is unknown. */
 export const whyNoRoom = async (folder: string, margin: DiskMargin): Promise<string | undefined> => {
   const found = await fileSystemOf(folder);
   if (!found || found.blocks === 0) return undefined;
@@ -34,6 +36,6 @@ export const whyNoRoom = async (folder: string, margin: DiskMargin): Promise<str
   if (free >= needed) return undefined;
   return (
     `only ${inMiB(free)} of ${inMiB(size)} are free on the disk that holds the images (${folder}), and ` +
-    `${inMiB(needed)} must stay free: remove something from the device, then ask for the images again`
+    `${inMiB(needed)} must stay free: free some space on the device, then request the images again`
   );
 };

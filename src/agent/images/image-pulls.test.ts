@@ -193,7 +193,7 @@ describe('a pull that fails', () => {
     holdPulls();
     const patience = { ...limits, pullMs: 20, longestPullMs: 30 };
     await open({ limits: patience }).request(world.createPod(), v1, signal);
-    await failure('a1', /app:v1 was not complete after 0.03 s: the registry does not answer/);
+    await failure('a1', /app:v1 was not pulled within 0.03 s: the registry is not responding/);
     const waits = world.runtime.pulls().map(({ headers }) => headers['grpc-timeout']);
     assert.deepEqual(waits, ['20m', '30m', '30m']);
     await Promise.all(world.runtime.pulls().map(({ over }) => over));
@@ -214,8 +214,8 @@ describe('a pull that fails', () => {
 
   it('for want of a runtime names the flag and the cure', async () => {
     await open({ criSocket: '/no/such.sock' }).request(world.createPod(), v1, signal);
-    await failure('a1', /--cri-socket \/no\/such\.sock: there is no such socket; name the container runtime's own/);
-    assert.ok(world.lines.some((line) => line.includes('the container runtime cannot be asked to pull images')));
+    await failure('a1', /--cri-socket \/no\/such\.sock: no such socket; give the container runtime's socket/);
+    assert.ok(world.lines.some((line) => line.includes('the container runtime is unavailable: cannot pull images')));
   });
 });
 
@@ -264,7 +264,7 @@ describe('pull secrets', () => {
     world.runtime.images.clear();
     world.runtime.answers.set('PullImage', () => wrongLogin);
     await pulls.request(world.pod(), target('b2', spec), signal);
-    await failure('b2', /unauthorized; pull secret edge\/mine may not be read by the agent$/);
+    await failure('b2', /unauthorized; pull secret edge\/mine cannot be read: the agent is not allowed to$/);
     assert.deepEqual(new Set(loginsTried()), new Set([undefined]));
   });
 

@@ -5,74 +5,73 @@ import { backoffMs, type Env, sleep, untilAborted } from '../../runtime/index.ts
 import type { ImageState } from '../types.ts';
 import { createConditionWriter, isRefused, type PullRequest } from './condition-writer.ts';
 import type { CriClient } from './cri/client.ts';
-import { DEFAULT_LIMITS, type PullLimits } from './limits.ts';
-import { readPullLogins } from './pull-secrets.ts';
-import { hasAllImages, pullImages } from './puller.ts';
+import { readPullLogins } from './keyring.ts';
+import { DEFAULT_LIMITS, hasAllImages, type PullLimits, pullImages } from './puller.ts';
 
-/** A revision whose images are wanted ahead of time. */
+/** A revision whose images to pull before the update. */
 export interface PullTarget {
   hash: string;
   template: PodTemplateSpec;
 }
 
-/** Finds the template of a revision that was asked for a pod. */
+/** Finds the template of the revision whose images were requested for a pod. */
 export type TargetOf = (pod: Pod, hash: string) => Promise<PullTarget | undefined>;
 
 export interface ImagePullsOptions {
   client: KubeClient;
   env: Env;
-  /** The container runtime's; without one the agent only asks, and the manager runs a pod that pulls. */
+  /** The container runtime's socket. Without one, the agent only requests the pull, and the manager runs a pod that pulls. */
   criSocket: string | undefined;
   limits?: Partial<PullLimits>;
 }
 
 export interface ImagePulls {
   /**
-   * Asks for the images of `target`: resolves when `PodImageReady` says so, and rejects with the `KubeError` when that
-   * could not be written, or with the reason of `signal`, which ends
-   * the wait only. With a container runtime the pull goes on in the background. The same pod and revision again
-   * is one pull while it lasts; once it is over, images that the node has removed since are pulled again.
+   * Requests the images of `target`. Resolves when the request is written to `PodImageReady`; rejects with the `KubeError`
+   * when that fails, or with the reason of `signal`, which only stops waiting. With a container runtime, the pull continues
+   * in the background. Requests for the same pod and revision share one pull while it runs; a later request pulls the
+   * images again that the node has removed since.
    */
   request(pod: Pod, target: PullTarget, signal: AbortSignal): Promise<void>;
   /**
-   * Call with all pods of this node whenever they change. Ends pulls for pods that are gone, are going, or are no
-   * longer to run that revision, and takes up those that an agent before this one did not finish. Call it also when the
-   * link is back: an answer of undefined from `targetOf` leaves that to the next call. After an error it is asked again by
-   * itself, ever less often, and no more once the API server has refused it a few times.
+   * Call it with all pods of this node whenever they change, and when the connection is back. Cancels pulls for pods that
+   * are gone, are terminating, or have another target by now, and resumes pulls that a previous agent did not finish. When
+   * `targetOf` resolves to undefined, the next call resumes them. Errors of `targetOf` are retried with backoff, until the
+   * API server has rejected the request several times.
    */
   follow(pods: readonly Pod[], targetOf: TargetOf): void;
-  /** What is known of the images that were asked for this pod. */
+  /** The state of the images that were requested for this pod. */
   state(podUid: string): { state: ImageState; message: string } | undefined;
-  /** Says once whether the container runtime answers; pulls until `signal` aborts, and then ends them all. */
+  /** Logs once whether the container runtime answers. Pulls until `signal` aborts, then cancels all pulls. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 interface Job extends PullRequest {
-  /** Of the pod as it was when asked: older views of it say nothing about this request. */
+  /** Of the pod at the time of the request: older versions of the pod say nothing about it. */
   resourceVersion: string;
   cancel: AbortController;
-  /** Aborts with `cancel`, and with the agent. */
+  /** Aborts with `cancel` and when the agent stops. */
   signal: AbortSignal;
-  /** Settles when the request is written. */
+  /** Settles when the request is written to the condition. */
   written: Promise<void>;
-  /** Settles with the end of the job; never rejects. */
-  over: Promise<void>;
-  /** What went wrong so far. */
+  /** Resolves at the end of the job; never rejects. */
+  done: Promise<void>;
+  /** The last error. */
   message: string;
 }
 
-/** The newest that is known of a pod. */
+/** The newest known version of a pod. */
 interface Seen {
   resourceVersion: string;
-  told: ImageReady | undefined;
+  condition: ImageReady | undefined;
 }
 
 const seenOf = (pod: Pod): Seen => ({
   resourceVersion: pod.metadata?.resourceVersion ?? '',
-  told: imageReadyOf(pod),
+  condition: imageReadyOf(pod),
 });
 
-/** Versions that cannot be compared count as equal. */
+/** Versions that can't be compared count as equal. */
 const isOlder = (a: string, b: string): boolean => (compareVersions(a, b) ?? 0) < 0;
 
 const stateOf: Readonly<Record<string, ImageState>> = {
@@ -82,8 +81,8 @@ const stateOf: Readonly<Record<string, ImageState>> = {
 };
 
 /**
- * The revision whose images a pod is to get: the one that is announced to its owner; where the manager updates, and so
- * announces nothing, the one that it asks for.
+ * The revision whose images a pod needs: the one announced to its owner or, where the manager updates by itself and
+ * announces nothing, the one that the manager requests.
  */
 const wantedRevision = (pod: Pod): string | undefined => {
   const need = needUpgradeOf(pod);
@@ -91,16 +90,16 @@ const wantedRevision = (pod: Pod): string | undefined => {
   return imageReadyOf(pod)?.revision;
 };
 
-/** How taking up a pull went so far; with `MOST_REFUSALS` it is left until somebody asks again. */
-interface Trouble {
+/** Failed attempts to resume a pull. After `MAX_REFUSALS`, it is abandoned until someone requests it again. */
+interface ResumeFailures {
   revision: string;
   failures: number;
   refusals: number;
-  /** Of the last refusal. */
+  /** Why it was abandoned; empty while it is retried. */
   message: string;
 }
 
-const MOST_REFUSALS = 6;
+const MAX_REFUSALS = 6;
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -110,7 +109,7 @@ const isSuperseded = (job: Job, pod: Pod): boolean => {
   return wantedRevision(pod) !== job.revision;
 };
 
-/** `work`, or the signal's reason as soon as it aborts; the work itself goes on. */
+/** Waits for `work`; rejects with the signal's reason as soon as it aborts. The work itself continues. */
 const until = async (signal: AbortSignal, work: Promise<void>): Promise<void> => {
   let onAbort = (): void => undefined;
   const aborted = new Promise<never>((_resolve, reject) => {
@@ -128,12 +127,12 @@ const until = async (signal: AbortSignal, work: Promise<void>): Promise<void> =>
 export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
   const { client, env, criSocket } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const report = createConditionWriter(client, env, limits, criSocket !== undefined);
+  const conditions = createConditionWriter(client, env, limits, criSocket !== undefined);
   const stopped = new AbortController();
   const jobs = new Map<string, Job>();
   const seen = new Map<string, Seen>();
   const resuming = new Set<string>();
-  const troubles = new Map<string, Trouble>();
+  const resumeFailures = new Map<string, ResumeFailures>();
   let latest: { pods: readonly Pod[]; targetOf: TargetOf } | undefined;
   let listed: ReadonlySet<string> = new Set();
 
@@ -153,91 +152,91 @@ export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
       limits,
       logins: (within: AbortSignal) => readPullLogins(client, job.namespace, spec, within),
       onRetry: (cause: string) => {
-        job.message = `trying again: ${cause}`;
-        env.log.warn('an image could not be pulled yet', { pod: `${job.namespace}/${job.name}`, cause });
+        job.message = `retrying: ${cause}`;
+        env.log.warn('failed to pull an image: retrying', { pod: `${job.namespace}/${job.name}`, cause });
       },
     };
     let result = await pullImages(puller, spec, signal);
-    // Without a link to the API server there was likely none to the registry: that is no failure of the image.
-    while (result.kind === 'failed' && (await report.wasDisconnected(job, signal)))
+    // If the API server was unreachable, the registry likely was, too: that doesn't count as a failed pull.
+    while (result.kind === 'failed' && (await conditions.wasDisconnected(job, signal)))
       result = await pullImages(puller, spec, signal);
-    const told =
+    const outcome =
       result.kind === 'ready'
         ? ({ reason: 'PullImageSuccess' } as const)
         : ({ reason: 'PullImageFail', cause: result.cause } as const);
-    const settled = await report.settle(job, told, signal);
-    if (settled.kind === 'written') seen.set(job.uid, seenOf(settled.pod));
-    if (settled.kind !== 'refused') return;
-    const message = `the API server does not take the report: ${settled.message}`;
-    troubles.set(job.uid, { revision: job.revision, failures: 0, refusals: MOST_REFUSALS, message });
-    env.log.error('what became of an image pull cannot be reported', { pod: `${job.namespace}/${job.name}`, message });
+    const reported = await conditions.report(job, outcome, signal);
+    if (reported.kind === 'written') seen.set(job.uid, seenOf(reported.pod));
+    if (reported.kind !== 'refused') return;
+    const message = `the API server rejects the report: ${reported.message}`;
+    resumeFailures.set(job.uid, { revision: job.revision, failures: 0, refusals: MAX_REFUSALS, message });
+    env.log.error('giving up on reporting an image pull', { pod: `${job.namespace}/${job.name}`, message });
   };
 
-  const troubleOf = (uid: string, revision: string): Trouble => {
-    const found = troubles.get(uid);
+  const resumeFailuresOf = (uid: string, revision: string): ResumeFailures => {
+    const found = resumeFailures.get(uid);
     return found?.revision === revision ? found : { revision, failures: 0, refusals: 0, message: '' };
   };
 
-  /** `before` is the pod's pull for another revision. */
+  /** `before` is the pod's earlier pull for another revision. */
   const start = (pod: Pod, target: PullTarget, before?: Job): Job => {
     const { namespace = '', name = '', uid = '', resourceVersion = '' } = pod.metadata ?? {};
     const cancel = new AbortController();
     const signal = AbortSignal.any([cancel.signal, stopped.signal]);
-    const asked = { namespace, name, uid, revision: target.hash };
+    const request = { namespace, name, uid, revision: target.hash };
     const write = async (): Promise<void> => {
-      // What the earlier one may still be writing must not come after this.
-      await before?.over;
-      const told = imageReadyOf(pod)?.status;
-      seen.set(uid, seenOf(await report.write(asked, told, { reason: 'PullingImage' }, signal)));
+      // A pending write of the earlier job must not overwrite this one.
+      await before?.done;
+      const status = imageReadyOf(pod)?.status;
+      seen.set(uid, seenOf(await conditions.write(request, status, { reason: 'PullingImage' }, signal)));
     };
     const written = write();
-    const carryOut = async (): Promise<void> => {
+    const runJob = async (): Promise<void> => {
       try {
         await written;
         if (criSocket !== undefined) await pull(job, criSocket, target);
       } catch (error) {
-        if (!signal.aborted) env.log.error('an image pull ended unexpectedly', { pod: `${namespace}/${name}`, error });
+        if (!signal.aborted) env.log.error('image pull failed', { pod: `${namespace}/${name}`, error });
       } finally {
         if (jobs.get(uid) === job) jobs.delete(uid);
       }
     };
-    const job: Job = { ...asked, resourceVersion, cancel, signal, written, over: Promise.resolve(), message: '' };
-    job.over = carryOut();
+    const job: Job = { ...request, resourceVersion, cancel, signal, written, done: Promise.resolve(), message: '' };
+    job.done = runJob();
     jobs.set(uid, job);
     return job;
   };
 
-  /** Whether the images were reported ready and, as far as the runtime can be asked, still are. */
+  /** Whether the images were reported ready and, according to the runtime if there is one, still are. */
   const isReady = async (pod: Pod, { hash, template }: PullTarget, signal: AbortSignal): Promise<boolean> => {
-    const told = imageReadyOf(pod);
-    if (told?.status !== 'True' || told.revision !== hash) return false;
+    const condition = imageReadyOf(pod);
+    if (condition?.status !== 'True' || condition.revision !== hash) return false;
     if (criSocket === undefined || !template.spec) return true;
-    // A runtime that does not answer is the pull's to complain of.
+    // If the runtime does not answer, the pull reports that.
     return hasAllImages(await runtime(criSocket), template.spec, signal).catch(() => false);
   };
 
-  /** Takes up what an agent before this one has begun, or the manager asks for: the pod says that its images are pulled. */
-  const resume = (pod: Pod, told: ImageReady | undefined, targetOf: TargetOf): void => {
+  /** Resumes a pull that a previous agent started or the manager requests: the pod's condition says that it is in progress. */
+  const resume = (pod: Pod, condition: ImageReady | undefined, targetOf: TargetOf): void => {
     const uid = pod.metadata?.uid ?? '';
     if (criSocket === undefined || resuming.has(uid) || pod.metadata?.deletionTimestamp) return;
-    if (told?.reason !== 'PullingImage' || told.revision === '') return;
-    const { revision } = told;
+    if (condition?.reason !== 'PullingImage' || condition.revision === '') return;
+    const { revision } = condition;
     if (wantedRevision(pod) !== revision) return;
-    if (troubleOf(uid, revision).refusals >= MOST_REFUSALS) return;
+    if (resumeFailuresOf(uid, revision).refusals >= MAX_REFUSALS) return;
     const find = async (): Promise<void> => {
       try {
         const target = await targetOf(pod, revision);
         if (target?.hash === revision && !jobs.has(uid)) await start(pod, target).written;
-        if (target) troubles.delete(uid);
+        if (target) resumeFailures.delete(uid);
         resuming.delete(uid);
       } catch (error) {
-        const { failures, refusals } = troubleOf(uid, revision);
+        const { failures, refusals } = resumeFailuresOf(uid, revision);
         const next = { revision, failures: failures + 1, refusals: refusals + (isRefused(error) ? 1 : 0), message: '' };
-        if (next.refusals >= MOST_REFUSALS) next.message = `the pull cannot be taken up: ${textOf(error)}`;
-        troubles.set(uid, next);
-        env.log[next.failures === 1 ? 'warn' : 'debug']('an image pull cannot be taken up yet', { error });
-        if (next.message !== '') env.log.error('an image pull is left', { message: next.message });
-        // Until then nobody else tries.
+        if (next.refusals >= MAX_REFUSALS) next.message = `cannot resume the pull: ${textOf(error)}`;
+        resumeFailures.set(uid, next);
+        env.log[next.failures === 1 ? 'warn' : 'debug']('failed to resume an image pull', { error });
+        if (next.message !== '') env.log.error('giving up on resuming an image pull', { message: next.message });
+        // `resuming` keeps other calls from trying until then.
         await sleep(env.clock, backoffMs(next.failures, limits.reportBackoff, env.random), stopped.signal).catch(
           () => undefined,
         );
@@ -255,33 +254,32 @@ export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
     for (const uid of listed) if (!present.has(uid)) jobs.get(uid)?.cancel.abort(new Error('the pod is gone'));
     listed = present;
     for (const uid of seen.keys()) if (!present.has(uid) && !jobs.has(uid)) seen.delete(uid);
-    for (const uid of troubles.keys()) if (!present.has(uid)) troubles.delete(uid);
+    for (const uid of resumeFailures.keys()) if (!present.has(uid)) resumeFailures.delete(uid);
 
     for (const pod of pods) {
       const uid = pod.metadata?.uid ?? '';
       const now = seenOf(pod);
-      // What was written just now may not have come back through the watch yet.
+      // The watch may not have delivered our own last write yet.
       if (isOlder(now.resourceVersion, seen.get(uid)?.resourceVersion ?? '')) continue;
       seen.set(uid, now);
       const job = jobs.get(uid);
-      if (!job) resume(pod, now.told, targetOf);
-      else if (isSuperseded(job, pod))
-        job.cancel.abort(new Error('the pod is going, or no longer to run this revision'));
+      if (!job) resume(pod, now.condition, targetOf);
+      else if (isSuperseded(job, pod)) job.cancel.abort(new Error('the pod is terminating or has another target'));
     }
   };
 
   return {
     async request(pod, target, signal) {
       const uid = pod.metadata?.uid ?? '';
-      troubles.delete(uid);
+      resumeFailures.delete(uid);
       const current = jobs.get(uid);
       if (current?.revision === target.hash) return until(signal, current.written);
       if (!current && (await isReady(pod, target, signal))) return;
       signal.throwIfAborted();
-      // Another request may have come while the runtime was asked.
+      // Another request may have started while the runtime was being asked.
       const now = jobs.get(uid);
       if (now?.revision === target.hash) return until(signal, now.written);
-      now?.cancel.abort(new Error('another revision was asked for'));
+      now?.cancel.abort(new Error('another revision was requested'));
       return until(signal, start(pod, target, now).written);
     },
 
@@ -290,10 +288,10 @@ export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
     state(podUid) {
       const job = jobs.get(podUid);
       if (job) return { state: 'pulling', message: job.message };
-      const told = seen.get(podUid)?.told;
-      const trouble = told?.reason === 'PullingImage' ? troubleOf(podUid, told.revision) : undefined;
-      if (trouble && trouble.message !== '') return { state: 'failed', message: trouble.message };
-      return told && { state: stateOf[told.reason] ?? 'unknown', message: told.message };
+      const condition = seen.get(podUid)?.condition;
+      const abandoned = condition?.reason === 'PullingImage' ? resumeFailuresOf(podUid, condition.revision) : undefined;
+      if (abandoned && abandoned.message !== '') return { state: 'failed', message: abandoned.message };
+      return condition && { state: stateOf[condition.reason] ?? 'unknown', message: condition.message };
     },
 
     async run(signal) {
@@ -301,14 +299,14 @@ export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
       if (criSocket !== undefined && !signal.aborted) {
         try {
           const { runtime: name, problems } = await (await runtime(criSocket)).check(signal);
-          env.log.info('images are pulled by the container runtime', { runtime: name, socket: criSocket, problems });
+          env.log.info('pulling images through the container runtime', { runtime: name, socket: criSocket, problems });
         } catch (error) {
-          if (!signal.aborted) env.log.error('the container runtime cannot be asked to pull images', { error });
+          if (!signal.aborted) env.log.error('the container runtime is unavailable: cannot pull images', { error });
         }
       }
       await aborted;
       stopped.abort(signal.reason);
-      await Promise.all([...jobs.values()].map(({ over }) => over));
+      await Promise.all([...jobs.values()].map(({ done }) => done));
     },
   };
 };

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PodSpec } from 'kubernetes-types/core/v1.d.ts';
-import { imagesOf } from './image-references.ts';
-import { repositoryOf, withDefaultTag } from './reference.ts';
+import { imagesOf, repositoryOf, withDefaultTag } from './image-references.ts';
 
 const digest = `sha256:${'a'.repeat(64)}`;
 

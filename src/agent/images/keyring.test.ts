@@ -70,12 +70,12 @@ describe('a keyring', () => {
   it('says what is wrong with a secret without a word of it', () => {
     const broken = base64('{"auths": {"r.example": {"auth": "s3cret"');
     const cases: [Secret, RegExp][] = [
-      [{ type: 'Opaque', data: {} }, /is no pull secret/],
-      [{ type: 'kubernetes.io/dockerconfigjson', data: {} }, /is no pull secret/],
+      [{ type: 'Opaque', data: {} }, /is not a pull secret/],
+      [{ type: 'kubernetes.io/dockerconfigjson', data: {} }, /is not a pull secret/],
       [{ type: 'kubernetes.io/dockerconfigjson', data: { '.dockerconfigjson': broken } }, /not valid JSON/],
       [json({ 'r.example': auth('s3cret') }), /not base64 of username:password/],
       [json({ 'r.example': 's3cret' }), /not base64 of username:password/],
-      [json(['s3cret']), /is no pull secret/],
+      [json(['s3cret']), /is not a pull secret/],
     ];
     for (const [secret, problem] of cases) {
       const read = entriesOf(secret);

@@ -1,7 +1,8 @@
-import type { Secret } from 'kubernetes-types/core/v1.d.ts';
+import type { PodSpec, Secret } from 'kubernetes-types/core/v1.d.ts';
+import { isKubeError, type KubeClient, secrets, serviceAccounts } from '../../kube/index.ts';
 import type { RegistryLogin } from './cri/client.ts';
 
-/** Docker's own registry, as `docker login` files it. */
+/** Docker Hub, as `docker login` records it. */
 const DEFAULT_REGISTRY = 'index.docker.io';
 
 interface Entry {
@@ -11,7 +12,7 @@ interface Entry {
 }
 
 export interface Keyring {
-  /** Logins for `registry/path`, the most exact first; none means to pull without. */
+  /** Logins for `registry/path`, the most specific first; empty means to pull without a login. */
   lookUp(repository: string): readonly RegistryLogin[];
 }
 
@@ -20,7 +21,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** `auth` is base64 of `username:password` and wins over the two fields of those names. */
+/** `auth` is base64 of `username:password` and takes precedence over the fields `username` and `password`. */
 const loginOf = (entry: Record<string, unknown>): RegistryLogin | undefined => {
   const auth = textOf(entry.auth).trim();
   if (auth === '') return { username: textOf(entry.username), password: textOf(entry.password) };
@@ -29,7 +30,7 @@ const loginOf = (entry: Record<string, unknown>): RegistryLogin | undefined => {
   return colon < 0 ? undefined : { username: decoded.slice(0, colon), password: decoded.slice(colon + 1) };
 };
 
-/** Docker's older entries are URLs that end in the version of the registry's API. */
+/** Older entries of Docker are URLs that end with the version of the registry API. */
 const keyOf = (location: string): string => {
   const [, host = '', path = ''] = /^(?:https?:\/\/)?([^/]*)(.*)$/.exec(location) ?? [];
   const effective = /^\/v[12]\//.test(path) ? path.slice(3) : path;
@@ -46,7 +47,7 @@ const parseAuths = (type: string | undefined, data: Readonly<Record<string, stri
   return field === '.dockercfg' || !isRecord(parsed) ? parsed : (parsed.auths ?? {});
 };
 
-/** What a pull secret holds. The problem names no value of the secret. */
+/** Parses a pull secret. The problem never contains a value of the secret. */
 export const entriesOf = (secret: Secret): { entries: readonly Entry[]; problem?: string } => {
   let auths: unknown;
   try {
@@ -55,7 +56,7 @@ export const entriesOf = (secret: Secret): { entries: readonly Entry[]; problem?
     return { entries: [], problem: 'is not valid JSON' };
   }
   if (!isRecord(auths))
-    return { entries: [], problem: 'is no pull secret (kubernetes.io/dockerconfigjson or kubernetes.io/dockercfg)' };
+    return { entries: [], problem: 'is not a pull secret (kubernetes.io/dockerconfigjson or kubernetes.io/dockercfg)' };
   const entries: Entry[] = [];
   for (const [location, entry] of Object.entries(auths)) {
     const login = isRecord(entry) ? loginOf(entry) : undefined;
@@ -76,8 +77,8 @@ const glob = (pattern: string): RegExp => {
 };
 
 /**
- * As the kubelet decides it: the same port, as many parts of the host's name, each matching, and the key's path a prefix
- * of the repository's. So a login never reaches a registry that its secret does not name.
+ * The kubelet's rule: the ports are equal, the host names have the same number of parts and each part matches, and the key's
+ * path is a prefix of the repository's. A login is therefore never sent to a registry that its secret doesn't name.
  */
 const matches = (key: string, repository: string): boolean => {
   const [keyHost = '', ...keyPath] = key.split('/');
@@ -102,4 +103,60 @@ export const createKeyring = (entries: readonly Entry[]): Keyring => {
       return found.map(({ login }) => login);
     },
   };
+};
+
+const READ_MS = 10_000;
+
+export interface PullLogins {
+  keyring: Keyring;
+  /** Why secrets could not be used. Reported only when a pull fails, because most images need no secret. */
+  problems: readonly string[];
+}
+
+const whyNot = (error: unknown): string => {
+  if (isKubeError(error, 'NotFound')) return 'does not exist';
+  if (isKubeError(error, 'Forbidden', 'Unauthorized')) return 'cannot be read: the agent is not allowed to';
+  return 'could not be read: the API server did not answer';
+};
+
+/** Reads the logins from a pod's pull secrets. Like the kubelet, it continues without a secret that it can't read. */
+export const readPullLogins = async (
+  client: KubeClient,
+  namespace: string,
+  spec: PodSpec,
+  signal: AbortSignal,
+): Promise<PullLogins> => {
+  const problems: string[] = [];
+  const options = { signal, timeoutMs: READ_MS };
+  const attempt = async <T>(what: string, read: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await read();
+    } catch (error) {
+      signal.throwIfAborted();
+      problems.push(`${what} ${whyNot(error)}`);
+      return undefined;
+    }
+  };
+  const named = async (): Promise<readonly string[]> => {
+    const namesOf = (references: PodSpec['imagePullSecrets'] = []): string[] =>
+      references.map(({ name }) => name ?? '').filter((name) => name !== '');
+    // Kubernetes adds the service account's secrets only to a pod that names none itself.
+    if (spec.imagePullSecrets?.length) return namesOf(spec.imagePullSecrets);
+    const name = spec.serviceAccountName || 'default';
+    const account = await attempt(`service account ${namespace}/${name}`, () =>
+      client.get(serviceAccounts, { namespace, name }, options),
+    );
+    return namesOf(account?.imagePullSecrets);
+  };
+
+  const entries: ReturnType<typeof entriesOf>['entries'][number][] = [];
+  for (const name of new Set(await named())) {
+    const what = `pull secret ${namespace}/${name}`;
+    const secret = await attempt(what, () => client.get(secrets, { namespace, name }, options));
+    if (!secret) continue;
+    const read = entriesOf(secret);
+    entries.push(...read.entries);
+    if (read.problem) problems.push(`${what} ${read.problem}`);
+  }
+  return { keyring: createKeyring(entries), problems };
 };

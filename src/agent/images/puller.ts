@@ -1,22 +1,48 @@
 import type { PodSpec } from 'kubernetes-types/core/v1.d.ts';
-import { backoffMs, type Env, sleep } from '../../runtime/index.ts';
+import { type BackoffOptions, backoffMs, type Env, sleep } from '../../runtime/index.ts';
 import type { CriClient } from './cri/client.ts';
 import { CriError } from './cri/errors.ts';
-import { whyNoRoom } from './disk-space.ts';
-import { imagesOf, type WantedImage } from './image-references.ts';
-import type { PullLimits } from './limits.ts';
-import type { PullLogins } from './pull-secrets.ts';
-import { repositoryOf } from './reference.ts';
+import { type DiskMargin, whyNoRoom } from './disk-space.ts';
+import { imagesOf, repositoryOf, type WantedImage } from './image-references.ts';
+import type { PullLogins } from './keyring.ts';
+
+/** Bounds of one request for the images of a revision. */
+export interface PullLimits {
+  /** Attempts before the request fails. */
+  attempts: number;
+  /** Delay before the next attempt. */
+  backoff: BackoffOptions;
+  /**
+   * Timeout for one image on the first attempt. The CRI reports no progress, so a registry that does not respond looks the
+   * same as a slow one. The timeout doubles with each attempt, up to `longestPullMs`, so that a large image eventually
+   * arrives over a slow link; the runtime usually keeps the layers of earlier attempts.
+   */
+  pullMs: number;
+  longestPullMs: number;
+  disk: DiskMargin;
+  /** Between attempts to report a result to an unreachable API server. */
+  reportBackoff: BackoffOptions;
+}
+
+export const DEFAULT_LIMITS: PullLimits = {
+  attempts: 6,
+  backoff: { baseMs: 5_000, maxMs: 80_000 },
+  pullMs: 300_000,
+  longestPullMs: 1_200_000,
+  // The kubelet evicts pods below 5 to 15 % (imagefs.available), depending on its configuration. 512 MiB fit one more image.
+  disk: { bytes: 512 * 1024 * 1024, share: 0.05 },
+  reportBackoff: { baseMs: 1_000, maxMs: 30_000 },
+};
 
 export type PullResult = { kind: 'ready' } | { kind: 'failed'; cause: string };
 
-/** Why one attempt came to nothing; `final` where another one would end the same. */
+/** Why an attempt failed; `final` when another attempt would fail the same way. */
 interface AttemptFailure {
   cause: string;
   final: boolean;
 }
 
-/** The runtime's own words without what may be a signed address, on one line. */
+/** The runtime's error on one line, without query strings, which may contain signatures. */
 const causeOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error))
     .replaceAll(/\?[^\s"')]+/g, '?...')
@@ -30,19 +56,19 @@ export interface PullerOptions {
   cri: CriClient;
   env: Env;
   limits: PullLimits;
-  /** Read anew for each attempt: a secret may have been mended meanwhile. */
+  /** Read again for each attempt: a secret may have been corrected meanwhile. */
   logins: (signal: AbortSignal) => Promise<PullLogins>;
-  /** Told of each attempt that failed and is followed by another. */
+  /** Called after each failed attempt that is retried. */
   onRetry: (cause: string) => void;
 }
 
-/** Whether the node has every image of `spec` that a pod could start with; with policy Always, the runtime decides. */
+/** Whether the node has every image of `spec`; with policy Always, the runtime decides at start. */
 export const hasAllImages = async (cri: CriClient, spec: PodSpec, signal: AbortSignal): Promise<boolean> => {
   for (const { image } of imagesOf(spec)) if (!(await cri.hasImage(image, signal))) return false;
   return true;
 };
 
-/** Makes the images of a template present on the node. Rejects only with the signal's reason. */
+/** Pulls the missing images of a template. Rejects only with the signal's reason. */
 export const pullImages = async (options: PullerOptions, spec: PodSpec, signal: AbortSignal): Promise<PullResult> => {
   const { cri, env, limits, logins } = options;
 
@@ -65,35 +91,35 @@ export const pullImages = async (options: PullerOptions, spec: PodSpec, signal: 
     }
     const cause =
       last instanceof CriError && last.code === 'DeadlineExceeded'
-        ? `${image} was not complete after ${allowedMs / 1000} s: the registry does not answer, or the link is too slow`
+        ? `${image} was not pulled within ${allowedMs / 1000} s: the registry is not responding, or the link is too slow`
         : `${image}: ${causeOf(last)}`;
     return { cause: [cause, ...problems].join('; '), final: isFinal(last) };
   };
 
-  const obtain = async ({ image, policy }: WantedImage, attempt: number): Promise<AttemptFailure | undefined> => {
-    const present = await cri.hasImage(image, signal);
-    if (present && policy !== 'Always') return undefined;
+  const ensureImage = async ({ image, policy }: WantedImage, attempt: number): Promise<AttemptFailure | undefined> => {
+    const isPresent = await cri.hasImage(image, signal);
+    if (isPresent && policy !== 'Always') return undefined;
     if (policy === 'Never')
       return { cause: `${image} is not on the node, and its imagePullPolicy is Never`, final: true };
-    if (!present) {
+    if (!isPresent) {
       const folder = await cri.imageFolder(signal);
       const cause = folder === undefined ? undefined : await whyNoRoom(folder, limits.disk);
       if (cause !== undefined) return { cause, final: true };
     }
     const started = env.clock.now();
-    const setback = await pull(image, attempt);
-    if (!setback) env.log.info('pulled an image', { image, ms: Math.round(env.clock.now() - started) });
-    return setback;
+    const failed = await pull(image, attempt);
+    if (!failed) env.log.info('pulled an image', { image, ms: Math.round(env.clock.now() - started) });
+    return failed;
   };
 
-  const obtained = new Set<string>();
+  const present = new Set<string>();
   const attemptAll = async (attempt: number): Promise<AttemptFailure | undefined> => {
     for (const wanted of imagesOf(spec)) {
-      if (obtained.has(wanted.image)) continue;
+      if (present.has(wanted.image)) continue;
       try {
-        const setback = await obtain(wanted, attempt);
-        if (setback) return setback;
-        obtained.add(wanted.image);
+        const failed = await ensureImage(wanted, attempt);
+        if (failed) return failed;
+        present.add(wanted.image);
       } catch (error) {
         signal.throwIfAborted();
         return { cause: causeOf(error), final: isFinal(error) };
@@ -104,10 +130,10 @@ export const pullImages = async (options: PullerOptions, spec: PodSpec, signal: 
 
   for (let attempt = 1; ; attempt += 1) {
     signal.throwIfAborted();
-    const setback = await attemptAll(attempt);
-    if (!setback) return { kind: 'ready' };
-    if (setback.final || attempt >= limits.attempts) return { kind: 'failed', cause: setback.cause };
-    options.onRetry(setback.cause);
+    const failed = await attemptAll(attempt);
+    if (!failed) return { kind: 'ready' };
+    if (failed.final || attempt >= limits.attempts) return { kind: 'failed', cause: failed.cause };
+    options.onRetry(failed.cause);
     await sleep(env.clock, backoffMs(attempt, limits.backoff, env.random), signal);
   }
 };

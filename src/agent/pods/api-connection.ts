@@ -1,43 +1,43 @@
 import type { KubeClient, KubeObject, Resource, WatchEvent, WatchOptions } from '../../kube/index.ts';
 import type { Clock } from '../../runtime/index.ts';
 
-/** Whether the API server can be reached, as far as this side knows without asking. */
+/** Whether the API server is reachable, as far as the agent's own requests show. */
 export interface ApiConnection {
-  /** Every watch that was begun is open, and nothing since has said that the link is dead. */
+  /** Every watch is open, and no request since then has failed to get a response. */
   readonly connected: boolean;
-  /** A call met silence, and nothing was heard since. */
+  /** A request got no response, and there was no response to any request since. */
   readonly unresponsive: boolean;
-  /** Since when `connected` is what it is, epoch milliseconds. */
+  /** When `connected` last changed, epoch milliseconds. */
   readonly since: number;
-  /** A call was answered: whatever it said, the link is alive. */
+  /** A request got a response, of any status. */
   answered(): void;
-  /** A call met silence or a broken link, though the watches may not have noticed yet. */
+  /** A request got no response; the watches may not have noticed yet. */
   unanswered(): void;
-  /** The client with its watches watched. `name` tells them apart. */
+  /** Wraps the client to observe its requests. `name` identifies the watch. */
   observe(name: string, client: Pick<KubeClient, 'list' | 'watch'>): Pick<KubeClient, 'list' | 'watch'>;
 }
 
-type Stream = 'down' | 'open' | 'between';
+type WatchState = 'down' | 'open' | 'between';
 
 /**
- * A stream that the server ended in good order leaves the link up until the next one fails: servers end each watch every
- * few minutes.
+ * When the server ends a watch in good order, as it does every few minutes, the connection counts as up until the next watch
+ * fails.
  */
 export const createApiConnection = (clock: Clock, onChange: () => void, onContact: () => void): ApiConnection => {
-  const streams = new Map<string, Stream>();
+  const watches = new Map<string, WatchState>();
   let silent = false;
   let connected = false;
   let since = clock.now();
 
   const update = (): void => {
-    const now = !silent && streams.size > 0 && [...streams.values()].every((stream) => stream !== 'down');
+    const now = !silent && watches.size > 0 && [...watches.values()].every((state) => state !== 'down');
     if (now === connected) return;
     connected = now;
     since = clock.now();
     onChange();
   };
-  const set = (name: string, stream: Stream): void => {
-    streams.set(name, stream);
+  const set = (name: string, state: WatchState): void => {
+    watches.set(name, state);
     update();
   };
   const answered = (): void => {
@@ -54,7 +54,7 @@ export const createApiConnection = (clock: Clock, onChange: () => void, onContac
   ): AsyncGenerator<WatchEvent<T>, void, undefined> {
     let ended = false;
     const onOpen = (): void => {
-      // A watch with the initial state is open for us once that state is whole.
+      // A watch that sends the initial state counts as open once that state is complete.
       if (!options.sendInitialEvents) set(name, 'open');
       answered();
     };
@@ -62,12 +62,12 @@ export const createApiConnection = (clock: Clock, onChange: () => void, onContac
       for await (const event of client.watch(resource, { ...options, onOpen })) {
         answered();
         yield event;
-        // Whoever reads has asked for more: the initial state is in its cache.
+        // The reader asked for the next event, so the initial state is in its cache.
         if (event.type === 'BOOKMARK' && event.initialEventsEnd) set(name, 'open');
       }
       ended = true;
     } finally {
-      set(name, ended && streams.get(name) === 'open' ? 'between' : 'down');
+      set(name, ended && watches.get(name) === 'open' ? 'between' : 'down');
     }
   }
 
@@ -87,7 +87,7 @@ export const createApiConnection = (clock: Clock, onChange: () => void, onContac
       update();
     },
     observe(name, client) {
-      streams.set(name, 'down');
+      watches.set(name, 'down');
       return {
         list: async (resource, options) => {
           const page = await client.list(resource, options);

@@ -1,46 +1,46 @@
 import type { Clock } from '../../runtime/index.ts';
 
-/** What is kept of the last contact across restarts. */
+/** The last contact, as saved across restarts. */
 export interface SavedCacheAge {
-  /** Epoch milliseconds, as of the clock at `savedAt`. */
+  /** Time of the last contact in epoch milliseconds, by the clock at `savedAt`. */
   at: number;
   savedAt: number;
 }
 
-/** How old what we know is, by a clock that may be set. */
+/** The time since the last contact with the API server, by a clock that may be adjusted. */
 export interface CacheAge {
-  /** The API server was heard of just now. */
+  /** The API server responded just now. */
   reset(): void;
-  /** Epoch milliseconds by the present clock; undefined for never, or when that cannot be said. */
+  /** Epoch milliseconds by the current clock; undefined for never or unknown. */
   lastContactAt(): number | undefined;
-  /** Never less than the truth; `UNKNOWN_AGE_SECONDS` when the clock cannot tell. */
+  /** An upper bound; `UNKNOWN_AGE_SECONDS` if unknown. */
   ageSeconds(): number;
-  /** What to keep; undefined before the first contact. */
+  /** What to save; undefined before the first contact. */
   saved(): SavedCacheAge | undefined;
-  /** To be called about every `TICK_MS`. True when the clock was set back: what is kept is to be written anew. */
+  /** Call it about every `TICK_MS`. True when the clock was set back, so that the age must be saved again. */
   tick(): boolean;
 }
 
-/** The largest age that HTTP caches know (RFC 9111, 1.2.2): older than anything, or unknown. */
+/** The largest age of HTTP caches (RFC 9111, 1.2.2): very old or unknown. */
 export const UNKNOWN_AGE_SECONDS = 2_147_483_648;
 
 export const TICK_MS = 10_000;
 
-/** Timers run by another clock than the one that is set; less than this is their own lateness. */
-const NOTICED_MS = 1_000;
+/** Timers use another clock than the one that is adjusted; smaller differences are timer jitter. */
+const JITTER_MS = 1_000;
 
 /**
- * The age grows by what the clock says has passed, and by no less than the time between two ticks where somebody sets it
- * back meanwhile. A clock that at the start is behind the time that was kept says nothing of how long the device was off.
+ * The age grows with the clock, and by at least the time between two ticks if the clock is set back meanwhile. If the clock
+ * at start is behind the saved time, the age is unknown: the device may have been off for any time.
  */
-export const createCacheAge = (clock: Clock, kept: SavedCacheAge | undefined): CacheAge => {
-  /** Where the reckoning stands: the age (undefined: unknown) when the clock showed `at`. */
+export const createCacheAge = (clock: Clock, saved: SavedCacheAge | undefined): CacheAge => {
+  /** The age (undefined: unknown) when the clock showed `at`. */
   let mark: { at: number; age: number | undefined; ticked: boolean } = {
     at: clock.now(),
     age: undefined,
     ticked: true,
   };
-  if (kept && kept.savedAt <= mark.at && kept.at <= mark.at) mark.age = mark.at - kept.at;
+  if (saved && saved.savedAt <= mark.at && saved.at <= mark.at) mark.age = mark.at - saved.at;
 
   const ageMs = (): number | undefined => {
     const passed = clock.now() - mark.at;
@@ -67,7 +67,7 @@ export const createCacheAge = (clock: Clock, kept: SavedCacheAge | undefined): C
     tick() {
       const passed = clock.now() - mark.at;
       const least = mark.ticked ? TICK_MS : 0;
-      const wasSetBack = passed < least - NOTICED_MS;
+      const wasSetBack = passed < least - JITTER_MS;
       const elapsed = passed < 0 ? TICK_MS : Math.max(least, passed);
       mark = { at: clock.now(), age: mark.age === undefined ? undefined : mark.age + elapsed, ticked: true };
       return wasSetBack;

@@ -1,7 +1,7 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { compareVersions, createReflector, type KubeClient, keyOf, pods, type Reflector } from '../../kube/index.ts';
 import { type Env, sleep } from '../../runtime/index.ts';
-import { createStateFile, type StateFiles } from '../storage/state-file.ts';
+import { createStateFile, type StateFiles } from '../storage/index.ts';
 import type { PodRef } from '../types.ts';
 import { type ApiConnection, createApiConnection } from './api-connection.ts';
 import { createCacheAge, type SavedCacheAge, TICK_MS } from './cache-age.ts';
@@ -10,33 +10,34 @@ import { sanitizePod } from './sanitize.ts';
 export interface PodCacheOptions {
   client: Pick<KubeClient, 'list' | 'watch'>;
   env: Env;
-  /** Only pods that are bound to it are seen. */
+  /** Only pods bound to this node are cached. */
   node: string;
-  /** One watch for each; all namespaces with one watch when left out. */
+  /** One watch per namespace. Default: one watch for all namespaces. */
   namespaces?: readonly string[];
-  /** Holds the copy that answers after a restart without a network; made when it is not there. */
+  /** For the copy on disk, which is used after a restart without a network; created if missing. */
   dir: string;
-  /** Default: the machine's own. */
+  /** Default: the machine's file system. */
   files?: StateFiles | undefined;
 }
 
-/** The pods of this node, in memory and on disk, as they may be shown (see `sanitizePod`). */
+/** The sanitized pods of this node (see `sanitizePod`), in memory and on disk. */
 export interface PodCache {
-  /** Watches until `signal` aborts, then writes what waits. To be called once. */
+  /** Watches until `signal` aborts, then writes pending changes. Call it once. */
   run(signal: AbortSignal): Promise<void>;
   list(): readonly Pod[];
   get(ref: PodRef): Pod | undefined;
-  /** How far the cache is; empty before it ever was. */
+  /** Of the last change in the cache; empty before the first list. */
   readonly resourceVersion: string;
-  /** Since the API server was heard of last; never less than the truth, 2^31 when that cannot be known. */
+  /** Upper bound of the time since the last contact with the API server; 2^31 if unknown. */
   ageSeconds(): number;
-  /** The pods are those of the server, and the watches live. */
+  /** The cache is synced and all watches are alive. */
   connected(): boolean;
-  since(): number;
+  /** When `connected` last changed, epoch milliseconds. */
+  connectedSince(): number;
   lastContact(): number | undefined;
-  /** What other calls of this agent find out of the link. */
+  /** Other parts of the agent report here what their calls say about the connection. */
   readonly connection: Pick<ApiConnection, 'answered' | 'unanswered'>;
-  /** Told of every change of a pod and of `connected`. Returns how to end it. */
+  /** Called after every change of a pod and of `connected`. Returns the function to unsubscribe. */
   onChange(listener: () => void): () => void;
 }
 
@@ -44,7 +45,7 @@ const FIRST_PROBE_MS = 1_000;
 const LONGEST_PROBE_MS = 30_000;
 const PROBE_TIMEOUT_MS = 4_000;
 
-/** Of another form than this code writes, a file is of an older or newer agent, and says nothing to it. */
+/** A file with another format was written by another version of the agent and is ignored. */
 const FORMAT = 1;
 
 interface Snapshot {
@@ -58,7 +59,7 @@ interface Snapshot {
 const parseSnapshot =
   (node: string) =>
   (value: unknown): Snapshot | undefined => {
-    // The digest has vouched for the rest: this is what this code wrote, maybe under another node's name.
+    // The digest guarantees the rest: this code wrote the file, but maybe for another node.
     const read = value as Partial<Snapshot> | null;
     const { resourceVersion, contact, items } = read ?? {};
     if (read?.format !== FORMAT || read.node !== node || !Array.isArray(items) || typeof resourceVersion !== 'string')
@@ -67,21 +68,21 @@ const parseSnapshot =
     return { format: FORMAT, node, resourceVersion, contact, items };
   };
 
-/** Reads the copy on disk at once. */
+/** Reads the copy on disk synchronously. */
 export const createPodCache = ({ client, env, node, namespaces, dir, files }: PodCacheOptions): PodCache => {
   const kind = { dir, name: 'pods.json', env, parse: parseSnapshot(node) };
   const file = createStateFile<Snapshot>({ ...kind, ...(files && { files }) });
-  const kept = file.initial;
-  const contact = createCacheAge(env.clock, kept?.contact);
+  const saved = file.initial;
+  const age = createCacheAge(env.clock, saved?.contact);
   const listeners = new Set<() => void>();
   const changed = (): void => {
     for (const listener of listeners) listener();
   };
-  const connection = createApiConnection(env.clock, changed, () => contact.reset());
+  const connection = createApiConnection(env.clock, changed, () => age.reset());
   let running: AbortSignal | undefined;
   let probing = false;
 
-  /** A link that was silent once may have healed long before its watches have anything to tell. */
+  /** After a call without response, the connection may recover long before the watches deliver an event. */
   const probe = async (signal: AbortSignal): Promise<void> => {
     for (
       let delay = FIRST_PROBE_MS;
@@ -96,14 +97,14 @@ export const createPodCache = ({ client, env, node, namespaces, dir, files }: Po
         resourceVersion: '0',
         timeoutMs: PROBE_TIMEOUT_MS,
       };
-      const scope = namespaces?.[0];
-      await client.list(pods, { ...one, signal, ...(scope === undefined ? {} : { namespace: scope }) }).then(
+      const namespace = namespaces?.[0];
+      await client.list(pods, { ...one, signal, ...(namespace === undefined ? {} : { namespace }) }).then(
         () => connection.answered(),
-        (error: unknown) => env.log.debug('the API server does not answer', { error }),
+        (error: unknown) => env.log.debug('the API server does not respond', { error }),
       );
     }
   };
-  const onSilence = (): void => {
+  const onUnanswered = (): void => {
     connection.unanswered();
     if (probing || !running) return;
     probing = true;
@@ -114,32 +115,32 @@ export const createPodCache = ({ client, env, node, namespaces, dir, files }: Po
       });
   };
 
-  let stale: Map<string, Pod> | undefined = new Map((kept?.items ?? []).map((pod) => [keyOf(pod), pod]));
+  let fromDisk: Map<string, Pod> | undefined = new Map((saved?.items ?? []).map((pod) => [keyOf(pod), pod]));
 
   const snapshot = (): Snapshot => ({
     format: FORMAT,
     node,
-    resourceVersion: newest(),
-    contact: contact.saved() ?? { at: env.clock.now(), savedAt: env.clock.now() },
+    resourceVersion: latestVersion(),
+    contact: age.saved() ?? { at: env.clock.now(), savedAt: env.clock.now() },
     items: list(),
   });
   const onEvent = (): void => {
-    if (stale) return;
+    if (fromDisk) return;
     file.save(snapshot);
     changed();
   };
-  /** Only what every watch has told of takes the place of what was on disk: a part of it would hide pods. */
-  const onSynced = (scope: string): void => {
-    unsynced.delete(scope);
+  /** Replaces the copy from disk only once every watch is synced: a partial list would hide pods. */
+  const onSynced = (namespace: string): void => {
+    unsynced.delete(namespace);
     if (unsynced.size > 0) return;
-    if (stale) file.save(snapshot);
-    stale = undefined;
+    if (fromDisk) file.save(snapshot);
+    fromDisk = undefined;
     changed();
   };
 
-  const scopes = namespaces ?? [''];
-  const unsynced = new Set(scopes);
-  const reflectors: Reflector<Pod>[] = scopes.map((namespace) =>
+  const watched = namespaces ?? [''];
+  const unsynced = new Set(watched);
+  const reflectors: Reflector<Pod>[] = watched.map((namespace) =>
     createReflector<Pod, Pod>({
       client: connection.observe(namespace, client),
       env,
@@ -152,10 +153,10 @@ export const createPodCache = ({ client, env, node, namespaces, dir, files }: Po
   );
 
   const list = (): Pod[] =>
-    stale ? [...stale.values()] : reflectors.flatMap((reflector) => [...reflector.store.values()]);
+    fromDisk ? [...fromDisk.values()] : reflectors.flatMap((reflector) => [...reflector.store.values()]);
 
-  const newest = (): string => {
-    if (stale) return kept?.resourceVersion ?? '';
+  const latestVersion = (): string => {
+    if (fromDisk) return saved?.resourceVersion ?? '';
     return reflectors
       .map((reflector) => reflector.resourceVersion ?? '')
       .reduce((a, b) => ((compareVersions(b, a) ?? 0) > 0 ? b : a));
@@ -164,20 +165,20 @@ export const createPodCache = ({ client, env, node, namespaces, dir, files }: Po
   return {
     async run(signal) {
       let ticking = env.clock.timer(TICK_MS, function tick() {
-        if (contact.tick()) file.save(snapshot);
+        if (age.tick()) file.save(snapshot);
         ticking = env.clock.timer(TICK_MS, tick);
       });
       running = signal;
       await Promise.all(reflectors.map((reflector) => reflector.run(signal)));
       ticking.cancel();
-      // So that a clock that is set back while the device is off is seen.
-      if (contact.saved() !== undefined) file.save(snapshot);
-      await file.flush().catch((error: unknown) => env.log.error('the copy of the pods was not written', { error }));
+      // So that the next start notices a clock that is set back while the device is off.
+      if (age.saved() !== undefined) file.save(snapshot);
+      await file.flush().catch((error: unknown) => env.log.error('failed to save the pod cache', { error }));
     },
     list,
     get(ref) {
       const key = `${ref.namespace}/${ref.name}`;
-      if (stale) return stale.get(key);
+      if (fromDisk) return fromDisk.get(key);
       for (const reflector of reflectors) {
         const pod = reflector.store.get(key);
         if (pod) return pod;
@@ -185,13 +186,13 @@ export const createPodCache = ({ client, env, node, namespaces, dir, files }: Po
       return undefined;
     },
     get resourceVersion() {
-      return newest();
+      return latestVersion();
     },
-    ageSeconds: () => contact.ageSeconds(),
-    connected: () => !stale && connection.connected,
-    since: () => connection.since,
-    lastContact: () => contact.lastContactAt(),
-    connection: { answered: () => connection.answered(), unanswered: onSilence },
+    ageSeconds: () => age.ageSeconds(),
+    connected: () => !fromDisk && connection.connected,
+    connectedSince: () => connection.since,
+    lastContact: () => age.lastContactAt(),
+    connection: { answered: () => connection.answered(), unanswered: onUnanswered },
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -6,7 +6,7 @@ const LISTS = ['containers', 'initContainers', 'ephemeralContainers'] as const;
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** References to Secrets and ConfigMaps stay: they name a value and do not hold it. */
+/** References to Secrets and ConfigMaps stay: they don't contain the value. */
 const withoutValue = (variable: unknown): unknown => {
   if (!isRecord(variable) || !('value' in variable)) return variable;
   const { value: _hidden, ...rest } = variable;
@@ -18,7 +18,7 @@ const withoutValues = (container: unknown): unknown =>
     ? { ...container, env: container.env.map(withoutValue) }
     : container;
 
-/** What people applied is theirs: it need not have the shape of a pod. One that cannot be read is not shown. */
+/** The annotation can contain anything, not only a valid pod. It is removed if it can't be parsed. */
 const appliedWithoutValues = (text: string): string | undefined => {
   let applied: unknown;
   try {
@@ -40,7 +40,7 @@ const hideEnv = <T extends Container | EphemeralContainer>(containers: readonly 
       : { ...container, env: container.env.map(({ value: _hidden, ...rest }) => rest) },
   );
 
-/** The pod as it may be shown and kept on disk: without literal env values and managedFields. The given one stays as it is. */
+/** A copy of the pod without literal env values and managedFields, safe to serve and to save. */
 export const sanitizePod = (pod: Pod): Pod => {
   const { managedFields: _dropped, ...metadata } = pod.metadata ?? {};
   const applied = metadata.annotations?.[LAST_APPLIED];

@@ -1,7 +1,9 @@
+import { errnoOf } from '../errno.ts';
+
 /**
  * `NoSpace`: the disk or quota is full. `ReadOnly`: the file system is. `Denied`: permissions. `Io`: the disk fails.
- * `Locked`: another process uses the directory. `Unsafe`: others may write in it. `UnknownFormat`: written by a later
- * version. `TooLarge`: one record above the bound. `Closed`: after `close()`.
+ * `Locked`: another process uses the directory. `Unsafe`: other users can write to it. `UnknownFormat`: written by a later
+ * version. `TooLarge`: a record exceeds the size limit. `Closed`: after `close()`.
  */
 export type JournalErrorCode =
   | 'NoSpace'
@@ -14,7 +16,7 @@ export type JournalErrorCode =
   | 'TooLarge'
   | 'Closed';
 
-/** A record was not made durable, or the journal could not be opened. Nothing that was answered before is lost. */
+/** A record could not be made durable, or the journal could not be opened. No acknowledged record is lost. */
 export class JournalError extends Error {
   readonly code: JournalErrorCode;
 
@@ -29,22 +31,19 @@ const byErrno: ReadonlyMap<string, readonly [JournalErrorCode, string]> = new Ma
   ['ENOSPC', ['NoSpace', 'the disk is full: free some space on it and try again']],
   ['EDQUOT', ['NoSpace', 'the disk quota is used up: free some space and try again']],
   ['EROFS', ['ReadOnly', 'the file system is read-only: mount it for writing and try again']],
-  ['EACCES', ['Denied', 'permission denied: let the user of this process own the directory']],
-  ['EEXIST', ['Denied', 'a file is where a directory should be: remove it, or name another directory']],
-  ['ENOTDIR', ['Denied', 'a file is where a directory should be: remove it, or name another directory']],
-  ['EPERM', ['Denied', 'not permitted: let the user of this process own the directory']],
+  ['EACCES', ['Denied', 'permission denied: make the user of this process the owner of the directory']],
+  ['EEXIST', ['Denied', 'the path contains a file in place of a directory: remove it, or give another directory']],
+  ['ENOTDIR', ['Denied', 'the path contains a file in place of a directory: remove it, or give another directory']],
+  ['EPERM', ['Denied', 'not permitted: make the user of this process the owner of the directory']],
 ]);
 
-export const errnoOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-
-/** A file system's error in the words of the journal; `doing` such as `cannot save to FILE`. */
-export const asJournalError = (error: unknown, doing: string): JournalError => {
+/** Converts a file system error; `action` such as `cannot save to FILE`. */
+export const asJournalError = (error: unknown, action: string): JournalError => {
   if (error instanceof JournalError) return error;
   const errno = errnoOf(error);
-  const [code, cure] = byErrno.get(errno) ?? [
+  const [code, cure] = byErrno.get(errno ?? '') ?? [
     'Io',
-    `the disk failed (${errno || String(error)}): see the log of the system, and replace it`,
+    `the disk failed (${errno ?? String(error)}): check the system log, and replace the disk`,
   ];
-  return new JournalError(code, `${doing}: ${cure}`, error);
+  return new JournalError(code, `${action}: ${cure}`, error);
 };

@@ -6,9 +6,9 @@ import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import { systemClock } from '../../runtime/index.ts';
 import { JournalError } from './errors.ts';
+import type { Journal } from './journal.ts';
 import { openJournal } from './journal.ts';
 import { createRegister, type Register, testEnv } from './testing/register.ts';
-import type { Journal } from './types.ts';
 
 const base = mkdtempSync(path.join(tmpdir(), 'edgeset-journal-'));
 after(() => rmSync(base, { recursive: true, force: true }));

@@ -1,37 +1,38 @@
 import { constants } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import path from 'node:path';
-import { errnoOf, JournalError } from './errors.ts';
+import { errnoOf } from '../errno.ts';
+import { JournalError } from './errors.ts';
 
-/** An open file. Nothing written to it is on the disk before `sync` resolves. */
+/** An open file. Writes are durable only once `sync` resolves. */
 export interface JournalFile {
-  /** Writes all of `bytes`, or rejects after any part of them. */
+  /** Writes all of `bytes`. May have written a part of them when it rejects. */
   write(bytes: Uint8Array, position: number): Promise<void>;
   truncate(length: number): Promise<void>;
-  /** Data and length. */
+  /** Makes data and length durable. */
   sync(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What the journal asks of a file system; the tests cut its power. */
+/** The file system calls of the journal. Tests replace them to simulate power cuts. */
 export interface JournalFiles {
-  /** Makes `dir` exist, durably, and be ours alone. */
+  /** Creates `dir` durably if needed, and makes it private. */
   prepare(dir: string): Promise<void>;
   read(file: string): Promise<Buffer | undefined>;
   list(dir: string): Promise<string[]>;
-  /** A new, empty file; the name is taken from the one that had it. */
+  /** Creates an empty file; removes an existing one with that name. */
   create(file: string): Promise<JournalFile>;
   open(file: string): Promise<JournalFile>;
   rename(from: string, to: string): Promise<void>;
   remove(file: string): Promise<void>;
-  /** Makes names durable: of files created, renamed or removed in `dir`. */
+  /** Makes created, renamed and removed names in `dir` durable. */
   syncDirectory(dir: string): Promise<void>;
 }
 
 const PRIVATE_FILE = 0o600;
 const PRIVATE_DIRECTORY = 0o700;
 
-const syncDirectory = async (dir: string): Promise<void> => {
+export const syncDirectory = async (dir: string): Promise<void> => {
   const handle = await fs.open(dir, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     await handle.sync();
@@ -56,30 +57,27 @@ const openFile = async (file: string, flags: number): Promise<JournalFile> => {
 };
 
 const prepare = async (dir: string): Promise<void> => {
-  const first = await fs.mkdir(dir, { recursive: true, mode: PRIVATE_DIRECTORY });
-  if (first !== undefined) {
-    const above = path.dirname(path.resolve(first));
+  const topmost = await fs.mkdir(dir, { recursive: true, mode: PRIVATE_DIRECTORY });
+  if (topmost !== undefined) {
+    const above = path.dirname(path.resolve(topmost));
     for (let made = path.resolve(dir); made !== above; made = path.dirname(made)) {
       await syncDirectory(path.dirname(made));
     }
   }
   const parent = await fs.stat(path.dirname(path.resolve(dir)));
-  const othersMayRename = (parent.mode & constants.S_IWOTH) !== 0 && (parent.mode & 0o1000) === 0;
-  if (othersMayRename)
+  const isReplaceable = (parent.mode & constants.S_IWOTH) !== 0 && (parent.mode & 0o1000) === 0;
+  if (isReplaceable)
     throw new JournalError(
       'Unsafe',
-      `every user may replace ${dir}: take the right to write in its parent from others`,
+      `any user can replace ${dir}: remove write permission for others from its parent directory`,
     );
   const own = await fs.lstat(dir);
   if (!own.isDirectory() || own.uid !== process.geteuid?.())
-    throw new JournalError(
-      'Unsafe',
-      `${dir} is not a directory of the user that runs this process: remove or chown it`,
-    );
+    throw new JournalError('Unsafe', `${dir} is not a directory owned by the user of this process: remove or chown it`);
   if ((own.mode & 0o077) !== 0) await fs.chmod(dir, PRIVATE_DIRECTORY);
 };
 
-/** The machine's own file system. */
+/** The machine's file system. */
 export const systemFiles: JournalFiles = {
   prepare,
   syncDirectory,
@@ -93,7 +91,7 @@ export const systemFiles: JournalFiles = {
   },
   list: (dir) => fs.readdir(dir),
   async create(file) {
-    // Never truncates: after a crash in a rename, an old file system may have left both names for one file.
+    // Don't truncate: after a crash during a rename, both names may refer to the same file.
     await fs.rm(file, { force: true });
     return openFile(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL);
   },

@@ -1,12 +1,12 @@
 import { crc32 } from 'node:zlib';
 
-// A frame is one write: `CRC32 LENGTH JSON\n`, JSON an array of records. JSON text holds no newline, so that reading can
-// go on behind a damaged frame; the length finds the end of one whose newline is damaged.
+// A frame is one write: `CRC32 LENGTH JSON\n`, where JSON is an array of records. The JSON contains no newline, so reading
+// can resume after a damaged frame; the length finds the end of a frame whose newline is damaged.
 const NEWLINE = 0x0a;
 const HEADER = /^([0-9a-f]{8}) (\d{1,9}) $/;
 const LONGEST_HEADER = 8 + 1 + 9 + 1;
 
-/** One frame with records that are JSON texts already: a torn frame loses all of them, and they were all not answered. */
+/** Encodes records, given as JSON texts, as one frame. A torn frame loses all of them; none was acknowledged. */
 export const encodeFrame = (records: readonly string[]): Buffer => {
   const body = Buffer.from(`[${records.join(',')}]`);
   const sum = crc32(body).toString(16).padStart(8, '0');
@@ -14,14 +14,14 @@ export const encodeFrame = (records: readonly string[]): Buffer => {
 };
 
 export interface Scan {
-  /** One array of records a readable frame, in the order of the file. */
+  /** One array of records per readable frame, in file order. */
   frames: unknown[][];
-  /** Where the last readable frame begins and ends. */
+  /** Start and end of the last readable frame. */
   lastStart: number;
   end: number;
-  /** Behind `end` lies only the beginning of a frame: its write was cut short before it was answered. */
+  /** After `end`, there is only a partial frame: its write was interrupted before it was acknowledged. */
   torn: boolean;
-  /** Bytes that are neither readable nor a torn end. */
+  /** Bytes that are neither readable nor part of a torn frame at the end. */
   damagedBytes: number;
 }
 
@@ -30,7 +30,7 @@ interface Frame {
   end: number;
 }
 
-/** The frame at `start`, whose newline is at `newline` unless that byte is damaged. */
+/** The frame at `start`. Its newline is at `newline`, unless that byte is damaged. */
 const frameAt = (bytes: Buffer, start: number, newline: number): Frame | undefined => {
   const head = bytes.toString('latin1', start, start + LONGEST_HEADER);
   const secondSpace = head.indexOf(' ', 9);
@@ -48,7 +48,7 @@ const frameAt = (bytes: Buffer, start: number, newline: number): Frame | undefin
   return undefined;
 };
 
-/** Reads whatever of a journal's bytes can be read. */
+/** Reads all readable frames. */
 export const scanFrames = (bytes: Buffer): Scan => {
   const scan: Scan = { frames: [], lastStart: 0, end: 0, torn: false, damagedBytes: 0 };
   let at = 0;

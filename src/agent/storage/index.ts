@@ -1,4 +1,4 @@
 export { JournalError, type JournalErrorCode } from './errors.ts';
 export type { JournalFile, JournalFiles } from './files.ts';
-export { type JournalOptions, openJournal } from './journal.ts';
-export type { Journal, JournalState } from './types.ts';
+export { type Journal, type JournalOptions, type JournalState, openJournal } from './journal.ts';
+export { createStateFile, type StateFile, type StateFiles } from './state-file.ts';

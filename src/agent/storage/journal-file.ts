@@ -1,35 +1,60 @@
 import path from 'node:path';
-import { keepDamagedCopy } from './damaged-copy.ts';
 import { JournalError } from './errors.ts';
 import type { JournalFile, JournalFiles } from './files.ts';
 import { encodeFrame } from './frames.ts';
 import { FORMAT, fingerprintOf, type Loaded } from './load.ts';
 import type { DirectoryLock } from './lock.ts';
 
+// A disk that fails repeatedly must not fill up with copies.
+const MAX_COPIES = 5;
+
+/** Writes `bytes` durably to a file with an unused name, and returns the name. */
+const keepDamagedCopy = async (files: JournalFiles, file: string, bytes: Buffer): Promise<string> => {
+  const dir = path.dirname(file);
+  const prefix = `${path.basename(file)}.damaged-`;
+  const numbers = (await files.list(dir))
+    .filter((entry) => entry.startsWith(prefix))
+    .map((entry) => Number(entry.slice(prefix.length)))
+    .filter((number) => Number.isSafeInteger(number))
+    .toSorted((a, b) => a - b);
+  const copyName = `${file}.damaged-${(numbers.at(-1) ?? 0) + 1}`;
+  const copy = await files.create(copyName);
+  try {
+    await copy.write(bytes, 0);
+    await copy.sync();
+  } finally {
+    await copy.close();
+  }
+  await files.syncDirectory(dir);
+  for (const number of numbers.slice(0, Math.max(0, numbers.length + 1 - MAX_COPIES)))
+    await files.remove(`${file}.damaged-${number}`);
+  return copyName;
+};
+
 export interface DurableFileOptions {
   file: string;
   files: JournalFiles;
-  /** Held since before the file was read; undefined where nothing could be written then. */
+  /** Held since before the file was read; undefined if the disk was not writable then. */
   lock: DirectoryLock | undefined;
-  /** For when there is none yet. */
+  /** Takes the lock when `lock` is undefined. */
   acquire: () => Promise<DirectoryLock>;
   loaded: Loaded;
-  /** Records to start a new file with. */
+  /** The records of a new file. */
   snapshot: () => readonly unknown[];
 }
 
-/** The file under the journal. One call at a time. */
+/** The journal's file. Call it from one place at a time. */
 export interface DurableFile {
-  /** Makes what is there writable; also what `append` does first. */
+  /** Prepares the existing file for writing. `append` does this first, too. */
   repair(): Promise<void>;
-  /** Resolves once the frame is on the disk. */
+  /** Resolves once the frame is on disk. */
   append(frame: Buffer): Promise<void>;
-  /** Puts a new file with the snapshot in the place of this one. When it fails, nothing that was durable is lost. */
+  /** Replaces the file by a new one with the snapshot. If that fails, everything that was durable still is. */
   rewrite(): Promise<void>;
   readonly length: number;
-  /** What the last rewrite left; 0 before the first one. */
+  /** Length after the last rewrite; 0 before the first one. */
   readonly rewrittenLength: number;
-  /** Where the damaged file is kept. */
+  /** Name of the copy of a damaged file. */
   readonly damagedCopy: string | undefined;
   close(): Promise<void>;
 }
@@ -41,28 +66,31 @@ export const createDurableFile = (options: DurableFileOptions): DurableFile => {
   const dir = path.dirname(file);
   let { lock } = options;
   let current: JournalFile | undefined;
-  // Untrusted: what is on the disk is in doubt, as after a failed fsync, when the kernel may take pages for clean that
-  // never got there. Only a new file, written from memory, is trusted again.
+  // Untrusted: the content on disk is in doubt. After a failed fsync, for example, the kernel may mark pages as clean that
+  // were never written. Only a new file, written from memory, is trusted again.
   let trusted = loaded.exists && loaded.damaged === undefined;
   let length = loaded.length;
   let rewrittenLength = 0;
   let damaged = loaded.damaged;
-  let aside: string | undefined;
+  let damagedCopy: string | undefined;
 
-  const own = async (): Promise<void> => {
+  const ensureLock = async (): Promise<void> => {
     if (!lock) {
       const taken = await acquire();
       if (fingerprintOf(await files.read(file)) !== loaded.fingerprint) {
         await taken.release();
         throw new JournalError(
           'Locked',
-          `another agent has written ${file} since this one has read it: restart this one`,
+          `another agent has written ${file} since this one read it: restart this agent`,
         );
       }
       lock = taken;
     }
     if (!(await lock.held()))
-      throw new JournalError('Locked', `another agent has taken ${dir}: stop one of the two, and restart the other`);
+      throw new JournalError(
+        'Locked',
+        `another agent has taken over ${dir}: stop one of the two, and restart the other`,
+      );
   };
 
   const rewrite = async (): Promise<void> => {
@@ -74,11 +102,11 @@ export const createDurableFile = (options: DurableFileOptions): DurableFile => {
       await fresh.sync();
       trusted = false;
       await files.rename(`${file}.new`, file);
-      // A record in the new file is not durable before the new file's name is.
+      // A record in the new file is durable only once the file's name is.
       await files.syncDirectory(dir);
     } catch (error) {
       await fresh.close().catch(ignoreFailure);
-      // On a full disk a half written file would keep the space that the records need.
+      // On a full disk, a partial file would take up the space that the records need.
       await files.remove(`${file}.new`).catch(ignoreFailure);
       throw error;
     }
@@ -90,8 +118,8 @@ export const createDurableFile = (options: DurableFileOptions): DurableFile => {
   };
 
   /**
-   * What an earlier process left, and even the file's name, may be in the kernel's memory only. It may also have died
-   * before it knew that its fsync had failed: the next one would succeed without the last frame, so that is written anew.
+   * What an earlier process wrote, even the file's name, may only be in the page cache. The process may also have died
+   * before it noticed that its fsync failed; the next fsync would succeed without the last frame, so that is written again.
    */
   const adopt = async (): Promise<void> => {
     const found = await files.open(file);
@@ -109,14 +137,14 @@ export const createDurableFile = (options: DurableFileOptions): DurableFile => {
   };
 
   const usable = async (): Promise<JournalFile> => {
-    await own();
+    await ensureLock();
     if (trusted && !current) await adopt();
     if (!trusted && damaged) {
-      aside = await keepDamagedCopy(files, file, damaged);
+      damagedCopy = await keepDamagedCopy(files, file, damaged);
       damaged = undefined;
     }
     if (!trusted) await rewrite();
-    if (!current) throw new JournalError('Closed', `${file} is closed: the agent stops; try again once it runs`);
+    if (!current) throw new JournalError('Closed', `${file} is closed: the agent is stopping; try again once it runs`);
     return current;
   };
 
@@ -127,7 +155,7 @@ export const createDurableFile = (options: DurableFileOptions): DurableFile => {
       try {
         await target.write(frame, length);
       } catch (error) {
-        // Part of the frame may be there. If it cannot be cut off it must not be built upon.
+        // Part of the frame may be in the file. If it can't be truncated, don't append after it.
         await target.truncate(length).catch(() => {
           trusted = false;
         });
@@ -137,14 +165,14 @@ export const createDurableFile = (options: DurableFileOptions): DurableFile => {
         await target.sync();
       } catch (error) {
         trusted = false;
-        // Makes it certain, where the disk still allows it, that a refused record does not appear after a restart.
+        // Ensures, if the disk still allows it, that a rejected record doesn't reappear after a restart.
         await rewrite().catch(ignoreFailure);
         throw error;
       }
       length += frame.length;
     },
     async rewrite() {
-      await own();
+      await ensureLock();
       await rewrite();
     },
     get length() {
@@ -154,7 +182,7 @@ export const createDurableFile = (options: DurableFileOptions): DurableFile => {
       return rewrittenLength;
     },
     get damagedCopy() {
-      return aside;
+      return damagedCopy;
     },
     async close() {
       await current?.close().catch(ignoreFailure);

@@ -170,7 +170,7 @@ describe('journal', () => {
     const other = await openRegister(disk);
     await other.journal.append({ key: 'a', value: 2 });
     await other.journal.close();
-    await assert.rejects(late.append({ key: 'b', value: 1 }), { code: 'Locked', message: /restart this one/ });
+    await assert.rejects(late.append({ key: 'b', value: 1 }), { code: 'Locked', message: /restart this agent/ });
     assert.equal(locks, 1);
     assert.equal((await openRegister(disk)).values.get('a'), 2);
   });

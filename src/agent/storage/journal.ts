@@ -6,18 +6,36 @@ import { encodeFrame } from './frames.ts';
 import { createDurableFile, type DurableFile } from './journal-file.ts';
 import { type Loaded, loadJournal } from './load.ts';
 import { type DirectoryLock, takeLock } from './lock.ts';
-import type { Journal, JournalState } from './types.ts';
+
+/** The state that the records add up to. Only the journal calls it, in the order of the file. */
+export interface JournalState {
+  /** Applies one durable record. Returns false for a record that it does not recognize. Must not throw. */
+  apply(record: unknown): boolean;
+  /** Records that rebuild this state from an empty one, for compaction. */
+  snapshot(): readonly unknown[];
+}
+
+export interface Journal {
+  /** Resolves once the record (any JSON value) is on disk and applied; rejects with a `JournalError` otherwise. */
+  append(record: unknown): Promise<void>;
+  /** What was unreadable when the journal was opened, and where the copy is; human-readable. */
+  readonly damage: string | undefined;
+  /** Why the last write failed; undefined when it succeeded. */
+  readonly trouble: string | undefined;
+  /** Waits for pending appends, then releases the directory. */
+  close(): Promise<void>;
+}
 
 export interface JournalOptions {
-  /** Used by this journal alone; made when it is missing. */
+  /** For this journal only; created if missing. */
   dir: string;
-  /** Name of the file in it. */
+  /** Name of the file in `dir`. */
   name: string;
   env: Env;
   state: JournalState;
-  /** From this size on the file is compacted whenever it has doubled. Default 512 KiB. */
+  /** From this size on, the file is compacted each time it has doubled. Default 512 KiB. */
   compactAtBytes?: number;
-  /** Default: the machine's own. */
+  /** Default: the machine's file system. */
   files?: JournalFiles;
   lock?: (dir: string) => Promise<DirectoryLock>;
 }
@@ -30,24 +48,24 @@ interface Pending {
 }
 
 const DEFAULT_COMPACT_AT = 512 * 1024;
-const LARGEST_RECORD = 64 * 1024;
-const LARGEST_BATCH = 256 * 1024;
+const MAX_RECORD_BYTES = 64 * 1024;
+const MAX_BATCH_BYTES = 256 * 1024;
 
-/** As many of the first records as one write should carry. */
+/** Takes as many records from the head of the queue as fit into one write. */
 const takeBatch = (queue: Pending[]): Pending[] => {
   let size = 0;
-  const over = queue.findIndex(({ text }) => (size += text.length) > LARGEST_BATCH);
+  const over = queue.findIndex(({ text }) => (size += text.length) > MAX_BATCH_BYTES);
   return queue.splice(0, over < 0 ? queue.length : Math.max(1, over));
 };
 
-/** What is there can be read meanwhile. */
-const mayPass = (error: unknown): boolean =>
+/** The disk may become writable later; until then, the journal can still be read. */
+const isTemporary = (error: unknown): boolean =>
   error instanceof JournalError && (error.code === 'ReadOnly' || error.code === 'NoSpace');
 
 /**
- * Opens the journal and applies what it holds. A power cut at any byte loses no record whose `append` resolved. Where
- * nothing can be written now (disk full, file system read-only) it opens all the same: `append` says why, and tries
- * anew each time. Throws a `JournalError` when the directory cannot be had or the file not be read.
+ * Opens the journal and applies its records. A power cut at any byte loses no record whose `append` resolved. On a full or
+ * read-only disk it opens, too: each `append` tries to write and rejects with the reason. Throws a `JournalError` when the
+ * directory can't be used or the file can't be read.
  */
 export const openJournal = async (options: JournalOptions): Promise<Journal> => {
   const { dir, name, env, state, files = systemFiles, compactAtBytes = DEFAULT_COMPACT_AT } = options;
@@ -60,10 +78,10 @@ export const openJournal = async (options: JournalOptions): Promise<Journal> => 
   let compactAt = compactAtBytes;
 
   const failed = (error: unknown): JournalError => {
-    const told = asJournalError(error, `cannot save to ${file}`);
-    if (trouble !== told.message) log.error('the journal cannot be written', { error: told });
-    trouble = told.message;
-    return told;
+    const failure = asJournalError(error, `cannot save to ${file}`);
+    if (trouble !== failure.message) log.error('failed to write the journal', { error: failure });
+    trouble = failure.message;
+    return failure;
   };
 
   const acquire = async (): Promise<DirectoryLock> => {
@@ -76,10 +94,10 @@ export const openJournal = async (options: JournalOptions): Promise<Journal> => 
   };
   let lock: DirectoryLock | undefined;
   try {
-    // Before the file is read: whoever has it may still be writing.
+    // Lock before reading: another process may still be writing.
     lock = await acquire();
   } catch (error) {
-    if (!mayPass(error)) throw error;
+    if (!isTemporary(error)) throw error;
   }
 
   let loaded: Loaded;
@@ -94,13 +112,13 @@ export const openJournal = async (options: JournalOptions): Promise<Journal> => 
   try {
     await durable.repair();
   } catch (error) {
-    const told = failed(error);
-    if (told.code === 'Locked' || told.code === 'Denied') {
+    const failure = failed(error);
+    if (failure.code === 'Locked' || failure.code === 'Denied') {
       await durable.close();
-      throw told;
+      throw failure;
     }
   }
-  if (loaded.damage) log.error('the journal is damaged', { damage: loaded.damage, aside: durable.damagedCopy });
+  if (loaded.damage) log.error('the journal is damaged', { damage: loaded.damage, copy: durable.damagedCopy });
 
   const compact = async (): Promise<void> => {
     if (durable.length < compactAt) return;
@@ -108,9 +126,9 @@ export const openJournal = async (options: JournalOptions): Promise<Journal> => 
       await durable.rewrite();
       compactAt = Math.max(compactAtBytes, 2 * durable.rewrittenLength);
     } catch (error) {
-      // The file goes on growing. Try again when it has grown by half, not with every record.
+      // The file keeps growing. Try again when it has grown by half, not with every record.
       compactAt = durable.length * 1.5;
-      log.warn('the journal cannot be compacted', { error });
+      log.warn('failed to compact the journal', { error });
     }
   };
 
@@ -118,8 +136,8 @@ export const openJournal = async (options: JournalOptions): Promise<Journal> => 
     try {
       await durable.append(encodeFrame(batch.map(({ text }) => text)));
     } catch (error) {
-      const told = failed(error);
-      for (const { reject } of batch) reject(told);
+      const failure = failed(error);
+      for (const { reject } of batch) reject(failure);
       return;
     }
     trouble = undefined;
@@ -131,7 +149,7 @@ export const openJournal = async (options: JournalOptions): Promise<Journal> => 
   };
 
   const drain = async (): Promise<void> => {
-    // Records of the same turn share one fsync.
+    // Records of the same event loop turn share one fsync.
     await Promise.resolve();
     while (queue.length > 0) await commit(takeBatch(queue));
     running = undefined;
@@ -141,10 +159,12 @@ export const openJournal = async (options: JournalOptions): Promise<Journal> => 
     append(record) {
       const text = JSON.stringify(record);
       if (closed)
-        return Promise.reject(new JournalError('Closed', `${file} is closed: the agent stops; try again once it runs`));
-      if (text.length > LARGEST_RECORD)
         return Promise.reject(
-          new JournalError('TooLarge', `a record of ${text.length} bytes is above ${LARGEST_RECORD}`),
+          new JournalError('Closed', `${file} is closed: the agent is stopping; try again once it runs`),
+        );
+      if (text.length > MAX_RECORD_BYTES)
+        return Promise.reject(
+          new JournalError('TooLarge', `a record of ${text.length} bytes exceeds ${MAX_RECORD_BYTES}`),
         );
       const done = new Promise<void>((resolve, reject) => queue.push({ record, text, resolve, reject }));
       running ??= drain();
@@ -152,7 +172,9 @@ export const openJournal = async (options: JournalOptions): Promise<Journal> => 
     },
     get damage() {
       if (!loaded.damage) return undefined;
-      return durable.damagedCopy ? `${loaded.damage}; as it was it is kept as ${durable.damagedCopy}` : loaded.damage;
+      return durable.damagedCopy
+        ? `${loaded.damage}; the damaged file was copied to ${durable.damagedCopy}`
+        : loaded.damage;
     },
     get trouble() {
       return trouble;

@@ -2,22 +2,22 @@ import { crc32 } from 'node:zlib';
 import { asJournalError, JournalError } from './errors.ts';
 import type { JournalFiles } from './files.ts';
 import { scanFrames } from './frames.ts';
-import type { JournalState } from './types.ts';
+import type { JournalState } from './journal.ts';
 
-/** First record of every journal: what it is, and the version of its frames. */
+/** The first record of every journal: what the file is, and the version of its frames. */
 export const FORMAT = { format: 'edgeset-journal', version: 1 } as const;
 
 export interface Loaded {
   exists: boolean;
-  /** Tells whether the file is still the one that was read. */
+  /** Shows whether the file has changed since it was read. */
   fingerprint: string;
-  /** Bytes that are well. */
+  /** Up to the end of the last readable frame. */
   length: number;
-  /** The last frame of them. */
+  /** The last readable frame. */
   last: { bytes: Buffer; position: number };
-  /** Behind them is the beginning of a frame that was never answered. */
+  /** After `length`, there is a partial frame that was never acknowledged. */
   torn: boolean;
-  /** The whole file, when some of it was not readable. */
+  /** The whole file, if some of it was unreadable. */
   damaged: Buffer | undefined;
   damage: string | undefined;
 }
@@ -29,15 +29,15 @@ const checkFormat = (file: string, record: unknown): void => {
   if (!isFormat(record) || (record.format === FORMAT.format && record.version === FORMAT.version)) return;
   throw new JournalError(
     'UnknownFormat',
-    `${file} has format ${String(record.format)} ${String(record.version)}, which this version cannot read: run the version that wrote it, or move the file away and lose what it holds`,
+    `${file} has format ${String(record.format)} ${String(record.version)}, which this version cannot read: run the version that wrote it, or move the file away and lose its content`,
   );
 };
 
-/** The same as long as the bytes are. */
+/** Equal for equal bytes. */
 export const fingerprintOf = (bytes: Buffer | undefined): string =>
   bytes ? `${bytes.length} ${crc32(bytes)}` : 'missing';
 
-/** Reads the file and applies every record that can be read. */
+/** Reads the file and applies every readable record. */
 export const loadJournal = async (file: string, files: JournalFiles, state: JournalState): Promise<Loaded> => {
   let bytes: Buffer | undefined;
   try {
@@ -64,7 +64,7 @@ export const loadJournal = async (file: string, files: JournalFiles, state: Jour
   for (const record of scan.frames.flat()) if (!isFormat(record) && !state.apply(record)) unknown += 1;
   const causes = [
     ...(scan.damagedBytes > 0 ? [`${scan.damagedBytes} bytes cannot be read`] : []),
-    ...(unknown > 0 ? [`${unknown} records are not known`] : []),
+    ...(unknown > 0 ? [`${unknown} records are unknown`] : []),
     ...(isFormat(first?.[0]) ? [] : ['its beginning is missing']),
   ];
   const damaged = causes.length > 0;
@@ -75,6 +75,6 @@ export const loadJournal = async (file: string, files: JournalFiles, state: Jour
     last: { bytes: Buffer.from(bytes.subarray(scan.lastStart, scan.end)), position: scan.lastStart },
     torn: scan.torn,
     damaged: damaged ? bytes : undefined,
-    damage: damaged ? `${file} is damaged (${causes.join(', ')}); everything else of it is in use` : undefined,
+    damage: damaged ? `${file} is damaged (${causes.join(', ')}); the rest of it is in use` : undefined,
   };
 };

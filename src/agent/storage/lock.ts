@@ -1,16 +1,17 @@
 import * as fs from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
-import { errnoOf, JournalError } from './errors.ts';
+import { errnoOf } from '../errno.ts';
+import { JournalError } from './errors.ts';
 
-/** The right to write in a directory. */
+/** The exclusive right to write to a directory. */
 export interface DirectoryLock {
-  /** False once the lock file was removed or taken: nothing may be written then. */
+  /** False once the lock file was removed or taken over: writing is no longer allowed. */
   held(): Promise<boolean>;
   release(): Promise<void>;
 }
 
-// sockaddr_un holds 107 bytes; a longer path is reached through the directory's descriptor.
+// sockaddr_un holds 107 bytes; longer paths are accessed through the directory's file descriptor.
 const LONGEST_SOCKET_PATH = 100;
 const ATTEMPTS = 5;
 
@@ -26,7 +27,7 @@ const listen = (address: string): Promise<net.Server> =>
 
 const closeServer = (server: net.Server): Promise<void> => new Promise((resolve) => server.close(() => resolve()));
 
-/** Whether somebody listens. The kernel knows, also of a process that is stopped or in another container. */
+/** Whether a process listens. The kernel knows, even if the process is stopped or in another container. */
 const isAlive = (address: string): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = net.connect({ path: address });
@@ -34,7 +35,7 @@ const isAlive = (address: string): Promise<boolean> =>
       socket.destroy();
       resolve(true);
     });
-    socket.once('error', (error) => resolve(!['ECONNREFUSED', 'ENOENT'].includes(errnoOf(error))));
+    socket.once('error', (error) => resolve(!['ECONNREFUSED', 'ENOENT'].includes(errnoOf(error) ?? '')));
   });
 
 const inodeOf = async (file: string): Promise<bigint | undefined> => {
@@ -47,16 +48,16 @@ const inodeOf = async (file: string): Promise<bigint | undefined> => {
 };
 
 /**
- * Takes the lock of `dir`: a listening Unix socket in it. A file with a process id would call a live agent of another
- * container dead, and a reused id alive; a socket whose process is gone refuses connections, whoever asks. Two that take
- * over the same dead lock at once: the later one holds it, and the earlier one learns from `held`.
+ * Takes the lock of `dir`: a listening Unix socket in it. A PID file would report a live agent in another container as dead,
+ * and a reused PID as alive; a socket whose process is gone refuses connections from anyone. If two processes take over the
+ * same stale lock at once, the later one gets it, and the earlier one finds out through `held`.
  */
 export const takeLock = async (dir: string): Promise<DirectoryLock> => {
   const file = path.join(dir, 'lock');
   const directory = Buffer.byteLength(file) > LONGEST_SOCKET_PATH ? await fs.open(dir) : undefined;
   const address = directory ? `/proc/self/fd/${directory.fd}/lock` : file;
   const locked = (): JournalError =>
-    new JournalError('Locked', `another agent uses ${dir}: stop it, or give this one another state directory`);
+    new JournalError('Locked', `another agent uses ${dir}: stop it, or give this agent another state directory`);
 
   const bind = async (): Promise<net.Server> => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -77,7 +78,7 @@ export const takeLock = async (dir: string): Promise<DirectoryLock> => {
     return {
       held: async () => mine !== undefined && (await inodeOf(file)) === mine,
       async release() {
-        // Closing removes the file by its name, which may be another agent's by now.
+        // Closing removes the file by name, which may belong to another agent by now.
         if (mine !== undefined && (await inodeOf(file)) === mine) await closeServer(server);
         await directory?.close();
       },

@@ -92,7 +92,7 @@ describe('state file', () => {
     await rename(name, elsewhere);
     await symlink(elsewhere, name);
     assert.equal(at().initial, undefined, 'a link');
-    assert.ok(lines.length > 0 && lines.every((line) => line.includes('not a file of the user')));
+    assert.ok(lines.length > 0 && lines.every((line) => line.includes('not a file owned by the user')));
     await writeFile(elsewhere, 'precious');
     await symlink(elsewhere, `${name}.new`);
     file.save(() => ({ words: ['new'] }));

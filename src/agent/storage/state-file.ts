@@ -3,22 +3,24 @@ import { lstatSync, readFileSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Env, Timer } from '../../runtime/index.ts';
+import { errnoOf } from '../errno.ts';
+import { syncDirectory } from './files.ts';
 
-/** One value in one file, whole or not at all: what is read is what some `save` gave, whenever the power failed. */
+/** One value in one file, replaced atomically: after a power cut, it holds the value of some `save`. */
 export interface StateFile<T> {
-  /** What was there at the start; undefined when there was nothing, or nothing that can be trusted. */
+  /** The value at start; undefined if there was none, or none that can be trusted. */
   readonly initial: T | undefined;
-  /** Has `value()` written soon. Calls in between are one write; `value` is asked when it is due. */
+  /** Writes `value()` soon. Several calls result in one write; `value` is called when the write is due. */
   save(value: () => T): void;
-  /** Writes what waits; rejects when that fails. */
+  /** Writes a pending value; rejects when that fails. */
   flush(): Promise<void>;
 }
 
-/** What is asked of a file system. */
+/** The file system calls of a state file. */
 export interface StateFiles {
-  /** The text of a file that this process may trust; undefined when there is none. Throws when it cannot be had. */
+  /** The text of a trusted file; undefined if there is none. Throws if it can't be read. */
   read(file: string): string | undefined;
-  /** The new text takes the place of the old one whole or not at all, and is on the disk once this resolves. */
+  /** Replaces the file atomically. The new text is durable once this resolves. */
   replace(file: string, text: string): Promise<void>;
 }
 
@@ -26,11 +28,11 @@ export interface StateFileOptions<T> {
   dir: string;
   name: string;
   env: Env;
-  /** The value in what was read; throws, or returns undefined, for anything else. */
+  /** Parses the stored value; throws or returns undefined if it is invalid. */
   parse: (value: unknown) => T | undefined;
-  /** From a change to its write, at the most. Default 1,500. */
+  /** Longest delay between a change and its write. Default 1,500. */
   delayMs?: number;
-  /** Default: the machine's own. */
+  /** Default: the machine's file system. */
   files?: StateFiles;
 }
 
@@ -38,23 +40,12 @@ const RETRY_MS = 30_000;
 
 const digestOf = (body: string): string => createHash('sha256').update(body).digest('hex');
 
-const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
-
-const syncDirectory = async (dir: string): Promise<void> => {
-  const handle = await open(dir, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-};
-
-/** New file, flushed, then renamed over the old one, and the rename flushed: there is never half a file under the name. */
+/** Writes and syncs a new file, renames it over the old one, and syncs the directory. */
 const replaceFile = async (file: string, text: string): Promise<void> => {
   const dir = path.dirname(file);
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const fresh = `${file}.new`;
-  // What an earlier run left behind has a mode of its own; a link that somebody else put there leads elsewhere.
+  // A leftover file may have another mode, and a symlink from another user may point anywhere.
   await rm(fresh, { force: true });
   const handle = await open(fresh, 'wx', 0o600);
   try {
@@ -67,29 +58,29 @@ const replaceFile = async (file: string, text: string): Promise<void> => {
   await syncDirectory(dir);
 };
 
-const systemFiles: StateFiles = {
+const systemStateFiles: StateFiles = {
   read(file) {
     try {
       const found = lstatSync(file);
       if (!found.isFile() || found.uid !== process.geteuid?.())
-        throw new Error('it is not a file of the user that runs this process');
+        throw new Error('it is not a file owned by the user of this process');
       return readFileSync(file, 'utf8');
     } catch (error) {
-      if (isMissing(error)) return undefined;
+      if (errnoOf(error) === 'ENOENT') return undefined;
       throw error;
     }
   },
   replace: replaceFile,
 };
 
-/** Reads at once: an agent that starts without a network answers from this. */
+/** Reads the file synchronously: an agent that starts offline answers from it. */
 export const createStateFile = <T>({
   dir,
   name,
   env,
   parse,
   delayMs = 1_500,
-  files = systemFiles,
+  files = systemStateFiles,
 }: StateFileOptions<T>): StateFile<T> => {
   const file = path.join(dir, name);
 
@@ -98,16 +89,16 @@ export const createStateFile = <T>({
     try {
       text = files.read(file);
     } catch (error) {
-      env.log.warn('a state file cannot be read and is left out', { file, error });
+      env.log.warn('ignoring an unreadable state file', { file, error });
     }
     if (text === undefined) return undefined;
     const [digest = '', body = ''] = text.split('\n', 2);
     try {
       const value = digest === digestOf(body) ? parse(JSON.parse(body)) : undefined;
-      if (value === undefined) env.log.warn('a state file is damaged and is left out', { file });
+      if (value === undefined) env.log.warn('ignoring a damaged state file', { file });
       return value;
     } catch (error) {
-      env.log.warn('a state file is damaged and is left out', { file, error });
+      env.log.warn('ignoring a damaged state file', { file, error });
       return undefined;
     }
   };
@@ -126,7 +117,7 @@ export const createStateFile = <T>({
   };
 
   const flush = async (): Promise<void> => {
-    // Another flush may have begun the next write meanwhile.
+    // Another flush may have started the next write meanwhile.
     while (writing) await writing.catch(() => undefined);
     timer?.cancel();
     timer = undefined;
@@ -148,7 +139,7 @@ export const createStateFile = <T>({
     timer ??= env.clock.timer(ms, () => {
       timer = undefined;
       flush().catch((error: unknown) => {
-        env.log.error('a state file cannot be written; it is tried again', { file, error });
+        env.log.error('failed to write a state file: retrying', { file, error });
         later(RETRY_MS);
       });
     });

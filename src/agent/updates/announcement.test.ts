@@ -23,7 +23,7 @@ describe('a new version that the manager withholds for a while', () => {
       world.withhold(reason);
       await world.advance(11 * 3_600_000);
       assert.equal(stateOf(agent), `queued ${reason}`);
-      assert.match(agent.updates()[0]?.message ?? '', /what was decided is kept/);
+      assert.match(agent.updates()[0]?.message ?? '', /The decision is kept/);
       assert.equal(world.deletes(), 0);
       world.withhold(undefined);
       await world.until('it is carried out', () => stateOf(agent) === 'current UpToDate');

@@ -13,10 +13,10 @@ export interface Owner extends DaemonSetRef {
 
 export const groupOf = (apiVersion: string): string => apiVersion.split('/', 1)[0] ?? '';
 
-/** Does OpenKruise's API serve it? Then its manager acts, and the agent only says that the owner agreed. */
+/** Whether it is an Advanced DaemonSet: then the manager updates, and the agent only records the owner's approval. */
 export const isAdvanced = ({ apiVersion }: Pick<Owner, 'apiVersion'>): boolean => groupOf(apiVersion) !== 'apps';
 
-/** Undefined for a pod of anything else than a DaemonSet of `apps` or `apps.kruise.io`. */
+/** Undefined unless the pod belongs to a DaemonSet of `apps` or `apps.kruise.io`. */
 export const daemonSetOf = (pod: Pod): Owner | undefined => {
   const owner = controllerOf(pod);
   if (owner?.kind !== 'DaemonSet' || !GROUPS.has(groupOf(owner.apiVersion))) return undefined;
@@ -24,31 +24,31 @@ export const daemonSetOf = (pod: Pod): Owner | undefined => {
   return { namespace: pod.metadata?.namespace ?? '', daemonSet: name, apiVersion, uid };
 };
 
-/** What the manager says to the owner of a pod. */
+/** What the manager announces to the owner on a pod. */
 export type Announcement = {
-  /** Hash label of the target. */
+  /** Hash label of the target revision. */
   revision: string;
 } & (
   | {
       need: 'yes' | 'no' | 'halted';
-      /** The manager's own word for it, such as `UpToDate`. */
+      /** The manager's reason, such as `UpToDate`. */
       reason: string;
     }
-  /** There is a target that the pod does not run, and it is not offered for now. */
+  /** The pod does not run the target, which is not offered for now. */
   | { need: 'withheld'; reason: WithheldReason }
 );
 
-/** The owner is told of a new version: to be decided on, or halted. */
+/** A new version is announced to the owner: to decide on, or halted. */
 export const isOffered = ({ need }: Announcement): boolean => need === 'yes' || need === 'halted';
 
 export const revisionOf = (pod: Pod): string => pod.metadata?.labels?.[REVISION_LABEL] ?? '';
 
-/** Undefined while nothing was announced, and for an announcement that names no revision. */
+/** Undefined without an announcement, and for one that names no revision. */
 export const announcementOf = (pod: Pod): Announcement | undefined => {
-  const told = needUpgradeOf(pod);
-  const revision = told ? announcedRevision(told) : '';
-  if (!told || revision === '') return undefined;
-  const { status, reason } = told;
+  const condition = needUpgradeOf(pod);
+  const revision = condition ? announcedRevision(condition) : '';
+  if (!condition || revision === '') return undefined;
+  const { status, reason } = condition;
   if (status !== 'True') {
     if (reason === 'UpToDate' || revisionOf(pod) === revision) return { revision, need: 'no', reason };
     return { revision, need: 'withheld', reason: withheldReasons.find((known) => known === reason) ?? 'NotOffered' };
@@ -59,7 +59,7 @@ export const announcementOf = (pod: Pod): Announcement | undefined => {
 export const imagesOf = (spec: { containers?: readonly { name: string; image?: string }[] } | undefined) =>
   (spec?.containers ?? []).map(({ name, image = '' }): ContainerImage => ({ container: name, image }));
 
-/** Why the images keep an update of this pod to `revision` back; undefined when they do not, or nobody asked for them. */
+/** Why the images block the update of this pod to `revision`; undefined if they are ready or were never requested. */
 export const imageBlockOf = (pod: Pod, revision: string): string | undefined => {
   const image = imageReadyOf(pod);
   if (!image || (image.status === 'True' && image.revision === revision)) return undefined;

@@ -4,30 +4,30 @@ import { approvedRevision } from '../../rollout/index.ts';
 import type { ContainerImage, DaemonSetRef, Decision } from '../types.ts';
 import { type Announcement, announcementOf, imagesOf, isTerminating, type Owner, revisionOf } from './announcement.ts';
 
-/** What the administrator says of updates of one DaemonSet. Times are epoch milliseconds. */
+/** The administrator's settings for updates of one DaemonSet. Times are epoch milliseconds. */
 export interface Terms {
   ota: boolean;
   deadline: { at: number; spreadMs: number } | undefined;
 }
 
-/** An act that was carried out, until the pod that it made room for is ready. */
+/** An update in progress: from the write until the new pod is ready. */
 export interface Episode {
-  /** As it was when it was settled. */
+  /** As of the end of the write. */
   decision: Decision;
   fromRevision: string;
   toRevision: string;
   startedAt: number;
-  /** Why the new pod does not work, once that was written to the history. */
+  /** Why the new pod fails, once the history shows it. */
   failure?: string;
 }
 
-/** What this node knows of one DaemonSet whose owner decides. Kept on disk: it must be told without a network too. */
+/** What this node knows about one DaemonSet in OTA mode. Saved on disk, so that it is available offline. */
 export interface UpdateRecord extends Owner {
   running: { revision: string; images: ContainerImage[] };
   announced: Announcement;
-  /** UID of the pod that carries the announcement. */
+  /** UID of the pod with the announcement. */
   toldBy: string;
-  /** Of the announced revision; null while it could not be read. */
+  /** Of the announced revision; null until it was read. */
   details: { images: ContainerImage[]; publishedAt: string | null } | null;
   terms: Terms | null;
   episode: Episode | null;
@@ -35,16 +35,16 @@ export interface UpdateRecord extends Owner {
 
 export const refKey = ({ namespace, daemonSet }: DaemonSetRef): string => `${namespace}/${daemonSet}`;
 
-/** The pod that counts of those that a DaemonSet has here: the newest, those that are on their way out last. */
+/** Of several pods of a DaemonSet on this node: the newest one that isn't terminating, otherwise the newest. */
 export const currentPod = (pods: readonly Pod[]): Pod | undefined => {
   const rank = (pod: Pod): string => `${isTerminating(pod) ? 0 : 1}${pod.metadata?.creationTimestamp ?? ''}`;
   return pods.reduce<Pod | undefined>((best, pod) => (best && rank(best) >= rank(pod) ? best : pod), undefined);
 };
 
 /**
- * What is known once these pods of the DaemonSet are seen; undefined when its owner has nothing to decide: it is not, or
- * no longer, in the OTA mode, or does not run here. A new pod is told a moment after it appears; until then, and while an
- * act waits for its pod, what was told before holds.
+ * The record after observing these pods of the DaemonSet. Undefined when there is nothing to decide: the DaemonSet is not in
+ * OTA mode or does not run here. The manager announces on a new pod shortly after it appears; until then, and while an
+ * update waits for its pod, the previous announcement applies.
  */
 export const nextRecord = (
   owner: Owner,
@@ -53,29 +53,30 @@ export const nextRecord = (
 ): UpdateRecord | undefined => {
   const same = before?.uid === owner.uid ? before : undefined;
   const pod = currentPod(pods);
-  const told = pod && announcementOf(pod);
+  const announcement = pod && announcementOf(pod);
   const running =
     pod && (!same || !isTerminating(pod))
       ? { revision: revisionOf(pod), images: imagesOf(pod.spec) }
       : (same?.running ?? { revision: '', images: [] });
-  if (!told && (!same || (pod ? pod.metadata?.uid === same.toldBy : !same.episode))) return undefined;
-  const announced = told ?? untold(same?.announced ?? { revision: '', need: 'no', reason: '' }, running.revision);
+  if (!announcement && (!same || (pod ? pod.metadata?.uid === same.toldBy : !same.episode))) return undefined;
+  const announced =
+    announcement ?? unannounced(same?.announced ?? { revision: '', need: 'no', reason: '' }, running.revision);
   const details =
     (same?.announced.revision === announced.revision ? same.details : null) ??
     (running.revision === announced.revision ? { images: running.images, publishedAt: null } : null);
-  // Another target: what was begun for the one before is no longer waited for.
-  const goesOn = same?.episode?.toRevision === announced.revision && !(pod && isForgotten(pod, same.episode));
-  const episode = goesOn ? same.episode : null;
-  const toldBy = told ? (pod?.metadata?.uid ?? '') : (same?.toldBy ?? '');
+  // After a change of target, don't wait for the update to the previous one.
+  const continues = same?.episode?.toRevision === announced.revision && !(pod && wasWithdrawn(pod, same.episode));
+  const episode = continues ? same.episode : null;
+  const toldBy = announcement ? (pod?.metadata?.uid ?? '') : (same?.toldBy ?? '');
   return { ...owner, running, announced, toldBy, details, terms: same?.terms ?? null, episode };
 };
 
-/** The pod is newer than the approval, has not been brought to the revision, and does not carry the approval any more. */
-const isForgotten = (pod: Pod, { decision: { act }, toRevision }: Episode): boolean => {
+/** The pod is newer than the approval, was not updated, and no longer carries the approval. */
+const wasWithdrawn = (pod: Pod, { decision: { act }, toRevision }: Episode): boolean => {
   if (act?.kind !== 'approve' || pod.metadata?.uid !== act.podUid || revisionOf(pod) === toRevision) return false;
   const since = compareVersions(pod.metadata.resourceVersion ?? '', act.podResourceVersion ?? '') ?? 0;
   return since > 0 && approvedRevision(pod) !== toRevision;
 };
 
-const untold = (before: Announcement, runs: string): Announcement =>
+const unannounced = (before: Announcement, runs: string): Announcement =>
   before.revision === runs ? { revision: runs, need: 'no', reason: 'UpToDate' } : before;

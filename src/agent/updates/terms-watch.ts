@@ -5,7 +5,7 @@ import type { Env } from '../../runtime/index.ts';
 import { groupOf, isAdvanced, type Owner } from './announcement.ts';
 import { refKey, type Terms } from './record.ts';
 
-/** Where the DaemonSets of this version are served: of both kinds, the annotations and the strategy stand in one place. */
+/** The resource of DaemonSets with this apiVersion. Both kinds have annotations and strategy in the same place. */
 export const daemonSetsAt = (apiVersion: string): Resource<DaemonSet> => {
   const version = apiVersion.split('/', 2)[1] ?? 'v1';
   return defineResource<DaemonSet>({
@@ -17,19 +17,19 @@ export const daemonSetsAt = (apiVersion: string): Resource<DaemonSet> => {
   });
 };
 
-/** What a DaemonSet says of its updates; one that is another by now, or on its way out, says nothing. */
+/** The update settings of a DaemonSet. One that was recreated or is being deleted has none. */
 export const termsOf = (daemonSet: DaemonSet, owner: Owner): Terms => {
   const { metadata, spec } = daemonSet;
   const { ota, deadline, spreadMs } = readOtaTerms(metadata?.annotations);
-  const isMeant = metadata?.uid === owner.uid && !metadata.deletionTimestamp;
-  // A native DaemonSet of another type is updated by its own controller; an Advanced one never without its owners.
-  const isTheirs = isAdvanced(owner) || spec?.updateStrategy?.type === 'OnDelete';
-  if (!isMeant || !isTheirs || !ota) return { ota: false, deadline: undefined };
+  const isSame = metadata?.uid === owner.uid && !metadata.deletionTimestamp;
+  // With another strategy, Kubernetes' controller updates a native DaemonSet by itself; an Advanced one always needs its owners.
+  const isDecidedByOwner = isAdvanced(owner) || spec?.updateStrategy?.type === 'OnDelete';
+  if (!isSame || !isDecidedByOwner || !ota) return { ota: false, deadline: undefined };
   return { ota, deadline: deadline === undefined ? undefined : { at: deadline, spreadMs } };
 };
 
 export interface TermsWatch {
-  /** Watches exactly these from now on: each one for itself, so that nothing is watched while nothing waits. */
+  /** Watches exactly these from now on. One watch each, so that nothing is watched while no update is pending. */
   follow(owners: readonly Owner[]): void;
   stop(): Promise<void>;
 }
@@ -65,7 +65,7 @@ export const createTermsWatch = (
       const wanted = new Map(owners.map((owner) => [`${refKey(owner)}/${owner.uid}`, owner]));
       for (const [key, { end }] of watched) {
         if (wanted.has(key)) continue;
-        end.abort(new Error('nothing waits there any more'));
+        end.abort(new Error('no pending update'));
         watched.delete(key);
       }
       for (const [key, owner] of wanted) if (!watched.has(key)) watched.set(key, start(owner));

@@ -2,7 +2,8 @@ import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import { controllerRevisions, isKubeError, type KubeClient } from '../../kube/index.ts';
 import { recordedTemplate } from '../../rollout/index.ts';
 import { type BackoffOptions, backoffMs, type Env, sleep, untilAborted } from '../../runtime/index.ts';
-import { createStateFile, type PodCache, type StateFiles } from '../pods/index.ts';
+import type { PodCache } from '../pods/index.ts';
+import { createStateFile, type StateFiles } from '../storage/index.ts';
 import type { DaemonSetRef } from '../types.ts';
 import { daemonSetOf, imagesOf, isOffered, type Owner } from './announcement.ts';
 import { currentPod, type Episode, nextRecord, refKey, type Terms, type UpdateRecord } from './record.ts';
@@ -13,27 +14,27 @@ export interface UpdateTrackerOptions {
   env: Env;
   cache: Pick<PodCache, 'list' | 'connected' | 'onChange'>;
   dir: string;
-  /** Default: the machine's own. */
+  /** Default: the machine's file system. */
   files?: StateFiles | undefined;
 }
 
-/** One DaemonSet of this node with the pod that counts. */
+/** One DaemonSet of this node, with its current pod here. */
 export interface TrackedUpdate {
   record: UpdateRecord;
   pod: Pod | undefined;
 }
 
-/** What waits on this node, with the details that are told of it, online and offline. */
+/** The updates of this node with their details, online and offline. */
 export interface UpdateTracker {
   all(): readonly TrackedUpdate[];
   get(ref: DaemonSetRef): TrackedUpdate | undefined;
   setEpisode(ref: DaemonSetRef, episode: Episode | null): void;
   onChange(listener: () => void): () => void;
-  /** Follows the pods, reads what is told of new targets, and watches what waits, until `signal` aborts. */
+  /** Follows the pods, reads the details of new targets, and watches DaemonSets with a pending update, until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Of another form than this code writes, a file is of an older or newer agent, and says nothing to it. */
+/** A file with another format was written by another version of the agent and is ignored. */
 const FORMAT = 1;
 
 interface Saved {
@@ -43,8 +44,8 @@ interface Saved {
 
 const READ_BACKOFF: BackoffOptions = { baseMs: 1_000, maxMs: 300_000 };
 const READ_TIMEOUT_MS = 10_000;
-/** The revision of a target may be younger than its announcement for a moment, and never comes when it was cleaned up. */
-const MISSING_READS = 5;
+/** The announcement can precede the ControllerRevision briefly; a revision that was cleaned up never appears. */
+const MAX_MISSING_READS = 5;
 
 const parseSaved = (value: unknown): Saved | undefined => {
   const read = value as Partial<Saved> | null;
@@ -81,7 +82,7 @@ export const createUpdateTracker = ({ client, env, cache, dir, files }: UpdateTr
     const key = refKey(record);
     const { revision } = record.announced;
     const attempt = reading.get(key) ?? { revision, failures: 0, due: 0 };
-    // Until the answer is there, nobody else asks.
+    // Infinity: no second read while this one is pending.
     reading.set(key, { ...attempt, due: Number.POSITIVE_INFINITY });
     try {
       const read = await client.get(
@@ -98,16 +99,16 @@ export const createUpdateTracker = ({ client, env, cache, dir, files }: UpdateTr
     } catch (error) {
       if (within.aborted) return;
       const failures = attempt.failures + 1;
-      const isHopeless = isKubeError(error, 'NotFound', 'Forbidden') && failures >= MISSING_READS;
+      const isFinal = isKubeError(error, 'NotFound', 'Forbidden') && failures >= MAX_MISSING_READS;
       const delay = backoffMs(failures, READ_BACKOFF, env.random);
-      const due = isHopeless ? Number.POSITIVE_INFINITY : env.clock.now() + delay;
+      const due = isFinal ? Number.POSITIVE_INFINITY : env.clock.now() + delay;
       reading.set(key, { revision, failures, due });
-      env.log.warn('what the new revision holds cannot be read', { daemonSet: key, revision, error });
-      if (!isHopeless) sleep(env.clock, delay, within).then(refresh, () => undefined);
+      env.log.warn('failed to read the new revision', { daemonSet: key, revision, error });
+      if (!isFinal) sleep(env.clock, delay, within).then(refresh, () => undefined);
     }
   };
 
-  /** Details of a current pod are what it runs; publishedAt alone is not worth a request at rest. */
+  /** The details of a current pod are known from the pod, except publishedAt, which isn't worth a request. */
   const lacksDetails = ({ announced, details }: UpdateRecord): boolean => details === null && isOffered(announced);
 
   const readMissing = (within: AbortSignal): void => {
@@ -125,7 +126,7 @@ export const createUpdateTracker = ({ client, env, cache, dir, files }: UpdateTr
       const owner = daemonSetOf(pod);
       if (!owner) continue;
       const group = grouped.get(refKey(owner));
-      // Of two DaemonSets with one name the pods of the new one count.
+      // If a DaemonSet was recreated with the same name, only the pods of the new one count.
       if (group && group.owner.uid === owner.uid) group.pods.push(pod);
       else if (!group || group.pods.length === 0) grouped.set(refKey(owner), { owner, pods: [pod] });
     }
@@ -166,7 +167,7 @@ export const createUpdateTracker = ({ client, env, cache, dir, files }: UpdateTr
       await untilAborted(until);
       off();
       await watch.stop();
-      await file.flush().catch((error: unknown) => env.log.error('what waits tracked was not written', { error }));
+      await file.flush().catch((error: unknown) => env.log.error('failed to save the updates', { error }));
     },
   };
 };

@@ -19,8 +19,8 @@ export const own: readonly Mutant[] = [
     story: 'a caller that closes at once leaves a row that says root, and is taken for root',
     breaks: [],
     file: 'src/agent/auth/peer-owner.ts',
-    find: 'if (row.established && row.inode !== 0) question.uid = row.uid;',
-    replace: 'question.uid = row.uid;',
+    find: 'if (row.established && row.inode !== 0) lookup.uid = row.uid;',
+    replace: 'lookup.uid = row.uid;',
     hunt: test('src/agent/auth/peer-owner.test.ts'),
   },
   {

@@ -1,5 +1,4 @@
-import type { StateFiles } from '../../../src/agent/pods/index.ts';
-import type { JournalFile, JournalFiles } from '../../../src/agent/storage/index.ts';
+import type { JournalFile, JournalFiles, StateFiles } from '../../../src/agent/storage/index.ts';
 import { afterPowerCut, createDisk, type Disk, type DiskOp } from '../../../src/agent/storage/testing/index.ts';
 import type { Clock } from '../../../src/runtime/index.ts';
 import type { CallFault } from '../network/call.ts';

@@ -152,14 +152,14 @@ describe('a socket that is none of the runtime', () => {
     await failure(join(dir, 'none.sock'), 'SocketMissing', /mount it when the agent runs as a pod/);
     const file = join(dir, 'file');
     writeFileSync(file, '');
-    await failure(file, 'SocketUnserved', /is this its CRI socket/);
+    await failure(file, 'SocketUnserved', /that this is its CRI socket/);
   });
 
   it('may be closed to the agent', { skip: process.getuid?.() === 0 && 'root may open everything' }, async () => {
     const socket = join(dir, 'closed.sock');
     const server = createServer().listen(socket);
     chmodSync(socket, 0);
-    await failure(socket, 'SocketForbidden', /leave the flag away/);
+    await failure(socket, 'SocketForbidden', /leave the flag out/);
     server.close();
   });
 

@@ -3,23 +3,23 @@ import { CriError } from './errors.ts';
 import { callOnce } from './grpc.ts';
 import { type Message, messageField, readMessage, textField, WireError } from './protobuf.ts';
 
-/** Calls that only look something up. */
-const LOOK_UP_MS = 10_000;
+/** For calls that only read. */
+const READ_TIMEOUT_MS = 10_000;
 
-/** As in the CRI's AuthConfig: what the registry is told. */
+/** Registry credentials, as in the CRI's AuthConfig. */
 export interface RegistryLogin {
   username: string;
   password: string;
 }
 
-/** The container runtime, through `runtime.v1` of the CRI (field numbers: cri-api's api.proto). */
+/** The container runtime, through CRI `runtime.v1`. The field numbers are those of cri-api's api.proto. */
 export interface CriClient {
-  /** Name, version, and what it says it is not ready for. */
+  /** Name, version, and conditions that are not ready. */
   check(signal: AbortSignal): Promise<{ runtime: string; problems: readonly string[] }>;
   hasImage(image: string, signal: AbortSignal): Promise<boolean>;
-  /** Ends after `timeoutMs` at the latest: the runtime itself waits without bound for a registry that says nothing. */
+  /** Needs a timeout: the runtime itself waits forever for a registry that does not respond. */
   pull(image: string, login: RegistryLogin | undefined, timeoutMs: number, signal: AbortSignal): Promise<void>;
-  /** Folder on whose file system the images lie; undefined when the runtime does not say. */
+  /** Folder whose file system holds the images; undefined when the runtime does not say. */
   imageFolder(signal: AbortSignal): Promise<string | undefined>;
 }
 
@@ -30,14 +30,14 @@ export const createCriClient = (socketPath: string, clock: Clock): CriClient => 
     path: string,
     message: Uint8Array,
     signal: AbortSignal,
-    timeoutMs = LOOK_UP_MS,
+    timeoutMs = READ_TIMEOUT_MS,
   ): Promise<Message> => {
     const answer = await callOnce(socketPath, clock, { path: `/runtime.v1.${path}`, message, timeoutMs, signal });
     try {
       return readMessage(answer);
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
-      throw new CriError('Internal', `the container runtime's answer cannot be read: ${error.message}`, error);
+      throw new CriError('Internal', `cannot parse the response of the container runtime: ${error.message}`, error);
     }
   };
 

@@ -1,4 +1,6 @@
-/** Names of gRPC's status codes, by their number. */
+import { errnoOf } from '../../errno.ts';
+
+/** Names of the gRPC status codes, by number. */
 const grpcCodes = [
   'OK',
   'Cancelled',
@@ -19,14 +21,14 @@ const grpcCodes = [
   'Unauthenticated',
 ] as const;
 
-/** What the runtime answered, or that nobody answers at its socket. */
+/** The runtime's error, or why its socket can't be used. */
 export type CriErrorCode =
   | Exclude<(typeof grpcCodes)[number], 'OK'>
   | 'SocketMissing'
   | 'SocketForbidden'
   | 'SocketUnserved';
 
-/** A call to the container runtime that failed. */
+/** A failed call to the container runtime. */
 export class CriError extends Error {
   readonly code: CriErrorCode;
 
@@ -37,22 +39,22 @@ export class CriError extends Error {
   }
 }
 
-/** Undefined for status 0, which is success. */
+/** Undefined for status 0, success. */
 export const grpcCode = (status: string): Exclude<CriErrorCode, `Socket${string}`> | undefined => {
   const code = grpcCodes[/^\d+$/.test(status) ? Number(status) : 2] ?? 'Unknown';
   return code === 'OK' ? undefined : code;
 };
 
-/** Errors of a connection that could not be made, with what the device's administrator can do. */
+/** The error for a failed connection, with what the device's administrator can do. */
 export const connectError = (socketPath: string, error: unknown): CriError => {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = errnoOf(error);
   const flag = `--cri-socket ${socketPath}`;
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
       return new CriError(
         'SocketMissing',
-        `${flag}: there is no such socket; name the container runtime's own, such as /run/containerd/containerd.sock or ` +
+        `${flag}: no such socket; give the container runtime's socket, such as /run/containerd/containerd.sock or ` +
           `/var/run/crio/crio.sock, and mount it when the agent runs as a pod`,
         error,
       );
@@ -60,7 +62,7 @@ export const connectError = (socketPath: string, error: unknown): CriError => {
     case 'EPERM':
       return new CriError(
         'SocketForbidden',
-        `${flag}: the agent may not open it; run the agent as the socket's owner (root) or leave the flag away`,
+        `${flag}: permission denied; run the agent as the socket's owner (root) or leave the flag out`,
         error,
       );
     case 'ECONNREFUSED':
@@ -68,7 +70,7 @@ export const connectError = (socketPath: string, error: unknown): CriError => {
     case 'EPROTOTYPE':
       return new CriError(
         'SocketUnserved',
-        `${flag}: nobody answers there; is the container runtime running, and is this its CRI socket?`,
+        `${flag}: nothing listens there; check that the container runtime is running and that this is its CRI socket`,
         error,
       );
     default:

@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import type { Clock } from '../../../runtime/index.ts';
 import { CriError, connectError, grpcCode } from './errors.ts';
 
-/** The runtime's answers to what is asked here are a few hundred bytes; more than this is not read. */
-const LONGEST_ANSWER = 4 * 1024 * 1024;
+/** Responses to these calls are a few hundred bytes. */
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 const FRAME_HEADER = 5;
 
 export interface GrpcCall {
@@ -21,13 +21,14 @@ const frame = (message: Uint8Array): Buffer => {
   return Buffer.concat([header, message]);
 };
 
-/** The one message of an answer, without its frame. */
+/** The single message of a response, without its frame. */
 const unframe = (body: Buffer): Buffer => {
-  if (body.length < FRAME_HEADER) throw new CriError('Internal', 'the container runtime answered without a message');
-  if (body[0] !== 0) throw new CriError('Internal', 'the container runtime answered in a compression nobody asked for');
+  if (body.length < FRAME_HEADER)
+    throw new CriError('Internal', 'the response of the container runtime has no message');
+  if (body[0] !== 0) throw new CriError('Internal', 'the response of the container runtime is compressed');
   const message = body.subarray(FRAME_HEADER);
   if (message.length !== body.readUInt32BE(1))
-    throw new CriError('Internal', 'the container runtime announced a message of another length than it sent');
+    throw new CriError('Internal', 'the response of the container runtime has the wrong length');
   return message;
 };
 
@@ -36,7 +37,7 @@ const headerText = (headers: IncomingHttpHeaders, name: string): string => {
   return (Array.isArray(value) ? value[0] : value) ?? '';
 };
 
-/** gRPC sends messages percent-encoded; one that is not keeps its characters. */
+/** gRPC percent-encodes messages; a message that is not encoded is kept as it is. */
 const plainMessage = (encoded: string): string => {
   try {
     return decodeURIComponent(encoded);
@@ -53,26 +54,25 @@ const httpCodes: Readonly<Record<number, 'Unimplemented' | 'Unavailable'>> = {
   504: 'Unavailable',
 };
 
-/** What headers or trailers say went wrong; undefined for success. */
-const refusalIn = (headers: IncomingHttpHeaders): CriError | undefined => {
+/** The error in headers or trailers; undefined for success. */
+const errorIn = (headers: IncomingHttpHeaders): CriError | undefined => {
   const code = grpcCode(headerText(headers, 'grpc-status'));
   return code && new CriError(code, plainMessage(headerText(headers, 'grpc-message')) || code);
 };
 
-const judgeHead = (headers: IncomingHttpHeaders): CriError | undefined => {
+const errorInHead = (headers: IncomingHttpHeaders): CriError | undefined => {
   const status = Number(headers[':status']);
-  if (headers['grpc-status'] !== undefined) return refusalIn(headers);
-  if (status !== 200) return new CriError(httpCodes[status] ?? 'Unknown', `the socket answered with HTTP ${status}`);
+  if (headers['grpc-status'] !== undefined) return errorIn(headers);
+  if (status !== 200) return new CriError(httpCodes[status] ?? 'Unknown', `the socket returned HTTP status ${status}`);
   if (!headerText(headers, 'content-type').startsWith('application/grpc'))
-    return new CriError('Unknown', 'something answers at the socket that does not speak gRPC');
+    return new CriError('Unknown', 'the server at the socket does not speak gRPC');
   return undefined;
 };
 
 /**
- * One call to a gRPC server behind a Unix socket, on a connection of its own: calls are rare and local, and so there is
- * nothing to hold while idle and nothing to mend after the runtime was restarted. An end by deadline or signal closes
- * the connection, by which the server knows that nobody waits any more. Rejects with a `CriError`, or with the signal's
- * reason.
+ * One gRPC call over a Unix socket, on its own connection. Calls are rare and local, so there is nothing to keep open while
+ * idle and nothing to reconnect after the runtime restarts. A timeout or abort closes the connection, which tells the
+ * server to cancel the call. Rejects with a `CriError` or the signal's reason.
  */
 export const callOnce = (socketPath: string, clock: Clock, call: GrpcCall): Promise<Buffer> =>
   new Promise((resolve, reject) => {
@@ -96,7 +96,7 @@ export const callOnce = (socketPath: string, clock: Clock, call: GrpcCall): Prom
     const lost = (error?: unknown): void =>
       fail(connected ? connectError(socketPath, undefined) : connectError(socketPath, error));
     const timer = clock.timer(timeoutMs, () =>
-      fail(new CriError('DeadlineExceeded', `no answer from the container runtime within ${timeoutMs / 1000} s`)),
+      fail(new CriError('DeadlineExceeded', `the container runtime did not respond within ${timeoutMs / 1000} s`)),
     );
     signal.addEventListener('abort', onAbort, { once: true });
     socket.once('connect', () => {
@@ -115,28 +115,31 @@ export const callOnce = (socketPath: string, clock: Clock, call: GrpcCall): Prom
     });
     const chunks: Buffer[] = [];
     let size = 0;
-    let verdict: CriError | undefined;
-    let told = false;
+    let failure: CriError | undefined;
+    let hasStatus = false;
     stream.on('response', (headers) => {
-      verdict = judgeHead(headers);
-      told = verdict !== undefined || headers['grpc-status'] !== undefined;
+      failure = errorInHead(headers);
+      hasStatus = failure !== undefined || headers['grpc-status'] !== undefined;
     });
     stream.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > LONGEST_ANSWER)
+      if (size > MAX_RESPONSE_BYTES)
         fail(
-          new CriError('ResourceExhausted', `the container runtime's answer is longer than ${LONGEST_ANSWER} bytes`),
+          new CriError(
+            'ResourceExhausted',
+            `the response of the container runtime is longer than ${MAX_RESPONSE_BYTES} bytes`,
+          ),
         );
       else chunks.push(chunk);
     });
     stream.on('trailers', (headers) => {
-      verdict ??= refusalIn(headers);
-      told = true;
+      failure ??= errorIn(headers);
+      hasStatus = true;
     });
     stream.on('error', lost);
     stream.on('end', () => {
-      if (verdict) return fail(verdict);
-      if (!told) return lost();
+      if (failure) return fail(failure);
+      if (!hasStatus) return lost();
       try {
         const answer = unframe(Buffer.concat(chunks));
         end(() => resolve(answer));

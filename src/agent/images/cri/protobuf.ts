@@ -1,7 +1,6 @@
 /**
- * The little of the protobuf wire format that the container runtime's interface needs: strings and nested messages are
- * written, numbers too are read. By hand, because protobufjs/minimal holds 1.4 MiB of the agent's 66 (measured) for the
- * dozen fields in use, and this next to nothing.
+ * The part of the protobuf wire format that the CRI calls need: it writes strings and nested messages, and also reads
+ * numbers. Written by hand because protobufjs/minimal takes 1.4 MiB of the agent's 66 (measured) for a dozen fields.
  */
 
 export class WireError extends Error {
@@ -24,14 +23,14 @@ const varint = (value: number): Uint8Array => {
 const lengthField = (field: number, value: Uint8Array): Uint8Array =>
   Buffer.concat([varint(field * 8 + LENGTH), varint(value.length), value]);
 
-/** Nothing for an empty string: that is its default. */
+/** An empty string, the default, is not written. */
 export const textField = (field: number, value: string): Uint8Array =>
   value === '' ? new Uint8Array(0) : lengthField(field, Buffer.from(value));
 
 export const messageField = (field: number, ...parts: readonly Uint8Array[]): Uint8Array =>
   lengthField(field, Buffer.concat(parts));
 
-/** The fields of one message. Of a field that comes more than once the last counts, except in `messages`. */
+/** The fields of one message. If a field is repeated, the last one counts, except in `messages`. */
 export interface Message {
   text(field: number): string;
   number(field: number): number;
@@ -50,7 +49,7 @@ const readFields = (bytes: Buffer): Map<number, Value[]> => {
     at += length;
     return bytes.subarray(at - length, at);
   };
-  // Beyond 2^53 a number loses its last digits, which no size of a file does.
+  // Numbers beyond 2^53 lose precision; file sizes are smaller.
   const takeVarint = (): number => {
     let value = 0;
     for (let scale = 1, count = 0; count < 10; scale *= 128, count += 1) {
@@ -79,7 +78,7 @@ const readFields = (bytes: Buffer): Map<number, Value[]> => {
   return fields;
 };
 
-/** Throws a `WireError` for bytes that are no message; unknown fields are passed over. */
+/** Throws a `WireError` for malformed bytes; skips unknown fields. */
 export const readMessage = (bytes: Buffer): Message => {
   const fields = readFields(bytes);
   const chunks = (field: number): Buffer[] => (fields.get(field) ?? []).filter((value) => typeof value !== 'number');

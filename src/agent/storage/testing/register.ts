@@ -1,6 +1,6 @@
 import { type Env, silentLogger, systemClock } from '../../../runtime/index.ts';
+import type { Journal, JournalState } from '../journal.ts';
 import { openJournal } from '../journal.ts';
-import type { Journal, JournalState } from '../types.ts';
 import type { Disk } from './disk.ts';
 
 export const testEnv: Env = { clock: systemClock, random: () => 0.5, log: silentLogger };

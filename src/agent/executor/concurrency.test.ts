@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createVirtualClock, sleep } from '../../runtime/index.ts';
-import { createMutex } from './mutex.ts';
+import { createMutex } from './concurrency.ts';
 
 describe('one act at a time', () => {
   it('runs what comes in its order, also after one that failed', async () => {

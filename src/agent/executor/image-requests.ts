@@ -1,0 +1,112 @@
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { controllerRevisions, isKubeError, type KubeClient } from '../../kube/index.ts';
+import { imageReadyOf, recordedTemplate } from '../../rollout/index.ts';
+import type { Env } from '../../runtime/index.ts';
+import type { ImagePulls, PullTarget } from '../images/index.ts';
+import type { PodCache } from '../pods/index.ts';
+import type { PodRef, TextResponse } from '../types.ts';
+import { daemonSetOf, type Owner, type TrackedUpdate } from '../updates/index.ts';
+import { createSingleflight } from './concurrency.ts';
+import { type LiveReads, READ_BUDGET_MS } from './live-reads.ts';
+import { WRITE_TIMEOUT_MS } from './pod-control.ts';
+import { disconnected, isRefusal, responseTo } from './refusal.ts';
+
+export interface ImageRequestsOptions {
+  client: Pick<KubeClient, 'get'>;
+  env: Env;
+  cache: Pick<PodCache, 'connected'>;
+  liveReads: Pick<LiveReads, 'candidate'>;
+  images: Pick<ImagePulls, 'request'>;
+  /** Aborts when the agent stops. */
+  signal: AbortSignal;
+}
+
+/** Requests the images of a new revision before the update. */
+export interface ImageRequests {
+  /** For the pod's announced revision. */
+  request(ref: PodRef): Promise<TextResponse>;
+  /**
+   * Requests the images of the target if the pod's condition is for another revision: the owner wants the new one, and no
+   * one else requests it.
+   */
+  refresh(tracked: TrackedUpdate): void;
+  /** The template of a revision, to resume its pull; undefined while offline. */
+  targetOf(pod: Pod, hash: string): Promise<PullTarget | undefined>;
+}
+
+const READ_TIMEOUT_MS = 10_000;
+
+export const createImageRequests = (options: ImageRequestsOptions): ImageRequests => {
+  const { client, env, cache, liveReads, images, signal } = options;
+  const singleflight = createSingleflight<TextResponse>();
+  const refreshed = new Set<string>();
+
+  const readTarget = async (owner: Owner, hash: string, timeoutMs: number): Promise<PullTarget | undefined> => {
+    const ref = { namespace: owner.namespace, name: `${owner.daemonSet}-${hash}` };
+    const template = recordedTemplate(await client.get(controllerRevisions, ref, { signal, timeoutMs }));
+    return template && { hash, template };
+  };
+
+  const requestOnce = async (ref: PodRef, name: string): Promise<TextResponse> => {
+    const endsAt = env.clock.now() + READ_BUDGET_MS;
+    const candidate = await liveReads.candidate(ref, { images: false, endsAt, signal });
+    if (isRefusal(candidate)) return responseTo(candidate);
+    const { pod, owner, announced } = candidate;
+    try {
+      const timeoutMs = endsAt - env.clock.now();
+      if (timeoutMs <= 0) return responseTo(disconnected());
+      const target = await readTarget(owner, announced.revision, timeoutMs);
+      if (!target)
+        return { status: 502, text: `Revision ${owner.daemonSet}-${announced.revision} contains no pod template` };
+      const timeout = new AbortController();
+      const timer = env.clock.timer(WRITE_TIMEOUT_MS, () => timeout.abort(new Error('timed out')));
+      try {
+        await images.request(pod, target, AbortSignal.any([signal, timeout.signal]));
+      } catch (error) {
+        if (!timeout.signal.aborted) throw error;
+        return { status: 504, text: `Requested the images of pod ${name}, but got no response in time` };
+      } finally {
+        timer.cancel();
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isKubeError(error)) throw error;
+      if (error.happened === 'unknown')
+        return { status: 504, text: `Requested the images of pod ${name}, but the response was lost: try again` };
+      return error.code === 'Transport' || error.code === 'Timeout'
+        ? responseTo(disconnected())
+        : { status: 502, text: `The images of pod ${name} can not be pulled: ${error.message}` };
+    }
+    return { status: 200, text: `Image pre-pull requested for pod ${name}` };
+  };
+
+  const request = (ref: PodRef): Promise<TextResponse> => {
+    const name = `${ref.namespace}/${ref.name}`;
+    return singleflight(name, () => requestOnce(ref, name));
+  };
+
+  return {
+    request,
+    refresh({ pod, record: { announced } }) {
+      const key = `${pod?.metadata?.uid}/${announced.revision}`;
+      if (!pod || refreshed.has(key) || imageReadyOf(pod)?.revision === announced.revision) return;
+      refreshed.add(key);
+      const ref = { namespace: pod.metadata?.namespace ?? '', name: pod.metadata?.name ?? '' };
+      request(ref).then(
+        ({ status, text }) => {
+          if (status === 200) return;
+          refreshed.delete(key);
+          env.log.warn('failed to request the images of an approved revision', { text });
+        },
+        (error: unknown) => {
+          refreshed.delete(key);
+          if (!signal.aborted) env.log.error('failed to request images', { error });
+        },
+      );
+    },
+    async targetOf(pod, hash) {
+      const owner = daemonSetOf(pod);
+      return owner && cache.connected() ? readTarget(owner, hash, READ_TIMEOUT_MS) : undefined;
+    },
+  };
+};
