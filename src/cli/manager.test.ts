@@ -49,7 +49,7 @@ const metricsUrl = async (manager: Edgeset): Promise<string> =>
   `http://${String((await logged(manager, 'serving metrics')).address)}/metrics`;
 const probeUrl = async (manager: Edgeset, page: 'readyz' | 'healthz'): Promise<string> =>
   `http://${String((await logged(manager, 'serving health probes')).address)}/${page}`;
-const leading = (manager: Edgeset) => logged(manager, 'leading: the controllers act');
+const leading = (manager: Edgeset) => logged(manager, 'leading; starting the controllers');
 const textOf = async (url: string): Promise<string> => (await fetch(url)).text();
 
 describe('the life of a manager', { concurrency: 2 }, () => {
@@ -84,7 +84,7 @@ describe('the life of a manager', { concurrency: 2 }, () => {
     const metrics = await textOf(await metricsUrl(second));
     assert.match(metrics, /^leader_election_master_status\{name="edgeset-manager"\} 0$/m);
     assert.doesNotMatch(metrics, /^edgeset_rollouts\{/m);
-    assert.ok(!second.log().some(({ msg }) => msg === 'leading: the controllers act'));
+    assert.ok(!second.log().some(({ msg }) => msg === 'leading; starting the controllers'));
     first.child.kill('SIGINT');
     assert.equal(await first.ended, 0);
     await leading(second);
@@ -96,7 +96,7 @@ describe('the life of a manager', { concurrency: 2 }, () => {
     const manager = startOn(t, api, ...quick.map((flag) => `--leader-election-${flag}`));
     await leading(manager);
     api.leasesFail = true;
-    await logged(manager, 'the controllers have settled');
+    await logged(manager, 'the controllers have stopped');
     const metrics = await metricsUrl(manager);
     const standingBy = await textOf(metrics);
     assert.match(standingBy, /^leader_election_master_status\{name="edgeset-manager"\} 0$/m);
@@ -155,7 +155,10 @@ describe('the life of a manager', { concurrency: 2 }, () => {
     await gone.close();
     const manager = startOn(t, gone);
     const said = await eventually('an error', () => manager.log().find(({ level }) => level === 'error'));
-    assert.match(String(said.msg), /no answer from http:\/\/127\.0\.0\.1:\d+: is it up, and reachable from here\?/);
+    assert.match(
+      String(said.msg),
+      /cannot reach http:\/\/127\.0\.0\.1:\d+: check that it is running and reachable from here/,
+    );
     assert.equal((await fetch(await probeUrl(manager, 'readyz'))).status, 503);
     assert.equal((await fetch(await probeUrl(manager, 'healthz'))).status, 200);
     manager.child.kill('SIGTERM');

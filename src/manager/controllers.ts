@@ -26,7 +26,7 @@ const common = ({ client, env, events, identity, observe }: ControllerParts) => 
   observe,
 });
 
-/** A controller with its part of the images that are pulled ahead. */
+/** A controller that takes part in the image prefetch. */
 const withImages = (
   { images, namespaces }: Pick<ControllerParts, 'images' | 'namespaces'>,
   create: (options: ReturnType<ImageService['join']>['options'] & { namespaces?: readonly string[] }) => KindController,

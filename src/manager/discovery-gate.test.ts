@@ -58,9 +58,9 @@ const world = (first: Answer, changes: Partial<Controller> = {}) => {
   return { clock, story, said, state, controller, stop, leading, ran, led };
 };
 
-test('without its kind it makes nothing, is synced, and says so once', async () => {
+test('without its kind it creates nothing, counts as synced, and logs so once', async () => {
   const { clock, story, said, state, controller } = world('no group');
-  assert.equal(controller.synced(), false, 'nobody has answered yet');
+  assert.equal(controller.synced(), false, 'the API server has not answered');
   await clock.advance(10 * LOOK_MS);
   assert.ok(state.looks >= 10);
   assert.deepEqual([state.made, story, controller.synced(), [...controller.rollouts()]], [0, [], true, []]);
@@ -68,20 +68,20 @@ test('without its kind it makes nothing, is synced, and says so once', async () 
   assert.match(said[0] ?? '', /the API server does not serve things\.g\.io\/v1: install it/);
 });
 
-test('it begins within five seconds once its kind is installed, and leads', async () => {
+test('starts within five seconds after its kind is installed, and leads', async () => {
   const { clock, story, state, controller } = world('absent');
   await clock.advance(LOOK_MS / 2);
   state.answer = 'served';
   state.filled = false;
   await clock.advance(LOOK_MS);
   assert.deepEqual(story, ['caches 1 start', 'lead 1']);
-  assert.equal(controller.synced(), false, 'its caches are being filled');
+  assert.equal(controller.synced(), false, 'its caches have not synced');
   state.filled = true;
   assert.equal(controller.synced(), true);
   assert.equal([...controller.rollouts()].length, 1);
 });
 
-test('when its kind is removed its acts settle before its caches end, and a new one begins when it is back', async () => {
+test('when its kind is removed, writes settle before the caches stop; it starts again when the kind is back', async () => {
   const { clock, story, said, state, controller } = world('served');
   await clock.advance(LOOK_MS);
   state.answer = 'no group';
@@ -94,7 +94,7 @@ test('when its kind is removed its acts settle before its caches end, and a new 
   assert.equal(said.length, 2);
 });
 
-test('a single look that does not find it, and looks without an answer, end nothing', async () => {
+test('a single negative check, and checks without an answer, stop nothing', async () => {
   const { clock, story, state } = world('served');
   await clock.advance(LOOK_MS);
   for (const answer of ['no group', 'served', 'absent', 'silent', 'served', 'silent', 'silent'] as const) {
@@ -104,7 +104,7 @@ test('a single look that does not find it, and looks without an answer, end noth
   assert.deepEqual(story, ['caches 1 start', 'lead 1']);
 });
 
-test('an API server that is away leaves it undecided', async () => {
+test('stays undecided while the API server is unreachable', async () => {
   const { clock, said, state, controller } = world('silent');
   await clock.advance(3 * LOOK_MS);
   assert.equal(controller.synced(), false);
@@ -113,7 +113,7 @@ test('an API server that is away leaves it undecided', async () => {
   assert.deepEqual([controller.synced(), said], [true, []]);
 });
 
-test('it leads in terms, and stops when told to', async () => {
+test('leads repeatedly, and stops when aborted', async () => {
   const { clock, story, controller, leading, led, stop, ran } = world('served');
   await clock.advance(LOOK_MS);
   leading.abort();
@@ -128,7 +128,7 @@ test('it leads in terms, and stops when told to', async () => {
   assert.deepEqual(story, ['caches 1 start', 'lead 1', 'settled 1', 'lead 1', 'settled 1', 'caches 1 end']);
 });
 
-test('without its kind it stops when told to', async () => {
+test('stops when aborted, also without its kind', async () => {
   const { clock, leading, led, stop, ran } = world('absent');
   await clock.advance(LOOK_MS);
   leading.abort();
@@ -136,7 +136,7 @@ test('without its kind it stops when told to', async () => {
   await Promise.all([led, ran]);
 });
 
-test('caches that fail, and acts that end by themselves, are told to whoever runs it', async () => {
+test('ends when its caches fail or its leading ends by itself', async () => {
   const failed = world('served', { run: () => Promise.reject(new Error('no list')) });
   await failed.clock.advance(LOOK_MS);
   await assert.rejects(failed.ran, /no list/);

@@ -2,18 +2,18 @@ import { isKubeError, type KubeClient } from '../kube/index.ts';
 import { type Env, sleep } from '../runtime/index.ts';
 import type { RequiredApi } from './types.ts';
 
-// Soon enough that whoever applies the missing piece sees the manager go on, seldom enough for the API server.
+// Soon after a missing CRD is installed, without loading the API server.
 const RETRY_MS = 2_000;
 
 export const nameOf = ({ group, version, plural }: RequiredApi): string => `${plural}.${group}/${version}`;
 
-/** `unknown`: the API server gave no answer. `what` is a sentence with the cure. */
+/** `unknown`: the API server did not answer. `what` says what is wrong and what to do. */
 export type Discovery =
   | { kind: 'served' }
   | { kind: 'absent'; what: string }
   | { kind: 'unknown'; what: string; error: unknown };
 
-/** Is it served? Discovery needs no rights beyond those of every authenticated user. */
+/** Asks whether an API is served. Every authenticated user may read discovery documents. */
 export const discover = async (
   client: Pick<KubeClient, 'raw' | 'server'>,
   requirement: RequiredApi,
@@ -29,16 +29,15 @@ export const discover = async (
   } catch (error) {
     if (isKubeError(error, 'NotFound')) return absent;
     const what = isKubeError(error, 'Unauthorized', 'Forbidden')
-      ? `${client.server} refuses us: check the credentials of the kubeconfig or service account`
-      : `no answer from ${client.server}: is it up, and reachable from here?`;
+      ? `${client.server} refused the credentials: check the kubeconfig or service account`
+      : `cannot reach ${client.server}: check that it is running and reachable from here`;
     return { kind: 'unknown', what, error };
   }
 };
 
 /**
- * Resolves once the API server serves all that is required, or when the signal aborts. Until then `report` hears what is
- * missing (undefined at the end), the log tells the cure whenever that changes, and the server is asked every two
- * seconds.
+ * Resolves once the API server serves all required APIs, or when the signal aborts. Checks every two seconds; until then
+ * `report` receives what is missing (undefined at the end), which is logged when it changes.
  */
 export const waitForApis = async (
   { clock, log }: Pick<Env, 'clock' | 'log'>,
@@ -47,7 +46,7 @@ export const waitForApis = async (
   report: (missing: string | undefined) => void,
   signal: AbortSignal,
 ): Promise<void> => {
-  let said: string | undefined;
+  let logged: string | undefined;
   for (const requirement of requirements) {
     for (;;) {
       const found = await discover(client, requirement, signal);
@@ -55,11 +54,11 @@ export const waitForApis = async (
       if (found.kind === 'served') break;
       const { what } = found;
       report(what);
-      if (what !== said) log.error(what, found.kind === 'unknown' ? { error: found.error } : {});
-      said = what;
+      if (what !== logged) log.error(what, found.kind === 'unknown' ? { error: found.error } : {});
+      logged = what;
       await sleep(clock, RETRY_MS, signal).catch(() => undefined);
     }
   }
   report(undefined);
-  if (said !== undefined) log.info('the API server serves all that is needed');
+  if (logged !== undefined) log.info('the API server serves all required APIs');
 };

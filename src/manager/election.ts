@@ -1,18 +1,26 @@
 import { type KubeClient, runLeaderElection } from '../kube/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { LeaderElectionOptions } from './options.ts';
-import type { Elect } from './run-controllers.ts';
+
+/**
+ * Calls `lead` whenever this process becomes the leader; its signal aborts when the lease is lost or `signal` aborts.
+ * Holds the lease until `lead` has settled, then releases it. Resolves after `signal` has aborted and all of this is done.
+ */
+export type Elect = (lead: (leading: AbortSignal) => Promise<void>, signal: AbortSignal) => Promise<void>;
+
+/** For a single process: it leads from start to stop. */
+export const withoutElection: Elect = (lead, signal) => lead(signal);
 
 export interface ElectionParts {
   client: Pick<KubeClient, 'get' | 'create' | 'replace'>;
   env: Env;
   /** Unique to this process. */
   identity: string;
-  /** Hears at the start that we stand by, then each change. */
+  /** Called with false at the start, then on each change. */
   onChange: (leading: boolean) => void;
 }
 
-/** An election over a Lease: one term after another, until the signal aborts. */
+/** Elects a leader with a Lease, again and again until the signal aborts. */
 export const electByLease =
   ({ client, env, identity, onChange }: ElectionParts, options: LeaderElectionOptions): Elect =>
   async (lead, signal) => {

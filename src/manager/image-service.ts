@@ -10,26 +10,26 @@ export interface ImageServiceOptions {
   env: Env;
   /** Undefined: all. */
   namespaces: readonly string[] | undefined;
-  /** Images are pulled ahead also where no annotation says so: `--predownload`. */
+  /** `--predownload`: prefetch images also where no annotation requests it. */
   pullsByDefault: boolean;
-  /** All controllers know what they serve. */
+  /** All controllers have synced. */
   complete: () => boolean;
 }
 
-/** What one controller knows. */
-export type Knowing = Pick<KindController, 'nodeReady' | 'serves'>;
+/** What a controller contributes. */
+export type ImageSource = Pick<KindController, 'nodeReady' | 'serves'>;
 
-/** What one controller is given. */
+/** What a controller receives. */
 export interface ImageClient {
   options: Pick<ControllerOptions, 'images' | 'pullsByDefault' | 'agents'>;
-  /** It serves nothing any more. */
+  /** The controller no longer reconciles anything. */
   leave(): void;
 }
 
-/** Images pulled ahead, for all controllers together: of what they ask, and of pull pods that nobody asks for. */
+/** The image prefetch, shared by all controllers: it serves their requests and removes pull pods without a request. */
 export const createImageService = (options: ImageServiceOptions) => {
   const { client, env, namespaces, pullsByDefault, complete } = options;
-  const joined = new Set<Knowing>();
+  const joined = new Set<ImageSource>();
   const agents = createImageAgents({ client, env, namespaces });
   const prefetch = createPrefetch({
     client,
@@ -43,15 +43,15 @@ export const createImageService = (options: ImageServiceOptions) => {
   });
 
   return {
-    join(knowing: Knowing): ImageClient {
-      const asking = new Map<string, RequestingDaemonSet>();
-      joined.add(knowing);
+    join(source: ImageSource): ImageClient {
+      const requesting = new Map<string, RequestingDaemonSet>();
+      joined.add(source);
       return {
         options: {
           images: {
             update(daemonSet, requests) {
-              if (requests) asking.set(daemonSet.uid, daemonSet);
-              else asking.delete(daemonSet.uid);
+              if (requests) requesting.set(daemonSet.uid, daemonSet);
+              else requesting.delete(daemonSet.uid);
               prefetch.requests.update(daemonSet, requests);
             },
           },
@@ -59,12 +59,12 @@ export const createImageService = (options: ImageServiceOptions) => {
           agents,
         },
         leave() {
-          joined.delete(knowing);
-          for (const daemonSet of asking.values()) prefetch.requests.update(daemonSet, undefined);
+          joined.delete(source);
+          for (const daemonSet of requesting.values()) prefetch.requests.update(daemonSet, undefined);
         },
       };
     },
-    /** Runs beside the controllers. */
+    /** Runs like the other controllers. */
     controller: {
       run: async (signal) => void (await Promise.all([agents.run(signal), prefetch.run(signal)])),
       lead: (signal) => prefetch.lead(signal),

@@ -14,7 +14,7 @@ const counts = (name: string, changes: Partial<RolloutCounts['phases']>, halted 
 const series = (body: string, name: string): string[] =>
   body.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
 
-test('requests, reconciles, queue and acts are counted under their conventional names', async () => {
+test('counts requests, reconciles, queue and writes under their conventional names', async () => {
   const metrics = createManagerMetrics('1.2.3');
   const request = {
     verb: 'list',
@@ -58,10 +58,10 @@ test('requests, reconciles, queue and acts are counted under their conventional 
     assert.ok(body.split('\n').includes(line), `no line ${line} in\n${body}`);
   assert.match(body, /^process_cpu_seconds_total /m);
   assert.match(body, /^nodejs_eventloop_lag_seconds /m);
-  assert.doesNotMatch(body, /eventloop_lag_(min|max|mean|stddev|p\d+)/, 'what is not sampled is not told');
+  assert.doesNotMatch(body, /eventloop_lag_(min|max|mean|stddev|p\d+)/, 'sampled metrics are disabled');
 });
 
-test('rollouts are read at the scrape, by phase and DaemonSet', async () => {
+test('reads rollouts at each scrape, by phase and DaemonSet', async () => {
   const metrics = createManagerMetrics('1.2.3');
   let rollouts = [counts('web', { updated: 7, offline: 2 }), counts('proxy', {}, true)];
   metrics.showRollouts('native', () => rollouts);
@@ -75,7 +75,7 @@ test('rollouts are read at the scrape, by phase and DaemonSet', async () => {
 
   rollouts = [];
   const second = (await metrics.render()).body;
-  assert.deepEqual(series(second, 'edgeset_nodes'), [], 'a DaemonSet that is gone leaves no series behind');
+  assert.deepEqual(series(second, 'edgeset_nodes'), [], 'a deleted DaemonSet leaves no series');
   assert.deepEqual(series(second, 'edgeset_rollouts_halted'), ['edgeset_rollouts_halted{controller="native"} 0']);
 });
 

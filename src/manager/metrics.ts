@@ -6,25 +6,25 @@ import { phases } from '../rollout/index.ts';
 import type { RolloutCounts } from './types.ts';
 
 /**
- * What the manager publishes on /metrics. Labels name controllers and DaemonSets, never nodes or pods: their number
- * bounds the series.
+ * The metrics of the manager. Labels contain controllers and DaemonSets, never nodes or pods, which would be too many
+ * series.
  */
 export interface ManagerMetrics extends MetricsPage {
   request(report: RequestReport): void;
   observer(controller: string): ControllerMetrics;
   /**
-   * `rollouts` is asked at each scrape until the returned function is called. For the leader only: another process does
-   * not know what the leader has begun, and a sum over replicas would count each node more than once.
+   * Calls `rollouts` at each scrape until the returned function is called. For the leader only: other replicas do not know
+   * the leader's updates, and a sum over replicas would count each node more than once.
    */
   showRollouts(controller: string, rollouts: () => Iterable<RolloutCounts>): () => void;
   leading(lease: string, isLeader: boolean): void;
 }
 
-// Queue waits and reconciles take from tens of microseconds (a cached decision) to the length of a slow API call.
+// Queue waits and reconciles take from tens of microseconds (a cached decision) to seconds (a slow API call).
 const workBuckets = [1e-5, 1e-4, 1e-3, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
 const requestBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 
-/** The loop's delay is measured at each scrape: samples of it would wake the process a hundred times a second, also at rest. */
+/** Disables the sampling of the event loop's delay, which would wake an idle process a hundred times per second. */
 const NEVER_MS = 2 ** 31 - 1;
 const SAMPLED = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
 
@@ -43,7 +43,7 @@ export const createManagerMetrics = (version: string): ManagerMetrics => {
   });
   const requestSeconds = new Histogram({
     name: 'rest_client_request_duration_seconds',
-    help: "Time to the head of the API server's answer, by verb and host.",
+    help: 'Latency of API server responses by verb and host.',
     labelNames: ['verb', 'host'],
     buckets: requestBuckets,
     registers,
@@ -56,26 +56,26 @@ export const createManagerMetrics = (version: string): ManagerMetrics => {
   });
   const reconcileSeconds = new Histogram({
     name: 'controller_runtime_reconcile_time_seconds',
-    help: 'Length of a reconcile by controller.',
+    help: 'Duration of a reconcile by controller.',
     labelNames: ['controller'],
     buckets: workBuckets,
     registers,
   });
   const depth = new Gauge({
     name: 'workqueue_depth',
-    help: 'Items that wait in the work queue.',
+    help: 'Items waiting in the work queue.',
     labelNames: ['name'],
     registers,
   });
   const added = new Counter({
     name: 'workqueue_adds_total',
-    help: 'Items that were added to the work queue.',
+    help: 'Items added to the work queue.',
     labelNames: ['name'],
     registers,
   });
   const retried = new Counter({
     name: 'workqueue_retries_total',
-    help: 'Items that were added again after an error.',
+    help: 'Items re-added after an error.',
     labelNames: ['name'],
     registers,
   });
@@ -88,62 +88,62 @@ export const createManagerMetrics = (version: string): ManagerMetrics => {
   });
   const worked = new Histogram({
     name: 'workqueue_work_duration_seconds',
-    help: 'How long the work on an item of the queue takes.',
+    help: 'How long processing an item of the work queue takes.',
     labelNames: ['name'],
     buckets: workBuckets,
     registers,
   });
   const acts = new Counter({
     name: 'edgeset_acts_total',
-    help: 'Acts on pods by controller and how they ended.',
+    help: 'Writes to pods by controller and result.',
     labelNames: ['controller', 'result'],
     registers,
   });
   const reservations = new Counter({
     name: 'edgeset_reservations_total',
-    help: "Writes that reserve a wave's slots, by controller and result.",
+    help: 'Writes that reserve slots for a batch of updates, by controller and result.',
     labelNames: ['controller', 'result'],
     registers,
   });
   const statusWrites = new Counter({
     name: 'edgeset_status_writes_total',
-    help: 'Writes of rollout objects, reservations included, by controller.',
+    help: 'Writes of DaemonRollouts, including reservations, by controller.',
     labelNames: ['controller'],
     registers,
   });
   const master = new Gauge({
     name: 'leader_election_master_status',
-    help: '1 while this process holds the lease, 0 while it stands by.',
+    help: '1 while this process holds the lease, otherwise 0.',
     labelNames: ['name'],
     registers,
   });
   const build = new Gauge({
     name: 'edgeset_build_info',
-    help: 'Always 1; the version is in the label.',
+    help: 'Always 1; the label contains the version.',
     labelNames: ['version'],
     registers,
   });
   build.set({ version }, 1);
   const nodes = new Gauge({
     name: 'edgeset_nodes',
-    help: 'Eligible nodes of a DaemonSet by phase of its rollout; only the leader tells.',
+    help: 'Eligible nodes of a DaemonSet by rollout phase; exported by the leader only.',
     labelNames: ['controller', 'namespace', 'daemonset', 'phase'],
     registers,
   });
   const served = new Gauge({
     name: 'edgeset_rollouts',
-    help: 'DaemonSets that a controller serves; only the leader tells.',
+    help: 'DaemonSets that a controller manages; exported by the leader only.',
     labelNames: ['controller'],
     registers,
   });
   const halted = new Gauge({
     name: 'edgeset_rollouts_halted',
-    help: 'Rollouts that the breaker has halted; only the leader tells.',
+    help: 'Rollouts halted by the breaker; exported by the leader only.',
     labelNames: ['controller'],
     registers,
   });
 
-  // Read from the ledgers at each scrape: keeping gauges in step with every event would cost more than it tells.
+  // Read at each scrape: updating the gauges on every event would cost more.
   const readRollouts = (): void => {
     for (const gauge of [nodes, served, halted]) gauge.reset();
     for (const [controller, rollouts] of sources) {
@@ -176,7 +176,7 @@ export const createManagerMetrics = (version: string): ManagerMetrics => {
         added: () => added.inc({ name: controller }),
         waited: (seconds) => waited.observe({ name: controller }, seconds),
         retried: () => retried.inc({ name: controller }),
-        // The work on one key is one reconcile, which dashboards know under both names.
+        // Processing one key is one reconcile: dashboards use both names.
         worked(seconds, result) {
           worked.observe({ name: controller }, seconds);
           reconcileSeconds.observe({ controller }, seconds);

@@ -30,7 +30,7 @@ test('without flags every option has its documented default', () => {
   });
 });
 
-describe('every flag shows in the options', () => {
+describe('every flag has its option', () => {
   const lease = (changes: object): object => ({ ...resolve().leaderElection, ...changes });
   const cases: [ManagerFlags, Partial<Record<keyof ManagerOptions, unknown>>][] = [
     [{ kubeconfig: 'k' }, { kubeconfig: 'k' }],
@@ -62,16 +62,16 @@ describe('every flag shows in the options', () => {
   }
 });
 
-test('the Lease goes into the namespace of the pod', () => {
+test('the Lease is in the namespace of the pod', () => {
   assert.equal(resolve({}, { podNamespace: 'fleet' }).leaderElection?.namespace, 'fleet');
 });
 
-test('the log is text on a terminal, unless the flag says otherwise', () => {
+test('logs text on a terminal unless the flag overrides it', () => {
   assert.equal(resolve({}, { terminal: true }).logFormat, 'text');
   assert.equal(resolve({ logFormat: 'json' }, { terminal: true }).logFormat, 'json');
 });
 
-describe('a bad value is refused with the flag and the cure', () => {
+describe('an invalid value is refused with the flag and what to do', () => {
   const cases: [ManagerFlags, string, RegExp][] = [
     [{ kubeconfig: '' }, '--kubeconfig', /leave the flag out/],
     [{ context: '' }, '--context', /leave the flag out/],

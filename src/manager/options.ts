@@ -10,7 +10,7 @@ import {
 } from '../process/index.ts';
 import { OptionError, parseDuration } from '../runtime/index.ts';
 
-/** The flags of `edgeset manager` as they were typed; a flag that was not given is absent. */
+/** The flags of `edgeset manager` as typed. */
 export interface ManagerFlags {
   kubeconfig?: string;
   context?: string;
@@ -18,7 +18,7 @@ export interface ManagerFlags {
   controllers?: string;
   /** Comma-separated. */
   namespaces?: string;
-  /** `true` when given without a value, as below. */
+  /** `true` when set without a value, as below. */
   predownload?: string | boolean;
   leaderElect?: string | boolean;
   leaderElectionNamespace?: string;
@@ -34,26 +34,26 @@ export interface ManagerFlags {
   logFormat?: string;
 }
 
-/** What the flags' defaults depend on. */
+/** What the defaults of the flags depend on. */
 export interface OptionDefaults {
-  /** Controllers that this build knows. */
+  /** Controllers in this build. */
   controllers: readonly string[];
-  /** Namespace of the pod that we run in; undefined outside of a cluster. */
+  /** Namespace of the manager's own pod; undefined outside a cluster. */
   podNamespace: string | undefined;
-  /** The log goes to a person's terminal. */
+  /** The log goes to a terminal. */
   terminal: boolean;
 }
 
 export interface LeaderElectionOptions {
-  /** Of the Lease. Default: the pod's own, else `edgeset-system`. */
+  /** Namespace of the Lease. Default: that of the pod, otherwise `edgeset-system`. */
   namespace: string;
   /** Name of the Lease. Default `edgeset-manager`. */
   id: string;
-  /** How long others respect a lease that is no longer renewed. Default 15 s. */
+  /** How long other candidates wait after the last renewal. Default 15 s. */
   leaseDurationMs: number;
   /** How long the leader tries to renew before it stops leading. Default 10 s; less than the lease duration. */
   renewDeadlineMs: number;
-  /** Between tries to acquire or renew. Default 2 s; less than the renew deadline. */
+  /** Between attempts to acquire or renew. Default 2 s; less than the renew deadline. */
   retryPeriodMs: number;
 }
 
@@ -62,21 +62,21 @@ export interface ManagerOptions extends LogOptions {
   kubeconfig: string | undefined;
   /** Default: the kubeconfig's current context. */
   context: string | undefined;
-  /** Default: all that this build knows. Never empty, no duplicates. */
+  /** Default: all controllers in this build. Never empty, no duplicates. */
   controllers: readonly string[];
   /** Undefined: all. */
   namespaces: readonly string[] | undefined;
-  /** Images are pulled ahead of updates also where no annotation says so. Default: false. */
+  /** Prefetch images also where no annotation requests it. Default: false. */
   predownload: boolean;
-  /** Undefined: this process leads at once, and whoever starts it answers for there being no other. */
+  /** Undefined: the process leads at once, and its operator ensures that there is no other. */
   leaderElection: LeaderElectionOptions | undefined;
-  /** Default `127.0.0.1:8080`: /metrics is not authenticated, so other machines see it only when asked for. */
+  /** Default `127.0.0.1:8080`: /metrics is not authenticated, so exposing it to other machines is opt-in. */
   metrics: BindAddress | undefined;
   /** Default `127.0.0.1:8081`. */
   health: BindAddress | undefined;
-  /** Requests a second to the API server, on average; 0: no limit. Default 100. */
+  /** Average requests per second to the API server; 0: no limit. Default 100. */
   qps: number;
-  /** Requests at once above that. Default 200: a wave of this size begins within a second (L5). */
+  /** Requests allowed at once. Default 200: a batch of this size starts within a second. */
   burst: number;
 }
 
@@ -108,26 +108,26 @@ const resolveLeaderElection = (
     renewDeadlineMs: parseDuration(deadline, flags.leaderElectionRenewDeadline ?? '10s'),
     retryPeriodMs: parseDuration(retry, flags.leaderElectionRetryPeriod ?? '2s'),
   };
-  // The Lease holds whole seconds: a fraction would be respected by us and not by others.
+  // A Lease stores whole seconds: other candidates would not see a fraction.
   if (options.leaseDurationMs % 1000 !== 0)
     throw new OptionError(lease, `${options.leaseDurationMs} ms is not a whole number of seconds: round it up`);
   if (options.renewDeadlineMs >= options.leaseDurationMs)
-    throw new OptionError(deadline, `must be shorter than ${lease}: else two managers could lead at once`);
-  // Retries are spread by up to a fifth.
+    throw new OptionError(deadline, `must be shorter than ${lease}: otherwise two managers could lead at once`);
+  // Jitter adds up to a fifth to each retry.
   if (options.retryPeriodMs * 1.2 >= options.renewDeadlineMs)
-    throw new OptionError(retry, `must be well below ${deadline}: else one failed try loses the lease`);
+    throw new OptionError(retry, `must be well below ${deadline}: otherwise one failed attempt loses the lease`);
   return options;
 };
 
 /** Validates the flags and fills in the defaults. Throws an `OptionError` that names the first bad flag. */
-export const resolveManagerOptions = (flags: ManagerFlags, surroundings: OptionDefaults): ManagerOptions => {
-  const leads = resolveLeaderElection(flags, surroundings);
+export const resolveManagerOptions = (flags: ManagerFlags, defaults: OptionDefaults): ManagerOptions => {
+  const leads = resolveLeaderElection(flags, defaults);
   const namespaces = flags.namespaces === undefined ? undefined : list('--namespaces', flags.namespaces);
   return {
     kubeconfig: nonEmpty('--kubeconfig', flags.kubeconfig),
     context: nonEmpty('--context', flags.context),
-    controllers: list('--controllers', flags.controllers ?? surroundings.controllers.join(',')).map((name) =>
-      oneOf('--controllers', name, surroundings.controllers),
+    controllers: list('--controllers', flags.controllers ?? defaults.controllers.join(',')).map((name) =>
+      oneOf('--controllers', name, defaults.controllers),
     ),
     namespaces: namespaces?.map((name) => objectName('--namespaces', name, 'label')),
     predownload: boolean('--predownload', flags.predownload ?? false),
@@ -137,7 +137,7 @@ export const resolveManagerOptions = (flags: ManagerFlags, surroundings: OptionD
     qps: number(
       '--kube-api-qps',
       flags.kubeApiQps ?? '100',
-      'a number of requests a second: give 0 or more, 0 for no limit',
+      'a number of requests per second: give 0 or more, 0 for no limit',
       (n) => n >= 0,
     ),
     burst: number(
@@ -146,6 +146,6 @@ export const resolveManagerOptions = (flags: ManagerFlags, surroundings: OptionD
       'a number of requests: give a whole number from 1',
       (n) => Number.isInteger(n) && n >= 1,
     ),
-    ...resolveLog(flags, surroundings),
+    ...resolveLog(flags, defaults),
   };
 };

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Clock, createLogger, silentLogger } from '../runtime/index.ts';
-import { type Elect, runControllers, withoutElection } from './run-controllers.ts';
+import { type Elect, withoutElection } from './election.ts';
+import { runControllers } from './run-controllers.ts';
 import type { Controller } from './types.ts';
 
 /** Time that passes only when told to; timers fire in the order of their time. */
@@ -83,7 +84,7 @@ const world = (changes: { controller?: Partial<Controller>; elect?: Elect; settl
   return { story, clock, stop, done };
 };
 
-test('on stop the controllers settle, then the lease is released, then the caches end', async () => {
+test('on stop writes settle, then the lease is released, then the caches stop', async () => {
   const { story, clock, stop, done } = world();
   await clock.advance(0);
   assert.deepEqual(story, ['caches start', 'acquire', 'lead']);
@@ -92,7 +93,7 @@ test('on stop the controllers settle, then the lease is released, then the cache
   assert.deepEqual(story.slice(3), ['settling', 'settled', 'release', 'caches end']);
 });
 
-test('caches run from the start, the election waits until they are filled', async () => {
+test('caches run from the start, and the election waits until they have synced', async () => {
   let filled = false;
   const { story, clock, stop, done } = world({ controller: { synced: () => filled } });
   await clock.advance(10_000);
@@ -114,7 +115,7 @@ test('after a minute the election no longer waits for the caches', async () => {
   await done;
 });
 
-test('a stop while the caches are filled ends without an election', async () => {
+test('a stop before the caches have synced ends without an election', async () => {
   const { story, clock, stop, done } = world({ controller: { synced: () => false } });
   await clock.advance(1_000);
   stop.abort();
@@ -149,7 +150,7 @@ const twoTerms = (endFirst: AbortSignal, story: () => string[]): Elect => {
   };
 };
 
-test('a lost lease lets acts settle and leads again, with the caches still warm', async () => {
+test('after a lost lease writes settle, and it leads again with warm caches', async () => {
   const lost = new AbortController();
   const { story, clock, stop, done } = world({ elect: twoTerms(lost.signal, () => story) });
   await clock.advance(0);
@@ -162,7 +163,7 @@ test('a lost lease lets acts settle and leads again, with the caches still warm'
   assert.deepEqual(story.slice(6), ['settling', 'settled', 'caches end']);
 });
 
-test('acts that do not settle after a lost lease end the process, and the lease is not given away meanwhile', async () => {
+test('writes that do not settle after a lost lease end the process, and the lease is not released meanwhile', async () => {
   const lost = new AbortController();
   const { story, clock, done } = world({
     controller: { lead: () => new Promise(() => undefined) },
@@ -178,7 +179,7 @@ test('acts that do not settle after a lost lease end the process, and the lease 
   assert.ok(!story.includes('first term over'));
 });
 
-test('a stop gives acts more time than a lost lease does: nobody else leads meanwhile', async () => {
+test('a stop gives writes more time than a lost lease: no other process leads meanwhile', async () => {
   let settle: () => void = () => undefined;
   const acting = new Promise<void>((resolve) => {
     settle = resolve;
@@ -200,7 +201,7 @@ const endings: [string, Partial<Controller>][] = [
   ['leading fails', { lead: () => Promise.reject(new Error('no reservation')) }],
 ];
 for (const [name, controller] of endings) {
-  test(`when ${name}, everything is stopped in order and the error says so`, async () => {
+  test(`when ${name}, everything stops in order and the error names the part`, async () => {
     const { story, clock, done } = world({ controller });
     await clock.advance(100);
     await assert.rejects(done, (error) => {

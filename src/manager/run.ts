@@ -12,40 +12,41 @@ import { type Clock, type Env, steadyClock } from '../runtime/index.ts';
 import { controllerDefinitions } from './controllers.ts';
 import { waitForApis } from './discovery.ts';
 import { gateOnDiscovery } from './discovery-gate.ts';
-import { electByLease } from './election.ts';
+import { electByLease, withoutElection } from './election.ts';
 import { createImageService } from './image-service.ts';
 import { createManagerMetrics } from './metrics.ts';
 import { type ManagerFlags, type ManagerOptions, resolveManagerOptions } from './options.ts';
-import { runControllers, withoutElection } from './run-controllers.ts';
+import { runControllers } from './run-controllers.ts';
 import type { Controller, ControllerDefinition } from './types.ts';
 
-/** The process that the manager is run by. */
+/** The process that runs the manager. */
 export interface ManagerHost {
-  /** Of the product, for the User-Agent and metrics. */
+  /** The product version, for the User-Agent and metrics. */
   version: string;
   stderr: (text: string) => void;
-  /** stderr is a person's terminal. */
+  /** stderr is a terminal. */
   terminal: boolean;
   environment: Readonly<Record<string, string | undefined>>;
   /** Uniform in [0, 1). */
   random: () => number;
   /**
-   * Default: steady from the start on. A pod does not become available, nor a lease run out, because somebody sets the
-   * machine's clock. A cluster that lives in a time of its own needs its manager to live in the same. */
+   * Default: a steady clock, so that setting the machine's clock makes no pod available and no lease expire. A cluster on
+   * virtual time needs the manager to use the same clock.
+   */
   clock?: Clock;
   process: HostProcess;
 }
 
 const NAMESPACE_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
 
-/** A pod without a service account, and a process outside of a cluster, have no such file. */
+/** Undefined for a pod without a service account, and outside a cluster. */
 const podNamespace = (): Promise<string | undefined> =>
   readFile(NAMESPACE_FILE, 'utf8').then(
     (text) => text.trim() || undefined,
     () => undefined,
   );
 
-/** The host alone would not do: two processes on one machine must not take each other's lease for their own. */
+/** The host name and a random part: two processes on one machine must not mistake each other's lease for their own. */
 const newIdentity = (random: () => number): string =>
   `${hostname()}_${Math.floor(random() * 2 ** 48)
     .toString(16)
@@ -93,7 +94,7 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
     const made = (): Controller => definition.create(parts);
     const own = { ...env, log: log.with({ controller: name }) };
     const controller = serves ? gateOnDiscovery(own, client, serves, made) : made();
-    health.check(name, () => (controller.synced() ? undefined : 'its caches are being filled'));
+    health.check(name, () => (controller.synced() ? undefined : 'its caches have not synced'));
     const lead = async (leading: AbortSignal): Promise<void> => {
       const hide = metrics.showRollouts(name, () => controller.rollouts());
       await controller.lead(leading).finally(hide);
@@ -105,7 +106,7 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
   const elect =
     leaderElection === undefined ? withoutElection : electByLease({ client, env, identity, onChange }, leaderElection);
 
-  let missing: string | undefined = 'not asked yet';
+  let missing: string | undefined = 'not checked yet';
   health.check('api', () => missing);
   health.check('running', () => (signal.aborted ? 'stopping' : undefined));
   const recording = new AbortController();
@@ -123,7 +124,7 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
       : Number.POSITIVE_INFINITY;
     await runControllers({ env, controllers, elect, settleWithinMs }, signal);
   } finally {
-    // Last words: Events of acts that settled while stopping.
+    // Last: Events about writes that settled during the shutdown.
     recording.abort();
     await recorded;
     await client.close();
@@ -132,8 +133,8 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
 };
 
 /**
- * Runs the manager until a signal stops it. Resolves with the exit code; rejects with an `OptionError` when a flag has
- * a bad value, before anything is started.
+ * Runs the manager until a signal stops it. Resolves with the exit code; rejects with an `OptionError` for an invalid
+ * flag, before anything starts.
  */
 export const runManagerProcess = async (flags: ManagerFlags, host: ManagerHost): Promise<0 | 1> => {
   const options = resolveManagerOptions(flags, {

@@ -4,7 +4,7 @@ import type { Phase } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { ImageService } from './image-service.ts';
 
-/** One rollout as metrics show it. */
+/** One rollout, for metrics. */
 export interface RolloutCounts {
   namespace: string;
   /** Of the DaemonSet. */
@@ -13,13 +13,13 @@ export interface RolloutCounts {
   halted: boolean;
 }
 
-/** A controller as the manager runs it: caches always, acts only while leading. */
+/** A controller as the manager runs it: its caches always, its writes only while leading. */
 export interface Controller {
-  /** Fills the caches and keeps them until the signal aborts. */
+  /** Runs the caches until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
-  /** Acts until the signal aborts; resolves when every act in the air is settled. */
+  /** Reconciles until the signal aborts; resolves when every in-flight write has settled. */
   lead(signal: AbortSignal): Promise<void>;
-  /** The caches hold a consistent state of the cluster. */
+  /** The caches have synced. */
   synced(): boolean;
   rollouts(): Iterable<RolloutCounts>;
 }
@@ -30,14 +30,14 @@ export interface ControllerParts {
   events: EventRecorder;
   /** Undefined: all. */
   namespaces: readonly string[] | undefined;
-  /** Of this process, as the Lease and fences name it. */
+  /** The identity of this process in the Lease and in fences. */
   identity: string;
   observe: ControllerMetrics;
-  /** Default: nobody pulls images ahead. */
+  /** Default: no images are prefetched. */
   images?: ImageService;
 }
 
-/** A kind of object that must be served before a controller can do anything, and how to get it. */
+/** An API that the API server must serve, and how to install it. */
 export interface RequiredApi {
   group: string;
   version: string;
@@ -46,10 +46,10 @@ export interface RequiredApi {
 }
 
 export interface ControllerDefinition {
-  /** As in `--controllers` and in metrics. */
+  /** In `--controllers` and in metrics. */
   name: string;
   requires: readonly RequiredApi[];
-  /** What it serves, where that need not be installed: it rests for as long as that is not there. Default: always there. */
+  /** The API that it reconciles, if that is optional: the controller is idle until it is installed. */
   serves?: RequiredApi;
   create(parts: ControllerParts): Controller;
 }

@@ -1,21 +1,49 @@
 import type { Logger } from '../runtime/index.ts';
-import { type BindAddress, sameAddress } from './address.ts';
-import type { Health } from './health.ts';
-import { type Routes, type RunningServer, startHttpServer } from './http-server.ts';
+import { type BindAddress, sameAddress } from './flags.ts';
+import { type Answer, type Routes, type RunningServer, startHttpServer, text } from './http-server.ts';
+
+/** Returns why the process is not ready; undefined when it is. */
+export type ReadinessCheck = () => string | undefined;
+
+export interface Health {
+  /** Adds a check, or replaces the one of the same name. */
+  check(name: string, check: ReadinessCheck): void;
+  readyz(): Answer;
+  /** Always succeeds: when the event loop is blocked, the kubelet's probe times out. */
+  healthz(): Answer;
+}
+
+export const createHealth = (): Health => {
+  const checks = new Map<string, ReadinessCheck>();
+  return {
+    check(name, check) {
+      checks.set(name, check);
+    },
+    readyz() {
+      const results = [...checks].map(([name, check]) => ({ name, missing: check() }));
+      const lines = results.map(({ name, missing }) =>
+        missing === undefined ? `[+] ${name} ok` : `[-] ${name}: ${missing}`,
+      );
+      const ready = results.every(({ missing }) => missing === undefined);
+      return text(ready ? 200 : 503, [...lines, ready ? 'ready' : 'not ready'].join('\n'));
+    },
+    healthz: () => text(200, 'ok'),
+  };
+};
 
 export interface EndpointOptions {
   metrics: BindAddress | undefined;
   health: BindAddress | undefined;
 }
 
-/** What a scrape is answered with: Prometheus' text format and the media type that announces it. */
+/** Renders a scrape in Prometheus' text format, with its content type. */
 export interface MetricsPage {
   render(): Promise<{ contentType: string; body: string }>;
 }
 
 /**
- * Serves /metrics, /healthz and /readyz where the options say, on one socket when both addresses are the same. Logs
- * the bound addresses. Rejects with a `ListenError`, and then serves nothing.
+ * Serves /metrics, /healthz and /readyz on the given addresses, sharing a socket when they are equal. Logs the bound
+ * addresses. Rejects with a `ListenError` and then serves nothing.
  */
 export const startEndpoints = async (
   log: Logger,

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createLogger, type LogFields } from '../runtime/index.ts';
-import { parseBindAddress } from './address.ts';
-import { type EndpointOptions, startEndpoints } from './endpoints.ts';
-import { createHealth } from './health.ts';
+import { createHealth, type EndpointOptions, startEndpoints } from './endpoints.ts';
+import { parseBindAddress } from './flags.ts';
 import { type Routes, startHttpServer, text } from './http-server.ts';
 
 const loopback = { host: '127.0.0.1', port: 0 };
@@ -14,7 +13,7 @@ const serve = async (t: TestContext, routes: Routes): Promise<string> => {
   return `http://${server.address}`;
 };
 
-test('a route answers GET and HEAD, whatever the query', async (t) => {
+test('a route answers GET and HEAD with any query', async (t) => {
   const url = await serve(t, { '/a': () => text(200, 'body') });
   const got = await fetch(`${url}/a?x=1`);
   assert.equal(got.status, 200);
@@ -33,7 +32,7 @@ test('other methods and other paths are refused', async (t) => {
     assert.equal((await fetch(url + path)).status, 404, path);
 });
 
-test('a route that fails answers 500 and the server goes on', async (t) => {
+test('a route that fails answers 500, and the server continues', async (t) => {
   const url = await serve(t, {
     '/bad': () => {
       throw new Error('broken page');
@@ -44,7 +43,7 @@ test('a route that fails answers 500 and the server goes on', async (t) => {
   assert.equal((await fetch(`${url}/good`)).status, 200);
 });
 
-test('an address in use is an error that names the flag', async (t) => {
+test('reports an address in use with the flag', async (t) => {
   const first = await startHttpServer(loopback, {}, '--test-address');
   t.after(() => first.close());
   const taken = parseBindAddress('--test-address', first.address);
@@ -82,7 +81,7 @@ const start = async (t: TestContext, options: EndpointOptions) => {
 };
 const status = async (url: string): Promise<number> => (await fetch(url)).status;
 
-test('metrics and probes have their own addresses, which the log tells', async (t) => {
+test('serves metrics and probes at their own addresses, which it logs', async (t) => {
   const { metrics, probes } = await start(t, { metrics: loopback, health: loopback });
   assert.notEqual(metrics, probes);
   const scraped = await fetch(`${metrics}/metrics`);
@@ -103,12 +102,12 @@ test('equal addresses share one socket', async (t) => {
   assert.equal(await status(`${metrics}/readyz`), 200);
 });
 
-test('an address that is off is not served', async (t) => {
+test('does not serve a disabled address', async (t) => {
   const { lines } = await start(t, { metrics: undefined, health: undefined });
   assert.deepEqual(lines, []);
 });
 
-test('the probes stop again when the other address cannot be bound', async (t) => {
+test('stops the probes when the other address cannot be bound', async (t) => {
   const taken = await startHttpServer(loopback, {}, '--test-address');
   t.after(() => taken.close());
   const free = await startHttpServer(loopback, {}, '--test-address');
@@ -119,14 +118,14 @@ test('the probes stop again when the other address cannot be bound', async (t) =
   await assert.rejects(fetch(`http://${free.address}/metrics`));
 });
 
-test('readyz names what is missing and turns ready when nothing is', async (t) => {
+test('readyz names what is missing until everything is ready', async (t) => {
   const { health, probes } = await start(t, { metrics: undefined, health: loopback });
-  let missing: string | undefined = 'caches are being filled';
+  let missing: string | undefined = 'caches have not synced';
   health.check('native', () => missing);
   health.check('other', () => undefined);
   const before = await fetch(`${probes}/readyz`);
   assert.equal(before.status, 503);
-  assert.equal(await before.text(), '[-] native: caches are being filled\n[+] other ok\nnot ready\n');
+  assert.equal(await before.text(), '[-] native: caches have not synced\n[+] other ok\nnot ready\n');
   assert.equal(await status(`${probes}/healthz`), 200);
   missing = undefined;
   assert.equal(await status(`${probes}/readyz`), 200);

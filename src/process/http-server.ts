@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type BindAddress, formatAddress } from './address.ts';
+import { type BindAddress, formatAddress } from './flags.ts';
 
 export interface Answer {
   status: number;
@@ -7,17 +7,17 @@ export interface Answer {
   body: string;
 }
 
-/** Answers by path. Only GET and HEAD reach a route. */
+/** Handlers by path. Only GET and HEAD reach them. */
 export type Routes = Readonly<Record<string, () => Answer | Promise<Answer>>>;
 
 export interface RunningServer {
-  /** With the port that was bound, when 0 was asked for. */
+  /** With the actual port when 0 was requested. */
   readonly address: string;
-  /** Resolves when no connection is left. */
+  /** Closes all connections. */
   close(): Promise<void>;
 }
 
-/** The address cannot be bound; the cause has the system's code. */
+/** The address cannot be bound. The cause has the system's error code. */
 export class ListenError extends Error {
   readonly code = 'CannotListen';
 
@@ -28,7 +28,7 @@ export class ListenError extends Error {
   }
 }
 
-// Probes and scrapes are small and quick: a client that sends slowly holds its socket no longer than this.
+// Probes and scrapes are small: a slow client must not hold its socket longer than this.
 const REQUEST_TIMEOUT_MS = 10_000;
 
 export const text = (status: number, body: string): Answer => ({
@@ -40,7 +40,7 @@ export const text = (status: number, body: string): Answer => ({
 const answer = async (routes: Routes, request: IncomingMessage): Promise<Answer> => {
   const [path = ''] = (request.url ?? '').split('?', 1);
   const route = routes[path];
-  if (route === undefined) return text(404, `no such page; there are ${Object.keys(routes).join(' ')}`);
+  if (route === undefined) return text(404, `not found; available: ${Object.keys(routes).join(' ')}`);
   if (request.method !== 'GET' && request.method !== 'HEAD') return text(405, 'only GET and HEAD');
   try {
     return await route();
@@ -49,7 +49,7 @@ const answer = async (routes: Routes, request: IncomingMessage): Promise<Answer>
   }
 };
 
-/** Listens on one address. `flags` names where the address came from, for the error. */
+/** Listens on one address. `flags` names the flags that set it, for the error. */
 export const startHttpServer = (address: BindAddress, routes: Routes, flags: string): Promise<RunningServer> =>
   new Promise((resolve, reject) => {
     const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -79,7 +79,7 @@ export const startHttpServer = (address: BindAddress, routes: Routes, flags: str
         close: () =>
           new Promise((closed) => {
             server.close(() => closed());
-            // Idle keep-alive connections of a scraper would hold the process for minutes.
+            // Idle keep-alive connections of a scraper would keep the process alive for minutes.
             server.closeAllConnections();
           }),
       });

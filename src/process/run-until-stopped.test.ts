@@ -25,7 +25,7 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
 for (const signal of ['SIGTERM', 'SIGINT']) {
-  test(`${signal} aborts the work, and its end is exit code 0`, async () => {
+  test(`${signal} aborts the work and exits with code 0`, async () => {
     const { env, host, exits, timers } = world();
     const done = runUntilStopped(env, host, untilAborted);
     host.emit(signal);
@@ -33,13 +33,13 @@ for (const signal of ['SIGTERM', 'SIGINT']) {
     assert.deepEqual(exits, []);
     assert.ok(
       timers.every(({ cancelled }) => cancelled),
-      'the deadline does not hold the process',
+      'the timer does not keep the process alive',
     );
     assert.deepEqual(host.eventNames(), [], 'no handler is left behind');
   });
 }
 
-test('work that fails is logged and gives exit code 1', async () => {
+test('logs work that fails and exits with code 1', async () => {
   const { env, host, lines } = world();
   const failure = Object.assign(new Error('cannot listen'), { code: 'CannotListen' });
   assert.equal(await runUntilStopped(env, host, () => Promise.reject(failure)), 1);
@@ -47,7 +47,7 @@ test('work that fails is logged and gives exit code 1', async () => {
   assert.equal(lines.at(-1)?.error, 'cannot listen (CannotListen)');
 });
 
-test('a bad flag is for the command line to tell', async () => {
+test('leaves an invalid flag to the command line', async () => {
   const { env, host, lines } = world();
   const bad = new OptionError('--unix-socket', 'is taken');
   await assert.rejects(
@@ -58,7 +58,7 @@ test('a bad flag is for the command line to tell', async () => {
   assert.deepEqual(host.eventNames(), []);
 });
 
-test('a second signal ends the process at once', async () => {
+test('a second signal exits at once', async () => {
   const { env, host, exits } = world();
   void runUntilStopped(env, host, () => new Promise(() => undefined));
   host.emit('SIGTERM');
@@ -67,7 +67,7 @@ test('a second signal ends the process at once', async () => {
   assert.deepEqual(exits, [130]);
 });
 
-test('a stop that takes too long ends the process before Kubernetes kills it', () => {
+test('a shutdown that takes too long exits before Kubernetes kills the process', () => {
   const { env, host, exits, timers } = world();
   void runUntilStopped(env, host, () => new Promise(() => undefined));
   assert.equal(timers.length, 0);
@@ -77,7 +77,7 @@ test('a stop that takes too long ends the process before Kubernetes kills it', (
   assert.deepEqual(exits, [1]);
 });
 
-test('what a client that was closed says late is no defect, once the process was asked to stop', () => {
+test('ignores late errors of closed clients during a shutdown', () => {
   for (const asked of [true, false]) {
     const { env, host, exits } = world();
     void runUntilStopped(env, host, () => new Promise(() => undefined));

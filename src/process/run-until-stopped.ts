@@ -1,27 +1,27 @@
 import { constants } from 'node:os';
 import { type Env, OptionError } from '../runtime/index.ts';
 
-/** The part of `process` that decides over its life; `process` itself fits. */
+/** The subset of `process` that starts and stops the program. */
 export interface HostProcess {
   on(event: string, handler: (value: unknown) => void): unknown;
   off(event: string, handler: (value: unknown) => void): unknown;
   exit(code: number): void;
 }
 
-/** Kubernetes' own grace period is 30 s: at its end SIGKILL would leave no line in the log. */
+/** Just below Kubernetes' default grace period of 30 s, whose SIGKILL would leave nothing in the log. */
 const GRACE_MS = 28_000;
 
 /**
- * undici destroys HTTP/2 streams that it tracks no more together with their client, and none of them has a listener then:
- * by the end that we asked for, no request is left that this could be news of.
+ * undici destroys HTTP/2 streams that it no longer tracks together with their client, when nothing listens to their
+ * errors. During a shutdown no request is left that such an error could belong to.
  */
-const isOurOwnEnd = (error: unknown): boolean =>
+const isStreamOfClosedClient = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'UND_ERR_DESTROYED';
 
 /**
- * Runs `work` until it ends or SIGTERM or SIGINT asks it to by aborting its signal. Resolves with the exit code: 0 when
- * it resolved, 1 when it rejected (logged); rejects with an `OptionError` of `work`, which names a flag. A second signal ends the process at once, a stop that takes longer than
- * 28 s and an error that nobody handles end it with code 1.
+ * Runs `work` until it ends; SIGTERM and SIGINT abort its signal. Resolves with the exit code: 0 when the work resolved,
+ * 1 when it rejected (logged). Rejects with an `OptionError` of the work, which is for the command line. A second signal
+ * exits at once; a shutdown of more than 28 s and unhandled errors exit with code 1.
  */
 export const runUntilStopped = async (
   { clock, log }: Env,
@@ -32,20 +32,20 @@ export const runUntilStopped = async (
   let deadline: { cancel(): void } | undefined;
   const onStop = (name: 'SIGTERM' | 'SIGINT') => (): void => {
     if (stop.signal.aborted) {
-      log.warn('stopping at once on the second signal', { signal: name });
+      log.warn('exiting immediately on the second signal', { signal: name });
       host.exit(128 + constants.signals[name]);
       return;
     }
     log.info('stopping', { signal: name, withinMs: GRACE_MS });
     deadline = clock.timer(GRACE_MS, () => {
-      log.error('not stopped in time: ending the process', { afterMs: GRACE_MS });
+      log.error('shutdown timed out; exiting', { afterMs: GRACE_MS });
       host.exit(1);
     });
     stop.abort();
   };
-  const onLost = (what: string) => (error: unknown) => {
-    if (stop.signal.aborted && isOurOwnEnd(error)) {
-      log.debug('a stream was still there when its client was closed', { error });
+  const onUnhandled = (what: string) => (error: unknown) => {
+    if (stop.signal.aborted && isStreamOfClosedClient(error)) {
+      log.debug('a stream outlived its closed client', { error });
       return;
     }
     log.error(what, { error, ...(error instanceof Error ? { stack: error.stack } : {}) });
@@ -54,8 +54,8 @@ export const runUntilStopped = async (
   const handlers: Record<string, (value: unknown) => void> = {
     SIGTERM: onStop('SIGTERM'),
     SIGINT: onStop('SIGINT'),
-    unhandledRejection: onLost('a rejection was not handled: this is a defect'),
-    uncaughtException: onLost('an exception was not caught: this is a defect'),
+    unhandledRejection: onUnhandled('unhandled rejection: this is a bug'),
+    uncaughtException: onUnhandled('uncaught exception: this is a bug'),
   };
   for (const [event, handler] of Object.entries(handlers)) host.on(event, handler);
   try {
@@ -63,7 +63,7 @@ export const runUntilStopped = async (
     log.info('stopped');
     return 0;
   } catch (error) {
-    // For the one who typed the flag, in the words of the command line.
+    // The command line reports it.
     if (error instanceof OptionError) throw error;
     log.error('failed', { error });
     return 1;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { steadyClock, systemClock } from './index.ts';
 
-it('the steady clock tells the time, and goes on from there when the clock of the machine is set', (context) => {
+it("the steady clock shows the time, and is unaffected when the machine's clock is set", (context) => {
   assert.ok(Math.abs(steadyClock.now() - systemClock.now()) < 5000);
   const set = Date.now() + 3_600_000;
   context.mock.method(Date, 'now', () => set);

@@ -4,8 +4,8 @@ export interface Timer {
 }
 
 /**
- * Time as the product sees it. Everything that waits or stamps takes one of these, so that the simulator can run the
- * same code on virtual time. Nothing outside this module reads `Date` or calls `setTimeout`.
+ * The source of time. Everything that waits or takes timestamps uses a clock, so that the simulation can run the same
+ * code on virtual time. Nothing else reads `Date` or calls `setTimeout`.
  */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
@@ -14,7 +14,7 @@ export interface Clock {
   timer(delayMs: number, fire: () => void): Timer;
 }
 
-// setTimeout fires at once for delays above 2^31 - 1 ms: longer waits are made of hops.
+// setTimeout fires at once for delays above 2^31 - 1 ms: split longer ones.
 const LONGEST_HOP_MS = 2 ** 31 - 1;
 
 /** The machine's clock. Its timers keep the process alive until they fire or are cancelled. */
@@ -32,14 +32,14 @@ export const systemClock: Clock = {
 };
 
 /**
- * The same, measured on from when the process began: setting the machine's clock makes nothing older or younger. For
- * those who wait for durations; whoever acts at a time of day needs `systemClock`.
+ * Monotonic from the start of the process: unaffected when the machine's clock is set. For durations; code that acts at a
+ * time of day needs `systemClock`.
  */
 export const steadyClock: Clock = { ...systemClock, now: () => performance.timeOrigin + performance.now() };
 
 /**
- * Resolves when the event loop has gone once around: promises that were settled have had their say, and sockets their
- * turn. On virtual time nothing else is waited for.
+ * Resolves after one turn of the event loop, when settled promises and sockets have been handled. On virtual time nothing
+ * else needs waiting for.
  */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 import type { Logger } from './log.ts';
 
-/** The outside world as every long-lived part takes it: nothing else gives it time, chance or a log. */
+/** The environment of every long-lived part: its only source of time and randomness, and its log. */
 export interface Env {
   clock: Clock;
   /** Uniform in [0, 1). */

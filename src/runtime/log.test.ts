@@ -10,7 +10,7 @@ const lineOf = (format: 'json' | 'text', fields: Record<string, unknown>): strin
 };
 
 describe('log lines', () => {
-  it('are one line each, whatever servers and registries say', () => {
+  it('are one line each, whatever text they contain', () => {
     const error = new Error('denied\n00:00:00.000 info  approved \u001b[31mby root\u009b2J \u202etxt');
     const said = 'denied\\u{000a}00:00:00.000 info  approved \\u{001b}[31mby root\\u{009b}2J \\u{202e}txt';
     assert.equal(lineOf('text', { error, uid: 4711 }), `00:00:00.000 warn  refused error=${said} uid=4711`);
@@ -22,7 +22,7 @@ describe('log lines', () => {
     });
     assert.ok(!lineOf('json', { error }).includes('\n'));
   });
-  it('keep what is harmless as it is', () => {
+  it('keep harmless text unchanged', () => {
     assert.equal(
       lineOf('text', { path: '/a b', list: [1], none: undefined }),
       '00:00:00.000 warn  refused path=/a b list=[1] none=undefined',

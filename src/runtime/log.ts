@@ -1,9 +1,9 @@
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** Fields of a log line. `error` may be any thrown value; its message and code are written, never its stack's secrets. */
+/** Fields of a log line. `error` may be any thrown value: its message, code and cause are written, not its stack. */
 export type LogFields = Record<string, unknown>;
 
-/** What the product's parts need of a logger. `with` returns one whose lines carry further fields. */
+/** A structured logger. `with` returns one that adds fields to every line. */
 export interface Logger {
   debug(msg: string, fields?: LogFields): void;
   info(msg: string, fields?: LogFields): void;
@@ -21,7 +21,7 @@ const plainError = (error: unknown): unknown => {
   return `${error.message}${code}${cause}`;
 };
 
-/** Words of servers and registries are among the fields: none may begin a line or speak to the terminal. */
+/** Fields may contain text of servers and registries, which must not start a line or control the terminal. */
 const printable = (text: string): string =>
   text.replaceAll(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
@@ -32,13 +32,13 @@ export interface LoggerOptions {
   /** Receives one whole line without its newline. */
   write: (line: string) => void;
   now: () => number;
-  /** Lowest level that is written; default `info`. */
+  /** Lowest level to write. Default `info`. */
   level?: LogLevel;
-  /** `json`: one object a line (servers); `text`: for people at a terminal. Default `json`. */
+  /** `json`: one object per line; `text`: for terminals. Default `json`. */
   format?: 'json' | 'text';
 }
 
-/** A logger that writes one line a call. */
+/** A logger that writes one line per call. */
 export const createLogger = (options: LoggerOptions, bound: LogFields = {}): Logger => {
   const { write, now, level: lowest = 'info', format = 'json' } = options;
   const at =

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseDuration } from './options.ts';
 
-test('seconds and the forms of other controllers are read', () => {
+test('parses seconds and the duration formats of other controllers', () => {
   const cases: [string, number][] = [
     ['15', 15_000],
     ['1.5', 1_500],
@@ -15,7 +15,7 @@ test('seconds and the forms of other controllers are read', () => {
   for (const [text, ms] of cases) assert.equal(parseDuration('--f', text), ms, text);
 });
 
-test('anything else is refused', () => {
+test('refuses anything else', () => {
   for (const text of ['', '0', '0s', 's', '15 s', 'x15s', '15sx', '-1s', '1d', '1.s', 'Infinity', '1e3'])
     assert.throws(() => parseDuration('--f', text), { code: 'InvalidOption', flag: '--f' }, text);
 });

@@ -1,4 +1,4 @@
-/** A flag's value that cannot be used. The message names the flag and the cure. */
+/** An invalid value of a flag. The message names the flag and what to do. */
 export class OptionError extends Error {
   readonly code = 'InvalidOption';
   /** As typed, with its dashes. */
@@ -14,8 +14,8 @@ export class OptionError extends Error {
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 /**
- * Milliseconds of `15`, `1.5` (seconds), `15s`, `500ms`, `1m30s` or `2h`, the forms in which other controllers' flags
- * are written. Throws an `OptionError` for anything else and for zero.
+ * Milliseconds of a duration such as `15` or `1.5` (seconds), `15s`, `500ms`, `1m30s` or `2h`, the formats of other
+ * controllers. Throws an `OptionError` for anything else and for zero.
  */
 export const parseDuration = (flag: string, text: string): number => {
   const asSeconds = /^\d+(\.\d+)?$/.test(text);

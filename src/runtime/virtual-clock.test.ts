@@ -4,7 +4,7 @@ import { sleep } from './clock.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 describe('virtual clock', () => {
-  it('fires timers by time, equal times in the order of setting', () => {
+  it('fires timers by time, equal times in the order they were set', () => {
     const clock = createVirtualClock(1000);
     const fired: string[] = [];
     clock.timer(20, () => fired.push(`late ${clock.now()}`));
@@ -20,7 +20,7 @@ describe('virtual clock', () => {
     assert.equal(fired.at(-1), 'late 1020');
   });
 
-  it('shows whole milliseconds, and fires nothing before its time', () => {
+  it('shows whole milliseconds, and fires no timer early', () => {
     const clock = createVirtualClock(0);
     const fired: number[] = [];
     for (const delay of [0.2, 1, 1.5]) clock.timer(delay, () => void fired.push(clock.now()));
@@ -28,7 +28,7 @@ describe('virtual clock', () => {
     assert.deepEqual(fired, [1, 1, 2]);
   });
 
-  it('does not fire what was cancelled, nor anything twice', () => {
+  it('fires no cancelled timer, and none twice', () => {
     const clock = createVirtualClock(0);
     let count = 0;
     const timer = clock.timer(5, () => (count += 1));
@@ -40,7 +40,7 @@ describe('virtual clock', () => {
     assert.equal(count, 1);
   });
 
-  it('keeps the order of what is left when most of what was set is cancelled', () => {
+  it('keeps the order of the remaining timers when most are cancelled', () => {
     const clock = createVirtualClock(0);
     const fired: number[] = [];
     const timers = Array.from({ length: 1000 }, (_, index) =>
@@ -51,7 +51,7 @@ describe('virtual clock', () => {
     assert.deepEqual(fired, [400, 900, 300, 800, 200, 700, 100, 600, 0, 500]);
   });
 
-  it('stands where the wanted state was reached, and says when it was not', () => {
+  it('stops when the condition holds, and reports when it never does', () => {
     const clock = createVirtualClock(0);
     let ticks = 0;
     const tick = (): void => {
@@ -71,7 +71,7 @@ describe('virtual clock', () => {
     assert.equal(clock.now(), 80);
   });
 
-  it('lets code that awaits go on between timers', async () => {
+  it('runs code that awaits between timers', async () => {
     const clock = createVirtualClock(0);
     const at: number[] = [];
     const walk = async (): Promise<void> => {

@@ -18,7 +18,7 @@ const SETTLE_MS = 1_000;
 
 /** What managers may say while everything around them fails. */
 const EXPECTED =
-  /"msg":"(watch failed|failed to (acquire|renew|release) the lease|leadership lost|leading no more|processing failed|the status could not be written|the (?:answer|response) to a|dropped an Event|a watch has received nothing|pods that the selector matches no more could not be looked after)|"msg":"(no answer from https:\S+: is it up|https:\S+ refuses us)/;
+  /"msg":"(watch failed|failed to (acquire|renew|release) the lease|leadership lost|lost leadership|processing failed|the status could not be written|the (?:answer|response) to a|dropped an Event|a watch has received nothing|pods that the selector matches no more could not be looked after)|"msg":"(cannot reach https:\S+: check that|https:\S+ refused the credentials)/;
 
 export interface CheckResult {
   problems: string[];

@@ -187,7 +187,10 @@ test('names an invalid field with its file and what to do, and no secret', async
   await user('{token: [s3cret]}', /users\[0\]\.user\.token: .*string/);
   await user('{password: s3cret}', /username: is required/);
   await user('{as-groups: [g]}', /as-groups: requires "as"/);
-  await user('{client-certificate-data: "%s3cret", client-key: k}', /client-certificate-data: must be base64/);
+  await user(
+    '{client-certificate-data: "%s3cret", client-key: k}',
+    /client-certificate-data: must be a base64-encoded/,
+  );
   await user(
     '{exec: {apiVersion: client.authentication.k8s.io/v1alpha1, command: x}}',
     /exec\.apiVersion: must be .*v1beta1/,

@@ -12,7 +12,7 @@ export const leaderElectionArgs = leaderElectionArgsFor(4);
 
 /** What one says that lost it. */
 export const leadershipLossLogs =
-  /leadership lost|renew the lease|release the lease|leading no more|processing failed|watch failed|the (?:answer|response) to a|compete for the lease|status could not be written/;
+  /leadership lost|renew the lease|release the lease|lost leadership|processing failed|watch failed|the (?:answer|response) to a|acquire the lease|status could not be written/;
 
 /** Who leads; empty while nobody does. */
 export const leaderOf = async (c: Case): Promise<string> => {
