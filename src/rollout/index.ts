@@ -1,5 +1,5 @@
 export { daemonRolloutCrd } from './api/crd.ts';
-export { crdMetadata } from './api/crd-metadata.ts';
+export { crdMetadata } from './api/crd-schema.ts';
 export { type DaemonRollout, type DaemonRolloutStatus, daemonRolloutApi } from './api/types.ts';
 export { type Action, type Decision, decide, type Summary } from './decision/decide.ts';
 export type { Hold, OutsideHold } from './decision/hold.ts';
@@ -57,7 +57,6 @@ export { createLedger, type Ledger } from './ledger/ledger.ts';
 export { type RestoredRollout, restore, type SavedRollout, save } from './ledger/persist.ts';
 export { newState, type RolloutState, type TargetRevision } from './ledger/state.ts';
 export { type Tally } from './ledger/tally.ts';
-export { annotation } from './policy/annotations.ts';
 export {
   count,
   formatIntOrPercent,
@@ -79,7 +78,7 @@ export {
   validatedPolicy,
 } from './policy/policy.ts';
 export { readTerms, type Terms } from './policy/terms.ts';
-export { formatPolicyError, type PolicyError } from './policy/values.ts';
+export { annotation, formatPolicyError, type PolicyError } from './policy/values.ts';
 export { AGENT_ACK_TIMEOUT_MS, type ImageState } from './record/images.ts';
 export { MAX_CLOCK_SKEW_MS } from './record/observe.ts';
 export { type Cause, causesOf, type Phase, phases } from './record/phase.ts';

@@ -23,7 +23,10 @@ describe('where owners decide', () => {
     fleet();
     const text = await told('plan', 'web');
     assert.match(text, /^No budget: owners decide\.$/m);
-    assert.match(text, /^The owner of each device decides when its pod is replaced\. Pods tell it by/m);
+    assert.match(
+      text,
+      /^The owner of each device decides when its pod is replaced\. Condition PodNeedUpgrade of the pods/m,
+    );
     assert.match(text, /^Would now:\n {2}bring condition PodNeedUpgrade of 3 pods up to date$/m);
     assert.match(text, /^Owners asked \(2\): n2, n3\.$/m);
     assert.doesNotMatch(text, /replace the pod|slot/);
@@ -34,15 +37,18 @@ describe('where owners decide', () => {
     assert.match(await told('explain', 'web'), /^2 of their owners are asked\.$/m);
     assert.match(
       await told('explain', 'web', '--node', 'n2'),
-      /runs an older revision, and its pod does not say so yet\. The owner of each device decides .* until 2040-01-01T00:00:00\.000Z: within 90 min/,
+      /runs an older revision, and the condition of its pod is not up to date yet\. The owner of each device decides .* until 2040-01-01T00:00:00\.000Z: within 90 min/,
     );
     fleet({ 'edgeset.io/paused': 'true' });
     assert.match(await told('explain', 'web', '--node', 'n2'), /The rollout is paused/);
     fleet({ 'edgeset.io/partition': '2' });
-    assert.match(await told('explain', 'web', '--node', 'n2'), /left on the older revision by edgeset\.io\/partition/);
+    assert.match(await told('explain', 'web', '--node', 'n2'), /kept on the older revision by edgeset\.io\/partition/);
     fleet();
     world.node('n3', false);
-    assert.match(await told('explain', 'web', '--node', 'n3'), /what its owner decides there meanwhile is carried out/);
+    assert.match(
+      await told('explain', 'web', '--node', 'n3'),
+      /whatever its owner decides there in the meantime takes effect/,
+    );
   });
 
   it('status shows no budget', async () => {

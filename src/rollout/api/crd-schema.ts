@@ -1,6 +1,19 @@
 import type { JSONSchemaProps } from 'kubernetes-types/apiextensions/v1.d.ts';
+import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 
-/** The part of a structural schema that our CRDs use; a subset of JSON Schema, with Kubernetes' marks on lists. */
+/** Metadata of each CRD that ships. Helm keeps CRDs on uninstall, since deleting one deletes all its objects. */
+export const crdMetadata = ({ plural, group }: { plural: string; group: string }) =>
+  ({
+    name: `${plural}.${group}`,
+    labels: {
+      'app.kubernetes.io/name': 'edgeset',
+      'app.kubernetes.io/part-of': 'edgeset',
+      'app.kubernetes.io/component': 'crd',
+    },
+    annotations: { 'helm.sh/resource-policy': 'keep' },
+  }) satisfies ObjectMeta;
+
+/** The subset of structural schemas that our CRDs use, including Kubernetes' list types. */
 export interface Schema extends JSONSchemaProps {
   type: 'object' | 'array' | 'string' | 'integer' | 'boolean';
   description: string;
@@ -32,7 +45,7 @@ export const oneOf = (description: string, values: readonly string[]): Schema =>
 
 export const dateTime = (description: string): Schema => text(description, TIME_LENGTH, { format: 'date-time' });
 
-/** A whole number that is never negative. */
+/** An integer that is never negative. */
 export const counter = (description: string, format: 'int32' | 'int64' = 'int32'): Schema => ({
   type: 'integer',
   description,
@@ -42,7 +55,7 @@ export const counter = (description: string, format: 'int32' | 'int64' = 'int32'
 
 export const flag = (description: string): Schema => ({ type: 'boolean', description });
 
-/** An object; all of its properties are required but those named `optional`. */
+/** An object. All properties are required except those named in `optional`. */
 export const object = (
   description: string,
   properties: Record<string, Schema>,
@@ -52,7 +65,7 @@ export const object = (
   return { type: 'object', description, properties, ...(required.length > 0 && { required }) };
 };
 
-/** A list whose items are told apart by `keys`. */
+/** A list whose items are identified by `keys`. */
 export const keyedList = (description: string, maxItems: number, keys: readonly string[], items: Schema): Schema => ({
   type: 'array',
   description,
@@ -62,7 +75,7 @@ export const keyedList = (description: string, maxItems: number, keys: readonly 
   'x-kubernetes-list-map-keys': [...keys],
 });
 
-/** A list that is only ever replaced as a whole. */
+/** A list that is only replaced as a whole. */
 export const atomicList = (description: string, maxItems: number, items: Schema): Schema => ({
   type: 'array',
   description,

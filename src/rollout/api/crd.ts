@@ -1,5 +1,5 @@
 import type { CustomResourceColumnDefinition, CustomResourceDefinition } from 'kubernetes-types/apiextensions/v1.d.ts';
-import { crdMetadata } from './crd-metadata.ts';
+import { crdMetadata } from './crd-schema.ts';
 import { daemonRolloutStatusSchema } from './crd-status.ts';
 import { daemonRolloutApi as api } from './types.ts';
 

@@ -1,6 +1,6 @@
 import type { Condition, ListMeta, ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import type { Phase } from '../record/phase.ts';
-import { type UpdateKind } from '../record/update.ts';
+import type { UpdateKind } from '../record/update.ts';
 
 /** Where the API serves DaemonRollouts. */
 export const daemonRolloutApi = {

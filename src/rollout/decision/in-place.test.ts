@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { restore, save } from '../ledger/persist.ts';
 import { count } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
-import { type UpdateKind } from '../record/update.ts';
+import type { UpdateKind } from '../record/update.ts';
 import { createWorkbench, type Workbench } from '../testing/workbench.ts';
 import type { Action } from './decide.ts';
 

@@ -108,7 +108,7 @@ describe('owners who agree to what is done from here', () => {
     assert.equal(reconciling(), true);
     const record = bench.ledger.get('n1') ?? assert.fail();
     const { what } = explain(record, bench.ledger.policy, bench.decide().summary.hold, bench.now());
-    assert.match(what, /its owner has agreed to the target, and waits for a free slot of the budget/);
+    assert.match(what, /its owner has approved the target, and waits for a free slot of the budget/);
   });
 
   it('meet the breaker: a version that fails is offered no more, and not brought to those who agreed', () => {

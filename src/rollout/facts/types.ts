@@ -3,7 +3,7 @@
  * pod-facts.ts), so that no whole Pod or Node is ever kept.
  */
 
-import { type ImageFacts } from './image-ready.ts';
+import type { ImageFacts } from './image-ready.ts';
 import type { NeedUpgrade } from './need-upgrade.ts';
 
 export interface Taint {

@@ -4,7 +4,7 @@ import {
   daemonRolloutLimits as limits,
 } from '../api/types.ts';
 import { toTimestamp } from '../facts/metadata.ts';
-import { type NodeRecord } from '../record/record.ts';
+import type { NodeRecord } from '../record/record.ts';
 import { type NodeUpdate, type PastUpdate, pastUpdate, toPastUpdate } from '../record/update.ts';
 import type { Ledger } from './ledger.ts';
 import { newState, type RolloutState } from './state.ts';

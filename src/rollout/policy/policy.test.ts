@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { policyWith } from '../testing/policy.ts';
-import { annotation } from './annotations.ts';
 import { count, percent } from './int-or-percent.ts';
-import { annotationWords, type ParsedPolicy, type Policy, parsePolicy, validatedPolicy } from './policy.ts';
+import {
+  annotationWords,
+  type ParsedPolicy,
+  type Policy,
+  parsePolicy,
+  readOtaTerms,
+  validatedPolicy,
+} from './policy.ts';
 import { readTerms } from './terms.ts';
-import { formatPolicyError, type PolicyError } from './values.ts';
+import { annotation, formatPolicyError, type PolicyError } from './values.ts';
 
 const parse = (
   annotations: Record<string, string>,
@@ -231,5 +237,62 @@ describe('the hash of a policy', () => {
       hash({ [annotation.resume]: 'a' }),
     ];
     assert.equal(new Set(all).size, all.length);
+  });
+});
+
+describe('readOtaTerms', () => {
+  const AT = Date.parse('2026-11-21T17:00:00Z');
+  const ota = { [annotation.strategy]: 'OTA' };
+  const deadline = { [annotation.otaDeadline]: '2026-11-21T17:00:00Z' };
+
+  it('are none without annotations, and without the strategy ota', () => {
+    const none = { ota: false, deadline: undefined, spreadMs: 3_600_000, errors: [] };
+    assert.deepEqual(readOtaTerms(undefined), none);
+    assert.deepEqual(readOtaTerms({ [annotation.strategy]: 'auto', ...deadline }), none);
+    assert.deepEqual(readOtaTerms({ [annotation.strategy]: 'what', ...deadline }), none);
+  });
+
+  it('are read from either key of the strategy, the usual one first', () => {
+    assert.equal(readOtaTerms(ota).ota, true);
+    assert.equal(readOtaTerms({ [annotation.proposedStrategy]: 'ota' }).ota, true);
+    assert.equal(readOtaTerms({ [annotation.strategy]: 'auto', [annotation.proposedStrategy]: 'ota' }).ota, false);
+  });
+
+  it('have a deadline and a spread, an hour unless said otherwise', () => {
+    assert.deepEqual(readOtaTerms({ ...ota, ...deadline }), {
+      ota: true,
+      deadline: AT,
+      spreadMs: 3_600_000,
+      errors: [],
+    });
+    assert.equal(readOtaTerms({ ...ota, ...deadline, [annotation.otaDeadlineSpread]: '10m' }).spreadMs, 600_000);
+  });
+
+  it('make nothing due when either cannot be read, and say so; slips elsewhere do not matter', () => {
+    for (const bad of [{ ...deadline, [annotation.otaDeadlineSpread]: 'soon' }, { [annotation.otaDeadline]: 'soon' }]) {
+      const terms = readOtaTerms({ ...ota, ...bad });
+      assert.equal(terms.ota, true);
+      assert.equal(terms.deadline, undefined);
+      assert.equal(terms.errors.length, 1);
+    }
+    const elsewhere = readOtaTerms({ ...ota, ...deadline, [annotation.maxUnavailable]: 'many' });
+    assert.deepEqual([elsewhere.deadline, elsewhere.errors], [AT, []]);
+  });
+
+  it('that cannot be read make the policy invalid, with field, value and cure', () => {
+    const parsed = parsePolicy({
+      annotations: { ...ota, [annotation.otaDeadline]: 'tomorrow', [annotation.otaDeadlineSpread]: '1d' },
+      updateStrategyType: 'OnDelete',
+      minReadySeconds: 0,
+    });
+    assert.equal(parsed.kind, 'invalid');
+    assert.deepEqual(
+      parsed.errors.map(({ field, value }) => [field, value]),
+      [
+        [annotation.otaDeadline, 'tomorrow'],
+        [annotation.otaDeadlineSpread, '1d'],
+      ],
+    );
+    for (const { cure } of parsed.errors) assert.match(cure, /^set a (time|duration)/);
   });
 });

@@ -1,74 +1,78 @@
 import { hash } from 'node:crypto';
 import { formatSelector, type Selector } from '../selectors/selector.ts';
-import { annotation } from './annotations.ts';
 import { count, formatIntOrPercent, type IntOrPercent, percent } from './int-or-percent.ts';
 import { DEFAULT_SPREAD_MS, readTerms, type Terms } from './terms.ts';
-import { createReader, type PolicyError, type Read, readBoolean, readNodeSelector, readShare } from './values.ts';
+import {
+  annotation,
+  createReader,
+  type PolicyError,
+  readBoolean,
+  readNodeSelector,
+  readShare,
+  readStrategyName,
+} from './values.ts';
 
-export { annotation } from './annotations.ts';
-export { formatPolicyError, type PolicyError } from './values.ts';
-
-/** How a DaemonSet is to be rolled out: parsed once per change of the DaemonSet, defaults filled in. */
+/** How to roll out a DaemonSet: parsed once for each change of the DaemonSet, with defaults filled in. */
 export interface Policy extends Terms {
-  /** Who updates the nodes: we, their owners, or a user who deletes pods by hand. */
+  /** Who updates the nodes: the manager, their owners, or a user who deletes pods by hand. */
   strategy: 'auto' | 'ota' | 'manual';
-  /** With the strategy ota: owners agree, and their pods are replaced from here; else owners replace them. */
+  /** With the strategy ota: owners approve and the manager replaces their pods; otherwise owners replace them. */
   byApproval: boolean;
   /** Rounded up, at least 1 unless zero. Default 10%. Zero freezes. */
   maxUnavailable: IntOrPercent;
-  /** Nodes that may have a new pod beside the old one, rounded up; zero: the old pod goes first. */
+  /** How many nodes may run a new pod beside the old one, rounded up; zero: the old pod is deleted first. */
   maxSurge: IntOrPercent;
-  /** What a percent of nodes that may be down, or surge, is of: eligible nodes that are online and settled, or all eligible ones. */
+  /** What a percentage in the budget refers to: eligible nodes that are online and settled, or all eligible nodes. */
   percentOf: 'online' | 'desired';
-  /** Pods are changed in place where the revisions allow it. */
+  /** Pods are updated in place where the revisions allow it. */
   inPlace: boolean;
-  /** Nodes to leave on the old revision; percent of eligible nodes, rounded down. Default 0. */
+  /** How many nodes to keep on the old revision; a percentage is of eligible nodes, rounded down. Default 0. */
   partition: IntOrPercent;
   /** Only matching nodes are updated. Default: all. */
   nodeSelector: Selector | undefined;
   paused: boolean;
   /** How long a pod must have been ready to be available: the DaemonSet's minReadySeconds. */
   minReadyMs: number;
-  /** How people are told to change it. */
+  /** Names of the settings, for messages. */
   words: PolicyWords;
 }
 
-/** New pods come beside the old ones. */
+/** New pods are created beside the old ones. */
 export const surges = ({ maxSurge }: Policy): boolean => maxSurge.value > 0;
 
-/** Pods are replaced from here, within the budget. */
+/** The manager replaces pods, within the budget. */
 export const managerReplacesPods = ({ strategy, byApproval }: Pick<Policy, 'strategy' | 'byApproval'>): boolean =>
   strategy === 'auto' || (strategy === 'ota' && byApproval);
 
-/** Where the user sets what, for sentences: kinds of DaemonSet differ in it. */
+/** What the settings are called in messages, which differs between kinds of DaemonSet. */
 export interface PolicyWords {
-  /** The field in force: of how many nodes may be down, or may surge. */
+  /** The field that limits how many nodes may be down, or may surge. */
   maxUnavailable: string;
   partition: string;
   nodeSelector: string;
   /** A sentence. */
   unpause: string;
-  /** A sentence: how to take the update of the nodes from their owners, or from the user's own hands. */
+  /** A sentence: how to have the manager update the nodes instead of their owners or the user. */
   automate: string;
-  /** Who records templates and makes pods, and the program that it is part of. */
+  /** The controller that records templates and creates pods, and the program that it is part of. */
   podController: string;
   podControllerProgram: string;
 }
 
-/** Of native DaemonSets, and of all for the strategies that are chosen by annotation. */
+/** For native DaemonSets, and for every kind where annotations choose the strategy. */
 export const annotationWords: PolicyWords = {
   maxUnavailable: annotation.maxUnavailable,
   partition: annotation.partition,
   nodeSelector: annotation.nodeSelector,
   unpause: `Remove the annotation ${annotation.paused}.`,
-  automate: `To update the nodes from here, set ${annotation.strategy} to auto.`,
+  automate: `To have the manager update the nodes, set ${annotation.strategy} to auto.`,
   podController: 'DaemonSet controller',
   podControllerProgram: 'kube-controller-manager',
 };
 
 export type ParsedPolicy =
   | { kind: 'off' }
-  /** `policy` has the defaults where values cannot be read: for display alone, nothing is acted on. */
+  /** `policy` has the defaults in place of invalid values: it is for display only. */
   | { kind: 'invalid'; policy: Policy; errors: PolicyError[]; warnings: PolicyError[] }
   | { kind: 'on'; policy: Policy; hash: string; warnings: PolicyError[] };
 
@@ -79,18 +83,7 @@ export interface PolicySource {
   minReadySeconds: number;
 }
 
-const strategies: ReadonlyMap<string, 'auto' | 'ota'> = new Map([
-  ['auto', 'auto'],
-  ['advancedrollingupdate', 'auto'],
-  ['ota', 'ota'],
-]);
-
-const readStrategyName = (text: string): Read<'auto' | 'ota'> => {
-  const value = strategies.get(text.trim().toLowerCase());
-  return value ? { value } : { problem: 'is not a strategy', cure: 'set it to auto or ota, or remove the annotation' };
-};
-
-/** What the annotations say of the strategy, and in which of them; undefined when none of them is there. */
+/** The strategy that the annotations choose, and which of them does; undefined without one. */
 export const readStrategy = (
   annotations: Readonly<Record<string, string>>,
   errors: PolicyError[],
@@ -113,7 +106,7 @@ export const readStrategy = (
   return { field, value };
 };
 
-/** A policy as it was read, with what cannot be acted on: one error makes it invalid as a whole. */
+/** One error makes the whole policy invalid. */
 export const validatedPolicy = (
   policy: Policy,
   errors: PolicyError[],
@@ -124,8 +117,8 @@ export const validatedPolicy = (
     : { kind: 'on', policy, hash: hashPolicy(policy), warnings };
 
 /**
- * Reads a native DaemonSet's rollout policy. Any value that cannot be understood makes the whole policy invalid: the
- * last valid one is never used in silence.
+ * Reads a native DaemonSet's rollout policy. Any invalid value makes the whole policy invalid: the last valid policy is
+ * never used silently.
  */
 export const parsePolicy = (source: PolicySource): ParsedPolicy => {
   const { annotations } = source;
@@ -158,19 +151,19 @@ export const parsePolicy = (source: PolicySource): ParsedPolicy => {
   return validatedPolicy(policy, errors, warnings);
 };
 
-/** What an agent has to know of a DaemonSet's policy. */
+/** What an agent needs to know about a DaemonSet's policy. */
 export interface OtaTerms {
-  /** Its owners decide: the strategy is ota. */
+  /** The strategy is ota: owners decide. */
   ota: boolean;
-  /** When they can no longer put the update off, epoch ms; undefined for never, and for one that cannot be read. */
+  /** When owners can no longer postpone the update, epoch ms; undefined for never, or if it is invalid. */
   deadline: number | undefined;
-  /** Each device acts within so long after the deadline. */
+  /** Each device updates at most this long after the deadline. */
   spreadMs: number;
-  /** What cannot be read, as `parsePolicy` tells it. Nothing is due by a deadline whose terms are in doubt. */
+  /** Invalid terms, as `parsePolicy` reports them. Then there is no deadline. */
   errors: PolicyError[];
 }
 
-/** Reads of a DaemonSet's annotations what matters on a device: the strategy and the owners' terms. */
+/** Reads the annotations that matter on a device: the strategy and the owners' terms. */
 export const readOtaTerms = (annotations: Readonly<Record<string, string>> | undefined = {}): OtaTerms => {
   const ota = readStrategy(annotations, [], [])?.value === 'ota';
   if (!ota) return { ota, deadline: undefined, spreadMs: DEFAULT_SPREAD_MS, errors: [] };
@@ -181,7 +174,7 @@ export const readOtaTerms = (annotations: Readonly<Record<string, string>> | und
   return { ota, deadline: errors.length === 0 ? otaDeadline : undefined, spreadMs: otaDeadlineSpreadMs, errors };
 };
 
-/** Ten hex digits that change when, and only when, the effective policy does. */
+/** Ten hex digits that change if, and only if, the effective policy changes. */
 const hashPolicy = (policy: Policy): string => {
   const canonical = {
     ...policy,

@@ -1,6 +1,6 @@
-import { annotation } from './annotations.ts';
 import { type IntOrPercent, percent } from './int-or-percent.ts';
 import {
+  annotation,
   createReader,
   type PolicyError,
   type Predownload,
@@ -17,41 +17,41 @@ import {
   readTopologyKey,
 } from './values.ts';
 
-/** The part of a policy that stands in the same annotations on DaemonSets of every kind. */
+/** The part of a policy that DaemonSets of every kind set with the same annotations. */
 export interface Terms {
-  /** How long a returned node must have been Ready before it is acted on. Default 10 s. */
+  /** How long a returned node must have been Ready before it is updated. Default 10 s. */
   settleMs: number;
   /** How long a pod may take to become available before its node counts as failed. Default 10 min. */
   progressDeadlineMs: number;
-  /** How long after our act a node that goes offline is a suspect. Default 5 min. */
+  /** How long after our update a node that goes offline is a suspect. Default 5 min. */
   suspectWindowMs: number;
-  /** An integer is taken as it is; a percent is of the nodes acted on, at least 3. Default 10%. */
+  /** A percentage is of the nodes updated so far, and at least 3 nodes. Default 10%. */
   failureThreshold: IntOrPercent;
   onFailure: 'halt' | 'rollback';
-  /** Node label whose values a wave is spread over. Default none. */
+  /** Node label over whose values updates are spread. Default none. */
   topologyKey: string | undefined;
-  /** Undefined: preferred on nodes with an agent that pulls, off on others. */
+  /** Undefined: preferred on nodes with an agent that pulls images, off on others. */
   predownload: Predownload | undefined;
-  /** How many nodes pull images ahead at a time; a percent is of eligible nodes, rounded up. Undefined: not said. */
+  /** How many nodes pull images ahead at once; a percentage is of eligible nodes, rounded up. Undefined: not set. */
   predownloadParallelism: IntOrPercent | undefined;
-  /** So many nodes are to be updated before the others pull; a percent is of eligible nodes, rounded up. Default: none. */
+  /** How many nodes to update before the others pull; a percentage is of eligible nodes, rounded up. Default: none. */
   predownloadMinUpdated: IntOrPercent | undefined;
   /** How long one try to pull images ahead may take on a node. Default 5 min. */
   predownloadTimeoutMs: number;
-  /** The user's consent to go on after a halt: the revision's hash label, and the whole value, so that a new one counts anew. */
+  /** The user's consent to continue after a halt: the revision's hash label, and the whole value, so that a new value counts again. */
   resume: { hash: string; value: string } | undefined;
-  /** Hash label of the revision that a rollback of ours took away. */
+  /** Hash label of the revision that we rolled back. */
   rolledBackFrom: string | undefined;
-  /** With the strategy ota: when owners can no longer put an update off, epoch ms. Default: never. */
+  /** With the strategy ota: when owners can no longer postpone an update, epoch ms. Default: never. */
   otaDeadline: number | undefined;
-  /** Devices act so long after the deadline at most, each at a time of its own. Default 1 h. */
+  /** Devices update at most this long after the deadline, each at its own time. Default 1 h. */
   otaDeadlineSpreadMs: number;
 }
 
-/** How long devices may take after the owners' deadline where nothing is said of it. */
+/** Default of `otaDeadlineSpreadMs`. */
 export const DEFAULT_SPREAD_MS = 3_600_000;
 
-/** Reads the terms; of a value that cannot be read an error is added to `errors`, and the default stands in its place. */
+/** Reads the terms. For an invalid value it adds an error to `errors` and uses the default. */
 export const readTerms = (annotations: Readonly<Record<string, string>>, errors: PolicyError[]): Terms => {
   const read = createReader(annotations, errors);
   return {

@@ -1,10 +1,32 @@
 import { daemonRolloutLimits } from '../api/types.ts';
 import { parseSelector, type Selector } from '../selectors/selector.ts';
-import { annotation } from './annotations.ts';
 import { type IntOrPercent, parseIntOrPercent } from './int-or-percent.ts';
-import { parseDeadline, parseSpread } from './ota-terms.ts';
 
-/** A value that cannot be acted on, in a form that a person can mend. */
+/** Annotation keys of the user interface. The `apps.openyurt.io` keys are OpenYurt's. */
+export const annotation = {
+  strategy: 'apps.openyurt.io/update-strategy',
+  proposedStrategy: 'apps.openyurt.io/upgrade-strategy',
+  maxUnavailable: 'apps.openyurt.io/max-unavailable',
+  paused: 'edgeset.io/paused',
+  partition: 'edgeset.io/partition',
+  nodeSelector: 'edgeset.io/node-selector',
+  settleSeconds: 'edgeset.io/settle-seconds',
+  progressDeadlineSeconds: 'edgeset.io/progress-deadline-seconds',
+  suspectWindowSeconds: 'edgeset.io/suspect-window-seconds',
+  failureThreshold: 'edgeset.io/failure-threshold',
+  onFailure: 'edgeset.io/on-failure',
+  topologyKey: 'edgeset.io/topology-key',
+  predownload: 'edgeset.io/predownload',
+  predownloadParallelism: 'apps.kruise.io/image-predownload-parallelism',
+  predownloadMinUpdatedReadyPods: 'apps.kruise.io/image-predownload-min-updated-ready-pods',
+  predownloadTimeoutSeconds: 'apps.kruise.io/image-predownload-timeout-seconds',
+  resume: 'edgeset.io/resume',
+  rolledBackFrom: 'edgeset.io/rolled-back-from',
+  otaDeadline: 'edgeset.io/ota-deadline',
+  otaDeadlineSpread: 'edgeset.io/ota-deadline-spread',
+} as const;
+
+/** An invalid value, with what is wrong and how to fix it. */
 export interface PolicyError {
   field: string;
   value: string;
@@ -18,10 +40,10 @@ export const formatPolicyError = (error: PolicyError): string =>
 
 export type Read<T> = { value: T } | { problem: string; cure: string };
 
-/** How images are pulled ahead of an act: not at all, as far as somebody can, or before any act. */
+/** How images are pulled ahead of an update: not at all, for a limited time, or before any update. */
 export type Predownload = 'off' | 'preferred' | 'required';
 
-/** Reads single annotations: `fallback` where there is none, and where its value cannot be read, which is noted. */
+/** Reads single annotations. Returns `fallback` if there is none, or if its value is invalid, which it adds to `errors`. */
 export const createReader =
   (annotations: Readonly<Record<string, string>>, errors: PolicyError[]) =>
   <T, D>(field: string, reader: (text: string) => Read<T>, fallback: D): T | D => {
@@ -32,8 +54,6 @@ export const createReader =
     errors.push({ field, value: text, problem: result.problem, cure: result.cure });
     return fallback;
   };
-export type Reader = ReturnType<typeof createReader>;
-
 export const readShare =
   (name: string) =>
   (text: string): Read<IntOrPercent> => {
@@ -65,19 +85,38 @@ export const readSeconds =
         };
   };
 
-export const readBoolean = (text: string): Read<boolean> => {
-  const word = text.trim().toLowerCase();
-  return word === 'true' || word === 'false'
-    ? { value: word === 'true' }
-    : { problem: 'is neither true nor false', cure: 'set it to "true" or "false"' };
-};
+/** Reads one of a few words, in any case. */
+const readWord =
+  <T>(values: Readonly<Record<string, T>>, problem: string, cure: string) =>
+  (text: string): Read<T> => {
+    const word = text.trim().toLowerCase();
+    const value = Object.hasOwn(values, word) ? values[word] : undefined;
+    return value === undefined ? { problem, cure } : { value };
+  };
 
-export const readOnFailure = (text: string): Read<'halt' | 'rollback'> => {
-  const word = text.trim().toLowerCase();
-  return word === 'halt' || word === 'rollback'
-    ? { value: word }
-    : { problem: 'is not a reaction to failure', cure: 'set it to halt or rollback' };
-};
+export const readBoolean = readWord(
+  { true: true, false: false },
+  'is neither true nor false',
+  'set it to "true" or "false"',
+);
+
+export const readOnFailure = readWord<'halt' | 'rollback'>(
+  { halt: 'halt', rollback: 'rollback' },
+  'is not a reaction to failure',
+  'set it to halt or rollback',
+);
+
+export const readStrategyName = readWord<'auto' | 'ota'>(
+  { auto: 'auto', advancedrollingupdate: 'auto', ota: 'ota' },
+  'is not a strategy',
+  'set it to auto or ota, or remove the annotation',
+);
+
+export const readPredownload = readWord<Predownload>(
+  { off: 'off', preferred: 'preferred', required: 'required' },
+  'is not a way to pull images ahead',
+  'set it to off, preferred or required',
+);
 
 export const readNodeSelector = (text: string): Read<Selector> => {
   const parsed = parseSelector(text);
@@ -99,13 +138,6 @@ export const readParallelism = (text: string): Read<IntOrPercent> => {
   return read;
 };
 
-export const readPredownload = (text: string): Read<Predownload> => {
-  const word = text.trim().toLowerCase();
-  return word === 'off' || word === 'preferred' || word === 'required'
-    ? { value: word }
-    : { problem: 'is not a way to pull images ahead', cure: 'set it to off, preferred or required' };
-};
-
 export const readResume = (text: string): Read<{ hash: string; value: string }> => {
   const value = text.trim();
   const hash = value.split('/')[0] ?? '';
@@ -114,15 +146,39 @@ export const readResume = (text: string): Read<{ hash: string; value: string }> 
     : { problem: 'does not name a revision', cure: "set it to the target revision's controller-revision-hash" };
 };
 
+const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+/** Epoch ms of an RFC 3339 time with a zone; undefined for any other text, including dates that do not exist. */
+const parseTime = (text: string): number | undefined => {
+  const trimmed = text.trim();
+  const parts = RFC3339.exec(trimmed);
+  const at = parts ? Date.parse(trimmed.toUpperCase()) : Number.NaN;
+  if (!parts || Number.isNaN(at)) return undefined;
+  const [year = 0, month = 0, day = 0] = parts.slice(1, 4).map(Number);
+  // Date.parse takes 30 February for 2 March.
+  return day <= new Date(Date.UTC(year, month, 0)).getUTCDate() ? at : undefined;
+};
+
 export const readDeadline = (text: string): Read<number> => {
-  const at = parseDeadline(text);
+  const at = parseTime(text);
   return at === undefined
     ? { problem: 'is not a time', cure: 'set a time with its zone as in RFC 3339, such as 2026-11-21T17:00:00Z' }
     : { value: at };
 };
 
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Milliseconds of `1h`, `90m`, `1h30m`, `45s` or `0s`; undefined for any other text and for more than a year. */
+const parseDuration = (text: string): number | undefined => {
+  const trimmed = text.trim();
+  const parts = [...trimmed.matchAll(/(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h)/g)];
+  if (parts.length === 0 || parts.map(([whole]) => whole).join('') !== trimmed) return undefined;
+  const total = parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (unitMs[unit ?? ''] ?? 0), 0);
+  return total <= LONGEST_SECONDS * 1000 ? Math.round(total) : undefined;
+};
+
 export const readSpread = (text: string): Read<number> => {
-  const ms = parseSpread(text);
+  const ms = parseDuration(text);
   return ms === undefined
     ? { problem: 'is not a duration of at most a year', cure: 'set a duration such as 1h, 90m or 1h30m; 0s for none' }
     : { value: ms };

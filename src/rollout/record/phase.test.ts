@@ -135,7 +135,7 @@ describe('the phase of a node', () => {
     for (const name of ['n0', 'n1']) {
       const told = explain(bench.ledger.get(name)!, bench.ledger.policy, undefined, bench.now());
       assert.equal(told.phase, 'not-eligible');
-      assert.match(told.what, name === 'n0' ? /does not run on/ : /no Node object/);
+      assert.match(told.what, name === 'n0' ? /does not run on/ : /no Node of this name/);
     }
   });
 

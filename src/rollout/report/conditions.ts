@@ -3,7 +3,7 @@ import type { Hold } from '../decision/hold.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { explainHold } from './explain.ts';
 
-/** A condition before it is given times: lastTransitionTime moves only with the status. */
+/** A condition without its times: lastTransitionTime changes only with the status. */
 export interface ConditionState {
   type: 'Ready' | 'Reconciling' | 'Stalled' | 'Complete' | 'Paused' | 'Halted';
   status: boolean;
@@ -20,7 +20,7 @@ const progress = ({ tally, state }: Ledger): string => {
   return `${tally.phases.updated} of ${tally.online} online nodes run ${state.target?.name ?? 'the target'}${away}${asked}.`;
 };
 
-/** Whether the newest template has a revision is not known yet. */
+/** Reason of conditions: it is not known yet whether the newest template has a revision. */
 export const TEMPLATE_NOT_OBSERVED = 'TemplateNotObserved';
 
 const reasonOfHold = {
@@ -36,19 +36,16 @@ const reasonOfHold = {
   waiting: 'WaitingForSuspects',
 } as const;
 
-/**
- * Online nodes that are left on an older revision because a person wants it so (of what is held, no other), once nothing
- * but them is left; 0 before.
- */
+/** How many online nodes the user keeps on an older revision, once all others are updated; 0 before. */
 const leftBehind = ({ tally }: Ledger): number => {
   const left = (tally.causes.get('node-selector') ?? 0) + (tally.causes.get('partition') ?? 0);
   return tally.phases.updated + left === tally.online ? left : 0;
 };
 
-/** Not we, but people update the nodes. */
+/** People update the nodes, not the manager. */
 const isForOthers = (hold: Hold | undefined): boolean => hold?.kind === 'owner' || hold?.kind === 'manual';
 
-/** Where a rollout stands, in a word for conditions. */
+/** The reason that most conditions share: where the rollout stands. */
 const reasonFor = (ledger: Ledger, { complete, hold }: Summary): string => {
   if (hold?.kind === 'invalid') return reasonOfHold.invalid;
   if (complete) return 'AllOnlineNodesUpdated';
@@ -57,16 +54,16 @@ const reasonFor = (ledger: Ledger, { complete, hold }: Summary): string => {
   return hold ? reasonOfHold[hold.kind] : 'InProgress';
 };
 
-/** The conditions of native.md, kstatus' three among them. */
+/** The conditions, including the three of kstatus: Ready, Reconciling and Stalled. */
 export const conditionsOf = (ledger: Ledger, summary: Summary): ConditionState[] => {
   const { hold, complete } = summary;
   const reason = reasonFor(ledger, summary);
-  const told = hold ? explainHold(hold, ledger.policy.words) : undefined;
-  // Stays the same while nodes come and go: Events follow it.
-  const why = told ? `${told.what}. ${told.remedy}`.trim() : '';
-  const message = told ? `${why} ${progress(ledger)}` : progress(ledger);
+  const explained = hold ? explainHold(hold, ledger.policy.words) : undefined;
+  // It does not change while nodes come and go, since a change emits an Event.
+  const why = explained ? `${explained.what}. ${explained.remedy}`.trim() : '';
+  const message = explained ? `${why} ${progress(ledger)}` : progress(ledger);
   const stalled = hold?.kind === 'invalid' || hold?.kind === 'halted';
-  // Pods that are still to be told, and new ones that are starting, are work of this side.
+  // The manager still has to announce the target to pods, or waits for new pods to start.
   const { tally } = ledger;
   const ours = ledger.unannounced().size + tally.phases.updating + tally.ownersApproved;
   const othersOnly = isForOthers(hold) && ours === 0;
@@ -93,13 +90,13 @@ export const conditionsOf = (ledger: Ledger, summary: Summary): ConditionState[]
   ];
 };
 
-/** Why nothing is left to be done from here though the rollout may not be complete; undefined while something is. */
+/** Why the manager has nothing left to do although the rollout may not be complete; undefined while it has. */
 export const idleReason = (ledger: Ledger, summary: Summary): string | undefined => {
   const reconciling = conditionsOf(ledger, summary).find(({ type }) => type === 'Reconciling');
   return reconciling?.status === false ? reconciling.reason : undefined;
 };
 
-/** A few words for the STATUS column. What stops a rollout is told even when nothing is left to do; a mere rest is not. */
+/** A few words for the STATUS column. A stopped rollout shows what stops it even if nothing is left to do. */
 export const summaryText = (ledger: Ledger, { hold, complete, breaker }: Summary): string => {
   const { tally } = ledger;
   const done = tally.phases.offline > 0 ? `Complete (${tally.phases.offline} offline)` : 'Complete';

@@ -8,22 +8,22 @@ import { formatIntOrPercent } from '../policy/int-or-percent.ts';
 import { surges } from '../policy/policy.ts';
 import { type Cause, causesOf, phases } from '../record/phase.ts';
 import { livePod } from '../record/pods.ts';
-import { type NodeRecord } from '../record/record.ts';
+import type { NodeRecord } from '../record/record.ts';
 import { conditionsOf, summaryText } from './conditions.ts';
 
-// The estimate moves with every act: coarse steps keep it from being news by itself.
+// Every update changes the estimate slightly: rounding it avoids writing the status for that alone.
 const ESTIMATE_STEP_MS = 10_000;
 
-/** What is said of a failing node here must not change by itself: `explain` has the details. */
+/** These texts must not change with time; `explain` has the details. */
 const failureText: Partial<Record<Cause, string>> = {
-  'crash-loop': 'The new pod crashes again and again.',
+  'crash-loop': 'The new pod keeps crashing.',
   'image-pull': 'The image of the new pod cannot be pulled.',
   deadline: 'The new pod was not available within the progress deadline.',
-  'came-back-old': 'After our act the pod was created at an older revision again.',
-  lost: 'The node went offline soon after its update and did not come back in time.',
+  'came-back-old': 'After the update the pod was recreated at an older revision.',
+  lost: 'The node went offline soon after its update and did not return in time.',
 };
 
-// The API server refuses the whole status for one text that is too long.
+// One text that is too long makes the API server refuse the whole status.
 const cut = (text: string): string =>
   text.length <= limits.message ? text : `${text.slice(0, limits.message - 1)}\u2026`;
 
@@ -45,7 +45,7 @@ const estimatedFinish = (ledger: Ledger, { summary }: Decision, now: number): nu
   return Math.ceil(finish / ESTIMATE_STEP_MS) * ESTIMATE_STEP_MS;
 };
 
-/** The first so many names by the alphabet. */
+/** The first `most` names in alphabetical order. */
 const firstNames = (records: Iterable<NodeRecord>, most: number): string[] => {
   let first: string[] = [];
   for (const { name } of records) {
@@ -68,7 +68,7 @@ const ownersOf = ({ policy, tally, records }: Ledger): Required<DaemonRolloutSta
   }),
 });
 
-/** How far pulls ahead of the update are; undefined where there are none. */
+/** The progress of images that are pulled ahead; undefined without any. */
 const imagesOf = (ledger: Ledger): DaemonRolloutStatus['images'] => {
   const { wanted, requested, pulling, present, failed } = ledger.tally.images;
   if (wanted + requested + pulling + present + failed === 0) return undefined;
@@ -85,7 +85,7 @@ const imagesOf = (ledger: Ledger): DaemonRolloutStatus['images'] => {
   };
 };
 
-/** A status as we write it: nothing that speaks of the present is left out. */
+/** A status as we write it: every field about the present is set. */
 export type WrittenStatus = DaemonRolloutStatus &
   Required<Pick<DaemonRolloutStatus, 'nodes' | 'budget' | 'breaker' | 'conditions' | 'rollout' | 'summary'>>;
 
@@ -100,7 +100,7 @@ export interface StatusInput {
   now: number;
 }
 
-/** The whole status of a DaemonRollout. Equal inputs give equal texts, so that nothing is written while nothing changes. */
+/** The whole status of a DaemonRollout. Equal inputs give equal results, so nothing is written while nothing changes. */
 export const statusOf = ({ ledger, decision, generation, policyHash, previous, now }: StatusInput): WrittenStatus => {
   const { tally, policy } = ledger;
   const { budget, usage, breaker } = decision.summary;

@@ -1,6 +1,6 @@
 import { createLedger, type Ledger } from '../ledger/ledger.ts';
 import { requestPriorities } from '../record/images.ts';
-import { type NodeUpdate } from '../record/update.ts';
+import type { NodeUpdate } from '../record/update.ts';
 
 /**
  * A ledger made from scratch out of what another one remembers of each node: everything that is counted, filed, sorted

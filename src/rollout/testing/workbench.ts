@@ -1,6 +1,6 @@
 import { type Action, type Decision, decide } from '../decision/decide.ts';
 import type { OutsideHold } from '../decision/hold.ts';
-import { type ImageFacts } from '../facts/image-ready.ts';
+import type { ImageFacts } from '../facts/image-ready.ts';
 import type { NodeFacts, PodFacts } from '../facts/types.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import type { Policy } from '../policy/policy.ts';

@@ -97,7 +97,7 @@ export const advancedOnes = section(
       succeeds(await edgeset(c, 'resume', 'app'));
       await c.untilUpdates(1);
       const [node = first] = await c.updatedNodes();
-      await untilExplained(c, node, 'updating (changing)', /is starting the target revision in the pod that it has/);
+      await untilExplained(c, node, 'updating (changing)', /is starting the target revision in its present pod/);
       assert.match(succeeds(await edgeset(c, 'wait', 'app', '--timeout', '60s'))[0], /^3 of 3 online nodes run app-/);
       assert.deepEqual(await uids(c), before);
       // Another template than one that can be had in place.
@@ -123,7 +123,12 @@ export const advancedOnes = section(
           const twice = all.filter((name, index) => all.indexOf(name) < index);
           return twice.length > 0 ? twice : undefined;
         });
-        await untilExplained(c, node, 'updating (surging)', /has its old pod until the new one beside it is available/);
+        await untilExplained(
+          c,
+          node,
+          'updating (surging)',
+          /keeps its old pod until the new one beside it is available/,
+        );
         const other = c.nodes.find((name) => name !== node) ?? '';
         await untilExplained(c, other, 'outdated (available)', new RegExp(`Raise ${ROLLING}\\.maxSurge for more`));
         succeeds(await edgeset(c, 'wait', 'app', '--timeout', '60s'));
@@ -151,7 +156,7 @@ export const advancedOnes = section(
           c,
           node,
           'updating (preparing)',
-          /has a pod that is to be deleted once its label or finalizer of the preDelete hook is gone/,
+          /has a pod that is deleted once the label or finalizer of its preDelete hook is gone/,
         );
         assert.match(said, /^Note: spec\.lifecycle\.preDelete: a pod goes once its label hold=yes has been removed/m);
         const { name } = await c.podOn(node);

@@ -59,7 +59,7 @@ export const explaining = section('explain', (rule) => {
   );
 
   for (const [behaviour, cause, sentence] of [
-    ['crash-loop', 'crash-loop', /its new pod crashes again and again: .+/],
+    ['crash-loop', 'crash-loop', /its new pod keeps crashing: .+/],
     ['not-pullable', 'image-pull', /the image of its new pod cannot be pulled: .+/],
     ['never-ready', 'deadline', /its new pod was not available within 4 s/],
   ] as const)
@@ -92,7 +92,7 @@ export const explaining = section('explain', (rule) => {
         ),
       );
       await c.api.remove(`${pods}/${(await c.podOn(node)).name}`);
-      await untilExplained(c, node, 'missing (no-pod)', /has no pod, and we did not take it away.*Events/);
+      await untilExplained(c, node, 'missing (no-pod)', /has no pod, and no update deleted it.*Events/);
       await lift();
     },
     { nodes: 2 },
