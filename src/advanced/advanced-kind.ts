@@ -10,10 +10,10 @@ import { type CachedPod, cachedPods } from './podcontrol/cached-pod.ts';
 import { createPodUpdates } from './podcontrol/pod-updates.ts';
 import { createPodWriter } from './podcontrol/pod-writer.ts';
 import { createPodSync } from './podcontrol/sync-pod.ts';
-import { putTemplate } from './revisions/put-template.ts';
+import { restoreTemplate } from './revisions/restore-template.ts';
 import { createTargetFinder, readTarget } from './revisions/target.ts';
 
-/** DaemonSets of apps.kruise.io: pods and revisions are made here, too. One for each process. */
+/** The kind of DaemonSets of apps.kruise.io, which also creates their pods and revisions. One for each process. */
 export const createAdvancedKind = (): ManagedKind<AdvancedDaemonSet, AdvancedView, CachedPod> => {
   const lease = createLeaseWatch();
   return {
@@ -22,29 +22,36 @@ export const createAdvancedKind = (): ManagedKind<AdvancedDaemonSet, AdvancedVie
     toView: toAdvancedView,
     rolloutName: (daemonSet) => `${daemonSet}.${advancedDaemonSetApi.group}`,
     notManagedMessage:
-      'The DaemonSet is not managed: it is being deleted, or its selector or template cannot be read. Nothing is acted on; slots that were reserved stay on record.',
+      'The DaemonSet is not managed: it is being deleted, or its selector or template is not valid. Nothing is updated; reserved slots stay recorded.',
     pods: cachedPods,
     targetOf: readTarget,
-    createAdapter(surroundings) {
-      const { client } = surroundings;
-      const finder = createTargetFinder({ ...surroundings, lease });
-      const creator = createPodCreator(surroundings);
-      const updates = createPodUpdates({ ...surroundings, finder, creator });
-      const writer = createPodWriter(surroundings);
-      const podSync = createPodSync({ ...surroundings, updates, writer });
-      const upkeep = createPodManagement({ ...surroundings, finder, updates, writer, creator, podSync });
+    createAdapter(context) {
+      const { client } = context;
+      const finder = createTargetFinder({ ...context, lease });
+      const creator = createPodCreator(context);
+      const updates = createPodUpdates({ ...context, finder, creator });
+      const writer = createPodWriter(context);
+      const podSync = createPodSync({ ...context, updates, writer });
+      const { manage, finalize, eventHandlers, drain } = createPodManagement({
+        ...context,
+        finder,
+        updates,
+        writer,
+        creator,
+        podSync,
+      });
       return {
-        findTarget: (seen, signal) => finder.find(seen, signal),
-        podWrites: withinBurst(surroundings, updates.acts),
-        restoreTemplate: async (seen, template, from, signal) => {
+        findTarget: finder.find,
+        podWrites: withinBurst(context, updates.podWrites),
+        restoreTemplate: async (view, template, from, signal) => {
           const change = { template, annotations: { [annotation.rolledBackFrom]: from } };
-          const { metadata } = await putTemplate(client, seen, change, { fieldManager: FIELD_MANAGER, signal });
+          const { metadata } = await restoreTemplate(client, view, change, { fieldManager: FIELD_MANAGER, signal });
           return metadata.resourceVersion ?? '';
         },
-        manage: (pass) => upkeep.maintain(pass),
-        finalize: (seen, signal) => upkeep.depart(seen, signal),
-        eventHandlers: upkeep.touched,
-        drain: (graceMs) => upkeep.stop(graceMs),
+        manage,
+        finalize,
+        eventHandlers,
+        drain,
       };
     },
   };

@@ -15,43 +15,43 @@ import { CHANGE_CAUSE } from './revisions/history.ts';
 
 const PROGRESSIVE = 'daemonset.kruise.io/progressive-create-pod';
 
-/** What is kept of an Advanced DaemonSet. */
+/** The cached view of an Advanced DaemonSet. */
 export interface AdvancedView extends DaemonSetView {
   apiVersion: string;
-  /** Its selector is empty, and would take every pod of the namespace: it is taken for one that matches nothing. */
+  /** Its selector is empty and would match every pod in the namespace: it is treated as one that matches nothing. */
   selectsAll: boolean;
-  /** As it is stored: without the defaults that the API server knows of pods. */
+  /** As stored, without the API server's defaults for pods. */
   template: PodTemplateSpec;
-  /** Most pods that are created, or removed, in one go. */
+  /** How many pods are created or removed at once. */
   burst: IntOrPercent;
-  /** The partition limits how many nodes get a pod, too. */
+  /** The partition also limits how many nodes get a pod. */
   progressive: boolean;
-  /** Revisions to keep beside the target. */
+  /** Revisions to keep in addition to the target. */
   keep: number;
-  /** What the user says of the present template. */
+  /** The user's description of the current template. */
   changeCause: string | undefined;
   preDelete: PreDelete | undefined;
-  /** How long a hook's controller may take before a pod is deleted without it; Infinity for as long as it likes. */
+  /** How long the preDelete hook may hold a pod; Infinity for no limit. */
   preDeleteTimeoutMs: number;
-  /** How long a pod is out of service before its containers are exchanged. */
+  /** How long a pod is out of service before its containers are updated. */
   graceMs: number;
   status: AdvancedDaemonSetStatus;
   finalizers: readonly string[];
-  /** It is being deleted, and so are its pods; or they are to stay, with `--cascade=orphan`. */
+  /** It is being deleted with its pods, or without them (`--cascade=orphan`). */
   deleted: 'with-pods' | 'pods-stay' | undefined;
 }
 
-/** The API server's own, of what is deleted with `--cascade=orphan`. */
+/** Set by the API server on objects deleted with `--cascade=orphan`. */
 const ORPHAN_FINALIZER = 'orphan';
 
-/** Undefined for one that is being deleted and does not wait for us, and for one that no schema of ours has seen. */
+/** Undefined for a DaemonSet that is being deleted without our finalizer, and for one without a valid selector or template. */
 export const toAdvancedView = (daemonSet: AdvancedDaemonSet): AdvancedView | undefined => {
   const { apiVersion, metadata, spec, status = {} } = daemonSet;
   const { finalizers = [], deletionTimestamp } = metadata;
   if ((deletionTimestamp && !finalizers.includes(HOOK_FINALIZER)) || !spec.template.spec) return undefined;
   const wanted = fromLabelSelector(spec.selector);
   if (!wanted.ok) return undefined;
-  // The schema refuses one that is empty, but not in objects from before it was there.
+  // The schema refuses an empty selector, but objects may be older than the schema.
   const selectsAll = wanted.selector.length === 0;
   const selector = selectsAll ? selectNothing : wanted.selector;
   const annotations = metadata.annotations ?? {};

@@ -10,104 +10,111 @@ import {
 import type { Clock } from '../runtime/index.ts';
 import type { AdvancedView } from './advanced-view.ts';
 
-/** Somebody else is at work on the same pods. `reason` is for conditions and Events. */
+/** Another controller that manages, or may manage, the same pods. `reason` is for conditions and Events. */
 export interface Conflict {
   reason: 'OpenKruiseManager' | 'LeaseForbidden' | 'NativeDaemonSet';
   error: PolicyError;
 }
 
-/** What a rollout is told to wait for. */
-export const CONFLICT = 'Somebody else is at work on the same pods';
+/** Why the rollout is held. */
+export const CONFLICT = 'Another controller manages the same pods';
 
-/** Where OpenKruise's manager elects its leader. */
+/** The leader election lease of OpenKruise's manager. */
 const KRUISE_LEASE = { namespace: 'kruise-system', name: 'kruise-manager' };
-/** As long as its lease lasts; read only when there is something to do. */
-const LEASE_LOOK_MS = 15_000;
+const KRUISE_LEASE_FIELD = `Lease ${KRUISE_LEASE.namespace}/${KRUISE_LEASE.name}`;
+/** As long as the lease lasts. */
+const LEASE_READ_INTERVAL_MS = 15_000;
 
 const readLease = (client: KubeClient, signal: AbortSignal): Promise<Lease | undefined> =>
   ifFound(client.get(leases, KRUISE_LEASE, { signal }));
 
-/** Until when the lease holds by the clock of whoever renewed it, epoch ms. */
-const heldUntil = ({ spec }: Lease): number =>
+/** When the lease expires by the clock of its holder, epoch ms. */
+const expiresAt = ({ spec }: Lease): number =>
   Date.parse(spec?.renewTime ?? '') + (spec?.leaseDurationSeconds ?? 0) * 1000;
 
-/** Who holds the lease of OpenKruise's manager, as far as one look can tell. */
-export const kruiseHolder = async (
-  client: KubeClient,
-  clock: Pick<Clock, 'now'>,
-  signal: AbortSignal,
-): Promise<string | undefined> => {
-  const lease = await readLease(client, signal);
-  return lease && heldUntil(lease) > clock.now() ? lease.spec?.holderIdentity || undefined : undefined;
-};
-
 /**
- * Follows the lease of OpenKruise's manager, with a read once in a while for all DaemonSets together. As in any election the
- * lease has run out when we saw no change of it for its duration: its times are by another machine's clock. Only where they
- * are long past by any clock is that not waited for.
+ * Tracks the lease of OpenKruise's manager for all DaemonSets with an occasional read. As in leader election, a lease has
+ * expired once it has not changed for its duration by our own clock, because its times are from another machine's clock.
+ * Only a lease that expired long ago by any clock is ignored at once.
  */
 export const createLeaseWatch = () => {
-  let seen: { at: number; version: string | undefined; since: number; holder: string | undefined } | undefined;
+  let last: { at: number; version: string | undefined; unchangedSince: number; holder: string | undefined } | undefined;
   return async (client: KubeClient, clock: Pick<Clock, 'now'>, signal: AbortSignal): Promise<string | undefined> => {
     const now = clock.now();
-    if (seen && now >= seen.at && now - seen.at < LEASE_LOOK_MS) return seen.holder;
+    if (last && now >= last.at && now - last.at < LEASE_READ_INTERVAL_MS) return last.holder;
     const lease = await readLease(client, signal);
     const version = lease?.metadata?.resourceVersion;
-    const since = seen?.version === version && seen ? Math.min(seen.since, now) : now;
-    const lastsMs = (lease?.spec?.leaseDurationSeconds ?? 0) * 1000;
-    const held = lease && now - since < lastsMs && heldUntil(lease) + MAX_CLOCK_SKEW_MS > now;
-    seen = { at: now, version, since, holder: held ? lease.spec?.holderIdentity || undefined : undefined };
-    return seen.holder;
+    const unchangedSince = last?.version === version && last ? Math.min(last.unchangedSince, now) : now;
+    const durationMs = (lease?.spec?.leaseDurationSeconds ?? 0) * 1000;
+    const isHeld = lease && now - unchangedSince < durationMs && expiresAt(lease) + MAX_CLOCK_SKEW_MS > now;
+    last = { at: now, version, unchangedSince, holder: isHeld ? lease.spec?.holderIdentity || undefined : undefined };
+    return last.holder;
   };
 };
 export type LeaseWatch = ReturnType<typeof createLeaseWatch>;
 
-export const kruiseConflict = (holder: string): Conflict => ({
+const kruiseConflict = (holder: string): Conflict => ({
   reason: 'OpenKruiseManager',
   error: {
-    field: `Lease ${KRUISE_LEASE.namespace}/${KRUISE_LEASE.name}`,
+    field: KRUISE_LEASE_FIELD,
     value: holder,
-    problem: "is held by OpenKruise's manager, which acts on the same DaemonSets",
-    cure: `stop it (kubectl -n ${KRUISE_LEASE.namespace} scale deployment kruise-controller-manager --replicas=0); its lease runs out by itself`,
+    problem: "is held by OpenKruise's manager, which manages the same DaemonSets",
+    cure: `stop it (kubectl -n ${KRUISE_LEASE.namespace} scale deployment kruise-controller-manager --replicas=0) and wait for its lease to expire`,
   },
 });
 
-/** Two managers at work on the same pods are worse than none: without the right to look, nothing is begun. */
-export const unreadableLease = (refusal: string): Conflict => ({
+/** Without the right to read the lease nothing is written: two managers of the same pods are worse than none. */
+const unreadableLease = (refusal: string): Conflict => ({
   reason: 'LeaseForbidden',
   error: {
-    field: `Lease ${KRUISE_LEASE.namespace}/${KRUISE_LEASE.name}`,
+    field: KRUISE_LEASE_FIELD,
     value: refusal,
-    problem: "may not be read, so that nobody here knows whether OpenKruise's manager is at work",
+    problem: "cannot be read, so OpenKruise's manager may be running",
     cure: 'grant get on it to the service account of the manager, as deploy/advanced/rbac.yaml does',
   },
 });
 
-/** A native DaemonSet that makes pods for the same selector; undefined when there is none. */
-export const nativeConflict = async (
+/** OpenKruise's manager, if it holds its lease. */
+export const findKruiseConflict = async (
+  lease: LeaseWatch,
+  client: KubeClient,
+  clock: Pick<Clock, 'now'>,
+  signal: AbortSignal,
+): Promise<Conflict | undefined> => {
+  try {
+    const holder = await lease(client, clock, signal);
+    return holder === undefined ? undefined : kruiseConflict(holder);
+  } catch (error) {
+    if (isKubeError(error, 'Forbidden')) return unreadableLease(error.message);
+    throw error;
+  }
+};
+
+/** A native DaemonSet with the same selector, if there is one. */
+export const findNativeConflict = async (
   client: KubeClient,
   { namespace, podSelector }: Pick<AdvancedView, 'namespace' | 'podSelector'>,
   signal: AbortSignal,
 ): Promise<Conflict | undefined> => {
   const { items } = await client.list(daemonSets, { namespace, signal });
-  const twin = items.find(({ metadata, spec }) => {
+  const native = items.find(({ metadata, spec }) => {
     const selector = fromLabelSelector(spec?.selector ?? {});
     return !metadata?.deletionTimestamp && selector.ok && formatSelector(selector.selector) === podSelector;
   });
-  if (!twin) return undefined;
-  const name = twin.metadata?.name ?? '';
+  if (!native) return undefined;
+  const name = native.metadata?.name ?? '';
   return {
     reason: 'NativeDaemonSet',
     error: {
       field: 'spec.selector',
       value: podSelector,
-      problem: `is the selector of the native DaemonSet ${name} too, so that no pod is created`,
-      cure: `hand its pods over with: kubectl -n ${namespace} delete daemonset.apps ${name} --cascade=orphan`,
+      problem: `is also the selector of the native DaemonSet ${name}, so no pod is created`,
+      cure: `hand over its pods with: kubectl -n ${namespace} delete daemonset.apps ${name} --cascade=orphan`,
     },
   };
 };
 
-/** Who is at work on the same pods, as a leader would find it; what the reader may not look at is taken for nobody. */
+/** The conflict that a leader would find, from a single read. What the caller may not read counts as no conflict. */
 export const readConflict = async (
   client: KubeClient,
   clock: Pick<Clock, 'now'>,
@@ -115,21 +122,23 @@ export const readConflict = async (
 ): Promise<OutsideHold | undefined> => {
   if (view.deleted) return { kind: 'deleted' };
   const { signal } = new AbortController();
-  const look = async (find: () => Promise<Conflict | undefined>): Promise<Conflict | undefined> => {
+  const readKruise = async (): Promise<Conflict | undefined> => {
+    const lease = await readLease(client, signal);
+    const holder = lease && expiresAt(lease) > clock.now() ? lease.spec?.holderIdentity || undefined : undefined;
+    return holder === undefined ? undefined : kruiseConflict(holder);
+  };
+  const unlessForbidden = async (conflict: Promise<Conflict | undefined>): Promise<Conflict | undefined> => {
     try {
-      return await find();
+      return await conflict;
     } catch (error) {
       if (isKubeError(error, 'Forbidden')) return undefined;
       throw error;
     }
   };
-  const [kruise, twin] = await Promise.all([
-    look(async () => {
-      const holder = await kruiseHolder(client, clock, signal);
-      return holder === undefined ? undefined : kruiseConflict(holder);
-    }),
-    look(() => nativeConflict(client, view, signal)),
+  const [kruise, native] = await Promise.all([
+    unlessForbidden(readKruise()),
+    unlessForbidden(findNativeConflict(client, view, signal)),
   ]);
-  const obstacle = kruise ?? twin;
-  return obstacle && { kind: 'invalid', errors: [obstacle.error], what: CONFLICT };
+  const conflict = kruise ?? native;
+  return conflict && { kind: 'invalid', errors: [conflict.error], what: CONFLICT };
 };

@@ -4,4 +4,4 @@ export { advancedDaemonSetCrd } from './api/crd.ts';
 export { parseAdvancedPolicy, rollingField } from './api/policy.ts';
 export { type AdvancedDaemonSet, type AdvancedDaemonSetSpec, advancedDaemonSetApi } from './api/types.ts';
 export { readConflict } from './conflicting-controllers.ts';
-export { putTemplate } from './revisions/put-template.ts';
+export { restoreTemplate } from './revisions/restore-template.ts';

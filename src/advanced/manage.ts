@@ -26,9 +26,18 @@ export interface PodManagementOptions extends ReconcilerContext<AdvancedView, Ca
 const NEVER = Number.POSITIVE_INFINITY;
 const noPods: ReadonlySet<string> = new Set();
 
+/** A node that was checked: its pods, whether it needs a pod created or removed, and when to check it again. */
+interface CheckedNode {
+  name: string;
+  pods: readonly CachedPod[];
+  requeue: Requeue;
+  needsSync: boolean;
+  recheckAt: number;
+}
+
 /**
- * What is done besides the rollout: pods are created, removed, adopted and looked after, and the status is kept. Only
- * nodes that an event was about are looked at, and those whose turn has come; the others count as sums.
+ * Everything besides the rollout: creates, removes, adopts and syncs pods, and writes the status. Checks only nodes with an
+ * event and nodes that are due; the others enter only through the counts.
  */
 export const createPodManagement = (options: PodManagementOptions) => {
   const { env, ledger, nodes, finder, updates, writer, creator, podSync } = options;
@@ -39,134 +48,154 @@ export const createPodManagement = (options: PodManagementOptions) => {
   const nodeSync = createNodeSync({ ...options, dirtyNodes, counts });
   const finalizer = createFinalizer(options);
   const refManager = createControllerRefManager(options);
-  const natives = new Set<string>();
+  /** UIDs of native DaemonSets whose pods were observed. */
+  const nativeOwners = new Set<string>();
 
-  const touched: KindEventHandlers<CachedPod> = {
+  const eventHandlers: KindEventHandlers<CachedPod> = {
     node: dirtyNodes.addNode,
-    pod(kept) {
-      const { facts, ownership, pod } = kept;
-      const isThere = dirtyNodes.addPod(kept);
-      updates.seen(kept, isThere);
-      if (isThere) {
-        if (ownership === 'ours') creator.podObserved(kept);
+    pod(cached) {
+      const { facts, ownership, pod } = cached;
+      const present = dirtyNodes.addPod(cached);
+      updates.podObserved(cached, present);
+      if (present) {
+        if (ownership === 'ours') creator.podObserved(cached);
       } else {
-        creator.podGone(kept);
+        creator.podGone(cached);
         writer.forget(facts.uid);
-        refManager.podGone(kept);
-        finalizer.gone(kept);
-        nodeSync.gone(kept);
+        refManager.podGone(cached);
+        finalizer.podGone(cached);
+        nodeSync.podGone(cached);
       }
       const owner = ownership === 'native' ? controllerOf(pod)?.uid : undefined;
-      if (owner !== undefined && !natives.has(owner)) {
-        natives.add(owner);
-        finder.suspectNative();
+      if (owner !== undefined && !nativeOwners.has(owner)) {
+        nativeOwners.add(owner);
+        finder.recheckNativeDaemonSets();
       }
     },
   };
 
-  /** Looks at one node: what it adds to the sums, and whether it wants a pod, or one less. */
-  const look = (view: AdvancedView, name: string, known: CurrentRevision | undefined, now: number) => {
-    const kept = dirtyNodes.podsOn(name);
-    const ours = kept.filter(({ ownership }) => ownership === 'ours');
+  const checkNode = (
+    view: AdvancedView,
+    name: string,
+    current: CurrentRevision | undefined,
+    now: number,
+  ): CheckedNode => {
+    const pods = dirtyNodes.podsOn(name);
+    const ours = pods.filter(({ ownership }) => ownership === 'ours');
     const node = nodes.get(name);
-    const facts = ours.map((each) => writer.newest(each.facts));
+    const facts = ours.map((cached) => writer.latest(cached.facts));
     const readySinceOf = (uid: string): number | undefined =>
       ledger.get(name)?.pods.find((pod) => pod.facts.uid === uid)?.readySince;
-    const { share, changesAt } = countNode(view, node, facts, known?.target.hash, readySinceOf, now);
-    if (!node && kept.length === 0) {
+    const counted = countNode(view, node, facts, current?.target.hash, readySinceOf, now);
+    const checked: CheckedNode = { name, pods, requeue: undefined, needsSync: false, recheckAt: NEVER };
+    if (!node && pods.length === 0) {
       counts.set(name, undefined);
-      nodeSync.forget(name);
+      nodeSync.forgetNode(name);
       creator.forgetNode(name);
-      return { name, kept, again: undefined, wants: false, lookAt: NEVER };
+      return checked;
     }
-    counts.set(name, share);
-    const orphans = kept.some(({ ownership, facts: each }) => ownership === 'orphan' && !each.terminating);
-    const coming = creator.isExpected(name);
-    if (!known || orphans || coming) {
-      const lookAt = Math.min(changesAt, creator.lookAt(name));
-      const again: Requeue = creator.isBeingCreated(name) ? 'each pass' : undefined;
-      return { name, kept, again, wants: false, lookAt };
+    counts.set(name, counted.counts);
+    const hasOrphan = pods.some((cached) => cached.ownership === 'orphan' && !cached.facts.terminating);
+    const isExpected = creator.isExpected(name);
+    if (!current || hasOrphan || isExpected) {
+      const recheckAt = Math.min(counted.changesAt, creator.expiresAt(name));
+      return { ...checked, requeue: creator.isUncertain(name) ? 'next reconcile' : undefined, recheckAt };
     }
-    const wish = nodeSync.plan(view, name, ours, known.target.hash, now);
-    const { again } = wish;
-    return { name, kept, again, wants: again !== undefined, lookAt: Math.min(changesAt, wish.lookAt) };
+    const { requeue, recheckAt } = nodeSync.check(view, name, ours, current.target.hash, now);
+    const needsSync = requeue !== undefined;
+    return { ...checked, requeue, needsSync, recheckAt: Math.min(counted.changesAt, recheckAt) };
   };
 
-  /** `tend`: when to look at a pod again; undefined for at the next pass. */
-  const tendAll = (looked: readonly ReturnType<typeof look>[], tend: (kept: CachedPod) => number | undefined): void => {
-    for (const { name, kept, again, lookAt } of looked) {
-      const times = kept.map(tend);
-      const recheckAt = Math.min(lookAt, ...times.map((at) => at ?? NEVER));
-      dirtyNodes.synced(name, recheckAt, times.includes(undefined) ? 'each pass' : again);
+  /** `sync` returns when to sync a pod again, epoch ms; undefined: at the next reconcile. */
+  const syncPods = (checked: readonly CheckedNode[], sync: (cached: CachedPod) => number | undefined): void => {
+    for (const { name, pods, requeue, recheckAt } of checked) {
+      const times = pods.map(sync);
+      const dueAt = Math.min(recheckAt, ...times.map((at) => at ?? NEVER));
+      dirtyNodes.synced(name, dueAt, times.includes(undefined) ? 'next reconcile' : requeue);
     }
+  };
+
+  /** When to create pods for vacant nodes, epoch ms. `couldCreate`: they were checked in this reconcile. */
+  const createVacantAt = (view: AdvancedView, couldCreate: boolean, now: number): number => {
+    if (!dirtyNodes.hasVacantNodes()) return NEVER;
+    // A pod observed just now made room for another one.
+    if (!couldCreate && nodeSync.mayCreate(view)) return now;
+    const nextAttemptAt = creator.nextAttemptAt();
+    return nextAttemptAt > now ? nextAttemptAt : NEVER;
   };
 
   return {
-    touched,
-    async maintain(pass: ManageInput<AdvancedView>): Promise<number> {
-      const { decision, signal } = pass;
+    eventHandlers,
+    async manage(input: ManageInput<AdvancedView>): Promise<number> {
+      const { decision, signal } = input;
       signal.throwIfAborted();
       const now = clock.now();
-      const view = status.seen(pass.view);
+      const view = status.withLastWrite(input.view);
       const blocked = finder.blocked();
-      const known = blocked ? undefined : finder.known(pass.view);
-      const last = finder.last();
-      const hash = known?.target.hash;
+      const current = blocked ? undefined : finder.current(input.view);
+      const lastRecorded = finder.lastRecorded();
+      const hash = current?.target.hash;
       const mayCreate = nodeSync.mayCreate(view);
-      const turns = dirtyNodes.due({ ...pass.view, hash, blocked: blocked !== undefined }, mayCreate, now);
-      const looked = turns.map((name) => look(view, name, known, now));
-      const wanting = looked.flatMap(({ name, wants }) => (wants ? [name] : []));
-      const arranged = known ? nodeSync.sync(pass, known, wanting, now) : { removing: noPods, wakeAt: NEVER };
-      const careFor = (kept: CachedPod): number | undefined => {
-        if (blocked) return last ? podSync.finish(kept, last) : NEVER;
-        return podSync.tend(view, kept, known, arranged.removing.has(kept.facts.uid));
-      };
-      tendAll(looked, careFor);
+      const checked = dirtyNodes
+        .due({ ...input.view, hash, blocked: blocked !== undefined }, mayCreate, now)
+        .map((name) => checkNode(view, name, current, now));
+      const toSync = checked.flatMap(({ name, needsSync }) => (needsSync ? [name] : []));
+      const synced = current ? nodeSync.sync(input, current, toSync, now) : { removing: noPods, wakeAt: NEVER };
+      syncPods(checked, (cached) => {
+        if (blocked) return lastRecorded ? podSync.syncInPlace(cached, lastRecorded) : NEVER;
+        return podSync.sync(view, cached, current, synced.removing.has(cached.facts.uid));
+      });
       const releaseAt = blocked ? NEVER : refManager.release(view);
-      const finalizerAt = blocked ? NEVER : finalizer.keep(pass.view, true);
-      const refusal = creator.refusal();
-      const awaited = finalizer.awaited();
-      const resting = idleReason(ledger, decision.summary);
-      const said = statusOf({ view, decision, resting, counts: counts.sums, hash, blocked, refusal, awaited, now });
-      // A pod that was seen to be there now has made room for others, which this pass has not looked at.
-      const hasRoom = !mayCreate && nodeSync.mayCreate(view);
-      const createAt = !dirtyNodes.awaitsCreation()
-        ? NEVER
-        : hasRoom
-          ? now
-          : creator.nextAttemptAt() > now
-            ? creator.nextAttemptAt()
-            : NEVER;
+      const finalizerAt = blocked ? NEVER : finalizer.sync(input.view, true);
+      const next = statusOf({
+        view,
+        decision,
+        idleReason: idleReason(ledger, decision.summary),
+        counts: counts.totals,
+        hash,
+        blocked,
+        refusal: creator.refusal(),
+        awaited: finalizer.awaitedPods(),
+        now,
+      });
       return Math.min(
-        arranged.wakeAt,
-        createAt,
+        synced.wakeAt,
+        createVacantAt(view, mayCreate, now),
         dirtyNodes.nextDueAt(now),
         releaseAt,
         finalizerAt,
-        status.keep(view, said),
+        status.update(view, next),
       );
     },
-    /** The same of a DaemonSet that is being deleted: its pods go through their hook, and nothing else is begun. */
-    async depart(current: AdvancedView, signal: AbortSignal): Promise<number | undefined> {
-      if (!current.deleted) return undefined;
-      const target = await finder.find(current, signal);
+    /** `manage` for a DaemonSet that is being deleted: its pods go through their hook, and nothing else is started. */
+    async finalize(latest: AdvancedView, signal: AbortSignal): Promise<number | undefined> {
+      if (!latest.deleted) return undefined;
+      const target = await finder.find(latest, signal);
       signal.throwIfAborted();
       const now = clock.now();
-      const view = status.seen(current);
+      const view = status.withLastWrite(latest);
       const blocked = finder.blocked();
-      const turns = dirtyNodes.due({ ...current, hash: undefined, blocked: blocked !== undefined }, true, now);
-      const looked = turns.map((name) => look(view, name, undefined, now));
-      tendAll(looked, (kept) => (blocked ? NEVER : finalizer.tend(view, kept)));
-      const finalizerAt = blocked ? NEVER : finalizer.keep(current, creator.inFlight() === 0);
-      const awaited = finalizer.awaited();
-      const common = { view, counts: counts.sums, hash: undefined, refusal: undefined, decision: undefined };
-      const statusAt = status.keep(view, statusOf({ ...common, blocked, awaited, now }));
-      const obstacleAt = target.kind === 'held' ? target.recheckAt : NEVER;
-      return Math.min(dirtyNodes.nextDueAt(now), finalizerAt, statusAt, obstacleAt);
+      const checked = dirtyNodes
+        .due({ ...latest, hash: undefined, blocked: blocked !== undefined }, true, now)
+        .map((name) => checkNode(view, name, undefined, now));
+      syncPods(checked, (cached) => (blocked ? NEVER : finalizer.syncPod(view, cached)));
+      const finalizerAt = blocked ? NEVER : finalizer.sync(latest, creator.inFlight() === 0);
+      const next = statusOf({
+        view,
+        decision: undefined,
+        counts: counts.totals,
+        hash: undefined,
+        blocked,
+        refusal: undefined,
+        awaited: finalizer.awaitedPods(),
+        now,
+      });
+      const conflictAt = target.kind === 'held' ? target.recheckAt : NEVER;
+      return Math.min(dirtyNodes.nextDueAt(now), finalizerAt, status.update(view, next), conflictAt);
     },
-    async stop(graceMs: number): Promise<void> {
+    async drain(graceMs: number): Promise<void> {
       const parts = [creator, writer, status, refManager, finalizer];
-      await Promise.all(parts.map((part) => part.stop(graceMs)));
+      await Promise.all(parts.map((part) => part.drain(graceMs)));
     },
   };
 };

@@ -222,7 +222,7 @@ describe('an Advanced DaemonSet is updated', () => {
       await fleet.patch({ spec: { template: template('app:v2') } });
       await fleet.until('it is told', async () => fleet.reasons().includes('FailedPlacement'));
       const event = fleet.told.find(({ reason }) => reason === 'FailedPlacement');
-      assert.match(event?.note ?? '', /node-\d, beside the pod that is there: not scheduled \(.*free ports/);
+      assert.match(event?.note ?? '', /node-\d next to the old pod: not scheduled \(.*free ports/);
       await fleet.clock.advance(30_000);
       const live = (await fleet.pods()).filter(({ metadata }) => !metadata?.deletionTimestamp);
       assert.deepEqual(live.map(({ spec }) => spec?.containers[0]?.image ?? '').toSorted(), [

@@ -82,3 +82,13 @@ export const advancedDaemonSets = defineResource<AdvancedDaemonSet>({
   kind: advancedDaemonSetApi.kind,
   namespaced: true,
 });
+
+/** The controller owner reference of an object that the DaemonSet manages. */
+export const controllerRef = ({ apiVersion, name, uid }: { apiVersion: string; name: string; uid: string }) => ({
+  apiVersion,
+  kind: advancedDaemonSetApi.kind,
+  name,
+  uid,
+  controller: true,
+  blockOwnerDeletion: true,
+});

@@ -81,7 +81,7 @@ describe('a DaemonSet with a preDelete hook', () => {
       await fleet.until('it is gone', async () => (await allPods(fleet)).length === 2);
       await fleet.until('the others are named', async () => {
         const told = (await fleet.get()).status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '';
-        return told.includes('these 2 pods') && told.includes(second ?? '') && !told.includes(first ?? '');
+        return told.includes('2 pods') && told.includes(second ?? '') && !told.includes(first ?? '');
       });
       await letGo(fleet, second);
       await fleet.clock.advance(5_000);

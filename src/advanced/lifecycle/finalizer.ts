@@ -1,4 +1,9 @@
-import { createAir, createPacing, FIELD_MANAGER, type ReconcilerContext } from '../../controller/index.ts';
+import {
+  createInFlightWrites,
+  FIELD_MANAGER,
+  type ReconcilerContext,
+  type WriteResult,
+} from '../../controller/index.ts';
 import { compareVersions, isKubeError } from '../../kube/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { advancedDaemonSets } from '../api/types.ts';
@@ -16,57 +21,61 @@ export interface FinalizerOptions
 const NEVER = Number.POSITIVE_INFINITY;
 const TIMEOUT_MS = 10_000;
 const WRITE = 'finalizer';
-const FIRST_PODS = 10;
+const NAMED_PODS = 10;
 
-/** Pods that must go through their hook before their DaemonSet is deleted. */
+/** Pods that the preDelete hook must release before their DaemonSet is deleted. */
 export interface AwaitedPods {
   count: number;
-  /** Names; of many the first alone. */
+  /** Names of the first few. */
   first: readonly string[];
 }
 
 /**
- * How a DaemonSet with a preDelete hook is deleted: a finalizer holds it until its pods have been through the hook. One
- * without a hook has no finalizer, and needs nobody here to be deleted.
+ * The deletion of a DaemonSet with a preDelete hook: a finalizer holds it until the hook has released all of its pods. A
+ * DaemonSet without a hook has no finalizer and can be deleted while no manager runs.
  */
 export const createFinalizer = ({ client, env, events, enqueue, updates, writer }: FinalizerOptions) => {
   const { clock, log } = env;
-  /** UIDs of the pods that the DaemonSet waits for: their names. */
+  /** By UID: names of the pods that the deletion waits for. */
   const awaited = new Map<string, string>();
-  /** UIDs of pods whose preparation could not be taken back. */
-  const given = new Set<string>();
-  const pacing = createPacing({ firstMs: 250 });
-  const air = createAir({
+  /** UIDs of pods whose prepared deletion could not be cancelled. */
+  const uncancellable = new Set<string>();
+  const warnFailed = (error: unknown): void => log.warn('failed to write the finalizer of the DaemonSet', { error });
+  const writes = createInFlightWrites({
     clock,
-    most: 1,
-    ended: enqueue,
-    failed(_key, error) {
-      log.warn('the finalizer of the DaemonSet could not be written', { error });
-      pacing.failed(WRITE, clock.now());
-    },
+    limit: 1,
+    backoff: { initialMs: 250 },
+    settled: enqueue,
+    failed: (_key, error) => warnFailed(error),
   });
-  let told = false;
-  /** The version that our last write made of the DaemonSet. */
-  let written = '';
+  let reported = false;
+  /** The version of the DaemonSet after our last write. */
+  let writtenVersion = '';
 
-  const stepOf = (view: AdvancedView, kept: CachedPod): DeleteStep | undefined => {
-    const { ownership, pod, facts } = kept;
+  const staysRunning = (view: AdvancedView, { ownership }: CachedPod): boolean =>
+    ownership === 'orphan' || view.deleted === 'pods-stay';
+
+  const nextStep = (view: AdvancedView, cached: CachedPod): DeleteStep | undefined => {
+    const { ownership, pod, facts } = cached;
     const now = clock.now();
     if (ownership === 'native') return undefined;
-    if (ownership === 'orphan' || view.deleted === 'pods-stay')
-      return facts.terminating || given.has(facts.uid) ? undefined : cancelDelete(pod, now);
+    if (staysRunning(view, cached))
+      return facts.terminating || uncancellable.has(facts.uid) ? undefined : cancelDelete(pod, now);
     const { preDelete: hook, preDeleteTimeoutMs: timeoutMs } = view;
-    const step = nextDeleteStep({ pod, hook, timeoutMs, seenSince: updates.preparingSince(kept), now });
+    const step = nextDeleteStep({ pod, hook, timeoutMs, seenSince: updates.preparingSince(cached), now });
     if (!facts.terminating) return step;
-    // Deleted by somebody else, such as the garbage collector with --cascade=foreground. Where a finalizer holds it, whoever
-    // is to remove that must hear of it all the same, or the pod would stay for ever.
+    // Deleted by others, for example the garbage collector with --cascade=foreground. If a finalizer of the hook holds the
+    // pod, the hook's controller must still be told, or the pod would never go.
     const { finalizersHandler = [] } = hook ?? {};
     const isHeld = holdersOf(pod, { finalizersHandler }).length > 0;
     return isHeld && (step.kind === 'status' || step.kind === 'pod') ? step : undefined;
   };
 
-  const write = async (view: AdvancedView, finalizers: readonly string[], signal: AbortSignal): Promise<void> => {
-    const { namespace, name, uid, resourceVersion } = view;
+  const write = async (
+    { namespace, name, uid, resourceVersion }: AdvancedView,
+    finalizers: readonly string[],
+    signal: AbortSignal,
+  ): Promise<WriteResult> => {
     try {
       const { metadata } = await client.patch(
         advancedDaemonSets,
@@ -74,81 +83,80 @@ export const createFinalizer = ({ client, env, events, enqueue, updates, writer 
         { metadata: { uid, resourceVersion, finalizers } },
         { type: 'merge', fieldManager: FIELD_MANAGER, timeoutMs: TIMEOUT_MS, signal },
       );
-      written = metadata.resourceVersion ?? '';
-      pacing.succeeded(WRITE);
+      writtenVersion = metadata.resourceVersion ?? '';
+      return 'succeeded';
     } catch (error) {
-      // The DaemonSet went while we wrote: most likely by just this write.
-      if (signal.aborted) return;
-      // Gone, or changed since: the watch says what it is now.
-      if (!isKubeError(error, 'NotFound')) pacing.failed(WRITE, clock.now());
-      if (isKubeError(error, 'NotFound', 'Conflict')) return;
-      log.warn('the finalizer of the DaemonSet could not be written', { error });
-      const message = error instanceof Error ? error.message : String(error);
+      // The DaemonSet is deleted, or another one has its name.
+      if (signal.aborted || isKubeError(error, 'NotFound')) return 'unchanged';
+      if (isKubeError(error, 'Conflict')) return 'failed';
+      warnFailed(error);
       if (isKubeError(error) && error.status > 0)
         events.warnOnce(
           `finalizer ${error.code}`,
           'FailedFinalizer',
           'Delete',
-          `Could not write finalizer ${HOOK_FINALIZER} of the DaemonSet: ${message}`,
+          `Could not write finalizer ${HOOK_FINALIZER} of the DaemonSet: ${error.message}`,
         );
+      return 'failed';
     }
   };
 
   return {
-    /** Begins what the pod of a DaemonSet that is being deleted needs. When to look at it again; undefined: at the next pass. */
-    tend(view: AdvancedView, kept: CachedPod): number | undefined {
-      const { uid, name, node } = kept.facts;
-      const step = stepOf(view, kept);
+    /** Starts what a pod of a deleted DaemonSet needs. When to recheck it, epoch ms; undefined: at the next reconcile. */
+    syncPod(view: AdvancedView, cached: CachedPod): number | undefined {
+      const { uid, name, node } = cached.facts;
+      const step = nextStep(view, cached);
       if (!step || step.kind === 'delete') awaited.delete(uid);
       else awaited.set(uid, name);
       if (!step) return NEVER;
       if (step.kind === 'wait') return step.until;
-      const stays = kept.ownership === 'orphan' || view.deleted === 'pods-stay';
-      const turn = writer.turnOf(kept);
-      if (turn > clock.now()) return turn;
-      writer.launch(
-        kept,
+      const stays = staysRunning(view, cached);
+      const nextWriteAt = writer.nextWriteAt(cached);
+      if (nextWriteAt > clock.now()) return nextWriteAt;
+      writer.start(
+        cached,
         (signal) =>
           stays && step.kind !== 'delete'
-            ? updates.patch(versionOf(kept), step, signal)
-            : updates.deletePod(kept, signal),
+            ? updates.patch(versionOf(cached), step, signal)
+            : updates.deletePod(cached, signal),
         (outcome) => {
           if (outcome.kind === 'done' && step.kind === 'delete')
-            events.event('Normal', 'SuccessfulDelete', 'Delete', `Deleted pod ${name} on ${node}: its DaemonSet goes.`);
+            events.event(
+              'Normal',
+              'SuccessfulDelete',
+              'Delete',
+              `Deleted pod ${name} on ${node}: its DaemonSet is being deleted.`,
+            );
           if (outcome.kind !== 'refused' || outcome.reason === undefined) return;
           events.podWriteRefused('delete', name, node, outcome.reason, outcome.message);
-          if (stays) given.add(uid);
+          if (stays) uncancellable.add(uid);
         },
       );
       return undefined;
     },
-    gone({ facts: { uid } }: CachedPod): void {
+    podGone({ facts: { uid } }: CachedPod): void {
       awaited.delete(uid);
-      given.delete(uid);
+      uncancellable.delete(uid);
     },
-    /** The pods that the DaemonSet waits for: how many, and the names of the first. */
-    awaited: (): AwaitedPods => ({ count: awaited.size, first: [...awaited.values().take(FIRST_PODS)] }),
+    awaitedPods: (): AwaitedPods => ({ count: awaited.size, first: [...awaited.values().take(NAMED_PODS)] }),
     /**
-     * Sees to it that the finalizer is there while it is wanted, and no longer. `mayGo`: no pod of the DaemonSet may be on
-     * its way that was not looked at. When to be called again, epoch ms; Infinity for never.
+     * Adds or removes the finalizer. `allPodsSynced`: no pod of a deleted DaemonSet can be missing in `syncPod`. Returns
+     * when to call it again, epoch ms; Infinity for never.
      */
-    keep(view: AdvancedView, mayGo: boolean): number {
-      const has = view.finalizers.includes(HOOK_FINALIZER);
-      const wanted = view.deleted ? awaited.size > 0 || !mayGo : hasHandlers(view.preDelete);
-      if (view.deleted === 'with-pods' && awaited.size > 0 && !told) {
-        told = true;
-        const note = `Waiting for the preDelete hook of ${awaited.size} pods before the DaemonSet is deleted.`;
+    sync(view: AdvancedView, allPodsSynced: boolean): number {
+      const isPresent = view.finalizers.includes(HOOK_FINALIZER);
+      const isNeeded = view.deleted ? awaited.size > 0 || !allPodsSynced : hasHandlers(view.preDelete);
+      if (view.deleted === 'with-pods' && awaited.size > 0 && !reported) {
+        reported = true;
+        const note = `Waiting for the preDelete hook to release ${awaited.size} pods before the DaemonSet is deleted.`;
         events.event('Normal', 'AwaitingPreDelete', 'Delete', note);
       }
-      const isBehind = (compareVersions(view.resourceVersion, written) ?? 0) < 0;
-      if (has === wanted || air.has(WRITE) || isBehind) return NEVER;
-      const turn = pacing.until(WRITE, clock.now());
-      if (turn > clock.now()) return turn;
+      const isStale = (compareVersions(view.resourceVersion, writtenVersion) ?? 0) < 0;
+      if (isPresent === isNeeded || isStale) return NEVER;
       const others = view.finalizers.filter((name) => name !== HOOK_FINALIZER);
-      air.launch(WRITE, (signal) => write(view, wanted ? [...others, HOOK_FINALIZER] : others, signal));
-      return NEVER;
+      return writes.start(WRITE, (signal) => write(view, isNeeded ? [...others, HOOK_FINALIZER] : others, signal));
     },
-    stop: (graceMs: number): Promise<void> => air.stop(graceMs),
+    drain: writes.drain,
   };
 };
 export type Finalizer = ReturnType<typeof createFinalizer>;

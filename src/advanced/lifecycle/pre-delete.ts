@@ -17,32 +17,32 @@ import { precondition } from '../podcontrol/write-guards.ts';
 export const LIFECYCLE_TIMESTAMP = 'lifecycle.apps.kruise.io/timestamp';
 const NORMAL = 'Normal';
 
-/** On a DaemonSet that has a hook: its deletion waits until its pods have been through it. */
+/** On a DaemonSet with a preDelete hook: holds its deletion until the hook has released its pods. */
 export const HOOK_FINALIZER = 'edgeset.io/pre-delete';
 
-/** What is to be done to a pod that is to go. */
+/** The next step of the deletion of a pod. */
 export type DeleteStep =
-  /** Nothing holds it: it may be deleted now. */
+  /** Nothing holds the pod, or the timeout has passed (`overdue`). */
   | { kind: 'delete'; overdue: boolean }
-  /** Strategic merge patch of `pods/status`: takes the pod out of its services first. */
+  /** Strategic merge patch of `pods/status` that removes the pod from its Services. */
   | { kind: 'status'; body: object }
-  /** Strategic merge patch of the pod: says to the user's controller that its turn has come. */
+  /** Strategic merge patch of the pod that tells the hook's controller to start. */
   | { kind: 'pod'; body: object }
-  /** The user's controller is at work; `until` is when the wait is given up, epoch ms, Infinity for never. */
+  /** The hook's controller holds the pod until it releases it or the timeout passes, epoch ms; Infinity for never. */
   | { kind: 'wait'; holders: readonly string[]; until: number };
 
 export interface PreDeleteInput {
   pod: Pod;
-  /** `spec.lifecycle.preDelete`; undefined without one. */
+  /** `spec.lifecycle.preDelete`. */
   hook: PreDelete | undefined;
-  /** How long the user's controller may take, from annotation edgeset.io/predelete-timeout-seconds; Infinity without. */
+  /** How long the hook may hold the pod (annotation edgeset.io/predelete-timeout-seconds); Infinity for no limit. */
   timeoutMs: number;
-  /** Since when this process has seen the pod prepared for its end, epoch ms; `now` for one that is not. */
+  /** When this process first saw the pod prepared for deletion, epoch ms; `now` if it is not. */
   seenSince: number;
   now: number;
 }
 
-/** Labels and finalizers of the pod that the hook waits for; empty: nothing holds it. */
+/** Labels and finalizers of the hook that hold the pod. */
 export const holdersOf = (pod: Pod, hook: PreDelete | undefined): string[] => {
   const { labels = {}, finalizers = [] } = pod.metadata ?? {};
   return [
@@ -53,7 +53,7 @@ export const holdersOf = (pod: Pod, hook: PreDelete | undefined): string[] => {
   ];
 };
 
-/** Is there anything that a pod could be held by? */
+/** Can the hook hold a pod at all? */
 export const hasHandlers = (hook: PreDelete | undefined): boolean =>
   Object.keys(hook?.labelsHandler ?? {}).length + (hook?.finalizersHandler ?? []).length > 0;
 
@@ -65,30 +65,30 @@ const statePatch = (pod: Pod, state: string, now: number): object => ({
   },
 });
 
-const isShut = (pod: Pod): boolean => gateCondition(pod, gate.lifecycle)?.status === 'False';
+const isClosed = (pod: Pod): boolean => gateCondition(pod, gate.lifecycle)?.status === 'False';
 
-/** The next step of a pod's way out; asked again after each write and each change of the pod. */
+/** Decides the next step of a deletion, from the current version of the pod. */
 export const nextDeleteStep = ({ pod, hook, timeoutMs, seenSince, now }: PreDeleteInput): DeleteStep => {
   const holders = holdersOf(pod, hook);
   if (holders.length === 0) return { kind: 'delete', overdue: false };
-  if (hook?.markPodNotReady === true && hasGate(pod.spec, gate.lifecycle) && !isShut(pod))
+  if (hook?.markPodNotReady === true && hasGate(pod.spec, gate.lifecycle) && !isClosed(pod))
     return { kind: 'status', body: gatePatch(pod, [gate.lifecycle], false, PREPARING, now) };
   if (!isPreparing(pod)) return { kind: 'pod', body: statePatch(pod, PREPARING, now) };
-  // Without a time that can be read, the wait is counted from the pod's creation: it ends, rather than lasts for ever.
+  // If the annotation is not valid, the timeout starts at the pod's creation rather than never.
   const since = Date.parse(pod.metadata?.annotations?.[LIFECYCLE_TIMESTAMP] ?? '');
   const began = Number.isNaN(since) ? Date.parse(pod.metadata?.creationTimestamp ?? '') || 0 : since;
-  // Written by another machine's clock it may be wrong: then the user's controller gets more time rather than less.
+  // The time is from another machine's clock. If the clocks differ, the hook gets more time rather than less.
   const until = Math.min(seenSince, began + MAX_CLOCK_SKEW_MS) + timeoutMs;
   return now >= until ? { kind: 'delete', overdue: true } : { kind: 'wait', holders, until };
 };
 
 /**
- * Takes back what `beforeDelete` did, when the reason to delete the pod is gone; undefined when there is nothing to take
- * back. The gate comes last: until the label says so, the user's controller may still be draining.
+ * Cancels a prepared deletion; undefined if there is nothing to cancel. The gate opens last: until the label changes, the
+ * hook's controller may still be draining the pod.
  */
 export const cancelDelete = (pod: Pod, now: number): Extract<DeleteStep, { kind: 'pod' | 'status' }> | undefined => {
   if (isPreparing(pod)) return { kind: 'pod', body: statePatch(pod, NORMAL, now) };
-  if (hasGate(pod.spec, gate.lifecycle) && isShut(pod))
+  if (hasGate(pod.spec, gate.lifecycle) && isClosed(pod))
     return { kind: 'status', body: gatePatch(pod, [gate.lifecycle], true, NORMAL, now) };
   return undefined;
 };

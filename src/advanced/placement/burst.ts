@@ -3,35 +3,35 @@ import { scaledValue } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import type { CachedPod } from '../podcontrol/cached-pod.ts';
 
-/** How soon an act that found no room is tried again; the end of another one asks for a pass sooner. */
-const AGAIN_MS = 250;
+/** When to retry a write that exceeded the burst. The end of another write triggers a reconcile sooner. */
+const RETRY_MS = 250;
 
-/** `burstReplicas` of a DaemonSet that is for so many nodes: at least 1. */
+/** The value of `burstReplicas` for this number of desired pods: at least 1. */
 export const burstOf = ({ burst }: Pick<AdvancedView, 'burst'>, desired: number): number =>
   Math.max(1, scaledValue(burst, desired, 'up'));
 
-type Needs = Pick<ReconcilerContext<AdvancedView, CachedPod>, 'env' | 'view' | 'ledger'>;
+type BurstContext = Pick<ReconcilerContext<AdvancedView, CachedPod>, 'env' | 'view' | 'ledger'>;
 
-/** The same acts, of which no more than `burstReplicas` are on their way to the API server at a time. */
-export const withinBurst = ({ env, view, ledger }: Needs, acts: PodWrites): PodWrites => {
+/** Limits the writes that are in flight at the same time to `burstReplicas`; fences are exempt. */
+export const withinBurst = ({ env, view, ledger }: BurstContext, writes: PodWrites): PodWrites => {
   const { clock } = env;
-  let onTheirWay = 0;
-  const bounded =
-    (carryOut: WritePod): WritePod =>
+  let inFlight = 0;
+  const limited =
+    (write: WritePod): WritePod =>
     async (node, pod, signal) => {
-      if (onTheirWay >= burstOf(view(), ledger.tally.eligible)) return { kind: 'later', at: clock.now() + AGAIN_MS };
-      onTheirWay += 1;
+      if (inFlight >= burstOf(view(), ledger.tally.eligible)) return { kind: 'later', at: clock.now() + RETRY_MS };
+      inFlight += 1;
       try {
-        return await carryOut(node, pod, signal);
+        return await write(node, pod, signal);
       } finally {
-        onTheirWay -= 1;
+        inFlight -= 1;
       }
     };
   return {
-    ...acts,
-    delete: bounded(acts.delete),
-    ...(acts.change && { change: bounded(acts.change) }),
-    ...(acts.surge && { surge: bounded(acts.surge) }),
-    ...(acts.retire && { retire: bounded(acts.retire) }),
+    ...writes,
+    delete: limited(writes.delete),
+    ...(writes.change && { change: limited(writes.change) }),
+    ...(writes.surge && { surge: limited(writes.surge) }),
+    ...(writes.retire && { retire: limited(writes.retire) }),
   };
 };

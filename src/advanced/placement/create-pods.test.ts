@@ -71,7 +71,7 @@ const prepare = () => {
     /** What happens while pods are read, in their turn. */
     read,
     begin: (hash: string, ...nodes: string[]): void =>
-      creator.begin(
+      creator.start(
         view,
         revision(hash),
         nodes.map((node) => ({ node, replaces: undefined })),

@@ -1,5 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { createAir, createPacing, type ReconcilerContext, type WriteOutcome } from '../../controller/index.ts';
+import { createInFlightWrites, type ReconcilerContext, type WriteOutcome } from '../../controller/index.ts';
 import { ifFound, isKubeError, keyOf, pagesOf, pods as podResource } from '../../kube/index.ts';
 import { controllerOf, type Gate, gate, matches, parseSelector, toPodFacts } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
@@ -7,15 +7,14 @@ import type { CachedPod } from '../podcontrol/cached-pod.ts';
 import { newPod } from '../podcontrol/new-pod.ts';
 import { createSuspensionCheck, type SuspensionCheck } from '../podcontrol/write-guards.ts';
 import type { CurrentRevision } from '../revisions/sync-history.ts';
-import { type Creation } from './place.ts';
+import { createExpectations } from './expectations.ts';
+import type { Creation } from './place.ts';
 import { slowStart } from './slow-start.ts';
 
-/** A pod that was created and that the watch has not shown for so long is read, before the node may get another. */
-const SHOWN_WITHIN_MS = 30_000;
 const TIMEOUT_MS = 10_000;
-/** A creation binds nobody who comes after us: an API server that has much to do is given time. */
+/** Creations don't delay a successor, so a busy API server gets more time. */
 const CREATION_TIMEOUT_MS = 30_000;
-const RUN = 'creations';
+const BATCHES = 'creations';
 
 const gatesFor = ({ policy, preDelete }: AdvancedView): Gate[] => [
   ...(policy.policy.inPlace ? [gate.inPlace] : []),
@@ -24,185 +23,158 @@ const gatesFor = ({ policy, preDelete }: AdvancedView): Gate[] => [
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-type Around = ReconcilerContext<AdvancedView, CachedPod>;
-type Needs = Pick<Around, 'client' | 'env' | 'view' | 'pods' | 'metrics' | 'enqueue'> & {
-  events: Pick<Around['events'], 'event' | 'warnOnce'>;
+const outcomeOf = (error: unknown): WriteOutcome => {
+  const message = textOf(error);
+  if (!isKubeError(error) || error.happened === 'unknown') return { kind: 'unsure', message };
+  return { kind: 'refused', reason: error.status > 0 ? error.code : undefined, message };
 };
 
-/** Creates pods in the background: slowly at first, and ever more rarely while the API server refuses them. */
-export const createPodCreator = ({ client, env, view: viewNow, pods, events, metrics, enqueue }: Needs) => {
+type Context = ReconcilerContext<AdvancedView, CachedPod>;
+type PodCreatorOptions = Pick<Context, 'client' | 'env' | 'view' | 'pods' | 'metrics' | 'enqueue'> & {
+  events: Pick<Context['events'], 'event' | 'warnOnce'>;
+};
+
+/** Creates pods in the background, with slow start, and with back-off while the API server refuses them. */
+export const createPodCreator = (options: PodCreatorOptions) => {
+  const { client, env, view: currentView, pods, events, metrics, enqueue } = options;
   const { clock, log } = env;
-  const pacing = createPacing();
-  const air = createAir({
+  const writes = createInFlightWrites({
     clock,
-    most: 1,
-    ended: enqueue,
-    failed: (_key, error) => {
-      log.error('creating pods failed unexpectedly', { error });
-      pacing.failed(RUN, clock.now());
-    },
+    limit: 1,
+    settled: enqueue,
+    failed: (_key, error) => log.error('creating pods failed unexpectedly', { error }),
   });
-  /** By node: the pod that is being created, or was, until the watch shows it. */
-  const coming = new Map<string, { uid: string | undefined; until: number }>();
-  /**
-   * By node: the pod that was made last, until the watch shows it or the API server has it no more. Without a UID it may
-   * have been made: no answer came.
-   */
-  const unseen = new Map<string, { name: string; uid: string | undefined }>();
-  /** By node: a pod that has the name which the node's next one would get. */
-  const besides = new Map<string, string>();
+  const expectations = createExpectations(clock);
+  /** By node: UID of a foreign or terminating pod that has the name which the node's next pod would get. */
+  const nameTakenBy = new Map<string, string>();
   let refusal: string | undefined;
   let leading: AbortSignal | undefined;
-  /** The term in which it is known what others created before. */
-  let learnedIn: AbortSignal | undefined;
+  /** The term of leadership in which the pods created by others were listed. */
+  let listedIn: AbortSignal | undefined;
 
-  const isShown = ({ namespace }: AdvancedView, name: string, uid: string | undefined): boolean =>
+  const isObserved = ({ namespace }: AdvancedView, name: string, uid: string | undefined): boolean =>
     uid !== undefined && pods.get(keyOf({ metadata: { namespace, name } }))?.facts.uid === uid;
 
-  /** The node has this pod, and the watch has yet to show it. */
-  const expect = (node: string, name: string, uid: string | undefined): void => {
-    unseen.set(node, { name, uid });
-    coming.set(node, { uid, until: clock.now() + SHOWN_WITHIN_MS });
-  };
+  const readPod = ({ namespace }: AdvancedView, name: string, signal: AbortSignal): Promise<Pod | undefined> =>
+    ifFound(client.get(podResource, { namespace, name }, { timeoutMs: TIMEOUT_MS, signal }));
 
-  /** The name is taken: by our own pod of an earlier try, or by one that is none of ours any more. */
-  const settle = async (
+  /** The UID of the pod that has the name already if it is ours, from an earlier attempt. */
+  const adoptExisting = async (
     view: AdvancedView,
     name: string,
     node: string,
     signal: AbortSignal,
   ): Promise<string | undefined> => {
-    const { namespace, uid } = view;
-    try {
-      const existing = await client.get(podResource, { namespace, name }, { timeoutMs: TIMEOUT_MS, signal });
-      const { labels = {}, deletionTimestamp } = existing.metadata ?? {};
+    const existing = await readPod(view, name, signal);
+    if (existing) {
+      const { labels = {}, deletionTimestamp, uid } = existing.metadata ?? {};
       const selector = parseSelector(view.podSelector);
-      const isOurs = controllerOf(existing)?.uid === uid && selector.ok && matches(selector.selector, labels);
-      if (isOurs && !deletionTimestamp) return existing.metadata?.uid;
-      besides.set(node, existing.metadata?.uid ?? '');
-    } catch (error) {
-      if (!isKubeError(error, 'NotFound')) throw error;
+      const isOurs = controllerOf(existing)?.uid === view.uid && selector.ok && matches(selector.selector, labels);
+      if (isOurs && !deletionTimestamp) return uid;
+      nameTakenBy.set(node, uid ?? '');
     }
-    coming.delete(node);
+    expectations.cancel(node);
     return undefined;
   };
 
-  /** A watch that is late may not have shown the pod that the node has got: there is to be no other beside it. */
-  const stillThere = async (
-    { namespace, uid: owner }: AdvancedView,
-    { name, uid }: { name: string; uid: string | undefined },
-    signal: AbortSignal,
-  ): Promise<string | undefined> => {
-    const found = await ifFound(client.get(podResource, { namespace, name }, { timeoutMs: TIMEOUT_MS, signal }));
-    if (!found) return undefined;
-    const isIt = uid === undefined ? controllerOf(found)?.uid === owner : found.metadata?.uid === uid;
-    return isIt ? found.metadata?.uid : undefined;
-  };
-
   /**
-   * Whoever led before may have created pods that a watch which is behind has not shown. Of deletes and changes the API
-   * server says so, of a second pod for a node nobody would.
+   * A previous leader may have created pods that a stale cache doesn't show. The API server refuses stale deletes and
+   * updates, but not a second pod for a node: list once before the first creation.
    */
-  const learn = async (view: AdvancedView, term: AbortSignal, signal: AbortSignal): Promise<void> => {
-    if (learnedIn === term) return;
+  const listCreatedByOthers = async (view: AdvancedView, term: AbortSignal, signal: AbortSignal): Promise<void> => {
+    if (listedIn === term) return;
     const { namespace, podSelector: labelSelector } = view;
     const call = { namespace, labelSelector, timeoutMs: CREATION_TIMEOUT_MS, signal };
     for await (const { items } of pagesOf(client, podResource, call))
       for (const pod of items) {
         const facts = controllerOf(pod)?.uid === view.uid ? toPodFacts(pod) : undefined;
-        if (!facts || isShown(view, facts.name, facts.uid)) continue;
-        if (facts.terminating && unseen.has(facts.node)) continue;
-        unseen.set(facts.node, { name: facts.name, uid: facts.uid });
+        if (!facts || isObserved(view, facts.name, facts.uid)) continue;
+        if (facts.terminating && expectations.unobservedOn(facts.node)) continue;
+        expectations.mayExist(facts.node, { name: facts.name, uid: facts.uid });
       }
-    learnedIn = term;
+    listedIn = term;
   };
 
   const podFor = (view: AdvancedView, { template, target }: CurrentRevision, creation: Creation): Pod =>
     newPod({ ...creation, daemonSet: view, template, revision: target.hash, gates: gatesFor(view) });
 
+  const isStillWanted = (view: AdvancedView, node: string): boolean =>
+    expectations.has(node) && currentView().generation === view.generation && !currentView().deleted;
+
   const createOne = async (
     view: AdvancedView,
-    known: CurrentRevision,
+    current: CurrentRevision,
     creation: Creation,
-    standstill: SuspensionCheck,
+    suspension: SuspensionCheck,
     signal: AbortSignal,
   ): Promise<void> => {
     signal.throwIfAborted();
     leading?.throwIfAborted();
     const { node } = creation;
-    // The watch has shown that the node has one; something else is asked for meanwhile, or nothing any more; or what this
-    // goes by is of before a sleep.
-    if (!coming.has(node) || viewNow().generation !== view.generation || viewNow().deleted || standstill.step()) return;
-    const earlier = unseen.get(node);
+    if (!isStillWanted(view, node) || suspension.step()) return;
+    const earlier = expectations.unobservedOn(node);
     if (earlier) {
-      const there = await stillThere(view, earlier, signal);
-      if (!coming.has(node)) return;
-      if (there !== undefined) {
-        expect(node, earlier.name, there);
+      const found = await readPod(view, earlier.name, signal);
+      if (!expectations.has(node)) return;
+      const uid = found?.metadata?.uid;
+      const isSame = earlier.uid === undefined ? found && controllerOf(found)?.uid === view.uid : uid === earlier.uid;
+      if (isSame && uid !== undefined) {
+        expectations.created(node, { name: earlier.name, uid });
         return;
       }
-      unseen.delete(node);
+      expectations.doesNotExist(node);
     }
-    const pod = podFor(view, known, { ...creation, replaces: creation.replaces ?? besides.get(node) });
+    const pod = podFor(view, current, { ...creation, replaces: creation.replaces ?? nameTakenBy.get(node) });
     const name = pod.metadata?.name ?? '';
     let uid: string | undefined;
     try {
-      const made = await client.create(podResource, pod, { timeoutMs: CREATION_TIMEOUT_MS, signal });
-      uid = made.metadata?.uid;
+      const created = await client.create(podResource, pod, { timeoutMs: CREATION_TIMEOUT_MS, signal });
+      uid = created.metadata?.uid;
       metrics.podWritten?.('created');
       events.event('Normal', 'SuccessfulCreate', 'Create', `Created pod ${name} on ${node}.`);
     } catch (error) {
       const isTaken = isKubeError(error, 'AlreadyExists');
-      // By the next try something else may be asked for: that has another name, and would not meet this one.
-      if (isTaken || !isKubeError(error) || error.happened === 'unknown') unseen.set(node, { name, uid: undefined });
+      // The next attempt may be for another revision: that pod has another name and wouldn't collide with this one.
+      if (isTaken || !isKubeError(error) || error.happened === 'unknown')
+        expectations.mayExist(node, { name, uid: undefined });
       if (!isTaken) throw error;
-      uid = await settle(view, name, node, signal);
+      uid = await adoptExisting(view, name, node, signal);
       if (uid === undefined) {
-        unseen.delete(node);
+        expectations.doesNotExist(node);
         return;
       }
     }
-    if (isShown(view, name, uid)) {
-      unseen.delete(node);
-      coming.delete(node);
-      return;
-    }
-    expect(node, name, uid);
+    if (isObserved(view, name, uid)) {
+      expectations.doesNotExist(node);
+      expectations.cancel(node);
+    } else expectations.created(node, { name, uid });
   };
 
-  const failed = (errors: readonly unknown[]): void => {
-    const [error] = errors;
-    const now = clock.now();
-    pacing.failed(RUN, now);
-    // What was lost on the way is tried again without a word.
+  const reportRefusal = (error: unknown): void => {
+    // A lost request or response is retried silently.
     if (!isKubeError(error) || error.happened === 'unknown' || error.status <= 0) return;
     refusal = textOf(error);
     events.warnOnce(`create ${error.code}`, 'FailedCreate', 'Create', `Could not create pods: ${refusal}`);
   };
 
-  const outcomeOf = (error: unknown): WriteOutcome => {
-    const message = textOf(error);
-    if (!isKubeError(error) || error.happened === 'unknown') return { kind: 'unsure', message };
-    return { kind: 'refused', reason: error.status > 0 ? error.code : undefined, message };
-  };
-
-  const isIdle = (): boolean => !air.has(RUN) && pacing.until(RUN, clock.now()) <= clock.now();
+  const nextAttemptAt = (): number => writes.nextAttemptAt(BATCHES);
+  const isIdle = (): boolean => !writes.has(BATCHES) && nextAttemptAt() <= clock.now();
 
   return {
-    /** Creates the node's new pod beside the one that it is to take over from. */
+    /** Creates the new pod of a surge next to the pod that it replaces. */
     async createSurgePod(
       view: AdvancedView,
-      known: CurrentRevision,
+      current: CurrentRevision,
       creation: Creation & { replaces: string },
       signal: AbortSignal,
     ): Promise<WriteOutcome> {
-      const pod = podFor(view, known, creation);
+      const pod = podFor(view, current, creation);
       try {
-        const made = await client.create(podResource, pod, { timeoutMs: TIMEOUT_MS, signal });
-        return { kind: 'done', pod: toPodFacts(made) };
+        const created = await client.create(podResource, pod, { timeoutMs: TIMEOUT_MS, signal });
+        return { kind: 'done', pod: toPodFacts(created) };
       } catch (error) {
         if (!isKubeError(error, 'AlreadyExists')) return outcomeOf(error);
-        // Of an earlier try, or another leader's: the name says what it is for.
+        // The name is derived from the purpose of the pod: an earlier attempt or another leader created it.
         const ref = { namespace: view.namespace, name: pod.metadata?.name ?? '' };
         try {
           const existing = await client.get(podResource, ref, { timeoutMs: TIMEOUT_MS, signal });
@@ -213,64 +185,49 @@ export const createPodCreator = ({ client, env, view: viewNow, pods, events, met
         }
       }
     },
-    /** A pod is on its way to the node, and not one of those that the watch shows there. */
-    isExpected(node: string): boolean {
-      const one = coming.get(node);
-      if (one && clock.now() >= one.until) coming.delete(node);
-      return coming.has(node);
-    },
-    /** Whether the pod will be there is not known yet: no event may ever tell. */
-    isBeingCreated: (node: string): boolean => coming.has(node) && coming.get(node)?.uid === undefined,
-    inFlight: (): number => coming.size,
-    /** When the node is to be looked at again whatever happens; Infinity for never. */
-    lookAt: (node: string): number => coming.get(node)?.until ?? Number.POSITIVE_INFINITY,
-    /** When creations may begin again; a time that is past for at once. */
-    nextAttemptAt: (): number => pacing.until(RUN, clock.now()),
-    /** What the API server says of pods that it refuses; undefined while it takes them. */
+    isExpected: expectations.isExpected,
+    isUncertain: expectations.isUncertain,
+    /** Number of pods that are being created, or created and not observed. */
+    inFlight: (): number => expectations.size,
+    /** When the expectation for the node expires, epoch ms; Infinity for never. */
+    expiresAt: expectations.expiresAt,
+    /** When creations may start again, epoch ms; a time in the past for at once. */
+    nextAttemptAt,
+    /** Why the API server refuses pods; undefined while it accepts them. */
     refusal: (): string | undefined => refusal,
-    /** Creations may begin at once. The end of those that are under way wakes us; for `turn` that is up to the caller. */
+    /** Can creations start at once? The end of running ones enqueues a reconcile; `nextAttemptAt` does not. */
     isIdle,
-    begin(view: AdvancedView, known: CurrentRevision, creations: readonly Creation[], signal: AbortSignal): void {
+    start(view: AdvancedView, current: CurrentRevision, creations: readonly Creation[], signal: AbortSignal): void {
       if (creations.length === 0 || !isIdle()) return;
       leading = signal;
-      for (const { node } of creations) coming.set(node, { uid: undefined, until: Number.POSITIVE_INFINITY });
-      const standstill = createSuspensionCheck(() => clock.now());
-      air.launch(RUN, async (ending) => {
+      const nodes = creations.map(({ node }) => node);
+      expectations.expect(nodes);
+      const suspension = createSuspensionCheck(() => clock.now());
+      writes.start(BATCHES, async (sending) => {
         const createAll = () =>
           slowStart(
             creations,
             () => clock.now(),
-            (creation) => createOne(view, known, creation, standstill, ending).finally(() => void standstill.step()),
+            (creation) => createOne(view, current, creation, suspension, sending).finally(() => void suspension.step()),
           );
-        const { errors } = await learn(view, signal, ending)
+        const { errors } = await listCreatedByOthers(view, signal, sending)
           .then(createAll, (error: unknown) => ({ errors: [error] }))
-          .finally(() => {
-            for (const { node } of creations) if (coming.get(node)?.uid === undefined) coming.delete(node);
-          });
-        if (errors.length > 0) failed(errors);
-        else {
-          refusal = undefined;
-          pacing.succeeded(RUN);
+          .finally(() => expectations.settle(nodes));
+        if (errors.length > 0) {
+          reportRefusal(errors[0]);
+          return 'failed';
         }
+        refusal = undefined;
+        return 'succeeded';
       });
     },
-    /** The watch shows the pod. Where none was known, none is to be created beside it. */
-    podObserved({ facts: { node, uid, terminating } }: CachedPod): void {
-      if (unseen.get(node)?.uid === uid) unseen.delete(node);
-      const one = coming.get(node);
-      if (one && (one.uid === uid || (one.uid === undefined && !terminating))) coming.delete(node);
-    },
-    /** The watch shows that the pod is gone. */
-    podGone({ facts: { node, uid } }: CachedPod): void {
-      if (coming.get(node)?.uid === uid) coming.delete(node);
-      if (unseen.get(node)?.uid === uid) unseen.delete(node);
-    },
-    /** The node is gone. */
+    podObserved: expectations.podObserved,
+    podGone: expectations.podGone,
     forgetNode(node: string): void {
-      besides.delete(node);
-      unseen.delete(node);
+      nameTakenBy.delete(node);
+      expectations.doesNotExist(node);
     },
-    stop: (graceMs: number): Promise<void> => air.stop(graceMs),
+    drain: writes.drain,
   };
 };
 export type PodCreator = ReturnType<typeof createPodCreator>;

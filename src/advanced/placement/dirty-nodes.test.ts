@@ -24,35 +24,35 @@ const emptyStore = {
 
 const open = (...names: readonly string[]) => {
   const view = (): never => assert.fail('no pod is told of');
-  const agenda = createDirtyNodes({ nodes: emptyStore, pods: emptyStore, view });
-  for (const name of names) agenda.addNode(name);
-  return agenda;
+  const dirtyNodes = createDirtyNodes({ nodes: emptyStore, pods: emptyStore, view });
+  for (const name of names) dirtyNodes.addNode(name);
+  return dirtyNodes;
 };
 
 test('a node that wants a pod and nothing else is not looked at until one may be created', () => {
-  const agenda = open('a', 'b');
-  assert.deepEqual(agenda.due(measure, true, 0), ['a', 'b']);
-  agenda.synced('a', NEVER, 'creation');
-  agenda.synced('b', NEVER, undefined);
-  assert.equal(agenda.awaitsCreation(), true);
-  assert.deepEqual(agenda.due(measure, false, 0), []);
-  assert.deepEqual(agenda.due(measure, true, 0), ['a']);
-  agenda.synced('a', NEVER, undefined);
-  assert.equal(agenda.awaitsCreation(), false);
+  const dirtyNodes = open('a', 'b');
+  assert.deepEqual(dirtyNodes.due(measure, true, 0), ['a', 'b']);
+  dirtyNodes.synced('a', NEVER, 'creation');
+  dirtyNodes.synced('b', NEVER, undefined);
+  assert.equal(dirtyNodes.hasVacantNodes(), true);
+  assert.deepEqual(dirtyNodes.due(measure, false, 0), []);
+  assert.deepEqual(dirtyNodes.due(measure, true, 0), ['a']);
+  dirtyNodes.synced('a', NEVER, undefined);
+  assert.equal(dirtyNodes.hasVacantNodes(), false);
 });
 
 test('what befalls such a node is looked at all the same', () => {
-  const agenda = open('a');
-  agenda.synced('a', NEVER, 'creation');
-  agenda.addNode('a');
-  assert.deepEqual(agenda.due(measure, false, 0), ['a']);
-  agenda.synced('a', 50, 'creation');
-  assert.deepEqual(agenda.due(measure, false, 49), []);
-  assert.deepEqual(agenda.due(measure, false, 50), ['a']);
+  const dirtyNodes = open('a');
+  dirtyNodes.synced('a', NEVER, 'creation');
+  dirtyNodes.addNode('a');
+  assert.deepEqual(dirtyNodes.due(measure, false, 0), ['a']);
+  dirtyNodes.synced('a', 50, 'creation');
+  assert.deepEqual(dirtyNodes.due(measure, false, 49), []);
+  assert.deepEqual(dirtyNodes.due(measure, false, 50), ['a']);
 });
 
 test('a node of which nobody can say when it changes is looked at with each pass', () => {
-  const agenda = open('a');
-  agenda.synced('a', NEVER, 'each pass');
-  assert.deepEqual(agenda.due(measure, false, 0), ['a']);
+  const dirtyNodes = open('a');
+  dirtyNodes.synced('a', NEVER, 'next reconcile');
+  assert.deepEqual(dirtyNodes.due(measure, false, 0), ['a']);
 });

@@ -4,89 +4,91 @@ import { keyOf } from '../../kube/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import type { CachedPod } from '../podcontrol/cached-pod.ts';
 
-/** What every node is measured by; when it changes all are looked at. */
+/** What the sync of every node depends on: when it changes, all nodes are dirty. */
 export interface SyncInputs extends Pick<AdvancedView, 'policy' | 'preDelete' | 'preDeleteTimeoutMs' | 'deleted'> {
   hash: string | undefined;
   blocked: boolean;
 }
 
-/** `each pass`: nobody can say when. `creation`: when pods may be created again, which all nodes wait for at once. */
-export type Requeue = 'each pass' | 'creation' | undefined;
+/**
+ * When a synced node is dirty again without an event: at the next reconcile, because nobody can tell when it changes; or
+ * once pods may be created, which many nodes can wait for at the same time.
+ */
+export type Requeue = 'next reconcile' | 'creation' | undefined;
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** Which nodes to look at: those that an event was about, and those whose turn has come; and what pods they have. */
+/** The queue of nodes to sync: those with an event, and those that are due. Also indexes the pods by node. */
 export const createDirtyNodes = ({
   nodes,
   pods,
   view,
 }: Pick<ReconcilerContext<AdvancedView, CachedPod>, 'nodes' | 'pods' | 'view'>) => {
-  const open = new Set<string>();
-  /** Nodes that want a pod and nothing else: as many as there are when a DaemonSet is new, so not looked at in vain. */
+  const dirty = new Set<string>();
+  /** Nodes that only lack a pod. All nodes do when a DaemonSet is new, so they are synced only when creation is possible. */
   const vacant = new Set<string>();
-  /** By node: when time alone changes what it is; epoch ms. */
-  const due = new Map<string, number>();
-  /** Keys of the pods for each node. */
-  const byNode = new Map<string, Set<string>>();
-  let measured: SyncInputs | undefined;
+  /** By node: when time alone makes it dirty, epoch ms. */
+  const dueAt = new Map<string, number>();
+  /** By node: keys of its pods. */
+  const podKeys = new Map<string, Set<string>>();
+  let lastInputs: SyncInputs | undefined;
 
   return {
-    addNode: (name: string): void => void open.add(name),
-    /** False: the pod is there no more. */
+    addNode: (name: string): void => void dirty.add(name),
+    /** Returns whether the pod is still in the cache. */
     addPod({ facts }: CachedPod): boolean {
       const key = keyOf({ metadata: { namespace: view().namespace, name: facts.name } });
-      open.add(facts.node);
-      const keys = byNode.get(facts.node);
+      dirty.add(facts.node);
+      const keys = podKeys.get(facts.node);
       if (keys) keys.add(key);
-      else byNode.set(facts.node, new Set([key]));
+      else podKeys.set(facts.node, new Set([key]));
       return pods.get(key)?.facts.uid === facts.uid;
     },
     podsOn(node: string): CachedPod[] {
-      const keys = byNode.get(node);
+      const keys = podKeys.get(node);
       if (!keys) return [];
       const found: CachedPod[] = [];
       for (const key of keys) {
-        const kept = pods.get(key);
-        if (kept?.facts.node === node) found.push(kept);
+        const cached = pods.get(key);
+        if (cached?.facts.node === node) found.push(cached);
         else keys.delete(key);
       }
-      if (keys.size === 0) byNode.delete(node);
+      if (keys.size === 0) podKeys.delete(node);
       return found;
     },
-    /** The nodes to look at now; those that want a pod only when it may be created. */
+    /** The nodes to sync now. Vacant nodes are included only if pods may be created. */
     due(
       { hash, blocked, policy, preDelete, preDeleteTimeoutMs, deleted }: SyncInputs,
       mayCreate: boolean,
       now: number,
     ): readonly string[] {
-      const next = { hash, blocked, policy, preDelete, preDeleteTimeoutMs, deleted };
-      if (!isDeepStrictEqual(measured, next)) {
-        measured = next;
-        for (const node of nodes.values()) open.add(node.name);
-        for (const node of byNode.keys()) open.add(node);
+      const inputs = { hash, blocked, policy, preDelete, preDeleteTimeoutMs, deleted };
+      if (!isDeepStrictEqual(lastInputs, inputs)) {
+        lastInputs = inputs;
+        for (const node of nodes.values()) dirty.add(node.name);
+        for (const node of podKeys.keys()) dirty.add(node);
       }
-      for (const [node, at] of due) if (at <= now) open.add(node);
+      for (const [node, at] of dueAt) if (at <= now) dirty.add(node);
       if (mayCreate) {
-        for (const node of vacant) open.add(node);
+        for (const node of vacant) dirty.add(node);
         vacant.clear();
       }
-      return [...open];
+      return [...dirty];
     },
-    /** The node was looked at: to be so again at a time, epoch ms (Infinity: when something happens), or before. */
-    synced(node: string, at: number, again: Requeue): void {
-      if (again !== 'each pass') open.delete(node);
-      if (again === 'creation') vacant.add(node);
+    /** The node was synced. It is due again at `at`, epoch ms (Infinity for never), or as `requeue` says. */
+    synced(node: string, at: number, requeue: Requeue): void {
+      if (requeue !== 'next reconcile') dirty.delete(node);
+      if (requeue === 'creation') vacant.add(node);
       else vacant.delete(node);
-      if (at === NEVER) due.delete(node);
-      else due.set(node, at);
+      if (at === NEVER) dueAt.delete(node);
+      else dueAt.set(node, at);
     },
-    /** Nodes wait for a pod to be created. */
-    awaitsCreation: (): boolean => vacant.size > 0,
-    /** When the earliest turn comes, epoch ms; Infinity for never. */
+    hasVacantNodes: (): boolean => vacant.size > 0,
+    /** When the next node is due, epoch ms; Infinity for never. */
     nextDueAt(now: number): number {
-      let least = NEVER;
-      for (const at of due.values()) least = Math.min(least, Math.max(at, now));
-      return least;
+      let earliest = NEVER;
+      for (const at of dueAt.values()) earliest = Math.min(earliest, Math.max(at, now));
+      return earliest;
     },
   };
 };

@@ -1,49 +1,46 @@
 import { toTimestamp } from '../../rollout/index.ts';
 import { type BackoffOptions, backoffMs } from '../../runtime/index.ts';
 
-/** How often pods of one revision have ended on a node, and when one was replaced last, epoch ms. */
+/** How often pods of one revision have finished on a node, and when the last one was replaced, epoch ms. */
 export interface FinishedPods {
   times: number;
   at: number;
   revision: string;
 }
 
-/** On a pod that was created after one that had ended: what whoever leads next knows of the ones before it. */
+/** On the pod that replaces a finished one: carries the back-off over to the next leader. */
 export const FINISHED_PODS_ANNOTATION = 'edgeset.io/endings';
 
-const LONGEST_MS = 15 * 60_000;
-const BACKOFF: BackoffOptions = { baseMs: 1_000, maxMs: LONGEST_MS };
+const MAX_MS = 15 * 60_000;
+const BACKOFF: BackoffOptions = { baseMs: 1_000, maxMs: MAX_MS };
 
-/** A pod that ends as soon as it starts is replaced ever more slowly: after 1 s, doubling to 15 min. */
-export const backoffOf = ({ times }: Pick<FinishedPods, 'times'>): number => backoffMs(times, BACKOFF);
+/** The back-off starts anew for another revision, and on a node without failures for twice the maximum. */
+const appliesTo = (previous: FinishedPods | undefined, revision: string, now: number): previous is FinishedPods =>
+  previous !== undefined && previous.revision === revision && now - previous.at < 2 * MAX_MS;
 
-/** Another revision begins anew, and so does a node that has been well for twice the longest wait. */
-const counts = (before: FinishedPods | undefined, revision: string, now: number): before is FinishedPods =>
-  before !== undefined && before.revision === revision && now - before.at < 2 * LONGEST_MS;
-
-/** The endings of a node with one more at `now`. */
-export const recordFinished = (before: FinishedPods | undefined, revision: string, now: number): FinishedPods => ({
-  times: counts(before, revision, now) ? before.times + 1 : 1,
+/** The record of a node with one more pod, finished at `now`. */
+export const recordFinished = (previous: FinishedPods | undefined, revision: string, now: number): FinishedPods => ({
+  times: appliesTo(previous, revision, now) ? previous.times + 1 : 1,
   at: now,
   revision,
 });
 
-/** When the next pod of the revision that ended on the node may be replaced, epoch ms. */
-export const mayReplaceAt = (before: FinishedPods | undefined, revision: string, now: number): number =>
-  counts(before, revision, now) ? before.at + backoffOf(before) : now;
+/** When a finished pod of the revision may be replaced, epoch ms: after 1 s, doubling up to 15 min. */
+export const mayReplaceAt = (previous: FinishedPods | undefined, revision: string, now: number): number =>
+  appliesTo(previous, revision, now) ? previous.at + backoffMs(previous.times, BACKOFF) : now;
 
-/** The value of the annotation; undefined where a pod of this revision has nothing to carry on. */
-export const formatFinished = (endings: FinishedPods | undefined, revision: string): string | undefined =>
-  endings?.revision === revision ? `${endings.times} ${toTimestamp(endings.at)}` : undefined;
+/** The value of the annotation; undefined if a pod of this revision has no back-off to carry over. */
+export const formatFinished = (finished: FinishedPods | undefined, revision: string): string | undefined =>
+  finished?.revision === revision ? `${finished.times} ${toTimestamp(finished.at)}` : undefined;
 
-/** What a pod of this revision says of the ones before it; undefined for what cannot be read. */
+/** The record that a pod of this revision carries; undefined if absent or malformed. */
 export const parseFinished = (text: string | undefined, revision: string, now: number): FinishedPods | undefined => {
   const [, times, time] = /^(\d{1,6}) (\S+)$/.exec(text ?? '') ?? [];
   const at = Date.parse(time ?? '');
-  // A time to come was read off another clock.
+  // A time in the future was written by another machine's clock.
   return Number.isNaN(at) ? undefined : { times: Number(times), at: Math.min(at, now), revision };
 };
 
-/** What is known twice: the later word counts. */
+/** The later one of two records. */
 export const latestOf = (one: FinishedPods | undefined, other: FinishedPods | undefined): FinishedPods | undefined =>
   one && other ? (other.at > one.at ? other : one) : (one ?? other);

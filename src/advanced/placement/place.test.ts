@@ -42,10 +42,10 @@ const ask = (
     pods,
     revision: 'new',
     surging: new Set(),
-    mostCreated: 250,
-    mostRemoved: 250,
+    maxCreated: 250,
+    maxRemoved: 250,
     maxLeaving: 1,
-    mostUpdated: Infinity,
+    maxUpdated: Infinity,
     finished: new Map(),
     now: 0,
     ...more,
@@ -73,10 +73,10 @@ describe('pods are created', () => {
 
   it('so many in one pass, and no more of them than progressive creation allows', () => {
     const nodes = Array.from({ length: 10 }, (_, index) => node(`n${index}`));
-    assert.equal(created(ask(nodes, [], { mostCreated: 4 })).length, 4);
-    assert.equal(created(ask(nodes, [pod('n0'), pod('n1')], { mostUpdated: 3 })).length, 1);
-    assert.equal(created(ask(nodes, [pod('n0'), pod('n1')], { mostUpdated: 1 })).length, 0);
-    assert.equal(created(ask(nodes, [pod('n0', { revision: 'old' })], { mostUpdated: 3 })).length, 3);
+    assert.equal(created(ask(nodes, [], { maxCreated: 4 })).length, 4);
+    assert.equal(created(ask(nodes, [pod('n0'), pod('n1')], { maxUpdated: 3 })).length, 1);
+    assert.equal(created(ask(nodes, [pod('n0'), pod('n1')], { maxUpdated: 1 })).length, 0);
+    assert.equal(created(ask(nodes, [pod('n0', { revision: 'old' })], { maxUpdated: 3 })).length, 3);
   });
 });
 
@@ -99,7 +99,7 @@ describe('pods are removed', () => {
     const nodes = ['a', 'b', 'c'].map((name) => node(name, gone));
     const pods = ['a', 'b', 'c'].map((name) => pod(name, { removing: name === 'b' }));
     assert.deepEqual(removed(ask(nodes, pods)), ['app-b not-eligible']);
-    assert.deepEqual(removed(ask(nodes, pods, { maxLeaving: 2, mostRemoved: 0 })), ['app-b not-eligible']);
+    assert.deepEqual(removed(ask(nodes, pods, { maxLeaving: 2, maxRemoved: 0 })), ['app-b not-eligible']);
     assert.deepEqual(removed(ask(nodes, pods, { maxLeaving: 2 })), ['app-b not-eligible', 'app-a not-eligible']);
   });
 
@@ -203,13 +203,13 @@ it('placement comes to rest: carried out, it asks for nothing more, and each eli
         );
         let pods = seeds.map(({ at, ...seed }, index) => pod(`n${at}`, { ...seed, name: `p${index}` }));
         for (let pass = 0; pass < 40; pass += 1) {
-          const { create, remove } = ask(nodes, pods, { mostCreated: burst, mostRemoved: burst });
+          const { create, remove } = ask(nodes, pods, { maxCreated: burst, maxRemoved: burst });
           assert.ok(create.length <= burst && remove.length <= burst);
           if (create.length + remove.length === 0) break;
           pods = pods.filter((each) => !remove.some(({ pod: { name } }) => name === each.name));
           pods = [...pods, ...create.map(({ node: name }, index) => pod(name, { name: `c${pass}-${index}` }))];
         }
-        const last = ask(nodes, pods, { mostCreated: burst, mostRemoved: burst });
+        const last = ask(nodes, pods, { maxCreated: burst, maxRemoved: burst });
         assert.deepEqual([last.create, last.remove], [[], []]);
         for (const { name, shouldRun, shouldContinueRunning } of nodes) {
           const count = pods.filter((each) => each.node === name).length;

@@ -5,9 +5,9 @@ export interface PlaceableNode {
   name: string;
   /** Condition Ready is True. */
   online: boolean;
-  /** It gets a pod when it has none. */
+  /** A pod is created if there is none. */
   shouldRun: boolean;
-  /** A pod that it has may stay. */
+  /** An existing pod may stay. */
   shouldContinueRunning: boolean;
 }
 
@@ -15,28 +15,27 @@ export interface PlaceableNode {
 export interface PlacedPod {
   name: string;
   uid: string;
-  /** Bound or pinned to. */
+  /** The node that it is bound or pinned to. */
   node: string;
   bound: boolean;
   /** Epoch ms. */
   createdAt: number;
   terminating: boolean;
-  /** Its removal has begun: its hook is asked, or its deletion is on its way. */
+  /** Its removal has started: its preDelete hook was called, or the delete is in flight. */
   removing: boolean;
-  /** It has ended by itself. */
+  /** The terminal phase, if it has reached one. */
   finished: 'Failed' | 'Succeeded' | undefined;
   /** Label controller-revision-hash. */
   revision: string;
 }
 
-/** Why a pod is removed; the words are for Events. */
+/** Why a pod is removed, for Events. */
 export type RemovalReason = 'not-eligible' | 'duplicate' | 'failed' | 'succeeded' | 'node-gone';
 
 export interface Creation {
   node: string;
-  /** UID of the pod beside or after which it comes; undefined where there is none. */
+  /** UID of the pod that it replaces, if any. */
   replaces: string | undefined;
-  /** What is noted on it. */
   annotations?: Readonly<Record<string, string>>;
 }
 
@@ -47,21 +46,21 @@ export interface Removal {
 
 export interface PlacementInput {
   nodes: readonly PlaceableNode[];
-  /** All that the DaemonSet owns, those that are ending included. */
+  /** All pods of the DaemonSet, terminating ones included. */
   pods: readonly PlacedPod[];
-  /** Hash label of the current revision: of several pods on a surging node the newest of it is one to keep. */
+  /** Hash label of the current revision. */
   revision: string;
-  /** Nodes that may have an old and a new pod at once. */
+  /** Nodes that may have an old and a new pod at the same time. */
   surging: ReadonlySet<string>;
-  /** So many pods may be created now. */
-  mostCreated: number;
-  /** So many removals may begin now, beside those that have. */
-  mostRemoved: number;
-  /** Of pods whose online node stopped being eligible, so many are on their way out at a time. */
+  /** How many pods may be created now. */
+  maxCreated: number;
+  /** How many removals may start now, in addition to those that have started. */
+  maxRemoved: number;
+  /** How many online nodes that are no longer eligible may lose their pod at the same time. */
   maxLeaving: number;
-  /** How many nodes may have a pod of the current revision at most; Infinity without progressive creation. */
-  mostUpdated: number;
-  /** By node: pods that ended by themselves there. */
+  /** How many nodes may have a pod of the current revision; Infinity without progressive creation. */
+  maxUpdated: number;
+  /** By node: the back-off after pods that finished there. */
   finished: ReadonlyMap<string, FinishedPods>;
   now: number;
 }
@@ -69,12 +68,12 @@ export interface PlacementInput {
 export interface Placement {
   create: readonly Creation[];
   remove: readonly Removal[];
-  /** When time alone changes the answer, epoch ms; Infinity for never. */
+  /** When time alone changes the result, epoch ms; Infinity for never. */
   wakeAt: number;
 }
 
-/** The pod to keep comes first: one whose removal has not begun, bound before unbound, then the oldest, ties by name. */
-const byWorth = (a: PlacedPod, b: PlacedPod): number =>
+/** The pod to keep comes first: not being removed, bound, then the oldest. */
+const byPreference = (a: PlacedPod, b: PlacedPod): number =>
   Number(a.removing) - Number(b.removing) ||
   Number(b.bound) - Number(a.bound) ||
   a.createdAt - b.createdAt ||
@@ -82,34 +81,25 @@ const byWorth = (a: PlacedPod, b: PlacedPod): number =>
 
 const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
 
-const endedAs = (pod: PlacedPod): RemovalReason => (pod.finished === 'Failed' ? 'failed' : 'succeeded');
-
-const grouped = (pods: readonly PlacedPod[]): ReadonlyMap<string, readonly PlacedPod[]> => {
-  const byNode = new Map<string, PlacedPod[]>();
-  for (const pod of pods) {
-    const beside = byNode.get(pod.node);
-    if (beside) beside.push(pod);
-    else byNode.set(pod.node, [pod]);
-  }
-  return byNode;
-};
+const groupByNode = (pods: readonly PlacedPod[]): ReadonlyMap<string, readonly PlacedPod[]> =>
+  Map.groupBy(pods, ({ node }) => node);
 
 /**
- * Live pods that are too many on one node. Where nodes surge, which of the old ones goes, and when, is the rollout's to
- * say: two that choose take away the pod that the other one keeps.
+ * Surplus live pods of one node. On a surging node only pods of the current revision count: the rollout decides when an
+ * old pod goes, and two places that decide would each remove the pod that the other one keeps.
  */
 const duplicates = (live: readonly PlacedPod[], revision: string, surging: boolean): readonly PlacedPod[] => {
-  const ours = surging ? live.filter((pod) => pod.revision === revision) : live;
-  return ours.toSorted(byWorth).slice(1);
+  const candidates = surging ? live.filter((pod) => pod.revision === revision) : live;
+  return candidates.toSorted(byPreference).slice(1);
 };
 
 /**
- * Which pods to create and which to remove, updates aside: one live pod on every eligible node, none elsewhere. The
- * answer depends on what is there alone, so it is the same for whoever asks, and empty once everything is in place.
+ * Which pods to create and to remove, apart from updates: one live pod on every eligible node, none elsewhere. Depends only
+ * on the observed state, so repeated calls agree, and the result is empty once everything is in place.
  */
 export const place = (input: PlacementInput): Placement => {
   const { revision, surging, finished, now } = input;
-  const byNode = grouped(input.pods);
+  const byNode = groupByNode(input.pods);
   const known = new Set(input.nodes.map(({ name }) => name));
   const remove: Removal[] = [];
   const leaving: Removal[] = [];
@@ -117,7 +107,7 @@ export const place = (input: PlacementInput): Placement => {
   let wakeAt = Number.POSITIVE_INFINITY;
   let alreadyLeaving = 0;
 
-  // The pod garbage collector takes those that are bound; nobody else ever takes the others.
+  // The pod garbage collector deletes bound pods of deleted nodes, but not unbound ones.
   for (const [name, pods] of byNode)
     if (!known.has(name))
       for (const pod of pods) if (!pod.bound && !pod.terminating) remove.push({ pod, why: 'node-gone' });
@@ -130,31 +120,32 @@ export const place = (input: PlacementInput): Placement => {
       for (const pod of staying) (node.online ? leaving : remove).push({ pod, why: 'not-eligible' });
       continue;
     }
-    const ended = staying.filter(({ finished }) => finished !== undefined);
-    const live = staying.filter(({ finished }) => finished === undefined);
-    const before = finished.get(node.name);
-    const mayAt = Math.max(now, ...ended.map((pod) => mayReplaceAt(before, pod.revision, now)));
-    if (now >= mayAt) for (const pod of ended) remove.push({ pod, why: endedAs(pod) });
-    else wakeAt = Math.min(wakeAt, mayAt);
+    const ended = staying.filter((pod) => pod.finished !== undefined);
+    const live = staying.filter((pod) => pod.finished === undefined);
+    const previous = finished.get(node.name);
+    const replaceAt = Math.max(now, ...ended.map((pod) => mayReplaceAt(previous, pod.revision, now)));
+    if (now >= replaceAt)
+      for (const pod of ended) remove.push({ pod, why: pod.finished === 'Failed' ? 'failed' : 'succeeded' });
+    else wakeAt = Math.min(wakeAt, replaceAt);
     for (const pod of duplicates(live, revision, surging.has(node.name))) remove.push({ pod, why: 'duplicate' });
-    // A pod that is on its way out keeps its place until it is gone, unless the new one may start beside it.
-    const blocked = pods.length > 0 && !(surging.has(node.name) && live.length === 0 && ended.length === 0);
-    if (node.shouldRun && !blocked) vacant.push({ node, replaces: pods.at(-1)?.uid });
+    // A terminating pod occupies the node until it is gone, unless the new pod may start next to it.
+    const occupied = pods.length > 0 && !(surging.has(node.name) && live.length === 0 && ended.length === 0);
+    if (node.shouldRun && !occupied) vacant.push({ node, replaces: pods.at(-1)?.uid });
   }
 
-  const begun = leaving.filter(({ pod }) => pod.removing);
-  const mayLeave = Math.max(0, input.maxLeaving - alreadyLeaving - begun.length);
-  const wanted = [...remove, ...begun, ...leaving.filter(({ pod }) => !pod.removing).slice(0, mayLeave)];
+  const startedLeaving = leaving.filter(({ pod }) => pod.removing);
+  const mayLeave = Math.max(0, input.maxLeaving - alreadyLeaving - startedLeaving.length);
+  const removals = [...remove, ...startedLeaving, ...leaving.filter(({ pod }) => !pod.removing).slice(0, mayLeave)];
   const updated = new Set(
     input.pods.flatMap((pod) => (pod.revision === revision && !pod.terminating ? [pod.node] : [])),
   );
   const create = vacant
-    // A pod on a node that is offline starts only once it is back: the others are of more use.
+    // A pod on an offline node can't start: online nodes come first.
     .toSorted((a, b) => Number(b.node.online) - Number(a.node.online) || byName(a.node, b.node))
-    .slice(0, Math.max(0, Math.min(input.mostCreated, input.mostUpdated - updated.size)))
+    .slice(0, Math.max(0, Math.min(input.maxCreated, input.maxUpdated - updated.size)))
     .map(({ node, replaces }): Creation => ({ node: node.name, replaces }));
-  // What has begun goes on: a hook that was asked must not be told that nothing is to go after all.
-  const going = wanted.filter(({ pod }) => pod.removing);
-  const fresh = wanted.filter(({ pod }) => !pod.removing).slice(0, Math.max(0, input.mostRemoved));
-  return { create, remove: [...going, ...fresh], wakeAt };
+  // A removal that has started continues: a hook that was called must not be told that the pod stays after all.
+  const started = removals.filter(({ pod }) => pod.removing);
+  const fresh = removals.filter(({ pod }) => !pod.removing).slice(0, Math.max(0, input.maxRemoved));
+  return { create, remove: [...started, ...fresh], wakeAt };
 };

@@ -1,5 +1,5 @@
 import type { ManageInput, ReconcilerContext } from '../../controller/index.ts';
-import { nodeShouldRunDaemonPod as placementOn, scaledValue } from '../../rollout/index.ts';
+import { nodeShouldRunDaemonPod, scaledValue } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import type { CachedPod } from '../podcontrol/cached-pod.ts';
 import type { PodUpdates } from '../podcontrol/pod-updates.ts';
@@ -29,30 +29,31 @@ export interface NodeSyncOptions
 }
 
 const NEVER = Number.POSITIVE_INFINITY;
+const unlimited = { maxCreated: NEVER, maxRemoved: NEVER, maxLeaving: NEVER, maxUpdated: NEVER };
 
 const reasons: Readonly<Record<Removal['why'], string>> = {
-  'not-eligible': 'its node is not eligible any more',
-  duplicate: 'the node has another',
-  failed: 'it has failed',
-  succeeded: 'it has ended',
-  'node-gone': 'its node is gone',
+  'not-eligible': 'its node is no longer eligible',
+  duplicate: 'the node has another pod',
+  failed: 'it failed',
+  succeeded: 'it completed',
+  'node-gone': 'its node no longer exists',
 };
 
-/** Creates and removes pods as placement asks for it, within the limits of the whole DaemonSet. */
+/** Creates and removes pods as placement decides, within the limits of the whole DaemonSet. */
 export const createNodeSync = (options: NodeSyncOptions) => {
-  const { env, view: viewNow, ledger, nodes, events, dirtyNodes, counts, updates, writer, creator } = options;
+  const { env, view: currentView, ledger, nodes, events, dirtyNodes, counts, updates, writer, creator } = options;
   const { clock } = env;
-  /** By node: pods that ended by themselves there. */
+  /** By node: the back-off after pods that finished there. */
   const finished = new Map<string, FinishedPods>();
-  /** By UID: pods that have ended and are being removed. */
-  const ended = new Map<string, { node: string; revision: string }>();
-  /** UIDs of pods whose removal is on its way to the API server. */
-  const going = new Set<string>();
-  /** By UID: the version of a pod that waits for its hook, until when. */
-  const resting = new Map<string, { version: string; until: number }>();
+  /** By UID: finished pods that are being removed. */
+  const removingFinished = new Map<string, { node: string; revision: string }>();
+  /** UIDs of pods whose removal is in flight. */
+  const removing = new Set<string>();
+  /** By UID: the version of a pod that waits for its hook, and until when. */
+  const hookWaits = new Map<string, { version: string; until: number }>();
 
-  const placed = ({ facts: shown }: CachedPod): PlacedPod => {
-    const facts = writer.newest(shown);
+  const placedPod = ({ facts: cached }: CachedPod): PlacedPod => {
+    const facts = writer.latest(cached);
     return {
       name: facts.name,
       uid: facts.uid,
@@ -60,187 +61,176 @@ export const createNodeSync = (options: NodeSyncOptions) => {
       bound: facts.unbound !== true,
       createdAt: facts.createdAt,
       terminating: facts.terminating,
-      removing: facts.preparingDelete === true || going.has(facts.uid),
+      removing: facts.preparingDelete === true || removing.has(facts.uid),
       finished: facts.finished,
       revision: facts.revision,
     };
   };
 
-  const placeable = (view: AdvancedView, name: string): PlaceableNode | undefined => {
+  const placeableNode = (view: AdvancedView, name: string): PlaceableNode | undefined => {
     const node = nodes.get(name);
-    return node && { name, online: node.ready, ...placementOn(view.needs, node) };
+    return node && { name, online: node.ready, ...nodeShouldRunDaemonPod(view.needs, node) };
   };
 
-  /** A surge that was begun is brought to its end, unless the scheduler says that it cannot be. */
+  /** A surge that has started is completed even if maxSurge is now 0, unless the new pod can't be scheduled. */
   const isStillSurging = (name: string): boolean =>
     ledger.get(name)?.update?.kind === 'surge' &&
     dirtyNodes.podsOn(name).every(({ facts }) => !facts.unbound || facts.detail === '');
 
-  /** Nodes that may have an old and a new pod at once. */
-  const surgingOf = (names: readonly string[]): ReadonlySet<string> => {
-    const all = viewNow().policy.policy.maxSurge.value > 0;
-    return new Set(names.filter((name) => all || isStillSurging(name)));
-  };
-
-  const common = (names: readonly string[], hash: string, now: number) => ({
-    revision: hash,
-    surging: surgingOf(names),
-    finished,
-    now,
-  });
-
-  const limits = (view: AdvancedView, here: readonly string[]) => {
-    const { sums } = counts;
-    const { maxUnavailable, partition } = view.policy.policy;
-    const { desired } = sums;
-    const others = { leaving: sums.leaving, carrying: sums.carrying };
-    for (const node of here) {
-      const share = counts.of(node);
-      others.leaving -= share.leaving;
-      others.carrying -= share.carrying;
-    }
-    const most = view.progressive ? desired - scaledValue(partition, desired, 'down') : NEVER;
-    const burst = burstOf(view, desired);
+  const placementInput = (
+    view: AdvancedView,
+    names: readonly string[],
+    pods: Iterable<CachedPod>,
+    hash: string,
+    now: number,
+  ) => {
+    const surgesAll = currentView().policy.policy.maxSurge.value > 0;
     return {
-      mostCreated: Math.max(0, burst - creator.inFlight()),
-      mostRemoved: burst - going.size,
-      maxLeaving: Math.max(0, Math.max(1, scaledValue(maxUnavailable, desired, 'up')) - others.leaving),
-      mostUpdated: most - others.carrying - creator.inFlight(),
+      nodes: names.flatMap((name) => placeableNode(view, name) ?? []),
+      pods: [...pods].flatMap((cached) => (cached.ownership === 'ours' ? [placedPod(cached)] : [])),
+      revision: hash,
+      surging: new Set(names.filter((name) => surgesAll || isStillSurging(name))),
+      finished,
+      now,
     };
   };
 
-  const turnOf = (kept: CachedPod): number => {
-    const rest = resting.get(kept.facts.uid);
-    const until = rest?.version === kept.facts.resourceVersion ? rest.until : 0;
-    return Math.max(writer.turnOf(kept), until);
+  /** What the limits leave for these nodes, given the counts of all others. */
+  const limitsFor = (view: AdvancedView, names: readonly string[]) => {
+    const { desired, leaving, onCurrentRevision } = counts.totals;
+    const { maxUnavailable, partition } = view.policy.policy;
+    const others = { leaving, onCurrentRevision };
+    for (const name of names) {
+      const node = counts.of(name);
+      others.leaving -= node.leaving;
+      others.onCurrentRevision -= node.onCurrentRevision;
+    }
+    const maxUpdated = view.progressive ? desired - scaledValue(partition, desired, 'down') : NEVER;
+    const burst = burstOf(view, desired);
+    return {
+      maxCreated: Math.max(0, burst - creator.inFlight()),
+      maxRemoved: burst - removing.size,
+      maxLeaving: Math.max(0, Math.max(1, scaledValue(maxUnavailable, desired, 'up')) - others.leaving),
+      maxUpdated: maxUpdated - others.onCurrentRevision - creator.inFlight(),
+    };
   };
 
-  const deletePod = async (kept: CachedPod, signal: AbortSignal) => {
-    const { uid } = kept.facts;
-    going.add(uid);
+  const nextWriteAt = (cached: CachedPod): number => {
+    const wait = hookWaits.get(cached.facts.uid);
+    const until = wait?.version === cached.facts.resourceVersion ? wait.until : 0;
+    return Math.max(writer.nextWriteAt(cached), until);
+  };
+
+  const deletePod = async (cached: CachedPod, signal: AbortSignal) => {
+    const { uid } = cached.facts;
+    removing.add(uid);
     try {
-      return await updates.deletePod(kept, signal);
+      return await updates.deletePod(cached, signal);
     } finally {
-      going.delete(uid);
+      removing.delete(uid);
     }
   };
 
-  /** By the answer to its delete or by the watch, whichever is first: its place may be filled before the other comes. */
-  const countEnding = (uid: string): void => {
-    const { node, revision } = ended.get(uid) ?? {};
+  /** Called on the response to the delete and on the watch event: the replacement may be created after either of them. */
+  const countFinished = (uid: string): void => {
+    const { node, revision } = removingFinished.get(uid) ?? {};
     if (node === undefined || revision === undefined) return;
-    ended.delete(uid);
+    removingFinished.delete(uid);
     finished.set(node, recordFinished(finished.get(node), revision, clock.now()));
   };
 
-  const remove = ({ pod: { name, node, revision }, why }: Removal, kept: CachedPod): void => {
-    if (turnOf(kept) > clock.now()) return;
+  const remove = ({ pod: { name, node, revision }, why }: Removal, cached: CachedPod): void => {
+    if (nextWriteAt(cached) > clock.now()) return;
+    const { uid, resourceVersion: version } = cached.facts;
     if (why === 'failed')
-      events.warnOnce(
-        `failed ${kept.facts.uid}`,
-        'FailedDaemonPod',
-        'Delete',
-        `Pod ${name} on ${node} has failed, and is replaced.`,
-      );
-    if (why === 'failed' || why === 'succeeded') ended.set(kept.facts.uid, { node, revision });
-    writer.launch(
-      kept,
-      (signal) => deletePod(kept, signal),
+      events.warnOnce(`failed ${uid}`, 'FailedDaemonPod', 'Delete', `Replacing failed pod ${name} on ${node}.`);
+    if (why === 'failed' || why === 'succeeded') removingFinished.set(uid, { node, revision });
+    writer.start(
+      cached,
+      (signal) => deletePod(cached, signal),
       (outcome) => {
-        const { uid, resourceVersion: version } = kept.facts;
-        if (outcome.kind === 'later') resting.set(uid, { version, until: outcome.at });
-        else resting.delete(uid);
+        if (outcome.kind === 'later') hookWaits.set(uid, { version, until: outcome.at });
+        else hookWaits.delete(uid);
         if (outcome.kind === 'refused' && outcome.reason !== undefined)
           events.podWriteRefused('delete', name, node, outcome.reason, outcome.message);
-        if (outcome.kind === 'done') countEnding(uid);
-        else if (outcome.kind !== 'unsure') ended.delete(uid);
+        if (outcome.kind === 'done') countFinished(uid);
+        else if (outcome.kind !== 'unsure') removingFinished.delete(uid);
         if (outcome.kind !== 'done') return;
         events.event('Normal', 'SuccessfulDelete', 'Delete', `Deleted pod ${name} on ${node}: ${reasons[why]}.`);
       },
     );
   };
 
-  /** What a leader before us knew of the pods that ended here stands on the one that came after. */
-  const recall = (node: string, here: readonly CachedPod[], now: number): void => {
-    for (const { pod, facts } of here) {
-      const said = parseFinished(pod.metadata?.annotations?.[FINISHED_PODS_ANNOTATION], facts.revision, now);
-      const known = latestOf(finished.get(node), said);
-      if (known) finished.set(node, known);
+  /** Takes over the back-off that a previous leader recorded on the pod that replaced a finished one. */
+  const restoreBackoff = (node: string, pods: readonly CachedPod[], now: number): void => {
+    for (const { pod, facts } of pods) {
+      const recorded = parseFinished(pod.metadata?.annotations?.[FINISHED_PODS_ANNOTATION], facts.revision, now);
+      const latest = latestOf(finished.get(node), recorded);
+      if (latest) finished.set(node, latest);
     }
   };
 
-  const withEndings = (creation: Creation, hash: string) => {
-    const said = formatFinished(finished.get(creation.node), hash);
-    return said === undefined ? creation : { ...creation, annotations: { [FINISHED_PODS_ANNOTATION]: said } };
+  const withBackoff = (creation: Creation, hash: string): Creation => {
+    const text = formatFinished(finished.get(creation.node), hash);
+    return text === undefined ? creation : { ...creation, annotations: { [FINISHED_PODS_ANNOTATION]: text } };
   };
 
   return {
-    /** What would be done on the node, limits aside? `lookAt`: when time alone changes that. */
-    plan(view: AdvancedView, name: string, ours: readonly CachedPod[], hash: string, now: number) {
-      recall(name, ours, now);
-      const node = placeable(view, name);
+    /** What the node needs, regardless of limits. `recheckAt`: when time alone changes that, epoch ms. */
+    check(view: AdvancedView, name: string, ours: readonly CachedPod[], hash: string, now: number) {
+      restoreBackoff(name, ours, now);
       const {
         create,
         remove: removals,
         wakeAt,
       } = place({
-        nodes: node ? [node] : [],
-        pods: ours.map(placed),
-        mostCreated: NEVER,
-        mostRemoved: NEVER,
-        maxLeaving: NEVER,
-        mostUpdated: NEVER,
-        ...common([name], hash, now),
+        ...placementInput(view, [name], ours, hash, now),
+        ...unlimited,
       });
-      const again: Requeue = removals.length > 0 ? 'each pass' : create.length > 0 ? 'creation' : undefined;
-      return { again, lookAt: wakeAt };
+      const requeue: Requeue = removals.length > 0 ? 'next reconcile' : create.length > 0 ? 'creation' : undefined;
+      return { requeue, recheckAt: wakeAt };
     },
-    /** Would one more pod be created if a node wanted it? */
+    /** Would another pod be created if a node needed one? */
     mayCreate: (view: AdvancedView): boolean =>
-      creator.isIdle() && creator.inFlight() < burstOf(view, counts.sums.desired),
-    /** Creates and removes what the limits allow on the nodes that want something. */
+      creator.isIdle() && creator.inFlight() < burstOf(view, counts.totals.desired),
+    /** Starts the creations and removals that the limits allow on these nodes. */
     sync(
       { view, signal }: ManageInput<AdvancedView>,
-      known: CurrentRevision,
-      wanting: readonly string[],
+      current: CurrentRevision,
+      names: readonly string[],
       now: number,
     ): { removing: ReadonlySet<string>; wakeAt: number } {
-      const { hash } = known.target;
-      const here = new Map(
-        wanting.flatMap((node) => dirtyNodes.podsOn(node).map((kept) => [kept.facts.uid, kept] as const)),
+      const { hash } = current.target;
+      const pods = new Map(
+        names.flatMap((node) => dirtyNodes.podsOn(node).map((cached) => [cached.facts.uid, cached] as const)),
       );
       const { create, remove: removals } = place({
-        nodes: wanting.flatMap((node) => placeable(view, node) ?? []),
-        pods: [...here.values()].flatMap((kept) => (kept.ownership === 'ours' ? [placed(kept)] : [])),
-        ...limits(view, wanting),
-        ...common(wanting, hash, now),
+        ...placementInput(view, names, pods.values(), hash, now),
+        ...limitsFor(view, names),
       });
       let wakeAt = create.length > 0 && creator.nextAttemptAt() > now ? creator.nextAttemptAt() : NEVER;
-      creator.begin(
+      creator.start(
         view,
-        known,
-        create.map((creation) => withEndings(creation, hash)),
+        current,
+        create.map((creation) => withBackoff(creation, hash)),
         signal,
       );
-      const removing = new Set<string>();
+      const removed = new Set<string>();
       for (const removal of removals) {
-        const kept = here.get(removal.pod.uid);
-        if (!kept) continue;
-        removing.add(kept.facts.uid);
-        remove(removal, kept);
-        const turn = turnOf(kept);
-        if (turn > now) wakeAt = Math.min(wakeAt, turn);
+        const cached = pods.get(removal.pod.uid);
+        if (!cached) continue;
+        removed.add(cached.facts.uid);
+        remove(removal, cached);
+        const nextAt = nextWriteAt(cached);
+        if (nextAt > now) wakeAt = Math.min(wakeAt, nextAt);
       }
-      return { removing, wakeAt };
+      return { removing: removed, wakeAt };
     },
-    gone({ facts: { uid } }: CachedPod): void {
-      resting.delete(uid);
-      countEnding(uid);
+    podGone({ facts: { uid } }: CachedPod): void {
+      hookWaits.delete(uid);
+      countFinished(uid);
     },
-    /** The node is gone. */
-    forget(node: string): void {
-      finished.delete(node);
-    },
+    forgetNode: (node: string): void => void finished.delete(node),
   };
 };
 export type NodeSync = ReturnType<typeof createNodeSync>;

@@ -3,14 +3,14 @@ import type { PodProjection } from '../../controller/index.ts';
 import { controllerOf, gate, type PodFacts, toPodFacts } from '../../rollout/index.ts';
 import { FINISHED_PODS_ANNOTATION } from '../placement/failed-pod-backoff.ts';
 
-/** Whose a pod is that the selector matches. */
+/** The owner of a pod that the selector matches: this DaemonSet, nobody, or a native DaemonSet. */
 export type Ownership = 'ours' | 'orphan' | 'native';
 
-/** What is kept of a pod: what rollouts need of it, and what changes in place and hooks read. */
+/** What is cached of a pod: the facts for the rollout, and what in-place updates and hooks read. */
 export interface CachedPod {
   ownership: Ownership;
   facts: PodFacts;
-  /** Without what nobody here reads. */
+  /** Trimmed to the fields that are read. */
   pod: Pod;
 }
 
@@ -69,7 +69,7 @@ const ownershipOf = (pod: Pod, uid: string): Ownership | undefined => {
   return owner.kind === 'DaemonSet' && owner.apiVersion.startsWith('apps/') ? 'native' : undefined;
 };
 
-/** The DaemonSet's own pods, those that it may adopt, and those of a native DaemonSet that is in its way. */
+/** Caches the DaemonSet's own pods, orphans that it may adopt, and pods of a conflicting native DaemonSet. */
 export const cachedPods: PodProjection<CachedPod> = {
   project(pod, uid) {
     const ownership = ownershipOf(pod, uid);

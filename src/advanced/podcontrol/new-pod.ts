@@ -1,5 +1,6 @@
 import type { Affinity, NodeSelectorTerm, Pod, PodSpec, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import { daemonTolerations, type Gate } from '../../rollout/index.ts';
+import { controllerRef } from '../api/types.ts';
 import { HASH_LENGTH, safeHash } from '../revisions/hash.ts';
 import { HASH_LABEL } from '../revisions/history.ts';
 import { withGates } from './readiness-gates.ts';
@@ -9,21 +10,21 @@ export interface NewPodInput {
   /** With all defaults. */
   template: PodTemplateSpec;
   node: string;
-  /** Hash label of the revision that the template is. */
+  /** Hash label of the template's revision. */
   revision: string;
-  /** UID of the pod whose place it takes; undefined on a node that has none. */
+  /** UID of the pod that it replaces, if any. */
   replaces: string | undefined;
   gates: readonly Gate[];
-  /** Beside the template's. */
+  /** In addition to the template's. */
   annotations?: Readonly<Record<string, string>>;
 }
 
-/** Of a pod's name. */
-const LONGEST_NAME = 253;
+/** Limit of the API server. */
+const MAX_NAME_LENGTH = 253;
 
 /**
- * `<name>-<suffix>`, the suffix from what the pod is for: two leaders, or one whose answer was lost, that create it
- * again meet in AlreadyExists, which then means done.
+ * `<name>-<suffix>`. The suffix is derived from the purpose of the pod, so a second attempt to create it, by another leader or
+ * after a lost response, fails with AlreadyExists.
  */
 export const podNameOf = ({
   daemonSet,
@@ -32,11 +33,11 @@ export const podNameOf = ({
   replaces,
 }: Omit<NewPodInput, 'template' | 'gates' | 'annotations'>): string => {
   const suffix = safeHash(JSON.stringify([daemonSet.uid, node, revision, replaces ?? '']));
-  const room = LONGEST_NAME - HASH_LENGTH - 1;
+  const room = MAX_NAME_LENGTH - HASH_LENGTH - 1;
   return `${daemonSet.name.slice(0, room).replace(/[-.]+$/, '')}-${suffix}`;
 };
 
-/** Every required term narrowed to this one node; the scheduler binds the pod there and nowhere else. */
+/** Narrows every required term to this node, so that the scheduler binds the pod only there. */
 const pinned = (affinity: Affinity | undefined, node: string): Affinity => {
   const matchFields = [{ key: 'metadata.name', operator: 'In', values: [node] }];
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
@@ -51,7 +52,7 @@ const pinned = (affinity: Affinity | undefined, node: string): Affinity => {
   };
 };
 
-/** The template's tolerations and those that daemons have, each once. */
+/** Adds the tolerations of daemon pods to those of the template. */
 const tolerated = (spec: PodSpec): PodSpec['tolerations'] => {
   const own = spec.tolerations ?? [];
   const known = new Set(own.map((each) => JSON.stringify([each.key, each.operator, each.value, each.effect])));
@@ -61,22 +62,21 @@ const tolerated = (spec: PodSpec): PodSpec['tolerations'] => {
   return [...own, ...added];
 };
 
-/** The pod that a node gets: what the native controller would make of the template, and our gates. */
+/** The pod for a node: what the DaemonSet controller would create from the template, with our gates. */
 export const newPod = (input: NewPodInput): Pod => {
   const { daemonSet, template, node, revision, gates } = input;
   const { metadata = {}, spec = { containers: [] } } = template;
   const annotations = { ...metadata.annotations, ...input.annotations };
-  const { apiVersion, name, namespace, uid } = daemonSet;
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
       name: podNameOf(input),
-      namespace,
+      namespace: daemonSet.namespace,
       labels: { ...metadata.labels, [HASH_LABEL]: revision },
       ...(Object.keys(annotations).length > 0 && { annotations }),
       ...(metadata.finalizers && { finalizers: metadata.finalizers }),
-      ownerReferences: [{ apiVersion, kind: 'DaemonSet', name, uid, controller: true, blockOwnerDeletion: true }],
+      ownerReferences: [controllerRef(daemonSet)],
     },
     spec: {
       ...withGates(spec, gates),

@@ -16,7 +16,7 @@ const uid = 'uid-n1';
 const GATE = 'InPlaceUpdateReady';
 const template = (image: string) => ({ spec: { containers: [{ name: 'app', image }] } });
 
-const known: CurrentRevision = {
+const current: CurrentRevision = {
   target: { name: 'app-h2', hash: 'h2', number: 2 },
   template: template('app:v2'),
   plans: new Map([['h1', { kind: 'in-place', images: { app: 'app:v2' }, resources: {}, labels: {}, annotations: {} }]]),
@@ -79,14 +79,14 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
     assert.ok(seen);
     return seen;
   };
-  const deeds = createPodUpdates({
+  const updates = createPodUpdates({
     env: { clock, random: () => 0.5, log: silentLogger },
     view,
     ledger,
     pods,
     podControl,
     events,
-    finder: { known: () => known },
+    finder: { current: () => current },
     creator: {
       createSurgePod: (_view, _known, { node, replaces }) => answer('create', { podUid: `${node} beside ${replaces}` }),
     },
@@ -106,11 +106,11 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
       pod: objectOf(version, revision, open, ready),
     };
     pods.set('edge/app-n1', kept);
-    deeds.seen(kept, true);
+    updates.podObserved(kept, true);
   };
   shown('10');
   const act = { podUid: uid, podName: 'app-n1', podResourceVersion: '10' };
-  return { clock, asked, ledger, pods, deeds, written, bodies, answers, facts, shown, act };
+  return { clock, asked, ledger, pods, updates, written, bodies, answers, facts, shown, act };
 };
 
 const done = (pod: CachedPod['facts']): WriteOutcome => ({ kind: 'done', pod });
@@ -120,11 +120,11 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 
 describe('a change in place', () => {
   it('takes the pod out of service, and changes it once the kubelet has answered that', async () => {
-    const { deeds, written, bodies, answers, facts, act, ledger, shown } = prepare();
+    const { updates, written, bodies, answers, facts, act, ledger, shown } = prepare();
     const shut = facts('11', { updatingInPlace: true, ready: false });
     answers.push(done(shut));
     let outcome: WriteOutcome | undefined;
-    const first = deeds.acts.change?.('n1', act, signal).then((came) => (outcome = came));
+    const first = updates.podWrites.change?.('n1', act, signal).then((came) => (outcome = came));
     await settled();
     shown('11', { open: false });
     await settled();
@@ -134,7 +134,7 @@ describe('a change in place', () => {
     await first;
     assert.deepEqual(outcome, { kind: 'changed', pod: shut });
     answers.push(done(facts('13', { revision: 'h2' })));
-    const second = await deeds.acts.change?.('n1', { ...act, podResourceVersion: '12' }, signal);
+    const second = await updates.podWrites.change?.('n1', { ...act, podResourceVersion: '12' }, signal);
     assert.equal(second?.kind === 'done' && second.pod?.revision, 'h2');
     assert.deepEqual(written, [`patch status ${uid}/10`, `patch pod ${uid}/12`]);
     const versions = bodies.map((body) => (body as Pod).metadata);
@@ -148,13 +148,13 @@ describe('a change in place', () => {
   });
 
   it('does not wait for long for a kubelet that does not answer, nor for the end of what is not led any more', async () => {
-    const { clock, deeds, answers, facts, act, shown } = prepare();
+    const { clock, updates, answers, facts, act, shown } = prepare();
     const shut = facts('11', { updatingInPlace: true, ready: false });
     const term = new AbortController();
     for (const end of [() => clock.advance(1_000), () => Promise.resolve(term.abort())]) {
       shown('10');
       answers.push(done(shut));
-      const outcome = deeds.acts.change?.('n1', act, term.signal);
+      const outcome = updates.podWrites.change?.('n1', act, term.signal);
       await settled();
       shown('11', { open: false });
       await end();
@@ -163,73 +163,73 @@ describe('a change in place', () => {
   });
 
   it('waits for no answer about a pod that was not ready before', async () => {
-    const { deeds, answers, facts, act, shown } = prepare();
+    const { updates, answers, facts, act, shown } = prepare();
     const shut = facts('11', { updatingInPlace: true, ready: false });
     shown('10', { ready: false });
     answers.push(done(shut));
-    assert.deepEqual(await deeds.acts.change?.('n1', act, signal), { kind: 'changed', pod: shut });
+    assert.deepEqual(await updates.podWrites.change?.('n1', act, signal), { kind: 'changed', pod: shut });
   });
 
   it('that has to wait between its writes is decided anew, and goes on when its grace period is over', async () => {
-    const { clock, deeds, written, answers, facts, act, shown } = prepare({ graceSeconds: 5 });
+    const { clock, updates, written, answers, facts, act, shown } = prepare({ graceSeconds: 5 });
     const shut = facts('11', { updatingInPlace: true, ready: false });
     answers.push(done(shut));
-    const outcomeOfFirst = deeds.acts.change?.('n1', act, signal);
+    const outcomeOfFirst = updates.podWrites.change?.('n1', act, signal);
     await settled();
     shown('11', { open: false, ready: false });
     assert.deepEqual(await outcomeOfFirst, { kind: 'changed', pod: shut });
     assert.equal(written.length, 1);
     await clock.advance(5_000);
     answers.push(done(facts('12', { revision: 'h2' })));
-    const outcome = await deeds.acts.change?.('n1', { ...act, podResourceVersion: '11' }, signal);
+    const outcome = await updates.podWrites.change?.('n1', { ...act, podResourceVersion: '11' }, signal);
     assert.equal(outcome?.kind, 'done');
     assert.equal(written.at(-1), `patch pod ${uid}/11`);
   });
 
   it('of a pod that says already what it should is done without a write', async () => {
-    const { deeds, written, act, shown } = prepare();
+    const { updates, written, act, shown } = prepare();
     shown('10', { open: false, revision: 'h2' });
-    assert.equal((await deeds.acts.change?.('n1', act, signal))?.kind, 'done');
+    assert.equal((await updates.podWrites.change?.('n1', act, signal))?.kind, 'done');
     assert.deepEqual(written, []);
   });
 });
 
 describe('a surge', () => {
   it('writes to the old pod first, on the version that was decided on', async () => {
-    const { deeds, written, answers, facts, act } = prepare();
+    const { updates, written, answers, facts, act } = prepare();
     answers.push(done(facts('11')), done(facts('12', { uid: 'new' })));
-    assert.equal((await deeds.acts.surge?.('n1', act, signal))?.kind, 'done');
+    assert.equal((await updates.podWrites.surge?.('n1', act, signal))?.kind, 'done');
     assert.deepEqual(written, [`claim ${uid}/10`, `create n1 beside ${uid}/undefined`]);
   });
 
   it('creates nothing beside a pod that somebody else has written to, or that is gone', async () => {
-    const { deeds, written, answers, facts, act } = prepare();
+    const { updates, written, answers, facts, act } = prepare();
     for (const answer of [{ kind: 'changed', pod: facts('11') }, { kind: 'gone' }] as const) {
       answers.push(answer);
-      assert.deepEqual(await deeds.acts.surge?.('n1', act, signal), answer);
+      assert.deepEqual(await updates.podWrites.surge?.('n1', act, signal), answer);
     }
     assert.deepEqual(written, [`claim ${uid}/10`, `claim ${uid}/10`]);
   });
 
   it('creates nothing when it slept after its first write: others may have taken the act back', async () => {
-    const { clock, deeds, written, answers, facts, act } = prepare();
+    const { clock, updates, written, answers, facts, act } = prepare();
     answers.push(() => {
       clock.jump(11_000);
       return done(facts('11'));
     });
-    assert.deepEqual(await deeds.acts.surge?.('n1', act, signal), { kind: 'changed', pod: facts('11') });
+    assert.deepEqual(await updates.podWrites.surge?.('n1', act, signal), { kind: 'changed', pod: facts('11') });
     assert.deepEqual(written, [`claim ${uid}/10`]);
   });
 });
 
 describe('a surge of which something else is asked meanwhile', () => {
   it('creates nothing, and is decided anew', async () => {
-    const { asked, deeds, written, answers, facts, act } = prepare();
+    const { asked, updates, written, answers, facts, act } = prepare();
     answers.push(() => {
       asked.generation = 3;
       return done(facts('11'));
     });
-    assert.deepEqual(await deeds.acts.surge?.('n1', act, signal), { kind: 'changed', pod: facts('11') });
+    assert.deepEqual(await updates.podWrites.surge?.('n1', act, signal), { kind: 'changed', pod: facts('11') });
     assert.deepEqual(written, [`claim ${uid}/10`]);
   });
 });
@@ -238,9 +238,9 @@ describe('the fence of a surge', () => {
   const surge = { kind: 'surge' } as const;
 
   it('stands when the watch has shown the old pod as the fence left it, and is written once', async () => {
-    const { clock, deeds, written, answers, facts, act, shown } = prepare();
+    const { clock, updates, written, answers, facts, act, shown } = prepare();
     answers.push(done(facts('15')));
-    const fence = () => deeds.acts.fence('n1', { ...act, ...surge }, signal);
+    const fence = () => updates.podWrites.fence('n1', { ...act, ...surge }, signal);
     assert.deepEqual(await fence(), { kind: 'later', at: clock.now() + 250 });
     shown('14');
     assert.equal((await fence()).kind, 'later');
@@ -250,23 +250,23 @@ describe('the fence of a surge', () => {
   });
 
   it('of a pod that the watch shows no more needs nothing further', async () => {
-    const { deeds, pods, answers, facts, act } = prepare();
+    const { updates, pods, answers, facts, act } = prepare();
     answers.push(done(facts('15')));
     pods.delete('edge/app-n1');
-    assert.deepEqual(await deeds.acts.fence('n1', { ...act, ...surge }, signal), { kind: 'gone' });
+    assert.deepEqual(await updates.podWrites.fence('n1', { ...act, ...surge }, signal), { kind: 'gone' });
   });
 
   it('is written anew for an act that was reserved since', async () => {
-    const { deeds, written, answers, facts, act } = prepare();
+    const { updates, written, answers, facts, act } = prepare();
     answers.push(done(facts('15')), done(facts('17')));
-    await deeds.acts.fence('n1', { ...act, ...surge }, signal);
-    await deeds.acts.fence('n1', { ...act, ...surge, podResourceVersion: '16' }, signal);
+    await updates.podWrites.fence('n1', { ...act, ...surge }, signal);
+    await updates.podWrites.fence('n1', { ...act, ...surge, podResourceVersion: '16' }, signal);
     assert.deepEqual(written, [`fence ${uid}/10`, `fence ${uid}/16`]);
   });
 
   it('is not needed for a delete: the pod itself tells what became of it', async () => {
-    const { deeds, answers, facts, act } = prepare();
+    const { updates, answers, facts, act } = prepare();
     answers.push(done(facts('15')));
-    assert.equal((await deeds.acts.fence('n1', act, signal)).kind, 'done');
+    assert.equal((await updates.podWrites.fence('n1', act, signal)).kind, 'done');
   });
 });

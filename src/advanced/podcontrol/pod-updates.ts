@@ -18,12 +18,12 @@ import type { TargetFinder } from '../revisions/target.ts';
 import type { CachedPod } from './cached-pod.ts';
 import { SUSPENDED_MS } from './write-guards.ts';
 
-/** The watch is behind the version that a decision was made on: it will have it soon. */
-const BEHIND_MS = 250;
-/** How often to look whether a hook is still to be waited for; when the pod changes it is looked at anyway. */
-const HOOK_LOOK_MS = 10_000;
-/** How long a kubelet is waited for that is to say that a pod is not ready any more. */
-const KUBELET_ANSWERS_MS = 1_000;
+/** Time for the cache to catch up with the version that a decision was based on. */
+const STALE_CACHE_MS = 250;
+/** How often to recheck a hook. A change of the pod is noticed sooner. */
+const HOOK_RECHECK_MS = 10_000;
+/** How long to wait for the kubelet to report that a pod is no longer ready. */
+const KUBELET_WAIT_MS = 1_000;
 
 export const versionOf = ({ facts }: CachedPod): PodVersion => ({
   podName: facts.name,
@@ -31,99 +31,85 @@ export const versionOf = ({ facts }: CachedPod): PodVersion => ({
   podResourceVersion: facts.resourceVersion,
 });
 
-/** Where a pod is to be brought to in place. */
-export interface Destination {
+/** The revision that a pod is updated to in place. */
+export interface InPlaceTarget {
   /** Hash label. */
   revision: string;
-  known: CurrentRevision;
+  current: CurrentRevision;
 }
 
 export interface PodUpdatesOptions
   extends Pick<ReconcilerContext<AdvancedView, CachedPod>, 'env' | 'view' | 'ledger' | 'pods' | 'podControl'> {
   events: Pick<RolloutEvents, 'event' | 'warnOnce'>;
-  finder: Pick<TargetFinder, 'known'>;
+  finder: Pick<TargetFinder, 'current'>;
   creator: Pick<PodCreator, 'createSurgePod'>;
 }
 
-/** Changes with all that a user can ask for. */
-const wishOf = ({ generation, policy }: AdvancedView): string =>
+/** Changes whenever the user asks for something else. */
+const specVersionOf = ({ generation, policy }: AdvancedView): string =>
   `${generation} ${policy.kind === 'on' ? policy.hash : policy.kind}`;
 
-/** Writes to single pods: on their way out past the user's hook, and from one template to another while they run. */
-export const createPodUpdates = ({
-  env,
-  view,
-  ledger,
-  pods,
-  podControl,
-  events,
-  finder,
-  creator,
-}: PodUpdatesOptions) => {
+/** Updates of single pods: deletion through the preDelete hook, in-place updates, surges. */
+export const createPodUpdates = (options: PodUpdatesOptions) => {
+  const { env, view, ledger, pods, podControl, events, finder, creator } = options;
   const { clock } = env;
-  /** By UID of an old pod: the version that a fence left, and of which version the act was. */
-  const fences = new Map<string, { ofAct: string; left: string }>();
-  /** By UID: since when a pod has been seen prepared for its end. */
+  /** By UID of the old pod of a surge: the version that the fence left, and the version that was fenced. */
+  const fences = new Map<string, { fenced: string; left: string }>();
+  /** By UID: when the pod was first seen prepared for deletion. */
   const preparing = new Map<string, number>();
+  /** By UID: called when the cache shows a new version of the pod. */
+  const listeners = new Map<string, () => void>();
 
-  const behind = (): WriteOutcome => ({ kind: 'later', at: clock.now() + BEHIND_MS });
-  const keptOn = ({ podName: name }: Pick<PodVersion, 'podName'>): CachedPod | undefined =>
+  const waitForCache = (): WriteOutcome => ({ kind: 'later', at: clock.now() + STALE_CACHE_MS });
+  const cachedPod = (name: string): CachedPod | undefined =>
     pods.get(keyOf({ metadata: { namespace: view().namespace, name } }));
 
   const patch = (
     pod: PodVersion,
-    step: { kind: 'status' | 'pod' | 'resize'; body: object },
+    { kind, body }: { kind: 'status' | 'pod' | 'resize'; body: object },
     signal: AbortSignal,
   ): Promise<WriteOutcome> =>
-    podControl.patch(
-      pod,
-      step.body,
-      { type: 'strategic', ...(step.kind !== 'pod' && { subresource: step.kind }) },
-      signal,
-    );
-
-  /** By UID: called when the watch shows something new of a pod that is waited for. */
-  const listeners = new Map<string, () => void>();
+    podControl.patch(pod, body, { type: 'strategic', ...(kind !== 'pod' && { subresource: kind }) }, signal);
 
   /**
-   * The kubelet writes to a pod as soon as its gate is shut, and what was decided before that is refused. So it is waited
-   * for, though not long: it may be gone, or have nothing to say.
+   * The kubelet writes to a pod as soon as its gate closes, which invalidates decisions based on the earlier version. Waits
+   * for that write, but only briefly: the kubelet may be gone or have nothing to report.
    */
-  const untilKubeletAnswers = (shut: PodFacts, signal: AbortSignal): Promise<void> =>
+  const untilKubeletReports = (gated: PodFacts, signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
       const end = (): void => {
         timer.cancel();
-        listeners.delete(shut.uid);
+        listeners.delete(gated.uid);
         signal.removeEventListener('abort', end);
         resolve();
       };
-      const look = (): void => {
-        const shown = keptOn({ podName: shut.name });
-        const isReady = shown?.pod.status?.conditions?.some(
+      const check = (): void => {
+        const cached = cachedPod(gated.name);
+        const isReady = cached?.pod.status?.conditions?.some(
           ({ type, status }) => type === 'Ready' && status === 'True',
         );
-        if (signal.aborted || shown?.facts.uid !== shut.uid || !isReady) end();
+        if (signal.aborted || cached?.facts.uid !== gated.uid || !isReady) end();
       };
-      const timer = clock.timer(KUBELET_ANSWERS_MS, end);
-      listeners.set(shut.uid, look);
+      const timer = clock.timer(KUBELET_WAIT_MS, end);
+      listeners.set(gated.uid, check);
       signal.addEventListener('abort', end, { once: true });
-      look();
+      check();
     });
 
-  /** What else is known of just this version of the pod; else what is to be said instead of an act. */
-  const keptOf = async (pod: PodVersion, signal: AbortSignal): Promise<CachedPod | WriteOutcome> => {
-    const kept = keptOn(pod);
-    if (kept?.facts.uid !== pod.podUid) return podControl.read(pod, signal);
-    return kept.facts.resourceVersion === pod.podResourceVersion ? kept : behind();
+  /** The cached pod in exactly this version; else the outcome to return instead of writing. */
+  const cachedVersion = async (pod: PodVersion, signal: AbortSignal): Promise<CachedPod | WriteOutcome> => {
+    const cached = cachedPod(pod.podName);
+    if (cached?.facts.uid !== pod.podUid) return podControl.read(pod, signal);
+    return cached.facts.resourceVersion === pod.podResourceVersion ? cached : waitForCache();
   };
 
   const preparingSince = ({ facts: { uid } }: CachedPod): number => preparing.get(uid) ?? clock.now();
 
-  /** Deletes the pod, once the hook's controller has let it go. */
-  const deletePod = async (kept: CachedPod, signal: AbortSignal): Promise<WriteOutcome> => {
+  /** Deletes the pod, once the preDelete hook releases it. */
+  const deletePod = async (cached: CachedPod, signal: AbortSignal): Promise<WriteOutcome> => {
     const { preDelete: hook, preDeleteTimeoutMs: timeoutMs } = view();
-    const { pod, facts } = kept;
-    const step = nextDeleteStep({ pod, hook, timeoutMs, seenSince: preparingSince(kept), now: clock.now() });
+    const { pod, facts } = cached;
+    const step = nextDeleteStep({ pod, hook, timeoutMs, seenSince: preparingSince(cached), now: clock.now() });
     switch (step.kind) {
       case 'delete':
         if (step.overdue)
@@ -131,12 +117,12 @@ export const createPodUpdates = ({
             'Warning',
             'PreDeleteTimeout',
             'Delete',
-            `Pod ${facts.name} on ${facts.node} is deleted though its preDelete hook has not let it go in ${timeoutMs / 1000} s.`,
+            `Deleting pod ${facts.name} on ${facts.node}: its preDelete hook did not release it within ${timeoutMs / 1000} s.`,
           );
-        return podControl.delete(versionOf(kept), signal);
+        return podControl.delete(versionOf(cached), signal);
       case 'wait':
-        // How long it lasts is said on the DaemonSet, and may change.
-        return { kind: 'later', at: Math.min(step.until, clock.now() + HOOK_LOOK_MS) };
+        // The timeout is set on the DaemonSet and may change.
+        return { kind: 'later', at: Math.min(step.until, clock.now() + HOOK_RECHECK_MS) };
       case 'status':
       case 'pod': {
         if (hook?.markPodNotReady === true && !hasGate(pod.spec, gate.lifecycle))
@@ -144,21 +130,21 @@ export const createPodUpdates = ({
             'markPodNotReady',
             'MarkPodNotReadyIneffective',
             'Delete',
-            `Pod ${facts.name} stays ready until it is deleted, and maybe others: it was created before markPodNotReady was set.`,
+            `Pod ${facts.name}, and possibly others, stay ready until they are deleted: they were created before markPodNotReady was set.`,
           );
-        const outcome = await patch(versionOf(kept), step, signal);
+        const outcome = await patch(versionOf(cached), step, signal);
         return outcome.kind === 'done' && outcome.pod ? { kind: 'changed', pod: outcome.pod } : outcome;
       }
     }
   };
 
-  const stepFor = ({ pod, facts }: CachedPod, { revision, known }: Destination): InPlaceStep => {
-    const template = known.templates.get(revision);
-    const isTarget = revision === known.target.hash;
+  const inPlaceStep = ({ pod, facts }: CachedPod, { revision, current }: InPlaceTarget): InPlaceStep => {
+    const template = current.templates.get(revision);
+    const isCurrent = revision === current.target.hash;
     return nextInPlaceStep({
       pod,
       revision,
-      plan: isTarget && facts.revision !== revision ? known.plans.get(facts.revision) : undefined,
+      plan: isCurrent && facts.revision !== revision ? current.plans.get(facts.revision) : undefined,
       resources: Object.fromEntries(
         updatableContainers(template?.spec).flatMap(({ name, resources }) => (resources ? [[name, resources]] : [])),
       ),
@@ -167,100 +153,97 @@ export const createPodUpdates = ({
     });
   };
 
-  const write = async (kept: CachedPod, step: InPlaceStep, signal: AbortSignal): Promise<WriteOutcome> => {
+  const writeInPlaceStep = async (cached: CachedPod, step: InPlaceStep, signal: AbortSignal): Promise<WriteOutcome> => {
     switch (step.kind) {
       case 'status':
       case 'pod':
       case 'resize':
-        return patch(versionOf(kept), step, signal);
+        return patch(versionOf(cached), step, signal);
       case 'wait':
         return { kind: 'later', at: step.until };
       case 'stuck':
         return { kind: 'refused', reason: 'Stuck', message: step.why };
       case 'done':
-        return { kind: 'done', pod: kept.facts };
+        return { kind: 'done', pod: cached.facts };
     }
   };
 
   const remove = async (_node: string, pod: PodVersion, signal: AbortSignal): Promise<WriteOutcome> => {
     if (!view().preDelete) return podControl.delete(pod, signal);
-    const kept = await keptOf(pod, signal);
-    return 'kind' in kept ? kept : deletePod(kept, signal);
+    const cached = await cachedVersion(pod, signal);
+    return 'kind' in cached ? cached : deletePod(cached, signal);
   };
 
   /**
-   * What a surge has created shows on the new pod alone. The watch tells of pods in the order of their versions: once it
-   * shows the old one as the fence left it, it has shown every pod that was created before.
+   * The effect of a surge shows only on the new pod. A watch delivers pods in the order of their versions: once it shows
+   * the old pod as the fence left it, it has shown every pod that was created before.
    */
   const fenceSurge = async (pod: PodVersion, signal: AbortSignal): Promise<WriteOutcome> => {
-    const { podUid, podResourceVersion: ofAct } = pod;
-    let left = fences.get(podUid)?.ofAct === ofAct ? fences.get(podUid)?.left : undefined;
+    const { podUid, podResourceVersion: fenced } = pod;
+    let left = fences.get(podUid)?.fenced === fenced ? fences.get(podUid)?.left : undefined;
     if (left === undefined) {
       const outcome = await podControl.fence(pod, signal);
       if ((outcome.kind !== 'done' && outcome.kind !== 'changed') || !outcome.pod) return outcome;
       left = outcome.pod.resourceVersion;
-      if (left === ofAct) return outcome;
-      fences.set(podUid, { ofAct, left });
+      if (left === fenced) return outcome;
+      fences.set(podUid, { fenced, left });
     }
-    const shown = keptOn(pod)?.facts;
-    const there = shown?.uid === podUid ? shown : undefined;
-    if (there && (compareVersions(there.resourceVersion, left) ?? 0) < 0) return behind();
+    const facts = cachedPod(pod.podName)?.facts;
+    const present = facts?.uid === podUid ? facts : undefined;
+    if (present && (compareVersions(present.resourceVersion, left) ?? 0) < 0) return waitForCache();
     fences.delete(podUid);
-    return there ? { kind: 'done', pod: there } : { kind: 'gone' };
+    return present ? { kind: 'done', pod: present } : { kind: 'gone' };
   };
 
-  /**
-   * Of an act of two writes: may the second follow the first? Not when something else is asked for meanwhile, nor when who
-   * is about to send it was asleep.
-   */
-  const inOneGo = (seen: AdvancedView): (() => boolean) => {
-    const begunAt = clock.now();
-    return () => clock.now() - begunAt <= SUSPENDED_MS && wishOf(view()) === wishOf(seen);
+  /** May the second of two writes follow the first? Not if the spec has changed or this process was suspended. */
+  const createContinuation = (before: AdvancedView): (() => boolean) => {
+    const startedAt = clock.now();
+    return () => clock.now() - startedAt <= SUSPENDED_MS && specVersionOf(view()) === specVersionOf(before);
   };
 
-  const acts: PodWrites = {
+  const podWrites: PodWrites = {
     delete: remove,
     retire: remove,
     async surge(node, pod, signal) {
-      const seen = view();
-      const known = finder.known(seen);
-      if (!known) return behind();
-      const mayGoOn = inOneGo(seen);
+      const before = view();
+      const current = finder.current(before);
+      if (!current) return waitForCache();
+      const mayContinue = createContinuation(before);
       const claimed = await podControl.claim(pod, signal);
       if (claimed.kind !== 'done') return claimed;
-      if (!mayGoOn()) return claimed.pod ? { kind: 'changed', pod: claimed.pod } : podControl.read(pod, signal);
-      return creator.createSurgePod(seen, known, { node, replaces: pod.podUid }, signal);
+      if (!mayContinue()) return claimed.pod ? { kind: 'changed', pod: claimed.pod } : podControl.read(pod, signal);
+      return creator.createSurgePod(before, current, { node, replaces: pod.podUid }, signal);
     },
     async change(_node, pod, signal) {
-      const seen = view();
-      const known = finder.known(seen);
-      if (!known) return behind();
-      const kept = await keptOf(pod, signal);
-      if ('kind' in kept) return kept;
-      const to: Destination = { revision: known.target.hash, known };
-      if (kept.facts.revision === to.revision) return { kind: 'done', pod: kept.facts };
-      const first = stepFor(kept, to);
-      const outcome = await write(kept, first, signal);
-      if (first.kind !== 'status' || outcome.kind !== 'done' || !outcome.pod) return outcome;
+      const current = finder.current(view());
+      if (!current) return waitForCache();
+      const cached = await cachedVersion(pod, signal);
+      if ('kind' in cached) return cached;
+      const target: InPlaceTarget = { revision: current.target.hash, current };
+      if (cached.facts.revision === target.revision) return { kind: 'done', pod: cached.facts };
+      const step = inPlaceStep(cached, target);
+      const outcome = await writeInPlaceStep(cached, step, signal);
+      if (step.kind !== 'status' || outcome.kind !== 'done' || !outcome.pod) return outcome;
       updateKnownPod(ledger, outcome.pod, clock.now());
-      if (kept.facts.ready) await untilKubeletAnswers(outcome.pod, signal);
-      // The change itself is decided, and its slot reserved, on what the pod is then.
+      if (cached.facts.ready) await untilKubeletReports(outcome.pod, signal);
+      // The slot is reserved again, for the version that the containers are updated in.
       return { kind: 'changed', pod: outcome.pod };
     },
-    fence: (_node, act, signal) => (act.kind === 'surge' ? fenceSurge(act, signal) : podControl.fence(act, signal)),
+    fence: (_node, update, signal) =>
+      update.kind === 'surge' ? fenceSurge(update, signal) : podControl.fence(update, signal),
   };
 
   return {
-    acts,
+    podWrites,
     deletePod,
-    stepFor,
-    write,
+    inPlaceStep,
+    writeInPlaceStep,
     patch,
     preparingSince,
-    /** The watch shows something new of the pod, or that it is gone. */
-    seen({ pod, facts: { uid } }: CachedPod, there: boolean): void {
+    /** The cache shows a new version of the pod, or no longer shows it. */
+    podObserved({ pod, facts: { uid } }: CachedPod, present: boolean): void {
       listeners.get(uid)?.();
-      if (!there || !isPreparing(pod)) preparing.delete(uid);
+      if (!present || !isPreparing(pod)) preparing.delete(uid);
       else if (!preparing.has(uid)) preparing.set(uid, clock.now());
     },
   };

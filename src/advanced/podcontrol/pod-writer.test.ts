@@ -19,10 +19,10 @@ const written = async (on: string, outcome: WriteOutcome) => {
   const env = { clock, random: () => 0.5, log: silentLogger };
   const { promise: ended, resolve: enqueue } = Promise.withResolvers<void>();
   const ledger = { get: () => undefined, setPod: () => assert.fail('a pod that nobody knows is learned') };
-  const chores = createPodWriter({ env, ledger, enqueue });
-  chores.launch(shown(on), () => Promise.resolve(outcome));
+  const writer = createPodWriter({ env, ledger, enqueue });
+  writer.start(shown(on), () => Promise.resolve(outcome));
   await ended;
-  return { mayWrite: (version: string): boolean => chores.turnOf(shown(version)) <= clock.now(), clock };
+  return { mayWrite: (version: string): boolean => writer.nextWriteAt(shown(version)) <= clock.now(), clock };
 };
 
 it('a pod is not written to again before the watch shows what the write left, whatever others wrote before it', async () => {

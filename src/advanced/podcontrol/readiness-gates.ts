@@ -2,7 +2,7 @@ import type { Pod, PodCondition, PodSpec } from 'kubernetes-types/core/v1.d.ts';
 import { type Gate, gateCondition, gatesOf, hasGate, toTimestamp } from '../../rollout/index.ts';
 import { precondition } from './write-guards.ts';
 
-/** The gates of the template and those of ours that it lacks, each once. */
+/** Adds the gates that the template lacks. */
 export const withGates = (spec: PodSpec, gates: readonly Gate[]): PodSpec => {
   const missing = gates.filter((name) => !hasGate(spec, name));
   if (missing.length === 0) return spec;
@@ -10,7 +10,7 @@ export const withGates = (spec: PodSpec, gates: readonly Gate[]): PodSpec => {
   return { ...spec, readinessGates: [...(spec.readinessGates ?? []), ...added] };
 };
 
-/** Our gates of this pod that nobody has opened or shut yet: the API server takes no conditions with a new pod. */
+/** Gates without a condition: the API server accepts no conditions on a new pod. */
 export const unsetGates = (pod: Pod): Gate[] => gatesOf(pod).filter((name) => gateCondition(pod, name) === undefined);
 
 const conditions = (
@@ -32,8 +32,8 @@ const conditions = (
 };
 
 /**
- * The body of a strategic merge patch of `pods/status` that opens or shuts gates, and touches no other condition. It meets
- * the pod as it was decided on, and no other: somebody else may have shut a gate that still looks open.
+ * A strategic merge patch of `pods/status` that opens or closes gates and touches no other condition. It applies only to this
+ * version of the pod: somebody else may have closed a gate that still looks open.
  */
 export const gatePatch = (pod: Pod, gates: readonly Gate[], open: boolean, reason: string, now: number) => ({
   metadata: precondition(pod),
@@ -43,8 +43,8 @@ export const gatePatch = (pod: Pod, gates: readonly Gate[], open: boolean, reaso
 export type GatePatch = ReturnType<typeof gatePatch>;
 
 /**
- * The same for the gates of a new pod. That is refused more often, as others write to the pod to bring it to its node: but
- * sent late, by a leader that slept, it would bring a pod back into service that its successor has taken out of it.
+ * Opens the gates of a new pod. It conflicts more often, because scheduler and kubelet write to a new pod; but without the
+ * precondition, a suspended leader could return a pod to service that its successor has taken out of it.
  */
 export const initialGatePatch = (pod: Pod, now: number): GatePatch =>
   gatePatch(pod, unsetGates(pod), true, 'Created', now);

@@ -1,10 +1,11 @@
 import type { ReconcilerContext, WriteOutcome } from '../../controller/index.ts';
 import { isStale } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
+import { controllerRef } from '../api/types.ts';
 import { cancelDelete } from '../lifecycle/pre-delete.ts';
 import type { CurrentRevision } from '../revisions/sync-history.ts';
 import type { CachedPod } from './cached-pod.ts';
-import { type Destination, type PodUpdates, versionOf } from './pod-updates.ts';
+import { type InPlaceTarget, type PodUpdates, versionOf } from './pod-updates.ts';
 import type { PodWriter } from './pod-writer.ts';
 import { initialGatePatch, unsetGates } from './readiness-gates.ts';
 
@@ -16,50 +17,56 @@ export interface PodSyncOptions extends Pick<ReconcilerContext<AdvancedView, Cac
 const NEVER = Number.POSITIVE_INFINITY;
 
 type Write = (signal: AbortSignal) => Promise<WriteOutcome>;
-/** What a pod needs: a write, to be looked at again at a time, or whenever somebody else is through with it. */
-type Need = { write: Write; failed?: (reason: string, message: string) => void } | { at: number } | 'others';
+type Need =
+  | { kind: 'write'; write: Write; refused?: (reason: string, message: string) => void }
+  /** Recheck at this time, epoch ms. */
+  | { kind: 'recheck'; at: number }
+  /** The rollout is about to write to the pod. */
+  | { kind: 'rollout' };
 
-/** What single pods need that are there and stay: adoption, their gates, the further steps in place, a hook taken back. */
+/** Syncs pods that stay: adoption, readiness gates, the remaining steps of an in-place update, a cancelled deletion. */
 export const createPodSync = ({ env, ledger, events, updates, writer }: PodSyncOptions) => {
   const { clock } = env;
-  const adopt = (view: AdvancedView, kept: CachedPod): Write => {
-    const { apiVersion, name, uid } = view;
-    const reference = { apiVersion, kind: 'DaemonSet', name, uid, controller: true, blockOwnerDeletion: true };
-    const { podUid, podResourceVersion } = versionOf(kept);
-    const ownerReferences = [...(kept.pod.metadata?.ownerReferences ?? []), reference];
-    const body = { metadata: { uid: podUid, resourceVersion: podResourceVersion, ownerReferences } };
-    return (signal) => updates.patch(versionOf(kept), { kind: 'pod', body }, signal);
+
+  const patch = (cached: CachedPod, kind: 'pod' | 'status', body: object): Need => ({
+    kind: 'write',
+    write: (signal) => updates.patch(versionOf(cached), { kind, body }, signal),
+  });
+
+  const adopt = (view: AdvancedView, cached: CachedPod): Need => {
+    const { uid, resourceVersion } = cached.facts;
+    const ownerReferences = [...(cached.pod.metadata?.ownerReferences ?? []), controllerRef(view)];
+    return patch(cached, 'pod', { metadata: { uid, resourceVersion, ownerReferences } });
   };
 
   /**
-   * Where a pod is brought to that is out of service for a change in place, and of no open act: to the end of what it says
-   * that it is. One that was only prepared for a change is put back into service so.
+   * A pod that is out of service for an in-place update and has no open update in the rollout: its update to the revision
+   * that it carries is completed. A pod that was only prepared for an update returns to service this way.
    */
-  const destinationOf = ({ facts }: CachedPod, known: CurrentRevision): Destination | undefined => {
+  const inPlaceTargetOf = ({ facts }: CachedPod, current: CurrentRevision): InPlaceTarget | undefined => {
     const record = ledger.get(facts.node);
-    const behind = record !== undefined && isStale(record, { facts });
-    return facts.updatingInPlace && !behind ? { revision: facts.revision, known } : undefined;
+    const stale = record !== undefined && isStale(record, { facts });
+    return facts.updatingInPlace && !stale ? { revision: facts.revision, current } : undefined;
   };
 
-  const inPlace = (kept: CachedPod, known: CurrentRevision): Need | undefined => {
-    const destination = destinationOf(kept, known);
-    if (!destination) return undefined;
-    const step = updates.stepFor(kept, destination);
+  const completeInPlace = (cached: CachedPod, current: CurrentRevision): Need | undefined => {
+    const target = inPlaceTargetOf(cached, current);
+    if (!target) return undefined;
+    const step = updates.inPlaceStep(cached, target);
     if (step.kind === 'done') return undefined;
-    if (step.kind === 'wait') return { at: step.until };
-    const { name, node } = kept.facts;
+    if (step.kind === 'wait') return { kind: 'recheck', at: step.until };
+    const { name, node } = cached.facts;
+    const refused = (reason: string, message: string): void =>
+      events.podWriteRefused('change', name, node, reason, message);
     if (step.kind === 'stuck') {
-      events.podWriteRefused('change', name, node, 'Stuck', step.why);
-      return { at: NEVER };
+      refused('Stuck', step.why);
+      return { kind: 'recheck', at: NEVER };
     }
-    return {
-      write: (signal) => updates.write(kept, step, signal),
-      failed: (reason, message) => events.podWriteRefused('change', name, node, reason, message),
-    };
+    return { kind: 'write', write: (signal) => updates.writeInPlaceStep(cached, step, signal), refused };
   };
 
-  /** The rollout is about to take it away: in an act that is not carried out yet, or as the old one of two. */
-  const isOnItsWayOut = ({ facts }: CachedPod): boolean => {
+  /** Does the rollout have a pending update of the pod, or is the pod the old one of a surge? */
+  const isRolloutsTurn = ({ facts }: CachedPod): boolean => {
     const record = ledger.get(facts.node);
     const { update } = record ?? {};
     return (update?.podUid === facts.uid && update.stage !== 'done') || record?.status.surgedOutPod?.uid === facts.uid;
@@ -67,63 +74,65 @@ export const createPodSync = ({ env, ledger, events, updates, writer }: PodSyncO
 
   const needOf = (
     view: AdvancedView,
-    kept: CachedPod,
-    known: CurrentRevision | undefined,
+    cached: CachedPod,
+    current: CurrentRevision | undefined,
     removing: boolean,
   ): Need | undefined => {
-    const { ownership, facts, pod } = kept;
+    const { ownership, facts, pod } = cached;
     if (ownership === 'native' || facts.terminating) return undefined;
-    if (ownership === 'orphan') return { write: adopt(view, kept) };
-    const isActs = !removing && isOnItsWayOut(kept);
-    // An act in place shuts the gate first, and this write would open it again, whatever version the pod has by then.
-    if (!isActs && unsetGates(pod).length > 0) {
-      const body = initialGatePatch(pod, clock.now());
-      return { write: (signal) => updates.patch(versionOf(kept), { kind: 'status', body }, signal) };
-    }
+    if (ownership === 'orphan') return adopt(view, cached);
+    const rolloutsTurn = !removing && isRolloutsTurn(cached);
+    // An in-place update closes the gate first. Opening it here would undo that, whatever version the pod has by then.
+    if (!rolloutsTurn && unsetGates(pod).length > 0) return patch(cached, 'status', initialGatePatch(pod, clock.now()));
     if (removing) return undefined;
-    if (isActs) return 'others';
-    // Back from its hook first: a change in place that never ends would keep it there, and while it is there nobody acts on it.
-    const back = cancelDelete(pod, clock.now());
-    if (back) return { write: (signal) => updates.patch(versionOf(kept), back, signal) };
-    return known && inPlace(kept, known);
+    if (rolloutsTurn) return { kind: 'rollout' };
+    // Cancel the deletion first: an in-place update that never completes would keep the pod prepared, and its node blocked.
+    const cancel = cancelDelete(pod, clock.now());
+    if (cancel) return patch(cached, cancel.kind, cancel.body);
+    return current && completeInPlace(cached, current);
   };
 
-  /** When to look at the pod again; undefined: at the next pass. */
-  const attend = (kept: CachedPod, need: Need | undefined): number | undefined => {
+  const fulfill = (cached: CachedPod, need: Need | undefined): number | undefined => {
     if (need === undefined) return NEVER;
-    if (need === 'others') return undefined;
-    if ('at' in need) return need.at;
-    const turn = writer.turnOf(kept);
-    if (turn > clock.now()) return turn;
-    writer.launch(kept, need.write, (outcome) => {
-      if (outcome.kind === 'refused' && outcome.reason !== undefined) need.failed?.(outcome.reason, outcome.message);
+    if (need.kind === 'rollout') return undefined;
+    if (need.kind === 'recheck') return need.at;
+    const nextWriteAt = writer.nextWriteAt(cached);
+    if (nextWriteAt > clock.now()) return nextWriteAt;
+    writer.start(cached, need.write, (outcome) => {
+      if (outcome.kind === 'refused' && outcome.reason !== undefined) need.refused?.(outcome.reason, outcome.message);
     });
     return undefined;
   };
 
-  /** Once for each pod, however often the scheduler tries. */
-  const tellPlacement = ({ ownership, facts: { uid, name, node, unbound, terminating, detail } }: CachedPod): void => {
+  /** Reports once for each pod that the scheduler can't place it. */
+  const reportUnschedulable = ({ ownership, facts }: CachedPod): void => {
+    const { uid, name, node, unbound, terminating, detail } = facts;
     if (ownership !== 'ours' || !unbound || terminating || detail === '') return;
-    const beside = ledger.get(node)?.pods.some(({ facts }) => facts.uid !== uid && !facts.terminating);
-    const where = `${node}${beside ? ', beside the pod that is there' : ''}`;
-    events.warnOnce(`place ${uid}`, 'FailedPlacement', 'Place', `Pod ${name} has no place on ${where}: ${detail}.`);
+    const surging = ledger.get(node)?.pods.some((pod) => pod.facts.uid !== uid && !pod.facts.terminating);
+    const where = `${node}${surging ? ' next to the old pod' : ''}`;
+    events.warnOnce(
+      `place ${uid}`,
+      'FailedPlacement',
+      'Place',
+      `Pod ${name} cannot be scheduled on ${where}: ${detail}.`,
+    );
   };
 
   return {
-    /** Begins what a pod needs. Resolves to when to look at it again; undefined: at the next pass. */
-    tend(
+    /** Starts the write that the pod needs. Returns when to recheck it, epoch ms; undefined: at the next reconcile. */
+    sync(
       view: AdvancedView,
-      kept: CachedPod,
-      known: CurrentRevision | undefined,
+      cached: CachedPod,
+      current: CurrentRevision | undefined,
       removing: boolean,
     ): number | undefined {
-      tellPlacement(kept);
-      return attend(kept, needOf(view, kept, known, removing));
+      reportUnschedulable(cached);
+      return fulfill(cached, needOf(view, cached, current, removing));
     },
-    /** The same while nothing new is begun: a pod that was taken out of service to be changed comes back into it. */
-    finish(kept: CachedPod, known: CurrentRevision): number | undefined {
-      if (kept.ownership !== 'ours' || kept.facts.terminating) return NEVER;
-      return attend(kept, isOnItsWayOut(kept) ? 'others' : inPlace(kept, known));
+    /** Only returns a pod to service that was taken out of it for an in-place update. Same result as `sync`. */
+    syncInPlace(cached: CachedPod, current: CurrentRevision): number | undefined {
+      if (cached.ownership !== 'ours' || cached.facts.terminating) return NEVER;
+      return fulfill(cached, isRolloutsTurn(cached) ? { kind: 'rollout' } : completeInPlace(cached, current));
     },
   };
 };

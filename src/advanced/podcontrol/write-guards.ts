@@ -1,21 +1,21 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 
-/** Metadata of a patch that was decided on what the pod is now: refused for another pod, and for a changed one. */
+/** Metadata for a patch that is valid only for this version of this pod: otherwise the API server refuses it. */
 export const precondition = ({ metadata }: Pod) => ({ uid: metadata?.uid, resourceVersion: metadata?.resourceVersion });
 
-/** Who needed longer from one write to the next was asleep: others may have been at work on the same meanwhile. */
+/** A process that takes longer from one write to the next was suspended; another leader may have acted meanwhile. */
 export const SUSPENDED_MS = 10_000;
 
-/** Tells whether a run of writes has stood still for so long. `now`: epoch ms. */
+/** Detects that the process was suspended during a sequence of writes. `now`: epoch ms. */
 export const createSuspensionCheck = (now: () => number) => {
-  let lastAt = now();
-  let stood = false;
+  let lastStepAt = now();
+  let suspended = false;
   return {
-    /** A write begins or has ended. Returns whether the run has stood still until here, once or now. */
+    /** Call when a write starts or ends. Returns whether the process has been suspended since the sequence started. */
     step(): boolean {
-      stood ||= now() - lastAt > SUSPENDED_MS;
-      lastAt = now();
-      return stood;
+      suspended ||= now() - lastStepAt > SUSPENDED_MS;
+      lastStepAt = now();
+      return suspended;
     },
   };
 };

@@ -3,37 +3,36 @@ import { isKubeError, type KubeClient, type KubeError, podTemplates } from '../.
 
 export type DefaultedTemplate = { ok: true; template: PodTemplateSpec } | { ok: false; message: string };
 
-/** Of an object that is never stored. */
+/** Name of the PodTemplate, which is never stored. */
 const NAME = 'edgeset-template-proof';
 
-// Kubernetes names a template's labels and annotations without the metadata that they are in.
-const ourField = (field: string): string =>
+// The API server omits `metadata` in the paths of a template's labels and annotations.
+const daemonSetField = (field: string): string =>
   field.replace(/^template\.(labels|annotations)\b/, 'template.metadata.$1').replace(/^template\b/, 'spec.template');
 
-const ofCauses = (error: KubeError): string[] => [
+const messagesOf = (error: KubeError): string[] => [
   ...new Set(
     (error.details?.causes ?? []).map(({ field, message }) =>
-      field === undefined || field === '' ? message : `${ourField(field)}: ${message}`,
+      field === undefined || field === '' ? message : `${daemonSetField(field)}: ${message}`,
     ),
   ),
 ];
 
-/** In the words of the API server; what it cannot even read it tells of in one sentence, with the path in it. */
+/** The API server's message. If it can't decode the template, the message contains the path. */
 const messageOf = (error: KubeError): string => {
-  const causes = ofCauses(error);
+  const causes = messagesOf(error);
   if (causes.length > 0) return causes.join('; ');
-  const said = error.message.replace(/^[A-Z]+ \/\S+: /, '');
-  return `spec.template: ${said.replaceAll(/\btemplate\.(?=spec|metadata)/g, 'spec.template.')}`;
+  const message = error.message.replace(/^[A-Z]+ \/\S+: /, '');
+  return `spec.template: ${message.replaceAll(/\btemplate\.(?=spec|metadata)/g, 'spec.template.')}`;
 };
 
-/** Refused for what it is. Without rights the server does not look at the object, and does not name it. */
+/** Is the template itself refused? An error for missing permissions names no object. */
 const isRefusal = (error: unknown): error is KubeError =>
   isKubeError(error, 'Invalid', 'BadRequest') || (isKubeError(error, 'Forbidden') && error.details?.name !== undefined);
 
 /**
- * The template with everything that the API server fills in for pods, proved by it: a PodTemplate that is created as a
- * dry run. `message` names the fields at fault as they are in a DaemonSet, and what they must be. Whatever else goes
- * wrong, such as missing rights, is thrown.
+ * Validates the template and applies the API server's defaults, by a dry run that creates a PodTemplate. `message` names the
+ * invalid fields by their path in a DaemonSet. Other errors, such as missing permissions, are thrown.
  */
 export const defaultedTemplate = async (
   client: KubeClient,
@@ -42,12 +41,12 @@ export const defaultedTemplate = async (
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<DefaultedTemplate> => {
   try {
-    const proved = await client.create(
+    const created = await client.create(
       podTemplates,
       { metadata: { name: NAME, namespace }, template },
       { dryRun: true, ...(signal && { signal }) },
     );
-    return { ok: true, template: proved.template ?? {} };
+    return { ok: true, template: created.template ?? {} };
   } catch (error) {
     if (!isRefusal(error)) throw error;
     return { ok: false, message: messageOf(error) };

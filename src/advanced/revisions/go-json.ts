@@ -1,8 +1,8 @@
-// Go's encoder escapes what could end a script or a line of JavaScript.
+// Go's encoder escapes these characters for safe embedding in HTML and JavaScript.
 const escaped = /[<>&\u2028\u2029]/g;
 
 const text = (value: string): string =>
-  // Half a surrogate pair is no character to Go.
+  // Go replaces lone surrogates.
   JSON.stringify(value.toWellFormed()).replace(
     escaped,
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -11,7 +11,7 @@ const text = (value: string): string =>
 const byBytes = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
   Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-/** The value as Go writes a map: keys in the order of their bytes, no blanks, and Go's own escapes. */
+/** Encodes a value as Go encodes a map: keys sorted by bytes, no white space, Go's escapes. */
 export const goJson = (value: unknown): string => {
   if (typeof value === 'string') return text(value);
   if (Array.isArray(value)) return `[${(value as unknown[]).map((item) => goJson(item ?? null)).join(',')}]`;

@@ -5,71 +5,94 @@ import { controllerOf, recordedTemplate, type TargetRevision } from '../../rollo
 import type { AdvancedView } from '../advanced-view.ts';
 import { advancedDaemonSets } from '../api/types.ts';
 import { type InPlacePlan, planInPlace } from '../inplace/plan.ts';
+import { goJson } from './go-json.ts';
 import { HASH_LABEL, type HistoryPlan, onNameTaken, planHistory } from './history.ts';
-import { adoptRevision, writeRevision } from './write.ts';
 
-/** What a DaemonSet asks for, proved and on record. */
+/** The current revision of a DaemonSet, validated and recorded. */
 export interface CurrentRevision {
   target: TargetRevision;
   /** With all defaults. */
   template: PodTemplateSpec;
-  /** How pods of other kept revisions become the target while they run, by their hash. */
+  /** By hash of the other kept revisions: how their pods are updated in place. */
   plans: ReadonlyMap<string, InPlacePlan>;
-  /** Templates of all kept revisions, by hash: a pod may have to be brought to its own one to the end. */
+  /** By hash: templates of all kept revisions. An in-place update to an earlier revision may have to be completed. */
   templates: ReadonlyMap<string, PodTemplateSpec>;
-  /** Hashes of revisions that go once no pod carries them. */
+  /** Hashes of revisions over the history limit, which are deleted once no pod carries them. */
   overLimit: ReadonlySet<string>;
 }
 
-/** `again`: somebody else changed what was read; to be read anew. */
-export type Recorded = { kind: 'known'; revision: CurrentRevision } | { kind: 'again' };
+/** `conflict`: the history changed since it was read; try again. */
+export type HistoryResult = { kind: 'synced'; revision: CurrentRevision } | { kind: 'conflict' };
 
 const hashOf = ({ metadata }: ControllerRevision): string => metadata?.labels?.[HASH_LABEL] ?? metadata?.name ?? '';
 
-const isMine =
+/** Owned by the DaemonSet, or an orphan. */
+const isOwnedOrOrphan =
   (uid: string) =>
   (revision: ControllerRevision): boolean => {
     const owner = controllerOf(revision);
     return owner === undefined || owner.uid === uid;
   };
 
-/** The revisions of one DaemonSet: read, written and cleaned up once for each template. */
-export const createHistorySync = (client: KubeClient) => {
-  /** The watch of the DaemonSet may be behind our own write of its status. */
-  let collisions = 0;
+/**
+ * The API server stores the data byte by byte. The native controller recognizes a template by these bytes, and the API
+ * server refuses any patch of a revision, adoption included, whose bytes are not as Go writes them.
+ */
+const createRevision = (
+  client: KubeClient,
+  revision: ControllerRevision,
+  options: { signal: AbortSignal },
+): Promise<ControllerRevision> => {
+  const typed: ControllerRevision = { ...revision, apiVersion: 'apps/v1', kind: 'ControllerRevision' };
+  return client.create(controllerRevisions, typed, { ...options, json: goJson(typed) });
+};
 
-  const raiseCollisions = async (view: AdvancedView, signal: AbortSignal): Promise<void> => {
-    collisions += 1;
+/** A patch without the data: the API server would refuse data that differs in a single byte. */
+const patchRevision = (
+  client: KubeClient,
+  { metadata = {}, revision }: ControllerRevision,
+  options: { signal: AbortSignal },
+): Promise<ControllerRevision> => {
+  const { namespace = '', name = '', uid, resourceVersion, labels, ownerReferences } = metadata;
+  const body = { metadata: { uid, resourceVersion, labels, ownerReferences }, revision };
+  return client.patch(controllerRevisions, { namespace, name }, body, { type: 'merge', ...options });
+};
+
+/** Creates, adopts and cleans up the revisions of one DaemonSet, once for each template. */
+export const createHistorySync = (client: KubeClient) => {
+  /** The cache may not show our last write of the collision count. */
+  let collisionCount = 0;
+
+  const countCollision = async (view: AdvancedView, signal: AbortSignal): Promise<void> => {
+    collisionCount += 1;
     const { namespace, name, uid } = view;
-    const body = { metadata: { uid }, status: { collisionCount: collisions } };
+    const body = { metadata: { uid }, status: { collisionCount } };
     await client.patch(advancedDaemonSets, { namespace, name }, body, { type: 'merge', subresource: 'status', signal });
   };
 
-  /** What was planned stands: `undefined` when all is to be read and planned anew. */
-  const write = async (
-    view: AdvancedView,
-    plan: HistoryPlan,
-    signal: AbortSignal,
-  ): Promise<ControllerRevision | 'nothing' | undefined> => {
-    if (plan.write.kind === 'none') return 'nothing';
+  /** Returns false if the history has to be read and planned again. */
+  const write = async (view: AdvancedView, plan: HistoryPlan, signal: AbortSignal): Promise<boolean> => {
+    if (plan.write.kind === 'none') return true;
     try {
-      return await writeRevision(client, plan.write, { signal });
+      const writeRevision = plan.write.kind === 'create' ? createRevision : patchRevision;
+      await writeRevision(client, plan.write.revision, { signal });
+      return true;
     } catch (error) {
-      if (isKubeError(error, 'Conflict', 'NotFound')) return undefined;
+      if (isKubeError(error, 'Conflict', 'NotFound')) return false;
       if (!isKubeError(error, 'AlreadyExists')) throw error;
       const { namespace } = view;
       const existing = await client.get(controllerRevisions, { namespace, name: plan.target.name }, { signal });
-      if (onNameTaken(existing, plan.write.revision) === 'collision') await raiseCollisions(view, signal);
-      return undefined;
+      if (onNameTaken(existing, plan.write.revision) === 'collision') await countCollision(view, signal);
+      return false;
     }
   };
 
   const adopt = async (revisions: readonly ControllerRevision[], signal: AbortSignal) => {
     for (const revision of revisions)
       try {
-        await adoptRevision(client, revision, { signal });
+        await patchRevision(client, revision, { signal });
       } catch (error) {
-        // Gone, changed since, or written in a form that may not be written again: it stays what it is.
+        // Deleted, changed, or stored in a form that the API server no longer accepts: it stays an orphan.
         if (!isKubeError(error, 'NotFound', 'Conflict', 'Invalid')) throw error;
       }
   };
@@ -80,7 +103,7 @@ export const createHistorySync = (client: KubeClient) => {
         const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
         await client.delete(controllerRevisions, { namespace, name }, { preconditions, signal });
       } catch (error) {
-        // Gone already, or wanted by somebody again.
+        // Deleted already, or in use again.
         if (!isKubeError(error, 'NotFound', 'Conflict')) throw error;
       }
   };
@@ -91,14 +114,14 @@ export const createHistorySync = (client: KubeClient) => {
       template: PodTemplateSpec,
       live: ReadonlySet<string>,
       signal: AbortSignal,
-    ): Promise<Recorded> {
+    ): Promise<HistoryResult> {
       const { namespace, podSelector, uid, apiVersion, name, keep, changeCause } = view;
-      collisions = Math.max(collisions, view.status.collisionCount ?? 0);
+      collisionCount = Math.max(collisionCount, view.status.collisionCount ?? 0);
       const { items } = await client.list(controllerRevisions, { namespace, labelSelector: podSelector, signal });
-      const revisions = items.filter(isMine(uid));
-      const owner = { apiVersion, name, namespace, uid, collisionCount: collisions, changeCause };
+      const revisions = items.filter(isOwnedOrOrphan(uid));
+      const owner = { apiVersion, name, namespace, uid, collisionCount, changeCause };
       const plan = planHistory({ owner, template, revisions, live, keep });
-      if ((await write(view, plan, signal)) === undefined) return { kind: 'again' };
+      if (!(await write(view, plan, signal))) return { kind: 'conflict' };
       await adopt(plan.adopt, signal);
       await remove(view, plan.remove, signal);
       const removed = new Set(plan.remove.map((revision) => revision.metadata?.name));
@@ -113,7 +136,7 @@ export const createHistorySync = (client: KubeClient) => {
         if (change.kind === 'in-place') plans.set(hash, change);
       }
       return {
-        kind: 'known',
+        kind: 'synced',
         revision: { target: plan.target, template, plans, templates, overLimit: plan.overLimit },
       };
     },

@@ -25,8 +25,8 @@ describe('what a node adds to the status', () => {
   it('counts a pod as available by our own clock', () => {
     assert.ok(view && pod);
     const at = (readySince: number | undefined) => countNode(view, node, [pod], undefined, () => readySince, NOW);
-    assert.equal(at(NOW - 10_000).share.available, 1);
-    assert.equal(at(NOW - 9_000).share.available, 0);
+    assert.equal(at(NOW - 10_000).counts.available, 1);
+    assert.equal(at(NOW - 9_000).counts.available, 0);
     assert.equal(at(NOW - 9_000).changesAt, NOW + 1_000);
     assert.equal(at(undefined).changesAt, NOW + 10_000);
   });

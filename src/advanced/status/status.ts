@@ -1,19 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
-import { createAir, type ReconcilerContext, turnAfter } from '../../controller/index.ts';
+import { createInFlightWrites, nextAllowedAt, type ReconcilerContext } from '../../controller/index.ts';
 import { compareVersions, isKubeError } from '../../kube/index.ts';
 import { type Decision, explainHold, formatPolicyError, toTimestamp } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
-import type { AdvancedDaemonSetStatus } from '../api/types.ts';
-import { advancedDaemonSets } from '../api/types.ts';
+import { type AdvancedDaemonSetStatus, advancedDaemonSets } from '../api/types.ts';
 import type { Conflict } from '../conflicting-controllers.ts';
 import type { AwaitedPods } from '../lifecycle/finalizer.ts';
 import type { CachedPod } from '../podcontrol/cached-pod.ts';
 import type { Blocked } from '../revisions/target.ts';
-import type { TotalCounts } from './counts.ts';
+import type { NodeCounts } from './counts.ts';
 
-/** A DaemonSet's status is written at most once in this time. */
-const WRITE_EVERY_MS = 1_000;
+const NEVER = Number.POSITIVE_INFINITY;
+/** Minimum time between two writes of one DaemonSet's status. */
+const WRITE_INTERVAL_MS = 1_000;
 const TIMEOUT_MS = 10_000;
 const WRITE = 'status';
 
@@ -21,25 +21,25 @@ export interface StatusInput {
   view: AdvancedView;
   /** Undefined: the DaemonSet is being deleted. */
   decision: Pick<Decision, 'summary'> | undefined;
-  /** Why the rollout has nothing to do from here, such as that owners decide; undefined while it has. */
-  resting?: string | undefined;
-  counts: Readonly<TotalCounts>;
-  /** Hash of the revision that the DaemonSet asks for as it is now; undefined while that is not on record. */
+  /** Why the rollout has nothing left to do on its own, for example because owners decide; undefined while it has. */
+  idleReason?: string | undefined;
+  counts: Readonly<NodeCounts>;
+  /** Hash of the current revision; undefined while it is not recorded. */
   hash: string | undefined;
   blocked: Blocked | undefined;
-  /** What the API server says of pods that it refuses. */
+  /** Why the API server refuses pods. */
   refusal: string | undefined;
   awaited: AwaitedPods;
   now: number;
 }
 
-const farewellOf = ({ count, first }: AwaitedPods): string => {
+const deletionMessage = ({ count, first }: AwaitedPods): string => {
   if (count === 0) return 'The DaemonSet is being deleted.';
   const names = `${first.join(', ')}${count > first.length ? ' and others' : ''}`;
-  return `The DaemonSet is deleted once the preDelete hook has let ${count === 1 ? 'this pod' : `these ${count} pods`} go: ${names}.`;
+  return `Waiting for the preDelete hook to release ${count === 1 ? '1 pod' : `${count} pods`} before the DaemonSet is deleted: ${names}.`;
 };
 
-/** Why nothing can go on before a person does something; undefined when that is not so. */
+/** Why the DaemonSet is stuck until somebody acts; undefined if it isn't. */
 const stalledBy = ({ view, decision, blocked, refusal }: StatusInput): Blocked | undefined => {
   if (blocked) return blocked;
   const { policy } = view;
@@ -53,44 +53,42 @@ const stalledBy = ({ view, decision, blocked, refusal }: StatusInput): Blocked |
 };
 
 const conditionsOf = (input: StatusInput): Condition[] => {
-  const { view, decision, resting, counts, blocked, awaited, now } = input;
-  const stalled = stalledBy(input);
-  const complete = decision?.summary.complete === true;
-  const numbers = `${counts.updated} of ${counts.desired} nodes have a pod of the current revision, ${counts.available} an available pod.`;
-  const made = (type: string, on: boolean, reason: string, message: string): Condition => {
-    const status = on ? 'True' : 'False';
-    const before = view.status.conditions?.find((condition) => condition.type === type);
+  const { view, decision, idleReason, counts, blocked, awaited, now } = input;
+  const condition = (type: string, isTrue: boolean, reason: string, message: string): Condition => {
+    const status = isTrue ? 'True' : 'False';
+    const before = view.status.conditions?.find((each) => each.type === type);
     const lastTransitionTime = before?.status === status ? before.lastTransitionTime : toTimestamp(now);
     return { type, status, observedGeneration: view.generation, lastTransitionTime, reason, message };
   };
   if (view.deleted && !blocked) {
-    const message = farewellOf(awaited);
+    const message = deletionMessage(awaited);
     return [
-      made('Ready', false, 'Deleted', message),
-      made('Reconciling', true, 'Deleted', message),
-      made('Stalled', false, 'NothingInTheWay', ''),
+      condition('Ready', false, 'Deleted', message),
+      condition('Reconciling', true, 'Deleted', message),
+      condition('Stalled', false, 'NothingInTheWay', ''),
     ];
   }
-  const ready = complete && !stalled;
-  // Somebody else is to go on, and every node has a pod meanwhile.
-  const idle = !complete && counts.current >= counts.desired ? resting : undefined;
-  const going = !complete && !stalled && idle === undefined;
-  const why = complete ? 'Complete' : (idle ?? 'Incomplete');
+  const stalled = stalledBy(input);
+  const complete = decision?.summary.complete === true;
+  const progress = `${counts.updated} of ${counts.desired} nodes have a pod of the current revision, ${counts.available} have an available pod.`;
+  // Every node has a pod, and the next step is for somebody else.
+  const idle = !complete && counts.current >= counts.desired ? idleReason : undefined;
+  const reason = stalled?.reason ?? (complete ? 'Complete' : (idle ?? 'Incomplete'));
   return [
-    made('Ready', ready, stalled?.reason ?? why, stalled?.message ?? numbers),
-    made('Reconciling', going, stalled?.reason ?? why, numbers),
-    made('Stalled', stalled !== undefined, stalled?.reason ?? 'NothingInTheWay', stalled?.message ?? ''),
+    condition('Ready', complete && !stalled, reason, stalled?.message ?? progress),
+    condition('Reconciling', !complete && !stalled && idle === undefined, reason, progress),
+    condition('Stalled', stalled !== undefined, stalled?.reason ?? 'NothingInTheWay', stalled?.message ?? ''),
   ];
 };
 
-/** Obstacles under which somebody else may be writing the numbers. */
-const keepsNumbers: ReadonlySet<string> = new Set<Conflict['reason']>(['OpenKruiseManager', 'LeaseForbidden']);
+/** Conflicts in which another controller may be writing the counts. */
+const othersWriteCounts: ReadonlySet<string> = new Set<Conflict['reason']>(['OpenKruiseManager', 'LeaseForbidden']);
 
-/** The status that a DaemonSet is to have. */
+/** The status that the DaemonSet should have. */
 export const statusOf = (input: StatusInput): AdvancedDaemonSetStatus => {
   const { view, counts, hash, blocked } = input;
-  // While OpenKruise's manager is, or may be, at work the numbers are its own: two who write them would never end.
-  if (blocked && keepsNumbers.has(blocked.reason)) return { ...view.status, conditions: conditionsOf(input) };
+  // Two controllers that both write the counts would overwrite each other for ever.
+  if (blocked && othersWriteCounts.has(blocked.reason)) return { ...view.status, conditions: conditionsOf(input) };
   const observed = hash !== undefined || blocked || view.deleted;
   return {
     ...view.status,
@@ -107,63 +105,63 @@ export const statusOf = (input: StatusInput): AdvancedDaemonSetStatus => {
   };
 };
 
-/** Writes the status when it says something new, at most once a second, and never two at a time. */
-export const createStatusWriter = ({
-  client,
-  env,
-  enqueue,
-}: Pick<ReconcilerContext<AdvancedView, CachedPod>, 'client' | 'env' | 'enqueue'>) => {
+const collisionsOf = ({ collisionCount }: AdvancedDaemonSetStatus): Pick<AdvancedDaemonSetStatus, 'collisionCount'> =>
+  collisionCount === undefined ? {} : { collisionCount };
+
+type StatusContext = Pick<ReconcilerContext<AdvancedView, CachedPod>, 'client' | 'env' | 'enqueue'>;
+
+/** Writes the status when it has changed, at most once a second and one write at a time. */
+export const createStatusWriter = ({ client, env, enqueue }: StatusContext) => {
   const { clock, log } = env;
   let writtenAt = Number.NEGATIVE_INFINITY;
-  /** Our last write, until the watch of the DaemonSet has it. */
+  /** Our last write, until the cache shows it. */
   let last: { status: AdvancedDaemonSetStatus; resourceVersion: string } | undefined;
-  const air = createAir({
+  const writes = createInFlightWrites({
     clock,
-    most: 1,
-    ended: enqueue,
-    failed: (_key, error) => log.error('writing the status failed', { error }),
+    limit: 1,
+    settled: enqueue,
+    failed: (_key, error) => log.error('writing the status failed unexpectedly', { error }),
   });
 
   const write = async (view: AdvancedView, status: AdvancedDaemonSetStatus, signal: AbortSignal): Promise<void> => {
     const { namespace, name, uid } = view;
     const { collisionCount: _, ...ours } = status;
-    // Somebody who was asleep on the way here must not say what was true before another leader, or the user, wrote.
+    // The precondition keeps a process that was suspended here from overwriting a newer status.
     const { resourceVersion } = last ?? view;
     try {
-      const answer = await client.patch(
+      const patched = await client.patch(
         advancedDaemonSets,
         { namespace, name },
         { metadata: { uid, resourceVersion }, status: ours },
         { type: 'merge', subresource: 'status', timeoutMs: TIMEOUT_MS, signal },
       );
-      last = { status, resourceVersion: answer.metadata.resourceVersion ?? '' };
+      last = { status, resourceVersion: patched.metadata.resourceVersion ?? '' };
     } catch (error) {
-      // Gone, or made anew: the watch will say so.
+      // Changed, deleted or recreated: the watch tells.
       if (!signal.aborted && !isKubeError(error, 'NotFound', 'Conflict', 'Invalid'))
-        log.warn('the status could not be written', { error });
+        log.warn('failed to write the status', { error });
     }
   };
 
   return {
-    /** The view with the status that it will have once the watch has caught up with us. */
-    seen(view: AdvancedView): AdvancedView {
+    /** The view with our last status, which the cache may not show yet. */
+    withLastWrite(view: AdvancedView): AdvancedView {
       if (last && (compareVersions(view.resourceVersion, last.resourceVersion) ?? 0) >= 0) last = undefined;
       return last ? { ...view, status: { ...last.status, ...collisionsOf(view.status) } } : view;
     },
-    /** Resolves with when to be called again, epoch ms; Infinity when all is said. */
-    keep(view: AdvancedView, status: AdvancedDaemonSetStatus): number {
-      if (isDeepStrictEqual(view.status, status)) return Number.POSITIVE_INFINITY;
+    /** Starts a write if the status has changed. Returns when to call it again, epoch ms; Infinity for never. */
+    update(view: AdvancedView, status: AdvancedDaemonSetStatus): number {
+      if (isDeepStrictEqual(view.status, status)) return NEVER;
       const now = clock.now();
-      const turn = turnAfter(writtenAt, WRITE_EVERY_MS, now);
-      if (now < turn) return turn;
-      if (air.has(WRITE)) return Number.POSITIVE_INFINITY;
+      const nextWriteAt = nextAllowedAt(writtenAt, WRITE_INTERVAL_MS, now);
+      if (now < nextWriteAt) return nextWriteAt;
+      if (writes.has(WRITE)) return NEVER;
       writtenAt = now;
-      air.launch(WRITE, (signal) => write(view, status, signal));
-      return Number.POSITIVE_INFINITY;
+      return writes.start(WRITE, async (signal) => {
+        await write(view, status, signal);
+        return 'succeeded';
+      });
     },
-    stop: (graceMs: number): Promise<void> => air.stop(graceMs),
+    drain: writes.drain,
   };
 };
-
-const collisionsOf = ({ collisionCount }: AdvancedDaemonSetStatus): Pick<AdvancedDaemonSetStatus, 'collisionCount'> =>
-  collisionCount === undefined ? {} : { collisionCount };

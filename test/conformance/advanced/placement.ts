@@ -341,7 +341,7 @@ export const placement = section(
       // Of a node that is new, or whose port is free since a moment ago, the scheduler may not know yet: that is told too.
       const told = async () =>
         (await c.events('FailedPlacement')).filter(({ note = '' }) =>
-          /beside the pod that is there: not scheduled \(.*free ports/.test(note),
+          /next to the old pod: not scheduled \(.*free ports/.test(note),
         );
       await c.until('it is told', async () => (await told()).length > 0);
       assert.deepEqual(await c.running('app:v1'), c.nodes);

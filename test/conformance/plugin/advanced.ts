@@ -261,7 +261,7 @@ export const advancedOnes = section(
         for (const command of ['explain', 'plan'])
           assert.match(
             succeeds(await edgeset(c, command, 'ads/app'))[0],
-            /Somebody else is at work on the same pods.*delete daemonset\.apps app --cascade=orphan/,
+            /Another controller manages the same pods.*delete daemonset\.apps app --cascade=orphan/,
           );
       },
       { nodes: 1 },

@@ -74,8 +74,8 @@ export const kruise: readonly Mutant[] = [
     story: 'a negative number of pods may be created, and is taken for nearly all',
     breaks: [],
     file: 'src/advanced/placement/place.ts',
-    find: '.slice(0, Math.max(0, Math.min(input.mostCreated, input.mostUpdated - updated.size)))',
-    replace: '.slice(0, Math.min(input.mostCreated, input.mostUpdated - updated.size))',
+    find: '.slice(0, Math.max(0, Math.min(input.maxCreated, input.maxUpdated - updated.size)))',
+    replace: '.slice(0, Math.min(input.maxCreated, input.maxUpdated - updated.size))',
     hunt: test('src/advanced/placement/place.test.ts'),
   },
 ];

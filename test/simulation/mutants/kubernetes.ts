@@ -130,8 +130,8 @@ export const kubernetes: readonly Mutant[] = [
     story: 'of two templates with one hash the second is never rolled out',
     breaks: [],
     file: 'src/advanced/revisions/sync-history.ts',
-    find: "if (onNameTaken(existing, plan.write.revision) === 'collision') await raiseCollisions(view, signal);",
-    replace: "if (onNameTaken(existing, plan.write.revision) === 'collision') return existing;",
+    find: "if (onNameTaken(existing, plan.write.revision) === 'collision') await countCollision(view, signal);",
+    replace: "if (onNameTaken(existing, plan.write.revision) === 'collision') return true;",
     hunt: test('src/advanced/conflicting-controllers.test.ts'),
   },
   {

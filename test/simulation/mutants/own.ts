@@ -29,8 +29,8 @@ export const own: readonly Mutant[] = [
     story: 'a run of creations goes on to nodes where the watch has meanwhile shown a pod',
     breaks: [],
     file: 'src/advanced/placement/create-pods.ts',
-    find: '!coming.has(node) || viewNow()',
-    replace: 'viewNow()',
+    find: 'expectations.has(node) && currentView().generation',
+    replace: 'currentView().generation',
     hunt: test('src/advanced/placement/create-pods.test.ts'),
   },
   {
@@ -40,8 +40,8 @@ export const own: readonly Mutant[] = [
       'a creation that was not answered is forgotten, and the node gets a second pod once something else is asked for',
     breaks: ['S10'],
     file: 'src/advanced/placement/create-pods.ts',
-    find: 'unseen.set(node, { name, uid: undefined });',
-    replace: 'unseen.delete(node);',
+    find: 'expectations.mayExist(node, { name, uid: undefined });',
+    replace: 'expectations.doesNotExist(node);',
     hunt: history(
       { ...recreate, nodes: 1 },
       release(20, 'app:v2'),
@@ -56,8 +56,8 @@ export const own: readonly Mutant[] = [
     story: 'a new leader whose watch is behind creates a pod where the one before has created one',
     breaks: ['S10'],
     file: 'src/advanced/placement/create-pods.ts',
-    find: 'unseen.set(facts.node, { name: facts.name, uid: facts.uid });',
-    replace: 'unseen.delete(facts.node);',
+    find: 'expectations.mayExist(facts.node, { name: facts.name, uid: facts.uid });',
+    replace: 'expectations.doesNotExist(facts.node);',
     hunt: history(
       { ...recreate, nodes: 1, managers: 2 },
       release(20, 'app:v2'),

@@ -187,9 +187,9 @@ export const safety: readonly Mutant[] = [
     story: 'of two old pods on a surging node placement takes away the one that the rollout keeps',
     breaks: ['S10', 'S1'],
     file: 'src/advanced/placement/place.ts',
-    find: '  return ours.toSorted(byWorth).slice(1);\n',
+    find: '  return candidates.toSorted(byPreference).slice(1);\n',
     replace:
-      '  const old = surging ? live.filter((pod) => pod.revision !== revision) : [];\n  return [...ours.toSorted(byWorth).slice(1), ...old.toSorted(byWorth).slice(1)];\n',
+      '  const old = surging ? live.filter((pod) => pod.revision !== revision) : [];\n  return [...candidates.toSorted(byPreference).slice(1), ...old.toSorted(byPreference).slice(1)];\n',
     hunt: atEachWrite(crashes, surge, release(10), release(12, 'app:v2')),
   },
   {
@@ -288,7 +288,8 @@ export const safety: readonly Mutant[] = [
     breaks: ['S14'],
     file: 'src/advanced/placement/create-pods.ts',
     find: '      leading = signal;\n',
-    replace: '      leading = signal;\n      known = (coming as { first?: CurrentRevision }).first ??= known;\n',
+    replace:
+      '      leading = signal;\n      current = (expectations as { first?: CurrentRevision }).first ??= current;\n',
     hunt: history(inPlace, release(10), at(60, { do: 'delete-pod', node: 'node-0' })),
   },
   {

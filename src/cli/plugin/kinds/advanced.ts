@@ -4,8 +4,8 @@ import {
   advancedDaemonSetApi,
   createAdvancedKind,
   parseAdvancedPolicy,
-  putTemplate,
   readConflict,
+  restoreTemplate,
   rollingField,
 } from '../../../advanced/index.ts';
 import type { RolloutReading } from '../../../controller/index.ts';
@@ -115,5 +115,5 @@ export const advanced: DaemonSetKind = defineKind(createAdvancedKind(), {
           cause,
         ),
   pausePatch: (on) => ({ spec: { updateStrategy: { rollingUpdate: { paused: on } } } }),
-  putTemplate,
+  putTemplate: restoreTemplate,
 });
