@@ -15,7 +15,7 @@ const byOwner = ({ api, cluster }: Scenario, node: string): void =>
 
 describe('the condition PodNeedUpgrade', () => {
   it(
-    'is written once to each pod and revision, turned back with the template, and given to new pods',
+    'is written once per pod and revision, follows the template, and is set on new pods',
     scenario(async (s) => {
       const { settled, cluster, clock, deletes, condition, status } = s;
       await settled(3, '1', ota);
@@ -92,7 +92,7 @@ describe('the condition PodNeedUpgrade', () => {
   );
 
   it(
-    'of one pod that is refused does not stop the rest, is tried again at a growing distance, and told once',
+    'that is refused for one pod does not stop the rest, is retried with back-off, and causes one Event',
     scenario(async (s) => {
       const { settled, cluster, clock, api, condition } = s;
       const manager = await settled(4, '1', ota);
@@ -117,7 +117,7 @@ describe('the condition PodNeedUpgrade', () => {
   );
 
   it(
-    'of many pods that are refused does not keep those behind them waiting',
+    'that is refused for some pods does not delay the others',
     scenario(async (s) => {
       const { settled, cluster, clock, api } = s;
       await settled(20, '1', ota);
@@ -149,7 +149,7 @@ describe('the condition PodNeedUpgrade', () => {
   );
 
   it(
-    'is found to be written when the answer was lost, and written when the request was',
+    'is not written again if only the response was lost, and is if the request was',
     scenario(async (s) => {
       const { settled, cluster, clock, api } = s;
       await settled(2, '1', ota);
@@ -158,12 +158,12 @@ describe('the condition PodNeedUpgrade', () => {
       cluster.setImage('v2');
       await clock.advance(10_000);
       assert.deepEqual(announcements(s), onEveryNode('True NewRevision v2', 2));
-      assert.equal(patches(s), 5, 'one more than two a revision');
+      assert.equal(patches(s), 5, 'one more than two per revision');
     }),
   );
 
   it(
-    'is not written to a pod that is on its way out, nor while the template is not observed',
+    'is not written to a terminating pod, nor while the template is not observed',
     scenario(async (s) => {
       const { settled, cluster, clock } = s;
       await settled(2, '1', ota);
@@ -222,13 +222,13 @@ describe('the condition PodNeedUpgrade', () => {
   );
 });
 
-describe('announcements that are under way', () => {
+describe('announcements in flight', () => {
   for (const [what, kind] of [
     ['requests', 'hold'],
-    ['answers', 'late'],
+    ['responses', 'late'],
   ] as const)
     it(
-      `when the user resumes do not leave a pod halted: ${what} that are late`,
+      `when the user resumes do not leave a pod halted: late ${what}`,
       scenario(async (s) => {
         const { settled, cluster, clock, api } = s;
         await settled(6, '1', {
@@ -243,7 +243,7 @@ describe('announcements that are under way', () => {
         await clock.advance(20_000);
         const slow = api.fault('patch', 'pods', { kind }, { times: 4 });
         await clock.advance(27_000);
-        assert.equal(slow.fired, 4, 'Halted is on its way');
+        assert.equal(slow.fired, 4, 'Halted is in flight');
         cluster.annotate({ 'edgeset.io/resume': 'bad2' });
         await clock.advance(3_000);
         slow.release();
@@ -257,7 +257,7 @@ describe('announcements that are under way', () => {
     );
 
   it(
-    'from a leader that slept for half a minute are put right by its successor',
+    'from a leader that slept for half a minute are corrected by its successor',
     scenario(async (s) => {
       const { settled, cluster, clock, api, manage } = s;
       const first = await settled(4, '1', ota);
@@ -276,9 +276,9 @@ describe('announcements that are under way', () => {
   );
 });
 
-describe('the condition PodNeedUpgrade, on a watch that is behind', () => {
+describe('the condition PodNeedUpgrade, while the watch is behind', () => {
   it(
-    'is asked for, not written again, when the answer was lost and the watch is behind',
+    'is read, not written again, if the response was lost',
     scenario(async (s) => {
       const { settled, cluster, clock, api } = s;
       await settled(2, '1', ota);
@@ -288,7 +288,7 @@ describe('the condition PodNeedUpgrade, on a watch that is behind', () => {
       cluster.setImage('v2');
       await clock.advance(20_000);
       assert.deepEqual(announcements(s), onEveryNode('True NewRevision v2', 2));
-      assert.equal(patches(s), 5, 'one more than two a revision: for the one that never arrived');
+      assert.equal(patches(s), 5, 'one more than two per revision: for the one that never arrived');
       api.silence('pods', false);
       await clock.advance(20_000);
       assert.equal(patches(s), 5);
@@ -296,7 +296,7 @@ describe('the condition PodNeedUpgrade, on a watch that is behind', () => {
   );
 
   it(
-    'is not written again for what another writer changes on the pod, told by the watch or not yet',
+    'is not written again when another client changes the pod, delivered by the watch or not',
     scenario(async (s) => {
       const { settled, cluster, clock, api } = s;
       await settled(2, '1', ota);
@@ -308,7 +308,7 @@ describe('the condition PodNeedUpgrade, on a watch that is behind', () => {
       for (const silent of [false, true]) {
         api.silence('pods', silent);
         cluster.setImage(silent ? 'v3' : 'v2');
-        // Before the patch is sent, on its way, and after its answer.
+        // Before the patch is sent, in flight, and after its response.
         for (const reason of ['A', 'B', 'C', 'D', 'E', 'F']) {
           for (const node of ['n1', 'n2']) report(node, `${reason}${silent}`);
           await clock.advance(reason < 'D' ? 1 : 2_000);

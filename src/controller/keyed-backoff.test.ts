@@ -13,7 +13,7 @@ describe('keyed back-off', () => {
     assert.equal(backoff.nextAttemptAt('b', 100_000), 0);
   });
 
-  it('starts anew after a success', () => {
+  it('starts over after a success', () => {
     const backoff = createKeyedBackoff();
     backoff.failed('a', 0);
     backoff.failed('a', 0);

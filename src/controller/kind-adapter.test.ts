@@ -111,7 +111,7 @@ const prepare = async (target: Target, stop?: () => Promise<void>) => {
 };
 
 describe('the adapter of a kind', () => {
-  it('carry out the acts whose slots the session has reserved, under the name that the kind gives the rollout', async () => {
+  it('executes the updates whose slots are reserved, under the name that the kind gives the rollout', async () => {
     const { sent, api, rollout, reasons, end } = await prepare(known);
     assert.deepEqual(sent, ['n1']);
     assert.ok((api.objects.all(pods)[0] as Pod).metadata?.deletionTimestamp);
@@ -121,7 +121,7 @@ describe('the adapter of a kind', () => {
     await end();
   });
 
-  it('have what they keep of pods, of which the ledger is told the own ones', async () => {
+  it('gets the pods that its projection keeps, and the ledger those that the DaemonSet owns', async () => {
     const { around, addPod, clock, touched, passes, api, end } = await prepare(known);
     const before = passes.length;
     touched.length = 0;
@@ -142,7 +142,7 @@ describe('the adapter of a kind', () => {
     await end();
   });
 
-  it('are asked what else there is to do with each decision, again in their time, and not while we may see too little', async () => {
+  it('manages after each decision, again at the time that it returns, and not while a watch is stale', async () => {
     const { passes, times, clock, again, around, api, end } = await prepare(known);
     assert.equal(passes.at(-1)?.decision.summary.hold, undefined);
     const at = clock.now() + 30_123;
@@ -159,7 +159,7 @@ describe('the adapter of a kind', () => {
     await end();
   });
 
-  it('hold everything where there is no target, and the reason is told before there ever was one', async () => {
+  it('holds everything without a target, and the reason is reported before there ever was one', async () => {
     const errors = [{ field: 'spec.template', value: '', problem: 'is refused', cure: 'mend it' }];
     const { sent, passes, rollout, end } = await prepare({
       kind: 'held',
@@ -173,7 +173,7 @@ describe('the adapter of a kind', () => {
     await end();
   });
 
-  it('have ended what they began before another may lead', async () => {
+  it('ends its own writes before another process may lead', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { resign, end } = await prepare(known, () => promise);
     let resigned = false;

@@ -7,9 +7,9 @@ import { scenario } from './testing/scenario.ts';
 
 const STRATEGY = 'apps.openyurt.io/update-strategy';
 
-describe('an answer that comes after its pod has gone', () => {
+describe('a response that arrives after its pod is gone', () => {
   it(
-    'to an announcement does not bring the pod back to life',
+    'to an announcement does not restore the pod in the ledger',
     scenario(async (s) => {
       const { settled, cluster, clock, api, condition, status } = s;
       await settled(2, '1', { [STRATEGY]: 'ota' });
@@ -17,7 +17,7 @@ describe('an answer that comes after its pod has gone', () => {
       const late = api.fault('patch', 'pods', { kind: 'late' }, { name });
       cluster.setImage('v2');
       await clock.advance(1_000);
-      // Its owner updates as soon as he may, and the new pod is there before the answer.
+      // The owner updates at once, and the new pod exists before the response.
       api.objects.remove(pods, { namespace: NAMESPACE, name });
       await clock.advance(5_000);
       late.release();
@@ -31,7 +31,7 @@ describe('an answer that comes after its pod has gone', () => {
   );
 
   it(
-    'to a fence does not bring the pod back to life',
+    'to a fence does not restore the pod in the ledger',
     scenario(async (s) => {
       const { settled, cluster, clock, api, condition } = s;
       await settled(2, '1');
@@ -55,9 +55,9 @@ describe('an answer that comes after its pod has gone', () => {
 
 const refused = { kind: 'refuse', code: 'Forbidden', status: 403 } as const;
 
-describe('what waits to be tried again when the clock is set back by an hour', () => {
+describe('a retry when the clock is set back by an hour', () => {
   it(
-    'is tried within minutes: an announcement',
+    'comes within minutes: an announcement',
     scenario(async (s) => {
       const { settled, cluster, clock, api } = s;
       await settled(2, '1', { [STRATEGY]: 'ota' });
@@ -73,7 +73,7 @@ describe('what waits to be tried again when the clock is set back by an hour', (
   );
 
   it(
-    'is tried within minutes: a delete',
+    'comes within minutes: a delete',
     scenario(async ({ settled, cluster, clock, api, condition }) => {
       await settled(2, '1');
       const name = cluster.podOn('n1')?.metadata?.name ?? '';

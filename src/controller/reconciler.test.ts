@@ -1,232 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nodes, pods } from '../kube/index.ts';
-import { daemonRollouts } from './index.ts';
-import { NAMESPACE } from './testing/cluster.ts';
-import { scenario } from './testing/scenario.ts';
+import { nodes } from '../kube/index.ts';
+import { type Scenario, scenario } from './testing/scenario.ts';
 
 const updated = (count: number): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index + 1}`, 'v2']));
 
-describe('a wave', () => {
-  it(
-    'is written before it is carried out, and leads to each node once',
-    scenario(async ({ settled, cluster, api, clock, deletes, mostDown, status }) => {
-      await settled(3, '1');
-      cluster.setImage('v2');
-      await clock.advance(20_000);
-      assert.deepEqual(cluster.tags(), updated(3));
-      assert.equal(deletes().length, 3);
-      assert.equal(mostDown(), 1);
-      assert.deepEqual(status().reservations, []);
-      assert.equal(api.sent('patch', 'pods').length, 0);
-    }),
-  );
+const PAUSE = { 'edgeset.io/paused': 'true' };
 
-  it(
-    'takes in one write what becomes free within 100 ms',
-    scenario(async ({ settled, cluster, clock, api, requests }) => {
-      await settled(4, '100%', { 'edgeset.io/node-selector': 'go=yes' });
-      cluster.setImage('v2');
-      await clock.advance(3_000);
-      const since = clock.now();
-      for (const name of ['n1', 'n2', 'n3', 'n4']) {
-        api.objects.patch(nodes, { name }, { metadata: { labels: { go: 'yes' } } });
-        await clock.advance(25);
-      }
-      await clock.advance(50);
-      const made = requests(since);
-      assert.equal(made.filter((call) => call === 'delete pods').length, 4);
-      assert.equal(made.filter((call) => call === 'replace daemonrollouts').length, 2);
-    }),
-  );
-
-  it(
-    'that is lost to another leader is not carried out',
-    scenario(async ({ settled, cluster, api, clock, beforeReservation, deletes, requests, mostDown, status }) => {
-      await settled(2, '1');
-      await beforeReservation('v2');
-      const write = api.fault('replace', 'daemonrollouts', { kind: 'hold' });
-      await clock.advance(10);
-      assert.equal(write.fired, 1);
-      const theirs = cluster.rollout();
-      assert.ok(theirs);
-      api.objects.replace(daemonRollouts, { ...theirs, status: { ...theirs.status, summary: 'another' } }, 'status');
-      const since = clock.now();
-      write.release();
-      await clock.advance(100);
-      assert.equal(deletes().length, 0);
-      await clock.advance(200);
-      const made = requests(since);
-      assert.ok(made.indexOf('get daemonrollouts') >= 0);
-      assert.ok(made.indexOf('get daemonrollouts') < made.indexOf('delete pods'), made.join());
-      await clock.advance(20_000);
-      assert.deepEqual(cluster.tags(), updated(2));
-      assert.equal(mostDown(), 1);
-      assert.deepEqual(status().reservations, []);
-    }),
-  );
-
-  for (const happened of [true, false])
-    it(
-      `whose write got no answer is read again before anything else (it ${happened ? 'happened' : 'did not happen'})`,
-      scenario(async ({ settled, cluster, api, clock, beforeReservation, requests, deletes, mostDown }) => {
-        await settled(2, '1');
-        await beforeReservation('v2');
-        api.fault('replace', 'daemonrollouts', { kind: 'lose', happened });
-        const since = clock.now();
-        await clock.advance(1_000);
-        const [lost, next] = requests(since);
-        assert.deepEqual([lost, next], ['replace daemonrollouts', 'get daemonrollouts']);
-        await clock.advance(20_000);
-        assert.deepEqual(cluster.tags(), updated(2));
-        assert.equal(deletes().length, 2);
-        assert.equal(mostDown(), 1);
-      }),
-    );
-
-  it(
-    'whose write is refused is tried again, at a pace that events do not quicken',
-    scenario(async ({ settled, cluster, api, clock, beforeReservation, deletes }) => {
-      const manager = await settled(2, '1');
-      await beforeReservation('v2');
-      const refused = api.fault('replace', 'daemonrollouts', { kind: 'refuse', code: 'Invalid' }, { times: 1_000 });
-      for (let round = 0; round < 600; round += 1) {
-        cluster.setPodReady(cluster.podOn('n2')?.metadata?.name ?? '', round % 2 === 0);
-        await clock.advance(100);
-      }
-      assert.equal(deletes().length, 0);
-      assert.ok(refused.fired >= 5 && refused.fired <= 12, `${refused.fired} tries in a minute`);
-      assert.ok(manager.lines.length <= 12, `${manager.lines.length} lines`);
-      refused.end();
-      cluster.setPodReady(cluster.podOn('n2')?.metadata?.name ?? '', true);
-      await clock.advance(60_000);
-      assert.deepEqual(cluster.tags(), updated(2));
-    }),
-  );
-});
-
-describe('an act', () => {
-  for (const happened of [true, false])
-    it(
-      `whose answer was lost is settled under the same preconditions (it ${happened ? 'happened' : 'did not happen'})`,
-      scenario(async ({ settled, cluster, api, clock, deletes, mostDown }) => {
-        await settled(2, '1');
-        const name = cluster.podOn('n1')?.metadata?.name ?? '';
-        api.fault('delete', 'pods', { kind: 'lose', happened }, { name });
-        cluster.setImage('v2');
-        await clock.advance(20_000);
-        assert.deepEqual(cluster.tags(), updated(2));
-        const tries = deletes().filter((call) => call.name === name);
-        assert.equal(tries.length, happened ? 1 : 2);
-        for (const call of tries) assert.deepEqual(call.body, tries[0]?.body);
-        assert.equal(mostDown(), 1);
-      }),
-    );
-
-  it(
-    'on a pod that has changed since is decided, written and made anew',
-    scenario(async ({ settled, cluster, api, clock, beforeReservation, deletes, requests }) => {
-      await settled(1, '1');
-      await beforeReservation('v2');
-      const held = api.fault('delete', 'pods', { kind: 'hold' });
-      await clock.advance(10);
-      assert.equal(held.fired, 1);
-      const name = cluster.podOn('n1')?.metadata?.name ?? '';
-      api.objects.patch(pods, { namespace: NAMESPACE, name }, { metadata: { annotations: { touched: 'yes' } } });
-      const since = clock.now();
-      held.release();
-      await clock.advance(200);
-      const made = requests(since);
-      assert.deepEqual(made.slice(0, 3), ['get pods', 'replace daemonrollouts', 'delete pods']);
-      const [first, second] = deletes();
-      assert.notDeepEqual(first?.body, second?.body);
-      await clock.advance(10_000);
-      assert.deepEqual(cluster.tags(), updated(1));
-    }),
-  );
-
-  it(
-    'that is refused backs off on its node alone, and is told once',
-    scenario(async ({ settled, cluster, api, clock, condition }) => {
-      const manager = await settled(3, '1');
-      const name = cluster.podOn('n1')?.metadata?.name ?? '';
-      const refused = api.fault(
-        'delete',
-        'pods',
-        { kind: 'refuse', code: 'Forbidden', status: 403 },
-        { name, times: 4 },
-      );
-      cluster.setImage('v2');
-      await clock.advance(12_000);
-      assert.deepEqual(cluster.tags(), { n1: 'v1', n2: 'v2', n3: 'v2' });
-      assert.ok(refused.fired <= 4);
-      await clock.advance(60_000);
-      assert.deepEqual(cluster.tags(), updated(3));
-      assert.equal(condition('Complete')?.status, 'True');
-      assert.equal(manager.reasons().filter((reason) => reason === 'FailedDelete').length, 1);
-    }),
-  );
-
-  it(
-    'that did not reach the API server is not told as its refusal',
-    scenario(async ({ settled, cluster, api, clock }) => {
-      const manager = await settled(1, '1');
-      api.fault('delete', 'pods', { kind: 'refuse', code: 'Transport', status: 0 }, { times: 2 });
-      cluster.setImage('v2');
-      await clock.advance(20_000);
-      assert.deepEqual(cluster.tags(), updated(1));
-      assert.ok(!manager.reasons().includes('FailedDelete'));
-    }),
-  );
-
-  const changes: [string, Record<string, string | null>][] = [
-    ['a pause', { 'edgeset.io/paused': 'true' }],
-    ['another node selector', { 'edgeset.io/node-selector': 'go=yes' }],
-    ['a zero budget', { 'apps.openyurt.io/max-unavailable': '0' }],
-    ['an invalid policy', { 'apps.openyurt.io/max-unavailable': 'many' }],
-    ['the strategy ota', { 'apps.openyurt.io/update-strategy': 'ota' }],
-    ['opting out', { 'apps.openyurt.io/update-strategy': null }],
-  ];
-  for (const [what, annotations] of changes)
-    it(
-      `is not sent after ${what} was seen, although its slot was written meanwhile`,
-      scenario(async ({ settled, cluster, api, clock, beforeReservation, deletes, status }) => {
-        await settled(2, '1');
-        await beforeReservation('v2');
-        const write = api.fault('replace', 'daemonrollouts', { kind: 'hold' });
-        await clock.advance(10);
-        assert.equal(write.fired, 1);
-        cluster.annotate(annotations);
-        await clock.advance(10);
-        write.release();
-        await clock.advance(30_000);
-        assert.equal(deletes().length, 0);
-        if (what !== 'opting out') assert.deepEqual(status().reservations, []);
-      }),
-    );
-
-  it(
-    'is not sent once the template has changed again and its revision is not known',
-    scenario(async ({ settled, cluster, api, clock, beforeReservation, deletes, open }) => {
-      await settled(2, '1');
-      await beforeReservation('v2');
-      const write = api.fault('replace', 'daemonrollouts', { kind: 'hold' });
-      await clock.advance(10);
-      cluster.nativeController.observes = false;
-      cluster.setImage('v3');
-      await clock.advance(10);
-      write.release();
-      await clock.advance(5_000);
-      assert.equal(deletes().length, 0);
-      cluster.record();
-      cluster.acknowledge();
-      await clock.advance(20_000);
-      assert.deepEqual(cluster.tags(), { n1: 'v3', n2: 'v3' });
-      assert.deepEqual(open(), []);
-    }),
-  );
-});
+const label = (api: Scenario['api'], name: string): void =>
+  void api.objects.patch(nodes, { name }, { metadata: { labels: { go: 'yes' } } });
 
 describe('the target', () => {
   it(
@@ -245,7 +28,7 @@ describe('the target', () => {
   );
 
   it(
-    'is read afresh when the watch keeps the revision back',
+    'is read from the API server if the watch withholds the revision',
     scenario(async ({ settled, cluster, api, clock, deletes }) => {
       await settled(1, '1');
       api.silence('controllerrevisions');
@@ -262,7 +45,7 @@ describe('the target', () => {
   );
 
   it(
-    'that was being read when the template changed again is not acted on',
+    'is not used if the template changed again while it was read',
     scenario(async ({ settled, cluster, api, clock, deletes, status }) => {
       await settled(1, '1');
       api.silence('controllerrevisions');
@@ -281,7 +64,7 @@ describe('the target', () => {
   );
 
   it(
-    'is the newest revision also where its template never equals that of the DaemonSet',
+    'is the newest revision also if its template never equals that of the DaemonSet',
     scenario(async ({ settled, cluster, api, clock }) => {
       await settled(2, '1');
       cluster.nativeController.defaults = true;
@@ -289,6 +72,289 @@ describe('the target', () => {
       await clock.advance(30_000);
       assert.deepEqual(cluster.tags(), updated(2));
       assert.equal(api.sent('list', 'controllerrevisions').length, 1);
+    }),
+  );
+});
+
+describe('a stale watch', () => {
+  for (const plural of ['nodes', 'daemonsets'])
+    it(
+      `of ${plural} starts no update, and recovers by itself`,
+      scenario(async ({ settled, clock, cluster, api, deletes, condition }) => {
+        const manager = await settled(3, '1', { 'edgeset.io/node-selector': 'go=yes' });
+        cluster.setImage('v2');
+        await clock.advance(5_000);
+        api.silence(plural);
+        await clock.advance(150_000);
+        // The watch of pods still works: a pod that restarts triggers a reconcile.
+        const name = cluster.podOn('n1')?.metadata?.name ?? '';
+        cluster.setPodReady(name, false);
+        await clock.advance(2_000);
+        assert.equal(condition('Ready')?.reason, 'NotSynced');
+        if (plural === 'daemonsets') for (const node of ['n1', 'n2']) label(api, node);
+        await clock.advance(30_000);
+        assert.equal(deletes().length, 0);
+        assert.equal(manager.lines.filter((line) => line.includes('has received nothing')).length, 1);
+        if (plural === 'nodes') for (const node of ['n1', 'n2']) label(api, node);
+        api.silence(plural, false);
+        await clock.advance(90_000);
+        assert.equal(cluster.tags().n1, 'v2');
+        assert.equal(cluster.tags().n2, 'v2');
+      }),
+    );
+
+  it(
+    'is suspected when the clock was set back, until the API server sends something again',
+    scenario(async ({ settled, clock, cluster, api, deletes }) => {
+      await settled(2, '1');
+      api.silence('nodes');
+      clock.jump(-600_000);
+      cluster.setImage('v2');
+      await clock.advance(300_000);
+      assert.equal(deletes().length, 0);
+      api.silence('nodes', false);
+      await clock.advance(90_000);
+      assert.equal(deletes().length, 2);
+    }),
+  );
+
+  it(
+    'of pods starts no more updates than the budget allows',
+    scenario(async ({ settled, clock, cluster, api, deletes }) => {
+      await settled(4, '1');
+      api.silence('pods');
+      cluster.setImage('v2');
+      await clock.advance(300_000);
+      assert.equal(deletes().length, 1);
+      api.silence('pods', false);
+      await clock.advance(30_000);
+      assert.equal(deletes().length, 4);
+    }),
+  );
+
+  it(
+    'is not suspected in a cluster where nothing happens',
+    scenario(async ({ settled, clock, cluster, deletes, manage }) => {
+      await settled(2, '1');
+      manage('m2');
+      await clock.advance(3_600_000);
+      cluster.setImage('v2');
+      await clock.advance(100);
+      assert.equal(deletes().length, 1);
+    }),
+  );
+});
+
+describe('a clock that jumps', () => {
+  for (const minutes of [-10, 10])
+    it(
+      `by ${minutes} minutes during a rollout does not stop it for long`,
+      scenario(async ({ settled, clock, cluster, deletes, mostDown, condition }) => {
+        await settled(3, '1');
+        cluster.setImage('v2');
+        await clock.advance(500);
+        assert.equal(deletes().length, 1);
+        clock.jump(minutes * 60_000);
+        await clock.advance(90_000);
+        assert.deepEqual(cluster.tags(), { n1: 'v2', n2: 'v2', n3: 'v2' });
+        assert.equal(mostDown(), 1);
+        assert.equal(condition('Complete')?.status, 'True');
+      }),
+    );
+});
+
+/** A leader that reserves n1's slot and loses leadership with the delete in flight; `release` lets it arrive. */
+const abandoned = async ({ settled, beforeReservation, api, clock, open }: Scenario) => {
+  const first = await settled(2, '1');
+  await beforeReservation('v2');
+  const held = api.fault('delete', 'pods', { kind: 'hold' });
+  await clock.advance(10);
+  assert.equal(held.fired, 1);
+  const resigned = first.resign();
+  await clock.advance(1_000);
+  await resigned;
+  assert.deepEqual(open(), ['n1']);
+  return { first, release: held.release };
+};
+
+describe('leadership', () => {
+  it(
+    'that is lost between a reservation and its update prevents the update',
+    scenario(async ({ settled, beforeReservation, api, clock, deletes, open, requests }) => {
+      const manager = await settled(2, '1');
+      await beforeReservation('v2');
+      const write = api.fault('replace', 'daemonrollouts', { kind: 'hold' });
+      await clock.advance(10);
+      const resigned = manager.resign();
+      write.release();
+      await clock.advance(1_000);
+      await resigned;
+      const since = clock.now();
+      await clock.advance(60_000);
+      assert.deepEqual(open(), ['n1']);
+      assert.equal(deletes().length, 0);
+      assert.deepEqual(requests(since), []);
+    }),
+  );
+
+  it(
+    'ends within a second even if the API server does not respond',
+    scenario(async ({ settled, beforeReservation, api, clock }) => {
+      const manager = await settled(2, '1');
+      await beforeReservation('v2');
+      api.fault('delete', 'pods', { kind: 'hold' });
+      await clock.advance(10);
+      let ended = false;
+      const resigned = manager.resign().then(() => (ended = true));
+      await clock.advance(400);
+      assert.equal(ended, false, 'it waits for a response that may still come');
+      await clock.advance(200);
+      assert.equal(ended, true);
+      await resigned;
+    }),
+  );
+
+  it(
+    'passes on the slots: what was reserved is executed under the name of the new leader',
+    scenario(async (parts) => {
+      const { manage, clock, cluster, api, deletes, mostDown } = parts;
+      const { release } = await abandoned(parts);
+      const since = clock.now();
+      manage('m2').lead();
+      await clock.advance(100);
+      const made = parts.requests(since);
+      assert.deepEqual(made.slice(0, 4), [
+        'get daemonrollouts',
+        'get daemonsets',
+        'replace daemonrollouts',
+        'delete pods',
+      ]);
+      assert.equal(cluster.rollout()?.status?.leader, 'm2');
+      const [theirs, ours] = deletes();
+      assert.deepEqual(ours?.body, theirs?.body);
+      await clock.advance(500);
+      release();
+      await clock.advance(20_000);
+      assert.deepEqual(cluster.tags(), { n1: 'v2', n2: 'v2' });
+      assert.equal(mostDown(), 1);
+      assert.equal(api.sent('patch', 'pods').length, 0);
+    }),
+  );
+
+  it(
+    'passes on the slots: what is no longer wanted is fenced before its slot is free',
+    scenario(async (parts) => {
+      const { manage, clock, cluster, api, open, mostDown } = parts;
+      const { release } = await abandoned(parts);
+      cluster.annotate(PAUSE);
+      const since = clock.now();
+      manage('m2').lead();
+      await clock.advance(5_000);
+      assert.equal(api.sent('patch', 'pods').length, 1);
+      const made = parts.requests(since);
+      assert.deepEqual(made.slice(0, 4), [
+        'get daemonrollouts',
+        'get daemonsets',
+        'replace daemonrollouts',
+        'patch pods',
+      ]);
+      assert.deepEqual(open(), []);
+      release();
+      await clock.advance(20_000);
+      assert.deepEqual(cluster.tags(), { n1: 'v1', n2: 'v1' });
+      assert.equal(mostDown(), 0);
+    }),
+  );
+
+  it(
+    'moves to another process while the old one still believes to lead, during a reservation',
+    scenario(async (parts) => {
+      const { manage, clock, cluster, api, mostDown } = parts;
+      const first = await parts.settled(2, '1');
+      await parts.beforeReservation('v2');
+      const answer = api.fault('replace', 'daemonrollouts', { kind: 'hold' });
+      await clock.advance(10);
+      answer.release();
+      const second = manage('m2');
+      second.lead();
+      await clock.advance(40_000);
+      assert.deepEqual(cluster.tags(), { n1: 'v2', n2: 'v2' });
+      assert.equal(mostDown(), 1);
+      await Promise.all([first.resign(), second.resign(), clock.advance(1_000)]);
+    }),
+  );
+
+  it(
+    'of two processes at once keeps the budget, and each pod is deleted once',
+    scenario(async ({ settled, manage, clock, cluster, api, mostDown }) => {
+      await settled(6, '2');
+      manage('m2').lead();
+      cluster.setImage('v2');
+      await clock.advance(240_000);
+      assert.deepEqual([...new Set(Object.values(cluster.tags()))], ['v2']);
+      assert.ok(mostDown() <= 2, `${mostDown()} down at once`);
+      const terminated = api.objects.history.filter(
+        ({ plural, type, object }) => plural === 'pods' && type === 'DELETED' && object.metadata?.uid,
+      );
+      assert.equal(terminated.length, 6);
+    }),
+  );
+
+  it(
+    'repeats no Event and writes nothing after a restart at rest',
+    scenario(async ({ settled, manage, clock, cluster, api }) => {
+      const first = await settled(2, '1');
+      cluster.setImage('v2');
+      await clock.advance(20_000);
+      assert.deepEqual(first.reasons(), ['RolloutStarted', 'SuccessfulDelete', 'SuccessfulDelete', 'RolloutCompleted']);
+      await first.stop();
+      const writes = api.sent('replace', 'daemonrollouts').length;
+      const second = manage('m2');
+      second.lead();
+      await clock.advance(60_000);
+      assert.deepEqual(second.told, []);
+      assert.equal(api.sent('replace', 'daemonrollouts').length, writes);
+    }),
+  );
+
+  it(
+    'that returns repeats no Event of another leader',
+    scenario(async ({ settled, manage, clock, cluster, requests }) => {
+      const first = await settled(2, '1');
+      await Promise.all([first.resign(), clock.advance(1_000)]);
+      const second = manage('m2');
+      second.lead();
+      cluster.setImage('v2');
+      await clock.advance(20_000);
+      await Promise.all([second.resign(), clock.advance(1_000)]);
+      const since = clock.now();
+      first.lead();
+      await clock.advance(20_000);
+      const read = ['get daemonrollouts', 'get daemonsets'];
+      assert.deepEqual(requests(since), read, 'it reads what other leaders wrote before anything else');
+      assert.deepEqual(first.told, []);
+      assert.ok(second.reasons().includes('RolloutCompleted'));
+    }),
+  );
+
+  it(
+    'starts nothing until the watch has delivered the current DaemonSet',
+    scenario(async ({ settled, clock, cluster, api, deletes }) => {
+      const leader = await settled(2, '1');
+      await Promise.all([leader.resign(), clock.advance(1_000)]);
+      cluster.setImage('v2');
+      await clock.advance(2_000);
+      api.silence('daemonsets');
+      cluster.annotate(PAUSE);
+      leader.lead();
+      await clock.advance(5_000);
+      assert.deepEqual(deletes(), [], 'the pause is not known yet');
+      api.silence('daemonsets', false);
+      await clock.advance(5_000);
+      assert.deepEqual(deletes(), []);
+      cluster.annotate({ 'edgeset.io/paused': null });
+      await clock.advance(20_000);
+      assert.deepEqual(cluster.tags(), { n1: 'v2', n2: 'v2' });
     }),
   );
 });

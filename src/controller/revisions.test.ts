@@ -22,12 +22,12 @@ const labels = { 'controller-revision-hash': 'abc' };
 const view = (of: ControllerRevision) => toRevisionView(of, daemonSets);
 
 describe('a ControllerRevision', () => {
-  it('is kept with its owner, name, hash and number', () => {
+  it('is cached with its owner, name, hash and number', () => {
     const { templateDigest: _, ...kept } = view(revision('DaemonSet', labels)) ?? {};
     assert.deepEqual(kept, { ownerUid: 'u', name: 'app-1', hash: 'abc', number: 3 });
   });
 
-  it('of a StatefulSet, of a DaemonSet of another kind, without its hash, or without a controller is not kept', () => {
+  it('of a StatefulSet, of a DaemonSet of another kind, without its hash, or without a controller is not cached', () => {
     assert.equal(view(revision('StatefulSet', labels)), undefined);
     assert.equal(view(revision('DaemonSet', {})), undefined);
     assert.equal(view(revision('DaemonSet', labels, false)), undefined);
@@ -44,12 +44,12 @@ describe('the newest revision', () => {
     templateDigest,
   });
 
-  it('is the one with the highest number, wherever it stands', () => {
+  it('is the one with the highest number, in any order', () => {
     assert.equal(newestRevision([numbered(9), numbered(10), numbered(2)])?.name, 'r10');
     assert.equal(newestRevision([]), undefined);
   });
 
-  it('is the one of the template where a number was given twice, and never one with a lower number', () => {
+  it('is the one of the template if a number was used twice, and never one with a lower number', () => {
     const [a, b] = [numbered(2, 'a'), numbered(2, 'b')];
     for (const revisions of [
       [a, b],

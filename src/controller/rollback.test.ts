@@ -48,7 +48,7 @@ const prepare = () => {
 };
 
 describe('a rollback', () => {
-  it('puts the whole older template back and says what it took away', async () => {
+  it('restores the whole older template and records what it replaced', async () => {
     const { api, template, run } = prepare();
     const outcome = await run();
     assert.ok(outcome.kind === 'done' && outcome.resourceVersion === String(api.objects.version));
@@ -58,14 +58,14 @@ describe('a rollback', () => {
     assert.equal(annotations?.['apps.openyurt.io/update-strategy'], 'auto');
   });
 
-  it('does not touch a DaemonSet that was changed, or made again, meanwhile', async () => {
+  it('does not touch a DaemonSet that was changed, or created again, meanwhile', async () => {
     const { api, template, run } = prepare();
     api.objects.patch(daemonSets, { namespace: 'edge', name: 'app' }, { metadata: { labels: { x: 'y' } } });
     assert.deepEqual(await run(), { kind: 'changed' });
     assert.equal(template()?.spec?.hostNetwork, true);
   });
 
-  it('to a revision that is no longer kept, or that holds no template, is impossible', async () => {
+  it('to a revision that is no longer kept, or has no template, is impossible', async () => {
     const { api, run } = prepare();
     const ref = { namespace: 'edge', name: 'app-v1' };
     api.objects.patch(controllerRevisions, ref, { data: { spec: { template: null } } });
@@ -75,7 +75,7 @@ describe('a rollback', () => {
     assert.equal(api.sent('patch', 'daemonsets').length, 0);
   });
 
-  it('that fails tells a refusal from an answer that did not come', async () => {
+  it('that fails distinguishes a refusal from a missing response', async () => {
     const { api, run } = prepare();
     api.fault('patch', 'daemonsets', { kind: 'refuse', code: 'Forbidden', status: 403 });
     const refused = await run();
@@ -83,7 +83,7 @@ describe('a rollback', () => {
     api.fault('patch', 'daemonsets', { kind: 'lose', happened: true });
     const lost = await run();
     assert.ok(lost.kind === 'failed' && lost.reason === undefined);
-    assert.deepEqual(await run(), { kind: 'changed' }, 'it had happened: nothing is done twice');
+    assert.deepEqual(await run(), { kind: 'changed' }, 'it was applied: nothing is done twice');
   });
 });
 
@@ -114,7 +114,7 @@ describe('a rollback', () => {
   );
 
   it(
-    'that is refused leaves the rollout halted, says so, and is tried again at a pace',
+    'that is refused leaves the rollout halted, causes one Event, and is retried with back-off',
     scenario(async ({ settled, cluster, api, clock, condition }) => {
       const manager = await settled(3, '1', failing);
       const refused = api.fault(
@@ -151,7 +151,7 @@ describe('a rollback', () => {
   );
 
   it(
-    'is made under the strategy ota too: it announces what was before, and deletes nothing',
+    'happens under the strategy ota too: it announces the previous revision, and deletes nothing',
     scenario(async ({ settled, cluster, api, clock, condition, deletes, status }) => {
       await settled(2, '1', { ...failing, 'apps.openyurt.io/update-strategy': 'ota' });
       cluster.setImage('bad2');

@@ -87,7 +87,7 @@ const loaded = async () => {
 };
 
 describe('loading', () => {
-  it('open slots of another process requires a write before anything is executed', async () => {
+  it('of open slots of another process requires a write before anything is executed', async () => {
     const { start, leader, process: first } = await loaded();
     await first.reserveAndWrite('n1');
     const second = start('m2');
@@ -255,9 +255,9 @@ describe('a status', () => {
   });
 });
 
-describe('the rollout object', () => {
+describe('the DaemonRollout of a running rollout', () => {
   it(
-    'is not written while nothing changes, and at most once a second while things do',
+    'is not written while nothing changes, and otherwise at most once per second',
     scenario(async ({ settled, cluster, api, clock, requests, status }) => {
       await settled(3, '1');
       const before = api.calls.length;
@@ -265,7 +265,7 @@ describe('the rollout object', () => {
       assert.equal(api.calls.length, before, 'requests at rest');
       cluster.nativeController.creates = false;
       const since = clock.now();
-      // Never in step with the seconds: what is written last must be what is true then.
+      // Never in step with the seconds: the last write must have the last state.
       for (let round = 0; round < 77; round += 1) {
         cluster.setPodReady(cluster.podOn('n2')?.metadata?.name ?? '', round % 2 === 1);
         await clock.advance(130);
@@ -278,7 +278,7 @@ describe('the rollout object', () => {
   );
 
   it(
-    'that somebody deletes in the middle of a wave is made anew with all its slots',
+    'is created again with all its slots if it is deleted during the rollout',
     scenario(async ({ settled, cluster, api, clock, status, mostDown, deletes }) => {
       await settled(3, '1');
       cluster.setImage('v2');
@@ -295,7 +295,7 @@ describe('the rollout object', () => {
   );
 
   it(
-    'of another DaemonSet stops everything until it is collected, and people are told',
+    'of another DaemonSet stops everything until it is collected, and causes an Event',
     scenario(async ({ settled, cluster, api, clock, deletes, status }) => {
       const manager = await settled(2, '1');
       const old = status();
@@ -313,7 +313,7 @@ describe('the rollout object', () => {
   );
 
   it(
-    'of an API server that drops the reservations lets nothing be carried out',
+    'of an API server that drops the reservations prevents every update',
     scenario(async ({ settled, cluster, api, clock, deletes }) => {
       await settled(2, '1');
       api.objects.prune('daemonrollouts', (object) => {
@@ -330,7 +330,7 @@ describe('the rollout object', () => {
   );
 
   it(
-    'of an API server that drops a field which only informs is not written over and over',
+    'of an API server that drops a purely informative field is not written again and again',
     scenario(async ({ settled, cluster, api, clock }) => {
       await settled(2, '1');
       api.objects.prune('daemonrollouts', (object) => {

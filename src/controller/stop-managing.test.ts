@@ -153,7 +153,7 @@ const app = { namespace: NAMESPACE, name: 'app' };
 
 describe('a DaemonSet that opts out', () => {
   it(
-    'is left alone at once, and its rollout object says that nobody looks after it',
+    'is left alone at once, and its DaemonRollout says that it is not managed',
     scenario(async ({ settled, clock, cluster, api, deletes, status, condition, requests, mostDown }) => {
       await settled(3, '1');
       cluster.setImage('v2');
@@ -169,10 +169,10 @@ describe('a DaemonSet that opts out', () => {
       assert.equal(condition('Reconciling')?.status, 'False');
       assert.equal(status().nodes, undefined);
       assert.deepEqual([status().lastComplete, status().rollout], [lastComplete, rollout]);
-      assert.equal(status().reservations?.length, 1, 'the slot is known to whoever comes next');
+      assert.equal(status().reservations?.length, 1, 'a later manager knows the slot');
       const since = clock.now();
       await clock.advance(600_000);
-      assert.deepEqual(requests(since), [], 'nothing else is written or asked');
+      assert.deepEqual(requests(since), [], 'nothing else is written or read');
       assert.equal(deletes().length, 1);
       cluster.annotate(OPT_IN);
       await clock.advance(20_000);
@@ -184,7 +184,7 @@ describe('a DaemonSet that opts out', () => {
   );
 
   it(
-    'gives up what is in the air: it is not sent again, and its slot holds until its fate is known',
+    'aborts writes in flight: they are not sent again, and their slots hold until the outcome is known',
     scenario(async ({ settled, beforeReservation, clock, cluster, api, deletes, open, mostDown }) => {
       await settled(2, '1');
       await beforeReservation('v2');
@@ -193,7 +193,7 @@ describe('a DaemonSet that opts out', () => {
       assert.equal(held.abandoned, 0);
       cluster.annotate(OPT_OUT);
       await clock.advance(10);
-      assert.equal(held.abandoned, 1, 'nobody waits for an answer, and what waits to be sent is not');
+      assert.equal(held.abandoned, 1, 'nothing waits for the response, and nothing further is sent');
       await clock.advance(30_000);
       assert.equal(deletes().length, 1);
       assert.deepEqual(open(), ['n1']);
@@ -208,7 +208,7 @@ describe('a DaemonSet that opts out', () => {
   );
 
   it(
-    'while nobody runs is found at the start',
+    'while no manager runs is noticed at the next start',
     scenario(async ({ settled, manage, clock, cluster, status, requests }) => {
       const first = await settled(2, '1');
       await first.stop();
@@ -223,7 +223,7 @@ describe('a DaemonSet that opts out', () => {
   );
 
   it(
-    'is not written about by a process that does not lead',
+    'is not recorded by a process that does not lead',
     scenario(async ({ settled, manage, clock, cluster, status }) => {
       const first = await settled(2, '1');
       await first.stop();
@@ -235,7 +235,7 @@ describe('a DaemonSet that opts out', () => {
   );
 
   it(
-    'is told again when the write about it fails',
+    'is recorded again if the write fails',
     scenario(async ({ settled, clock, cluster, api, status }) => {
       await settled(2, '1');
       api.fault('replace', 'daemonrollouts', { kind: 'refuse', code: 'ServiceUnavailable', status: 503 }, { times: 3 });
@@ -246,7 +246,7 @@ describe('a DaemonSet that opts out', () => {
   );
 
   it(
-    'by being deleted has nothing written any more',
+    'by being deleted causes no write',
     scenario(async ({ settled, clock, api, status }) => {
       await settled(2, '1');
       const before = status();
@@ -263,9 +263,9 @@ describe('a DaemonSet that opts out', () => {
 const STRATEGY = 'apps.openyurt.io/update-strategy';
 const ota = { [STRATEGY]: 'ota' };
 
-describe('PodNeedUpgrade of a DaemonSet whose owners decide no more', () => {
+describe('PodNeedUpgrade of a DaemonSet whose owners no longer decide', () => {
   it(
-    'goes when the strategy becomes auto, which then rolls out',
+    'is removed when the strategy becomes auto, which then rolls out',
     scenario(async (s) => {
       const { settled, cluster, clock, condition } = s;
       await settled(3, '3', ota);
@@ -279,7 +279,7 @@ describe('PodNeedUpgrade of a DaemonSet whose owners decide no more', () => {
   );
 
   it(
-    'stays as it is while the policy is not valid',
+    'stays as it is while the policy is invalid',
     scenario(async (s) => {
       const { settled, cluster, clock } = s;
       await settled(1, '1', ota);
@@ -292,7 +292,7 @@ describe('PodNeedUpgrade of a DaemonSet whose owners decide no more', () => {
   );
 
   it(
-    'goes when it opts out, also what was still on its way',
+    'is removed when the DaemonSet opts out, also if it was still in flight',
     scenario(async (s) => {
       const { settled, cluster, clock, api, status, requests } = s;
       await settled(3, '1', ota);
@@ -301,7 +301,7 @@ describe('PodNeedUpgrade of a DaemonSet whose owners decide no more', () => {
       await clock.advance(2_000);
       cluster.annotate({ [STRATEGY]: null });
       await clock.advance(100);
-      // Something else draws attention to it meanwhile.
+      // An unrelated event triggers a reconcile meanwhile.
       api.objects.patch(daemonRollouts, { namespace: NAMESPACE, name: 'app' }, { metadata: { labels: { a: 'b' } } });
       await clock.advance(2_000);
       assert.notEqual(status().summary, 'Not managed');
@@ -317,7 +317,7 @@ describe('PodNeedUpgrade of a DaemonSet whose owners decide no more', () => {
   );
 
   it(
-    'goes when it opted out while nobody was running, and one pod that refuses does not keep the others',
+    'is removed when the DaemonSet opted out while no manager ran, and one refusal does not stop the others',
     scenario(async (s) => {
       const { settled, cluster, clock, api, status, manage } = s;
       const first = await settled(3, '1', ota);
@@ -344,7 +344,7 @@ describe('PodNeedUpgrade of a DaemonSet whose owners decide no more', () => {
   );
 
   it(
-    'is never written before the rollout object tells a successor that there is something to take back',
+    'is never written before the DaemonRollout tells a later manager that there is something to take back',
     scenario(async (s) => {
       const { cluster, clock, api, manage } = s;
       cluster.addNode('n1');
@@ -360,7 +360,7 @@ describe('PodNeedUpgrade of a DaemonSet whose owners decide no more', () => {
   );
 
   it(
-    'of pods of others is none of our business',
+    'of pods of other owners is left alone',
     scenario(async (s) => {
       const { settled, cluster, clock, api } = s;
       await settled(1, '1', ota);

@@ -30,7 +30,7 @@ const daemonSet = (
   }) as unknown as DaemonSet;
 
 describe('a DaemonSet that opted in', () => {
-  it('is kept as what a rollout needs of it', () => {
+  it('is cached with what a rollout needs', () => {
     const view = toNativeView(daemonSet());
     assert.equal(view?.podSelector, 'app=app,tier!=test');
     assert.deepEqual([view?.generation, view?.observedGeneration, view?.resourceVersion], [3, 2, '7']);
@@ -38,7 +38,7 @@ describe('a DaemonSet that opted in', () => {
     assert.equal(view?.policy.policy.minReadyMs, 4_000);
   });
 
-  it('is kept, as invalid, while the native controller updates it or a value is wrong', () => {
+  it('is cached as invalid while the native controller updates it or a value is wrong', () => {
     const kinds = [
       daemonSet({ spec: { updateStrategy: { type: 'RollingUpdate' } } }),
       daemonSet({ spec: { updateStrategy: undefined } }),
@@ -48,13 +48,13 @@ describe('a DaemonSet that opted in', () => {
     assert.deepEqual(kinds, ['invalid', 'invalid', 'invalid', 'invalid']);
   });
 
-  it("opts in by the proposal's annotation too", () => {
+  it("opts in with the proposal's annotation too", () => {
     const annotations = { 'apps.openyurt.io/upgrade-strategy': 'AdvancedRollingUpdate' };
     assert.equal(toNativeView(daemonSet({ metadata: { annotations } }))?.policy.kind, 'on');
   });
 });
 
-describe('a DaemonSet is not kept', () => {
+describe('a DaemonSet is not cached', () => {
   const cases: [string, DaemonSet][] = [
     ['without the annotation', daemonSet({ metadata: { annotations: { other: 'x' } } })],
     ['without any annotation', daemonSet({ metadata: { annotations: undefined } })],

@@ -28,7 +28,7 @@ const prepare = () => {
   return { api, put: () => restoreTemplate(api.client, view, change, { fieldManager: 'test', signal }) };
 };
 
-it('a template is put back whole, and annotations are set and removed in the same write', async () => {
+it('a template is restored as a whole, and annotations are set and removed in the same write', async () => {
   const { api, put } = prepare();
   assert.equal((await put()).metadata?.resourceVersion, String(api.objects.version));
   const [set] = api.objects.all(daemonSets) as DaemonSet[];
@@ -39,7 +39,7 @@ it('a template is put back whole, and annotations are set and removed in the sam
   });
 });
 
-it('a template is not put into a DaemonSet that has changed meanwhile', async () => {
+it('a template is not restored in a DaemonSet that has changed meanwhile', async () => {
   const { api, put } = prepare();
   api.objects.patch(daemonSets, { namespace: 'edge', name: 'app' }, { metadata: { labels: { x: 'y' } } });
   await assert.rejects(put(), (error) => isKubeError(error, 'Conflict'));

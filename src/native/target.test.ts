@@ -32,7 +32,7 @@ const createFinder = (cached: RevisionView[], served: RevisionView[], generation
 };
 
 describe('the target', () => {
-  it('is the newest revision whose template is the present one', async () => {
+  it('is the newest revision with the current template', async () => {
     const { find, reads } = createFinder([revision(1, 'a'), revision(2, 'b')], []);
     const target = await find(view(2, 2, 'b'));
     assert.equal(target.kind === 'known' && target.revision.name, 'app-2');
@@ -60,7 +60,7 @@ describe('the target', () => {
     assert.equal(target.kind === 'known' && target.revision.hash, 'h1');
   });
 
-  it('is read after a second of waiting, and what was read holds until the watch has it', async () => {
+  it('is read from the API server after a second, which counts until the watch has it', async () => {
     const { find, reads, clock } = createFinder([revision(1, 'a')], [revision(1, 'a'), revision(2, 'b')]);
     const first = await find(view(2, 2, 'b'));
     assert.deepEqual(first, { kind: 'held', hold: { kind: 'unobserved' }, recheckAt: clock.now() + 1_000 });
@@ -72,7 +72,7 @@ describe('the target', () => {
     assert.equal(reads(), 1);
   });
 
-  it('is the revision of the present template among two of one number, as watched and as read', async () => {
+  it('is the revision of the current template among two with one number, as watched and as read', async () => {
     const twice = [revision(1, 'a'), revision(2, 'b'), { ...revision(3, 'c'), number: 2 }];
     const watched = await createFinder(twice, []).find(view(3, 3, 'c'));
     assert.equal(watched.kind === 'known' && watched.revision.name, 'app-3');
@@ -92,7 +92,7 @@ describe('the target', () => {
     assert.equal((await find(view(2, 2, 'b'))).kind, 'known');
   });
 
-  it('is looked for anew with every generation, where templates never compare equal', async () => {
+  it('is determined again for every generation, if templates never compare equal', async () => {
     const cached = [revision(1, 'other-a')];
     const { find, reads, clock } = createFinder(cached, cached);
     assert.equal((await find(view(1, 1, 'a'))).kind, 'held');
@@ -106,7 +106,7 @@ describe('the target', () => {
     assert.equal(reads(), 2);
   });
 
-  it('is not read over and over while there is none, nor later because the clock was set back', async () => {
+  it('is not read again and again while there is none, nor later because the clock was set back', async () => {
     const { find, reads, clock } = createFinder([], []);
     for (let second = 0; second < 60; second += 1) {
       await find(view(1, 1, 'a'));

@@ -53,10 +53,10 @@ const attemptsOf = (one: ImageRequest, change: (attempt: Attempt) => Attempt, at
 const present: Progress = { kind: 'present' };
 const broken: Progress = { kind: 'failed', cause: 'not found' };
 
-describe('what is done about requests', () => {
+describe('the plan for requests', () => {
   const one = request(1);
 
-  it('nothing yet where an agent may do it, and then what is done where none is', () => {
+  it('waits for an agent first, and then does what it does without one', () => {
     const agents = request(1, { byAgent: true });
     const first = plan(situation([agents]));
     assert.deepEqual([named(first.actions), first.wakeAt], [[], 31_000]);
@@ -64,7 +64,7 @@ describe('what is done about requests', () => {
     assert.deepEqual(named(later.actions), ['pull p1']);
   });
 
-  it('no more than so many at a time, counting what is given up until it is seen to be gone', () => {
+  it('starts a limited number at a time, counting abandoned pull pods until they are gone', () => {
     const alone = { parallelism: 1 };
     const first = plan(situation([request(1), request(2)], alone));
     assert.deepEqual(named(first.actions), ['pull p1']);
@@ -79,25 +79,25 @@ describe('what is done about requests', () => {
     assert.deepEqual(named(gone.actions), ['pull p2']);
   });
 
-  it('nothing where nobody asks', () => {
+  it('is empty without requests', () => {
     const { actions, wakeAt } = plan(situation([]));
     assert.deepEqual([actions, wakeAt], [[], Number.POSITIVE_INFINITY]);
   });
 
-  it('a pull is begun', () => assert.deepEqual(named(plan(situation([one])).actions), ['pull p1']));
+  it('starts a pull', () => assert.deepEqual(named(plan(situation([one])).actions), ['pull p1']));
 
-  it('and not begun again while its pull pod is not seen yet, nor once it is', () => {
+  it('does not start it again, before or after its pull pod is seen', () => {
     const attempts = attemptsOf(one, (attempt) => sent(attempt, 1_000));
     assert.deepEqual(plan(situation([one], { attempts })).actions, []);
     assert.deepEqual(plan(situation([one], { attempts, pulls: [pull('p1')] })).actions, []);
   });
 
-  it('a pull pod that an earlier leader made is followed, and no second one made', () =>
+  it('follows the pull pod of an earlier leader, and creates no second one', () =>
     assert.deepEqual(named(plan(situation([one], { pulls: [pull('p1', { progress: present })] })).actions), [
       'report p1: there',
     ]));
 
-  it('what is reported is cleaned up, and not reported again', () => {
+  it('cleans up after a report, and does not report again', () => {
     const attempts = attemptsOf(one, (attempt) => reported(attempt, undefined, 1_000));
     const done = situation([one], { attempts, pulls: [pull('p1', { progress: present })] });
     assert.deepEqual(named(plan(done).actions), ['remove p1']);
@@ -107,7 +107,7 @@ describe('what is done about requests', () => {
     assert.deepEqual(named(lost.actions), ['pull p1'], 'the report was overwritten: the request stands');
   });
 
-  it('a failure is reported with its cause, cleaned up, and tried again later', () => {
+  it('reports a failure with its cause, cleans up, and retries later', () => {
     const first = plan(situation([one], { pulls: [pull('p1', { progress: broken })] }));
     assert.deepEqual(named(first.actions), ['remove p1', 'report p1: not found']);
     const attempts = new Map([...first.attempts].map(([uid, each]) => [uid, reported(each, 'not found', 1_000)]));
@@ -117,7 +117,7 @@ describe('what is done about requests', () => {
     assert.deepEqual(named(plan(situation([shown], { attempts, now: 11_000 })).actions), ['pull p1']);
   });
 
-  it('a failure whose pull pod stays is counted once', () => {
+  it('counts a failure once if its pull pod stays', () => {
     const view = situation([one], { pulls: [pull('p1', { progress: broken })] });
     const { attempts } = plan(view);
     const again = plan({ ...view, attempts, now: 2_000 });
@@ -125,7 +125,7 @@ describe('what is done about requests', () => {
     assert.deepEqual(named(again.actions), ['remove p1', 'report p1: not found']);
   });
 
-  it('waits double from 10 s to 5 min', () => {
+  it('backs off from 10 s to 5 min', () => {
     let attempt = newAttempt(one, 0);
     const waits = [1, 2, 3, 4, 5, 6, 7, 60].map((count) => {
       while (attempt.failures < count) attempt = failed(attempt, 'x', 0);
@@ -134,7 +134,7 @@ describe('what is done about requests', () => {
     assert.deepEqual(waits, [10, 20, 40, 80, 160, 300, 300, 300]);
   });
 
-  it('a clock that is set back by an hour makes no wait longer than the longest', () => {
+  it('never waits longer than the maximum, even if the clock is set back by an hour', () => {
     const now = 36_000_000;
     const waits: [string, (attempt: Attempt) => Attempt][] = [
       ['pull p1', (attempt) => failed(attempt, 'x', now)],
@@ -150,12 +150,12 @@ describe('what is done about requests', () => {
     }
   });
 
-  it('a failure that an earlier leader reported is not tried again at once, nor reported again', () => {
+  it('neither retries at once nor reports again a failure that an earlier leader reported', () => {
     const { actions, wakeAt } = plan(situation([request(1, { failure: 'not found' })]));
     assert.deepEqual([actions, wakeAt], [[], 11_000]);
   });
 
-  it('an owner who asks again is served at once, and told again', () => {
+  it('answers an owner who asks again at once, and reports again', () => {
     const attempts = attemptsOf(request(1, { failure: 'x' }), (attempt) =>
       reported(failed(attempt, 'x', 1_000), 'x', 1_000),
     );
@@ -167,7 +167,7 @@ describe('what is done about requests', () => {
     assert.deepEqual(named(failing.actions), ['remove p1', 'report p1: x']);
   });
 
-  it('a pull that does not end is given up when its time is over, with what held it', () => {
+  it('gives up a pull after its timeout, and reports what held it up', () => {
     const attempts = attemptsOf(one, (attempt) => sent(attempt, 1_000));
     const hanging = pull('p1', { progress: { kind: 'under-way', obstacle: 'Unschedulable: Too many pods' } });
     const view = situation([one], { attempts, pulls: [hanging] });
@@ -183,7 +183,7 @@ describe('what is done about requests', () => {
     ]);
   });
 
-  it('nothing is begun on a node that is not ready; after the timeout that is said, once', () => {
+  it('starts nothing on a node that is not ready, and reports that once after the timeout', () => {
     const view = situation([one], { nodeReady: () => false });
     const first = plan(view);
     assert.deepEqual([first.actions, first.wakeAt], [[], 6_000]);
@@ -193,7 +193,7 @@ describe('what is done about requests', () => {
     assert.ok(named(back.actions).includes('pull p1'));
   });
 
-  it('what is superseded or withdrawn is removed, and its successor begun', () => {
+  it('removes what is superseded or withdrawn, and starts its successor', () => {
     const next = request(1, { revision: 'c' });
     assert.deepEqual(named(plan(situation([next], { pulls: [pull('p1')] })).actions), ['remove p1', 'pull p1']);
     assert.deepEqual(named(plan(situation([], { pulls: [pull('p1'), pull('p2', { terminating: true })] })).actions), [
@@ -201,7 +201,7 @@ describe('what is done about requests', () => {
     ]);
   });
 
-  it('a pull pod that is never seen, or deleted by somebody, is a failure', () => {
+  it('treats a pull pod that is never seen, or deleted by someone, as a failure', () => {
     const unseen = attemptsOf(one, (attempt) => sent(attempt, 1_000));
     assert.match(
       named(plan(situation([one], { attempts: unseen, now: 1_000 + SEEN_WITHIN_MS })).actions)[0] ?? '',
@@ -211,7 +211,7 @@ describe('what is done about requests', () => {
     assert.match(named(plan(situation([one], { attempts })).actions)[0] ?? '', /deleted before it ended/);
   });
 
-  it('a report that fails is repeated after a pause', () => {
+  it('repeats a failed report with back-off', () => {
     const attempts = attemptsOf(one, (attempt) => notReported(attempt, 1_000));
     const view = situation([one], { attempts, pulls: [pull('p1', { progress: present })] });
     const paused = plan(view);
@@ -219,7 +219,7 @@ describe('what is done about requests', () => {
     assert.deepEqual(named(plan({ ...view, now: 2_000 }).actions), ['report p1: there']);
   });
 
-  it('no more than so many at once, not counting nodes that are away, those who failed last', () => {
+  it('starts a limited number at once, without nodes that are offline, and failed ones last', () => {
     const five = [1, 2, 3, 4, 5].map((index) => request(index));
     const attempts = attemptsOf(request(1), (attempt) => ({
       ...failed(attempt, 'x', 0),
@@ -265,7 +265,7 @@ const createModel = () => {
         [...pulls.values()].some(
           (each) => each.podUid === podUid && each.revision === revision && each.progress.kind === 'present',
         ),
-        'success is told of images that are there, and of their revision',
+        'success is reported for images that are present, and for their revision',
       );
     next.attempts.set(podUid, works ? reported(attempt, action.cause, now) : notReported(attempt, now));
     if (!works) return;
@@ -302,7 +302,7 @@ const createModel = () => {
   };
 };
 
-describe('whatever happens', () => {
+describe('any sequence of events', () => {
   const pods = fc.integer({ min: 1, max: 4 });
   const event = fc.oneof(
     fc.record({ kind: fc.constant('ask' as const), pod: pods, revision: fc.constantFrom('b', 'c') }),
@@ -316,7 +316,7 @@ describe('whatever happens', () => {
     fc.record({ kind: fc.constant('look' as const), works: fc.boolean() }),
   );
 
-  it('no pull pod leaks, none is made twice, none beyond the limit, no success is told of what is not there; all end well', () =>
+  it('leaks no pull pod, creates none twice or beyond the limit, reports no false success, and completes', () =>
     fc.assert(
       fc.property(fc.array(event, { maxLength: 60 }), (events) => {
         const model = createModel();

@@ -139,8 +139,8 @@ const createStage = async (t: TestContext, image = 'app:v2') => {
   };
 };
 
-describe('the prefetch on a cluster', () => {
-  it('makes the images of the revision present, says so on the pod, and leaves nothing behind', async (t) => {
+describe('the prefetch in a cluster', () => {
+  it('pulls the images of the revision, reports that on the pod, and leaves nothing behind', async (t) => {
     const stage = await createStage(t);
     const manager = stage.start();
     stage.announce('n1');
@@ -165,7 +165,7 @@ describe('the prefetch on a cluster', () => {
     assert.deepEqual(stage.pulls(), []);
   });
 
-  it('pulls nothing, and says so, where the pod that runs has all images of the revision already', async (t) => {
+  it('pulls nothing, and reports that, if the running pod already has all images of the revision', async (t) => {
     const stage = await createStage(t, 'app:v1');
     const manager = stage.start({ auto: true });
     stage.ask('n1');
@@ -175,7 +175,7 @@ describe('the prefetch on a cluster', () => {
     assert.deepEqual(stage.pulls(), []);
   });
 
-  it('says what the kubelet said, and tries again until the owner has no wish any more', async (t) => {
+  it('reports the message of the kubelet, and retries until the owner withdraws the request', async (t) => {
     const stage = await createStage(t, 'app:v2--not-pullable');
     const manager = stage.start();
     stage.announce('n1');
@@ -196,7 +196,7 @@ describe('the prefetch on a cluster', () => {
     assert.deepEqual(stage.pulls(), []);
   });
 
-  it('goes on with the pull pod of a manager that was killed, and makes no second one', async (t) => {
+  it('continues with the pull pod of a manager that was killed, and creates no second one', async (t) => {
     const stage = await createStage(t);
     let made = 0;
     const client = {
@@ -221,7 +221,7 @@ describe('the prefetch on a cluster', () => {
     assert.deepEqual(stage.pulls(), []);
   });
 
-  it('cleans up after a manager whose requests nobody has any more, once it knows that', async (t) => {
+  it('cleans up after a manager once it knows that its requests no longer exist', async (t) => {
     const stage = await createStage(t);
     const first = stage.start();
     stage.announce('n1');
@@ -238,7 +238,7 @@ describe('the prefetch on a cluster', () => {
     assert.deepEqual(stage.pulls(), []);
   });
 
-  it('drops what is superseded midway, and never tells of the wrong revision', async (t) => {
+  it('drops a pull that is superseded midway, and never reports the wrong revision', async (t) => {
     const stage = await createStage(t);
     const manager = stage.start();
     stage.announce('n1');
@@ -276,7 +276,7 @@ describe('the prefetch on a cluster', () => {
     assert.deepEqual([stage.outcome('n1')?.reason, stage.outcome('n1')?.revision], ['PullingImage', stage.hash()]);
   });
 
-  it('says which refusal keeps a pull pod from being made', async (t) => {
+  it('reports which refusal prevents a pull pod', async (t) => {
     const stage = await createStage(t);
     const refusal = new KubeError('Forbidden', 'exceeded quota: pods=1', { status: 403 });
     const manager = stage.start({ client: { create: () => Promise.reject(refusal) } });
@@ -287,7 +287,7 @@ describe('the prefetch on a cluster', () => {
     assert.match(stage.outcome('n1')?.message ?? '', /no pull pod can be created: exceeded quota/);
   });
 
-  it('whose pull pod cannot be deleted neither keeps others waiting nor asks without end', async (t) => {
+  it('neither delays other pulls nor retries without end if a pull pod cannot be deleted', async (t) => {
     const stage = await createStage(t);
     const refusal = new KubeError('Forbidden', 'denied by a webhook', { status: 403 });
     let stuck = '';
@@ -315,7 +315,7 @@ describe('the prefetch on a cluster', () => {
     assert.equal(stage.pulls().length, 1);
   });
 
-  it('deletes a pull pod once more whose deletion met a conflict', async (t) => {
+  it('deletes a pull pod again after a conflict', async (t) => {
     const stage = await createStage(t);
     let asked = 0;
     const conflict = new KubeError('Conflict', 'changed meanwhile', { status: 409 });
@@ -329,7 +329,7 @@ describe('the prefetch on a cluster', () => {
     assert.deepEqual([asked, stage.outcome('n1')?.status, stage.pulls().length], [2, 'True', 0]);
   });
 
-  it('meets a lost answer in AlreadyExists', async (t) => {
+  it('finds out about a lost response from AlreadyExists', async (t) => {
     const stage = await createStage(t);
     let lost = 0;
     const create: KubeClient['create'] = async (resource, object, options) => {
@@ -346,7 +346,7 @@ describe('the prefetch on a cluster', () => {
     assert.deepEqual([lost, stage.outcome('n1')?.status], [1, 'True']);
   });
 
-  it('gives a node that goes offline its time, and no more', async (t) => {
+  it('gives a node that goes offline its timeout, and no more', async (t) => {
     const stage = await createStage(t);
     const manager = stage.start();
     stage.announce('n1');
@@ -364,7 +364,7 @@ describe('the prefetch on a cluster', () => {
     assert.match(stage.outcome('n1')?.message ?? '', /not there after 60 s: node n1 is not ready/);
   });
 
-  it('opens no watch where nobody asks', async (t) => {
+  it('opens no watch without requests', async (t) => {
     const stage = await createStage(t);
     let watches = 0;
     const watch: KubeClient['watch'] = (resource, options) => {
@@ -382,7 +382,7 @@ describe('the prefetch on a cluster', () => {
     assert.equal(watches, 1);
   });
 
-  it('is collected with the pod that asked, when no manager is left', async (t) => {
+  it('is collected with the pod that asked, if no manager is left', async (t) => {
     const stage = await createStage(t);
     const manager = stage.start();
     stage.announce('n1');

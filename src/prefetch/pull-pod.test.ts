@@ -25,7 +25,7 @@ const specOf = (spec?: Partial<PodSpec>): PodSpec => {
 };
 
 describe('the images of a template', () => {
-  it('are those alone that another one has not, where that one runs', () => {
+  it('are those that another template lacks, if that one runs', () => {
     const side = { name: 'side', image: 'side:v1', imagePullPolicy: 'IfNotPresent' };
     const [app] = templateWith().containers;
     assert.ok(app);
@@ -55,7 +55,7 @@ describe('the images of a template', () => {
     );
   });
 
-  it('are pulled by the policy that asks most', () => {
+  it('are pulled with the strongest policy', () => {
     const policies = ['Never', 'Always', 'IfNotPresent'];
     const containers = policies.map((imagePullPolicy, index) => ({
       name: `c${index}`,
@@ -67,7 +67,7 @@ describe('the images of a template', () => {
 });
 
 describe('a pull pod', () => {
-  it('has one container an image, whose program no image holds, and is never started again', () => {
+  it('has one container per image, with a program that no image has, and never restarts', () => {
     const { containers, restartPolicy, initContainers } = specOf({ initContainers: [{ name: 'i', image: 'init:v1' }] });
     assert.deepEqual(
       containers.map(({ image }) => image),
@@ -78,7 +78,7 @@ describe('a pull pod', () => {
     assert.equal(initContainers, undefined);
   });
 
-  it('is pinned to the node as DaemonSet pods are, and tolerates what they do', () => {
+  it('is bound to the node as DaemonSet pods are, with their tolerations', () => {
     const toleration = { key: 'edge', operator: 'Exists' };
     const { affinity, tolerations = [], nodeName } = specOf({ tolerations: [toleration] });
     assert.equal(nodeName, undefined);
@@ -106,7 +106,7 @@ describe('a pull pod', () => {
     assert.equal(specOf({ hostNetwork: true }).hostNetwork, true);
   });
 
-  it('asks for nothing that Pod Security restricted refuses, whatever the template may do', () => {
+  it('asks for nothing that Pod Security level restricted refuses, whatever the template has', () => {
     const privileged = templateWith({ containers: [{ name: 'a', image: 'a', securityContext: { privileged: true } }] });
     const { securityContext, containers } = specOf(privileged);
     assert.equal(securityContext?.runAsNonRoot, true);
@@ -154,7 +154,7 @@ const waiting = (reason: string, message?: string, image?: string) =>
   container({ waiting: { reason, ...(message !== undefined && { message }) } }, '', image);
 const progress = (status: NonNullable<Pod['status']>, images?: string[]) => toPullView(shown(status, images))?.progress;
 
-describe('how far a pull pod is', () => {
+describe('the progress of a pull pod', () => {
   // As a real kubelet over containerd shows it.
   const startError = container({ terminated: { exitCode: 128, reason: 'StartError' } }, 'app@sha256:1');
 
@@ -165,16 +165,16 @@ describe('how far a pull pod is', () => {
     ['its user was refused', { containerStatuses: [waiting('CreateContainerConfigError')] }],
   ];
   for (const [why, status] of present)
-    it(`the image is there when ${why}`, () => assert.deepEqual(progress(status), { kind: 'present' }));
+    it(`is complete when ${why}`, () => assert.deepEqual(progress(status), { kind: 'present' }));
 
-  it('is done when all images are there, and not before', () => {
+  it('is complete when all images are present, and not before', () => {
     const containerStatuses = [startError, waiting('ContainerCreating', undefined, 'b')];
     assert.deepEqual(progress({ containerStatuses }, ['a', 'b']), { kind: 'under-way', obstacle: 'waits for b' });
     assert.equal(progress({ containerStatuses: [startError] }, ['a', 'b'])?.kind, 'under-way');
     assert.equal(progress({ containerStatuses: [startError, startError] }, ['a', 'b'])?.kind, 'present');
   });
 
-  it('has failed with the word of the kubelet', () => {
+  it('has failed with the message of the kubelet', () => {
     const message = 'rpc error: code = NotFound\n desc = app:v2: not found';
     assert.deepEqual(progress({ containerStatuses: [waiting('ErrImagePull', message)] }), {
       kind: 'failed',
@@ -188,12 +188,12 @@ describe('how far a pull pod is', () => {
     assert.ok(long?.kind === 'failed' && long.cause.length <= 300);
   });
 
-  it('has not failed while the kubelet has another image to come to', () => {
+  it('has not failed while the kubelet has another image to try', () => {
     const containerStatuses = [waiting('ErrImagePull', 'not found', 'a'), waiting('ContainerCreating', undefined, 'b')];
     assert.deepEqual(progress({ containerStatuses }, ['a', 'b']), { kind: 'under-way', obstacle: 'a: not found' });
   });
 
-  it('has failed when the node puts it out, and says why', () => {
+  it('has failed when the node evicts it, and says why', () => {
     const message = 'The node had condition: [DiskPressure]. ';
     assert.deepEqual(progress({ phase: 'Failed', reason: 'Evicted', message }), {
       kind: 'failed',
@@ -201,14 +201,14 @@ describe('how far a pull pod is', () => {
     });
   });
 
-  it('waits for a node that has no room, and says what the scheduler said', () => {
+  it('waits for a node without room, with the message of the scheduler', () => {
     const conditions = [
       { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/1: Too many pods' },
     ];
     assert.deepEqual(progress({ conditions }), { kind: 'under-way', obstacle: 'Unschedulable: 0/1: Too many pods' });
   });
 
-  it('is of no interest when we have not made the pod', () => {
+  it('is not kept for a pod that we did not create', () => {
     const ours = shown({});
     const strangers: Pod[] = [
       { ...ours, metadata: { ...ours.metadata, name: 'other' } },
