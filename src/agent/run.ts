@@ -2,7 +2,7 @@ import { createClient, createEventRecorder, loadClusterConfig } from '../kube/in
 import {
   createHealth,
   createProcessLogger,
-  type HostProcess,
+  type ProgramHost,
   runUntilStopped,
   startEndpoints,
 } from '../process/index.ts';
@@ -16,19 +16,9 @@ import { createAgentMetrics } from './metrics.ts';
 import { type AgentFlags, type AgentOptions, resolveAgentOptions } from './options.ts';
 import { createSafeCheck } from './safe-check/index.ts';
 
-/** The process that runs the agent. */
-export interface AgentHost {
-  /** Product version, for the User-Agent, metrics and the API description. */
-  version: string;
-  stderr: (text: string) => void;
-  /** stderr is a terminal. */
-  terminal: boolean;
-  environment: Readonly<Record<string, string | undefined>>;
-  /** Uniform in [0, 1). */
-  random: () => number;
+export interface AgentHost extends ProgramHost {
   /** Default: the system clock. */
   clock?: Clock;
-  process: HostProcess;
 }
 
 // Enough for one node: a burst is the owner's decisions and their Events.

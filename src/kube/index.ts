@@ -45,7 +45,6 @@ export type {
 export {
   type Auth,
   type ClusterConfig,
-  ConfigError,
   type ExecPlugin,
   type Impersonation,
   type Source,
@@ -54,5 +53,4 @@ export { type LoadOptions, loadClusterConfig } from './config/load-cluster-confi
 export type { EventInput } from './events/event-series.ts';
 export { createEventRecorder, type EventRecorder, type EventRecorderOptions, events } from './events/events.ts';
 export { type LeaderElectionOptions, leases, runLeaderElection } from './leaderelection/leader-election.ts';
-export { createTimerHeap, type TimerHeap } from './queue/timer-heap.ts';
 export { createWorkQueue, type WorkQueue, type WorkQueueMetrics, type WorkQueueOptions } from './queue/work-queue.ts';

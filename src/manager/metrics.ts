@@ -35,113 +35,79 @@ export const createManagerMetrics = (version: string): ManagerMetrics => {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });
   for (const name of SAMPLED) registry.removeSingleMetric(`nodejs_eventloop_lag_${name}_seconds`);
 
-  const requests = new Counter({
-    name: 'rest_client_requests_total',
-    help: 'Requests to the API server by status code, method and host.',
-    labelNames: ['code', 'method', 'host'],
-    registers,
-  });
-  const requestSeconds = new Histogram({
-    name: 'rest_client_request_duration_seconds',
-    help: 'Latency of API server responses by verb and host.',
-    labelNames: ['verb', 'host'],
-    buckets: requestBuckets,
-    registers,
-  });
-  const reconciles = new Counter({
-    name: 'controller_runtime_reconcile_total',
-    help: 'Reconciles by controller and result.',
-    labelNames: ['controller', 'result'],
-    registers,
-  });
-  const reconcileSeconds = new Histogram({
-    name: 'controller_runtime_reconcile_time_seconds',
-    help: 'Duration of a reconcile by controller.',
-    labelNames: ['controller'],
-    buckets: workBuckets,
-    registers,
-  });
-  const depth = new Gauge({
-    name: 'workqueue_depth',
-    help: 'Items waiting in the work queue.',
-    labelNames: ['name'],
-    registers,
-  });
-  const added = new Counter({
-    name: 'workqueue_adds_total',
-    help: 'Items added to the work queue.',
-    labelNames: ['name'],
-    registers,
-  });
-  const retried = new Counter({
-    name: 'workqueue_retries_total',
-    help: 'Items re-added after an error.',
-    labelNames: ['name'],
-    registers,
-  });
-  const waited = new Histogram({
-    name: 'workqueue_queue_duration_seconds',
-    help: 'How long an item waits in the work queue.',
-    labelNames: ['name'],
-    buckets: workBuckets,
-    registers,
-  });
-  const worked = new Histogram({
-    name: 'workqueue_work_duration_seconds',
-    help: 'How long processing an item of the work queue takes.',
-    labelNames: ['name'],
-    buckets: workBuckets,
-    registers,
-  });
-  const acts = new Counter({
-    name: 'edgeset_acts_total',
-    help: 'Writes to pods by controller and result.',
-    labelNames: ['controller', 'result'],
-    registers,
-  });
-  const reservations = new Counter({
-    name: 'edgeset_reservations_total',
-    help: 'Writes that reserve slots for a batch of updates, by controller and result.',
-    labelNames: ['controller', 'result'],
-    registers,
-  });
-  const statusWrites = new Counter({
-    name: 'edgeset_status_writes_total',
-    help: 'Writes of DaemonRollouts, including reservations, by controller.',
-    labelNames: ['controller'],
-    registers,
-  });
-  const master = new Gauge({
-    name: 'leader_election_master_status',
-    help: '1 while this process holds the lease, otherwise 0.',
-    labelNames: ['name'],
-    registers,
-  });
-  const build = new Gauge({
-    name: 'edgeset_build_info',
-    help: 'Always 1; the label contains the version.',
-    labelNames: ['version'],
-    registers,
-  });
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> =>
+    new Counter({ name, help, labelNames, registers });
+  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[]): Gauge<L> =>
+    new Gauge({ name, help, labelNames, registers });
+  const histogram = <L extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly L[],
+    buckets: number[],
+  ): Histogram<L> => new Histogram({ name, help, labelNames, buckets, registers });
+
+  const requests = counter(
+    'rest_client_requests_total',
+    'Requests to the API server by status code, method and host.',
+    ['code', 'method', 'host'],
+  );
+  const requestSeconds = histogram(
+    'rest_client_request_duration_seconds',
+    'Latency of API server responses by verb and host.',
+    ['verb', 'host'],
+    requestBuckets,
+  );
+  const reconciles = counter('controller_runtime_reconcile_total', 'Reconciles by controller and result.', [
+    'controller',
+    'result',
+  ]);
+  const reconcileSeconds = histogram(
+    'controller_runtime_reconcile_time_seconds',
+    'Duration of a reconcile by controller.',
+    ['controller'],
+    workBuckets,
+  );
+  const depth = gauge('workqueue_depth', 'Items waiting in the work queue.', ['name']);
+  const added = counter('workqueue_adds_total', 'Items added to the work queue.', ['name']);
+  const retried = counter('workqueue_retries_total', 'Items re-added after an error.', ['name']);
+  const waited = histogram(
+    'workqueue_queue_duration_seconds',
+    'How long an item waits in the work queue.',
+    ['name'],
+    workBuckets,
+  );
+  const worked = histogram(
+    'workqueue_work_duration_seconds',
+    'How long processing an item of the work queue takes.',
+    ['name'],
+    workBuckets,
+  );
+  const acts = counter('edgeset_acts_total', 'Writes to pods by controller and result.', ['controller', 'result']);
+  const reservations = counter(
+    'edgeset_reservations_total',
+    'Writes that reserve slots for a batch of updates, by controller and result.',
+    ['controller', 'result'],
+  );
+  const statusWrites = counter(
+    'edgeset_status_writes_total',
+    'Writes of DaemonRollouts, including reservations, by controller.',
+    ['controller'],
+  );
+  const master = gauge('leader_election_master_status', '1 while this process holds the lease, otherwise 0.', ['name']);
+  const build = gauge('edgeset_build_info', 'Always 1; the label contains the version.', ['version']);
   build.set({ version }, 1);
-  const nodes = new Gauge({
-    name: 'edgeset_nodes',
-    help: 'Eligible nodes of a DaemonSet by rollout phase; exported by the leader only.',
-    labelNames: ['controller', 'namespace', 'daemonset', 'phase'],
-    registers,
-  });
-  const served = new Gauge({
-    name: 'edgeset_rollouts',
-    help: 'DaemonSets that a controller manages; exported by the leader only.',
-    labelNames: ['controller'],
-    registers,
-  });
-  const halted = new Gauge({
-    name: 'edgeset_rollouts_halted',
-    help: 'Rollouts halted by the breaker; exported by the leader only.',
-    labelNames: ['controller'],
-    registers,
-  });
+  const nodes = gauge('edgeset_nodes', 'Eligible nodes of a DaemonSet by rollout phase; exported by the leader only.', [
+    'controller',
+    'namespace',
+    'daemonset',
+    'phase',
+  ]);
+  const served = gauge('edgeset_rollouts', 'DaemonSets that a controller manages; exported by the leader only.', [
+    'controller',
+  ]);
+  const halted = gauge('edgeset_rollouts_halted', 'Rollouts halted by the breaker; exported by the leader only.', [
+    'controller',
+  ]);
 
   // Read at each scrape: updating the gauges on every event would cost more.
   const readRollouts = (): void => {

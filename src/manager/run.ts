@@ -4,7 +4,7 @@ import { createClient, createEventRecorder, loadClusterConfig } from '../kube/in
 import {
   createHealth,
   createProcessLogger,
-  type HostProcess,
+  type ProgramHost,
   runUntilStopped,
   startEndpoints,
 } from '../process/index.ts';
@@ -19,22 +19,12 @@ import { type ManagerFlags, type ManagerOptions, resolveManagerOptions } from '.
 import { runControllers } from './run-controllers.ts';
 import type { Controller, ControllerDefinition } from './types.ts';
 
-/** The process that runs the manager. */
-export interface ManagerHost {
-  /** The product version, for the User-Agent and metrics. */
-  version: string;
-  stderr: (text: string) => void;
-  /** stderr is a terminal. */
-  terminal: boolean;
-  environment: Readonly<Record<string, string | undefined>>;
-  /** Uniform in [0, 1). */
-  random: () => number;
+export interface ManagerHost extends ProgramHost {
   /**
    * Default: a steady clock, so that setting the machine's clock makes no pod available and no lease expire. A cluster on
    * virtual time needs the manager to use the same clock.
    */
   clock?: Clock;
-  process: HostProcess;
 }
 
 const NAMESPACE_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';

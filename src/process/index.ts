@@ -17,7 +17,6 @@ export {
   oneOf,
   parseBindAddress,
   resolveLog,
-  sameAddress,
 } from './flags.ts';
-export { type Answer, ListenError, type Routes, type RunningServer, startHttpServer, text } from './http-server.ts';
-export { type HostProcess, runUntilStopped } from './run-until-stopped.ts';
+export { type Answer, ListenError, type Routes, type RunningServer } from './http-server.ts';
+export { type HostProcess, type ProgramHost, runUntilStopped } from './run-until-stopped.ts';

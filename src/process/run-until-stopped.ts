@@ -8,6 +8,19 @@ export interface HostProcess {
   exit(code: number): void;
 }
 
+/** The process that runs a program of ours. */
+export interface ProgramHost {
+  /** Product version, for the User-Agent and metrics. */
+  version: string;
+  stderr: (text: string) => void;
+  /** stderr is a terminal. */
+  terminal: boolean;
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Uniform in [0, 1). */
+  random: () => number;
+  process: HostProcess;
+}
+
 /** Just below Kubernetes' default grace period of 30 s, whose SIGKILL would leave nothing in the log. */
 const GRACE_MS = 28_000;
 

@@ -19,17 +19,8 @@ export interface ReflectorOptions<T extends KubeObject, P> extends Selection<T> 
   pageSize?: number;
   /** Default: 0.5 s, doubling to 30 s. */
   backoff?: BackoffOptions;
-  /** A stream that lasts this long resets the backoff. Default 10,000. */
-  healthyMs?: number;
   /** Try streamed lists (WatchList) first. Default true. */
   watchList?: boolean;
-  /**
-   * Relist after a stream ends, when the last snapshot is at least this old: events that a server or a proxy dropped are
-   * not missed forever. Default 1,800,000 (half an hour).
-   */
-  relistMs?: number;
-  /** A streamed list without any event for this long counts as unsupported. Default 30,000. */
-  initialSilenceMs?: number;
 }
 
 export interface Reflector<P> {
@@ -65,11 +56,17 @@ const LONGEST_RETRY_AFTER_MS = 60_000;
 /** A state older than ours comes from a lagging server or, when it repeats this often, from a restored backup. */
 const MAX_ROLLBACKS = 3;
 
+/** A stream that lasts this long resets the backoff. */
+const HEALTHY_MS = 10_000;
+/** A streamed list without any event for this long counts as unsupported. */
+const INITIAL_SILENCE_MS = 30_000;
+/** A stream that ends this long after the last list is followed by a relist: events may have been dropped on the way. */
+const RELIST_MS = 30 * 60_000;
+
 class RollbackError extends Error {}
 
 export const createReflector = <T extends KubeObject, P>(options: ReflectorOptions<T, P>): Reflector<P> => {
-  const { client, resource, env, project, pageSize = 500, healthyMs = 10_000, initialSilenceMs = 30_000 } = options;
-  const { relistMs = 1_800_000 } = options;
+  const { client, resource, env, project, pageSize = 500 } = options;
   const backoff = options.backoff ?? { baseMs: 500, maxMs: 30_000 };
   const log = env.log.with({ resource: resource.plural });
   const cache = createReflectorCache({
@@ -163,7 +160,7 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
       if (streamed) {
         const staged = cache.stage();
         const reached = await readInitialEvents(env, iterator, staged, {
-          silenceMs: initialSilenceMs,
+          silenceMs: INITIAL_SILENCE_MS,
           onSilence: (reason) => own.abort(reason),
           onActivity: touch,
         });
@@ -255,13 +252,13 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
         let delay: number;
         try {
           await listAndWatch(signal);
-          const healthy = env.clock.now() - startedAt >= healthyMs;
+          const healthy = env.clock.now() - startedAt >= HEALTHY_MS;
           failures = healthy ? 0 : failures + 1;
           delay = healthy ? 0 : backoffMs(failures, backoff, env.random);
-          if (env.clock.now() - snapshotAt >= relistMs) version = undefined;
+          if (env.clock.now() - snapshotAt >= RELIST_MS) version = undefined;
         } catch (error) {
           if (signal.aborted) return;
-          if (env.clock.now() - startedAt >= healthyMs) failures = 0;
+          if (env.clock.now() - startedAt >= HEALTHY_MS) failures = 0;
           delay = afterFailure(error);
           log.warn('watch failed', { error, retryMs: Math.round(delay) });
         }
