@@ -102,8 +102,8 @@ export const createApiServer = ({ clock, random, history = 20_000 }: ApiServerOp
     patch: (resource, ref, body, options) =>
       patchObject(state, registry.resolve(resource), ref, body, options).object as never,
     delete(resource, ref, options = {}) {
-      const { object, gone } = deleteObject(state, registry.resolve(resource), ref, options);
-      return gone ? undefined : (object as never);
+      const { object, removed } = deleteObject(state, registry.resolve(resource), ref, options);
+      return removed ? undefined : (object as never);
     },
     subscribe(handler) {
       subscribers.add(handler);

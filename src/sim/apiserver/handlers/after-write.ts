@@ -3,7 +3,7 @@ import { servedKinds } from '../crd/custom-resources.ts';
 import { establish } from '../crd/definition.ts';
 import { arrayOf, at } from '../json.ts';
 import type { Kind } from '../registry/kind.ts';
-import { keyOf } from '../storage/store.ts';
+import { keyOf, withVersion } from '../storage/store.ts';
 import { createObject } from './create.ts';
 import { formatTime, type ServerState } from './state.ts';
 
@@ -18,12 +18,7 @@ export const afterWrite = (state: ServerState, kind: Kind, object: StoredObject)
     state.registry.setCustom(object.metadata.name, servedKinds(object));
     if (isEstablished(object)) return;
     const time = formatTime(state.clock.now());
-    state.store.put(
-      DEFINITIONS,
-      object.metadata.name,
-      (resourceVersion) =>
-        ({ ...establish(object, time), metadata: { ...object.metadata, resourceVersion } }) as StoredObject,
-    );
+    state.store.put(DEFINITIONS, object.metadata.name, withVersion(establish(object, time)));
     return;
   }
   if (kind.collection !== 'namespaces' || object.metadata.deletionTimestamp !== undefined) return;
@@ -36,11 +31,11 @@ export const afterWrite = (state: ServerState, kind: Kind, object: StoredObject)
 /** Deletes the custom resources of a deleted definition. */
 export const afterDelete = (state: ServerState, kind: Kind, object: StoredObject): void => {
   if (kind.collection !== DEFINITIONS) return;
-  const table = object.metadata.name;
-  for (const each of state.store.list(table, '')) {
+  const collection = object.metadata.name;
+  for (const each of state.store.list(collection, '')) {
     const key = keyOf(each.metadata.namespace, each.metadata.name);
-    state.store.remove(table, key, (resourceVersion) => ({ ...each, metadata: { ...each.metadata, resourceVersion } }));
+    state.store.remove(collection, key, withVersion(each));
   }
-  state.registry.setCustom(table, []);
-  state.watches.endAll(table);
+  state.registry.setCustom(collection, []);
+  state.watches.endAll(collection);
 };

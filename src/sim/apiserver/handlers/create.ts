@@ -7,9 +7,9 @@ import { generatedName, randomUid } from '../registry/strategies/names.ts';
 import { definitionOfKind, definitionShape } from '../schema/definitions.ts';
 import { shapeOfKind } from '../schema/kind-shape.ts';
 import { markNormalized, normalize } from '../schema/normalize.ts';
-import { keyOf } from '../storage/store.ts';
+import { keyOf, withVersion } from '../storage/store.ts';
 import { admit } from './admission.ts';
-import { checkType, metaOf, validateMetadata } from './metadata.ts';
+import { checkType, validateMetadata } from './metadata.ts';
 import { formatTime, fromStorageVersion, type ServerState, toStorageVersion, type WriteContext } from './state.ts';
 
 /** The object as the real server would decode it. */
@@ -121,9 +121,7 @@ export const createObject = (state: ServerState, kind: Kind, sent: Json, context
 
   const stored = toStorageVersion(kind, object);
   if (context.dryRun) return fromStorageVersion(kind, stored as StoredObject);
-  const made = state.store.put(kind.collection, key, (resourceVersion) =>
-    asStored(kind, { ...stored, metadata: { ...metaOf(stored), resourceVersion } } as StoredObject),
-  );
+  const made = state.store.put(kind.collection, key, (version) => asStored(kind, withVersion(stored)(version)));
   state.afterWrite(kind, made);
   return fromStorageVersion(kind, made);
 };

@@ -3,9 +3,8 @@ import type { StoredObject } from '../../types.ts';
 import { badRequest, conflict, invalid, notFound, notSupported } from '../errors.ts';
 import { equal, type Json, without } from '../json.ts';
 import type { Kind } from '../registry/kind.ts';
-import { keyOf } from '../storage/store.ts';
+import { keyOf, withVersion } from '../storage/store.ts';
 import { admit } from './admission.ts';
-import { metaOf } from './metadata.ts';
 import { formatTime, fromStorageVersion, type Ref, type ServerState } from './state.ts';
 
 export interface DeleteContext
@@ -19,19 +18,14 @@ export interface DeleteResult {
   /** The object as the deletion left it, or its last state. */
   readonly object: StoredObject;
   /** False if it still exists and is terminating. */
-  readonly gone: boolean;
+  readonly removed: boolean;
 }
 
 const ORPHAN = 'orphan';
 const FOREGROUND = 'foregroundDeletion';
 
-export const removeObject = (
-  state: ServerState,
-  kind: Kind,
-  key: string,
-  make: (resourceVersion: string) => StoredObject,
-): StoredObject => {
-  const removed = state.store.remove(kind.collection, key, make);
+export const removeObject = (state: ServerState, kind: Kind, key: string, last: StoredObject): StoredObject => {
+  const removed = state.store.remove(kind.collection, key, withVersion(last));
   state.afterDelete(kind, removed);
   return removed;
 };
@@ -72,59 +66,67 @@ const withMeta = (object: StoredObject, changes: Json): StoredObject => {
   };
 };
 
-const bumped = (object: StoredObject): Json => {
-  const { generation } = object.metadata;
-  return generation === undefined || generation === 0 ? {} : { generation: generation + 1 };
-};
+const nextGeneration = ({ metadata: { generation } }: StoredObject): Json =>
+  generation ? { generation: generation + 1 } : {};
 
 const SECOND = 1000;
 
-type Step = { next: 'nothing' } | { next: 'mark'; object: StoredObject; grace: number } | { next: 'remove' };
+interface Marked {
+  readonly object: StoredObject;
+  /** Whether the object stays until its grace period is over or whoever runs it confirms. */
+  readonly graceful: boolean;
+}
 
-/** The start of a graceful deletion, as for pods, which their kubelet finishes. */
-const gracefully = (state: ServerState, kind: Kind, object: StoredObject, context: DeleteContext): Step => {
-  const { gracePeriodSeconds } = kind.strategy;
-  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = object.metadata;
-  const asked = context.gracePeriodSeconds;
-  if (deletionTimestamp !== undefined) {
-    // A grace period can only be shortened.
-    if (asked === undefined || !gracePeriodSeconds || deletionGracePeriodSeconds === 0) return { next: 'nothing' };
-    const seconds = Math.max(asked, 0);
-    if (seconds >= deletionGracePeriodSeconds) return { next: 'nothing' };
-    const at = Date.parse(deletionTimestamp) + (seconds - deletionGracePeriodSeconds) * SECOND;
-    const changes = { deletionTimestamp: formatTime(at), deletionGracePeriodSeconds: seconds };
-    return { next: 'mark', object: withMeta(object, changes), grace: seconds };
+/** The object with the deletion started or hastened; undefined if the request changes nothing. */
+const markGracefully = (
+  state: ServerState,
+  object: StoredObject,
+  gracePeriodSeconds: NonNullable<Kind['strategy']['gracePeriodSeconds']>,
+  requested: number | undefined,
+): Marked | undefined => {
+  const { deletionTimestamp, deletionGracePeriodSeconds: remaining = 0 } = object.metadata;
+  if (deletionTimestamp === undefined) {
+    const seconds = gracePeriodSeconds(object, requested);
+    const time = formatTime(state.clock.now() + seconds * SECOND);
+    const changes = { ...nextGeneration(object), deletionTimestamp: time, deletionGracePeriodSeconds: seconds };
+    return { object: withMeta(object, changes), graceful: seconds > 0 };
   }
-  if (!gracePeriodSeconds) return { next: 'remove' };
-  const seconds = gracePeriodSeconds(object, asked);
-  const changes = {
-    ...bumped(object),
-    deletionTimestamp: formatTime(state.clock.now() + seconds * SECOND),
-    deletionGracePeriodSeconds: seconds,
-  };
-  return { next: 'mark', object: withMeta(object, changes), grace: seconds };
+  // A grace period can only be shortened.
+  const seconds = Math.max(requested ?? remaining, 0);
+  if (seconds >= remaining) return undefined;
+  const time = formatTime(Date.parse(deletionTimestamp) + (seconds - remaining) * SECOND);
+  const changes = { deletionTimestamp: time, deletionGracePeriodSeconds: seconds };
+  return { object: withMeta(object, changes), graceful: seconds > 0 };
 };
 
-const marked = (state: ServerState, object: StoredObject): StoredObject =>
-  object.metadata.deletionTimestamp === undefined
-    ? withMeta(object, {
-        ...bumped(object),
-        deletionTimestamp: formatTime(state.clock.now()),
-        deletionGracePeriodSeconds: 0,
-      })
-    : withMeta(object, { deletionGracePeriodSeconds: 0 });
+const markAtOnce = (state: ServerState, object: StoredObject): StoredObject =>
+  withMeta(object, {
+    ...(object.metadata.deletionTimestamp === undefined && {
+      ...nextGeneration(object),
+      deletionTimestamp: formatTime(state.clock.now()),
+    }),
+    deletionGracePeriodSeconds: 0,
+  });
 
-export const deleteObject = (state: ServerState, kind: Kind, ref: Ref, context: DeleteContext = {}): DeleteResult => {
-  const key = keyOf(kind.namespaced ? ref.namespace : undefined, ref.name);
-  const stored = state.store.get(kind.collection, key);
-  if (!stored) throw notFound(kind, ref.name);
-  const { propagationPolicy } = context;
-  if (propagationPolicy !== undefined && context.orphanDependents !== undefined)
-    throw badRequest('orphanDependents and deletionPropagation cannot be both set');
-  if (propagationPolicy !== undefined && !POLICIES.includes(propagationPolicy))
+const checkOptions = ({ propagationPolicy, orphanDependents }: DeleteContext): void => {
+  if (propagationPolicy === undefined) return;
+  if (orphanDependents !== undefined) throw badRequest('orphanDependents and deletionPropagation cannot be both set');
+  if (!POLICIES.includes(propagationPolicy))
     throw invalid({ group: 'meta.k8s.io', plural: '', kind: 'DeleteOptions' }, '', [
       notSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']),
     ]);
+};
+
+export const deleteObject = (state: ServerState, kind: Kind, ref: Ref, context: DeleteContext = {}): DeleteResult => {
+  const { strategy } = kind;
+  const key = keyOf(kind.namespaced ? ref.namespace : undefined, ref.name);
+  const stored = state.store.get(kind.collection, key);
+  if (!stored) throw notFound(kind, ref.name);
+  const result = (object: StoredObject, removed: boolean): DeleteResult => ({
+    object: fromStorageVersion(kind, object),
+    removed,
+  });
+  checkOptions(context);
   checkPreconditions(kind, stored, context);
   admit(state, kind, {
     operation: 'DELETE',
@@ -133,34 +135,22 @@ export const deleteObject = (state: ServerState, kind: Kind, ref: Ref, context: 
     oldObject: fromStorageVersion(kind, stored),
   });
 
-  const step = gracefully(state, kind, stored, context);
-  const wanted = finalizersFor(stored, context);
-  const present = stored.metadata.finalizers ?? [];
-  let next = withMeta(step.next === 'mark' ? step.object : stored, { finalizers: wanted });
-  if (kind.strategy.prepareForDelete) next = kind.strategy.prepareForDelete(next) as StoredObject;
-  const held = wanted.length > 0 || (kind.strategy.hasFinalizers?.(next) ?? false);
-  if (step.next === 'nothing' && (kind.strategy.gracePeriodSeconds || equal(wanted, present)) && held)
-    return { object: fromStorageVersion(kind, stored), gone: false };
-  if (
-    step.next === 'nothing' &&
-    kind.strategy.gracePeriodSeconds &&
-    (stored.metadata.deletionGracePeriodSeconds ?? 0) > 0
-  )
-    return { object: fromStorageVersion(kind, stored), gone: false };
-  if (step.next !== 'mark' && held) next = marked(state, next);
-  if (context.dryRun) return { object: fromStorageVersion(kind, next), gone: !held && step.next !== 'mark' };
+  const isTerminating = stored.metadata.deletionTimestamp !== undefined;
+  const marked =
+    strategy.gracePeriodSeconds &&
+    markGracefully(state, stored, strategy.gracePeriodSeconds, context.gracePeriodSeconds);
+  const finalizers = finalizersFor(stored, context);
+  let next = withMeta(marked?.object ?? stored, { finalizers });
+  if (strategy.prepareForDelete) next = strategy.prepareForDelete(next) as StoredObject;
+  const held = finalizers.length > 0 || (strategy.hasFinalizers?.(next) ?? false);
+  if (isTerminating && !marked) {
+    const unchanged = strategy.gracePeriodSeconds || equal(finalizers, stored.metadata.finalizers ?? []);
+    const waits = strategy.gracePeriodSeconds && (stored.metadata.deletionGracePeriodSeconds ?? 0) > 0;
+    if ((held && unchanged) || waits) return result(stored, false);
+  }
+  if (held && !marked) next = markAtOnce(state, next);
+  if (context.dryRun) return result(next, !held && !marked);
 
-  let last = stored;
-  if (step.next === 'mark' || held)
-    last = state.store.put(
-      kind.collection,
-      key,
-      (resourceVersion) => ({ ...next, metadata: { ...metaOf(next), resourceVersion } }) as StoredObject,
-    );
-  if (held || (step.next === 'mark' && step.grace > 0)) return { object: fromStorageVersion(kind, last), gone: false };
-  const removed = removeObject(state, kind, key, (resourceVersion) => ({
-    ...last,
-    metadata: { ...last.metadata, resourceVersion },
-  }));
-  return { object: fromStorageVersion(kind, removed), gone: true };
+  const last = held || marked ? state.store.put(kind.collection, key, withVersion(next)) : stored;
+  return held || marked?.graceful ? result(last, false) : result(removeObject(state, kind, key, last), true);
 };

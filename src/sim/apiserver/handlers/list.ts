@@ -1,4 +1,3 @@
-import type { ListOptions } from '../../../kube/index.ts';
 import type { StoredObject } from '../../types.ts';
 import { badListOptions, badRequest, expired, invalid, notSupported, StatusError } from '../errors.ts';
 import { parseFieldSelector } from '../field-selectors.ts';
@@ -57,10 +56,13 @@ export const listObjects = (state: ServerState, kind: Kind, selection: Selection
   return matches ? seen.filter(matches) : seen;
 };
 
-export type PageRequest = Pick<
-  ListOptions,
-  'namespace' | 'labelSelector' | 'fieldSelector' | 'limit' | 'continue' | 'resourceVersion'
-> & { resourceVersionMatch?: string; sendInitialEvents?: boolean | undefined };
+export interface PageRequest extends Selection {
+  limit?: number | undefined;
+  continue?: string | undefined;
+  resourceVersion?: string | undefined;
+  resourceVersionMatch?: string | undefined;
+  sendInitialEvents?: boolean | undefined;
+}
 
 export interface Page {
   readonly items: readonly StoredObject[];

@@ -12,7 +12,7 @@ import {
 import { arrayOf, at, equal, identical, type Json, recordOf, textOf, without } from '../json.ts';
 import { trackUpdate } from '../patch/managed-fields.ts';
 import { apiVersionOf, type Kind } from '../registry/kind.ts';
-import { keyOf } from '../storage/store.ts';
+import { keyOf, withVersion } from '../storage/store.ts';
 import { admit } from './admission.ts';
 import { asStored, decode } from './create.ts';
 import { removeObject } from './delete.ts';
@@ -165,17 +165,12 @@ export const updateObject = (
   if (identical(next, present)) return present;
   const changed = toStorageVersion(kind, next);
   if (options.dryRun) return fromStorageVersion(kind, changed as StoredObject);
-  const versioned = (resourceVersion: string): StoredObject =>
-    ({ ...changed, metadata: { ...metaOf(changed), resourceVersion } }) as StoredObject;
   if (isReleased(next, present) && !strategy.hasFinalizers?.(next)) {
     // The update that removes the last finalizer is returned but never stored: watchers see the previous object.
-    const { metadata } = removeObject(state, kind, key, (resourceVersion) => ({
-      ...stored,
-      metadata: { ...stored.metadata, resourceVersion },
-    }));
-    return fromStorageVersion(kind, versioned(metadata.resourceVersion));
+    const { metadata } = removeObject(state, kind, key, stored);
+    return fromStorageVersion(kind, withVersion(changed)(metadata.resourceVersion));
   }
-  const made = state.store.put(kind.collection, key, (version) => asStored(kind, versioned(version)));
+  const made = state.store.put(kind.collection, key, (version) => asStored(kind, withVersion(changed)(version)));
   state.afterWrite(kind, made);
   return fromStorageVersion(kind, made);
 };

@@ -1,5 +1,6 @@
 import sorted from 'sorted-btree';
 import type { StoredObject } from '../../types.ts';
+import { type Json, recordOf } from '../json.ts';
 
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
@@ -43,6 +44,12 @@ export interface ObjectStore {
 
 export const keyOf = (namespace: string | undefined, name: string): string =>
   namespace ? `${namespace}/${name}` : name;
+
+/** Makes copies of an object with other resourceVersions. */
+export const withVersion =
+  (object: Json) =>
+  (resourceVersion: string): StoredObject =>
+    ({ ...object, metadata: { ...recordOf(object.metadata), resourceVersion } }) as StoredObject;
 
 /** An in-memory etcd: numbers commits, keeps objects in key order and the last `history` changes of each collection. */
 export const createStore = (history: number): ObjectStore => {
