@@ -49,7 +49,7 @@ const address = async (agent: Edgeset, msg = 'serving the API'): Promise<string>
   return `http://${String(line.address)}`;
 };
 
-test('an agent whose API server is away from the start answers, is not ready, and stops when asked', async (t) => {
+test('without an API server, the agent serves its API, is not ready, and stops on SIGTERM', async (t) => {
   const agent = start(t, '--health-probe-bind-address=127.0.0.1:0', '--metrics-bind-address=127.0.0.1:0');
   const url = await address(agent);
   const pods = await fetch(`${url}/pods`);
@@ -70,7 +70,7 @@ test('an agent whose API server is away from the start answers, is not ready, an
   assert.equal(agent.stdout(), '');
 });
 
-test('an event stream does not hold up the stop', async (t) => {
+test('an open event stream does not delay the stop', async (t) => {
   const agent = start(t);
   const stream = await fetch(`${await address(agent)}/edgeset.io/v1/events`);
   agent.child.kill('SIGTERM');
@@ -93,13 +93,13 @@ for (const [what, args, cure] of [
   ],
   ['a Unix socket in no folder', ['--unix-socket=/nonexistent/agent.sock'], /--unix-socket: cannot listen/],
 ] as const)
-  test(`${what} ends it with code 2 and the flag that helps`, async (t) => {
+  test(`${what} exits with 2 and names the flag`, async (t) => {
     const agent = start(t, ...args);
     assert.equal(await agent.ended, 2, agent.stderr());
     assert.match(agent.stderr(), cure);
   });
 
-test('an address in use ends it with code 1', async (t) => {
+test('an address in use exits with 1', async (t) => {
   const first = start(t);
   const taken = (await address(first)).slice('http://'.length);
   const second = start(t, `--listen=${taken}`);

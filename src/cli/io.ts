@@ -1,4 +1,4 @@
-/** What the shell is told. `stalled`: the rollout that `wait` watched is stuck until someone acts. */
+/** Exit codes. `stalled`: the rollout that `wait` watched is stuck until someone acts. */
 export const exitCodes = { ok: 0, failed: 1, usage: 2, stalled: 3 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 

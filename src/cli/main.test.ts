@@ -29,7 +29,7 @@ test('--version prints the version of the package', async () => {
   assert.deepEqual(await run('--version'), { code: 0, stdout: `${version}\n`, stderr: '' });
 });
 
-test('help goes to stdout when asked for, and names every command', async () => {
+test('help goes to stdout and lists every command', async () => {
   for (const args of [['help'], ['--help']]) {
     const { code, stdout, stderr } = await run(...args);
     assert.deepEqual([code, stderr], [0, '']);
@@ -40,7 +40,7 @@ test('help goes to stdout when asked for, and names every command', async () => 
   assert.match(stdout, /--leader-elect \[boolean\]/);
 });
 
-test('no command at all is a mistake: help goes to stderr', async () => {
+test('a missing command prints help to stderr', async () => {
   const { code, stdout, stderr } = await run();
   assert.deepEqual([code, stdout], [2, '']);
   assert.match(stderr, /^Usage: edgeset/);
@@ -61,14 +61,14 @@ const mistakes: [string[], RegExp][] = [
   [['crds', '--controllers=nativ'], /--controllers: "nativ" is not known: give native or advanced/],
 ];
 for (const [args, message] of mistakes) {
-  test(`edgeset ${args.join(' ')} ends with code 2 and says why on stderr`, async () => {
+  test(`edgeset ${args.join(' ')} exits with 2 and an error on stderr`, async () => {
     const { code, stdout, stderr } = await run(...args);
     assert.deepEqual([code, stdout], [2, '']);
     assert.match(stderr, message);
   });
 }
 
-test('crds prints what deploy/crds holds', async () => {
+test('crds prints the files of deploy/crds', async () => {
   const folder = path.join(root, 'deploy', 'crds');
   const files = readdirSync(folder)
     .filter((name) => name.endsWith('.yaml'))
@@ -80,7 +80,7 @@ test('crds prints what deploy/crds holds', async () => {
   for (const document of parseAllDocuments(stdout)) assert.deepEqual(document.errors, []);
 });
 
-test('crds prints what all controllers need, or those that are named', async () => {
+test('crds prints the CRDs of all or of the given controllers', async () => {
   const names = async (...args: string[]): Promise<string[]> => {
     const { code, stdout, stderr } = await run('crds', ...args);
     assert.deepEqual([code, stderr], [0, '']);
@@ -105,13 +105,13 @@ test('crds of native DaemonSets load neither the manager nor the client', { time
 const bin = (name: string): string => path.join(root, 'bin', name);
 const spawn = (file: string, ...args: string[]) => spawnSync(file, args, { encoding: 'utf8', timeout: 30_000 });
 
-describe('the executables', () => {
+describe('executables', () => {
   it('are all installed by the package', () => {
     for (const name of ['edgeset', 'kubectl-edgeset', 'kubectl_complete-edgeset'] as const)
       assert.equal(manifest.bin[name], `bin/${name}`);
   });
 
-  it('kubectl-edgeset shows help under the name that the user typed, also through a link', () => {
+  it('kubectl-edgeset prints help for `kubectl edgeset`, also through a symlink', () => {
     const dir = mkdtempSync(path.join(tmpdir(), 'edgeset-bin-'));
     try {
       const link = path.join(dir, 'kubectl-edgeset');
@@ -128,7 +128,7 @@ describe('the executables', () => {
     }
   });
 
-  it('kubectl_complete-edgeset answers, and is silent where nothing is installed', () => {
+  it('kubectl_complete-edgeset prints completions, or nothing without an installation', () => {
     const { stdout, stderr, status } = spawn(bin('kubectl_complete-edgeset'), 'wait', '--ti');
     assert.deepEqual([status, stderr], [0, '']);
     assert.match(stdout, /^--timeout\thow long to wait, .*\n:4\n$/);

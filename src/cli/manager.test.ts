@@ -52,8 +52,8 @@ const probeUrl = async (manager: Edgeset, page: 'readyz' | 'healthz'): Promise<s
 const leading = (manager: Edgeset) => logged(manager, 'leading; starting the controllers');
 const textOf = async (url: string): Promise<string> => (await fetch(url)).text();
 
-describe('the life of a manager', { concurrency: 2 }, () => {
-  test('it becomes ready, leads, and gives the lease back on SIGTERM', async (t) => {
+describe('the manager process', { concurrency: 2 }, () => {
+  test('it becomes ready, leads, and releases the Lease on SIGTERM', async (t) => {
     const api = await newApi(t);
     const manager = startOn(t, api);
     await leading(manager);
@@ -74,7 +74,7 @@ describe('the life of a manager', { concurrency: 2 }, () => {
     assert.equal(manager.stdout(), '');
   });
 
-  test('a second one stands by with warm caches and takes over when the first one stops', async (t) => {
+  test('a second manager stands by and takes over when the first one stops', async (t) => {
     const api = await newApi(t);
     const first = startOn(t, api);
     await leading(first);
@@ -90,7 +90,7 @@ describe('the life of a manager', { concurrency: 2 }, () => {
     await leading(second);
   });
 
-  test('it stands by when it cannot renew the lease, and leads again once it can', async (t) => {
+  test('it steps down when it cannot renew the Lease, and leads again when it can', async (t) => {
     const api = await newApi(t);
     const quick = ['lease-duration=3s', 'renew-deadline=1s', 'retry-period=200ms'];
     const manager = startOn(t, api, ...quick.map((flag) => `--leader-election-${flag}`));
@@ -109,7 +109,7 @@ describe('the life of a manager', { concurrency: 2 }, () => {
     assert.equal(await manager.ended, 0);
   });
 
-  test('without the CRD it says how to install it, is not ready, and goes on once it is there', async (t) => {
+  test('without the CRD it logs how to install it, is not ready, and continues once it is installed', async (t) => {
     const api = await newApi(t);
     api.crd = false;
     const manager = startOn(t, api);
@@ -128,7 +128,7 @@ describe('the life of a manager', { concurrency: 2 }, () => {
     assert.equal(errors.length, 1, 'it says so once, not at each try');
   });
 
-  test('without the CRD of Advanced DaemonSets it serves native ones, and the others once it is there', async (t) => {
+  test('without the CRD of Advanced DaemonSets it serves native ones, and both once it is installed', async (t) => {
     const api = await newApi(t);
     const manager = startOn(t, api);
     await leading(manager);
@@ -150,7 +150,7 @@ describe('the life of a manager', { concurrency: 2 }, () => {
     assert.equal(await manager.ended, 0, manager.stderr());
   });
 
-  test('an API server that is away is waited for, and does not hold up the stop', async (t) => {
+  test('it waits for an unreachable API server, which does not delay the stop', async (t) => {
     const gone = await startFakeApiServer();
     await gone.close();
     const manager = startOn(t, gone);
@@ -165,7 +165,7 @@ describe('the life of a manager', { concurrency: 2 }, () => {
     assert.equal(await manager.ended, 0);
   });
 
-  test('an address in use ends it with code 1 and the flag that helps', async (t) => {
+  test('an address in use exits with 1 and names the flag', async (t) => {
     const api = await newApi(t);
     const manager = startOn(t, api, `--metrics-bind-address=${api.url.slice('http://'.length)}`);
     assert.equal(await manager.ended, 1);
@@ -173,14 +173,14 @@ describe('the life of a manager', { concurrency: 2 }, () => {
     assert.match(manager.stderr(), /give another address with --metrics-bind-address, or 0 for none/);
   });
 
-  test('a kubeconfig that does not exist ends it with code 2 and the flag that helps', async (t) => {
+  test('a missing kubeconfig exits with 2 and names the flag', async (t) => {
     const manager = start(t, ['--kubeconfig=/nonexistent/config', ...anyPorts]);
     assert.equal(await manager.ended, 2);
     assert.match(manager.stderr(), /^edgeset: --kubeconfig: "\/nonexistent\/config" does not exist: give /m);
   });
 });
 
-describe('what the flags do', { concurrency: 2 }, () => {
+describe('flags of the manager', { concurrency: 2 }, () => {
   test('--context chooses the cluster', async (t) => {
     const [wrong, right] = [await newApi(t), await newApi(t)];
     const config = kubeconfig(t, { wrong: wrong.url, right: right.url });
@@ -194,7 +194,7 @@ describe('what the flags do', { concurrency: 2 }, () => {
     await leading(start(t, anyPorts, { KUBECONFIG: kubeconfig(t, { only: api.url }) }));
   });
 
-  test('--namespaces confines what is read to them', async (t) => {
+  test('--namespaces limits which namespaces are read', async (t) => {
     const api = await newApi(t);
     const manager = startOn(t, api, '--namespaces=shop,van', '--controllers=native');
     await leading(manager);
@@ -205,7 +205,7 @@ describe('what the flags do', { concurrency: 2 }, () => {
     );
   });
 
-  test('--leader-elect=false leads at once and touches no Lease', async (t) => {
+  test('--leader-elect=false leads at once without a Lease', async (t) => {
     const api = await newApi(t);
     const manager = startOn(t, api, '--leader-elect=false');
     await leading(manager);
@@ -214,7 +214,7 @@ describe('what the flags do', { concurrency: 2 }, () => {
     assert.equal(await manager.ended, 0);
   });
 
-  test('--leader-election-* say which Lease, and for how long', async (t) => {
+  test('--leader-election-* configure the Lease', async (t) => {
     const api = await newApi(t);
     const where = ['--leader-election-namespace=ops', '--leader-election-id=fleet'];
     await leading(startOn(t, api, ...where, '--leader-election-lease-duration=40s'));
@@ -223,7 +223,7 @@ describe('what the flags do', { concurrency: 2 }, () => {
     assert.equal(held?.[1].spec.leaseDurationSeconds, 40);
   });
 
-  test('--kube-api-qps and --kube-api-burst slow requests down', async (t) => {
+  test('--kube-api-qps and --kube-api-burst limit requests', async (t) => {
     const api = await newApi(t);
     const manager = startOn(t, api, '--kube-api-qps=2', '--kube-api-burst=1');
     await leading(manager);
@@ -234,14 +234,14 @@ describe('what the flags do', { concurrency: 2 }, () => {
     assert.ok(tookMs >= (requests - 1) * spacing * 0.9, `${requests} requests within ${tookMs} ms`);
   });
 
-  test('0 turns the addresses off', async (t) => {
+  test('0 disables the endpoints', async (t) => {
     const api = await newApi(t);
     const manager = startOn(t, api, '--metrics-bind-address=0', '--health-probe-bind-address=0');
     await leading(manager);
     assert.ok(!manager.log().some(({ msg }) => String(msg).startsWith('serving')));
   });
 
-  test('--log-level and --log-format shape the log', async (t) => {
+  test('--log-level and --log-format configure the log', async (t) => {
     const api = await newApi(t);
     const manager = startOn(t, api, '--log-level=warn', '--log-format=text', '--leader-elect=false');
     await eventually('caches', () => api.requests.length >= 4);

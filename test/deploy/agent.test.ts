@@ -73,7 +73,7 @@ const judgeFlags = async (args: readonly string[]): Promise<string> => {
   return stderr;
 };
 
-test('the DaemonSet runs the image that Containerfile builds for agents, in both containers', () => {
+test('both containers of the DaemonSet run the agent image of the Containerfile', () => {
   const { containers, initContainers } = podSpec();
   for (const { image } of [...containers, ...initContainers]) {
     assert.equal(image, `edgeset/agent:${manifest.version}`);
@@ -81,7 +81,7 @@ test('the DaemonSet runs the image that Containerfile builds for agents, in both
   }
 });
 
-test("the DaemonSet's flags are all accepted, and its node comes from the environment", async () => {
+test("the agent accepts the DaemonSet's flags, and gets its node from the environment", async () => {
   const [{ args, env }] = podSpec().containers;
   assert.match(await judgeFlags(args), /^edgeset: --log-format: "none" is not known/);
   assert.deepEqual(
@@ -90,7 +90,7 @@ test("the DaemonSet's flags are all accepted, and its node comes from the enviro
   );
 });
 
-test("the DaemonSet's probes are on the node's loopback, where its flags put them", () => {
+test("the DaemonSet's probes use the loopback address of its flags", () => {
   const [{ args, startupProbe, livenessProbe, readinessProbe }] = podSpec().containers;
   for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe])
     assert.ok(args.includes(`--health-probe-bind-address=${httpGet.host}:${httpGet.port}`));
@@ -98,7 +98,7 @@ test("the DaemonSet's probes are on the node's loopback, where its flags put the
   assert.equal(readinessProbe.httpGet.path, '/readyz');
 });
 
-test('the state is on the disk, given to the user that the agent runs as', () => {
+test("the state directory is on disk and owned by the agent's user", () => {
   const { containers, initContainers, volumes } = podSpec();
   const [agent] = containers;
   const state = agent.args.find((arg) => arg.startsWith('--state-dir='))?.slice('--state-dir='.length);
@@ -109,7 +109,7 @@ test('the state is on the disk, given to the user that the agent runs as', () =>
   assert.match(read('Containerfile'), new RegExp(`^USER ${uid}:${uid}$`, 'm'));
 });
 
-test('rights, policy and DaemonSet speak of one account', () => {
+test('RBAC, admission policy and DaemonSet use the same ServiceAccount', () => {
   const [account] = manifests('rbac.yaml');
   assert.ok(account);
   const { name, namespace } = account.metadata;
@@ -131,14 +131,14 @@ test('rights, policy and DaemonSet speak of one account', () => {
   }
 });
 
-test('nothing in the folder gives rights to anybody unless it is asked for', () => {
+test('the kustomization contains no role bindings', () => {
   const { resources } = parse(read('deploy/agent/kustomization.yaml')) as { resources: string[] };
   const kinds = resources.flatMap((file) => manifests(file).map(({ kind }) => kind));
   assert.ok(kinds.includes('ValidatingAdmissionPolicyBinding'));
   assert.ok(!kinds.includes('RoleBinding') && !kinds.includes('ClusterRoleBinding'));
 });
 
-test("the unit's flags, and those that the guide gives as examples, are all accepted", async () => {
+test('the agent accepts the flags of the systemd unit and of the guide', async () => {
   const [, command = ''] = /^ExecStart=(.+)$/m.exec(unit) ?? [];
   const [, inGuide = ''] = /^AGENT_FLAGS=(.+)$/m.exec(guide) ?? [];
   const [, examples = ''] = /^# Further flags, such as (.+)$/m.exec(guide) ?? [];
@@ -149,7 +149,7 @@ test("the unit's flags, and those that the guide gives as examples, are all acce
   assert.match(await judgeFlags(args), /^edgeset: --log-format: "none" is not known/);
 });
 
-test("the guide's kubeconfig names the files that systemd hands to the unit", async (t) => {
+test("the guide's kubeconfig names the systemd credentials of the unit", async (t) => {
   const [, text = ''] = /^```yaml kubeconfig\n(.+?)^```$/ms.exec(guide) ?? [];
   const dir = mkdtempSync(path.join(tmpdir(), 'edgeset-kubeconfig-'));
   t.after(() => rmSync(dir, { recursive: true }));
@@ -165,7 +165,7 @@ test("the guide's kubeconfig names the files that systemd hands to the unit", as
 
 const analyze = ['/usr/bin/systemd-analyze', '/bin/systemd-analyze'].find((file) => existsSync(file));
 
-test('systemd accepts the unit, and holds it tight', { skip: analyze === undefined }, (t) => {
+test('systemd accepts the unit, and its sandbox is tight', { skip: analyze === undefined }, (t) => {
   const dir = mkdtempSync(path.join(tmpdir(), 'edgeset-unit-'));
   t.after(() => rmSync(dir, { recursive: true }));
   const file = path.join(dir, 'edgeset-agent.service');
@@ -179,7 +179,7 @@ test('systemd accepts the unit, and holds it tight', { skip: analyze === undefin
   assert.equal(security.status, 0, security.stdout);
 });
 
-test('the stage that builds the agent copies all that its build reads', (t) => {
+test('the build stage of the agent copies every file that the build reads', (t) => {
   const [, stage = ''] = /^FROM \S+ AS build\n(.+?)^FROM /ms.exec(read('Containerfile')) ?? [];
   const app = mkdtempSync(path.join(tmpdir(), 'edgeset-build-'));
   t.after(() => rmSync(app, { recursive: true }));

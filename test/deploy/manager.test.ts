@@ -26,13 +26,13 @@ const container = (): Container => {
   return deployment.spec.template.spec.containers[0]!;
 };
 
-test('the Deployment runs the image that Containerfile builds', () => {
+test('the Deployment runs the manager image of the Containerfile', () => {
   const { image } = container();
   assert.equal(image, `edgeset/manager:${manifest.version}`);
   assert.ok(read('Containerfile').includes(`-t ${image} `));
 });
 
-test("the Deployment's flags are all accepted", async () => {
+test("the manager accepts the Deployment's flags", async () => {
   let stderr = '';
   // The manager looks at the log's format last: whatever is wrong with another flag would be said instead.
   const code = await main([...container().args, '--log-format=none'], {
@@ -46,7 +46,7 @@ test("the Deployment's flags are all accepted", async () => {
   assert.match(stderr, /^edgeset: --log-format: "none" is not known/);
 });
 
-test('probes and ports of the Deployment are those of its flags', () => {
+test('probes and ports of the Deployment match its flags', () => {
   const { args, ports, livenessProbe, readinessProbe } = container();
   const port = (name: string): string => `:${ports.find((each) => each.name === name)?.containerPort}`;
   assert.ok(args.includes(`--metrics-bind-address=${port('metrics')}`));

@@ -13,17 +13,17 @@ import type { Io } from '../io.ts';
 import { version } from '../version.ts';
 import { toCommandError } from './errors.ts';
 
-/** Names the plugin in what it writes. */
+/** The field manager of the plugin's writes. */
 export const FIELD_MANAGER = 'kubectl-edgeset';
 
-/** A connection for the length of one command. */
+/** The connection of one command. */
 export interface Connection {
   client: KubeClient;
   env: Env;
   namespace: string;
 }
 
-/** Opens a connection for the length of `work`. Rejects with a `CommandFailure` for what the API server refuses. */
+/** Opens a connection for the duration of `work`. Rejects with a `CommandError` for errors of the API server. */
 export const withCluster = async <T>(
   flags: ConnectionFlags,
   io: Io,
@@ -32,7 +32,7 @@ export const withCluster = async <T>(
   const environment = { ...io.environment };
   const config = await loadClusterConfig({ kubeconfig: flags.kubeconfig, context: flags.context, env: environment });
   const env: Env = { clock: systemClock, random: io.random, log: silentLogger };
-  // Somebody sits and waits: a server that is not there is told of soon.
+  // The user is waiting: report an unreachable server soon.
   const client = createClient(config, {
     env,
     environment,

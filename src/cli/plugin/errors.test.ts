@@ -12,9 +12,9 @@ const commands = [
   ['resume', 'web'],
 ] as const;
 
-describe('what keeps a command from its answer is one sentence on stderr, with its cure', () => {
+describe('an error is one sentence on stderr that says what to do', () => {
   const world = createFakeCluster();
-  const told = async (args: readonly string[], what: RegExp, cure: RegExp): Promise<void> => {
+  const run = async (args: readonly string[], what: RegExp, cure: RegExp): Promise<void> => {
     const { code, stdout, stderr } = await world.run(args);
     assert.deepEqual([code, stdout], [1, ''], `${args.join(' ')}: ${stderr}`);
     assert.match(stderr, /^kubectl edgeset: [^\n]+\n$/);
@@ -23,23 +23,19 @@ describe('what keeps a command from its answer is one sentence on stderr, with i
     assert.doesNotMatch(stderr, /\/apis\/|\bat .*\.ts/, 'no paths of requests, no stack');
   };
 
-  it('a cluster that is not there', { timeout: 60_000 }, async () => {
+  it('an unreachable cluster', { timeout: 60_000 }, async () => {
     const { url } = world.api;
     await world.api.close();
     for (const args of commands)
-      await told(
-        args,
-        new RegExp(`cannot reach the API server ${url} \\(.*ECONNREFUSED`),
-        /--kubeconfig and --context/,
-      );
+      await run(args, new RegExp(`cannot reach the API server ${url} \\(.*ECONNREFUSED`), /--kubeconfig and --context/);
   });
 
-  it('a context that is not there', async () => {
+  it('a missing context', async () => {
     for (const args of commands)
-      await told([...args, '--context', 'prod'], /contexts: has no "prod"/, /there are: test/);
+      await run([...args, '--context', 'prod'], /contexts: has no "prod"/, /there are: test/);
   });
 
-  it('a kubeconfig that is not there', async () => {
+  it('a missing kubeconfig', async () => {
     for (const args of [...commands, ['history', 'web'], ['undo', 'web']])
       assert.deepEqual(await world.run([...args, '--kubeconfig', '/nonexistent/config']), {
         code: 2,
@@ -49,43 +45,44 @@ describe('what keeps a command from its answer is one sentence on stderr, with i
       });
   });
 
-  it('credentials that are refused', async () => {
+  it('rejected credentials', async () => {
     world.api.fault = () => ({ status: 401, reason: 'Unauthorized' });
-    for (const args of commands) await told(args, /does not accept the credentials of context test/, /log in again/);
+    for (const args of commands) await run(args, /rejected the credentials of context test/, /log in again/);
   });
 
-  it('a right that is missing', async () => {
+  it('a missing permission', async () => {
     const message = 'things.apps is forbidden: User "u" cannot get resource "things"';
     world.api.fault = () => ({ status: 403, reason: 'Forbidden', message });
-    for (const args of commands) await told(args, /: things\.apps is forbidden: User "u" cannot/, /ask whoever runs/);
+    for (const args of commands)
+      await run(args, /: things\.apps is forbidden: User "u" cannot/, /ask your cluster administrator/);
   });
 
-  it('definitions that are not installed', async () => {
+  it('a missing CRD', async () => {
     world.api.fault = (_, path) => (path === ROLLOUTS ? { status: 404, reason: 'NotFound' } : undefined);
     for (const args of commands.slice(0, 2))
-      await told(args, /does not know DaemonRollouts/, /"kubectl edgeset crds \| kubectl apply -f -"/);
+      await run(args, /has no CRD for DaemonRollouts/, /"kubectl edgeset crds \| kubectl apply -f -"/);
   });
 
-  it('a DaemonSet that is not there', async () => {
-    for (const args of commands.slice(2)) await told(args, /there is no DaemonSet shop\/web/, /-n/);
-    await told(['status', 'web'], /there is no rollout of a DaemonSet web in namespace shop/, /explain web/);
+  it('a missing DaemonSet', async () => {
+    for (const args of commands.slice(2)) await run(args, /there is no DaemonSet shop\/web/, /-n/);
+    await run(['status', 'web'], /there is no rollout of a DaemonSet web in namespace shop/, /explain web/);
   });
 
-  it('a DaemonSet that did not opt in, and one that is going', async () => {
+  it('a DaemonSet that is not managed or is being deleted', async () => {
     const strategy = 'apps.openyurt.io/update-strategy';
     world.daemonSet({}, { annotations: {} });
-    for (const args of commands.slice(2)) await told(args, /shop\/web did not opt in/, new RegExp(`${strategy}=auto`));
+    for (const args of commands.slice(2)) await run(args, /shop\/web did not opt in/, new RegExp(`${strategy}=auto`));
     world.daemonSet({}, { deletionTimestamp: '2030-01-01T00:00:00Z' });
     for (const args of commands.slice(2, 5))
-      await told(args, /shop\/web is being deleted/, /nothing is rolled out|will not end/);
+      await run(args, /shop\/web is being deleted/, /nothing is rolled out|will not complete/);
   });
 });
 
-describe('slips of the command line end with 2', () => {
+describe('a usage error exits with 2', () => {
   const world = createFakeCluster();
   for (const [args, words] of [
-    [['explain', 'deploy/web'], /"deploy\/web": names no DaemonSet: give ds\/NAME or NAME/],
-    [['status', 'Web'], /"Web": names no DaemonSet/],
+    [['explain', 'deploy/web'], /"deploy\/web": is not the name of a DaemonSet: give NAME or ds\/NAME/],
+    [['status', 'Web'], /"Web": is not the name of a DaemonSet/],
     [['explain'], /missing required argument 'daemonset'/],
     [['status', '-o', 'xml'], /'xml' is invalid. Allowed choices are wide, json, yaml, name/],
     [['explain', 'web', '-o', 'wide'], /'wide' is invalid. Allowed choices are json, yaml/],

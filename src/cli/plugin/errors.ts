@@ -1,6 +1,6 @@
 import { type ClusterConfig, isKubeError, type KubeError, type KubeErrorCode } from '../../kube/index.ts';
 
-/** What kept a command from its answer. */
+/** Why a command failed. */
 export type CommandErrorCode =
   | 'Unreachable'
   | 'Unauthorized'
@@ -15,66 +15,66 @@ export type CommandErrorCode =
   | 'ChoiceNeeded'
   | 'Changed';
 
-/** A failure in one sentence for a person, with its cure. */
+/** A failed command. The message is one sentence that says what failed and what to do about it. */
 export class CommandError extends Error {
   readonly code: CommandErrorCode;
 
   constructor(code: CommandErrorCode, message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
-    this.name = 'CommandFailure';
+    this.name = 'CommandError';
     this.code = code;
   }
 }
 
-/** The first cause that says more than a wrapper around it, such as the system's own `connect ECONNREFUSED`. */
+/** The message of the innermost cause, such as `connect ECONNREFUSED`. */
 const reasonOf = (error: Error): string => {
   let { message } = error;
   for (let at: unknown = error.cause; at instanceof Error; at = at.cause) if (at.message !== '') message = at.message;
   return message;
 };
 
-// The client puts the request in front of what the server says, which helps whoever reads a log and nobody else.
-const ownWords = (error: KubeError): string => error.message.replace(/^[A-Z]+ \/\S*: /, '');
+// The client prefixes the server's message with the request, which only helps in a log.
+const serverMessage = (error: KubeError): string => error.message.replace(/^[A-Z]+ \/\S*: /, '');
 
 type Wording = (error: KubeError, config: Pick<ClusterConfig, 'server' | 'context'>) => CommandError;
 
-const RIGHT_CLUSTER = 'whether --kubeconfig and --context name the right cluster';
+const RIGHT_CLUSTER = 'that --kubeconfig and --context name the right cluster';
 
 const wordings: Partial<Record<KubeErrorCode, Wording>> = {
   Transport: (error, { server }) =>
     new CommandError(
       'Unreachable',
-      `cannot reach the API server ${server} (${reasonOf(error)}): see whether it runs, and ${RIGHT_CLUSTER}`,
+      `cannot reach the API server ${server} (${reasonOf(error)}): check that it is running, and ${RIGHT_CLUSTER}`,
       error,
     ),
   Timeout: (error, { server }) =>
     new CommandError(
       'Unreachable',
-      `the API server ${server} does not answer: see whether it is overloaded, and ${RIGHT_CLUSTER}`,
+      `the API server ${server} is not responding: check that it is not overloaded, and ${RIGHT_CLUSTER}`,
       error,
     ),
   Unauthorized: (error, { context }) => {
     const of = context === undefined ? '' : ` of context ${context}`;
-    const reason = error.cause instanceof Error ? error.cause.message : ownWords(error);
+    const reason = error.cause instanceof Error ? error.cause.message : serverMessage(error);
     return new CommandError(
       'Unauthorized',
-      `the API server does not accept the credentials${of} (${reason}): log in again, or choose another --context`,
+      `the API server rejected the credentials${of} (${reason}): log in again, or use another --context`,
       error,
     );
   },
   Forbidden: (error) =>
     new CommandError(
       'Forbidden',
-      `${ownWords(error)}: ask whoever runs the cluster for that right, or choose another --context`,
+      `${serverMessage(error)}: ask your cluster administrator for this permission, or use another --context`,
       error,
     ),
 };
 
-/** Puts what the client met into words for the person at the command line; other errors go through as they are. */
+/** Translates errors of the client for the user. Other errors are returned unchanged. */
 export const toCommandError = (error: unknown, config: Pick<ClusterConfig, 'server' | 'context'>): unknown => {
   if (!isKubeError(error)) return error;
   const wording = wordings[error.code];
   return wording
     ? wording(error, config)
-    : new CommandError('Refused', `the API server refused: ${ownWords(error)}`, error);
+    : new CommandError('Refused', `the API server rejected the request: ${serverMessage(error)}`, error);
 };

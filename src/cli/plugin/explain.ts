@@ -17,12 +17,12 @@ import { readName } from './kinds/names.ts';
 import { managerNotes, readRolloutOf } from './read-rollout.ts';
 import { firstOf, joinSentences, structured } from './text.ts';
 
-/** A cluster with its defaults takes so long to mark a lost node: 40 s of grace, and a pass of the node controller. */
+/** How long a cluster takes by default to mark a lost node: 40 s of grace, and one run of the node controller. */
 const DETECTION_LAG_MS = 45_000;
 const NODES_PER_CAUSE = 5;
 
-/** Causes whose sentence names times or words of one node's own: told of each of the nodes that are shown. */
-const ownStory: ReadonlySet<string> = new Set([
+/** Causes whose explanation differs from node to node: it is printed for each node that is shown. */
+const nodeSpecific: ReadonlySet<string> = new Set([
   'starting',
   'changing',
   'surging',
@@ -45,20 +45,20 @@ const notesOf = (reading: Reading): string[] => [
   ...policyWarnings(reading.view.policy.policy, DETECTION_LAG_MS),
 ];
 
-/** Each cause with the first of its nodes, in the order of phases; what holds the rollout, and notes, before them. */
+/** What holds the rollout, then notes, then each cause with its first nodes, in the order of the phases. */
 export const renderRollout = (reading: Reading, now: number): string => {
   const { ledger, decision, view } = reading;
   const { hold, complete, budget, usage } = decision.summary;
   const { tally, state } = ledger;
   const { strategy, byApproval } = view.policy.policy;
   const owned = strategy === 'ota';
-  const target = state.target?.name ?? 'the target revision, which is not known yet';
+  const target = state.target?.name ?? 'the target revision (not known yet)';
   const lines = [
     `${view.namespace}/${view.name}: ${tally.phases.updated} of ${tally.online} online nodes run ${target}; ${tally.phases.offline} offline.`,
     complete
       ? 'Nothing is left to do.'
       : joinSentences(
-          owned ? `${tally.ownersAsked} of their owners ${tally.ownersAsked === 1 ? 'is' : 'are'} asked.` : '',
+          owned ? `${tally.ownersAsked} ${tally.ownersAsked === 1 ? 'owner has' : 'owners have'} been asked.` : '',
           !owned || byApproval ? `${usage.occupied} of ${budget} slots of the budget are in use.` : '',
         ),
   ];
@@ -76,7 +76,7 @@ export const renderRollout = (reading: Reading, now: number): string => {
       const names = sorted.map((record) => record.name);
       lines.push('', `${phase} (${cause}): ${firstOf(names, NODES_PER_CAUSE)}`);
       if (phase === 'updated') continue;
-      for (const record of sorted.slice(0, ownStory.has(cause) ? NODES_PER_CAUSE : 1)) {
+      for (const record of sorted.slice(0, nodeSpecific.has(cause) ? NODES_PER_CAUSE : 1)) {
         const { what, remedy } = explain(record, view.policy.policy, hold, now);
         lines.push(`  ${joinSentences(what, remedy)}`);
       }
@@ -84,10 +84,10 @@ export const renderRollout = (reading: Reading, now: number): string => {
   return `${lines.join('\n')}\n`;
 };
 
-/** A slot is used within moments of being reserved; one that is not tells of a manager that cannot. */
+/** A reserved slot is used within moments, unless the manager cannot write. */
 const SLOW_ACT_MS = 10_000;
 
-/** Why one node is where it is; of a node that the DaemonSet does not run on, why it does not. */
+/** Explains the state of one node, or why the DaemonSet does not run on it. */
 export const explainNode = async (
   { client, env, namespace }: Connection,
   { kind, ledger, decision, view }: Reading,
@@ -96,11 +96,11 @@ export const explainNode = async (
   const record = ledger.get(name);
   const now = env.clock.now();
   if (record?.node) {
-    const told = explain(record, view.policy.policy, decision.summary.hold, now);
+    const explanation = explain(record, view.policy.policy, decision.summary.hold, now);
     const { update } = record;
-    if (told.cause !== 'reserved' || !update || now - update.at < SLOW_ACT_MS) return told;
-    const remedy = `Its slot has been reserved for ${Math.round((now - update.at) / 1000)} s: see whether the manager runs, and Events ${kind.failureEvents} of the DaemonSet.`;
-    return { ...told, remedy };
+    if (explanation.cause !== 'reserved' || !update || now - update.at < SLOW_ACT_MS) return explanation;
+    const remedy = `Its slot has been reserved for ${Math.round((now - update.at) / 1000)} s: check that the manager is running, and see the ${kind.failureEvents} Events of the DaemonSet.`;
+    return { ...explanation, remedy };
   }
   const outside = (what: string, remedy = ''): Explanation => ({
     node: name,
@@ -113,26 +113,26 @@ export const explainNode = async (
   try {
     const node = toNodeInfo(await client.get(nodeResource, { name }));
     return outside(
-      whyNotEligible(view.needs, node) ?? `${name} has only just become a node of this DaemonSet.`,
-      'It is no part of the rollout.',
+      whyNotEligible(view.needs, node) ?? `${name} has just become eligible for this DaemonSet.`,
+      'It is not part of the rollout.',
     );
   } catch (error) {
     if (!isKubeError(error, 'NotFound')) throw error;
     if (record)
       return outside(
-        `There is no Node ${name} any more, and a pod of ${namespace}/${view.name} that was on it has not been collected yet.`,
-        'It is no part of the rollout.',
+        `Node ${name} no longer exists, but its pod of ${namespace}/${view.name} has not been garbage-collected yet.`,
+        'It is not part of the rollout.',
       );
-    throw new CommandError('NotFound', `there is no node "${name}": see "kubectl get nodes"`, error);
+    throw new CommandError('NotFound', `there is no node "${name}": run "kubectl get nodes"`, error);
   }
 };
 
 const when = (time: number | undefined, now: number): string => {
-  if (time === undefined) return 'It is looked at again when something changes.';
-  return `It is looked at again in ${Math.max(0, Math.ceil((time - now) / 1000))} s, or when something changes.`;
+  if (time === undefined) return 'It is re-evaluated when something changes.';
+  return `It is re-evaluated in ${Math.max(0, Math.ceil((time - now) / 1000))} s, or when something changes.`;
 };
 
-/** Nothing is awaited there. */
+/** Phases in which nothing is expected to happen. */
 const settled: ReadonlySet<string> = new Set<Explanation['phase']>(['updated', 'not-eligible']);
 
 export const renderNode = (one: Explanation, notes: readonly string[], now: number): string => {
@@ -144,13 +144,13 @@ export const renderNode = (one: Explanation, notes: readonly string[], now: numb
   return `${lines.join('\n')}\n`;
 };
 
-/** Times as dates, for whoever reads them in a script. */
+/** For scripts, with times as dates. */
 const toData = ({ lookedAtAgain, ...rest }: Explanation): object => ({
   ...rest,
   ...(lookedAtAgain !== undefined && { lookedAtAgain: new Date(lookedAtAgain).toISOString() }),
 });
 
-/** Why nodes are where they are, from the cluster's objects alone. */
+/** Explains the state of nodes from the cluster's objects alone, without the manager. */
 export const showExplanation = async (name: string, flags: ExplainFlags, io: Io): Promise<void> => {
   const { node, output } = flags;
   const named = readName(name);

@@ -30,7 +30,7 @@ describe('pause and resume', () => {
   };
   const PAUSED = 'edgeset.io/paused';
 
-  it('pause annotates once', async () => {
+  it('pause writes the annotation once', async () => {
     world.daemonSet();
     assert.deepEqual(await run('pause', 'ds/web', '--dry-run'), ['daemonset.apps/web paused (dry run)', undefined]);
     assert.deepEqual(await run('pause', 'ds/web', '--dry-run=server'), [
@@ -38,12 +38,12 @@ describe('pause and resume', () => {
       { [PAUSED]: 'true' },
     ]);
     assert.deepEqual(await run('pause', 'web'), ['daemonset.apps/web paused', { [PAUSED]: 'true' }]);
-    assert.deepEqual(await run('pause', 'web'), ['daemonset.apps/web is paused already', undefined]);
+    assert.deepEqual(await run('pause', 'web'), ['daemonset.apps/web is already paused', undefined]);
     assert.deepEqual(await run('resume', 'web'), ['daemonset.apps/web unpaused', { [PAUSED]: null }]);
     assert.deepEqual(await run('resume', 'web'), ['daemonset.apps/web is neither paused nor halted', undefined]);
   });
 
-  it('a pause that says false is none, one that cannot be read is taken away', async () => {
+  it('false is no pause, and resume removes an invalid value', async () => {
     world.daemonSet({ [PAUSED]: 'False' });
     assert.deepEqual(await run('resume', 'web'), ['daemonset.apps/web is neither paused nor halted', undefined]);
     assert.deepEqual(await run('pause', 'web'), ['daemonset.apps/web paused', { [PAUSED]: 'true' }]);
@@ -51,7 +51,7 @@ describe('pause and resume', () => {
     assert.deepEqual(await run('resume', 'web'), ['daemonset.apps/web unpaused', { [PAUSED]: null }]);
   });
 
-  it('resume consents to the halted revision, anew each time', async () => {
+  it('resume writes a new value for each halt of a revision', async () => {
     world.daemonSet();
     world.rollout(halted());
     const consent = (value: string): Record<string, string> => ({ 'edgeset.io/resume': value });
@@ -64,7 +64,7 @@ describe('pause and resume', () => {
     assert.deepEqual((await run('resume', 'web', '--dry-run=server'))[1], { [PAUSED]: null, ...consent('new/10') });
   });
 
-  it('resume does not consent to what it has not seen', async () => {
+  it('resume ignores the halt of another template or DaemonSet', async () => {
     world.daemonSet({}, { generation: 3 });
     world.rollout(halted());
     assert.equal((await run('resume', 'web'))[1], undefined, 'the template was changed since');
@@ -73,7 +73,7 @@ describe('pause and resume', () => {
     assert.equal((await run('resume', 'web'))[1], undefined, 'of an earlier DaemonSet');
   });
 
-  it('resume says when it is the budget that stops the rollout', async () => {
+  it('resume mentions a budget of zero', async () => {
     world.daemonSet();
     const lastTransitionTime = '2030-01-01T00:00:00Z';
     const frozen = { type: 'Paused', status: 'True', reason: 'ZeroBudget', message: '', lastTransitionTime };
@@ -81,7 +81,7 @@ describe('pause and resume', () => {
     assert.match((await run('resume', 'web'))[0], /neither paused nor halted; its .*max-unavailable is zero$/);
   });
 
-  it('a value that is consented to anew never repeats the one before', () => {
+  it('a resume value never repeats the previous one', () => {
     for (const last of [undefined, 'a', 'a/2', 'a/x', 'b', 'b/7']) assert.notEqual(resumeValue('a', last), last);
   });
 });

@@ -9,38 +9,38 @@ import { findKind, readName } from './kinds/names.ts';
 import { readDaemonSet, readStatus } from './read-rollout.ts';
 import { dryRunSuffix } from './text.ts';
 
-/** The status of a DaemonSet that is being rolled out changes several times a second, and its resourceVersion with it. */
+/** During a rollout, the DaemonSet's status and thus its resourceVersion change several times a second. */
 const TRIES = 10;
 
-/** A merge patch without the object's own identity. */
+/** A merge patch without the object's identity. */
 interface Change {
   metadata?: { annotations: Record<string, string | null> };
   spec?: object;
 }
 
-/** What is to be done, and what is said of it; without a change, nothing is to be done. */
+/** The change to make, if any, and the message to print. */
 interface Verdict {
   change?: Change;
-  said: string;
+  message: string;
   note?: string;
 }
 
-/** A DaemonSet that edgeset rolls out, as it is now. */
-interface Read extends DaemonSetState {
+/** A managed DaemonSet, as read from the API server. */
+interface Target extends DaemonSetState {
   kind: DaemonSetKind;
   name: string;
 }
 
-const read = async (connection: Connection, kind: DaemonSetKind, name: string): Promise<Read> => {
+const read = async (connection: Connection, kind: DaemonSetKind, name: string): Promise<Target> => {
   const subject = await readDaemonSet(connection, kind, name);
   if (subject.policy.kind === 'off') throw kind.notServed(connection.namespace, name);
   return { ...subject, kind, name };
 };
 
-/** Refused with Conflict unless the DaemonSet is as it was read. */
+/** Fails with Conflict if the DaemonSet has changed since it was read. */
 const write = async (
   { client, namespace }: Connection,
-  { kind, name, object }: Read,
+  { kind, name, object }: Target,
   { metadata, spec }: Change,
   dryRun: DryRun,
 ): Promise<void> => {
@@ -50,20 +50,20 @@ const write = async (
   await client.patch(kind.resource, { namespace, name }, patch, { type: 'merge', ...how });
 };
 
-/** The status of its rollout, when it speaks of the present template. */
+/** The status of its rollout, if it is about the present template. */
 const statusOf = async (
   connection: Connection,
-  { kind, name, object: { metadata } }: Read,
+  { kind, name, object: { metadata } }: Target,
 ): Promise<DaemonRolloutStatus | undefined> => {
   const status = await readStatus(connection, kind.rolloutName(name), metadata?.uid);
   return (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0) ? status : undefined;
 };
 
-const act = async (
+const applyTo = async (
   text: string,
   flags: PauseFlags,
   io: Io,
-  judge: (daemonSet: Read, connection: Connection) => Verdict | Promise<Verdict>,
+  decide: (daemonSet: Target, connection: Connection) => Verdict | Promise<Verdict>,
 ): Promise<void> => {
   const named = readName(text);
   const { dryRun = 'none' } = flags;
@@ -71,60 +71,60 @@ const act = async (
     const kind = await findKind(connection, named);
     for (let tries = 1; ; tries += 1) {
       const daemonSet = await read(connection, kind, named.name);
-      const { change, said, note } = await judge(daemonSet, connection);
+      const { change, message, note } = await decide(daemonSet, connection);
       try {
         if (change && dryRun !== 'client') await write(connection, daemonSet, change, dryRun);
       } catch (error) {
         if (!isKubeError(error, 'Conflict')) throw error;
-        // Somebody else changed it since it was read: what is to be done is judged anew.
+        // The DaemonSet has changed since it was read: read it again and decide again.
         if (tries < TRIES) continue;
         throw new CommandError(
           'Changed',
-          `${kind.title} ${connection.namespace}/${named.name} changes too fast, and nothing was written: try again`,
+          `${kind.title} ${connection.namespace}/${named.name} is changing too fast, so nothing was written: try again`,
           error,
         );
       }
-      io.stdout(`${kind.label}/${named.name} ${said}${change ? dryRunSuffix(dryRun) : ''}\n`);
+      io.stdout(`${kind.label}/${named.name} ${message}${change ? dryRunSuffix(dryRun) : ''}\n`);
       if (note !== undefined) io.stderr(`Note: ${note}\n`);
       return;
     }
   });
 };
 
-/** Where a user deletes pods by hand no pause holds them. */
-const noteOnPause = ({ policy }: Read): Pick<Verdict, 'note'> =>
+/** A pause does not affect pods that a user deletes. */
+const noteOnPause = ({ policy }: Target): Pick<Verdict, 'note'> =>
   policy.kind !== 'off' && policy.policy.strategy === 'manual'
-    ? { note: 'The update strategy is OnDelete: a pod that is deleted comes back at the target revision all the same.' }
+    ? { note: 'The update strategy is OnDelete: a pod that you delete is still recreated at the target revision.' }
     : {};
 
 export const pause = (text: string, flags: PauseFlags, io: Io): Promise<void> =>
-  act(text, flags, io, (daemonSet) =>
+  applyTo(text, flags, io, (daemonSet) =>
     daemonSet.pause === 'on'
-      ? { said: 'is paused already', ...noteOnPause(daemonSet) }
-      : { change: daemonSet.kind.pausePatch(true), said: 'paused', ...noteOnPause(daemonSet) },
+      ? { message: 'is already paused', ...noteOnPause(daemonSet) }
+      : { change: daemonSet.kind.pausePatch(true), message: 'paused', ...noteOnPause(daemonSet) },
   );
 
-/** A value of the resume annotation that differs from the one honoured last: the hash, then the hash with a counter. */
+/** A value of the resume annotation that differs from the last one: the hash, or the hash with a counter. */
 export const resumeValue = (hash: string, last: string | undefined): string => {
   const [lastHash, counter = '1'] = (last ?? '').split('/');
   return lastHash === hash ? `${hash}/${Number(counter) + 1 || 2}` : hash;
 };
 
 export const resume = (text: string, flags: PauseFlags, io: Io): Promise<void> =>
-  act(text, flags, io, async (daemonSet, connection) => {
+  applyTo(text, flags, io, async (daemonSet, connection) => {
     const { kind, policy } = daemonSet;
     const paused = daemonSet.pause !== 'off';
     const status = await statusOf(connection, daemonSet);
     const halted = status?.halted ? status.target?.hash : undefined;
     if (!paused && halted === undefined) {
-      const frozen = status?.conditions?.some(({ reason, status: is }) => reason === 'ZeroBudget' && is === 'True');
+      const zeroBudget = status?.conditions?.some(({ reason, status: is }) => reason === 'ZeroBudget' && is === 'True');
       const budget = policy.kind === 'off' ? '' : policy.policy.words.maxUnavailable;
-      return { said: `is neither paused nor halted${frozen ? `; its ${budget} is zero` : ''}` };
+      return { message: `is neither paused nor halted${zeroBudget ? `; its ${budget} is zero` : ''}` };
     }
     const unpause = paused ? kind.pausePatch(false) : {};
     const consent = halted === undefined ? {} : { [annotation.resume]: resumeValue(halted, status?.resumed) };
     return {
       change: { ...unpause, metadata: { annotations: { ...unpause.metadata?.annotations, ...consent } } },
-      said: halted === undefined ? 'unpaused' : `resumed at revision ${halted}`,
+      message: halted === undefined ? 'unpaused' : `resumed at revision ${halted}`,
     };
   });

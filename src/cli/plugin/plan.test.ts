@@ -10,9 +10,8 @@ interface Planned {
 
 describe('plan', () => {
   const world = createFakeCluster();
-  const told = async (...args: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await world.run(['plan', 'web', ...args]);
-    assert.deepEqual([code, stderr], [0, '']);
+  const run = async (...args: string[]): Promise<string> => {
+    const stdout = await world.output('plan', 'web', ...args);
     assert.ok(
       world.api.requests.every(({ method }) => method === 'GET'),
       'nothing is written',
@@ -20,21 +19,21 @@ describe('plan', () => {
     return stdout;
   };
   const planned = async (...args: string[]): Promise<Planned> =>
-    JSON.parse(await told('-o', 'json', ...args)) as Planned;
+    JSON.parse(await run('-o', 'json', ...args)) as Planned;
 
-  it('tells what would be done now, in words and as data', async () => {
+  it('shows what the manager would do now, as text and as data', async () => {
     world.daemonSet({ 'apps.openyurt.io/max-unavailable': '2' });
     world.fleet('n1', 'n2', 'n3');
     world.pod('n3', 'old', false);
     world.node('n9', false);
-    const text = await told();
+    const text = await run();
     assert.match(text, /^Nothing is written: /);
-    assert.match(text, /^Budget 2: 1 in use, 0 of them by acts in flight\.$/m);
+    assert.match(text, /^Budget 2: 1 in use, 0 of them by updates in flight\.$/m);
     assert.match(
       text,
-      /^Would now:\n {2}replace the pod on n3 \(broken\)\n {2}replace the pod on n1 \(outdated\)\nOnline/m,
+      /^The manager would now:\n {2}replace the pod on n3 \(broken\)\n {2}replace the pod on n1 \(outdated\)\nOnline/m,
     );
-    assert.match(text, /^Online and waiting for their turn: 1 more\. Offline and skipped until they return: 1\.$/m);
+    assert.match(text, /^Online and waiting for a slot: 1 more\. Offline and skipped until they return: 1\.$/m);
     const { budget, actions } = await planned();
     assert.equal(budget, 2);
     assert.deepEqual(actions, [
@@ -43,14 +42,14 @@ describe('plan', () => {
     ]);
   });
 
-  it('takes nothing back that the manager, or an agent, asked for though no annotation says so', async () => {
+  it('keeps an image request of the manager or an agent without an annotation', async () => {
     world.daemonSet();
     world.fleet('n1', 'n2', 'n3');
     world.pod('n2', 'old', true, { asks: 'controllerrevision: new' });
-    assert.doesNotMatch(await told(), /take back/);
+    assert.doesNotMatch(await run(), /cancel the request/);
   });
 
-  it('decides with another budget, partition or selector', async () => {
+  it('uses another budget, partition or selector', async () => {
     world.daemonSet();
     world.fleet('n1', 'n2', 'n3', 'n4');
     world.node('n2', true, { labels: { ring: 'first' } });
@@ -69,7 +68,7 @@ describe('plan', () => {
     ['--partition', '-1', 'set how many nodes to leave'],
     ['--node-selector', 'a in (', ''],
   ] as const)
-    it(`refuses ${flag}=${value} by its name`, async () => {
+    it(`rejects ${flag}=${value}`, async () => {
       world.daemonSet();
       world.fleet('n1');
       const { code, stdout, stderr } = await world.run(['plan', 'web', `${flag}=${value}`]);
@@ -78,24 +77,24 @@ describe('plan', () => {
       assert.ok(stderr.includes(cure), stderr);
     });
 
-  it("tells of the DaemonSet's own bad values, which are no slip of the command line", async () => {
+  it('reports invalid values in the DaemonSet, which are not usage errors', async () => {
     world.daemonSet({ 'edgeset.io/partition': 'half' });
     world.fleet('n1');
     assert.match(
-      await told(),
-      /policy is not valid\. edgeset\.io\/partition "half" [^\n]+\n[^]*Nothing would be done now/,
+      await run(),
+      /policy is not valid\. edgeset\.io\/partition "half" [^\n]+\n[^]*The manager would do nothing now/,
     );
     assert.equal((await planned('--partition', '0')).actions.length, 1, 'a flag stands in for it');
   });
 
-  it('tells what a resumed rollout would do', async () => {
+  it('shows what a resumed rollout would do', async () => {
     world.daemonSet({ 'edgeset.io/paused': 'true' });
     world.fleet('n1');
-    assert.match(await told(), /^The rollout is paused\.[^]*^Nothing would be done now\.$/m);
+    assert.match(await run(), /^The rollout is paused\.[^]*^The manager would do nothing now\.$/m);
     assert.deepEqual((await planned('--unpaused')).actions, [{ type: 'reserve', node: 'n1', pod: 'web-n1' }]);
   });
 
-  it('tells when all is done', async () => {
+  it('reports a complete rollout', async () => {
     world.daemonSet();
     world.fleet('n1');
     world.pod('n1', 'new');
@@ -106,12 +105,22 @@ describe('plan', () => {
       finishedAt: '2024-01-01T00:00:00Z',
       lastComplete: { revision: 'web-new', hash: 'new' },
     });
-    assert.match(await told(), /^Nothing is left to do\.$/m);
+    assert.match(await run(), /^Nothing is left to do\.$/m);
   });
 
-  it('shows the first twenty of many steps', async () => {
+  it('shows the first twenty steps', async () => {
     world.daemonSet();
     world.fleet(...Array.from({ length: 25 }, (_, index) => `n${index + 10}`));
-    assert.match(await told('--max-unavailable=100%'), /replace the pod on n29 [^\n]+\n {2}and 5 more: -o json/);
+    assert.match(await run('--max-unavailable=100%'), /replace the pod on n29 [^\n]+\n {2}and 5 more: -o json/);
+  });
+
+  it('names the owners that have been asked', async () => {
+    world.otaFleet();
+    const text = await run();
+    assert.match(text, /^No budget: owners decide\.$/m);
+    assert.match(text, /^The owner of each device decides when its pod is replaced\. Condition PodNeedUpgrade of the pods/m);
+    assert.match(text, /^The manager would now:\n {2}update the condition PodNeedUpgrade of 3 pods$/m);
+    assert.match(text, /^Owners asked \(2\): n2, n3\.$/m);
+    assert.doesNotMatch(text, /replace the pod|slot/);
   });
 });

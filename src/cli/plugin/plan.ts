@@ -10,7 +10,7 @@ import { firstOf, joinSentences, structured } from './text.ts';
 
 const LONGEST_LIST = 20;
 
-/** Flags that take the place of what the DaemonSet says. */
+/** The flags that override the DaemonSet's policy. */
 const flagOf: Readonly<Record<keyof Overrides, string>> = {
   maxUnavailable: '--max-unavailable',
   partition: '--partition',
@@ -18,57 +18,57 @@ const flagOf: Readonly<Record<keyof Overrides, string>> = {
   unpaused: '--unpaused',
 };
 
-const wills = {
+const updateSteps = {
   delete: (node: string) => `replace the pod on ${node}`,
-  'in-place': (node: string) => `change the pod on ${node} in place`,
-  surge: (node: string) => `create a new pod beside the one on ${node}`,
+  'in-place': (node: string) => `update the pod on ${node} in place`,
+  surge: (node: string) => `create a new pod on ${node} next to the old one`,
 };
 
 /** One of the decision's actions as a line. */
 const toStep = (action: Action, { ledger }: Reading): string => {
   switch (action.type) {
     case 'reserve':
-      return `${wills[action.kind ?? 'delete'](action.node)} (${ledger.get(action.node)?.status.phase ?? 'unknown'})`;
+      return `${updateSteps[action.kind ?? 'delete'](action.node)} (${ledger.get(action.node)?.status.phase ?? 'unknown'})`;
     case 'delete':
-      return `delete the pod on ${action.node}, whose slot is reserved`;
+      return `delete the pod on ${action.node} (slot reserved)`;
     case 'change':
-      return `change the pod on ${action.node} in place, whose slot is reserved`;
+      return `update the pod on ${action.node} in place (slot reserved)`;
     case 'surge':
-      return `create a new pod beside the one on ${action.node}, whose slot is reserved`;
+      return `create a new pod on ${action.node} next to the old one (slot reserved)`;
     case 'retire':
-      return `delete pod ${action.pod.name} on ${action.node}, beside which another has been created`;
+      return `delete pod ${action.pod.name} on ${action.node}, which the new pod replaces`;
     case 'release':
-      return `give back the slot of ${action.node}, whose pod is left alone`;
+      return `release the slot of ${action.node} without replacing its pod`;
     case 'halt':
       return action.halt.reason === 'RolledBack'
         ? 'halt: this revision was rolled back before'
         : `halt: the target revision failed on ${action.halt.nodes.join(', ')}`;
     case 'resume':
-      return `resume, as the annotation ${annotation.resume}=${action.value} asks`;
+      return `resume, as requested by annotation ${annotation.resume}=${action.value}`;
     case 'rollback':
-      return `put the template of ${action.to.name} back`;
+      return `roll back to the template of ${action.to.name}`;
     case 'complete':
       return 'record that the rollout is complete';
     case 'ask':
-      return `have the images of the target pulled on ${action.node}`;
+      return `request the images of the target on ${action.node}`;
     case 'unask':
-      return `take back that the images of the target are pulled on ${action.node}`;
+      return `cancel the request for the images of the target on ${action.node}`;
     case 'announce':
-      return `bring condition PodNeedUpgrade of ${action.pods} pod${action.pods === 1 ? '' : 's'} up to date`;
+      return `update the condition PodNeedUpgrade of ${action.pods} pod${action.pods === 1 ? '' : 's'}`;
   }
 };
 
-/** Nothing is replaced from here: owners replace their pods themselves. */
+/** Whether owners alone replace the pods. */
 const isForOwners = ({ policy }: Reading['ledger']): boolean => policy.strategy === 'ota' && !policy.byApproval;
 
-/** With the strategy ota: who decides, by name. */
+/** With the strategy `ota`: the nodes whose owners have been asked. */
 const ownersAsked = (ledger: Reading['ledger']): string => {
   const records = ledger.records().filter(({ status }) => status.owner.asked);
   const asked = Array.from(records, ({ name }) => name).toSorted();
-  return asked.length > 0 ? `Owners asked (${asked.length}): ${firstOf(asked, LONGEST_LIST)}.` : 'No owner is asked.';
+  return asked.length > 0 ? `Owners asked (${asked.length}): ${firstOf(asked, LONGEST_LIST)}.` : 'No owners are asked.';
 };
 
-/** Online nodes that a term of the policy keeps at an older revision, by what it is. */
+/** How many online nodes the policy keeps on an older revision, by cause. */
 const keptBack = ({ tally }: Reading['ledger']): Partial<Record<Cause, number>> =>
   Object.fromEntries(
     (['partition', 'node-selector', 'image'] as const).flatMap((cause) => {
@@ -77,18 +77,18 @@ const keptBack = ({ tally }: Reading['ledger']): Partial<Record<Cause, number>> 
     }),
   );
 
-const sayKeptBack = (ledger: Reading['ledger']): string => {
+const describeKeptBack = (ledger: Reading['ledger']): string => {
   const { words } = ledger.policy;
   const by: Partial<Record<Cause, string>> = {
     partition: `by ${words.partition}`,
     'node-selector': `by ${words.nodeSelector}`,
-    image: 'until the images of the target are there',
+    image: 'until they have the images of the target',
   };
   const parts = Object.entries(keptBack(ledger)).map(([cause, count]) => `${count} ${by[cause as Cause]}`);
-  return parts.length > 0 ? `Online and kept back: ${parts.join(', ')}.` : '';
+  return parts.length > 0 ? `Online but held back: ${parts.join(', ')}.` : '';
 };
 
-/** What comes after: nodes that wait for a slot, and nodes that come back. */
+/** What remains: nodes that wait for a slot, and offline nodes. */
 const outlook = ({ ledger, decision }: Reading): string => {
   if (isForOwners(ledger)) return ownersAsked(ledger);
   const { outdated, broken, offline } = ledger.tally.phases;
@@ -96,8 +96,8 @@ const outlook = ({ ledger, decision }: Reading): string => {
   const waiting = outdated + broken - begun;
   return joinSentences(
     ledger.policy.strategy === 'ota' ? ownersAsked(ledger) : '',
-    sayKeptBack(ledger),
-    waiting > 0 ? `Online and waiting for their turn: ${waiting} more.` : '',
+    describeKeptBack(ledger),
+    waiting > 0 ? `Online and waiting for a slot: ${waiting} more.` : '',
     offline > 0 ? `Offline and skipped until they return: ${offline}.` : '',
   );
 };
@@ -105,11 +105,11 @@ const outlook = ({ ledger, decision }: Reading): string => {
 export const renderPlan = (reading: Reading): string => {
   const { breaker, budget, usage, hold, complete } = reading.decision.summary;
   const lines = [
-    'Nothing is written: this is what the manager would decide now.',
+    'Nothing is written: this is what the manager would do now.',
     isForOwners(reading.ledger)
       ? 'No budget: owners decide.'
-      : `Budget ${budget}: ${usage.occupied} in use, ${usage.inFlight} of them by acts in flight.`,
-    `Breaker: ${breaker.failures} failures and ${breaker.suspects} suspects, stops at ${breaker.threshold}.`,
+      : `Budget ${budget}: ${usage.occupied} in use, ${usage.inFlight} of them by updates in flight.`,
+    `Breaker: ${breaker.failures} failures and ${breaker.suspects} suspects; halts the rollout at ${breaker.threshold}.`,
   ];
   if (hold) {
     const { what, remedy } = explainHold(hold, reading.ledger.policy.words);
@@ -118,9 +118,9 @@ export const renderPlan = (reading: Reading): string => {
   lines.push(...managerNotes(reading).map((note) => `Note: ${note}`));
   const steps = reading.decision.actions.map((action) => toStep(action, reading));
   if (steps.length > 0) {
-    lines.push('Would now:', ...steps.slice(0, LONGEST_LIST).map((step) => `  ${step}`));
-    if (steps.length > LONGEST_LIST) lines.push(`  and ${steps.length - LONGEST_LIST} more: -o json lists them all`);
-  } else lines.push(complete ? 'Nothing is left to do.' : 'Nothing would be done now.');
+    lines.push('The manager would now:', ...steps.slice(0, LONGEST_LIST).map((step) => `  ${step}`));
+    if (steps.length > LONGEST_LIST) lines.push(`  and ${steps.length - LONGEST_LIST} more: -o json lists all of them`);
+  } else lines.push(complete ? 'Nothing is left to do.' : 'The manager would do nothing now.');
   const rest = outlook(reading);
   return `${[...lines, ...(rest === '' ? [] : [rest])].join('\n')}\n`;
 };
@@ -135,7 +135,7 @@ const toData = ({ decision, ledger }: Reading): object => {
   };
 };
 
-/** What the one decision of the product says of the live cluster, with the policy changed as the flags ask. */
+/** Runs the manager's own decision function on the live cluster, with the policy that the flags ask for. */
 export const showPlan = async (name: string, flags: PlanFlags, io: Io): Promise<void> => {
   const { output, maxUnavailable, partition, nodeSelector, unpaused } = flags;
   const overrides: Overrides = { maxUnavailable, partition, nodeSelector, unpaused };
@@ -143,7 +143,7 @@ export const showPlan = async (name: string, flags: PlanFlags, io: Io): Promise<
   await withCluster(flags, io, async (connection) => {
     const reading = await readRolloutOf(connection, named, overrides);
     const { kind, view } = reading;
-    // The flags' own values are slips of the command line; the DaemonSet's are part of what is to be told.
+    // An invalid flag is a usage error; an invalid value in the DaemonSet is part of the output.
     for (const error of view.policy.kind === 'invalid' ? view.policy.errors : [])
       for (const key of ['maxUnavailable', 'partition', 'nodeSelector', 'unpaused'] as const)
         if (error.field === kind.fields[key] && overrides[key] !== undefined)

@@ -6,7 +6,7 @@ import { CommandError } from './errors.ts';
 import type { DaemonSetKind, DaemonSetState, Overrides, Reading } from './kinds/kind.ts';
 import { findKind, type Named } from './kinds/names.ts';
 
-/** The DaemonSet as it is now. Rejects with a `CommandFailure` where there is none. */
+/** Reads the DaemonSet. Rejects with a `CommandError` if there is none. */
 export const readDaemonSet = async (
   { client, namespace }: Connection,
   kind: DaemonSetKind,
@@ -21,8 +21,8 @@ export const readDaemonSet = async (
 };
 
 /**
- * Reads the rollout of the DaemonSet that a person named as the manager would, with `overrides` in place of what it says
- * itself. Rejects with a `CommandFailure` where there is none to read, or with the kind's own error for one not served.
+ * Reads the rollout of the DaemonSet that the user named, as the manager would, with `overrides` of its policy. Rejects
+ * with a `CommandError` if there is none, or with the kind's own error if it is not managed.
  */
 export const readRolloutOf = async (
   connection: Connection,
@@ -39,14 +39,14 @@ export const readRolloutOf = async (
     throw isKubeError(error, 'NotFound') ? kind.notFound(namespace, name, error) : error;
   }
   if (reading) return reading;
-  // One that is being deleted is nobody's business any more, whatever it asks for.
+  // The manager ignores a DaemonSet that is being deleted.
   const { object } = await readDaemonSet(connection, kind, name);
   throw object.metadata?.deletionTimestamp
     ? new CommandError('BeingDeleted', `${kind.title} ${namespace}/${name} is being deleted: nothing is rolled out`)
     : kind.notServed(namespace, name);
 };
 
-/** What the DaemonRollout of this name says of the DaemonSet with this UID; undefined while there is none. */
+/** The status of the DaemonRollout of the DaemonSet with this UID; undefined if there is none. */
 export const readStatus = async (
   { client, namespace }: Connection,
   rolloutName: string,
@@ -56,32 +56,32 @@ export const readStatus = async (
   return rollout && controllerOf(rollout)?.uid === daemonSetUid ? rollout.status : undefined;
 };
 
-/** What the manager found that cannot be seen from here, such as a template that the API server refuses for pods. */
-const refusedByManager = ({ status, view, decision }: Reading): string[] => {
+/** What only the manager knows, such as a template for which the API server rejects pods. */
+const managerFindings = ({ status, view, decision }: Reading): string[] => {
   const stalled = status?.conditions?.find(({ type }) => type === 'Stalled');
-  const told =
+  const isCurrent =
     stalled?.status === 'True' && stalled.reason === 'InvalidPolicy' && status?.observedGeneration === view.generation;
-  return told && view.policy.kind === 'on' && decision.summary.hold?.kind !== 'invalid'
-    ? [`The manager says: ${stalled.message}`]
+  return isCurrent && view.policy.kind === 'on' && decision.summary.hold?.kind !== 'invalid'
+    ? [`The manager reports: ${stalled.message}`]
     : [];
 };
 
-/** What the cluster's objects say of the manager itself: whether what is decided here will be carried out. */
+/** Whether the manager will carry out what is decided here, as far as the cluster's objects show. */
 export const managerNotes = (reading: Reading): string[] => {
   const { kind, view, status, ledger } = reading;
   if (!status)
-    return [`No manager has recorded anything of this ${kind.title} yet, so nobody acts: ${kind.noManagerHint}.`];
+    return [`No manager has recorded a status for this ${kind.title} yet, so nothing happens: ${kind.noManagerHint}.`];
   const notes: string[] = [];
   if ((status.observedGeneration ?? 0) < view.generation)
-    notes.push('The manager has not seen the present template yet: if this lasts, see whether it runs.');
+    notes.push('The manager has not observed the present template yet: if this lasts, check that it is running.');
   const refused = status.causes?.find(({ cause }) => cause === 'refused')?.count ?? 0;
   if (refused > 0)
     notes.push(
-      `The API server refused the manager's act on ${refused} of the nodes: see Events ${kind.failureEvents} of the DaemonSet ("kubectl describe ${kind.short}/${view.name}").`,
+      `The API server rejected the manager's updates of ${refused} of the nodes: see the ${kind.failureEvents} Events of the DaemonSet ("kubectl describe ${kind.short}/${view.name}").`,
     );
   const { warnings } = view.policy;
   notes.push(
-    ...refusedByManager(reading),
+    ...managerFindings(reading),
     ...warnings.map(({ field, value, problem, cure }) => `${field} "${value}" ${problem}: ${cure}.`),
     ...reading.notes,
   );

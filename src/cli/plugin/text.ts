@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import type { KubeObject } from '../../kube/index.ts';
 import type { DryRun } from '../commands.ts';
 
-/** Columns as kubectl aligns them: three blanks between, none at the end of a line. */
+/** Aligns columns as kubectl does: three spaces between them, none at the end of a line. */
 export const createTable = (header: readonly string[]) => {
   const widths = header.map((title) => title.length);
   const line = (cells: readonly string[]): string =>
@@ -10,7 +10,7 @@ export const createTable = (header: readonly string[]) => {
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join('   ')
       .trimEnd()}\n`;
-  /** Widths only grow, so that rows which are appended later stand under the earlier ones. */
+  /** Widths only grow, so that rows that are appended later line up with earlier ones. */
   const measure = (rows: readonly (readonly string[])[]): void => {
     for (const row of rows)
       for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length);
@@ -27,7 +27,7 @@ export const createTable = (header: readonly string[]) => {
   };
 };
 
-/** As kubectl shows objects: without the bookkeeping of fields. */
+/** The object without `managedFields`, as kubectl prints it. */
 export const withoutManagedFields = ({ apiVersion, kind, metadata, ...others }: KubeObject): object => {
   const shown = { ...metadata };
   delete shown.managedFields;
@@ -37,7 +37,7 @@ export const withoutManagedFields = ({ apiVersion, kind, metadata, ...others }: 
 export const structured = (value: unknown, format: 'json' | 'yaml'): string =>
   format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : stringify(value);
 
-/** A length of time as it is told in a table: `90s`, `45m`, `5h`, `12d`. */
+/** A duration for a table: `90s`, `45m`, `5h`, `12d`. */
 export const formatSeconds = (seconds: number): string => {
   if (seconds < 120) return `${Math.ceil(seconds)}s`;
   if (seconds < 7200) return `${Math.round(seconds / 60)}m`;
@@ -45,10 +45,10 @@ export const formatSeconds = (seconds: number): string => {
   return hours < 72 ? `${hours}h` : `${Math.round(hours / 24)}d`;
 };
 
-/** Sentences on one line; empty parts are left out. */
+/** Joins sentences with spaces, without the empty ones. */
 export const joinSentences = (...parts: string[]): string => parts.filter((part) => part !== '').join(' ');
 
-/** The first few names, and how many more there are. */
+/** The first `most` names, and the number of others. */
 export const firstOf = (names: readonly string[], most: number): string => {
   const more = names.length > most ? ` and ${names.length - most} more` : '';
   return `${names.slice(0, most).join(', ')}${more}`;

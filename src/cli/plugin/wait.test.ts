@@ -41,20 +41,20 @@ const stalled = (more: DaemonRolloutStatus = {}): DaemonRolloutStatus =>
 describe('wait', () => {
   const world = createFakeCluster();
 
-  it('ends with 0 when the rollout is complete', async () => {
+  it('exits with 0 when the rollout is complete', async () => {
     world.daemonSet();
     world.rollout(complete());
     const ran = await world.run(['wait', 'web']);
     assert.deepEqual(ran, { code: 0, stdout: '3 of 3 online nodes run web-new.\n', stderr: '' });
   });
 
-  it('does not ask by which policy it came to be complete', async () => {
+  it('ignores the policy of a complete rollout', async () => {
     world.daemonSet({ 'edgeset.io/partition': '0' });
     world.rollout(complete({ policyHash: 'another' }));
     assert.equal((await world.run(['wait', 'web'])).code, 0);
   });
 
-  it('ends with 3 when it is stalled', async () => {
+  it('exits with 3 when the rollout is stalled', async () => {
     world.daemonSet();
     world.rollout(stalled());
     const ran = await world.run(['wait', 'web']);
@@ -66,16 +66,16 @@ describe('wait', () => {
     ['an earlier DaemonSet of the same name', complete(), { ownerReferences: [] }],
     ['an earlier policy that stalled it', stalled({ policyHash: 'before' }), {}],
   ] as const)
-    it(`is not ended by what a status says of ${what}`, async () => {
+    it(`ignores a status about ${what}`, async () => {
       world.daemonSet();
       world.rollout(status, metadata);
       const { code, stderr } = await world.run(['wait', 'web', '--timeout', '700ms']);
       assert.equal(code, 1);
-      assert.match(stderr, /^Waiting for the manager to see the present (template|policy)\.\n/);
+      assert.match(stderr, /^Waiting for the manager to observe the present (template|policy)\.\n/);
       assert.match(stderr, /^kubectl edgeset: not complete within 700ms: Waiting for the manager/m);
     });
 
-  it('tells each change once, on stderr, and then the end', async () => {
+  it('prints each change once on stderr, and the result on stdout', async () => {
     world.daemonSet();
     world.rollout(going());
     const output: string[] = [];
@@ -90,7 +90,7 @@ describe('wait', () => {
     assert.deepEqual(output, ['1 of 3 online nodes run web-new.\n', '2 of 3 online nodes run web-new.\n']);
   });
 
-  it('rewrites its line on a terminal', async () => {
+  it('redraws its line on a terminal', async () => {
     world.daemonSet();
     world.rollout(going());
     const output: string[] = [];
@@ -103,7 +103,7 @@ describe('wait', () => {
     assert.equal((await waiting).code, 0);
   });
 
-  it('ends where a partition leaves the others, and not where they are held by mischance', async () => {
+  it('exits with 0 if a partition holds the other nodes, but not if an error does', async () => {
     const message = '1 of 3 online nodes run web-new.';
     const left = (cause: string): DaemonRolloutStatus =>
       complete({
@@ -114,33 +114,33 @@ describe('wait', () => {
     world.rollout(left('partition'));
     const { code, stdout } = await world.run(['wait', 'web']);
     assert.equal(code, 0);
-    assert.match(stdout, /^1 of 3 .* left on the old revision, as the policy asks\.\n$/);
+    assert.match(stdout, /^1 of 3 .* left on the old revision by the policy\.\n$/);
     world.rollout(left('refused'));
     assert.equal((await world.run(['wait', 'web', '--timeout', '600ms'])).code, 1);
   });
 
-  it('outlives an API server that goes away for a while', async () => {
+  it('survives an outage of the API server', async () => {
     world.daemonSet();
     world.rollout(going());
     const output: string[] = [];
     const waiting = world.run(['wait', 'web'], { stderr: (text) => output.push(text) });
     await eventually('the first look', () => output.length === 1);
     world.api.fault = () => 'reset';
-    await eventually('it is told', () => output.at(-1)?.startsWith('The API server does not answer'));
+    await eventually('the message', () => output.at(-1)?.startsWith('The API server is not responding'));
     world.rollout(complete());
     world.api.fault = () => undefined;
     assert.equal((await waiting).code, 0);
   });
 
-  it('ends in time although the API server never answers', async () => {
+  it('times out if the API server never responds', async () => {
     world.daemonSet();
     world.api.fault = () => 'hang';
     const { code, stderr } = await world.run(['wait', 'web', '--timeout', '300ms']);
     assert.equal(code, 1);
-    assert.equal(stderr, 'kubectl edgeset: not complete within 300ms: no answer came\n');
+    assert.equal(stderr, 'kubectl edgeset: not complete within 300ms: no response\n');
   });
 
-  it('ends with 1 when the DaemonSet is deleted meanwhile', async () => {
+  it('exits with 1 when the DaemonSet is deleted', async () => {
     world.daemonSet();
     world.rollout(going());
     let said = '';
@@ -148,10 +148,10 @@ describe('wait', () => {
     await eventually('the first look', () => said !== '');
     world.api.remove(SETS, 'web');
     assert.equal((await waiting).code, 1);
-    assert.match(said, /DaemonSet shop\/web was deleted meanwhile\n$/);
+    assert.match(said, /DaemonSet shop\/web was deleted\n$/);
   });
 
-  it('ends with 1 when it is interrupted', async () => {
+  it('exits with 1 when it is interrupted', async () => {
     world.daemonSet();
     world.rollout(going());
     let said = '';

@@ -14,42 +14,43 @@ const POLL_MS = 500;
 const WIDEST_LINE = 1_000;
 
 /**
- * Where a rollout stands for whoever waits for it. `rests`: all that the policy allows is updated, and a partition or a
- * node selector leaves the others on the old revision on purpose.
+ * The progress of a rollout for `wait`. `held`: everything that the policy allows is updated; a partition or a node
+ * selector deliberately leaves the other nodes on the old revision.
  */
 export interface Progress {
-  kind: 'complete' | 'rests' | 'stalled' | 'going';
+  kind: 'complete' | 'held' | 'stalled' | 'progressing';
   message: string;
 }
 
-const going = (message: string): Progress => ({ kind: 'going', message });
+const progressing = (message: string): Progress => ({ kind: 'progressing', message });
 
-/** Does the status speak of the policy that the DaemonSet has now? Annotations do not raise the generation. */
+/** Whether the status is about the current policy. Annotations don't change the generation. */
 const knowsPolicy = (policy: ParsedPolicy, policyHash: string | undefined): boolean =>
   policyHash === (policy.kind === 'on' ? policy.hash : '');
 
-const onPurpose: ReadonlySet<string> = new Set(['partition', 'node-selector']);
+const deliberate: ReadonlySet<string> = new Set(['partition', 'node-selector']);
 
-/** What the rollout object says of the DaemonSet as it is now; what speaks of an earlier one is no answer. */
+/** The progress according to the DaemonRollout, if its status is about the present DaemonSet, template and policy. */
 export const progressOf = (
   { object: { metadata }, policy }: Pick<DaemonSetState, 'object' | 'policy'>,
   rollout: DaemonRollout | undefined,
 ): Progress => {
   const status = controllerOf(rollout ?? {})?.uid === metadata?.uid ? rollout?.status : undefined;
   if (!status || (status.observedGeneration ?? 0) < (metadata?.generation ?? 0))
-    return going('Waiting for the manager to see the present template.');
+    return progressing('Waiting for the manager to observe the present template.');
   const condition = (type: string) => status.conditions?.find((one) => one.type === type);
   const [complete, stalled, ready] = ['Complete', 'Stalled', 'Ready'].map(condition);
   if (complete?.status === 'True' && stalled?.status !== 'True') return { kind: 'complete', message: complete.message };
-  // A resumed or mended rollout stays Stalled until the manager has read the annotation: that is no end.
-  if (!knowsPolicy(policy, status.policyHash)) return going('Waiting for the manager to see the present policy.');
+  // A resumed or fixed rollout stays Stalled until the manager has read the annotation.
+  if (!knowsPolicy(policy, status.policyHash))
+    return progressing('Waiting for the manager to observe the present policy.');
   if (stalled?.status === 'True') return { kind: 'stalled', message: stalled.message };
   const message = ready?.message ?? status.summary ?? '';
   const held = (status.causes ?? []).filter(({ phase }) => phase === 'held');
-  const rests = ready?.reason === 'LeftOnOldRevision' && held.every(({ cause }) => onPurpose.has(cause));
-  return rests
-    ? { kind: 'rests', message: `${message} The others are left on the old revision, as the policy asks.` }
-    : going(message);
+  const isHeld = ready?.reason === 'LeftOnOldRevision' && held.every(({ cause }) => deliberate.has(cause));
+  return isHeld
+    ? { kind: 'held', message: `${message} The others are left on the old revision by the policy.` }
+    : progressing(message);
 };
 
 const look = async (
@@ -62,7 +63,7 @@ const look = async (
   if (subject.object.metadata?.deletionTimestamp)
     throw new CommandError(
       'BeingDeleted',
-      `${kind.title} ${namespace}/${name} is being deleted: its rollout will not end`,
+      `${kind.title} ${namespace}/${name} is being deleted: its rollout will not complete`,
     );
   if (subject.policy.kind === 'off') throw kind.notServed(namespace, name);
   let rollout: DaemonRollout | undefined;
@@ -74,26 +75,26 @@ const look = async (
   return progressOf(subject, rollout);
 };
 
-/** An API server that restarts or is overloaded for a while does not end a wait. */
-const mayPass = (error: unknown): boolean =>
+/** Whether the API server may recover, such as from a restart or overload. */
+const isTransient = (error: unknown): boolean =>
   isKubeError(error, 'Transport', 'Timeout', 'TooManyRequests', 'ServerTimeout', 'ServiceUnavailable', 'InternalError');
 
-/** Writes progress to stderr: on a terminal one line that is rewritten, else a line a change. */
+/** Writes progress to stderr: one line that is redrawn on a terminal, otherwise a line per change. */
 const createProgress = (io: Io): ((message: string) => void) => {
   const region =
     io.terminal && canRedraw(io.environment)
       ? createRegion(io.stderr, () => ({ columns: io.screen?.().columns ?? WIDEST_LINE, rows: 3 }))
       : undefined;
-  let said = '';
+  let printed = '';
   return (message) => {
-    if (message === said) return;
-    said = message;
+    if (message === printed) return;
+    printed = message;
     if (region) region.show(message);
     else io.stderr(`${message}\n`);
   };
 };
 
-/** Waits for completion. Resolves with what the shell is told. */
+/** Waits until the rollout is complete. Resolves with the exit code. */
 export const waitForRollout = async (name: string, flags: WaitFlags, io: Io): Promise<ExitCode> => {
   const timeoutMs = parseDuration('--timeout', flags.timeout);
   const named = readName(name);
@@ -112,12 +113,12 @@ export const waitForRollout = async (name: string, flags: WaitFlags, io: Io): Pr
           kind ??= await findKind(connection, named, { signal: stop });
           last = await look(connection, kind, named.name, stop);
         } catch (error) {
-          if (last === undefined || stop.aborted || !mayPass(error)) throw error;
-          progress('The API server does not answer; waiting for it.');
+          if (last === undefined || stop.aborted || !isTransient(error)) throw error;
+          progress('The API server is not responding; waiting for it.');
           await sleep(env.clock, POLL_MS, stop);
           continue;
         }
-        if (last.kind === 'complete' || last.kind === 'rests') {
+        if (last.kind === 'complete' || last.kind === 'held') {
           io.stdout(`${last.message}\n`);
           return exitCodes.ok;
         }
@@ -131,14 +132,11 @@ export const waitForRollout = async (name: string, flags: WaitFlags, io: Io): Pr
     } catch (error) {
       if (signal.aborted) return exitCodes.failed;
       if (over.signal.aborted)
-        throw new CommandError(
-          'TimedOut',
-          `not complete within ${flags.timeout}: ${last?.message ?? 'no answer came'}`,
-        );
+        throw new CommandError('TimedOut', `not complete within ${flags.timeout}: ${last?.message ?? 'no response'}`);
       if (!isKubeError(error, 'NotFound') || !kind) throw error;
       throw last === undefined
         ? kind.notFound(namespace, named.name, error)
-        : new CommandError('NotFound', `${kind.title} ${namespace}/${named.name} was deleted meanwhile`, error);
+        : new CommandError('NotFound', `${kind.title} ${namespace}/${named.name} was deleted`, error);
     } finally {
       timer.cancel();
       done();

@@ -111,7 +111,7 @@ export const advancedUndoing = section(
         succeeds(await edgeset(c, 'pause', 'app'));
         refuses(
           await edgeset(c, 'undo', 'app'),
-          /the manager has not recorded the present template of Advanced DaemonSet .*--to-revision; kept are 1 \(app:v1\); 2 \(app:v2\)/,
+          /the manager has not recorded the present template of Advanced DaemonSet .*--to-revision; the kept revisions are 1 \(app:v1\); 2 \(app:v2\)/,
         );
         const [said] = succeeds(await edgeset(c, 'undo', 'app', '--to-revision', '1'));
         assert.match(said, /rolled back to revision 1 \(app:v1\)/);

@@ -177,7 +177,7 @@ export const advancedOnes = section(
         assert.deepEqual(await c.running('app:v2'), [last]);
         assert.match(
           succeeds(await edgeset(c, 'plan', 'app'))[0],
-          new RegExp(`^Nothing would be done now\\.\nOnline and kept back: 3 by ${ROLLING}\\.partition\\.$`, 'm'),
+          new RegExp(`^The manager would do nothing now\\.\nOnline but held back: 3 by ${ROLLING}\\.partition\\.$`, 'm'),
         );
         assert.deepEqual((await plan(c)).keptBack, { partition: 3 });
         const half = await plan(c, '--partition', '50%', '--max-unavailable', '100%');
@@ -218,7 +218,7 @@ export const advancedOnes = section(
         { ...before.spec, updateStrategy: undefined },
         'nothing else was written',
       );
-      assert.equal((await edgeset(c, 'pause', 'app')).stdout, 'daemonset.apps.kruise.io/app is paused already\n');
+      assert.equal((await edgeset(c, 'pause', 'app')).stdout, 'daemonset.apps.kruise.io/app is already paused\n');
       await c.setImage('app:v2');
       await c.untilCondition('Paused');
       await c.expectNoUpdatesFor(2);

@@ -134,7 +134,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
       await c.api.remove(`/apis/apps/v1/namespaces/${c.namespace}/daemonsets/app`);
       const { code, stderr } = await waiting;
       assert.equal(code, 1);
-      assert.match(stderr, /DaemonSet .*\/app (was deleted meanwhile|is being deleted)/);
+      assert.match(stderr, /DaemonSet .*\/app (was deleted|is being deleted)/);
     },
     { nodes: 1 },
   );

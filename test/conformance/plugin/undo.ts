@@ -102,7 +102,7 @@ export const undoing = section('history and undo', (rule) => {
     refuses(await edgeset(c, 'undo', 'app', '--to-revision', '3'), /is what DaemonSet .*\/app asks for already/);
     refuses(
       await edgeset(c, 'undo', 'app', '--to-revision', '9'),
-      /there is no revision 9 .*: kept are 1 \(app:v1\); 2 /,
+      /there is no revision 9 .*: the kept revisions are 1 \(app:v1\); 2 /,
     );
     assert.equal(await imageOf(c), 'app:v3--never-ready');
     for (const form of ['client', 'server'] as const) {

@@ -88,37 +88,37 @@ test('400 nodes at 80x24 are 400 cells', () => {
   assert.equal(drawn, 400);
 });
 
-test('where a cell stands for several nodes it shows the worst, and says so', () => {
+test('a cell that stands for several nodes shows the worst', () => {
   const lines = draw(snapshot(1000));
   assert.equal(countOf(lines, '✗'), 1 + 1);
   assert.match(lines.join('\n'), /one cell = \d+ nodes/);
 });
 
-test('a few nodes are listed by name, with what they run', () => {
+test('a few nodes are listed by name and image', () => {
   const lines = draw(snapshot(3));
   assert.match(lines.join('\n'), / ✓ +shop-0 +till:2/);
 });
 
-test('a halt is said in a word', () => {
+test('a halted rollout says so', () => {
   assert.match(draw(snapshot(40, { halted: true })).join('\n'), /HALTED/);
 });
 
-test('without anything beyond ASCII it still tells the phases apart', () => {
+test('ASCII glyphs also tell the phases apart', () => {
   const lines = draw(snapshot(40), 80, 24, false);
   assert.doesNotMatch(lines.join(''), /[^\x20-\x7e]/);
   assert.match(lines.join('\n'), /x {2}failed +1/);
 });
 
-test('colour adds nothing but colour', () => {
+test('colors do not change the text', () => {
   const lines = drawFrame(progress, snapshot(40), { columns: 80, rows: 24, unicode: true });
   for (const line of lines) {
-    const coloured = toText(line, true);
-    assert.equal(stripVTControlCharacters(coloured).trimEnd(), toText(line, false).trimEnd());
+    const colored = toText(line, true);
+    assert.equal(stripVTControlCharacters(colored).trimEnd(), toText(line, false).trimEnd());
   }
   assert.ok(lines.some((line) => toText(line, true).includes('\u001B[48;5;')));
 });
 
-test('a long Event goes on below, and is never half there', () => {
+test('a long Event continues below, and is never cut', () => {
   const note = `The rollout is halted: the target revision failed on ${'shop-00, '.repeat(9)}and so on.`;
   const lines = draw(snapshot(40, { events: [event(1), { reason: 'RolloutHalted', note, warning: true }] }));
   const from = lines.findIndex((line) => line.includes('RolloutHalted'));

@@ -8,7 +8,7 @@ const ESC = '\u001B[';
 /** A control sequence, or any other character. */
 const sequence = new RegExp(`${RegExp.escape(ESC)}([?\\d;]*)([A-Za-z])|([\\s\\S])`, 'g');
 
-/** As much of a terminal as the region uses: what stands on its screen, and whether the cursor is there. */
+/** A terminal with the control sequences that the region uses. */
 const terminal = (columns: number, rows: number) => {
   let screen: string[] = [''];
   let row = 0;
@@ -46,7 +46,7 @@ const terminal = (columns: number, rows: number) => {
       }
     },
     lines: () => screen.map((line) => line.trimEnd()),
-    asItWas: () => cursor && wraps,
+    isRestored: () => cursor && wraps,
   };
 };
 
@@ -73,7 +73,7 @@ test('nothing is written while nothing changes', () => {
   assert.equal(written.length, 1);
 });
 
-test('the terminal is given back on closing, once', () => {
+test('closing restores the terminal, once', () => {
   const written: string[] = [];
   const tty = terminal(80, 24);
   const region = createLiveRegion(
@@ -84,27 +84,27 @@ test('the terminal is given back on closing, once', () => {
     () => tty.size,
   );
   region.draw(['one', 'two']);
-  assert.equal(tty.asItWas(), false);
+  assert.equal(tty.isRestored(), false);
   region.close();
-  assert.equal(tty.asItWas(), true);
+  assert.equal(tty.isRestored(), true);
   assert.deepEqual(tty.lines(), ['']);
   const before = written.length;
   region.close();
   assert.equal(written.length, before);
 });
 
-test('a region that is left stands, and what follows comes below', () => {
+test('after `leave`, the region stays and output continues below', () => {
   const tty = terminal(80, 24);
   const region = createLiveRegion(tty.write, () => tty.size);
   region.draw(['one', 'two']);
   region.leave();
-  assert.equal(tty.asItWas(), true);
+  assert.equal(tty.isRestored(), true);
   tty.write('three');
   region.close();
   assert.deepEqual(tty.lines(), ['one', 'two', 'three']);
 });
 
-test('a window that changes its size is drawn afresh', () => {
+test('a resized window is redrawn', () => {
   const tty = terminal(80, 24);
   const region = createLiveRegion(tty.write, () => tty.size);
   region.draw(['one', 'two']);
@@ -136,7 +136,7 @@ test('a view never draws the last line of the screen, where it would scroll', ()
   view.close();
 });
 
-test('a long verdict is wrapped, short of the last column', () => {
+test('a long result is wrapped before the last column', () => {
   const tty = terminal(80, 24);
   const view = createLiveView({ write: tty.write, screen: () => tty.size, unicode: true, speed: 10 });
   view.show(progress, emptySnapshot);
@@ -147,17 +147,17 @@ test('a long verdict is wrapped, short of the last column', () => {
   assert.ok(lines.join(' ').replaceAll(/\s+/g, ' ').includes(words.join(' ')));
 });
 
-test('a failed step leaves its last picture standing', () => {
+test('a failed step leaves its last picture', () => {
   const tty = terminal(80, 24);
   const view = createLiveView({ write: tty.write, screen: () => tty.size, unicode: true, speed: 10 });
   view.show(progress, emptySnapshot);
   view.failed(progress, 'expected this; saw that');
   view.close();
-  assert.equal(tty.asItWas(), true);
+  assert.equal(tty.isRestored(), true);
   assert.match(tty.lines().join('\n'), /✗ A step: expected this; saw that[\s\S]*A sentence\./);
 });
 
-test('the escape of a frame is one that terminals know', () => {
+test('a frame is enclosed in mode 2026', () => {
   const written: string[] = [];
   createLiveRegion(
     (text) => written.push(text),

@@ -16,7 +16,7 @@ const snapshot = (count: number): Snapshot => ({
 });
 
 for (const count of [1, 9, 40, 400, 1000])
-  test(`${count} nodes are so many cells, all within the picture`, () => {
+  test(`${count} nodes have a cell each, all within the picture`, () => {
     const picture = drawPicture([{ caption: 'One', snapshot: snapshot(count) }]);
     assert.equal(picture.match(/<title>shop-\d+: /g)?.length, count);
     const [, width = 0, height = 0] = (/viewBox="0 0 (\d+) (\d+)"/.exec(picture) ?? []).map(Number);
@@ -28,12 +28,12 @@ for (const count of [1, 9, 40, 400, 1000])
     }
   });
 
-test('a halted rollout says how many nodes it lost', () => {
+test('a halted rollout says how many nodes failed', () => {
   const picture = drawPicture([{ caption: 'Stopped', snapshot: { ...snapshot(9), halted: true } }]);
   assert.match(picture, /1 of 9 nodes failed/);
 });
 
-test('words are escaped, and numbers are numbers', () => {
+test('text is escaped, and numbers are valid', () => {
   const picture = drawPicture([{ caption: 'A <b> & "c"', snapshot: snapshot(40) }]);
   assert.match(picture, /A &lt;b&gt; &amp; &quot;c&quot;/);
   assert.doesNotMatch(picture, /NaN|Infinity|undefined/);

@@ -26,7 +26,7 @@ const view = () => {
   return { ...createPlainView((more) => (text += more)), lines: () => text.split('\n').slice(0, -1) };
 };
 
-test('a step is its title, its sentence and what was seen', () => {
+test('a step has a title, a text and a result', () => {
   const plain = view();
   plain.step(progress(1000));
   plain.passed(progress(2500), 'all is well');
@@ -37,7 +37,7 @@ test('a step is its title, its sentence and what was seen', () => {
   ]);
 });
 
-test('changes of the counts are told once a second at most, and the last one before the verdict', () => {
+test('changes of the counts are printed at most once a second, and before the result', () => {
   const plain = view();
   plain.show(progress(0), snapshot(0));
   for (let updated = 1; updated <= 9; updated += 1) plain.show(progress(updated * 100), snapshot(updated));
@@ -49,14 +49,14 @@ test('changes of the counts are told once a second at most, and the last one bef
   ]);
 });
 
-test('nothing is told twice', () => {
+test('nothing is printed twice', () => {
   const plain = view();
   plain.show(progress(0), snapshot(1));
   plain.show(progress(5000), snapshot(1));
   assert.equal(plain.lines().length, 1);
 });
 
-test('Events are told as they come, those of single pods left out', () => {
+test('Events are printed as they arrive, except those of single pods', () => {
   const plain = view();
   const started = { reason: 'RolloutStarted', note: 'It began.', warning: false };
   const deleted = { reason: 'SuccessfulDelete', note: 'A pod.', warning: false };
@@ -69,7 +69,7 @@ test('Events are told as they come, those of single pods left out', () => {
   ]);
 });
 
-test('the Events of another part begin anew', () => {
+test('the Events of the next part start from scratch', () => {
   const plain = view();
   const event = { reason: 'RolloutStarted', note: 'It began.', warning: false };
   plain.show(progress(0), { ...emptySnapshot, events: [event, event] });

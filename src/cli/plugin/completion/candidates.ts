@@ -13,7 +13,7 @@ import { findKind, kinds, readKind, readName, readRolloutName } from '../kinds/n
 import { native } from '../kinds/native.ts';
 import type { Candidate } from './complete.ts';
 
-/** Somebody holds a finger on Tab: later answers are of no use. */
+/** The user has pressed Tab: later answers are of no use. */
 const DEADLINE_MS = 1_500;
 const MOST = 500;
 
@@ -26,8 +26,8 @@ const namespaces = defineResource<Namespace>({
   namespaced: false,
 });
 
-/** What is found in the cluster; nothing when it does not answer in time, or refuses: nobody asked for a message. */
-const ask = async <T>(
+/** Queries the cluster. Resolves with nothing on errors and timeouts: a completion prints no messages. */
+const query = async <T>(
   flags: ConnectionFlags,
   io: Io,
   work: (connection: Connection, signal: AbortSignal) => Promise<T[]>,
@@ -43,7 +43,7 @@ const ask = async <T>(
       maxRetries: 0,
       terminal: false,
     });
-    // What a busy machine takes to load all this is not the cluster's doing.
+    // The timeout starts here: loading these modules can take a while on a busy machine.
     const controller = new AbortController();
     const timer = systemClock.timer(DEADLINE_MS, () => controller.abort());
     try {
@@ -59,12 +59,12 @@ const ask = async <T>(
 
 /** Names of nodes or namespaces. */
 export const completeObjects = (what: '--node' | '--namespace', flags: ConnectionFlags, io: Io): Promise<string[]> =>
-  ask(flags, io, async ({ client }, signal) => {
+  query(flags, io, async ({ client }, signal) => {
     const { items } = await client.list<KubeObject>(what === '--node' ? nodes : namespaces, { limit: MOST, signal });
     return items.map(({ metadata }) => metadata?.name ?? '');
   });
 
-/** Which DaemonSets are offered: those that edgeset rolls out, all, or those that have a DaemonRollout. */
+/** Which DaemonSets to offer: managed ones, all, or those that have a DaemonRollout. */
 export type DaemonSetFilter = 'served' | 'any' | 'rollout';
 
 interface Found {
@@ -72,20 +72,20 @@ interface Found {
   name: string;
 }
 
-/** As short as they can be typed back: a native one by its bare name where no other has it. */
-const spelled = (found: readonly Found[]): string[] => {
+/** The shortest unambiguous names: the bare name of a native DaemonSet unless an Advanced one has it, too. */
+const shortNames = (found: readonly Found[]): string[] => {
   const taken = new Set(found.filter(({ kind }) => kind === advanced).map(({ name }) => name));
   return found.map(({ kind, name }) => (kind === native && !taken.has(name) ? name : `${kind.short}/${name}`));
 };
 
-/** DaemonSets, in the spelling of `prefix`, which is what was typed up to a slash; undefined for none. */
+/** Names of DaemonSets. `prefix` is the kind that was typed before a slash, if any. */
 export const completeDaemonSets = (
   offered: DaemonSetFilter,
   prefix: string | undefined,
   flags: ConnectionFlags,
   io: Io,
 ): Promise<string[]> =>
-  ask(flags, io, async ({ client, namespace }, signal) => {
+  query(flags, io, async ({ client, namespace }, signal) => {
     const where = { namespace, limit: MOST, signal };
     const wanted = prefix === undefined ? undefined : readKind(prefix);
     if (prefix !== undefined && wanted === undefined) return [];
@@ -96,24 +96,24 @@ export const completeDaemonSets = (
       const found = names.map(readRolloutName);
       return wanted
         ? found.filter(({ kind }) => kind === wanted).map(({ name }) => `${prefix}/${name}`)
-        : spelled(found);
+        : shortNames(found);
     }
     const listed = await Promise.all(
       kinds
         .filter((kind) => wanted === undefined || kind === wanted)
         .map(async (kind): Promise<Found[]> => {
-          // One of the kinds may be unknown there, or none of this person's business.
+          // The cluster may not have the kind, or the user may not be allowed to list it.
           const all = await kind.list(client, where).catch(() => []);
           const served = all.filter(({ policy }) => offered === 'any' || policy.kind !== 'off');
           return served.map(({ object }) => ({ kind, name: object.metadata?.name ?? '' }));
         }),
     );
-    return wanted ? listed.flat().map(({ name }) => `${prefix}/${name}`) : spelled(listed.flat());
+    return wanted ? listed.flat().map(({ name }) => `${prefix}/${name}`) : shortNames(listed.flat());
   });
 
-/** Numbers of the revisions that a DaemonSet keeps, the newest first, with their images. */
+/** The revision numbers of a DaemonSet, newest first, with their images. */
 export const completeRevisions = (text: string, flags: ConnectionFlags, io: Io): Promise<Candidate[]> =>
-  ask(flags, io, async (connection, signal) => {
+  query(flags, io, async (connection, signal) => {
     const named = readName(text);
     const kind = await findKind(connection, named, { signal });
     const { object } = await readLiveDaemonSet(connection, kind, named.name, { signal });

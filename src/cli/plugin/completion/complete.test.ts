@@ -11,14 +11,13 @@ const root = path.join(import.meta.dirname, '..', '..', '..', '..');
 describe('completion', () => {
   const world = createFakeCluster();
   const complete = async (...words: string[]): Promise<string[]> => {
-    const { code, stdout, stderr } = await world.run(['__complete', ...words]);
-    assert.deepEqual([code, stderr], [0, '']);
+    const stdout = await world.output('__complete', ...words);
     return stdout.trimEnd().split('\n');
   };
   const values = async (...words: string[]): Promise<string[]> =>
     (await complete(...words)).map((line) => line.split('\t')[0] ?? '');
 
-  it('offers commands with what they do', async () => {
+  it('offers commands with their descriptions', async () => {
     assert.deepEqual(await complete('pa'), [
       'pause\tpause the rollout: start no new updates; running ones finish',
       ':4',
@@ -55,17 +54,17 @@ describe('completion', () => {
       ['none', 'client', 'server'],
     ],
   ] as const)
-    it(`offers the words that a flag takes: ${words.join(' ')}`, async () => {
+    it(`offers the values of a flag: ${words.join(' ')}`, async () => {
       assert.deepEqual(await values(...words), [...expected, ':4']);
     });
 
-  it('offers files for a kubeconfig alone', async () => {
+  it('offers files only for a kubeconfig', async () => {
     assert.deepEqual(await complete('status', '--kubeconfig', ''), [':0']);
     assert.deepEqual(await complete('status', '--kubeconfig='), [':0']);
     assert.deepEqual(await complete('status', '--context', ''), [':4']);
   });
 
-  it('offers names of the cluster, of the namespace that was given', async () => {
+  it('offers names from the cluster and the given namespace', async () => {
     world.daemonSet();
     world.api.put('/apis/apps/v1/namespaces/shop/daemonsets', {
       metadata: { name: 'not-opted-in', namespace: 'shop' },
@@ -84,7 +83,7 @@ describe('completion', () => {
     assert.deepEqual(await complete('pause', 'web', ''), [':4'], 'it takes one name');
   });
 
-  it('says nothing of a cluster that does not answer, and soon', { timeout: 10_000 }, async () => {
+  it('offers nothing if the cluster does not respond in time', { timeout: 10_000 }, async () => {
     world.api.fault = () => 'hang';
     assert.deepEqual(await complete('explain', ''), [':4']);
     world.api.fault = () => ({ status: 403, reason: 'Forbidden' });
@@ -94,7 +93,7 @@ describe('completion', () => {
     assert.deepEqual(await complete('explain', ''), [':4']);
   });
 
-  it('works in bash by the script that it prints', async () => {
+  it('works in bash with the printed script', async () => {
     const ask = (line: string): Promise<string[]> => bash(line);
     assert.deepEqual(await ask('edgeset pl'), ['plan']);
     assert.deepEqual(await ask('edgeset status -o '), ['wide', 'json', 'yaml', 'name']);

@@ -8,22 +8,22 @@ export interface Candidate {
   description: string;
 }
 
-/** How a shell takes an answer, in cobra's bits. */
+/** What the shell does with the candidates: cobra's directives. */
 const OFFER_FILES = 0;
 const OFFER_NO_FILES = 4;
 
-/** What the words before the last one say. */
-interface Place {
+/** The position of the last word in the command line. */
+interface Position {
   command: Command;
-  /** Arguments of the command before the last word. */
+  /** The command's arguments before the last word. */
   arguments: readonly string[];
-  /** The option whose value the last word is. */
+  /** The option whose value is the last word. */
   awaits: Option | undefined;
-  /** Values of options so far, by long name. */
+  /** Values of the options so far, by long name. */
   given: ReadonlyMap<string, string>;
 }
 
-/** Bash breaks words at `=`: puts `--output`, `=`, `js` together again. */
+/** Joins what bash splits at `=`, such as `--output`, `=`, `js`. */
 const rejoin = (words: readonly string[]): string[] => {
   const joined: string[] = [];
   let open = false;
@@ -48,7 +48,7 @@ const optionOf = (command: Command, word: string): Option | undefined => {
 
 const takesValue = ({ required, optional }: Option): boolean => required || optional;
 
-const locate = (program: Command, words: readonly string[]): Place => {
+const locate = (program: Command, words: readonly string[]): Position => {
   let command = program;
   const positional: string[] = [];
   let awaits: Option | undefined;
@@ -75,7 +75,7 @@ const locate = (program: Command, words: readonly string[]): Place => {
 
 const plain = (value: string): Candidate => ({ value, description: '' });
 
-const connectionOf = ({ given }: Place): ConnectionFlags => {
+const connectionOf = ({ given }: Position): ConnectionFlags => {
   const flags: ConnectionFlags = {};
   for (const key of ['kubeconfig', 'context', 'namespace'] as const) {
     const value = given.get(`--${key}`);
@@ -84,41 +84,46 @@ const connectionOf = ({ given }: Place): ConnectionFlags => {
   return flags;
 };
 
-const lookUp = async (what: '--node' | '--namespace', place: Place, io: Io): Promise<Candidate[]> => {
+const lookUp = async (what: '--node' | '--namespace', position: Position, io: Io): Promise<Candidate[]> => {
   const { completeObjects } = await import('./candidates.ts');
-  return (await completeObjects(what, connectionOf(place), io)).map(plain);
+  return (await completeObjects(what, connectionOf(position), io)).map(plain);
 };
 
-const lookUpDaemonSets = async (offered: DaemonSetFilter, word: string, place: Place, io: Io): Promise<Candidate[]> => {
+const lookUpDaemonSets = async (
+  offered: DaemonSetFilter,
+  word: string,
+  position: Position,
+  io: Io,
+): Promise<Candidate[]> => {
   const { completeDaemonSets } = await import('./candidates.ts');
   const slash = word.indexOf('/');
   const prefix = slash < 0 ? undefined : word.slice(0, slash);
-  return (await completeDaemonSets(offered, prefix, connectionOf(place), io)).map(plain);
+  return (await completeDaemonSets(offered, prefix, connectionOf(position), io)).map(plain);
 };
 
-const lookUpRevisions = async (place: Place, io: Io): Promise<Candidate[]> => {
-  const [daemonSet] = place.arguments;
+const lookUpRevisions = async (position: Position, io: Io): Promise<Candidate[]> => {
+  const [daemonSet] = position.arguments;
   if (daemonSet === undefined) return [];
   const { completeRevisions } = await import('./candidates.ts');
-  return await completeRevisions(daemonSet, connectionOf(place), io);
+  return await completeRevisions(daemonSet, connectionOf(position), io);
 };
 
-/** What a flag's value may be: words of its own, or what lives in the cluster. */
-const valuesOf = async (option: Option, place: Place, io: Io): Promise<Candidate[] | undefined> => {
+/** Candidates for the value of a flag: its choices, or objects of the cluster. Undefined for files. */
+const valuesOf = async (option: Option, position: Position, io: Io): Promise<Candidate[] | undefined> => {
   if (option.argChoices) return option.argChoices.map(plain);
   const { long } = option;
   if (long === '--kubeconfig') return undefined;
-  if (long === '--node' || long === '--namespace') return lookUp(long, place, io);
-  return long === '--revision' || long === '--to-revision' ? lookUpRevisions(place, io) : [];
+  if (long === '--node' || long === '--namespace') return lookUp(long, position, io);
+  return long === '--revision' || long === '--to-revision' ? lookUpRevisions(position, io) : [];
 };
 
-/** Commands that know other names than those of DaemonSets that are served. */
-const offeredTo: Readonly<Record<string, DaemonSetFilter>> = { status: 'rollout', history: 'any', undo: 'any' };
+/** Commands that also accept DaemonSets that are not managed, or only those with a rollout. */
+const filterOf: Readonly<Record<string, DaemonSetFilter>> = { status: 'rollout', history: 'any', undo: 'any' };
 
-const wordsFor = async (place: Place, word: string, io: Io): Promise<Candidate[] | undefined> => {
-  const { command, awaits } = place;
-  const positional = place.arguments.length;
-  if (awaits) return valuesOf(awaits, place, io);
+const wordsFor = async (position: Position, word: string, io: Io): Promise<Candidate[] | undefined> => {
+  const { command, awaits } = position;
+  const positional = position.arguments.length;
+  if (awaits) return valuesOf(awaits, position, io);
   if (word.startsWith('-')) {
     const options = command.createHelp().visibleOptions(command);
     return options.flatMap(({ long, description }) => (long ? [{ value: long, description }] : []));
@@ -130,13 +135,10 @@ const wordsFor = async (place: Place, word: string, io: Io): Promise<Candidate[]
   const argument = command.registeredArguments[positional];
   if (argument?.argChoices) return argument.argChoices.map(plain);
   if (argument?.name() !== 'daemonset') return [];
-  return lookUpDaemonSets(offeredTo[command.name()] ?? 'served', word, place, io);
+  return lookUpDaemonSets(filterOf[command.name()] ?? 'served', word, position, io);
 };
 
-/**
- * What may stand where the last of `words` is, of a command line without the program's name. Files: the shell is to offer
- * names of files instead.
- */
+/** Candidates for the last of `words`. `files`: the shell completes file names instead. */
 export const complete = async (
   program: Command,
   words: readonly string[],
@@ -144,17 +146,17 @@ export const complete = async (
 ): Promise<{ candidates: Candidate[]; files: boolean }> => {
   const before = rejoin(words);
   const word = before.pop() ?? '';
-  const place = locate(program, before);
-  const assigned = word.startsWith('-') && word.includes('=') ? optionOf(place.command, word) : undefined;
+  const position = locate(program, before);
+  const assigned = word.startsWith('-') && word.includes('=') ? optionOf(position.command, word) : undefined;
   const start = assigned ? word.slice(word.indexOf('=') + 1) : word;
-  const found = await (assigned ? valuesOf(assigned, place, io) : wordsFor(place, word, io));
+  const found = await (assigned ? valuesOf(assigned, position, io) : wordsFor(position, word, io));
   return {
     candidates: (found ?? []).filter(({ value }) => value.startsWith(start)),
     files: found === undefined,
   };
 };
 
-/** Prints them as cobra's programs do: one a line, a tab before the description, at last what to do with them. */
+/** Prints candidates as cobra does: one per line, a tab before the description, and a directive at the end. */
 export const printCompletions = async (program: Command, words: readonly string[], io: Io): Promise<void> => {
   const { candidates, files } = await complete(program, words, io);
   for (const { value, description } of candidates) io.stdout(description ? `${value}\t${description}\n` : `${value}\n`);

@@ -3,19 +3,19 @@ import { describeRevision, type Revision, type RevisionHistory } from './revisio
 
 const titleOf = ({ kind, namespace, name }: RevisionHistory): string => `${kind.title} ${namespace}/${name}`;
 
-/** What there is to choose from; the present one is named as such, for it is no choice. */
+/** The revisions to choose from; the present one is marked. */
 const listed = ({ revisions, present }: RevisionHistory): string =>
   revisions.length === 0
-    ? 'none is kept'
-    : `kept are ${revisions.map((one) => `${describeRevision(one)}${one.name === present?.name ? ', the present one' : ''}`).join('; ')}`;
+    ? 'no revisions are kept'
+    : `the kept revisions are ${revisions.map((one) => `${describeRevision(one)}${one.name === present?.name ? ', the present one' : ''}`).join('; ')}`;
 
 export const noSuchRevision = (kept: RevisionHistory, number: number): CommandError =>
   new CommandError('NoSuchRevision', `there is no revision ${number} of ${titleOf(kept)}: ${listed(kept)}`);
 
-/** Why the present revision may not be rolled out, although it is what is asked for. */
-const whyItRests = ({ kind, status, name, present }: RevisionHistory): string =>
+/** How to continue if the rollout of the present revision is halted. */
+const resumeHint = ({ kind, status, name, present }: RevisionHistory): string =>
   status?.halted && status.target?.hash === present?.hash
-    ? `; its rollout is halted: "kubectl edgeset resume ${kind.short}/${name}" goes on with it`
+    ? `; its rollout is halted: "kubectl edgeset resume ${kind.short}/${name}" continues it`
     : '';
 
 const named = (kept: RevisionHistory, number: number): Revision => {
@@ -24,42 +24,42 @@ const named = (kept: RevisionHistory, number: number): Revision => {
   if (found.name === kept.present?.name)
     throw new CommandError(
       'NothingToUndo',
-      `revision ${describeRevision(found)} is what ${titleOf(kept)} asks for already${whyItRests(kept)}: ${listed(kept)}`,
+      `revision ${describeRevision(found)} is already the present one of ${titleOf(kept)}${resumeHint(kept)}: ${listed(kept)}`,
     );
   return found;
 };
 
 /**
- * The one before the present, by number, as with `kubectl rollout undo`. Where that is known not to be what a person who
- * is in a hurry wants (it failed before, or another one was the last that worked) nothing is chosen.
+ * The revision before the present one, by number, as in `kubectl rollout undo`. Rejects that choice if it is unlikely to
+ * be what the user wants: it failed before, or another revision was the last complete one.
  */
 const before = (kept: RevisionHistory): Revision => {
   const { kind, revisions, present, uncertain, lastComplete, rolledBackHash } = kept;
   if (uncertain)
     throw new CommandError(
       'ChoiceNeeded',
-      `the ${kind.podController} has not recorded the present template of ${titleOf(kept)} yet: see whether it runs and try again, or name the revision that you want with --to-revision; ${listed(kept)}`,
+      `the ${kind.podController} has not recorded the present template of ${titleOf(kept)} yet: check that it is running and try again, or choose a revision with --to-revision; ${listed(kept)}`,
     );
   const found = revisions.findLast(({ name }) => name !== present?.name);
   if (!found)
     throw new CommandError(
       'NothingToUndo',
-      `${titleOf(kept)} keeps no earlier revision to go back to: set the template that you want, with "kubectl apply"`,
+      `${titleOf(kept)} has no earlier revision to roll back to: set the template that you want with "kubectl apply"`,
     );
   if (found.hash === rolledBackHash)
     throw new CommandError(
       'ChoiceNeeded',
-      `revision ${describeRevision(found)}, the one before the present, failed and was rolled back: name the one that you want with --to-revision; ${listed(kept)}`,
+      `revision ${describeRevision(found)}, the one before the present one, failed and was rolled back: choose a revision with --to-revision; ${listed(kept)}`,
     );
   if (lastComplete && lastComplete.name !== present?.name && lastComplete.name !== found.name)
     throw new CommandError(
       'ChoiceNeeded',
-      `revision ${describeRevision(found)}, the one before the present, is not the last that was complete, which was ${describeRevision(lastComplete)}: say which you want, --to-revision ${lastComplete.number} or --to-revision ${found.number}`,
+      `revision ${describeRevision(found)}, the one before the present one, is not the last complete one, which is ${describeRevision(lastComplete)}: choose one with --to-revision ${lastComplete.number} or --to-revision ${found.number}`,
     );
   return found;
 };
 
-/** The revision to go back to, and its template. Throws a `CommandFailure` that says what there is instead. */
+/** The revision to roll back to, and its template. Throws a `CommandError` that lists the alternatives. */
 export const chooseRevision = (
   kept: RevisionHistory,
   number: number | undefined,
@@ -69,7 +69,7 @@ export const chooseRevision = (
   if (!template)
     throw new CommandError(
       'NoSuchRevision',
-      `ControllerRevision ${revision.name} holds no pod template: choose another revision; ${listed(kept)}`,
+      `ControllerRevision ${revision.name} contains no pod template: choose another revision; ${listed(kept)}`,
     );
   return { revision, template };
 };

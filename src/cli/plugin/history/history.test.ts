@@ -7,20 +7,20 @@ import { createEmbeddedTestCluster } from '../testing/embedded-cluster.ts';
 describe('history', () => {
   const world = createEmbeddedTestCluster(Math.random);
   const { create } = world;
-  const told = async (...args: string[]): Promise<string> => {
+  const run = async (...args: string[]): Promise<string> => {
     const { code, stdout, stderr } = await world.run('history', ...args);
     assert.deepEqual([code, stderr], [0, '']);
     return stdout;
   };
   /** Rows of cells, without hashes, which are no news. */
   const table = async (...args: string[]): Promise<string[][]> =>
-    (await told(...args))
+    (await run(...args))
       .trimEnd()
       .split('\n')
       .map((line) => line.split(/ {3,}/))
       .map(([number = '', , ...cells]) => [number, ...cells]);
 
-  it('lists what is kept, how many pods carry it, and what is known of it', async () => {
+  it('lists revisions with their pods and state', async () => {
     await create('web', ['web:1'], { annotations: { 'kubernetes.io/change-cause': 'first try' } });
     await world.change('web', {
       metadata: { annotations: { 'kubernetes.io/change-cause': null } },
@@ -33,11 +33,11 @@ describe('history', () => {
       ['2', '3h', '0', 'present', 'init:1,web:1'],
     ]);
     const [header, , second] = await table('web', '-o', 'wide');
-    assert.deepEqual(header?.slice(1, 4), ['NAME', 'AGE', 'MADE']);
+    assert.deepEqual(header?.slice(1, 4), ['NAME', 'AGE', 'CREATED']);
     assert.match(second?.[3] ?? '', /^\d{4}-\d\d-\d\dT/);
     const [one, two] = await world.revisions('web');
     assert.equal(
-      await told('web', '-o', 'name'),
+      await run('web', '-o', 'name'),
       `controllerrevision.apps/${one?.metadata?.name}\ncontrollerrevision.apps/${two?.metadata?.name}\n`,
     );
   });
@@ -59,27 +59,27 @@ describe('history', () => {
     );
   });
 
-  it('shows one with its template and what putting it back would change', async () => {
+  it('shows one revision with its template and what a rollback would change', async () => {
     await create('one', ['app:1', 'app:2']);
     const name = (await world.revisions('one'))[0]?.metadata?.name;
-    const text = await told('one', '--revision', '1');
-    assert.ok(text.startsWith(`revision 1 (${name})\nmade `));
+    const text = await run('one', '--revision', '1');
+    assert.ok(text.startsWith(`revision 1 (${name})\ncreated `));
     assert.match(
       text,
-      /, carried by 2 pods\n\nPutting it back would change, from revision 2:\n {2}spec\.containers\[app\]\.image: app:2 -> app:1\n\ntemplate:\n/,
+      /, used by 2 pods\n\nRolling back to it would change, compared with revision 2:\n {2}spec\.containers\[app\]\.image: app:2 -> app:1\n\ntemplate:\n/,
     );
     assert.match(text, /\n +image: app:1\n/);
     assert.doesNotMatch(text, /\$patch/);
     assert.match(
-      await told('one', '--revision=2'),
-      /^revision 2 .*: present\n[^]*It does not differ from the present template\./,
+      await run('one', '--revision=2'),
+      /^revision 2 .*: present\n[^]*It is the same as the present template\./,
     );
   });
 
-  it('is data for scripts', async () => {
+  it('prints data for scripts', async () => {
     await create('data', ['app:1', 'app:2']);
     await world.status('data', {}, 2, 1);
-    const all = JSON.parse(await told('data', '-o', 'json')) as { revisions: Record<string, unknown>[] };
+    const all = JSON.parse(await run('data', '-o', 'json')) as { revisions: Record<string, unknown>[] };
     assert.deepEqual(
       all.revisions.map(({ number, images, pods, present, lastComplete, rolledBack }) => [
         number,
@@ -94,7 +94,7 @@ describe('history', () => {
         [2, ['app:2'], 0, true, false, false],
       ],
     );
-    const one = parse(await told('data', '-o', 'yaml', '--revision', '1')) as {
+    const one = parse(await run('data', '-o', 'yaml', '--revision', '1')) as {
       changes: unknown;
       template: { spec: object };
     };
@@ -102,7 +102,7 @@ describe('history', () => {
     assert.ok('containers' in one.template.spec);
   });
 
-  it('is of this DaemonSet alone, also of one that did not opt in', async () => {
+  it('lists only revisions that the DaemonSet owns, also without opt-in', async () => {
     await create('mine', ['app:1'], {}, 'RollingUpdate');
     await world.change('mine', { metadata: { annotations: { 'apps.openyurt.io/update-strategy': null } } }, 'merge');
     const [mine] = await world.revisions('mine');
@@ -118,7 +118,7 @@ describe('history', () => {
     );
   });
 
-  it('says what it cannot show', async () => {
+  it('reports a missing revision or DaemonSet', async () => {
     await create('short', ['app:1']);
     const failed = async (...args: string[]): Promise<string> => {
       const { code, stdout, stderr } = await world.run('history', ...args);
@@ -127,12 +127,12 @@ describe('history', () => {
     };
     assert.match(
       await failed('short', '--revision', '4'),
-      /there is no revision 4 of DaemonSet default\/short: kept are 1 \(app:1\), the present one/,
+      /there is no revision 4 of DaemonSet default\/short: the kept revisions are 1 \(app:1\), the present one/,
     );
     assert.match(await failed('nobody'), /there is no DaemonSet default\/nobody/);
   });
 
-  it('numbers are completed after the name of the DaemonSet, the newest first', async () => {
+  it('completes revision numbers after the name of the DaemonSet, newest first', async () => {
     await create('tab', ['app:1', 'app:2']);
     const { stdout } = await world.run('__complete', 'undo', 'ds/tab', '--to-revision', '');
     assert.equal(stdout, '2\tapp:2\n1\tapp:1\n:4\n');

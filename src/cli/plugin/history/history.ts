@@ -10,7 +10,7 @@ import { noSuchRevision } from './choose-revision.ts';
 import { HASH_LABEL, type Revision, type RevisionHistory, readHistory, selectorOf } from './revisions.ts';
 import { diffTemplates, renderDifference } from './template-diff.ts';
 
-/** How many of the DaemonSet's pods carry each revision, by its hash. */
+/** The number of the DaemonSet's pods of each revision, by hash. */
 const countPods = async (
   { client, namespace }: Connection,
   { daemonSet }: RevisionHistory,
@@ -24,7 +24,7 @@ const countPods = async (
   return counts;
 };
 
-/** One revision, and what is to be said of it. */
+/** One line of the table. */
 interface Row extends Omit<Revision, 'template'> {
   pods: number;
   present: boolean;
@@ -32,7 +32,7 @@ interface Row extends Omit<Revision, 'template'> {
   rolledBack: boolean;
 }
 
-const toRow = (kept: RevisionHistory, revision: Revision, carried: ReadonlyMap<string, number>): Row => {
+const toRow = (kept: RevisionHistory, revision: Revision, podCounts: ReadonlyMap<string, number>): Row => {
   const { number, name, hash, createdAt, images, changeCause } = revision;
   return {
     number,
@@ -41,14 +41,14 @@ const toRow = (kept: RevisionHistory, revision: Revision, carried: ReadonlyMap<s
     createdAt,
     images,
     changeCause,
-    pods: carried.get(hash) ?? 0,
+    pods: podCounts.get(hash) ?? 0,
     present: name === kept.present?.name,
     lastComplete: name === kept.lastComplete?.name,
     rolledBack: hash === kept.rolledBackHash,
   };
 };
 
-const standing = ({ present, lastComplete, rolledBack }: Row): string =>
+const stateOf = ({ present, lastComplete, rolledBack }: Row): string =>
   [present && 'present', lastComplete && 'last complete', rolledBack && 'rolled back'].filter(Boolean).join(', ');
 
 interface Column {
@@ -62,9 +62,9 @@ const columns: readonly Column[] = [
   { title: 'HASH', cell: ({ hash }) => hash },
   { title: 'NAME', wide: true, cell: ({ name }) => name },
   { title: 'AGE', cell: ({ createdAt }, now) => formatSeconds(Math.max(0, now - Date.parse(createdAt)) / 1000) },
-  { title: 'MADE', wide: true, cell: ({ createdAt }) => createdAt },
+  { title: 'CREATED', wide: true, cell: ({ createdAt }) => createdAt },
   { title: 'PODS', cell: (row) => String(row.pods) },
-  { title: 'STATE', cell: standing },
+  { title: 'STATE', cell: stateOf },
   { title: 'IMAGES', cell: ({ images }) => images.join(',') },
   { title: 'CHANGE-CAUSE', cell: ({ changeCause }) => changeCause ?? '' },
 ];
@@ -76,20 +76,20 @@ const renderTable = (rows: readonly Row[], wide: boolean, now: number): string =
   );
 };
 
-/** One revision: what is in its row, what putting it back would change, and its template. */
+/** One revision: its row, what a rollback to it would change, and its template. */
 const renderOne = ({ present }: RevisionHistory, row: Row, { template }: Revision, changes: string[]): string => {
-  const is = standing(row);
-  const title = `revision ${row.number} (${row.name})${is === '' ? '' : `: ${is}`}`;
+  const state = stateOf(row);
+  const title = `revision ${row.number} (${row.name})${state === '' ? '' : `: ${state}`}`;
   const differs =
     changes.length > 0
       ? [
-          `Putting it back would change${present ? `, from revision ${present.number}` : ''}:`,
+          `Rolling back to it would change${present ? `, compared with revision ${present.number}` : ''}:`,
           ...changes.map((line) => `  ${line}`),
         ]
-      : [`It does not differ from the present template.`];
+      : ['It is the same as the present template.'];
   return [
     title,
-    `made ${row.createdAt}, carried by ${row.pods} pod${row.pods === 1 ? '' : 's'}`,
+    `created ${row.createdAt}, used by ${row.pods} pod${row.pods === 1 ? '' : 's'}`,
     ...(row.changeCause === undefined ? [] : [`change-cause: ${row.changeCause}`]),
     '',
     ...differs,
@@ -98,7 +98,7 @@ const renderOne = ({ present }: RevisionHistory, row: Row, { template }: Revisio
   ].join('\n');
 };
 
-/** The revisions that a DaemonSet keeps, or one of them. */
+/** Prints the revisions of a DaemonSet, or one of them. */
 export const showHistory = async (text: string, flags: HistoryFlags, io: Io): Promise<void> => {
   const { output, revision: number } = flags;
   const named = readName(text);
@@ -111,8 +111,8 @@ export const showHistory = async (text: string, flags: HistoryFlags, io: Io): Pr
       io.stdout(wanted.map((revision) => `controllerrevision.apps/${revision.name}\n`).join(''));
       return;
     }
-    const carried = await countPods(connection, kept);
-    const rows = wanted.map((revision) => toRow(kept, revision, carried));
+    const podCounts = await countPods(connection, kept);
+    const rows = wanted.map((revision) => toRow(kept, revision, podCounts));
     const [row] = rows;
     const [one] = wanted;
     const daemonSet = { kind: kind.label, namespace: kept.namespace, name };
@@ -127,7 +127,7 @@ export const showHistory = async (text: string, flags: HistoryFlags, io: Io): Pr
       io.stdout(structured({ daemonSet, revisions: rows }, output));
       return;
     }
-    if (rows.length === 0) io.stderr(`No revisions of ${kind.title} ${kept.namespace}/${name} are kept.\n`);
+    if (rows.length === 0) io.stderr(`${kind.title} ${kept.namespace}/${name} has no revisions.\n`);
     else io.stdout(renderTable(rows, output === 'wide', connection.env.clock.now()));
     if (rows.length > 0 && !kept.present)
       io.stderr(`Note: the ${kind.podController} has not recorded the present template yet.\n`);

@@ -18,40 +18,40 @@ import type { DaemonSetKind, DaemonSetLike, DaemonSetState } from '../kinds/kind
 import { findKind, type Named } from '../kinds/names.ts';
 import { readDaemonSet, readStatus } from '../read-rollout.ts';
 
-/** A template that a DaemonSet has had, and that is kept in a ControllerRevision of its own. */
+/** A template that a DaemonSet had, as recorded in a ControllerRevision. */
 export interface Revision {
   number: number;
   name: string;
-  /** Label of its pods. */
+  /** The label controller-revision-hash of its pods. */
   hash: string;
   /** RFC 3339. */
   createdAt: string;
   images: string[];
   changeCause: string | undefined;
-  /** Undefined for data that holds none. */
+  /** Undefined if the data contains none. */
   template: object | undefined;
 }
 
-/** What is known of a DaemonSet's past. */
+/** The revisions of a DaemonSet, and how they relate to its rollout. */
 export interface RevisionHistory {
   kind: DaemonSetKind;
   namespace: string;
   name: string;
   daemonSet: DaemonSetLike;
   policy: ParsedPolicy;
-  /** By number, the oldest first. */
+  /** Sorted by number, oldest first. */
   revisions: readonly Revision[];
-  /** What the DaemonSet asks for now; undefined while its controller has not recorded that. */
+  /** The revision of the DaemonSet's template; undefined until its controller has recorded it. */
   present: Revision | undefined;
-  /** The newest revision may be the present one, and nobody has said so yet. */
+  /** The newest revision may be the present one, but its controller has not confirmed that yet. */
   uncertain: boolean;
-  /** The present template, as far as that is known in the form in which revisions record it. */
+  /** The present template, in the form in which revisions record it, if known. */
   template: object | undefined;
-  /** The last that every online node was seen to run; undefined also where it is kept no more. */
+  /** The last revision that every online node ran; undefined if it is no longer kept. */
   lastComplete: Revision | undefined;
-  /** Hash of the revision that was rolled back because it failed, and that is not to be set again unnoticed. */
+  /** Hash of the revision that failed and was rolled back. */
   rolledBackHash: string | undefined;
-  /** What the manager says of the rollout; undefined where there is none. */
+  /** The status of the rollout; undefined if there is none. */
   status: DaemonRolloutStatus | undefined;
 }
 
@@ -72,19 +72,19 @@ const toKept = (revision: ControllerRevision): Revision => {
   };
 };
 
-/** Whether everything that `said` names is the same in `recorded`, which may name more. */
-const covers = (recorded: unknown, said: unknown): boolean => {
-  if (typeof said !== 'object' || said === null) return (said ?? undefined) === (recorded ?? undefined);
+/** Whether `recorded` has every field of `wanted`, and possibly more. */
+const covers = (recorded: unknown, wanted: unknown): boolean => {
+  if (typeof wanted !== 'object' || wanted === null) return (wanted ?? undefined) === (recorded ?? undefined);
   if (typeof recorded !== 'object' || recorded === null) return false;
   const found: Readonly<Record<string, unknown>> = { ...recorded };
-  const sizes = Array.isArray(said) && Array.isArray(recorded) ? said.length === recorded.length : true;
-  return sizes && Object.entries(said).every(([key, value]) => covers(found[key], value));
+  const sizes = Array.isArray(wanted) && Array.isArray(recorded) ? wanted.length === recorded.length : true;
+  return sizes && Object.entries(wanted).every(([key, value]) => covers(found[key], value));
 };
 
 /**
- * The newest that holds the present template; else, once the controller has recorded this generation, the newest of all:
- * one that an API server of another version wrote may differ in defaults. Without that, one that was recorded with
- * defaults may be the present one, or not: `uncertain`.
+ * The newest revision with the present template. If there is none and the controller has observed this generation, the
+ * newest of all: an API server of another version may have written other defaults. Otherwise, a newest revision that
+ * was recorded with defaults may or may not be the present one: `uncertain`.
  */
 const presentOf = (
   { metadata, spec, status }: DaemonSetLike,
@@ -99,7 +99,7 @@ const presentOf = (
   return { present, uncertain: !present && recordsDefaults && covers(newest?.template, spec?.template) };
 };
 
-/** The DaemonSet as it is now. Rejects with a `CommandFailure` where there is none, or none for much longer. */
+/** Reads the DaemonSet. Rejects with a `CommandError` if there is none, or if it is being deleted. */
 export const readLiveDaemonSet = async (
   connection: Connection,
   kind: DaemonSetKind,
@@ -110,18 +110,18 @@ export const readLiveDaemonSet = async (
   if (subject.object.metadata?.deletionTimestamp)
     throw new CommandError(
       'BeingDeleted',
-      `${kind.title} ${connection.namespace}/${name} is being deleted: it has no history to go back to`,
+      `${kind.title} ${connection.namespace}/${name} is being deleted: it cannot be rolled back`,
     );
   return subject;
 };
 
-/** The query for what is the DaemonSet's: pods and revisions carry the labels of its template. */
+/** The label selector for its pods and revisions, which have the labels of its template. */
 export const selectorOf = ({ spec }: DaemonSetLike): string => {
   const parsed = fromLabelSelector(spec?.selector);
   return parsed.ok ? formatSelector(parsed.selector) : '';
 };
 
-/** The revisions that the DaemonSet owns, by number, the oldest first. */
+/** The revisions that the DaemonSet owns, sorted by number, oldest first. */
 export const readRevisions = async (
   { client, namespace }: Connection,
   daemonSet: DaemonSetLike,
@@ -142,7 +142,7 @@ export const readHistory = async (connection: Connection, named: Named): Promise
   const { object: daemonSet, policy } = await readDaemonSet(connection, kind, name);
   const [revisions, status] = await Promise.all([
     readRevisions(connection, daemonSet),
-    // Where nobody opted in there may be no right to read it, and nothing in it is of the present.
+    // Without opt-in, the user may not be allowed to read it, and it would be outdated.
     policy.kind === 'off' ? undefined : readStatus(connection, kind.rolloutName(name), daemonSet.metadata?.uid),
   ]);
   const { present, uncertain } = presentOf(daemonSet, revisions, kind);
@@ -162,6 +162,6 @@ export const readHistory = async (connection: Connection, named: Named): Promise
   };
 };
 
-/** `2 (web:2)`: as it is told in a sentence. */
+/** `2 (web:2)`, for messages. */
 export const describeRevision = ({ number, images }: Revision): string =>
   images.length > 0 ? `${number} (${images.join(', ')})` : `${number}`;

@@ -1,6 +1,6 @@
-/** A field in which two templates differ; undefined where one of them lacks it. */
+/** A field in which two templates differ; undefined on the side that lacks it. */
 export interface Difference {
-  /** Such as `spec.containers[web].image`. */
+  /** For example `spec.containers[web].image`. */
   path: string;
   from: unknown;
   to: unknown;
@@ -9,7 +9,7 @@ export interface Difference {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The items of a list by a name of their own, so that one more in front does not make all of them differ. */
+/** The items of a list by name, so that inserting an item doesn't make all later ones differ. */
 const byName = (list: readonly unknown[]): Map<string, unknown> | undefined => {
   const named = new Map(
     list.flatMap((item) => (isRecord(item) && typeof item.name === 'string' ? [[item.name, item]] : [])),
@@ -22,7 +22,7 @@ const step = (path: string, key: string): string => {
   return path === '' ? key : `${path}.${key}`;
 };
 
-/** What changes between two templates, field by field, in the order of their paths. */
+/** The differences between two templates, field by field, sorted by path. */
 export const diffTemplates = (from: unknown, to: unknown, path = ''): Difference[] => {
   if (Array.isArray(from) && Array.isArray(to)) {
     const [old, next] = [byName(from), byName(to)];
@@ -37,12 +37,12 @@ export const diffTemplates = (from: unknown, to: unknown, path = ''): Difference
     const keys = [...new Set([...Object.keys(from), ...Object.keys(to)])].toSorted();
     return keys.flatMap((key) => diffTemplates(from[key], to[key], step(path, key)));
   }
-  // Go writes what is not set as null now and then.
+  // Go serializes some unset fields as null.
   if ((from ?? undefined) === (to ?? undefined)) return [];
   return [{ path, from: from ?? undefined, to: to ?? undefined }];
 };
 
-/** Texts without blanks that are no number and no literal. */
+/** Strings that need no quotes: no spaces, not a number, not a literal. */
 const UNMISTAKABLE = /^(?!(?:true|false|null|-?[\d.]+)$)[\x21-\x7e]+$/;
 
 const shown = (value: unknown): string => {

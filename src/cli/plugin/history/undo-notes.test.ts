@@ -6,14 +6,14 @@ for (const [who, metadata, warning] of [
   [
     'Argo CD by its annotation',
     { annotations: { 'argocd.argoproj.io/tracking-id': 'shop:apps/DaemonSet:x/y' } },
-    /^Argo CD \(application shop\) sets .*stop automated sync/,
+    /^Argo CD \(application shop\) restores .*stop automated sync/,
   ],
   ['Argo CD by its label', { labels: { 'argocd.argoproj.io/instance': 'shop' } }, /^Argo CD \(application shop\)/],
-  ['Argo CD by what it wrote', { managedFields: [{ manager: 'argocd-controller' }] }, /^Argo CD sets/],
+  ['Argo CD by what it wrote', { managedFields: [{ manager: 'argocd-controller' }] }, /^Argo CD restores/],
   [
     'a Kustomization of Flux',
     { labels: { 'kustomize.toolkit.fluxcd.io/name': 'apps' } },
-    /^Flux \(Kustomization apps\) .*"flux suspend kustomization apps" meanwhile/,
+    /^Flux \(Kustomization apps\) .*run "flux suspend kustomization apps"\.$/,
   ],
   [
     'a HelmRelease of Flux',
@@ -27,10 +27,10 @@ for (const [who, metadata, warning] of [
   [
     'an operator',
     { ownerReferences: [{ apiVersion: 'a/v1', kind: 'Mesh', name: 'm', uid: 'u', controller: true }] },
-    /^Mesh m made the DaemonSet/,
+    /^Mesh m controls the DaemonSet/,
   ],
 ] as const)
-  it(`${who} is told of`, () => {
+  it(`warns about ${who}`, () => {
     const [first, ...more] = templateOwnerWarnings(
       structuredClone(metadata) as Parameters<typeof templateOwnerWarnings>[0],
     );
@@ -38,7 +38,7 @@ for (const [who, metadata, warning] of [
     assert.deepEqual(more, []);
   });
 
-it('nobody is told of where nobody shows', () => {
+it('does not warn without signs of a tool', () => {
   const labels = { 'app.kubernetes.io/instance': 'web', 'app.kubernetes.io/managed-by': 'me' };
   assert.deepEqual(templateOwnerWarnings({ labels, managedFields: [{ manager: 'kubectl' }] }), []);
   assert.deepEqual(templateOwnerWarnings(undefined), []);

@@ -3,13 +3,13 @@ import { annotation, controllerOf, explainHold, formatIntOrPercent } from '../..
 import { joinSentences } from '../text.ts';
 import { describeRevision, type Revision, type RevisionHistory } from './revisions.ts';
 
-/** The present revision, when the breaker has stopped it: the fleet has seen that it fails. */
+/** The present revision, if the breaker has halted it. */
 export const failedRevision = ({ present, status }: RevisionHistory): Revision | undefined =>
   status?.halted?.reason === 'Failures' && status.target?.hash === present?.hash ? present : undefined;
 
 /**
- * What the patch says of revisions that were rolled back. One that failed is marked as if edgeset had taken it away: set
- * again behind the person's back, it stays halted. One that the person names is rolled out, whatever was said of it before.
+ * The annotation to write. A failed revision is marked as rolled back, so that it stays halted if a tool sets it again.
+ * The mark is removed from a revision that the user rolls back to.
  */
 export const rollbackMark = (kept: RevisionHistory, to: Revision): Record<string, string | null> => {
   const failed = failedRevision(kept);
@@ -17,77 +17,77 @@ export const rollbackMark = (kept: RevisionHistory, to: Revision): Record<string
   return kept.rolledBackHash === to.hash ? { [annotation.rolledBackFrom]: null } : {};
 };
 
-/** Who carries the change to the nodes, where that is not edgeset at once. */
-const onThePolicy = ({ kind, policy, daemonSet, name }: RevisionHistory): string[] => {
+/** Why edgeset does not update all nodes at once. */
+const policyNotes = ({ kind, policy, daemonSet, name }: RevisionHistory): string[] => {
   if (policy.kind === 'off')
     return daemonSet.spec?.updateStrategy?.type === 'OnDelete'
       ? [
-          'The DaemonSet did not opt in to edgeset and its update strategy is OnDelete: a node goes back when you delete its pod.',
+          'edgeset does not manage the DaemonSet, and its update strategy is OnDelete: a node is rolled back when you delete its pod.',
         ]
-      : ['The DaemonSet did not opt in to edgeset: Kubernetes replaces its pods by RollingUpdate.'];
+      : ['edgeset does not manage the DaemonSet: Kubernetes replaces its pods with a RollingUpdate.'];
   if (policy.kind === 'invalid') {
     const { what, remedy } = explainHold({ kind: 'invalid', errors: policy.errors });
-    return [joinSentences(`${what}, so no node is touched.`, remedy)];
+    return [joinSentences(`${what}, so no node is updated.`, remedy)];
   }
   const { paused, strategy, byApproval, maxUnavailable, maxSurge, partition, nodeSelector, words } = policy.policy;
   const notes: string[] = [];
   if (paused)
-    notes.push(
-      `The rollout is paused, and stays so: "kubectl edgeset resume ${kind.short}/${name}" lets the nodes go back.`,
-    );
+    notes.push(`The rollout stays paused: run "kubectl edgeset resume ${kind.short}/${name}" to roll the nodes back.`);
   if ((strategy === 'auto' || byApproval) && maxUnavailable.value === 0 && maxSurge.value === 0)
-    notes.push(joinSentences('The budget is zero, so no node is touched.', `Raise ${words.maxUnavailable}.`));
+    notes.push(joinSentences('The budget is zero, so no node is updated.', `Raise ${words.maxUnavailable}.`));
   if (partition.value > 0)
     notes.push(
-      `${words.partition} is ${formatIntOrPercent(partition)}: nodes that run the revision already count first towards those that may be updated, so set it to 0 for all nodes to go back.`,
+      `${words.partition} is ${formatIntOrPercent(partition)}: nodes that already run the revision count first towards the nodes that may be updated. Set it to 0 to roll back all nodes.`,
     );
-  if (nodeSelector) notes.push(`Only nodes that match ${words.nodeSelector} go back.`);
-  if (strategy === 'manual') notes.push('The update strategy is OnDelete: a node goes back when you delete its pod.');
-  if (strategy === 'ota') notes.push('The owner of each device decides when it goes back.');
+  if (nodeSelector) notes.push(`Only nodes that match ${words.nodeSelector} are rolled back.`);
+  if (strategy === 'manual')
+    notes.push('The update strategy is OnDelete: a node is rolled back when you delete its pod.');
+  if (strategy === 'ota') notes.push('The owner of each device decides when it is rolled back.');
   return notes;
 };
 
-/** Who keeps a DaemonSet as it stands elsewhere. */
+/** A tool that restores the template of a DaemonSet from its own source. */
 interface TemplateOwner {
-  /** By which it is recognised: a label or annotation of the DaemonSet, or what it calls itself when it writes. */
+  /** Labels or annotations by which it is recognized. */
   keys: readonly string[];
+  /** Its field managers. */
   managers: readonly string[];
   warning: (value: string) => string;
 }
 
-const keepers: readonly TemplateOwner[] = [
+const templateOwners: readonly TemplateOwner[] = [
   {
-    // Argo CD's default label app.kubernetes.io/instance says nothing: Helm charts set it too.
+    // Not Argo CD's default label app.kubernetes.io/instance: Helm charts set it, too.
     keys: ['argocd.argoproj.io/tracking-id', 'argocd.argoproj.io/instance'],
     managers: ['argocd-controller', 'argocd-application-controller'],
     warning: (value) =>
-      `Argo CD${value === '' ? '' : ` (application ${value.split(':')[0]})`} sets the template of its repository again at its next sync: revert it there too, or stop automated sync meanwhile.`,
+      `Argo CD${value === '' ? '' : ` (application ${value.split(':')[0]})`} restores the template from its repository at its next sync: revert it there too, or stop automated sync.`,
   },
   {
     keys: ['kustomize.toolkit.fluxcd.io/name'],
     managers: ['kustomize-controller'],
     warning: (value) =>
-      `Flux${value === '' ? '' : ` (Kustomization ${value})`} sets the template of its repository again at its next reconciliation: revert it there too, or "flux suspend kustomization${value === '' ? '' : ` ${value}`}" meanwhile.`,
+      `Flux${value === '' ? '' : ` (Kustomization ${value})`} restores the template from its repository at its next reconciliation: revert it there too, or run "flux suspend kustomization${value === '' ? '' : ` ${value}`}".`,
   },
   {
     keys: ['helm.toolkit.fluxcd.io/name'],
     managers: ['helm-controller'],
     warning: (value) =>
-      `Flux${value === '' ? '' : ` (HelmRelease ${value})`} sets the template of its chart again at its next upgrade, or at once where it corrects drift: revert the values there too, or "flux suspend helmrelease${value === '' ? '' : ` ${value}`}" meanwhile.`,
+      `Flux${value === '' ? '' : ` (HelmRelease ${value})`} restores the template from its chart at its next upgrade, or at once if it corrects drift: revert the values there too, or run "flux suspend helmrelease${value === '' ? '' : ` ${value}`}".`,
   },
   {
     keys: ['meta.helm.sh/release-name'],
     managers: [],
     warning: (value) =>
-      `Helm (release ${value}) sets the template of its chart again at its next upgrade: revert the values too.`,
+      `Helm (release ${value}) restores the template from its chart at its next upgrade: revert the values, too.`,
   },
 ];
 
-/** A sentence for each one that will set its own template again, as far as the DaemonSet shows it. */
+/** Warnings about tools and controllers that will restore their own template. */
 export const templateOwnerWarnings = (metadata: ObjectMeta = {}): string[] => {
   const { labels = {}, annotations = {}, managedFields = [] } = metadata;
-  // What Flux installs is Helm's too: the first of them has the last word.
-  const warnings = keepers
+  // A HelmRelease of Flux has the annotations of Helm, too: only the first tool that matches counts.
+  const warnings = templateOwners
     .flatMap(({ keys, managers, warning }) => {
       const value = keys.map((key) => annotations[key] ?? labels[key]).find((found) => found !== undefined);
       const writes = managedFields.some(({ manager }) => manager !== undefined && managers.includes(manager));
@@ -98,27 +98,27 @@ export const templateOwnerWarnings = (metadata: ObjectMeta = {}): string[] => {
   return controller
     ? [
         ...warnings,
-        `${controller.kind} ${controller.name} made the DaemonSet, and may set its own template again: see what it says of the version.`,
+        `${controller.kind} ${controller.name} controls the DaemonSet and may restore its own template: set the version there, too.`,
       ]
     : warnings;
 };
 
-/** What a person has to know beside the change itself. */
+/** What the user should know about the rollback. */
 export const undoNotes = (kept: RevisionHistory, to: Revision): string[] => {
   const { kind, daemonSet, name, present, lastComplete, rolledBackHash, status } = kept;
   const notes: string[] = [];
   if (lastComplete && lastComplete.name !== present?.name && lastComplete.name !== to.name)
     notes.push(
-      `The last revision that was complete is ${describeRevision(lastComplete)}: "kubectl edgeset undo ${kind.short}/${name} --to-revision ${lastComplete.number}".`,
+      `The last complete revision is ${describeRevision(lastComplete)}: "kubectl edgeset undo ${kind.short}/${name} --to-revision ${lastComplete.number}".`,
     );
   const failed = failedRevision(kept);
   if (failed)
     notes.push(
-      `The halt ends, for it was of revision ${failed.number}; nodes that it broke are repaired first. Set again, it stays halted (${annotation.rolledBackFrom}) until "kubectl edgeset resume ${kind.short}/${name}".`,
+      `The halt of revision ${failed.number} ends; nodes that it broke are repaired first. If it is set again, it stays halted (${annotation.rolledBackFrom}) until "kubectl edgeset resume ${kind.short}/${name}".`,
     );
   else if (status?.halted && status.target?.hash === present?.hash)
-    notes.push(`The halt ends, for it was of revision ${present?.number}.`);
+    notes.push(`The halt of revision ${present?.number} ends.`);
   if (rolledBackHash === to.hash)
-    notes.push(`Revision ${to.number} was rolled back before because it failed; it is rolled out once more.`);
-  return [...notes, ...onThePolicy(kept), ...templateOwnerWarnings(daemonSet.metadata)];
+    notes.push(`Revision ${to.number} failed and was rolled back before; it is rolled out again.`);
+  return [...notes, ...policyNotes(kept), ...templateOwnerWarnings(daemonSet.metadata)];
 };

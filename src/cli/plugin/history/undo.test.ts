@@ -32,7 +32,7 @@ describe('undo', () => {
   const markOf = async (name: string): Promise<string | undefined> =>
     (await world.get(name)).metadata?.annotations?.[MARK];
 
-  it('puts the whole template of the revision before back, which becomes the newest', async () => {
+  it('restores the whole template of the previous revision, which becomes the newest', async () => {
     await create('web', ['web:1']);
     await world.change('web', { spec: { template: { spec: { hostNetwork: true } } } });
     assert.deepEqual(await done('ds/web'), [
@@ -50,7 +50,7 @@ describe('undo', () => {
     assert.equal((await world.get('web')).spec?.template.spec?.hostNetwork, true, 'undo of undo, as with kubectl');
   });
 
-  it('goes to the revision that is named', async () => {
+  it('rolls back to a given revision', async () => {
     await create('three', ['app:1', 'app:2', 'app:3']);
     const [said] = await done('three', '--to-revision', '1');
     assert.equal(
@@ -62,7 +62,7 @@ describe('undo', () => {
     assert.equal(await image('three'), 'app:2');
   });
 
-  it('goes to what was before an edit that the DaemonSet controller has not seen yet', async () => {
+  it('reverts an edit that the DaemonSet controller has not observed yet', async () => {
     await create('quick', ['app:1', 'app:2']);
     await world.client.patch(
       daemonSets,
@@ -74,7 +74,7 @@ describe('undo', () => {
     assert.equal(await image('quick'), 'app:2');
   });
 
-  it('knows the present revision also before the DaemonSet controller has given it its number', async () => {
+  it('recognizes the present revision before the DaemonSet controller has renumbered it', async () => {
     await create('back', ['app:1', 'app:2']);
     await world.client.patch(
       daemonSets,
@@ -84,84 +84,84 @@ describe('undo', () => {
     );
     assert.match(
       await refused('back', '--to-revision', '1'),
-      /revision 1 \(app:1\) is what DaemonSet default\/back asks for already: /,
+      /revision 1 \(app:1\) is already the present one of DaemonSet default\/back: /,
     );
     await done('back');
     assert.equal(await image('back'), 'app:2');
   });
 
-  it('refuses a revision that is not kept, or that is there already, and lists those that are kept', async () => {
+  it('rejects a revision that is not kept or already present, and lists the kept ones', async () => {
     await create('kept', ['app:1', 'app:2']);
     assert.equal(
       await refused('kept', '--to-revision', '7'),
-      'kubectl edgeset: there is no revision 7 of DaemonSet default/kept: kept are 1 (app:1); 2 (app:2), the present one\n',
+      'kubectl edgeset: there is no revision 7 of DaemonSet default/kept: the kept revisions are 1 (app:1); 2 (app:2), the present one\n',
     );
     assert.match(
       await refused('kept', '--to-revision', '2'),
-      /revision 2 \(app:2\) is what .* asks for already: kept are 1 \(app:1\); 2/,
+      /revision 2 \(app:2\) is already the present one of .*: the kept revisions are 1 \(app:1\); 2/,
     );
     await world.status('kept', halted, 2, 1);
     assert.match(
       await refused('kept', '--to-revision', '2'),
-      /asks for already; its rollout is halted: "kubectl edgeset resume ds\/kept" goes on with it: /,
+      /is already the present one of .*; its rollout is halted: "kubectl edgeset resume ds\/kept" continues it: /,
     );
     await create('first', ['app:1']);
-    assert.match(await refused('first'), /keeps no earlier revision to go back to: set the template that you want/);
+    assert.match(await refused('first'), /has no earlier revision to roll back to: set the template that you want/);
     assert.match(await refused('nobody'), /there is no DaemonSet default\/nobody/);
     const { code, stderr } = await world.run('undo', 'kept', '--to-revision', '0');
     assert.equal(code, 2);
     assert.match(stderr, /Give the number of a revision, as listed by "history"/);
   });
 
-  it('chooses nothing by itself where the one before the present is not the last that was complete', async () => {
+  it('asks for a choice if the previous revision is not the last complete one', async () => {
     await create('hurry', ['app:1', 'app:2', 'app:3']);
     await world.status('hurry', halted, 3, 1);
     assert.match(
       await refused('hurry'),
-      /revision 2 \(app:2\), the one before the present, is not the last that was complete, which was 1 \(app:1\): say which you want, --to-revision 1 or --to-revision 2\n$/,
+      /revision 2 \(app:2\), the one before the present one, is not the last complete one, which is 1 \(app:1\): choose one with --to-revision 1 or --to-revision 2\n$/,
     );
     assert.equal(await image('hurry'), 'app:3');
     const [, notes] = await done('hurry', '--to-revision', '2');
     assert.match(
       notes,
-      /Note: The last revision that was complete is 1 \(app:1\): "kubectl edgeset undo ds\/hurry --to-revision 1"\.\n/,
+      /Note: The last complete revision is 1 \(app:1\): "kubectl edgeset undo ds\/hurry --to-revision 1"\.\n/,
     );
   });
 
-  it('does not fall back to a revision that failed and was rolled back; named, it is rolled out', async () => {
+  it('rolls back to a revision that failed before only if it is named', async () => {
     await create('again', ['app:1', 'app:2']);
     const bad = await hashOf('again', 2);
     await world.change('again', { metadata: { annotations: { [MARK]: bad } }, spec: world.withImage('app:1') });
     assert.match(
       await refused('again'),
-      /revision 2 \(app:2\), the one before the present, failed and was rolled back: name .*--to-revision; kept are 2/,
+      /revision 2 \(app:2\), the one before the present one, failed and was rolled back: choose .*--to-revision; the kept revisions are 2/,
     );
     const [, notes] = await done('again', '--to-revision', '2');
-    assert.match(notes, /Note: Revision 2 was rolled back before because it failed; it is rolled out once more\./);
+    assert.match(notes, /Note: Revision 2 failed and was rolled back before; it is rolled out again\./);
     assert.equal(await image('again'), 'app:2');
     assert.equal(await markOf('again'), undefined, 'else the rollout would be halted at once');
   });
 
-  it('marks a revision that the breaker stopped, so that nobody sets it again unnoticed', async () => {
+  it('marks a revision that the breaker halted, so that it stays halted if set again', async () => {
     await create('bad', ['app:1', 'app:2']);
     const bad = await hashOf('bad', 2);
     await world.status('bad', halted, 2, 1);
     const [, notes] = await done('bad');
     assert.match(
       notes,
-      /^Note: The halt ends, for it was of revision 2; .*Set again, it stays halted .* until "kubectl edgeset resume ds\/bad"\.\n$/,
+      /^Note: The halt of revision 2 ends; .*If it is set again, it stays halted .* until "kubectl edgeset resume ds\/bad"\.\n$/,
     );
     assert.deepEqual([await image('bad'), await markOf('bad')], ['app:1', bad]);
     assert.match(await refused('bad'), /failed and was rolled back/, 'a second undo does not bring it back');
   });
 
-  it('leaves the mark of another revision', async () => {
+  it('keeps the mark of another revision', async () => {
     await create('other', ['app:1', 'app:2', 'app:3'], { annotations: { [MARK]: 'abc' } });
     await done('other');
     assert.equal(await markOf('other'), 'abc');
   });
 
-  it('says what the nodes wait for, and who will set the template again', async () => {
+  it('notes what the nodes wait for, and which tool will restore the template', async () => {
     await create('held', ['app:1', 'app:2'], {
       annotations: {
         'edgeset.io/paused': 'true',
@@ -171,28 +171,28 @@ describe('undo', () => {
     });
     const [, notes] = await done('held');
     assert.deepEqual(notes.trimEnd().split('\n'), [
-      'Note: The rollout is paused, and stays so: "kubectl edgeset resume ds/held" lets the nodes go back.',
-      'Note: The budget is zero, so no node is touched. Raise apps.openyurt.io/max-unavailable.',
-      'Note: Argo CD (application shop) sets the template of its repository again at its next sync: revert it there too, or stop automated sync meanwhile.',
+      'Note: The rollout stays paused: run "kubectl edgeset resume ds/held" to roll the nodes back.',
+      'Note: The budget is zero, so no node is updated. Raise apps.openyurt.io/max-unavailable.',
+      'Note: Argo CD (application shop) restores the template from its repository at its next sync: revert it there too, or stop automated sync.',
     ]);
     await create('ota', ['app:1', 'app:2'], { annotations: { 'apps.openyurt.io/update-strategy': 'ota' } });
-    assert.match((await done('ota'))[1], /The owner of each device decides when it goes back/);
+    assert.match((await done('ota'))[1], /The owner of each device decides when it is rolled back/);
     await create('wrong', ['app:1', 'app:2'], { annotations: { 'apps.openyurt.io/max-unavailable': 'x' } });
-    assert.match((await done('wrong'))[1], /not valid, so no node is touched\. .*max-unavailable/);
+    assert.match((await done('wrong'))[1], /not valid, so no node is updated\. .*max-unavailable/);
   });
 
-  it('serves DaemonSets that did not opt in, and says who replaces their pods', async () => {
+  it('works without opt-in, and notes who replaces the pods', async () => {
     const out = { 'apps.openyurt.io/update-strategy': null };
     await create('plain', ['app:1', 'app:2'], {}, 'RollingUpdate');
     await world.change('plain', { metadata: { annotations: out } }, 'merge');
     assert.match(
       (await done('plain'))[1],
-      /did not opt in to edgeset: Kubernetes replaces its pods by RollingUpdate\./,
+      /edgeset does not manage the DaemonSet: Kubernetes replaces its pods with a RollingUpdate\./,
     );
     assert.equal(await image('plain'), 'app:1');
     await create('byhand', ['app:1', 'app:2']);
     await world.change('byhand', { metadata: { annotations: out } }, 'merge');
-    assert.match((await done('byhand'))[1], /a node goes back when you delete its pod/);
+    assert.match((await done('byhand'))[1], /a node is rolled back when you delete its pod/);
   });
 
   for (const [flag, words] of [
@@ -216,13 +216,13 @@ describe('undo', () => {
       assert.deepEqual(await world.get(name), before);
     });
 
-  it('tells of a bare --dry-run that took the name for its value', async () => {
+  it('explains a bare --dry-run that took the name as its value', async () => {
     const { code, stderr } = await world.run('undo', '--dry-run', 'ds/web');
     assert.equal(code, 2);
     assert.match(stderr, /Give --dry-run=client or --dry-run=server, or put --dry-run last/);
   });
 
-  it('with -o prints the DaemonSet as it is afterwards', async () => {
+  it('prints the changed DaemonSet with -o', async () => {
     await create('out', ['app:1', 'app:2']);
     const [yaml] = await done('out', '-o', 'yaml');
     assert.match(yaml, /^apiVersion: apps\/v1\nkind: DaemonSet\n[^]*image: app:1\n/);
@@ -246,7 +246,7 @@ describe('undo', () => {
   const { apiServer } = world.cluster;
   const where = (name: string) => ({ namespace: 'default', name });
 
-  it('writes once, on the condition that the DaemonSet is the one that it has read', async () => {
+  it('writes once, unless the DaemonSet has changed since it was read', async () => {
     await create('once', ['app:1', 'app:2']);
     const { uid, resourceVersion } = (await world.get('once')).metadata ?? {};
     const { code, patches } = await meanwhile('once', () => {});
@@ -256,7 +256,7 @@ describe('undo', () => {
     assert.deepEqual((request as DaemonSet).metadata, { uid, resourceVersion, annotations: {} });
   });
 
-  it('is not put off by a status that changes', async () => {
+  it('tolerates a status change', async () => {
     await create('busy', ['app:1', 'app:2']);
     const { code, stderr, patches } = await meanwhile('busy', () => {
       const busy = apiServer.get<Required<DaemonSet>>(daemonSets, where('busy'));
@@ -271,7 +271,7 @@ describe('undo', () => {
     assert.equal(await image('busy'), 'app:1');
   });
 
-  it('puts nothing back into a DaemonSet that somebody changes at the same time', async () => {
+  it('writes nothing if the DaemonSet is changed at the same time', async () => {
     await create('raced', ['app:1', 'app:2']);
     const { code, stderr } = await meanwhile('raced', () => {
       apiServer.patch(daemonSets, where('raced'), { spec: world.withImage('app:3') }, { type: 'strategic' });
@@ -279,12 +279,12 @@ describe('undo', () => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      /DaemonSet default\/raced was changed meanwhile, and nothing was put back: see "kubectl edgeset history ds\/raced"/,
+      /DaemonSet default\/raced was changed at the same time, so nothing was rolled back: check "kubectl edgeset history ds\/raced"/,
     );
     assert.equal(await image('raced'), 'app:3');
   });
 
-  it('puts nothing back into a DaemonSet that was made anew at the same time', async () => {
+  it('writes nothing if the DaemonSet is recreated at the same time', async () => {
     await create('anew', ['app:1', 'app:2']);
     const { code, stderr } = await meanwhile('anew', () => {
       const { apiVersion, kind, metadata, spec } = apiServer.get<Required<DaemonSet>>(daemonSets, where('anew'));
@@ -294,7 +294,7 @@ describe('undo', () => {
       apiServer.create<object>(daemonSets, { apiVersion, kind, metadata: { name, namespace, annotations }, spec });
     });
     assert.equal(code, 1);
-    assert.match(stderr, /was changed meanwhile/);
+    assert.match(stderr, /was changed at the same time/);
     assert.equal(await image('anew'), 'app:2');
   });
 });

@@ -11,7 +11,7 @@ import { describeRevision, type RevisionHistory, readHistory, readLiveDaemonSet 
 import { diffTemplates, renderDifference } from './template-diff.ts';
 import { rollbackMark, undoNotes } from './undo-notes.ts';
 
-/** The status of a DaemonSet that is being rolled out changes several times a second, and its resourceVersion with it. */
+/** During a rollout, the DaemonSet's status and thus its resourceVersion change several times a second. */
 const TRIES = 10;
 const MOST_CHANGES = 20;
 
@@ -20,14 +20,14 @@ interface Change {
   annotations: Record<string, string | null>;
 }
 
-const changedMeanwhile = ({ kind, namespace, name }: RevisionHistory, cause: unknown): CommandError =>
+const conflictError = ({ kind, namespace, name }: RevisionHistory, cause: unknown): CommandError =>
   new CommandError(
     'Changed',
-    `${kind.title} ${namespace}/${name} was changed meanwhile, and nothing was put back: see "kubectl edgeset history ${kind.short}/${name}", and try again`,
+    `${kind.title} ${namespace}/${name} was changed at the same time, so nothing was rolled back: check "kubectl edgeset history ${kind.short}/${name}" and try again`,
     cause,
   );
 
-/** Whether what was decided on one reading still holds: its status may differ, what it asks for may not. */
+/** Whether a decision about `a` also holds for `b`: the status may differ, the spec and the annotations may not. */
 const asksForTheSame = (a: DaemonSetLike, b: DaemonSetLike): boolean =>
   a.metadata?.uid === b.metadata?.uid &&
   a.metadata?.generation === b.metadata?.generation &&
@@ -49,12 +49,12 @@ const put = async (
     } catch (error) {
       if (!isKubeError(error, 'Conflict')) throw error;
       const { object: now } = await readLiveDaemonSet(connection, kind, name);
-      if (tries === TRIES || !asksForTheSame(daemonSet, now)) throw changedMeanwhile(kept, error);
+      if (tries === TRIES || !asksForTheSame(daemonSet, now)) throw conflictError(kept, error);
       resourceVersion = now.metadata?.resourceVersion ?? '';
     }
 };
 
-/** As the API server would leave it, but for its own bookkeeping. */
+/** The DaemonSet as the API server would store it, except for managed fields and the like. */
 const asChanged = ({ metadata, ...daemonSet }: DaemonSetLike, { template, annotations }: Change): DaemonSetLike => {
   const merged: Record<string, string> = { ...metadata?.annotations };
   for (const [key, value] of Object.entries(annotations))
@@ -63,13 +63,13 @@ const asChanged = ({ metadata, ...daemonSet }: DaemonSetLike, { template, annota
   return { ...daemonSet, metadata: { ...metadata, annotations: merged }, spec: { ...daemonSet.spec, template } };
 };
 
-const sayChanges = (kept: RevisionHistory, { template }: Change): string => {
+const describeChanges = (kept: RevisionHistory, { template }: Change): string => {
   const changes = diffTemplates(kept.template, template).map((one) => `  ${renderDifference(one)}\n`);
   const more = changes.length - MOST_CHANGES;
   return changes.slice(0, MOST_CHANGES).join('') + (more > 0 ? `  and ${more} more\n` : '');
 };
 
-/** Puts the template of an earlier revision back: one write, which is refused when the DaemonSet was changed meanwhile. */
+/** Rolls back to an earlier revision in one write, which fails if the DaemonSet has changed since it was read. */
 export const undo = async (text: string, flags: UndoFlags, io: Io): Promise<void> => {
   const { output, toRevision } = flags;
   const dryRun: DryRun = flags.dryRun ?? 'none';
@@ -87,7 +87,7 @@ export const undo = async (text: string, flags: UndoFlags, io: Io): Promise<void
     else if (output) io.stdout(structured(withoutManagedFields(changed), output));
     else {
       io.stdout(`${kind.label}/${name} rolled back to revision ${describeRevision(revision)}${dryRunSuffix(dryRun)}\n`);
-      io.stdout(sayChanges(kept, change));
+      io.stdout(describeChanges(kept, change));
     }
     for (const note of undoNotes(kept, revision)) io.stderr(`Note: ${note}\n`);
   });

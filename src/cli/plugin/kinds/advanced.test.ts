@@ -1,44 +1,39 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../../../../test/support/index.ts';
-import { ADVANCED_SETS, createFakeCluster } from '../testing/fake-cluster.ts';
+import { ADVANCED_SETS, createFakeCluster, observed } from '../testing/fake-cluster.ts';
 
 const ROLLOUT = { name: 'web.apps.kruise.io' };
-const known = { observedGeneration: 2, target: { revision: 'web-new', hash: 'new', number: 2 }, rollout: 1 };
 
 describe('status of both kinds', () => {
   const world = createFakeCluster();
-  const told = async (...args: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await world.run(['status', ...args]);
-    assert.deepEqual([code, stderr], [0, '']);
-    return stdout;
-  };
+  const output = (...args: string[]): Promise<string> => world.output('status', ...args);
   const rollouts = (): void => {
     world.rollout({ summary: 'Rolling out' });
     world.rollout({ summary: 'Complete' }, ROLLOUT);
   };
 
-  it('tells them apart, by names that can be typed back', async () => {
+  it('prints names that commands accept', async () => {
     rollouts();
-    assert.match(await told(), /^NAME +STATUS .*\nweb +Rolling out .*\nads\/web +Complete /);
-    assert.match(await told('ads/web'), /^NAME .*\nads\/web +Complete .*\n$/);
-    assert.match(await told('ds/web'), /^NAME .*\nweb +Rolling out .*\n$/);
-    assert.equal(await told('daemon/web', '-o', 'name'), 'daemonrollout.edgeset.io/web.apps.kruise.io\n');
+    assert.match(await output(), /^NAME +STATUS .*\nweb +Rolling out .*\nads\/web +Complete /);
+    assert.match(await output('ads/web'), /^NAME .*\nads\/web +Complete .*\n$/);
+    assert.match(await output('ds/web'), /^NAME .*\nweb +Rolling out .*\n$/);
+    assert.equal(await output('daemon/web', '-o', 'name'), 'daemonrollout.edgeset.io/web.apps.kruise.io\n');
     const { code, stderr } = await world.run(['status', 'web']);
     assert.equal(code, 1);
-    assert.match(stderr, /there are two DaemonSets shop\/web: give ds\/web .*, ads\/web/);
+    assert.match(stderr, /there are two DaemonSets shop\/web: give ds\/web .*, or ads\/web/);
   });
 
-  it('of a bare name is that of the one that has a rollout', async () => {
+  it('shows the kind that has a rollout for a bare name', async () => {
     world.rollout({ summary: 'Complete' }, ROLLOUT);
-    assert.match(await told('web'), /^NAME .*\nads\/web +Complete .*\n$/);
+    assert.match(await output('web'), /^NAME .*\nads\/web +Complete .*\n$/);
     const { stderr } = await world.run(['status', 'ds/web']);
     assert.match(stderr, /no rollout of a DaemonSet web in namespace shop: "kubectl edgeset explain ds\/web"/);
     const { stderr: other } = await world.run(['status', 'ads/db']);
     assert.match(other, /no rollout of an Advanced DaemonSet db .*"kubectl edgeset explain ads\/db"/);
   });
 
-  it('follows a bare name in whichever kind, and no other', async () => {
+  it('watches a bare name in both kinds, and no other name', async () => {
     let stdout = '';
     const running = world.run(['status', 'web', '-w'], { stdout: (text) => (stdout += text) });
     await eventually('the watch', () => world.api.requests.some(({ query }) => query.has('watch')));
@@ -53,19 +48,15 @@ describe('status of both kinds', () => {
 
 describe('an Advanced DaemonSet', () => {
   const world = createFakeCluster();
-  const told = async (...args: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await world.run(args);
-    assert.deepEqual([code, stderr], [0, '']);
-    return stdout;
-  };
+  const output = (...args: string[]): Promise<string> => world.output(...args);
   const plan = async (...args: string[]): Promise<{ budget: number; keptBack: object; actions: { kind?: string }[] }> =>
-    JSON.parse(await told('plan', 'ads/web', '-o', 'json', ...args)) as never;
+    JSON.parse(await output('plan', 'ads/web', '-o', 'json', ...args)) as never;
   const fleet = (): void => {
     world.fleet('n1', 'n2', 'n3', 'n4');
-    world.rollout(known, ROLLOUT);
+    world.rollout(observed, ROLLOUT);
   };
 
-  it('is planned by its spec, and by flags in place of it', async () => {
+  it('is planned by its spec, with flags as overrides', async () => {
     world.advanced({ maxUnavailable: 1, partition: 3 });
     fleet();
     const steps = async (...args: string[]): Promise<[number, number, object]> => {
@@ -77,17 +68,17 @@ describe('an Advanced DaemonSet', () => {
     assert.deepEqual(await steps('--partition=0', '--max-unavailable=75%'), [3, 3, {}]);
     assert.deepEqual(await steps('--partition=0', '--node-selector', 'edge!=yes'), [1, 0, { 'node-selector': 4 }]);
     assert.match(
-      await told('plan', 'ads/web'),
-      /^Online and kept back: 3 by spec\.updateStrategy\.rollingUpdate\.partition\.$/m,
+      await output('plan', 'ads/web'),
+      /^Online but held back: 3 by spec\.updateStrategy\.rollingUpdate\.partition\.$/m,
     );
     const before = world.api.requests.filter(({ method }) => method !== 'GET');
     assert.deepEqual(before, [], 'nothing is written');
   });
 
-  it('tells kinds of acts apart', async () => {
+  it('distinguishes the kinds of updates', async () => {
     world.advanced({ maxSurge: 2 });
     fleet();
-    assert.match(await told('plan', 'ads/web'), /^ {2}create a new pod beside the one on n1 \(outdated\)$/m);
+    assert.match(await output('plan', 'ads/web'), /^ {2}create a new pod on n1 next to the old one \(outdated\)$/m);
     assert.deepEqual(
       (await plan()).actions.map(({ kind }) => kind),
       ['surge', 'surge'],
@@ -100,25 +91,25 @@ describe('an Advanced DaemonSet', () => {
     world.advanced({ rollingUpdateType: 'InPlaceIfPossible', maxUnavailable: 4 });
     for (const name of ['n1', 'n2']) world.pod(name, 'old', true, { gated: true });
     assert.match(
-      await told('plan', 'ads/web'),
-      /change the pod on n1 in place .*\n.*n2 in place .*\n {2}replace the pod on n3 /,
+      await output('plan', 'ads/web'),
+      /update the pod on n1 in place .*\n.*n2 in place .*\n {2}replace the pod on n3 /,
     );
     assert.match(
-      await told('explain', 'ads/web'),
-      /^Note: 2 of the pods were made without the readiness gate InPlaceUpdateReady: they are replaced once/m,
+      await output('explain', 'ads/web'),
+      /^Note: 2 of the pods were created without the readiness gate InPlaceUpdateReady: they are replaced once/m,
     );
   });
 
   for (const [flag, words] of [
     [
       '--max-unavailable=many',
-      /--max-unavailable: "many" is neither a whole number nor a percentage up to 100%: set one/,
+      /--max-unavailable: "many" is neither an integer nor a percentage up to 100%: set one/,
     ],
     ['--partition=-1', /--partition: "-1" is neither/],
     ['--node-selector=a in', /--node-selector: "a in" /],
     ['--node-selector=a>1', /--node-selector: /],
   ] as const)
-    it(`is not planned by a slip: ${flag}`, async () => {
+    it(`rejects an invalid flag: ${flag}`, async () => {
       world.advanced();
       fleet();
       const { code, stdout, stderr } = await world.run(['plan', 'ads/web', flag]);
@@ -126,41 +117,41 @@ describe('an Advanced DaemonSet', () => {
       assert.match(stderr, words);
     });
 
-  it('names the field that frees what it holds', async () => {
+  it('names the field that releases a node', async () => {
     world.advanced({ paused: true });
     fleet();
-    const text = await told('explain', 'ads/web', '--node', 'n1');
+    const text = await output('explain', 'ads/web', '--node', 'n1');
     assert.match(text, /The rollout is paused\. Set spec\.updateStrategy\.rollingUpdate\.paused to false\./);
     world.advanced({ partition: 4 });
     assert.match(
-      await told('explain', 'ads/web', '--node', 'n1'),
-      /^n1: held \(partition\)\n.*left on the older revision by spec\.updateStrategy\.rollingUpdate\.partition/m,
+      await output('explain', 'ads/web', '--node', 'n1'),
+      /^n1: held \(partition\)\n.*kept on the older revision by spec\.updateStrategy\.rollingUpdate\.partition/m,
     );
     world.api.remove('/apis/edgeset.io/v1alpha1/namespaces/shop/daemonrollouts', ROLLOUT.name);
     assert.match(
-      await told('explain', 'ads/web'),
-      /see whether edgeset-manager runs with "advanced" among its --controllers/,
+      await output('explain', 'ads/web'),
+      /check that edgeset-manager is running with "advanced" in its --controllers/,
     );
   });
 
-  it('tells what it waits for while a native one has the same selector', async () => {
+  it('reports a native DaemonSet with the same selector', async () => {
     world.advanced();
     fleet();
     world.daemonSet();
     for (const command of ['explain', 'plan'])
-      assert.match(await told(command, 'ads/web'), /delete daemonset\.apps web --cascade=orphan/);
+      assert.match(await output(command, 'ads/web'), /delete daemonset\.apps web --cascade=orphan/);
   });
 
-  it('passes on what its manager alone knows', async () => {
+  it('reports what only the manager knows', async () => {
     world.advanced();
     fleet();
     const message = 'spec.template "web" is refused by the API server: no.';
     const condition = { type: 'Stalled', status: 'True', reason: 'InvalidPolicy', message, lastTransitionTime: '' };
-    world.rollout({ ...known, conditions: [condition] }, ROLLOUT);
-    assert.match(await told('plan', 'ads/web'), /^Note: The manager says: spec\.template "web" is refused/m);
+    world.rollout({ ...observed, conditions: [condition] }, ROLLOUT);
+    assert.match(await output('plan', 'ads/web'), /^Note: The manager reports: spec\.template "web" is refused/m);
   });
 
-  it('is paused by a field of its spec, on the condition that it is as it was read', async () => {
+  it('is paused by a field of its spec, unless it has changed since it was read', async () => {
     world.advanced();
     const patch = (): unknown => {
       const sent = world.api.requests.findLast(({ method }) => method === 'PATCH');
@@ -171,22 +162,22 @@ describe('an Advanced DaemonSet', () => {
       (JSON.parse(world.api.text(`${ADVANCED_SETS}/web`)) as { metadata: { resourceVersion: string } }).metadata
         .resourceVersion;
     let resourceVersion = version();
-    assert.equal(await told('pause', 'ads/web'), 'daemonset.apps.kruise.io/web paused\n');
+    assert.equal(await output('pause', 'ads/web'), 'daemonset.apps.kruise.io/web paused\n');
     assert.deepEqual(patch(), {
       metadata: { uid: 'uid-web', resourceVersion },
       spec: { updateStrategy: { rollingUpdate: { paused: true } } },
     });
-    assert.equal(await told('pause', 'ads/web'), 'daemonset.apps.kruise.io/web is paused already\n');
-    world.rollout({ ...known, halted: { at: '2030-01-01T00:00:00Z', reason: 'Failures', nodes: ['n1'] } }, ROLLOUT);
+    assert.equal(await output('pause', 'ads/web'), 'daemonset.apps.kruise.io/web is already paused\n');
+    world.rollout({ ...observed, halted: { at: '2030-01-01T00:00:00Z', reason: 'Failures', nodes: ['n1'] } }, ROLLOUT);
     resourceVersion = version();
-    assert.equal(await told('resume', 'ads/web'), 'daemonset.apps.kruise.io/web resumed at revision new\n');
+    assert.equal(await output('resume', 'ads/web'), 'daemonset.apps.kruise.io/web resumed at revision new\n');
     assert.deepEqual(patch(), {
       metadata: { uid: 'uid-web', resourceVersion, annotations: { 'edgeset.io/resume': 'new' } },
       spec: { updateStrategy: { rollingUpdate: { paused: false } } },
     });
   });
 
-  it('is judged anew when it was changed meanwhile', async () => {
+  it('is read again when it has changed', async () => {
     world.advanced();
     let refused = 0;
     world.api.fault = (method) => {
@@ -195,30 +186,30 @@ describe('an Advanced DaemonSet', () => {
       world.advanced({ paused: true });
       return { status: 409, reason: 'Conflict' };
     };
-    assert.equal(await told('pause', 'ads/web'), 'daemonset.apps.kruise.io/web is paused already\n');
+    assert.equal(await output('pause', 'ads/web'), 'daemonset.apps.kruise.io/web is already paused\n');
     world.advanced();
     world.api.fault = (method) => (method === 'PATCH' ? { status: 409, reason: 'Conflict' } : undefined);
     const { code, stderr } = await world.run(['pause', 'ads/web']);
     assert.equal(code, 1);
-    assert.match(stderr, /Advanced DaemonSet shop\/web changes too fast, and nothing was written: try again/);
+    assert.match(stderr, /Advanced DaemonSet shop\/web is changing too fast, so nothing was written: try again/);
   });
 
-  it('says that no pause holds those who delete pods by hand', async () => {
+  it('notes that a pause does not affect pods that a user deletes', async () => {
     world.advanced({}, 'OnDelete');
     const { stdout, stderr } = await world.run(['pause', 'ads/web']);
     assert.equal(stdout, 'daemonset.apps.kruise.io/web paused\n');
     assert.match(stderr, /^Note: The update strategy is OnDelete/);
   });
 
-  it('is waited for by its generation', async () => {
+  it('compares the generation in wait', async () => {
     world.advanced();
     const complete = { type: 'Complete', status: 'True', reason: 'AllOnlineNodesUpdated', message: 'All of them.' };
     const conditions = [{ ...complete, lastTransitionTime: '' }];
-    world.rollout({ ...known, observedGeneration: 1, conditions }, ROLLOUT);
+    world.rollout({ ...observed, observedGeneration: 1, conditions }, ROLLOUT);
     const early = await world.run(['wait', 'web', '--timeout', '1s']);
     assert.equal(early.code, 1);
-    assert.match(early.stderr, /Waiting for the manager to see the present template/);
-    world.rollout({ ...known, conditions }, ROLLOUT);
-    assert.equal(await told('wait', 'web'), 'All of them.\n');
+    assert.match(early.stderr, /Waiting for the manager to observe the present template/);
+    world.rollout({ ...observed, conditions }, ROLLOUT);
+    assert.equal(await output('wait', 'web'), 'All of them.\n');
   });
 });

@@ -39,7 +39,7 @@ const overridden = (
   const { spec } = daemonSet;
   const rollingUpdate = {
     ...spec.updateStrategy?.rollingUpdate,
-    // One of the two bounds is in force: who names this one gives the other up.
+    // Only one of the two bounds is in effect: setting this one clears the other.
     ...(maxUnavailable !== undefined && { maxUnavailable, maxSurge: 0 }),
     ...(partition !== undefined && { partition }),
     ...(nodeSelector !== undefined && { selector: selectorOf(nodeSelector) }),
@@ -48,8 +48,8 @@ const overridden = (
   return { ...daemonSet, spec: { ...spec, updateStrategy: { ...spec.updateStrategy, rollingUpdate } } };
 };
 
-/** What a pod in preparation waits for, in words. */
-const handlersOf = ({ preDelete }: AdvancedView): string => {
+/** What must be removed from a pod before it is deleted. */
+const describeHandlers = ({ preDelete }: AdvancedView): string => {
   const labels = Object.entries(preDelete?.labelsHandler ?? {}).map(([key, value]) => `label ${key}=${value}`);
   const finalizers = (preDelete?.finalizersHandler ?? []).map((name) => `finalizer ${name}`);
   return [...labels, ...finalizers].join(', ');
@@ -57,13 +57,13 @@ const handlersOf = ({ preDelete }: AdvancedView): string => {
 
 const notes = ({ view, ledger }: RolloutReading & { view: AdvancedView }): string[] => {
   const { policy, tally, state } = ledger;
-  const told: string[] = [];
+  const lines: string[] = [];
   if (view.deleted === 'with-pods')
-    told.push('It is being deleted: its pods go first, each through its preDelete hook.');
+    lines.push('It is being deleted: its pods are deleted first, each after its preDelete hook.');
   const preparing = tally.causes.get('preparing') ?? 0;
   if (preparing > 0 && view.preDelete)
-    told.push(
-      `spec.lifecycle.preDelete: a pod goes once its ${handlersOf(view)} has been removed by whoever it is for.`,
+    lines.push(
+      `spec.lifecycle.preDelete: a pod is deleted once your controller has removed its ${describeHandlers(view)}.`,
     );
   const ungated = policy.inPlace
     ? Array.from(ledger.records(), (record) => livePod(record)?.facts).filter(
@@ -71,14 +71,14 @@ const notes = ({ view, ledger }: RolloutReading & { view: AdvancedView }): strin
       ).length
     : 0;
   if (ungated > 0)
-    told.push(
-      `${ungated} of the pods were made without the readiness gate InPlaceUpdateReady: they are replaced once, and changed in place from then on.`,
+    lines.push(
+      `${ungated} of the pods were created without the readiness gate InPlaceUpdateReady: they are replaced once, and updated in place after that.`,
     );
   if (view.progressive && policy.partition.value > 0 && (tally.causes.get('no-pod') ?? 0) > 0)
-    told.push(
-      `Creation is progressive: while ${fields.partition} is ${formatIntOrPercent(policy.partition)}, not every node gets a pod.`,
+    lines.push(
+      `Pods are created progressively: while ${fields.partition} is ${formatIntOrPercent(policy.partition)}, not every node gets a pod.`,
     );
-  return told;
+  return lines;
 };
 
 /** DaemonSets of apps.kruise.io. */
@@ -88,7 +88,8 @@ export const advanced: DaemonSetKind = defineKind(createAdvancedKind(), {
   title: 'Advanced DaemonSet',
   recordsDefaults: true,
   podController: 'manager',
-  noManagerHint: 'see whether edgeset-manager runs with "advanced" among its --controllers, and serves this namespace',
+  noManagerHint:
+    'check that edgeset-manager is running with "advanced" in its --controllers, and serves this namespace',
   failureEvents: 'FailedDelete, FailedUpdatePodInPlace and FailedCreate',
   fields,
   policyOf: ({ spec, metadata }) => parseAdvancedPolicy(spec, metadata.annotations ?? {}),
@@ -99,19 +100,19 @@ export const advanced: DaemonSetKind = defineKind(createAdvancedKind(), {
   notServed: (namespace, name) =>
     new CommandError(
       'Refused',
-      `Advanced DaemonSet ${namespace}/${name} is not managed: its selector or its template cannot be read; see "kubectl get ads ${name} -n ${namespace} -o yaml"`,
+      `Advanced DaemonSet ${namespace}/${name} is not managed: its selector or its template is invalid; see "kubectl get ads ${name} -n ${namespace} -o yaml"`,
     ),
   notFound: (namespace, name, cause) =>
-    // What is refused without a name was never looked for: the kind itself is not served.
+    // A NotFound without the object's name means that the API server does not have the kind.
     isKubeError(cause, 'NotFound') && cause.details?.name === undefined
       ? new CommandError(
           'NotInstalled',
-          `the cluster does not know Advanced DaemonSets (${group}/${storedVersion}): install their definition with "kubectl edgeset crds | kubectl apply -f -"`,
+          `the cluster has no CRD for Advanced DaemonSets (${group}/${storedVersion}): install it with "kubectl edgeset crds | kubectl apply -f -"`,
           cause,
         )
       : new CommandError(
           'NotFound',
-          `there is no Advanced DaemonSet ${namespace}/${name}: see "kubectl get ads -A", and give its namespace with -n`,
+          `there is no Advanced DaemonSet ${namespace}/${name}: run "kubectl get ads -A", and give its namespace with -n`,
           cause,
         ),
   pausePatch: (on) => ({ spec: { updateStrategy: { rollingUpdate: { paused: on } } } }),

@@ -20,7 +20,7 @@ import type { OutsideHold, ParsedPolicy } from '../../../rollout/index.ts';
 import type { Clock } from '../../../runtime/index.ts';
 import type { CommandError } from '../errors.ts';
 
-/** What DaemonSets of all kinds have, as far as a command line looks at it. */
+/** The fields that DaemonSets of both kinds have. */
 export interface DaemonSetLike extends KubeObject {
   spec?: {
     selector?: LabelSelector;
@@ -30,7 +30,7 @@ export interface DaemonSetLike extends KubeObject {
   status?: { observedGeneration?: number };
 }
 
-/** What a patch is refused for when it is not so any more. */
+/** A write fails with Conflict unless the object still has this UID and resourceVersion. */
 export interface Precondition {
   namespace: string;
   name: string;
@@ -38,7 +38,7 @@ export interface Precondition {
   resourceVersion: string;
 }
 
-/** What `plan` may decide with in place of what the DaemonSet says; undefined leaves that. */
+/** Values that `plan` uses in place of the DaemonSet's own. */
 export interface Overrides {
   maxUnavailable?: string | undefined;
   partition?: string | undefined;
@@ -46,15 +46,15 @@ export interface Overrides {
   unpaused?: boolean | undefined;
 }
 
-/** A DaemonSet as it was read, whatever its kind. */
+/** A DaemonSet of either kind, as read from the API server. */
 export interface DaemonSetState {
   object: DaemonSetLike;
   policy: ParsedPolicy;
-  /** `unreadable`: it holds the rollout, for nobody knows what it asks for. */
+  /** `unreadable`: the value is invalid, which also holds the rollout. */
   pause: 'on' | 'off' | 'unreadable';
 }
 
-/** A rollout as `readRollout` reads it, and what else is to be said of this kind. */
+/** What `readRollout` returns, with notes that are specific to the kind. */
 export interface Reading extends RolloutReading {
   kind: DaemonSetKind;
   notes: readonly string[];
@@ -68,35 +68,35 @@ export interface ReadingOptions {
   overrides: Overrides;
 }
 
-/** A kind of DaemonSet: what commands have to know of it, and what they do in its own way. */
+/** What differs between native and Advanced DaemonSets for the commands. */
 export interface DaemonSetKind {
-  /** As kubectl names its objects. */
+  /** As kubectl prints it: `daemonset.apps`. */
   label: string;
-  /** As a person is told to name them: `ds`, `ads`. */
+  /** The short name that messages use: `ds`, `ads`. */
   short: string;
-  /** In sentences. */
+  /** The name of the kind in sentences. */
   title: string;
   resource: Resource<DaemonSetLike>;
   rolloutName(daemonSet: string): string;
-  /** Its templates are recorded with defaults that the DaemonSet itself does not show. */
+  /** Whether revisions record the template with defaults that the DaemonSet itself does not have. */
   recordsDefaults: boolean;
-  /** Who records templates and makes pods. */
+  /** Who records revisions and creates pods. */
   podController: string;
-  /** Why nobody acts where no manager has recorded anything. */
+  /** What to check when no manager has recorded a status. */
   noManagerHint: string;
-  /** The Event that tells that the API server refused an act. */
+  /** Reasons of the Events about writes that the API server rejected. */
   failureEvents: string;
   get(client: KubeClient, ref: ObjectRef, call?: CallOptions): Promise<DaemonSetState>;
   list(client: KubeClient, where: ListOptions): Promise<DaemonSetState[]>;
-  /** Undefined for one that is not served. */
+  /** Undefined for a DaemonSet that is not managed. */
   read(options: ReadingOptions): Promise<Reading | undefined>;
-  /** Where an override is written, as errors of the policy name it. */
+  /** The annotation or field of each override, as policy errors name it. */
   fields: Readonly<Record<keyof Overrides, string>>;
   notServed(namespace: string, name: string): Error;
   notFound(namespace: string, name: string, cause: unknown): CommandError;
-  /** Merge patch that begins or ends a pause. */
+  /** A merge patch that pauses or unpauses the rollout. */
   pausePatch(on: boolean): { metadata?: { annotations: Record<string, string | null> }; spec?: object };
-  /** One write; refused with Conflict unless the DaemonSet is as it was read. Resolves with the DaemonSet as written. */
+  /** Writes the template in one request, if the precondition holds. Resolves with the written DaemonSet. */
   putTemplate(
     client: KubeClient,
     precondition: Precondition,
@@ -105,18 +105,18 @@ export interface DaemonSetKind {
   ): Promise<DaemonSetLike>;
 }
 
-/** What differs from kind to kind, where the objects' own type is known. */
+/** What a kind defines, with the type of its objects. */
 export interface KindSpec<D, V> extends Omit<DaemonSetKind, 'resource' | 'rolloutName' | 'get' | 'list' | 'read'> {
   policyOf: (daemonSet: D) => ParsedPolicy;
   pauseOf: (daemonSet: D) => DaemonSetState['pause'];
-  /** As the DaemonSet would be with the overrides. */
+  /** The DaemonSet with the overrides applied. */
   overridden: (daemonSet: D, overrides: Overrides) => D;
   notes: (reading: RolloutReading & { view: V }) => string[];
   /** What the manager would find in its way, besides the DaemonSet itself. */
   obstacle?: (client: KubeClient, clock: Clock, view: V) => Promise<OutsideHold | undefined>;
 }
 
-/** Ties a kind that the controllers serve to its own ways on the command line. */
+/** Combines a controller's kind with its part of the command line. */
 export const defineKind = <D extends DaemonSetLike & DaemonSetObject, V extends DaemonSetView, P>(
   kind: Kind<D, V, P>,
   { policyOf, pauseOf, overridden, notes, obstacle, ...ways }: KindSpec<D, V>,

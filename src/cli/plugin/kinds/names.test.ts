@@ -17,7 +17,7 @@ describe('the name of a DaemonSet', () => {
     'daemonrollouts.edgeset.io/web',
     'daemonrollout.v1alpha1.edgeset.io/web',
   ])
-    it(`is a native one's: ${text}`, () => assert.deepEqual(readName(text), { kind: native, name: 'web' }));
+    it(`is native: ${text}`, () => assert.deepEqual(readName(text), { kind: native, name: 'web' }));
 
   for (const text of [
     'ads/web',
@@ -29,9 +29,9 @@ describe('the name of a DaemonSet', () => {
     'daemonsets.v1alpha1.apps.kruise.io/web',
     'dro/web.apps.kruise.io',
   ])
-    it(`is an Advanced one's: ${text}`, () => assert.deepEqual(readName(text), { kind: advanced, name: 'web' }));
+    it(`is Advanced: ${text}`, () => assert.deepEqual(readName(text), { kind: advanced, name: 'web' }));
 
-  it('may be bare, dots and all', () => {
+  it('can be bare, and can contain dots', () => {
     assert.deepEqual(readName('web'), { kind: undefined, name: 'web' });
     assert.deepEqual(readName('web.apps.kruise.io'), { kind: undefined, name: 'web.apps.kruise.io' });
   });
@@ -45,10 +45,10 @@ describe('the name of a DaemonSet', () => {
     'daemonset.batch/web',
     'daemonsets.v1.apps.kruise.io/w',
   ])
-    it(`is none: ${text}`, () =>
+    it(`is invalid: ${text}`, () =>
       assert.throws(() => readName(text), {
         code: 'InvalidOption',
-        message: /names no DaemonSet: give ds\/NAME or NAME, or/,
+        message: /is not the name of a DaemonSet: give NAME or ds\/NAME, or/,
       }));
 });
 
@@ -59,7 +59,7 @@ describe('a bare name', () => {
     return stdout || stderr;
   };
 
-  it('is of the kind that has it', async () => {
+  it('is of the kind that has this name', async () => {
     world.daemonSet();
     assert.match(await paused('web'), /^daemonset\.apps\/web paused/);
     world.api.remove(SETS, 'web');
@@ -67,18 +67,18 @@ describe('a bare name', () => {
     assert.match(await paused('web'), /^daemonset\.apps\.kruise\.io\/web paused/);
   });
 
-  it('is refused where both have it, with both spellings', async () => {
+  it('is rejected with both spellings if both kinds have this name', async () => {
     world.daemonSet();
     world.advanced();
     assert.equal(
       await paused('web'),
-      'kubectl edgeset: there are two DaemonSets shop/web: give ds/web for the native one, ads/web for the Advanced one\n',
+      'kubectl edgeset: there are two DaemonSets shop/web: give ds/web for the native one, or ads/web for the Advanced one\n',
     );
     assert.match(await paused('ds/web'), /^daemonset\.apps\/web paused/);
     assert.match(await paused('ads/web'), /^daemonset\.apps\.kruise\.io\/web paused/);
   });
 
-  it('is a native one where Advanced ones are not served, or none of the reader’s business', async () => {
+  it('is native if the cluster has no Advanced DaemonSets, or forbids reading them', async () => {
     world.daemonSet();
     for (const fault of [
       { status: 404, reason: 'NotFound' },
@@ -93,19 +93,19 @@ describe('a bare name', () => {
 describe('a cluster without Advanced DaemonSets', () => {
   const world = createFakeCluster();
 
-  it('says so when it is asked for one', async () => {
+  it('reports how to install the CRD', async () => {
     world.api.fault = (_, path) => (path.startsWith(ADVANCED_SETS) ? { status: 404, reason: 'NotFound' } : undefined);
     for (const command of ['explain', 'plan', 'wait', 'pause', 'resume', 'history', 'undo']) {
       const { code, stdout, stderr } = await world.run([command, 'ads/web']);
       assert.deepEqual([code, stdout], [1, '']);
       assert.match(
         stderr,
-        /^kubectl edgeset: the cluster does not know Advanced DaemonSets \(apps\.kruise\.io\/v1beta1\): install .*"kubectl edgeset crds \| kubectl apply -f -"\n$/,
+        /^kubectl edgeset: the cluster has no CRD for Advanced DaemonSets \(apps\.kruise\.io\/v1beta1\): install it with "kubectl edgeset crds \| kubectl apply -f -"\n$/,
       );
     }
   });
 
-  it('is asked nothing of them by those who name the kind, or none', async () => {
+  it('gets no request about them when the command names another kind or none', async () => {
     world.daemonSet();
     world.rollout({ summary: 'Complete' });
     for (const args of [

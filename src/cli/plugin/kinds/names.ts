@@ -10,18 +10,18 @@ import { native } from './native.ts';
 
 export const kinds: readonly DaemonSetKind[] = [native, advanced];
 
-/** What a person named. */
+/** What the user named. */
 export interface Named {
-  /** Undefined for a bare name, which may be of any kind. */
+  /** Undefined for a bare name, which can be of either kind. */
   kind: DaemonSetKind | undefined;
   name: string;
 }
 
 interface KindNames {
   kind: DaemonSetKind;
-  /** What kubectl takes for it without a group. */
+  /** Names that kubectl accepts without a group. */
   words: readonly string[];
-  /** What it takes in front of the group. */
+  /** Names that kubectl accepts before the group. */
   withGroup: readonly string[];
   group: string;
   versions: readonly string[];
@@ -37,7 +37,7 @@ const kindNames: readonly KindNames[] = [
 const { plural, singular, shortName, group: rolloutGroup, version } = daemonRolloutApi;
 const ROLLOUTS: readonly string[] = [plural, singular, shortName];
 
-/** `KIND`, `KIND.GROUP` or `KIND.VERSION.GROUP`, as kubectl takes them. */
+/** `KIND`, `KIND.GROUP` or `KIND.VERSION.GROUP`, as in kubectl. */
 const isOf = (text: string, { words, withGroup, ...api }: Omit<KindNames, 'kind'>): boolean => {
   const [word = '', ...rest] = text.split('.');
   if (rest.length === 0) return words.includes(word);
@@ -45,13 +45,13 @@ const isOf = (text: string, { words, withGroup, ...api }: Omit<KindNames, 'kind'
   return withGroup.includes(word) && [api.group, ...api.versions.map((one) => `${one}.${api.group}`)].includes(place);
 };
 
-/** The kind that a DaemonRollout of this name is of, and the DaemonSet's name. */
+/** The kind and the name of the DaemonSet that a DaemonRollout of this name is for. */
 export const readRolloutName = (text: string): { kind: DaemonSetKind; name: string } => {
   const suffix = advanced.rolloutName('');
   return text.endsWith(suffix) ? { kind: advanced, name: text.slice(0, -suffix.length) } : { kind: native, name: text };
 };
 
-/** The kind that stands before the slash, in any of kubectl's spellings; `rollout`: of DaemonRollouts themselves. */
+/** The kind before the slash, in any of kubectl's spellings. `rollout` is the DaemonRollout itself. */
 export const readKind = (text: string): DaemonSetKind | 'rollout' | undefined => {
   const typed = text.toLowerCase();
   const rollout = { words: ROLLOUTS, withGroup: ROLLOUTS, group: rolloutGroup, versions: [version] };
@@ -59,26 +59,29 @@ export const readKind = (text: string): DaemonSetKind | 'rollout' | undefined =>
   return kindNames.find((spelling) => isOf(typed, spelling))?.kind;
 };
 
-/** `NAME`, or `KIND/NAME` in any of kubectl's spellings of the kinds that there are; other kinds are refused. */
+/** Parses `NAME`, or `KIND/NAME` in any of kubectl's spellings. Throws an `OptionError` for other kinds. */
 export const readName = (text: string): Named => {
   const slash = text.indexOf('/');
   const name = text.slice(slash + 1);
-  // The API server would refuse other names too, but not as the plain slip that they are.
+  // The API server would reject other names, too, but with a less helpful error.
   if (/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name)) {
     if (slash < 0) return { kind: undefined, name };
     const kind = readKind(text.slice(0, slash));
     if (kind) return kind === 'rollout' ? readRolloutName(name) : { kind, name };
   }
-  throw new OptionError(`"${text}"`, 'names no DaemonSet: give ds/NAME or NAME, or ads/NAME for an Advanced one');
+  throw new OptionError(
+    `"${text}"`,
+    'is not the name of a DaemonSet: give NAME or ds/NAME, or ads/NAME for an Advanced DaemonSet',
+  );
 };
 
 export const ambiguousName = (namespace: string, name: string): CommandError =>
   new CommandError(
     'ChoiceNeeded',
-    `there are two DaemonSets ${namespace}/${name}: give ${kinds.map((kind) => `${kind.short}/${name} for the ${kind === native ? 'native' : 'Advanced'} one`).join(', ')}`,
+    `there are two DaemonSets ${namespace}/${name}: give ${kinds.map((kind) => `${kind.short}/${name} for the ${kind === native ? 'native' : 'Advanced'} one`).join(', or ')}`,
   );
 
-/** The kind of what was named: of a bare name the one that has it, as far as that may be read, by default a native one. */
+/** The kind of a bare name is the one that has a DaemonSet of this name and that the user can read. Default: native. */
 export const findKind = async (
   { client, namespace }: Connection,
   { kind: named, name }: Named,

@@ -21,7 +21,7 @@ const overridden = (daemonSet: DaemonSet, { unpaused, ...values }: Overrides): D
   return { ...daemonSet, metadata: { ...daemonSet.metadata, annotations } };
 };
 
-/** An annotation that is there holds the rollout unless it says `false`; one that cannot be read makes it invalid. */
+/** The annotation pauses the rollout unless it is `false`; an unreadable value makes the policy invalid. */
 const pauseOf = ({ metadata }: DaemonSet): 'on' | 'off' | 'unreadable' => {
   const said = (metadata?.annotations?.[annotation.paused] ?? 'false').trim().toLowerCase();
   if (said === 'false') return 'off';
@@ -35,7 +35,7 @@ export const native: DaemonSetKind = defineKind(nativeKind, {
   title: 'DaemonSet',
   recordsDefaults: false,
   podController: 'DaemonSet controller',
-  noManagerHint: 'see whether edgeset-manager runs and serves this namespace',
+  noManagerHint: 'check that edgeset-manager is running and serves this namespace',
   failureEvents: 'FailedDelete',
   fields,
   policyOf: ({ metadata, spec }) =>
@@ -51,7 +51,7 @@ export const native: DaemonSetKind = defineKind(nativeKind, {
   notFound: (namespace, name, cause) =>
     new CommandError(
       'NotFound',
-      `there is no DaemonSet ${namespace}/${name}: see "kubectl get daemonsets -A", and give its namespace with -n`,
+      `there is no DaemonSet ${namespace}/${name}: run "kubectl get daemonsets -A", and give its namespace with -n`,
       cause,
     ),
   pausePatch: (on) => ({ metadata: { annotations: { [annotation.paused]: on ? 'true' : null } } }),

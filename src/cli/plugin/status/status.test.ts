@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import type { DaemonRollout, DaemonRolloutStatus } from '../../../rollout/index.ts';
-import { createFakeCluster, ROLLOUTS } from '../testing/fake-cluster.ts';
+import { createFakeCluster, observed, ROLLOUTS } from '../testing/fake-cluster.ts';
 import { createStatusView } from './view.ts';
 
 const nodes: NonNullable<DaemonRolloutStatus['nodes']> = {
@@ -29,47 +29,43 @@ const status: DaemonRolloutStatus = {
 
 describe('status', () => {
   const world = createFakeCluster();
-  const told = async (...args: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await world.run(['status', ...args]);
-    assert.deepEqual([code, stderr], [0, '']);
-    return stdout;
-  };
+  const run = (...args: string[]): Promise<string> => world.output('status', ...args);
 
-  it('is a table as kubectl draws them', async () => {
+  it("prints a table in kubectl's format", async () => {
     world.rollout(status);
     assert.equal(
-      await told(),
+      await run(),
       [
         'NAME   STATUS        TARGET   UPDATED   UPDATING   OFFLINE   FAILED   BUDGET   LEFT',
         'web    Rolling out   6c46     4/10      1          2         1        2/3',
         '',
       ].join('\n'),
     );
-    const [header = '', row = ''] = (await told('-A', '-o', 'wide')).split('\n');
+    const [header = '', row = ''] = (await run('-A', '-o', 'wide')).split('\n');
     assert.match(header, /^NAMESPACE {3}NAME .* HELD {3}MISSING {3}SUSPECTS {3}MAX-UNAVAILABLE {3}MAX-SURGE$/);
     assert.match(row, /^shop {8}web .* 30%$/);
     assert.equal(row.indexOf('30%'), header.indexOf('MAX-UNAVAILABLE'));
   });
 
-  it('shows a rollout whose manager has not written yet', async () => {
+  it('shows a rollout without a status', async () => {
     world.rollout(undefined);
-    assert.match(await told(), /^web +Not started +0\/0 +0 +0 +0 +0\/0$/m);
+    assert.match(await run(), /^web +Not started +0\/0 +0 +0 +0 +0\/0$/m);
   });
 
-  it('is data for scripts: one by name as itself, else a list, without the bookkeeping of fields', async () => {
+  it('prints data for scripts: one object by name, otherwise a list, without managed fields', async () => {
     world.rollout(status);
-    const one = JSON.parse(await told('ds/web', '-o', 'json')) as DaemonRollout;
+    const one = JSON.parse(await run('ds/web', '-o', 'json')) as DaemonRollout;
     assert.equal(one.kind, 'DaemonRollout');
     assert.deepEqual(one.status, status);
     assert.equal(one.metadata.managedFields, undefined);
-    const list = parse(await told('-o', 'yaml')) as { kind: string; items: DaemonRollout[] };
+    const list = parse(await run('-o', 'yaml')) as { kind: string; items: DaemonRollout[] };
     assert.deepEqual([list.kind, list.items.length, list.items[0]?.metadata.name], ['List', 1, 'web']);
-    assert.equal(await told('-o', 'name'), 'daemonrollout.edgeset.io/web\n');
+    assert.equal(await run('-o', 'name'), 'daemonrollout.edgeset.io/web\n');
   });
 
-  it('leaves the selection to the API server', async () => {
+  it('selects on the API server', async () => {
     world.rollout(status);
-    await told('-l', 'team=a', 'web');
+    await run('-l', 'team=a', 'web');
     const [request] = world.api.requests;
     assert.deepEqual(
       [request?.path, request?.query.get('labelSelector'), request?.query.get('fieldSelector')],
@@ -81,7 +77,7 @@ describe('status', () => {
     assert.equal((await world.run(['status', '-n', 'other', '-o', 'json'])).stdout.includes('"items": []'), true);
   });
 
-  it('tells how long it will take, in its largest unit', () => {
+  it('prints the time left in its largest unit', () => {
     const now = Date.parse('2030-01-01T00:00:00Z');
     const view = createStatusView(undefined, { namespaces: false, single: false });
     const left = (estimatedFinishAt: string): string => {
@@ -92,5 +88,15 @@ describe('status', () => {
     assert.equal(left('2030-01-01T00:10:00Z'), '10m');
     assert.equal(left('2030-01-01T05:00:00Z'), '5h');
     assert.equal(left('2029-01-01T00:00:00Z'), '0/0', 'nothing for a time that is past');
+  });
+
+  it('shows no budget if owners decide', async () => {
+    world.rollout({
+      ...observed,
+      strategy: 'ota',
+      summary: 'Waiting for 2 owners',
+      budget: { maxUnavailable: '10%', nodes: 0, inUse: 0, inFlight: 0 },
+    });
+    assert.match(await run('web'), /^web +Waiting for 2 owners +new .* - *$/m);
   });
 });

@@ -14,18 +14,18 @@ const listRollouts = async ({ client }: Connection, where: ListOptions): Promise
   try {
     return await listAll(client, daemonRollouts, where);
   } catch (error) {
-    // A list is never "not found": the kind itself is not served.
+    // A list is never NotFound, unless the API server does not have the kind.
     if (!isKubeError(error, 'NotFound')) throw error;
     throw new CommandError(
       'NotInstalled',
-      'the cluster does not know DaemonRollouts: install their definition with "kubectl edgeset crds | kubectl apply -f -", and the manager',
+      'the cluster has no CRD for DaemonRollouts: install it with "kubectl edgeset crds | kubectl apply -f -", and install the manager',
       error,
     );
   }
 };
 
-/** Those of the one DaemonSet of this name, or of each one of it in all namespaces. */
-const onlyOne = (rollouts: readonly DaemonRollout[], name: string): void => {
+/** Throws if DaemonSets of both kinds have this name in one namespace. */
+const checkUnambiguous = (rollouts: readonly DaemonRollout[], name: string): void => {
   const seen = new Set<string | undefined>();
   for (const { metadata } of rollouts) {
     if (seen.has(metadata.namespace)) throw ambiguousName(metadata.namespace ?? '', name);
@@ -33,7 +33,7 @@ const onlyOne = (rollouts: readonly DaemonRollout[], name: string): void => {
   }
 };
 
-/** Prints rollouts once, or at every change until interrupted. */
+/** Prints rollouts once, or on every change until interrupted. */
 export const showStatus = async (text: string | undefined, flags: StatusFlags, io: Io): Promise<void> => {
   const { output, allNamespaces = false, selector, watch = false } = flags;
   const wanted = text === undefined ? undefined : readName(text);
@@ -44,12 +44,12 @@ export const showStatus = async (text: string | undefined, flags: StatusFlags, i
       ...(selector !== undefined && { labelSelector: selector }),
     };
     const place = allNamespaces ? 'any namespace' : `namespace ${connection.namespace}`;
-    // A bare name may be of any kind, and each has names of its own for rollouts.
+    // A bare name can be of either kind, and each kind names its DaemonRollouts differently.
     const names = wanted && (wanted.kind ? [wanted.kind] : kinds).map((kind) => kind.rolloutName(wanted.name));
     const queries = names?.map((name) => ({ ...scope, fieldSelector: `metadata.name=${name}` })) ?? [scope];
-    // Also before watching: a refusal ends the command here, where a watch would try on and on.
+    // List before watching, too: an error ends the command here, while a watch would retry forever.
     const items = (await Promise.all(queries.map((where) => listRollouts(connection, where)))).flat();
-    if (wanted) onlyOne(items, wanted.name);
+    if (wanted) checkUnambiguous(items, wanted.name);
     if (wanted && items.length === 0 && !watch) {
       const { title, short } = wanted.kind ?? native;
       throw new CommandError(

@@ -6,7 +6,7 @@ import { createTable, formatSeconds, structured, withoutManagedFields } from '..
 
 const number = (value: number | undefined): string => String(value ?? 0);
 
-/** How long until then, in its largest unit; empty when it is not known, or past. */
+/** The time until then, in its largest unit; empty if unknown or past. */
 const until = (dateTime: string | undefined, now: number): string => {
   const seconds = Math.ceil((Date.parse(dateTime ?? '') - now) / 1000);
   return seconds > 0 ? formatSeconds(seconds) : '';
@@ -21,14 +21,14 @@ interface Column {
 const columns: readonly Column[] = [
   { title: 'STATUS', cell: (s) => s.summary ?? 'Not started' },
   { title: 'TARGET', cell: (s) => s.target?.hash ?? '' },
-  // Not of the eligible: offline nodes are told apart, and nobody waits for them.
+  // Out of the online nodes: offline nodes have a column of their own and don't block the rollout.
   { title: 'UPDATED', cell: (s) => `${number(s.nodes?.updated)}/${number(s.nodes?.online)}` },
   { title: 'UPDATING', cell: (s) => number(s.nodes?.updating) },
   { title: 'OFFLINE', cell: (s) => number(s.nodes?.offline) },
   { title: 'FAILED', cell: (s) => number(s.nodes?.failed) },
   {
     title: 'BUDGET',
-    // Where owners replace their pods themselves there is none.
+    // If owners replace their pods themselves, there is no budget.
     cell: (s) =>
       s.strategy === 'ota' && !s.budget?.nodes ? '-' : `${number(s.budget?.inUse)}/${number(s.budget?.nodes)}`,
   },
@@ -43,20 +43,20 @@ const columns: readonly Column[] = [
   { title: 'MAX-SURGE', wide: true, cell: (s) => s.budget?.maxSurge ?? '' },
 ];
 
-/** As it can be typed back: a native DaemonSet by its bare name, others with their kind. */
+/** A name that commands accept: a native DaemonSet by its bare name, an Advanced one with its kind. */
 const titleOf = (rolloutName: string): string => {
   const { kind, name } = readRolloutName(rolloutName);
   return kind === native ? name : `${kind.short}/${name}`;
 };
 
 export interface StatusView {
-  /** All of them; `single`: the one that was asked for by name. */
+  /** All rollouts. */
   all(rollouts: readonly DaemonRollout[], now: number): string;
-  /** One more state of one of them, to be appended. */
+  /** A new state of one rollout, to be appended. */
   one(rollout: DaemonRollout, now: number): string;
 }
 
-/** How `status` writes rollouts in the format that was asked for. */
+/** Formats rollouts for `status`. `single`: the user asked for one by name. */
 export const createStatusView = (
   format: StatusFlags['output'],
   { namespaces, single }: { namespaces: boolean; single: boolean },

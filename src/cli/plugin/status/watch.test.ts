@@ -29,7 +29,7 @@ describe('status -w', () => {
   };
   const rows = (text: string): string[] => text.split('\n').filter((line) => line.startsWith('web '));
 
-  it('appends a row at each change that shows, under one header', async () => {
+  it('appends a row for each visible change, under one header', async () => {
     world.rollout({ summary: 'Rolling out' });
     const { code, stdout, stderr } = await follow([], {}, async (output) => {
       await eventually('the first row', () => output.stdout.includes('Rolling out'));
@@ -45,19 +45,19 @@ describe('status -w', () => {
     );
   });
 
-  it('waits for the first rollout, and tells when one is gone', async () => {
+  it('waits for the first rollout, and reports a deleted one', async () => {
     const { stdout, stderr } = await follow([], {}, async (output) => {
       await eventually('the watch', () => world.api.requests.some(({ query }) => query.has('watch')));
       world.rollout({ summary: 'Rolling out' });
       await eventually('the row', () => rows(output.stdout).length === 1);
       world.api.remove(ROLLOUTS, 'web');
-      await eventually('the end of it', () => output.stderr.includes('gone'));
+      await eventually('the end of it', () => output.stderr.includes('deleted'));
     });
     assert.match(stdout, /^NAME .*\nweb .*\n$/);
-    assert.equal(stderr, 'No rollouts in namespace shop.\nDaemonRollout shop/web is gone.\n');
+    assert.equal(stderr, 'No rollouts in namespace shop.\nDaemonRollout shop/web was deleted.\n');
   });
 
-  it('goes on after its watch broke, and says so meanwhile', async () => {
+  it('reports a failed watch, and continues', async () => {
     world.rollout({ summary: 'Rolling out' });
     const { stdout } = await follow([], {}, async (output) => {
       await eventually('the first row', () => rows(output.stdout).length === 1);
@@ -67,14 +67,14 @@ describe('status -w', () => {
         return refusals >= 0 ? { status: 500, reason: 'InternalError' } : undefined;
       };
       world.api.endWatches();
-      await eventually('the trouble', () => output.stderr.includes('The watch is disturbed'));
+      await eventually('the trouble', () => output.stderr.includes('The watch failed'));
       world.rollout({ summary: 'Complete' });
       await eventually('the second row', () => output.stdout.includes('Complete'));
     });
     assert.equal(rows(stdout).length, 2);
   });
 
-  it('rewrites the table on a terminal', async () => {
+  it('redraws the table on a terminal', async () => {
     world.rollout({ summary: 'Rolling out' });
     const screen = () => ({ columns: 100, rows: 24 });
     const { stdout } = await follow([], { screen }, async (output) => {
@@ -87,7 +87,7 @@ describe('status -w', () => {
   });
 
   for (const environment of [{ NO_COLOR: '1' }, { CI: 'true' }])
-    it(`appends on a terminal too with ${Object.keys(environment)[0]}`, async () => {
+    it(`appends on a terminal with ${Object.keys(environment)[0]}`, async () => {
       world.rollout({ summary: 'Rolling out' });
       const io = {
         screen: () => ({ columns: 100, rows: 24 }),
@@ -101,7 +101,7 @@ describe('status -w', () => {
       assert.ok(!stdout.includes('\u001B'));
     });
 
-  it('gives one document a change as data', async () => {
+  it('prints one document per change with -o yaml', async () => {
     world.rollout({ summary: 'Rolling out' });
     const { stdout } = await follow(['web', '-o', 'yaml'], {}, async (output) => {
       await eventually('the first', () => output.stdout.includes('Rolling out'));

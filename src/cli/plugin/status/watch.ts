@@ -10,27 +10,27 @@ import type { StatusView } from './view.ts';
 export interface WatchOptions {
   connection: Connection;
   where: { namespace?: string; labelSelector?: string; fieldSelector?: string };
-  /** Of DaemonRollouts, where `where` lets others through; undefined for all. */
+  /** Names of the DaemonRollouts to show, if `where` matches others, too. Undefined for all. */
   names: ReadonlySet<string> | undefined;
   view: StatusView;
-  /** What is shown is a table, which can be rewritten in place. */
+  /** The output is a table, which can be redrawn in place. */
   table: boolean;
   io: Io;
 }
 
-/** Tells of warnings, and of nothing else. */
-const warningsTo = (tell: (error: unknown) => void): Logger => {
-  const log: Logger = { ...silentLogger, warn: (_msg, { error } = {}) => tell(error), with: () => log };
+/** A logger that only reports the errors of warnings. */
+const warningsTo = (report: (error: unknown) => void): Logger => {
+  const log: Logger = { ...silentLogger, warn: (_msg, { error } = {}) => report(error), with: () => log };
   return log;
 };
 
-/** Shows every change until interrupted, through every disturbance: in place on a terminal, else appended. */
+/** Shows every change until interrupted, and survives errors of the watch. Redraws on a terminal, appends elsewhere. */
 export const watchStatus = async ({ connection, where, names, view, table, io }: WatchOptions): Promise<void> => {
   const { client, env } = connection;
   const region = table && io.screen && canRedraw(io.environment) ? createRegion(io.stdout, io.screen) : undefined;
   let trouble = '';
-  const tell = (error: unknown): void => {
-    trouble = `The watch is disturbed (${error instanceof Error ? error.message : String(error)}); it is taken up again.\n`;
+  const report = (error: unknown): void => {
+    trouble = `The watch failed (${error instanceof Error ? error.message : String(error)}); retrying.\n`;
     if (region) redraw();
     else io.stderr(trouble);
   };
@@ -38,7 +38,7 @@ export const watchStatus = async ({ connection, where, names, view, table, io }:
     ...where,
     client,
     resource: daemonRollouts,
-    env: { ...env, log: warningsTo(tell) },
+    env: { ...env, log: warningsTo(report) },
     project: (rollout: DaemonRollout) =>
       names === undefined || names.has(rollout.metadata.name ?? '') ? rollout : undefined,
     handlers: [
@@ -50,9 +50,9 @@ export const watchStatus = async ({ connection, where, names, view, table, io }:
           else append(key, rollout);
         },
         remove: (key) => {
-          said.delete(key);
+          printed.delete(key);
           if (region) redraw();
-          else io.stderr(`DaemonRollout ${key} is gone.\n`);
+          else io.stderr(`DaemonRollout ${key} was deleted.\n`);
         },
         synced: () => {
           trouble = '';
@@ -64,15 +64,15 @@ export const watchStatus = async ({ connection, where, names, view, table, io }:
       },
     ],
   });
-  /** What was appended last, by key: most changes of a rollout do not show. */
-  const said = new Map<string, string>();
+  /** The last row of each rollout: most changes don't change it. */
+  const printed = new Map<string, string>();
   let started = false;
   let headed = !table;
 
   const sorted = (): DaemonRollout[] =>
     [...reflector.store.values()].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 
-  /** Without what changes by itself: the time that is left, and the widths of columns. */
+  /** The row without what changes constantly: the time left and the widths of columns. */
   const timeless = (rollout: DaemonRollout): string =>
     view.one(rollout, Number.POSITIVE_INFINITY).replaceAll(/ {2,}/g, '  ');
 
@@ -83,20 +83,20 @@ export const watchStatus = async ({ connection, where, names, view, table, io }:
     started = true;
     const now = env.clock.now();
     const rollouts = sorted();
-    // Whole, so that the widths of its columns suit all of them.
+    // All at once, so that the columns are wide enough for every row.
     const whole = headed || rollouts.length === 0 ? undefined : view.all(rollouts, now);
     headed ||= whole !== undefined;
     if (whole !== undefined) io.stdout(whole);
     for (const rollout of rollouts) {
       if (whole === undefined) io.stdout(view.one(rollout, now));
-      said.set(keyOf(rollout), timeless(rollout));
+      printed.set(keyOf(rollout), timeless(rollout));
     }
   }
   function append(key: string, rollout: DaemonRollout): void {
     const now = env.clock.now();
     const text = timeless(rollout);
-    if (said.get(key) === text) return;
-    said.set(key, text);
+    if (printed.get(key) === text) return;
+    printed.set(key, text);
     io.stdout(headed ? view.one(rollout, now) : view.all([rollout], now));
     headed = true;
   }

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -14,6 +15,13 @@ const NODES = '/api/v1/nodes';
 const PODS = '/api/v1/namespaces/shop/pods';
 const REVISIONS = '/apis/apps/v1/namespaces/shop/controllerrevisions';
 
+/** Of a rollout whose manager has observed the present template. */
+export const observed = {
+  observedGeneration: 2,
+  target: { revision: 'web-new', hash: 'new', number: 2 },
+  rollout: 1,
+};
+
 export interface Ran {
   code: number;
   stdout: string;
@@ -29,11 +37,11 @@ const ownerOf = (apiVersion: string) => ({
 });
 const LONG_AGO = '2020-01-01T00:00:00Z';
 
-/** A fake cluster with a namespace `shop` for the tests of one file, and words for what is in it. */
+/** A fake cluster with a namespace `shop`, new for each test of a file. */
 export const createFakeCluster = () => {
   let api: FakeApi;
   let dir = '';
-  /** The DaemonSet that was put last owns what comes after it. */
+  /** The last DaemonSet owns the objects that are created after it. */
   let owner = ownerOf('apps/v1');
   before(() => {
     dir = mkdtempSync(path.join(tmpdir(), 'edgeset-plugin-'));
@@ -65,7 +73,7 @@ export const createFakeCluster = () => {
       };
       writeFileSync(path.join(dir, 'config'), JSON.stringify(config));
     },
-    /** Runs the command line; `io` replaces parts of its process. */
+    /** Runs `kubectl edgeset`; `io` overrides parts of its process. */
     async run(args: readonly string[], io: Partial<Io> = {}): Promise<Ran> {
       let stdout = '';
       let stderr = '';
@@ -82,6 +90,13 @@ export const createFakeCluster = () => {
         'kubectl edgeset',
       );
       return { code, stdout, stderr };
+    },
+
+    /** Runs a command that succeeds without messages. Resolves with its stdout. */
+    async output(...args: string[]): Promise<string> {
+      const { code, stdout, stderr } = await world.run(args);
+      assert.deepEqual([code, stderr], [0, '']);
+      return stdout;
     },
 
     daemonSet(annotations: Record<string, string> = {}, metadata: object = {}): void {
@@ -109,7 +124,7 @@ export const createFakeCluster = () => {
         status: { observedGeneration: 2 },
       });
     },
-    /** An Advanced DaemonSet with the same name, template and UID: what is its owner's is theirs, whichever is there. */
+    /** An Advanced DaemonSet with the same name, template and UID: it owns the same pods as the native one. */
     advanced(rollingUpdate: object = {}, type = 'RollingUpdate'): void {
       owner = ownerOf('apps.kruise.io/v1beta1');
       api.put(ADVANCED_SETS, {
@@ -127,7 +142,7 @@ export const createFakeCluster = () => {
         status: { observedGeneration: 2 },
       });
     },
-    /** The DaemonRollout as its manager wrote it. */
+    /** The DaemonRollout with the status that a manager wrote. */
     rollout(status: DaemonRolloutStatus | undefined, metadata: object = {}): void {
       api.put(ROLLOUTS, {
         apiVersion: 'edgeset.io/v1alpha1',
@@ -185,7 +200,14 @@ export const createFakeCluster = () => {
         data: { spec: { template: { metadata: { annotations: { hash } } } } },
       });
     },
-    /** Two revisions, `old` and `new`; so many nodes with a healthy pod of the old one. */
+    /** Three nodes whose owners decide; the first one is updated. */
+    otaFleet(annotations: Record<string, string> = {}): void {
+      world.daemonSet({ 'apps.openyurt.io/update-strategy': 'ota', ...annotations });
+      world.fleet('n1', 'n2', 'n3');
+      world.pod('n1', 'new');
+      world.rollout(observed);
+    },
+    /** Two revisions, `old` and `new`, and nodes with a healthy pod of the old one. */
     fleet(...names: string[]): void {
       world.revision('old', 1);
       world.revision('new', 2);
