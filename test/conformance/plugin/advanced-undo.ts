@@ -68,14 +68,14 @@ export const advancedUndoing = section(
       await c.setImage('app:v2--crash-loop');
       await c.untilCondition('Halted');
       const [, notes] = succeeds(await edgeset(c, 'undo', 'app'));
-      assert.match(notes, /The halt ends, for it was of revision 2; .*"kubectl edgeset resume ads\/app"/);
+      assert.match(notes, /The halt of revision 2 ends; .*"kubectl edgeset resume ads\/app"/);
       succeeds(await edgeset(c, 'wait', 'app', '--timeout', '60s'));
       assert.deepEqual(await c.running('app:v1'), c.nodes);
-      refuses(await edgeset(c, 'undo', 'app'), /failed and was rolled back: name the one that you want/);
+      refuses(await edgeset(c, 'undo', 'app'), /failed and was rolled back: choose a revision/);
       await c.setImage('app:v2--crash-loop');
       assert.equal((await c.untilCondition('Halted')).reason, 'RolledBack');
       const [, again] = succeeds(await edgeset(c, 'undo', 'app', '--to-revision', '3'));
-      assert.match(again, /The halt ends/);
+      assert.match(again, /The halt of revision \d+ ends/);
       succeeds(await edgeset(c, 'wait', 'app', '--timeout', '60s'));
     });
 
@@ -88,8 +88,8 @@ export const advancedUndoing = section(
         succeeds(await edgeset(c, 'pause', 'app'));
         await untilPresent(c, 2);
         const [, notes] = succeeds(await edgeset(c, 'undo', 'app'));
-        assert.match(notes, /The rollout is paused, and stays so: "kubectl edgeset resume ads\/app"/);
-        assert.match(notes, /rollingUpdate\.partition is 1: .* set it to 0 for all nodes to go back/);
+        assert.match(notes, /The rollout stays paused: run "kubectl edgeset resume ads\/app"/);
+        assert.match(notes, /rollingUpdate\.partition is 1: .* Set it to 0 to roll back all nodes/);
         assert.equal(await imageOf(c), 'app:v1');
         succeeds(await edgeset(c, 'resume', 'app'));
         await c.change({ spec: { updateStrategy: { rollingUpdate: { partition: 0 } } } });
@@ -118,7 +118,7 @@ export const advancedUndoing = section(
         // What is put back has all defaults, as it is recorded: that is certain without anybody.
         refuses(
           await edgeset(c, 'undo', 'app', '--to-revision', '1'),
-          /is what Advanced DaemonSet .* asks for already/,
+          /is already the present one of Advanced DaemonSet /,
         );
       },
       { nodes: 1 },

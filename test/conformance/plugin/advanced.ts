@@ -46,7 +46,7 @@ export const advancedOnes = section(
         for (const command of ['explain', 'plan', 'wait', 'pause', 'resume', 'history', 'undo'])
           refuses(
             await edgeset(c, command, 'app'),
-            /there are two DaemonSets .*\/app: give ds\/app for the native one, ads\/app for the Advanced one/,
+            /there are two DaemonSets .*\/app: give ds\/app for the native one, or ads\/app for the Advanced one/,
           );
         assert.match(succeeds(await edgeset(c, 'pause', 'ds/app', '--dry-run'))[0], /^daemonset\.apps\/app paused/);
         assert.match(
@@ -91,7 +91,7 @@ export const advancedOnes = section(
       );
       assert.match(
         succeeds(await edgeset(c, 'plan', 'app', '--unpaused'))[0],
-        /^ {2}change the pod on \S+ in place \(outdated\)$/m,
+        /^ {2}update the pod on \S+ in place \(outdated\)$/m,
       );
       assert.equal(await paused(c), true, 'nothing was written');
       succeeds(await edgeset(c, 'resume', 'app'));
@@ -137,7 +137,7 @@ export const advancedOnes = section(
         await untilRecorded(c);
         assert.match(
           succeeds(await edgeset(c, 'plan', 'app', '--unpaused'))[0],
-          /^ {2}create a new pod beside the one on \S+ \(outdated\)$/m,
+          /^ {2}create a new pod on \S+ next to the old one \(outdated\)$/m,
         );
         // Who names the other bound gives this one up.
         assert.equal((await plan(c, '--unpaused', '--max-unavailable', '2')).actions[1]?.kind, undefined);
@@ -158,7 +158,7 @@ export const advancedOnes = section(
           'updating (preparing)',
           /has a pod that is deleted once the label or finalizer of its preDelete hook is gone/,
         );
-        assert.match(said, /^Note: spec\.lifecycle\.preDelete: a pod goes once its label hold=yes has been removed/m);
+        assert.match(said, /^Note: spec\.lifecycle\.preDelete: a pod is deleted once your controller has removed its label hold=yes/m);
         const { name } = await c.podOn(node);
         await c.api.merge(`/api/v1/namespaces/${c.namespace}/pods/${name}`, { metadata: { labels: { hold: null } } });
         succeeds(await edgeset(c, 'wait', 'app', '--timeout', '60s'));

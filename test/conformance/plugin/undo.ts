@@ -36,13 +36,13 @@ export const undoing = section('history and undo', (rule) => {
       said,
       'daemonset.apps/app rolled back to revision 1 (app:v1)\n  spec.containers[app].image: app:v2--crash-loop -> app:v1\n',
     );
-    assert.match(notes, /The halt ends, for it was of revision 2; nodes that it broke are repaired first\./);
+    assert.match(notes, /The halt of revision 2 ends; nodes that it broke are repaired first\./);
     assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '60s')).code, 0);
     assert.deepEqual(await c.running('app:v1'), c.nodes);
     assert.equal(new Set(await c.updatedNodes()).size, 1, 'only the broken node was touched');
 
     // A second one, in a hurry, does not bring the bad version back; nor does a tool that sets it.
-    refuses(await edgeset(c, 'undo', 'app'), /failed and was rolled back: name the one that you want/);
+    refuses(await edgeset(c, 'undo', 'app'), /failed and was rolled back: choose a revision/);
     const before = (await c.updates()).length;
     await c.setImage('app:v2--crash-loop');
     assert.equal((await c.untilCondition('Halted')).reason, 'RolledBack');
@@ -56,11 +56,11 @@ export const undoing = section('history and undo', (rule) => {
     await c.until('it is rolled back', () => markOf(c));
     assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '60s')).code, 0);
     await untilPresent(c, 3);
-    refuses(await edgeset(c, 'undo', 'app'), /the one before the present, failed and was rolled back/);
+    refuses(await edgeset(c, 'undo', 'app'), /the one before the present one, failed and was rolled back/);
     // Whatever broke it is mended.
     await c.cluster.behave(c.nodes, { behaviour: 'ready' });
     const [, notes] = succeeds(await edgeset(c, 'undo', 'app', '--to-revision', '2'));
-    assert.match(notes, /was rolled back before because it failed; it is rolled out once more/);
+    assert.match(notes, /failed and was rolled back before; it is rolled out again/);
     assert.equal(await markOf(c), undefined);
     assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '60s')).code, 0);
     assert.deepEqual(await c.running('app:v2--crash-loop'), c.nodes);
@@ -97,9 +97,9 @@ export const undoing = section('history and undo', (rule) => {
     );
     refuses(
       await edgeset(c, 'undo', 'app'),
-      /revision 2 \(app:v2--never-ready\), the one before the present, is not the last that was complete, which was 1 \(app:v1\): say which/,
+      /revision 2 \(app:v2--never-ready\), the one before the present one, is not the last complete one, which is 1 \(app:v1\): choose/,
     );
-    refuses(await edgeset(c, 'undo', 'app', '--to-revision', '3'), /is what DaemonSet .*\/app asks for already/);
+    refuses(await edgeset(c, 'undo', 'app', '--to-revision', '3'), /is already the present one of DaemonSet .*\/app/);
     refuses(
       await edgeset(c, 'undo', 'app', '--to-revision', '9'),
       /there is no revision 9 .*: the kept revisions are 1 \(app:v1\); 2 /,
@@ -125,7 +125,7 @@ export const undoing = section('history and undo', (rule) => {
       await c.annotate({ 'edgeset.io/paused': 'true' });
       const before = (await c.updates()).length;
       const [, notes] = succeeds(await edgeset(c, 'undo', 'app'));
-      assert.match(notes, /The rollout is paused, and stays so: "kubectl edgeset resume ds\/app"/);
+      assert.match(notes, /The rollout stays paused: run "kubectl edgeset resume ds\/app"/);
       assert.equal(await imageOf(c), 'app:v1');
       await c.expectNoUpdatesFor(2);
       assert.equal((await c.updates()).length, before);
@@ -146,7 +146,7 @@ export const undoing = section('history and undo', (rule) => {
       const [, notes] = succeeds(await edgeset(c, 'undo', 'app'));
       assert.equal(
         notes,
-        'Note: The DaemonSet did not opt in to edgeset: Kubernetes replaces its pods by RollingUpdate.\n',
+        'Note: edgeset does not manage the DaemonSet: Kubernetes replaces its pods with a RollingUpdate.\n',
       );
       await c.untilRunning('app:v1');
       assert.deepEqual(await c.updates(), []);
