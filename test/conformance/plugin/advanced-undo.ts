@@ -45,7 +45,10 @@ export const advancedUndoing = section(
         ],
       );
       const shown = succeeds(await edgeset(c, 'history', 'app', '--revision', '1'))[0];
-      assert.match(shown, /would change, from revision 3:\n {2}spec\.containers\[app\]\.image: app:v3 -> app:v1\n\n/);
+      assert.match(
+        shown,
+        /would change, compared with revision 3:\n {2}spec\.containers\[app\]\.image: app:v3 -> app:v1\n\n/,
+      );
       const said = 'rolled back to revision 1 (app:v1)';
       const changed = '  spec.containers[app].image: app:v3 -> app:v1\n';
       for (const form of ['client', 'server']) {

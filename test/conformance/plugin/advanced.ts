@@ -158,7 +158,10 @@ export const advancedOnes = section(
           'updating (preparing)',
           /has a pod that is deleted once the label or finalizer of its preDelete hook is gone/,
         );
-        assert.match(said, /^Note: spec\.lifecycle\.preDelete: a pod is deleted once your controller has removed its label hold=yes/m);
+        assert.match(
+          said,
+          /^Note: spec\.lifecycle\.preDelete: a pod is deleted once your controller has removed its label hold=yes/m,
+        );
         const { name } = await c.podOn(node);
         await c.api.merge(`/api/v1/namespaces/${c.namespace}/pods/${name}`, { metadata: { labels: { hold: null } } });
         succeeds(await edgeset(c, 'wait', 'app', '--timeout', '60s'));
@@ -177,7 +180,10 @@ export const advancedOnes = section(
         assert.deepEqual(await c.running('app:v2'), [last]);
         assert.match(
           succeeds(await edgeset(c, 'plan', 'app'))[0],
-          new RegExp(`^The manager would do nothing now\\.\nOnline but held back: 3 by ${ROLLING}\\.partition\\.$`, 'm'),
+          new RegExp(
+            `^The manager would do nothing now\\.\nOnline but held back: 3 by ${ROLLING}\\.partition\\.$`,
+            'm',
+          ),
         );
         assert.deepEqual((await plan(c)).keptBack, { partition: 3 });
         const half = await plan(c, '--partition', '50%', '--max-unavailable', '100%');
@@ -185,7 +191,7 @@ export const advancedOnes = section(
         const chosen = await plan(c, '--partition', '0', '--node-selector', 'ring in (first, second)');
         assert.deepEqual([chosen.keptBack, chosen.actions], [{ 'node-selector': 3 }, []]);
         for (const [flag, value, words] of [
-          ['--max-unavailable', 'many', /--max-unavailable: "many" is neither a whole number nor a percentage/],
+          ['--max-unavailable', 'many', /--max-unavailable: "many" is neither an integer nor a percentage/],
           ['--partition', '-1', /--partition: "-1" is neither/],
           ['--node-selector', 'ring in', /--node-selector: "ring in" /],
         ] as const) {

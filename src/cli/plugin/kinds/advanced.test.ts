@@ -101,10 +101,7 @@ describe('an Advanced DaemonSet', () => {
   });
 
   for (const [flag, words] of [
-    [
-      '--max-unavailable=many',
-      /--max-unavailable: "many" is neither an integer nor a percentage up to 100%: set one/,
-    ],
+    ['--max-unavailable=many', /--max-unavailable: "many" is neither an integer nor a percentage up to 100%: set one/],
     ['--partition=-1', /--partition: "-1" is neither/],
     ['--node-selector=a in', /--node-selector: "a in" /],
     ['--node-selector=a>1', /--node-selector: /],
