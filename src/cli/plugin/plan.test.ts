@@ -118,7 +118,10 @@ describe('plan', () => {
     world.otaFleet();
     const text = await run();
     assert.match(text, /^No budget: owners decide\.$/m);
-    assert.match(text, /^The owner of each device decides when its pod is replaced\. Condition PodNeedUpgrade of the pods/m);
+    assert.match(
+      text,
+      /^The owner of each device decides when its pod is replaced\. Condition PodNeedUpgrade of the pods/m,
+    );
     assert.match(text, /^The manager would now:\n {2}update the condition PodNeedUpgrade of 3 pods$/m);
     assert.match(text, /^Owners asked \(2\): n2, n3\.$/m);
     assert.doesNotMatch(text, /replace the pod|slot/);
