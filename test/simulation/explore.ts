@@ -4,16 +4,16 @@ import type { Plan } from './plan/plan.ts';
 import { runPlan } from './run-plan.ts';
 import { type Scenario, scenarios } from './scenarios/index.ts';
 
-/** What is done to a process at each of its writes. */
+/** Faults that are injected at each write of a scenario. */
 export interface ExploredFault {
   name: string;
-  /** Processes of the plan. */
+  /** Managers of the plan. */
   managers: number;
   faults: readonly CallFault[];
 }
 
-/** Long enough for another to lead, so that two do at once when it goes on. */
-const ASLEEP_MS = 25_000;
+/** Long enough for another manager to lead, so that there are two leaders when this one continues. */
+const STOPPED_MS = 25_000;
 
 export const exploredFaults: readonly ExploredFault[] = [
   {
@@ -28,8 +28,8 @@ export const exploredFaults: readonly ExploredFault[] = [
     name: 'two leaders',
     managers: 2,
     faults: [
-      { kind: 'stop', when: 'before', ms: ASLEEP_MS },
-      { kind: 'stop', when: 'after', ms: ASLEEP_MS },
+      { kind: 'stop', when: 'before', ms: STOPPED_MS },
+      { kind: 'stop', when: 'after', ms: STOPPED_MS },
     ],
   },
 ];
@@ -40,22 +40,19 @@ export interface ExploredPoint {
   violations: readonly Violation[];
 }
 
-/**
- * Every write of every scenario, or every so many-th, with each of the ordeal's faults at it: yields one point after the
- * other.
- */
+/** Runs each scenario once for each of its writes (or every n-th) and each fault; yields each result. */
 export async function* explore(
-  ordeal: ExploredFault,
+  explored: ExploredFault,
   chosen: readonly Scenario[] = scenarios,
   every = 1,
 ): AsyncGenerator<ExploredPoint> {
   for (const [index, { name, plan }] of chosen.entries()) {
-    const calm: Plan = { ...plan, managers: ordeal.managers };
+    const calm: Plan = { ...plan, managers: explored.managers };
     const { violations, writes } = await runPlan(calm);
     yield { scenario: name, plan: calm, violations };
-    // Each scenario begins with another, so that all kinds of writes have their turn.
+    // Each scenario begins with a different write, so that every kind of write is covered.
     for (let write = 1 + (index % every); write <= writes; write += every)
-      for (const fault of ordeal.faults) {
+      for (const fault of explored.faults) {
         const disturbed: Plan = { ...calm, atWrite: { write, fault } };
         yield {
           scenario: `${name}, ${fault.kind} ${'when' in fault ? fault.when : ''} write ${write}`,

@@ -42,3 +42,4 @@ export const createFaultTracker = (time: Clock) => {
     },
   };
 };
+export type FaultTracker = ReturnType<typeof createFaultTracker>;

@@ -5,38 +5,38 @@ import { createSimulation, type Simulation } from './simulation.ts';
 
 export interface Outcome {
   violations: readonly Violation[];
-  /** Of the whole history, byte by byte. */
+  /** SHA-256 of the whole history. */
   digest: string;
   lines: readonly string[];
   updates: number;
-  /** Of managers, leases and Events left out. */
+  /** Of managers, without leases and Events. */
   writes: number;
-  /** How often each fault and each operation met something. */
+  /** How often each kind of fault, and each operation, took effect. */
   fired: ReadonlyMap<string, number>;
   checked: ReadonlyMap<string, number>;
-  /** What was measured. */
+  /** Measurements. */
   figures: ReadonlyMap<string, number>;
   /** Virtual time, ms. */
   tookMs: number;
 }
 
-/** Characters of a history that wait to be hashed. */
-const MOST_TOLD = 65_536;
-/** What a rollout may take once nothing is wrong any more: breaker and progress deadline included. */
-const PATIENCE_MS = 45 * 60_000;
+/** Characters of the history that are hashed at a time. */
+const HASH_CHUNK = 65_536;
+/** A rollout may take this long once faults are over, including the breaker and the progress deadline. */
+const CONVERGES_WITHIN_MS = 45 * 60_000;
 const REST_MS = 30_000;
-const MOST_RESTS = 8;
+const MAX_REST_PERIODS = 8;
 
 /** How often faults that have not taken effect are tried again, each time with another rollout. */
-const MOST_ENCORES = 12;
-const ENCORE_MS = 60_000;
+const MAX_RETRIES = 12;
+const RETRY_MS = 60_000;
 
-/** Those that can be met at the same time: one release, and one way to fare for each node. */
-const together = (steps: readonly PlannedStep[]): readonly PlannedStep[] => {
+/** Steps that can take effect at the same time: one release, and one behaviour for each node. */
+const compatible = (steps: readonly PlannedStep[]): readonly PlannedStep[] => {
   const taken = new Set<string>();
   const releases = steps.some(({ operation }) => operation.do === 'release');
   return steps.filter(({ operation }) => {
-    // Kubernetes' own controller, hindered, would bring no node to the bad version.
+    // A delayed native controller would bring no node to the bad version.
     if (operation.do === 'native' && releases) return false;
     const what = operation.do === 'release' ? 'release' : operation.do === 'behave' ? operation.node : undefined;
     if (what === undefined) return true;
@@ -46,74 +46,77 @@ const together = (steps: readonly PlannedStep[]): readonly PlannedStep[] => {
   });
 };
 
-const playAgain = async (
-  { time, carryOut }: Simulation,
+const retryFaults = async (
+  { time, execute }: Simulation,
   steps: readonly PlannedStep[],
   { strategy, model, nodes }: Plan,
-  encore: number,
+  attempt: number,
 ): Promise<void> => {
-  const now = (operation: Operation): void => carryOut({ at: 0, operation });
-  // Calls are those of the strategy that the plan began with.
+  const now = (operation: Operation): void => execute({ at: 0, operation });
+  // Faults of calls match the strategy that the plan began with.
   now({ do: 'strategy', strategy });
-  // Nodes that a bad version broke hold every slot until their owners agree to another one.
+  // Nodes that a bad version broke hold every slot until their owners approve another one.
   if (model === 'ota')
     for (let index = 0; index < nodes; index += 1) now({ do: 'auto-approve', node: `node-${index}`, agrees: true });
-  for (const step of steps) carryOut(step);
+  for (const step of steps) execute(step);
   if (steps.some(({ fault }) => fault === 'F13')) now({ do: 'crash', who: 'leader' });
-  if (!steps.some(({ fault }) => fault === 'F12')) now({ do: 'release', image: `app:encore-${encore}` });
+  if (!steps.some(({ fault }) => fault === 'F12')) now({ do: 'release', image: `app:encore-${attempt}` });
   await time.advanceUntil(() => false, 1_000);
   now({ do: 'burst', changes: 30 });
-  // Pods that are changed in place neither start nor end by themselves.
+  // An in-place update neither starts nor terminates a pod.
   for (const { operation } of steps) if (operation.do === 'behave') now({ do: 'delete-pod', node: operation.node });
-  await time.advanceUntil(() => false, ENCORE_MS);
+  await time.advanceUntil(() => false, RETRY_MS);
   now({ do: 'recover' });
-  now({ do: 'release', image: `app:last-${encore}` });
+  now({ do: 'release', image: `app:last-${attempt}` });
 };
 
-/** Plays a plan to its end: all its steps, then until the rollout is over, then a while of rest. `keep`: the history's lines are told. */
+/**
+ * Runs a plan: all its steps, then until the rollout has converged, then a while at rest. `keep`: the outcome includes the
+ * lines of the history.
+ */
 export const runPlan = async (plan: Plan, keep = false): Promise<Outcome> => {
   const lines: string[] = [];
   const hash = createHash('sha256');
-  /** A hash is quicker with much at a time. */
-  let told = '';
-  const tellHash = (): void => {
-    hash.update(told);
-    told = '';
+  /** Hashing is faster in large chunks. */
+  let pending = '';
+  const flush = (): void => {
+    hash.update(pending);
+    pending = '';
   };
-  const world = createSimulation(
+  const simulation = createSimulation(
     plan,
     (line) => {
-      told += line;
-      if (told.length > MOST_TOLD) tellHash();
+      pending += line;
+      if (pending.length > HASH_CHUNK) flush();
       if (keep) lines.push(line);
     },
     keep,
   );
-  const { time, checker } = world;
+  const { time, checker } = simulation;
   const startedAt = time.now();
   const violations: Violation[] = [];
-  // A promise that nobody waits for hides a defect.
+  // A rejection that nobody handles is a defect.
   const onRejection = (reason: unknown): void =>
-    void violations.push({ invariant: 'crash', at: time.now(), text: `an unhandled rejection: ${String(reason)}` });
+    void violations.push({ invariant: 'crash', at: time.now(), text: `unhandled rejection: ${String(reason)}` });
   process.on('unhandledRejection', onRejection);
   try {
     for (const step of plan.steps) {
       await time.advanceUntil(() => false, startedAt + step.at - time.now());
-      world.carryOut(step);
+      simulation.execute(step);
     }
     const isOver = (): boolean => checker.hasViolations() || checker.isFinished();
-    let done = await time.advanceUntil(isOver, PATIENCE_MS);
-    for (let encore = 1; done && checker.violations.length === 0 && encore <= MOST_ENCORES; encore += 1) {
-      const unfired = world.unfired(plan.steps);
+    let done = await time.advanceUntil(isOver, CONVERGES_WITHIN_MS);
+    for (let attempt = 1; done && checker.violations.length === 0 && attempt <= MAX_RETRIES; attempt += 1) {
+      const unfired = simulation.unfired(plan.steps);
       if (unfired.length === 0) break;
-      await playAgain(world, together(unfired), plan, encore);
-      done = await time.advanceUntil(isOver, PATIENCE_MS);
+      await retryFaults(simulation, compatible(unfired), plan, attempt);
+      done = await time.advanceUntil(isOver, CONVERGES_WITHIN_MS);
     }
     if (!done)
       violations.push({
         invariant: 'L1',
         at: time.now(),
-        text: `not at the target: ${checker.unfinished().join('; ')}`,
+        text: `did not reach the target: ${checker.unfinished().join('; ')}`,
       });
     if (done) checker.onConverged();
     if (done && checker.violations.length === 0) {
@@ -121,25 +124,26 @@ export const runPlan = async (plan: Plan, keep = false): Promise<Outcome> => {
       let before = checker.activity.lastWriteAt;
       let restedAt = time.now();
       await time.advanceUntil(() => false, REST_MS);
-      // Nodes that a bad version kills may die late, and a process may still be asleep.
-      let atRest = true;
-      const stirred = (): boolean => !atRest || world.lastStirAt() > restedAt - REST_MS || !world.isAtRest();
-      for (let windows = 1; windows < MOST_RESTS && stirred(); windows += 1) {
+      // Nodes that a bad version kills may die late, and a process may still be stopped.
+      let healthy = true;
+      const wasDisturbed = (): boolean =>
+        !healthy || simulation.lastReadinessChangeAt() > restedAt - REST_MS || !simulation.managersAreHealthy();
+      for (let windows = 1; windows < MAX_REST_PERIODS && wasDisturbed(); windows += 1) {
         before = checker.activity.lastWriteAt;
         restedAt = time.now();
-        atRest = world.isAtRest();
+        healthy = simulation.managersAreHealthy();
         await time.advanceUntil(() => false, REST_MS);
       }
       if (checker.activity.lastWriteAt !== before)
         violations.push({
           invariant: 'S15',
           at: checker.activity.lastWriteAt,
-          text: 'something is written though nothing happens',
+          text: 'something was written although nothing happened',
         });
       const left = checker.unfinished();
       if (left.length > 0)
         violations.push({ invariant: 'L1', at: time.now(), text: `did not stay at the target: ${left.join('; ')}` });
-      for (const { fault, operation } of world.unfired(plan.steps))
+      for (const { fault, operation } of simulation.unfired(plan.steps))
         violations.push({
           invariant: 'unfired',
           at: time.now(),
@@ -149,15 +153,15 @@ export const runPlan = async (plan: Plan, keep = false): Promise<Outcome> => {
   } finally {
     process.off('unhandledRejection', onRejection);
   }
-  tellHash();
+  flush();
   const digest = hash.digest('hex');
   return {
     violations: [...checker.violations, ...violations],
     digest,
     lines,
     updates: checker.activity.updates,
-    writes: world.writes(),
-    fired: world.fired,
+    writes: simulation.writes(),
+    fired: simulation.fired,
     checked: checker.checked,
     figures: checker.figures,
     tookMs: time.now() - startedAt,

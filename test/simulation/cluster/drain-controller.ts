@@ -8,37 +8,37 @@ const pods = defineResource<Pod>({ group: '', version: 'v1', plural: 'pods', kin
 
 const STATE = 'lifecycle.apps.kruise.io/state';
 
-/** Is it this controller's turn? Of a pod that somebody deletes its finalizer must go, too. */
-const isAsked = ({ metadata }: Pod): boolean => {
+/** Whether it is this controller's turn. The finalizer of a pod that a user deletes must be removed, too. */
+const isWaiting = ({ metadata }: Pod): boolean => {
   const isHeld =
     metadata?.labels?.[HOLD_LABEL] !== undefined || metadata?.finalizers?.includes(HOLD_FINALIZER) === true;
   return isHeld && (metadata?.labels?.[STATE] === 'PreparingDelete' || metadata?.deletionTimestamp != null);
 };
 
-/** The user's controller that a preDelete hook waits for: it takes its time for each pod, and then lets it go. */
+/** The user's controller that a preDelete hook waits for: it drains each pod for some time, and then releases it. */
 export const createDrainController = (apiServer: ApiServer, time: Clock, { set, label }: Workload) => {
   let drainMs = set.hook?.drainMs;
-  /** By UID. */
-  const turns = new Map<string, Timer>();
+  /** By UID of the pod. */
+  const drains = new Map<string, Timer>();
 
-  const letGo = (name: string): void => {
+  const release = (name: string): void => {
     const pod = apiServer.find<Pod>(pods, { namespace: 'default', name });
-    if (!pod || !isAsked(pod)) return;
+    if (!pod || !isWaiting(pod)) return;
     const finalizers = (pod.metadata?.finalizers ?? []).filter((each) => each !== HOLD_FINALIZER);
     const body = { metadata: { labels: { [HOLD_LABEL]: null }, finalizers } };
     apiServer.patch(pods, { namespace: 'default', name }, body, { type: 'merge' });
   };
-  const look = (pod: Pod): void => {
+  const follow = (pod: Pod): void => {
     const { uid = '', name = '' } = pod.metadata ?? {};
-    if (!isAsked(pod)) {
-      turns.get(uid)?.cancel();
-      turns.delete(uid);
-    } else if (drainMs !== undefined && !turns.has(uid))
-      turns.set(
+    if (!isWaiting(pod)) {
+      drains.get(uid)?.cancel();
+      drains.delete(uid);
+    } else if (drainMs !== undefined && !drains.has(uid))
+      drains.set(
         uid,
         time.timer(drainMs, () => {
-          turns.delete(uid);
-          letGo(name);
+          drains.delete(uid);
+          release(name);
         }),
       );
   };
@@ -48,17 +48,17 @@ export const createDrainController = (apiServer: ApiServer, time: Clock, { set, 
     if (resource.plural !== 'pods') return;
     const pod = object as unknown as Pod;
     if (type === 'DELETED') {
-      turns.get(object.metadata.uid)?.cancel();
-      turns.delete(object.metadata.uid);
-    } else if (isOurs(pod)) look(pod);
+      drains.get(object.metadata.uid)?.cancel();
+      drains.delete(object.metadata.uid);
+    } else if (isOurs(pod)) follow(pod);
   });
   return {
-    /** From now on it needs so long for each pod; undefined: it dies, and what it was about to do does not happen. */
-    become(ms: number | undefined): void {
+    /** From now on each drain takes this long; undefined: the controller is down, and running drains are lost. */
+    setDrainTime(ms: number | undefined): void {
       drainMs = ms;
-      for (const turn of turns.values()) turn.cancel();
-      turns.clear();
-      for (const pod of apiServer.list<Pod>(pods)) if (isOurs(pod)) look(pod);
+      for (const drain of drains.values()) drain.cancel();
+      drains.clear();
+      for (const pod of apiServer.list<Pod>(pods)) if (isOurs(pod)) follow(pod);
     },
   };
 };

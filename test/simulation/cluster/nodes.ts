@@ -7,7 +7,7 @@ const core = <T extends KubeObject>(plural: string, kind: string, namespaced: bo
 const nodes = core<Node>('nodes', 'Node', false);
 const pods = core<Pod>('pods', 'Pod', true);
 
-/** The nodes of a plan, and what is done to them. What is not there is left alone. */
+/** The nodes of a plan, and operations on them. A node that does not exist is ignored. */
 export const createNodes = ({ apiServer, addNode }: Pick<EmbeddedCluster, 'apiServer' | 'addNode'>) => {
   const patch = (name: string, body: object): void => {
     if (apiServer.find(nodes, { name }) !== undefined) apiServer.patch(nodes, { name }, body, { type: 'merge' });
@@ -23,7 +23,7 @@ export const createNodes = ({ apiServer, addNode }: Pick<EmbeddedCluster, 'apiSe
     remove(name: string): void {
       if (apiServer.find(nodes, { name }) !== undefined) apiServer.delete(nodes, { name });
     },
-    /** As a user does it by hand, of those with this label `app`. False: there is no pod. */
+    /** As a user does by hand; `app` is the pod's label. False: there is no such pod. */
     deletePodOn(node: string, app: string): boolean {
       const name = apiServer.list<Pod>(pods, { labelSelector: `app=${app}` }).find((pod) => pod.spec?.nodeName === node)
         ?.metadata?.name;
@@ -33,3 +33,4 @@ export const createNodes = ({ apiServer, addNode }: Pick<EmbeddedCluster, 'apiSe
     },
   };
 };
+export type Nodes = ReturnType<typeof createNodes>;

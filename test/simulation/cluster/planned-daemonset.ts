@@ -9,27 +9,25 @@ export interface PlannedDaemonSetOptions {
   apiServer: ApiServer;
   time: Clock;
   workload: Workload;
-  daemonSet: { group: string; name: string };
   checker: Checker;
 }
 
-/** Until what is to be made again is looked for again, ms. */
-const LOOK_MS = 500;
+/** How often to check whether a deleted DaemonSet is gone, ms. */
+const POLL_MS = 500;
 
-/** One DaemonSet of a plan with its user. */
-export const createPlannedDaemonSet = ({ apiServer, time, workload, daemonSet, checker }: PlannedDaemonSetOptions) => {
-  const drainer = workload.set.hook && createDrainController(apiServer, time, workload);
-  const remake = (): void =>
-    void time.timer(LOOK_MS, () => {
-      if (workload.exists()) remake();
+/** One DaemonSet of a plan: executes what its user does to it. */
+export const createPlannedDaemonSet = ({ apiServer, time, workload, checker }: PlannedDaemonSetOptions) => {
+  const drainController = workload.set.hook && createDrainController(apiServer, time, workload);
+  const recreate = (): void =>
+    void time.timer(POLL_MS, () => {
+      if (workload.exists()) recreate();
       else workload.create();
     });
 
   return {
     workload,
-    daemonSet,
     checker,
-    /** Its user's controls are as at first, and nothing is left out of the rollout. */
+    /** Resets the user's controls, so that the rollout reaches every node. */
     recover(): void {
       const { set } = workload;
       workload.pause(false);
@@ -38,9 +36,9 @@ export const createPlannedDaemonSet = ({ apiServer, time, workload, daemonSet, c
       workload.setManual(false);
       workload.setLimit(set.limit);
       if (set.model === 'ota') workload.setDeadline(undefined);
-      drainer?.become(set.hook?.drainMs);
+      drainController?.setDrainTime(set.hook?.drainMs);
     },
-    carryOut(operation: UserOperation): void {
+    execute(operation: UserOperation): void {
       switch (operation.do) {
         case 'release':
           return workload.release(operation.image);
@@ -61,12 +59,12 @@ export const createPlannedDaemonSet = ({ apiServer, time, workload, daemonSet, c
         case 'hook':
           return workload.setHook(operation.on);
         case 'drainer':
-          return drainer?.become(operation.ms);
+          return drainController?.setDrainTime(operation.ms);
         case 'resume':
           return checker.actual.target === undefined ? undefined : workload.resume(checker.actual.target);
         case 'recreate-set':
           workload.delete();
-          return remake();
+          return recreate();
       }
     },
   };

@@ -20,16 +20,16 @@ const native = defineResource<object>({
 });
 const advanced = defineResource<object>({ ...native, group: 'apps.kruise.io', version: 'v1beta1' });
 
-/** What a pod is held by before it is deleted. */
+/** How the preDelete hook holds a pod. */
 export const HOLD_LABEL = 'hold';
 export const HOLD_FINALIZER = 'example.com/drain';
 
-/** An integer is written as one. */
+/** Whole numbers are written as numbers. */
 const intOrText = (limit: number | string): number | string => (/^\d+$/.test(String(limit)) ? Number(limit) : limit);
 
-/** The budget that a user's wish comes to: an Advanced DaemonSet has none of zero. */
-export const limitOf = (kind: DaemonSetPlan['kind'], wished: string): string =>
-  kind === 'advanced' && wished === '0' ? '1' : wished;
+/** The budget as the kind permits it: that of an Advanced DaemonSet is at least 1. */
+export const limitOf = (kind: DaemonSetPlan['kind'], asked: string): string =>
+  kind === 'advanced' && asked === '0' ? '1' : asked;
 
 type Spec = AdvancedDaemonSet['spec'];
 type RollingUpdate = NonNullable<NonNullable<Spec['updateStrategy']>['rollingUpdate']>;
@@ -52,7 +52,7 @@ const preDeleteOf = ({ by, markPodNotReady }: Hook): NonNullable<Spec['lifecycle
 
 const labelOf = (index: number): string => (index === 0 ? 'app' : `app-${index}`);
 
-/** The DaemonSets of a plan in their order. The first of each kind have the same name. */
+/** The DaemonSets of a plan in order. The first of each kind have the same name. */
 export const setsOf = (plan: Plan): { set: DaemonSetPlan; name: string; label: string }[] => {
   const count = { native: 0, advanced: 0 };
   return [plan, ...(plan.others ?? [])].map((set, index) => {
@@ -67,20 +67,20 @@ export const installDefinitions = (apiServer: ApiServer, plan: Plan): void => {
   if (setsOf(plan).some(({ set }) => set.kind === 'advanced')) apiServer.create(crds, advancedDaemonSetCrd);
 };
 
-/** One DaemonSet of a plan, and what its user does to it. What is not there is left alone. */
+/** One DaemonSet of a plan, and operations of its user. While it does not exist, they are ignored. */
 export const createWorkload = (apiServer: ApiServer, { set, name, label }: ReturnType<typeof setsOf>[number]) => {
   const isNative = set.kind === 'native';
   const resource = isNative ? native : advanced;
-  const ref = { namespace: 'default', name };
+  const key = { namespace: 'default', name };
   const { hook } = set;
-  /** Each DaemonSet has images of its own. */
+  /** Each DaemonSet has its own images. */
   const ownImage = (next: string): string => next.replace(/^app:/, `${label}:`);
   let image = ownImage('app:v0');
   let { strategy, limit } = set;
 
   const patch = (body: object): void => {
-    if (apiServer.find(resource, ref) === undefined) return;
-    apiServer.patch(resource, ref, body, { type: isNative ? 'strategic' : 'merge' });
+    if (apiServer.find(resource, key) === undefined) return;
+    apiServer.patch(resource, key, body, { type: isNative ? 'strategic' : 'merge' });
   };
   const annotate = (annotations: Record<string, string | null>): void => patch({ metadata: { annotations } });
   const roll = (rollingUpdate: object): void => patch({ spec: { updateStrategy: { rollingUpdate } } });
@@ -109,7 +109,8 @@ export const createWorkload = (apiServer: ApiServer, { set, name, label }: Retur
 
   return {
     set,
-    name,
+    /** For the checker. */
+    ref: { group: resource.group, name },
     label,
     resource,
     ownImage,
@@ -117,7 +118,7 @@ export const createWorkload = (apiServer: ApiServer, { set, name, label }: Retur
       void apiServer.create<object>(resource, {
         apiVersion: isNative ? 'apps/v1' : 'apps.kruise.io/v1beta1',
         kind: 'DaemonSet',
-        metadata: { ...ref, annotations: annotations() },
+        metadata: { ...key, annotations: annotations() },
         spec: {
           minReadySeconds: set.minReadySeconds,
           selector: { matchLabels: { app: label } },
@@ -133,10 +134,10 @@ export const createWorkload = (apiServer: ApiServer, { set, name, label }: Retur
               }),
         },
       }),
-    exists: (): boolean => apiServer.find(resource, ref) !== undefined,
+    exists: (): boolean => apiServer.find(resource, key) !== undefined,
     delete: (): void => {
-      if (apiServer.find(resource, ref) !== undefined)
-        apiServer.delete(resource, ref, { propagationPolicy: 'Background' });
+      if (apiServer.find(resource, key) !== undefined)
+        apiServer.delete(resource, key, { propagationPolicy: 'Background' });
     },
     release(next: string): void {
       image = ownImage(next);

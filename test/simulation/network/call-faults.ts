@@ -3,13 +3,13 @@ import type { Call, CallFault } from './call.ts';
 
 export interface CallFaultsOptions {
   plan: Plan;
-  /** Called when a fault has found the call that it waited for. */
+  /** Called when a fault takes effect. */
   fire: (step: PlannedStep) => void;
   count: (what: string) => void;
   say: (line: string) => void;
 }
 
-/** A fault that waits for the call that it is for. */
+/** A fault that waits for a matching call. */
 interface Armed {
   fault: CallFault;
   of: CallMatch;
@@ -19,7 +19,7 @@ interface Armed {
 const isCounted = ({ verb, resource }: Call): boolean =>
   verb !== 'get' && verb !== 'list' && resource?.plural !== 'leases' && resource?.plural !== 'events';
 
-/** Counts what processes write, and says which write meets a fault. */
+/** Counts the writes of processes, and decides which of them fail. */
 export const createCallFaults = ({ plan, fire, count, say }: CallFaultsOptions) => {
   const armed: Armed[] = [];
   let writes = 0;
@@ -38,7 +38,7 @@ export const createCallFaults = ({ plan, fire, count, say }: CallFaultsOptions) 
     if (taken) fire(taken.step);
     return taken?.fault;
   };
-  const tell = (fault: CallFault | undefined, what: string): CallFault | undefined => {
+  const logged = (fault: CallFault | undefined, what: string): CallFault | undefined => {
     if (!fault) return undefined;
     count(fault.kind);
     say(`fault ${JSON.stringify(fault)} at ${what}`);
@@ -46,18 +46,19 @@ export const createCallFaults = ({ plan, fire, count, say }: CallFaultsOptions) 
   };
 
   return {
-    /** For the next call that fits. */
+    /** For the next matching call. */
     arm(fault: CallFault, of: CallMatch, step: PlannedStep): void {
       if (!armed.some((each) => each.step === step)) armed.push({ fault, of, step });
     },
-    /** To be asked once a call, before it leaves. */
+    /** Called once for each call, before it is sent. */
     of(call: Call): CallFault | undefined {
       if (!isCounted(call)) return undefined;
-      return tell(atWrite() ?? takeArmed(call), `${call.process} ${call.verb} ${call.resource?.plural ?? ''}`);
+      return logged(atWrite() ?? takeArmed(call), `${call.process} ${call.verb} ${call.resource?.plural ?? ''}`);
     },
-    /** To be asked once a record that a process makes durable on its disk. */
-    ofRecord: (process: string): CallFault | undefined => tell(atWrite(), `${process} syncs its disk`),
-    /** Of all processes, those included that never arrive. */
+    /** Called once for each record that a process syncs to its disk. */
+    ofRecord: (process: string): CallFault | undefined => logged(atWrite(), `${process} syncs its disk`),
+    /** Of all processes, including writes that never arrive. */
     writes: () => writes,
   };
 };
+export type CallFaults = ReturnType<typeof createCallFaults>;

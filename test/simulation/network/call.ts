@@ -6,7 +6,7 @@ export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'd
 /** One call of a process. */
 export interface Call {
   process: string;
-  /** When it left, true time, epoch ms. */
+  /** When it was sent, actual time, epoch ms. */
   at: number;
   verb: Verb;
   /** Undefined: a raw path. */
@@ -16,18 +16,18 @@ export interface Call {
   options: object | undefined;
 }
 
-/** What becomes of one call, other than an answer. */
+/** How one call fails. */
 export type CallFault =
   | { kind: 'refuse'; status: RefusalStatus }
-  /** It never arrives, and nobody says so: the caller's deadline ends it. */
+  /** It never arrives, silently: the caller times out. */
   | { kind: 'lose-request' }
-  /** It is carried out, and nobody says so. */
+  /** It is executed, and the response is lost. */
   | { kind: 'lose-answer' }
-  /** It is carried out, and the answer breaks off in its middle. */
+  /** It is executed, and the response is cut short. */
   | { kind: 'truncate' }
   | { kind: 'reset-request' }
   | { kind: 'reset-answer' }
-  /** The process is stopped before the call leaves, or when it has been carried out, and goes on so much later. */
+  /** The process is stopped before the call is sent, or after it was executed, and continues this much later. */
   | { kind: 'stop'; when: 'before' | 'after'; ms: number }
-  /** The process dies before the call leaves, or when it has been carried out. */
+  /** The process dies before the call is sent, or after it was executed. */
   | { kind: 'crash'; when: 'before' | 'after' };

@@ -19,32 +19,30 @@ export interface ConnectionOptions {
   time: Clock;
   machine: Machine;
   link: Link;
-  past: WatchCache;
-  /** Asked when a watch begins; undefined: the API server does not lag. */
-  lagging: () => StaleWatchCache | undefined;
-  /** Asked once a call, before it leaves. */
+  watchCache: WatchCache;
+  /** Called once for each call, before it is sent. */
   faultOf: (call: Call) => CallFault | undefined;
   observer: ConnectionObserver;
 }
 
-/** Who looks on. */
+/** Observes the calls and watches of one process. */
 export interface ConnectionObserver {
   /** The process sends a call. */
   onSend(call: Call): void;
-  /** A call reaches the server. Returns what is to hear whether it was carried out. */
+  /** A call reaches the server. Returns what to call once it was executed, with the error if it failed. */
   onArrival(call: Call): (error: unknown) => void;
-  /** The answer to a call reaches the process; an error does, or the process waits no longer. */
+  /** The process receives a response; it receives an error, or stops waiting. */
   onResponse(call: Call, object: unknown): void;
   onFailure(call: Call): void;
-  /** A watch is opened, with what is there or with what is new; `watch` says what is selected. */
+  /** A watch is opened, with a snapshot or for new events only; `watch` names what it selects. */
   onWatchOpened(watch: string, plural: string, withSnapshot: boolean): void;
-  /** It has ended, or its process has let it go. */
+  /** The watch has ended, or the process has closed it. */
   onWatchClosed(watch: string, plural: string): void;
-  /** An event reaches the process. */
+  /** The process receives an event. */
   onWatchEvent(watch: string, plural: string, event: WatchEvent<object>): void;
 }
 
-/** What a process is told. */
+/** Observes what a process receives. */
 export type ProcessObserver = Pick<
   ConnectionObserver,
   'onResponse' | 'onFailure' | 'onWatchOpened' | 'onWatchEvent' | 'onWatchClosed'
@@ -65,21 +63,20 @@ const lost = (verb: Verb, code: keyof typeof losses): KubeError =>
 const refusals = {
   409: () => new KubeError('Conflict', 'injected: the object has been modified', { status: 409 }),
   410: () => new KubeError('Gone', 'injected: too old resource version', { status: 410 }),
-  422: () => new KubeError('Invalid', 'injected: an admission plugin says no', { status: 422 }),
+  422: () => new KubeError('Invalid', 'injected: denied by an admission plugin', { status: 422 }),
   429: () => new KubeError('TooManyRequests', 'injected: later', { status: 429, retryAfterSeconds: 1 }),
   500: (happened: 'no' | 'unknown') => new KubeError('InternalError', 'injected: etcd', { status: 500, happened }),
   503: (happened: 'no' | 'unknown') => new KubeError('ServiceUnavailable', 'injected', { status: 503, happened }),
 } as const;
 export type RefusalStatus = keyof typeof refusals;
 
-/** A process's connection to the API server: over a link that takes time, through faults, as its machine lets it. */
+/** The client of a process: its calls travel over a link, through faults, and wake the process only while its machine runs. */
 export const createConnection = ({
   server,
   time,
   machine,
   link,
-  past,
-  lagging,
+  watchCache,
   faultOf,
   observer,
 }: ConnectionOptions): KubeClient => {
@@ -96,14 +93,14 @@ export const createConnection = ({
         reject(error);
       };
       const fault = faultOf(made);
-      // The deadline is the process's own: a paused one does not time out before it is resumed.
+      // The timeout runs on the process's clock: a paused process does not time out before it is resumed.
       const deadline = machine.clock.timer(timeoutMs ?? DEFAULT_TIMEOUT_MS, () =>
         settle(() => fail(lost(made.verb, 'Timeout'))),
       );
       const onAbort = (): void => settle(() => fail(signal?.reason));
       let isOver = false;
       const settle = (end: () => void): void => {
-        // Who has given a call up does not hear its answer.
+        // A caller that has given up does not receive the response.
         if (isOver) return;
         isOver = true;
         deadline.cancel();
@@ -111,11 +108,11 @@ export const createConnection = ({
         end();
       };
       signal?.addEventListener('abort', onAbort, { once: true });
-      const answer = (end: () => void): void =>
+      const respond = (end: () => void): void =>
         void time.timer(link.travelMs(), () => link.whenUp(() => machine.deliver(() => settle(end))));
 
-      const carryOut = async (): Promise<void> => {
-        const told = observer.onArrival(made);
+      const execute = async (): Promise<void> => {
+        const executed = observer.onArrival(made);
         let end: () => void;
         let refused: unknown;
         try {
@@ -128,41 +125,42 @@ export const createConnection = ({
           refused = error;
           end = () => fail(error);
         }
-        told(refused);
+        executed(refused);
         switch (fault?.kind) {
           case 'lose-answer':
             return;
           case 'reset-answer':
-            return answer(() => fail(lost(made.verb, 'Transport')));
+            return respond(() => fail(lost(made.verb, 'Transport')));
           case 'truncate':
-            return answer(() => fail(lost(made.verb, 'Malformed')));
+            return respond(() => fail(lost(made.verb, 'Malformed')));
           case 'crash':
             return machine.kill();
           case 'stop':
             if (fault.when === 'after') stop(fault.ms);
-            return answer(end);
+            return respond(end);
           case 'refuse':
           case 'lose-request':
           case 'reset-request':
           case undefined:
-            return answer(end);
+            return respond(end);
         }
       };
       const stop = (ms: number): void => {
         machine.pause();
         time.timer(ms, () => machine.resume());
       };
-      const leave = (): void => {
-        if (fault?.kind === 'refuse') answer(() => fail(refusals[fault.status](isWrite(made.verb) ? 'unknown' : 'no')));
-        else if (fault?.kind === 'reset-request') answer(() => fail(lost(made.verb, 'Transport')));
+      const send = (): void => {
+        if (fault?.kind === 'refuse')
+          respond(() => fail(refusals[fault.status](isWrite(made.verb) ? 'unknown' : 'no')));
+        else if (fault?.kind === 'reset-request') respond(() => fail(lost(made.verb, 'Transport')));
         else if (fault?.kind !== 'lose-request')
-          // What a process has sent reaches the server, whether it lives on or not; a cut link keeps it in the socket.
-          time.timer(link.travelMs(), () => link.whenUp(() => void carryOut()));
+          // What was sent reaches the server even if the process dies; a cut link keeps it in the socket.
+          time.timer(link.travelMs(), () => link.whenUp(() => void execute()));
       };
       if (fault?.kind === 'crash' && fault.when === 'before') machine.kill();
       if (fault?.kind === 'stop' && fault.when === 'before') stop(fault.ms);
-      // A process that is stopped here had made up its mind: it sends this when it goes on.
-      machine.deliver(leave);
+      // A process that is stopped here has decided already: it sends the call when it continues.
+      machine.deliver(send);
     });
 
   async function* watch<T extends KubeObject>(
@@ -202,28 +200,28 @@ export const createConnection = ({
       fail: (error: KubeError) => machine.deliver(() => finish({ error })),
       close: () => machine.deliver(() => finish('ended')),
     });
-    // The server's own stream is read at once: what a slow link holds back is the link's to keep.
+    // The server's stream is read immediately: the link holds back what is slow.
     const follow = async (place: WatchOptions): Promise<void> => {
       const opened = { ...place, signal: over.signal, onOpen: () => machine.deliver(() => onOpen?.()) };
       for await (const event of server.watch(resource, opened)) stream.take(event);
     };
-    /** A server that lags tells what was, and goes on from there once it has caught up. */
-    const followLagging = async (lag: StaleWatchCache): Promise<void> => {
+    /** A server that is behind serves an older state, and continues from there once it has caught up. */
+    const followStale = async (stale: StaleWatchCache): Promise<void> => {
       const { sendInitialEvents, ...rest } = asked;
       let from = asked.resourceVersion;
       if (sendInitialEvents) {
-        if (past.isOutdated(resource, lag.version)) lag.onEffect();
-        from = String(lag.version);
-        for (const object of past.list(resource, asked, lag.version)) stream.take({ type: 'ADDED', object });
+        if (watchCache.isOutdated(resource, stale.version)) stale.onEffect();
+        from = String(stale.version);
+        for (const object of watchCache.list(resource, asked, stale.version)) stream.take({ type: 'ADDED', object });
         stream.take({ type: 'BOOKMARK', resourceVersion: from, initialEventsEnd: true });
-      } else lag.onEffect();
-      await sleep(time, Math.max(0, lag.until - time.now()), over.signal);
+      } else stale.onEffect();
+      await sleep(time, Math.max(0, stale.until - time.now()), over.signal);
       await follow({ ...rest, ...(from !== undefined && { resourceVersion: from }) });
     };
     const pump = async (): Promise<void> => {
-      const lag = lagging();
+      const stale = watchCache.stale();
       try {
-        await (lag ? followLagging(lag) : follow(asked));
+        await (stale ? followStale(stale) : follow(asked));
         stream.end(undefined);
       } catch (error) {
         if (!over.signal.aborted) stream.end(error);
@@ -246,58 +244,56 @@ export const createConnection = ({
     } finally {
       signal?.removeEventListener('abort', onAbort);
       observer.onWatchClosed(name, resource.plural);
-      over.abort(new Error('the watch is over'));
+      over.abort(new Error('the watch is closed'));
       stream.drop();
     }
   }
 
+  const refOf = ({ metadata }: KubeObject) => ({
+    name: metadata?.name ?? '',
+    ...(metadata?.namespace === undefined ? {} : { namespace: metadata.namespace }),
+  });
+  /** Signal and timeout are handled here; the rest goes to the server. */
+  const split = <O extends CallOptions>(options: O): [CallOptions, Omit<O, keyof CallOptions>] => {
+    const { signal, timeoutMs, ...rest } = options;
+    return [{ ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) }, rest];
+  };
+  const none = { ref: undefined, body: undefined, options: undefined };
+
   return {
     server: server.server,
-    get: (resource, ref, given = {}) =>
-      call({ verb: 'get', resource, ref, body: undefined, options: undefined }, given, () => server.get(resource, ref)),
-    list: (resource, given = {}) => {
-      const { signal: _signal, timeoutMs: _timeout, ...asked } = given;
-      return call({ verb: 'list', resource, ref: undefined, body: undefined, options: asked }, given, () =>
-        server.list(resource, asked),
+    get: (resource, ref, options = {}) =>
+      call({ ...none, verb: 'get', resource, ref }, options, () => server.get(resource, ref)),
+    list: (resource, options = {}) => {
+      const [own, rest] = split(options);
+      return call({ ...none, verb: 'list', resource, options: rest }, own, () => server.list(resource, rest));
+    },
+    create: (resource, object, options = {}) => {
+      const [own, rest] = split(options);
+      return call({ verb: 'create', resource, ref: refOf(object), body: object, options: rest }, own, () =>
+        server.create(resource, object, rest),
       );
     },
-    create: (resource, object, given = {}) => {
-      const ref = {
-        name: object.metadata?.name ?? '',
-        ...(object.metadata?.namespace === undefined ? {} : { namespace: object.metadata.namespace }),
-      };
-      const { signal: _signal, timeoutMs: _timeout, ...asked } = given;
-      return call({ verb: 'create', resource, ref, body: object, options: asked }, given, () =>
-        server.create(resource, object, asked),
+    replace: (resource, object, options = {}) => {
+      const [own, rest] = split(options);
+      return call({ verb: 'update', resource, ref: refOf(object), body: object, options: rest }, own, () =>
+        server.replace(resource, object, rest),
       );
     },
-    replace: (resource, object, given = {}) => {
-      const ref = {
-        name: object.metadata?.name ?? '',
-        ...(object.metadata?.namespace === undefined ? {} : { namespace: object.metadata.namespace }),
-      };
-      const { signal: _signal, timeoutMs: _timeout, ...asked } = given;
-      return call({ verb: 'update', resource, ref, body: object, options: asked }, given, () =>
-        server.replace(resource, object, asked),
+    patch: (resource, ref, body, options) => {
+      const [own, rest] = split(options);
+      return call({ verb: 'patch', resource, ref, body, options: rest }, own, () =>
+        server.patch(resource, ref, body, rest),
       );
     },
-    patch: (resource, ref, body, given) => {
-      const { signal: _signal, timeoutMs: _timeout, ...asked } = given;
-      return call({ verb: 'patch', resource, ref, body, options: asked }, given, () =>
-        server.patch(resource, ref, body, asked),
+    delete: (resource, ref, options = {}) => {
+      const [own, rest] = split(options);
+      return call({ ...none, verb: 'delete', resource, ref, options: rest }, own, () =>
+        server.delete(resource, ref, rest),
       );
     },
-    delete: (resource, ref, given = {}) => {
-      const { signal: _signal, timeoutMs: _timeout, ...asked } = given;
-      return call({ verb: 'delete', resource, ref, body: undefined, options: asked }, given, () =>
-        server.delete(resource, ref, asked),
-      );
-    },
-    watch: (resource, given = {}) => watch(resource, given),
-    raw: (path, given = {}) =>
-      call({ verb: 'get', resource: undefined, ref: undefined, body: undefined, options: undefined }, given, () =>
-        server.raw(path),
-      ),
+    watch: (resource, options = {}) => watch(resource, options),
+    raw: (path, options = {}) => call({ ...none, verb: 'get', resource: undefined }, options, () => server.raw(path)),
     close: () => Promise.resolve(),
   };
 };

@@ -1,47 +1,47 @@
 import { KubeError } from '../../../src/kube/index.ts';
 import type { Clock, Timer } from '../../../src/runtime/index.ts';
 
-/** Where a watch's events go. */
+/** Receives the events of a watch. */
 export interface Sink {
   push(event: unknown): void;
   fail(error: KubeError): void;
   close(): void;
 }
 
-/** One watch on its way to a process. */
+/** One watch, from the server to a process. */
 export interface Stream {
   /** An event that the server sends. */
   take(event: unknown): void;
-  /** The server ends it: with an error, or as it does from time to time. */
+  /** The server ends it: with an error, or because its time is up. */
   end(error: unknown): void;
-  /** The process has let it go. */
+  /** The process has closed it. */
   drop(): void;
 }
 
-/** What becomes of a watch from its next event on. */
+/** What happens to a watch at its next event. */
 export type StreamFault =
-  /** The event is lost; it comes twice; nor does anything come after it; an answer 410, a broken line or connection instead. */
+  /** The event is lost; delivered twice; the last one; or replaced by 410, a truncated line or a broken connection. */
   | { how: 'drop' | 'duplicate' | 'silence' | 'gone' | 'truncate' | 'reset' }
-  /** It and those of so long after it come so much later, ms. */
+  /** This event, and those within `forMs`, are delayed, ms. */
   | { how: 'lag'; ms: number; forMs: number };
 
-/** A process's way to the API server. What is done to streams is done by the plural of their resource. */
+/** A process's link to the API server. Streams are addressed by the plural of their resource. */
 export interface Link {
   /** One way, ms. */
   travelMs(): number;
   readonly up: boolean;
-  /** At once, or when the link is back. */
+  /** Now, or once the link is restored. */
   whenUp(work: () => void): void;
-  /** `met` is called once something is held back by it. */
+  /** `onEffect` is called once the cut holds something back. */
   cut(onEffect: () => void): void;
   restore(): void;
-  /** `live`: it begins with what is new, and not with what is there. */
+  /** `live`: it begins with new events, without initial ones. */
   stream(plural: string, live: boolean, sink: Sink): Stream;
-  /** Events of these watches come so much later, ms. */
+  /** Delays the events of these watches, ms. */
   setLag(plural: string, ms: number): void;
-  /** Waits for the next event of such a watch, past what it begins with; `met` is called then. */
+  /** At the next event of such a watch, after its initial events; `onEffect` is called then. */
   disturb(plural: string, fault: StreamFault, onEffect: () => void): void;
-  /** All watches end, as when the server does. Returns how many. */
+  /** Breaks all watches, as a server that stops. Returns how many. */
   breakAll(): number;
 }
 
@@ -49,11 +49,11 @@ export interface LinkOptions {
   time: Clock;
   /** Uniform in [0, 1). */
   random: () => number;
-  /** Of one way: so much, and up to as much again. Ms. */
+  /** One way: this much, and up to as much again. Ms. */
   latencyMs: number;
 }
 
-/** As the transport does: a connection that brings nothing for so long is torn down, and a watch without a bookmark. */
+/** As in the transport: a silent connection is closed after this time, and a watch without a bookmark. */
 const DEAD_AFTER_MS = 30_000;
 const IDLE_MS = 300_000;
 
@@ -61,7 +61,7 @@ const broken = (what: string): KubeError => new KubeError('Transport', what, { h
 
 interface Held {
   at: number;
-  /** Undefined: the end. */
+  /** Undefined: the end of the stream. */
   event: unknown;
   end: (() => void) | undefined;
 }
@@ -72,8 +72,8 @@ interface Open {
   queue: Held[];
   timer: Timer | undefined;
   idle: Timer | undefined;
-  /** When it brought something, or was opened. */
-  heardAt: number;
+  /** When it last delivered an event, or was opened. */
+  lastEventAt: number;
   lastAt: number;
   live: boolean;
   silent: boolean;
@@ -81,7 +81,7 @@ interface Open {
 
 export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
   let up = true;
-  let heldBack: (() => void) | undefined;
+  let onFirstHeldBack: (() => void) | undefined;
   let waiting: (() => void)[] = [];
   let death: Timer | undefined;
   const open = new Set<Open>();
@@ -100,11 +100,11 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
     close(stream);
     stream.sink.fail(error);
   };
-  /** One timer for all that comes. */
-  const watchOver = (stream: Open): void => {
-    const leftMs = stream.heardAt + IDLE_MS - time.now();
-    if (leftMs <= 0) fail(stream, broken('the watch brings nothing'));
-    else stream.idle = time.timer(leftMs, () => watchOver(stream));
+  /** One timer for all events. */
+  const checkIdle = (stream: Open): void => {
+    const leftMs = stream.lastEventAt + IDLE_MS - time.now();
+    if (leftMs <= 0) fail(stream, broken('the watch is silent'));
+    else stream.idle = time.timer(leftMs, () => checkIdle(stream));
   };
   const flush = (stream: Open): void => {
     stream.timer = undefined;
@@ -121,16 +121,16 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
         head.end();
         return;
       }
-      stream.heardAt = time.now();
+      stream.lastEventAt = time.now();
       stream.sink.push(head.event);
     }
   };
-  const meetCut = (): void => {
-    heldBack?.();
-    heldBack = undefined;
+  const noteHeldBack = (): void => {
+    onFirstHeldBack?.();
+    onFirstHeldBack = undefined;
   };
   const hold = (stream: Open, event: unknown, end?: () => void): void => {
-    if (!up) meetCut();
+    if (!up) noteHeldBack();
     const at = Math.max(stream.lastAt, time.now() + travelMs() + (lags.get(stream.plural) ?? 0));
     stream.lastAt = at;
     stream.queue.push({ at, event, end });
@@ -138,7 +138,7 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
   };
 
   const setLag = (plural: string, ms: number): void => void lags.set(plural, ms);
-  /** What becomes of an event of a stream that is well; undefined: nothing else. */
+  /** Delivers an event of a healthy stream through a fault; undefined: none. */
   const deliverThrough = (stream: Open, event: unknown, fault: StreamFault | undefined): void => {
     switch (fault?.how) {
       case 'drop':
@@ -174,15 +174,15 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
         work();
         return;
       }
-      meetCut();
+      noteHeldBack();
       waiting.push(work);
     },
     cut(onEffect) {
-      heldBack = onEffect;
+      onFirstHeldBack = onEffect;
       if (!up) return;
       up = false;
       death = time.timer(DEAD_AFTER_MS, () => {
-        for (const stream of open) fail(stream, broken('the connection brings nothing'));
+        for (const stream of open) fail(stream, broken('the connection is silent'));
       });
     },
     restore() {
@@ -201,21 +201,21 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
         queue: [],
         timer: undefined,
         idle: undefined,
-        heardAt: time.now(),
+        lastEventAt: time.now(),
         lastAt: 0,
         live,
         silent: false,
       };
       open.add(stream);
-      watchOver(stream);
+      checkIdle(stream);
       return {
         take(event) {
           if (!open.has(stream) || stream.silent) return;
           const { type, initialEventsEnd } = event as { type?: string; initialEventsEnd?: boolean };
-          // Bookmarks are not what is lost: a reflector could not tell, and need not.
-          const isNews = stream.live && type !== 'BOOKMARK';
+          // A lost bookmark would go unnoticed.
+          const isNewEvent = stream.live && type !== 'BOOKMARK';
           if (initialEventsEnd) stream.live = true;
-          const next = isNews ? waitingFaults.get(plural)?.shift() : undefined;
+          const next = isNewEvent ? waitingFaults.get(plural)?.shift() : undefined;
           next?.onEffect();
           deliverThrough(stream, event, next?.fault);
         },

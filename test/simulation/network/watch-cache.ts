@@ -3,19 +3,19 @@ import { matches, parseSelector } from '../../../src/rollout/index.ts';
 import type { Clock } from '../../../src/runtime/index.ts';
 import type { ApiServer, Change, StoredObject } from '../../../src/sim/index.ts';
 
-/** What an API server that lags serves watches from, until it has caught up. */
+/** An API server that is behind: it serves watches from an older version until it catches up. */
 export interface StaleWatchCache {
-  /** How far it has come. */
+  /** The version that it serves. */
   version: number;
-  /** When it will have caught up, true time. */
+  /** When it catches up, actual time. */
   until: number;
-  /** To be called when a watch is served from the past. */
+  /** Called when a watch is served an older state. */
   onEffect: () => void;
 }
 
-/** Changes are forgotten after so long, true time. */
+/** Changes are dropped after this time. */
 const KEPT_MS = 120_000;
-const TIDY_AT = 5_000;
+const COMPACT_AT = 5_000;
 
 const keyOf = ({ metadata }: StoredObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
 
@@ -32,27 +32,37 @@ const hasFields = (object: StoredObject, selector: string | undefined): boolean 
       return value === wanted;
     });
 
-/** The API server's state as it was a while ago. */
+/** Keeps the API server's recent changes, to serve watches from an older state. */
 export const createWatchCache = (apiServer: ApiServer, time: Clock) => {
   let changes: { at: number; version: number; change: Change }[] = [];
   apiServer.subscribe((change) => {
     changes.push({ at: time.now(), version: apiServer.resourceVersion, change });
-    if (changes.length > TIDY_AT) changes = changes.filter(({ at }) => at > time.now() - KEPT_MS);
+    if (changes.length > COMPACT_AT) changes = changes.filter(({ at }) => at > time.now() - KEPT_MS);
   });
+  let stale: StaleWatchCache | undefined;
   return {
-    /** The newest version so long ago. */
+    /** Watches that begin from now on are served an older state. */
+    serveStale(next: StaleWatchCache): void {
+      stale = next;
+    },
+    catchUp(): void {
+      stale = undefined;
+    },
+    /** Undefined: the API server is not behind. */
+    stale: (): StaleWatchCache | undefined => (stale && stale.until > time.now() ? stale : undefined),
+    /** The newest version at that time. */
     versionAgo(ms: number): number {
       const at = time.now() - ms;
       const later = changes.find((each) => each.at > at);
       return later ? later.version - 1 : apiServer.resourceVersion;
     },
-    /** Has anything of this kind changed since? */
+    /** Whether an object of this resource has changed since. */
     isOutdated: ({ group, plural }: Resource, version: number): boolean =>
       changes.some(
         ({ version: at, change }) =>
           at > version && change.resource.plural === plural && change.resource.group === group,
       ),
-    /** What was there, selected as a watch does. */
+    /** The objects at that version, selected as by a watch. */
     list(resource: Resource, options: WatchOptions, version: number): StoredObject[] {
       const { group, plural } = resource;
       const objects = new Map(apiServer.list<StoredObject>(resource).map((object) => [keyOf(object), object]));

@@ -6,14 +6,14 @@ export interface LifecycleOptions {
   one: <T>(items: readonly T[]) => T;
   nodes: number;
   budgets: readonly string[];
-  /** When everything is mended, ms; the last release comes a second later. */
+  /** When all faults end, ms; the last release follows a second later. */
   over: number;
   put: (at: number, operation: Operation) => void;
 }
 
 const FIRST_MS = 6_000;
 
-/** What the DaemonSets of a plan go through beside rollouts: hooks, pulls, partitions, and what users change midway. */
+/** Generates what DaemonSets go through besides rollouts: hooks, image pulls, partitions, and changes by users. */
 export const createLifecycleGenerator = ({ chance, one, nodes, budgets, over, put }: LifecycleOptions) => {
   const hook = (): Hook => ({
     by: one(['label', 'finalizer'] as const),
@@ -24,7 +24,7 @@ export const createLifecycleGenerator = ({ chance, one, nodes, budgets, over, pu
   const share = (): number | string => (chance.happens(0.5) ? chance.between(0, nodes) : `${chance.between(0, 100)}%`);
   const soon = (): number => chance.between(FIRST_MS, over - 1);
 
-  /** What such a DaemonSet begins with, by chance. Owners pull for themselves, and decide who is updated. */
+  /** Random options of a DaemonSet. Owners pull images themselves, and decide which nodes are updated. */
   const traits = ({ kind, model }: Pick<DaemonSetPlan, 'kind' | 'model'>): Partial<DaemonSetPlan> => ({
     ...(kind === 'advanced' && chance.happens(0.3) && { hook: hook() }),
     ...(model !== 'ota' &&
@@ -38,9 +38,9 @@ export const createLifecycleGenerator = ({ chance, one, nodes, budgets, over, pu
       chance.happens(0.15) && { progressive: true, partition: chance.between(1, nodes) }),
   });
 
-  /** What is done to it while its rollouts go on. `index`: its place in the plan. */
+  /** Adds operations on the DaemonSet during its rollouts. `index`: its place in the plan. */
   const walk = (set: DaemonSetPlan, index: number): void => {
-    // What would come after everything is mended is left out.
+    // Nothing happens after all faults have ended.
     const to = (at: number, operation: UserOperation): void => {
       if (at < over) put(at, index === 0 ? operation : { ...operation, set: index });
     };
@@ -89,9 +89,9 @@ export const createLifecycleGenerator = ({ chance, one, nodes, budgets, over, pu
     if (chance.happens(0.15)) to(soon(), { do: 'budget', limit: one(budgets) });
   };
 
-  /** DaemonSets beside the first, with rollouts of their own. */
+  /** Further DaemonSets, with their own rollouts. */
   const others = (model: DaemonSetPlan['model']): DaemonSetPlan[] => {
-    // The owners of a plan speak of one DaemonSet.
+    // The owners of a plan decide on one DaemonSet only.
     if (model === 'ota' || !chance.happens(0.25)) return [];
     return Array.from({ length: chance.between(1, 2) }, (_, index) => {
       const kind = one(['native', 'advanced'] as const);

@@ -6,7 +6,7 @@ export interface OwnersOptions {
   chance: Generator;
   one: <T>(items: readonly T[]) => T;
   nodes: number;
-  /** When there was something new, ms; the last one is what all are to come to. */
+  /** When versions are released, ms; the last one is the version that all nodes must reach. */
   releases: readonly number[];
   put: (at: number, operation: Operation) => void;
 }
@@ -21,13 +21,13 @@ const asks: readonly OwnerRequest[] = [
   { ask: 'postpone', ms: 20_000 },
 ];
 
-/** What owners do, each for himself, and what befalls their agents. */
+/** Adds the requests of owners, and the faults of their agents. */
 export const addOwnerSteps = ({ chance, one, nodes, releases, put }: OwnersOptions): void => {
   const last = releases.at(-1) ?? 0;
   const each = (work: (node: string) => void): void => {
     for (let index = 0; index < nodes; index += 1) work(`node-${index}`);
   };
-  /** Somebody has to agree, or faults would wait for acts that never come. */
+  /** At least one owner approves, or faults would wait for updates that never begin. */
   const agrees = (node: string, share: number): boolean => chance.happens(share) || node === 'node-0';
   each((node) => put(1_000, { do: 'auto-approve', node, agrees: agrees(node, 0.4) }));
   for (const release of releases.slice(0, -1)) {

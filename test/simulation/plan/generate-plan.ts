@@ -18,7 +18,7 @@ const badVersions: readonly Behaviour[] = [
 const badNodes: readonly Behaviour[] = ['slow', 'stuck-terminating', 'never-ready', 'crash-loop'];
 const watched: readonly Watched[] = ['pods', 'nodes', 'daemonsets', 'controllerrevisions', 'daemonrollouts'];
 
-/** A plan by its seed: some rollouts, and while they go on, faults of the given kinds. */
+/** A plan from a seed: some rollouts, and faults of the given kinds during them. */
 export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan => {
   const chance = createGenerator(seed);
   const { oneOf: one } = chance;
@@ -26,17 +26,17 @@ export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan =>
   const node = (): string => `node-${chance.between(0, nodes - 1)}`;
   const steps: PlannedStep[] = [];
   let now = chance.between(8_000, 20_000);
-  /** What is put now is this fault. */
+  /** The steps that are added now are this fault. */
   let fault: FaultKind | undefined;
   const put = (at: number, operation: Operation): void => void steps.push({ at, operation, ...(fault && { fault }) });
-  /** Ends a fault, and is none. */
+  /** Ends a fault; it is none itself. */
   const end = (at: number, operation: Operation): void => void steps.push({ at, operation });
   const soon = (within: number): number => now + chance.between(0, within);
 
-  // Few kinds at a time, and many of each: what they do to each other is then met more often.
+  // Few kinds of faults with many steps each, so that their combinations are more frequent.
   const focus = Array.from({ length: chance.between(1, 4) }, () => one(kinds));
   const limit = one(budgets);
-  // Advanced DaemonSets have no other controller that could be late.
+  // Advanced DaemonSets have no native controller that could be delayed.
   const kind = focus.includes('F15') ? 'native' : one(['native', 'advanced'] as const);
   const strategy = kind === 'native' ? 'recreate' : one(['recreate', 'in-place', 'surge'] as const);
 
@@ -84,7 +84,7 @@ export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan =>
       put(soon(6_000), {
         do: 'restart-api',
         behindMs: chance.between(200, 20_000),
-        // Long enough for watches to come back meanwhile.
+        // Long enough for watches to be opened again meanwhile.
         forMs: chance.between(3_000, 15_000),
       }),
     F9: () => {
@@ -126,7 +126,7 @@ export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan =>
     },
     F12: () => {
       put(soon(2_000), { do: 'release', image: `app:bad-${chance.between(1, 9)}--${one(badVersions)}` });
-      // Killed nodes stay away until somebody mends them.
+      // Killed nodes stay offline until they recover.
       now += chance.between(5_000, 120_000);
     },
     F13: () => {
@@ -199,7 +199,7 @@ export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan =>
     }
     now += chance.between(3_000, 60_000);
   }
-  // Whatever was broken is mended, and a good version set.
+  // All faults end, and a good version is released.
   const over = Math.max(now, ...steps.map(({ at }) => at)) + 1_000;
   put(over, { do: 'recover' });
   put(over + 1_000, { do: 'release', image: 'app:final' });
@@ -214,12 +214,12 @@ export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan =>
     minReadySeconds: one([0, 0, 0, 5]),
     ...(focus.includes('F4') && chance.happens(0.4) && { clocksApartMs: one([-600_000, 600_000]) }),
   };
-  // Only owners can ask for something twice.
+  // Only owners send requests.
   const model = focus.includes('F17') || chance.happens(0.2) ? 'ota' : 'auto';
   if (model === 'ota') {
     const news = steps.filter(({ operation }) => operation.do === 'release').map(({ at }) => at);
     addOwnerSteps({ chance, one, nodes, releases: news, put });
-    // Owners may leave such a version where it is, and then it kills nodes for ever: the end would be no end of faults.
+    // Owners may keep such a version, which would kill nodes for ever: faults would never end.
     for (const { operation } of steps)
       if (operation.do === 'release') operation.image = operation.image.replace('--kills-node', '--failed');
   }

@@ -1,7 +1,7 @@
 import { limitOf } from '../cluster/workload.ts';
 import type { Operation, Plan, PlannedStep } from './plan.ts';
 
-/** A DaemonSet that is made again is away for so long. */
+/** How long a DaemonSet that is recreated does not exist. */
 const AWAY_MS = 500;
 
 interface NodeState {
@@ -11,7 +11,7 @@ interface NodeState {
   taint: string | undefined;
 }
 
-/** Follows what a user and his nodes are at, as far as a plan alone tells it. */
+/** Tracks the state of the user's controls and of the nodes, as far as the plan alone determines it. */
 const createFollower = ({ kind, limit }: Pick<Plan, 'kind' | 'limit'>) => {
   const nodes = new Map<string, NodeState>();
   const stateOf = (name: string): NodeState => {
@@ -35,11 +35,11 @@ const createFollower = ({ kind, limit }: Pick<Plan, 'kind' | 'limit'>) => {
     return isNew;
   };
 
-  /** Takes note of a operation. Does it change anything? */
+  /** Applies an operation. Returns whether it changes anything. */
   return (operation: Operation, at: number): boolean => {
-    // Faults are about the first DaemonSet alone.
+    // Only operations on the first DaemonSet are faults.
     if ('set' in operation && operation.set !== undefined) return true;
-    // What else there is finds something to do at any time.
+    // All other operations always change something.
     // oxlint-disable-next-line typescript/switch-exhaustiveness-check
     switch (operation.do) {
       case 'release':
@@ -78,9 +78,9 @@ const createFollower = ({ kind, limit }: Pick<Plan, 'kind' | 'limit'>) => {
   };
 };
 
-/** Leaves out faults that would change nothing because another one has done it already. */
+/** Removes faults that would change nothing, because another one has done the same already. */
 export const withoutNoOps = (plan: Plan): Plan => {
   const follow = createFollower(plan);
-  const isWorth = ({ at, operation, fault }: PlannedStep): boolean => follow(operation, at) || fault === undefined;
-  return { ...plan, steps: plan.steps.filter(isWorth) };
+  const isEffective = ({ at, operation, fault }: PlannedStep): boolean => follow(operation, at) || fault === undefined;
+  return { ...plan, steps: plan.steps.filter(isEffective) };
 };

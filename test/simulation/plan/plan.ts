@@ -3,97 +3,99 @@ import type { CallFault, Verb } from '../network/call.ts';
 import type { StreamFault } from '../network/link.ts';
 import type { OwnerRequest } from '../processes/owner.ts';
 
-/** The faults of the specification that a run can be asked to meet. */
-export const faultKinds = [
-  'F1',
-  'F2',
-  'F3',
-  'F4',
-  'F5',
-  'F6',
-  'F7',
-  'F8',
-  'F9',
-  'F10',
-  'F11',
-  'F12',
-  'F13',
-  'F14',
-  'F15',
-  'F16',
-  'F17',
-] as const;
-export type FaultKind = (typeof faultKinds)[number];
+/** Kinds of faults; docs/reliability.md describes them in more detail. */
+export const faults = {
+  F1: 'A call fails or is lost.',
+  F2: 'A response is lost, or the link is cut.',
+  F3: 'A process crashes at a call.',
+  F4: 'The leader is stopped, and another manager leads meanwhile.',
+  F5: 'A watch is delayed.',
+  F6: 'A watch loses an event, falls silent or breaks.',
+  F7: 'A watch event is delivered twice.',
+  F8: 'The API server restarts, and serves an older state for a while.',
+  F9: 'A node is deleted, recreated, relabelled, tainted or offline.',
+  F10: 'A node goes offline while its pod starts or terminates.',
+  F11: 'A pod is slow, never terminates, never starts, or is deleted by hand.',
+  F12: 'A version breaks its pods or its nodes.',
+  F13: 'Clocks are wrong.',
+  F14: 'The user changes the DaemonSet in the middle of a rollout.',
+  F15: 'The native DaemonSet controller is stopped or slow.',
+  F16: 'A burst of changes to nodes.',
+  F17: 'An owner sends requests repeatedly, concurrently, for an older revision, or while offline.',
+} as const;
+export type FaultKind = keyof typeof faults;
+export const faultKinds = Object.keys(faults) as readonly FaultKind[];
 
-/** Resources that managers watch, by their plural. */
-export type Watched = 'pods' | 'nodes' | 'daemonsets' | 'controllerrevisions' | 'daemonrollouts';
+/** Resources that managers watch, by plural. */
+export const watchedResources = ['pods', 'nodes', 'daemonsets', 'controllerrevisions', 'daemonrollouts'] as const;
+export type Watched = (typeof watchedResources)[number];
 
 /** What a user does to a DaemonSet. */
 export type UserOperation =
-  /** A new template; what follows `--` in the image is how its pods behave. */
+  /** A new template; the text after `--` in the image says how its pods behave. */
   | { do: 'release'; image: string }
   | { do: 'budget'; limit: string }
   /** Of an Advanced DaemonSet. */
   | { do: 'strategy'; strategy: Strategy }
   | { do: 'pause'; paused: boolean }
-  /** How many nodes stay on the old revision: a number, or a percent. */
+  /** How many nodes keep the old revision: a number or a percent. */
   | { do: 'partition'; nodes: number | string }
-  /** Only nodes with this value of label `wave` are updated; undefined: all. */
+  /** Updates only nodes with this value of the label `wave`; undefined: all. */
   | { do: 'select'; wave: string | undefined }
-  /** Nobody but who deletes pods updates it: OnDelete, or, of a native one, not served. */
+  /** Only the user updates pods, by deleting them: OnDelete; for a native DaemonSet: not opted in. */
   | { do: 'manual'; manual: boolean }
   | { do: 'predownload'; mode: Predownload | 'off' }
-  /** The hook of an Advanced DaemonSet is taken away, or comes back. */
+  /** Removes or restores the preDelete hook of an Advanced DaemonSet. */
   | { do: 'hook'; on: boolean }
-  /** The user's controller needs so long for each pod from now on; undefined: it is not there. */
+  /** From now on the drain controller needs this long for each pod; undefined: it is down. */
   | { do: 'drainer'; ms: number | undefined }
-  /** Goes on with a halted revision. */
+  /** Resumes a halted revision. */
   | { do: 'resume' }
   | { do: 'recreate-set' };
 
-/** What is done to the cluster, to a process or to the way between them. */
+/** One operation on the cluster, on a process or on the link between them. */
 export type Operation =
-  /** `set`: which DaemonSet of the plan; the first by default. */
+  /** `set`: which DaemonSet of the plan; default the first. */
   | (UserOperation & { set?: number })
   | { do: 'offline' | 'online' | 'delete-node' | 'create-node' | 'recreate-node'; node: string }
   | { do: 'label'; node: string; role: 'edge' | 'other' }
   | { do: 'taint'; node: string; effect: 'NoSchedule' | 'NoExecute' | undefined }
-  /** How all pods of the node fare from now on. */
+  /** How all pods on the node behave from now on. */
   | { do: 'behave'; node: string; behaviour: Behaviour | undefined }
   | { do: 'delete-pod'; node: string; set?: number }
-  /** Containers start, and images arrive, only so long after a pod came to the node, ms. */
+  /** Containers start, and images are pulled, only after this time, ms. */
   | { do: 'slow-pulls'; node: string; ms: number | undefined }
   | { do: 'call-fault'; fault: CallFault; of: CallMatch }
-  /** Of the manager that leads, or of the other one. */
+  /** The leader, or another manager. */
   | { do: 'crash'; who: 'leader' | 'other' }
-  /** Without a time: until all go on. */
+  /** Without `forMs`: until `continue` or `restore`. */
   | { do: 'stop' | 'cut'; who: 'leader' | 'other'; forMs?: number }
   | { do: 'continue' | 'restore' }
-  /** How far the clock is off for the next process that starts, and for those after it. */
+  /** The clock skew of the next process that starts, and of those after it. */
   | { do: 'skew'; ms: number }
-  /** From the next event of such a watch on, for so long; without a time from now on. */
+  /** From the next event of such a watch, for `forMs`; without it, from now on. */
   | { do: 'lag'; watch: Watched; ms: number; forMs?: number }
   /** The next event of such a watch. */
   | { do: 'disturb'; watch: Watched; how: Exclude<StreamFault['how'], 'lag'> }
-  /** All watches end, and for so long whoever watches anew is told what was so long before. */
+  /** All watches end, and for `forMs` new watches are served a state that is `behindMs` old. */
   | { do: 'restart-api'; behindMs?: number; forMs?: number }
   | { do: 'native'; how: 'pause' | 'resume' | 'lag'; ms?: number }
   | { do: 'burst'; changes: number }
-  /** What the owner of a node asks of his device; `times`: so many times at once. */
+  /** A request of a node's owner; `times`: sent so many times at once. */
   | { do: 'owner'; node: string; ask: OwnerRequest; times?: number }
-  /** Whether the owner agrees to whatever he is shown, from now on. At first he does nothing by himself. */
+  /** Whether the owner approves every update from now on. At first the owner does nothing. */
   | { do: 'auto-approve'; node: string; agrees: boolean }
-  /** Owners can put updates off for so long. */
+  /** Owners may postpone updates until then. */
   | { do: 'deadline'; inMs: number; spreadSeconds: number }
-  /** The agent of a node. `cut-power`: what its disk had not yet been made to keep is lost, or not. */
+  /** The agent of a node. `cut-power`: writes that were not synced may be lost. */
   | { do: 'agent'; node: string; how: 'crash' | 'cut-power' }
   | { do: 'agent'; node: string; how: 'stop' | 'cut'; forMs: number }
-  /** How far the clock is off for the agents that start on the node from now on. */
+  /** The clock skew of the agents that start on the node from now on. */
   | { do: 'agent'; node: string; how: 'skew'; ms: number }
-  /** Whatever was done to nodes, processes and the way between them is over, and the user's controls are as at first. */
+  /** Ends all faults of nodes, processes and links, and resets the user's controls. */
   | { do: 'recover' };
 
-/** The next call that fits. */
+/** Matches calls. */
 export interface CallMatch {
   verb?: Verb;
   plural?: string;
@@ -103,7 +105,7 @@ export interface PlannedStep {
   /** Milliseconds after the start. */
   at: number;
   operation: Operation;
-  /** The fault that it is: it must meet something, or the run is broken. Without: what ends a fault, or a plain rollout. */
+  /** The fault that it causes, which must take effect, or the run fails. Absent for the end of a fault and for plain rollouts. */
   fault?: FaultKind;
 }
 
@@ -113,22 +115,22 @@ export type Strategy = 'recreate' | 'in-place' | 'surge';
 /** edgeset.io/predownload */
 export type Predownload = 'required' | 'preferred';
 
-/** What holds the pods of an Advanced DaemonSet before they are deleted, and who lets them go. */
+/** The preDelete hook of an Advanced DaemonSet, and the drain controller that it waits for. */
 export interface Hook {
   by: 'label' | 'finalizer';
   markPodNotReady: boolean;
-  /** What the user's controller needs for each pod. */
+  /** The time that the drain controller needs for each pod. */
   drainMs: number;
-  /** edgeset.io/predelete-timeout-seconds; none: for as long as it takes. */
+  /** edgeset.io/predelete-timeout-seconds; default: no timeout. */
   timeoutSeconds?: number;
 }
 
-/** A DaemonSet as it begins. */
+/** A DaemonSet as it is created. */
 export interface DaemonSetPlan {
   kind: 'native' | 'advanced';
-  /** Who says when a pod is replaced: the manager, or the owners of the nodes, by the agents there. Default: auto. */
+  /** Who decides when a pod is replaced: the manager (default), or the owners of the nodes with their agents. */
   model?: 'auto' | 'ota';
-  /** Of native DaemonSets always `recreate`. */
+  /** Always `recreate` for native DaemonSets. */
   strategy: Strategy;
   /** The budget: a number, or a percent. */
   limit: string;
@@ -136,26 +138,26 @@ export interface DaemonSetPlan {
   minReadySeconds: number;
   hook?: Hook;
   predownload?: Predownload;
-  /** Nodes that pull at a time. */
+  /** How many nodes pull at a time. */
   parallelism?: string;
-  /** Of one try. */
+  /** The timeout of one attempt. */
   pullSeconds?: number;
-  /** Pods are created only as far as the partition allows, too. */
+  /** The partition limits the creation of pods, too. */
   progressive?: boolean;
   partition?: number | string;
 }
 
-/** A whole run as data: the same plan gives the same history, byte by byte. */
+/** A run as data: the same plan gives the same history, byte by byte. */
 export interface Plan extends DaemonSetPlan {
   seed: number;
   nodes: number;
   managers: number;
-  /** DaemonSets beside the first, on the same nodes. */
+  /** Further DaemonSets on the same nodes. */
   others?: readonly DaemonSetPlan[];
-  /** How far the clocks of every other process are off from those between. */
+  /** The clock skew of every second process. */
   clocksApartMs?: number;
-  /** A fault of the so many-th write of the managers, counted from 1 over all of them; leases and Events do not count. */
+  /** A fault at one write of the managers, counted from 1; leases and Events do not count. */
   atWrite?: { write: number; fault: CallFault };
-  /** In the order of their times. */
+  /** Sorted by time. */
   steps: readonly PlannedStep[];
 }

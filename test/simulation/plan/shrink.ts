@@ -17,7 +17,7 @@ const onNodes = (plan: Plan, nodes: number): Plan => ({
   ),
 });
 
-/** Smaller plans that may fail in the same way, the smallest first. */
+/** Smaller plans that may violate the same invariant, the smallest first. */
 function* smaller(plan: Plan): Generator<Plan> {
   const { steps, nodes } = plan;
   for (let fewer = nodesNamed([]); fewer < nodes; fewer += 1) yield onNodes(plan, fewer);
@@ -34,7 +34,7 @@ function* smaller(plan: Plan): Generator<Plan> {
   if (plan.managers > 1) yield { ...plan, managers: 1 };
   if (plan.settleSeconds > 0) yield { ...plan, settleSeconds: 0 };
   if (plan.minReadySeconds > 0) yield { ...plan, minReadySeconds: 0 };
-  // What mends everything in the end stays: else a plan would fail for faults that last for ever.
+  // The final recovery stays: otherwise the plan would fail because its faults never end.
   const end = steps.findLastIndex(({ operation }) => operation.do === 'recover');
   const count = end < 0 ? steps.length : end;
   for (let size = Math.ceil(count / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2))
@@ -45,8 +45,8 @@ function* smaller(plan: Plan): Generator<Plan> {
 }
 
 /**
- * The smallest plan that still breaks this rule, found within so many runs. Each step is taken from the first smaller plan
- * that fails; none that does means that the plan is as small as it gets this way.
+ * The smallest plan that still violates the invariant, found with at most this many runs. Each round continues from the first
+ * smaller plan that fails; it ends when none does.
  */
 export const shrink = async (plan: Plan, invariant: string, most = 400): Promise<{ plan: Plan; runs: number }> => {
   let best = plan;

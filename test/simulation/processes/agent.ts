@@ -15,7 +15,7 @@ export interface AgentParts {
   node: string;
   disk: Mount;
   serverTime: ClockSkew;
-  /** Called when requests are taken. */
+  /** Called when the agent accepts requests. */
   serves: (handler: Handler) => void;
 }
 
@@ -24,7 +24,7 @@ const PORT = 10267;
 const HOST = `127.0.0.1:${PORT}`;
 const SITE = tcpSite('http', PORT, ['127.0.0.1']);
 
-/** The agent as it ships, but for sockets and files: its parts are put together as its process does. */
+/** The agent as it ships, without sockets and files: its parts are wired as in its process. */
 export const runAgent = async (
   { client, env, node, disk, serverTime, serves }: AgentParts,
   signal: AbortSignal,
@@ -80,7 +80,7 @@ export interface Answer {
   text: string;
 }
 
-/** Hands a request to the agent as if it had come in on a socket of its own, from the device's root. `waits`: whether the caller still does. */
+/** Passes a request to the agent as if root had sent it over a socket. `waits`: whether the caller still waits. */
 export const request = (handler: Handler, { method, path, body }: Request, waits: () => boolean): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const message = new IncomingMessage(new Socket());

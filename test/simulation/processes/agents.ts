@@ -28,17 +28,17 @@ export interface AgentsOptions {
   seed: number;
   latencyMs: number;
   restartMs: number;
-  /** The process's way to the API server. */
+  /** The process's client. */
   connect: (process: AgentProcess, told: ProcessObserver) => KubeClient;
-  /** Asked once a record that an agent makes durable. */
+  /** Called once for each record that an agent syncs to its disk. */
   diskFault: (process: string) => CallFault | undefined;
   consent: ConsentCheck;
   say: (line: string) => void;
-  /** What agents log is recorded too. */
-  words: boolean;
+  /** Record what agents log, too. */
+  logged: boolean;
 }
 
-/** A device, whatever process runs on it. */
+/** A device, which outlives the agent processes on it. */
 interface Device {
   node: string;
   disk: DeviceDisk;
@@ -51,19 +51,19 @@ interface Device {
   started: number;
 }
 
-/** A caller waits so long for an answer. */
-const PATIENCE_MS = 15_000;
+/** A caller times out after this. */
+const REQUEST_TIMEOUT_MS = 15_000;
 
 /** The agents that ship, one on each node, and the owners who use them. */
 export const createAgents = (options: AgentsOptions) => {
   const { time, seed, connect, consent, say } = options;
   const devices = new Map<string, Device>();
 
-  const toldTo = ({ identity, serverTime }: AgentProcess): ProcessObserver => ({
+  const observerOf = ({ identity, serverTime }: AgentProcess): ProcessObserver => ({
     onResponse(call, object) {
-      // An answer names the time in whole seconds.
+      // A response carries the server's time in whole seconds.
       serverTime.observe({ serverTime: Math.floor(time.now() / 1000) * 1000 });
-      // A watch that is opened brings nothing yet.
+      // Opening a watch delivers nothing yet.
       const isRead = call.verb === 'get' && call.ref !== undefined;
       if (isRead && call.resource?.plural === 'daemonsets') consent.onDaemonSetRead(identity, object as AnyDaemonSet);
     },
@@ -93,7 +93,7 @@ export const createAgents = (options: AgentsOptions) => {
     if (device.offline) link.cut(() => undefined);
     const process: AgentProcess = { identity, node, machine, link, serverTime: createClockSkew(machine.clock) };
     device.process = process;
-    const log: Logger = options.words
+    const log: Logger = options.logged
       ? createLogger({
           write: (line) => say(`${identity} says ${line}`),
           now: () => machine.clock.now(),
@@ -104,7 +104,7 @@ export const createAgents = (options: AgentsOptions) => {
     say(`${identity} starts`);
     runAgent(
       {
-        client: connect(process, toldTo(process)),
+        client: connect(process, observerOf(process)),
         env: { clock: machine.clock, random, log },
         node,
         disk,
@@ -120,7 +120,7 @@ export const createAgents = (options: AgentsOptions) => {
     });
   };
 
-  /** One request of an owner, from the press of a button to the answer, or to the end of his patience. */
+  /** One request of an owner, from the press of a button to the response or the timeout. */
   const send = (device: Device, asked: Request): Promise<Answer | undefined> =>
     new Promise((resolve) => {
       const { process, handler, node } = device;
@@ -132,10 +132,10 @@ export const createAgents = (options: AgentsOptions) => {
       const end = (answer: Answer | undefined): void => {
         if (!waits) return;
         waits = false;
-        patience.cancel();
+        timeout.cancel();
         resolve(answer);
       };
-      const patience = time.timer(PATIENCE_MS, () => end(undefined));
+      const timeout = time.timer(REQUEST_TIMEOUT_MS, () => end(undefined));
       process.machine.deliver(() => {
         const isRead = asked.method === 'GET';
         if (!isRead) say(`owner of ${node} ${asked.method} ${asked.path} ${asked.body ?? ''}`);
@@ -143,7 +143,7 @@ export const createAgents = (options: AgentsOptions) => {
         const ask = async (): Promise<void> => {
           try {
             const answer = await request(handler, asked, () => waits);
-            if (!isRead) say(`owner of ${node} hears ${answer.status} ${answer.text}`);
+            if (!isRead) say(`owner of ${node} receives ${answer.status} ${answer.text}`);
             answered(answer);
             end(answer);
           } catch (error) {
@@ -207,13 +207,13 @@ export const createAgents = (options: AgentsOptions) => {
     add,
     processOf: (identity: string): AgentProcess | undefined => running().find((each) => each.identity === identity),
     links: (): readonly Link[] => running().map(({ link }) => link),
-    /** The node's link to the API server is down, or up again. */
-    online(node: string, isOnline: boolean): void {
+    /** The node's link to the API server goes down or comes up. */
+    setOnline(node: string, isOnline: boolean): void {
       const device = devices.get(node);
       if (device && device.offline === isOnline) setOffline(device, !isOnline, () => undefined);
     },
-    /** `met` is called when it has met something. */
-    carryOut(operation: AgentOperation, onEffect: () => void): void {
+    /** `onEffect` is called when the operation takes effect. */
+    execute(operation: AgentOperation, onEffect: () => void): void {
       const device = devices.get(operation.node);
       if (!device) return;
       switch (operation.do) {

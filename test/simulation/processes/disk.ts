@@ -4,27 +4,27 @@ import type { Clock } from '../../../src/runtime/index.ts';
 import type { CallFault } from '../network/call.ts';
 import type { Machine } from './machine.ts';
 
-/** One way of a request to the disk, or of its answer. Ms. */
+/** The latency of a request to the disk, one way. Ms. */
 const LATENCY_MS = 1;
 
 export interface MountOptions {
   time: Clock;
   machine: Machine;
-  /** Asked once a record that is made durable. */
+  /** Called once for each record that is synced. */
   faultOf: () => CallFault | undefined;
 }
 
-/** What a process sees of the disk. */
+/** The disk as one process accesses it. */
 export interface Mount {
   journal: JournalFiles;
   state: StateFiles;
 }
 
-/** The disk of one device: it outlives the processes that write to it. */
+/** The disk of one device, which outlives the processes that write to it. */
 export interface DeviceDisk {
-  /** For one process: a request of it takes time, and an answer reaches it as its machine lets it. */
+  /** For one process: requests take time, and responses arrive as the machine permits. */
   mount(options: MountOptions): Mount;
-  /** Of what was not synced, this much stays. */
+  /** Keeps the unsynced operations for which `keep` returns true. */
   cutPower(keep: (op: DiskOp) => boolean): void;
 }
 
@@ -46,7 +46,7 @@ export const createDeviceDisk = (): DeviceDisk => {
         machine.pause();
         time.timer(ms, () => machine.resume());
       };
-      /** A process that dies, or is stopped, before or after what it wrote is durable. */
+      /** The process may die, or be stopped, before or after the record is durable. */
       const sync = async (work: () => Promise<void>): Promise<void> => {
         const fault = faultOf();
         if (fault?.kind === 'crash' && fault.when === 'before') machine.kill();

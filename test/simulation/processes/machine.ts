@@ -1,25 +1,25 @@
 import type { Clock } from '../../../src/runtime/index.ts';
 
 /**
- * Where one process runs. All that can wake the process goes through it: timers, answers and watch events. So a stopped
- * machine holds a process as SIGSTOP does, and a killed one ends it as SIGKILL does: no line of it runs any more.
+ * The machine that one process runs on. Everything that can wake the process goes through it: timers, responses and watch
+ * events. So a paused machine stops the process as SIGSTOP does, and a killed one ends it as SIGKILL does.
  */
 export interface Machine {
   readonly name: string;
-  /** The process's own time: off by as much as its machine's clock was when it began. */
+  /** The process's clock: off by the skew of the machine when the process started. */
   readonly clock: Clock;
   readonly state: 'running' | 'paused' | 'dead';
   pause(): void;
   resume(): void;
   kill(): void;
-  /** Lets the process hear of something: at once, when it is resumed, or never. */
+  /** Runs `work` in the process: now, when it is resumed, or never. */
   deliver(work: () => void): void;
 }
 
 export interface MachineOptions {
   name: string;
   time: Clock;
-  /** How far its clock is off, ms. */
+  /** The skew of its clock, ms. */
   skewMs: number;
   /** Called when it is killed. */
   killed: () => void;

@@ -8,7 +8,7 @@ import {
 } from '../../../src/manager/index.ts';
 import type { Env } from '../../../src/runtime/index.ts';
 
-/** What of a manager speaks to the API server. */
+/** The parts of a manager that have a client of their own. */
 export type Part = 'native' | 'advanced' | 'images' | 'process';
 
 export interface ManagerParts {
@@ -19,7 +19,7 @@ export interface ManagerParts {
   controllers: readonly ('native' | 'advanced')[];
 }
 
-/** As the flags' defaults. */
+/** The defaults of the flags. */
 const LEASE = {
   namespace: 'default',
   id: 'edgeset-manager',
@@ -28,7 +28,7 @@ const LEASE = {
   retryPeriodMs: 2_000,
 };
 
-/** The manager as it ships, from the election on: its controllers, caches, queues and Events. Never resolves unless stopped. */
+/** The manager as it ships, from the leader election on: controllers, caches, queues and Events. Resolves when stopped. */
 export const runManager = async (
   { clientOf, env, identity, controllers: wanted }: ManagerParts,
   signal: AbortSignal,

@@ -1,29 +1,29 @@
 import type { Clock } from '../../../src/runtime/index.ts';
 import type { Answer, Request } from './agent.ts';
 
-/** What an owner asks of his device. Each is said of what its page shows when he looks. */
+/** A request of an owner to the device, about what its page shows at that moment. */
 export type OwnerRequest =
-  /** By the path of OpenYurt, which names the pod; `queue`: also when the device is offline. */
+  /** With OpenYurt's path, which names the pod; `queue`: also while the device is offline. */
   | { ask: 'upgrade' | 'queue' }
   | { ask: 'approve' | 'reject' }
   | { ask: 'postpone'; ms: number }
-  /** Of the revision that was shown before this one. */
+  /** For the revision that was shown before this one. */
   | { ask: 'approve-older' }
-  /** What was sent last, byte by byte; before there was anything, what he sends first, and that once more. */
+  /** The last request again, byte by byte; if there was none, the first request, twice. */
   | { ask: 'again' };
 
 export interface OwnerOptions {
   time: Clock;
-  /** Undefined: the device does not answer. */
+  /** Undefined: the device does not respond. */
   send: (request: Request) => Promise<Answer | undefined>;
-  /** The first look of an owner that agrees. Ms. */
+  /** When an owner who approves everything first looks at the page. Ms. */
   offsetMs: number;
 }
 
 export interface Owner {
-  /** Resolves with whether something was sent. */
+  /** Resolves with whether a request was sent. */
   request(ask: OwnerRequest, times: number): Promise<boolean>;
-  /** From now on he agrees to what is shown, whenever he looks; or to nothing by himself. */
+  /** From now on the owner approves every update that the page shows, or none. */
   setAutoApprove(agrees: boolean): void;
 }
 
@@ -35,11 +35,11 @@ interface ShownUpdate {
 }
 
 const EVERY_MS = 5_000;
-/** He looks so often before he gives up. */
+/** The owner gives up after so many looks at the page. */
 const LOOKS = 8;
 const APP = 'default/app';
 
-/** The owner of one device: sees what its page shows, and decides. */
+/** The owner of one device, who looks at its page and decides. */
 export const createOwner = ({ time, send, offsetMs }: OwnerOptions): Owner => {
   const seen: string[] = [];
   let last: Request | undefined;
@@ -95,7 +95,7 @@ export const createOwner = ({ time, send, offsetMs }: OwnerOptions): Owner => {
       const shown = await look();
       const choice = shown?.decision?.state === 'open' ? shown.decision.decision.choice : undefined;
       const isAsked = shown?.state === 'available' || choice === 'postpone' || choice === 'reject';
-      // Each of the two ways, in turn.
+      // Alternates between the two APIs.
       if (shown && isAsked) {
         const wanted = requestFor({ ask: seen.length % 2 === 0 ? 'upgrade' : 'approve' }, shown);
         if (wanted) last = wanted;
@@ -111,7 +111,7 @@ export const createOwner = ({ time, send, offsetMs }: OwnerOptions): Owner => {
       for (let looks = 0; looks < LOOKS; looks += 1) {
         const shown = await look();
         const wanted = shown && requestFor(ask, shown);
-        // A page that has nothing to decide has no buttons.
+        // A page without a pending update has no buttons.
         if (wanted && (ask.ask === 'again' || shown.state !== 'current')) {
           if (ask.ask === 'again' && !last) await send(wanted);
           last = wanted;

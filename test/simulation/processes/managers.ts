@@ -1,0 +1,176 @@
+import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
+import { type KubeClient, leases } from '../../../src/kube/index.ts';
+import { type Clock, createLogger, createRandom, silentLogger } from '../../../src/runtime/index.ts';
+import type { ApiServer } from '../../../src/sim/index.ts';
+import type { ProcessState } from '../checker/check.ts';
+import type { Checker } from '../checker/checker.ts';
+import { createProcessView, type ProcessView } from '../checker/process-view.ts';
+import type { ProcessObserver } from '../network/connection.ts';
+import { createLink, type Link } from '../network/link.ts';
+import type { DaemonSetPlan, Plan } from '../plan/plan.ts';
+import { createMachine, type Machine } from './machine.ts';
+import { type Part, runManager } from './manager.ts';
+
+export interface ManagerProcess {
+  identity: string;
+  machine: Machine;
+  link: Link;
+  /** One for each DaemonSet of the plan. */
+  views: readonly ProcessView[];
+}
+
+export interface ManagersOptions {
+  plan: Plan;
+  time: Clock;
+  random: () => number;
+  apiServer: ApiServer;
+  latencyMs: number;
+  restartMs: number;
+  daemonSets: readonly { kind: DaemonSetPlan['kind']; ref: { group: string; name: string } }[];
+  connect: (process: ManagerProcess, observer: ProcessObserver) => KubeClient;
+  observer: () => Pick<Checker, 'onResponse' | 'onFailure' | 'onWatchOpened' | 'onWatchEvent' | 'onWatchClosed'>;
+  say: (line: string) => void;
+  /** Record what managers log, too. */
+  logged: boolean;
+}
+
+const LEASE = { namespace: 'default', name: 'edgeset-manager' };
+
+const stateOf = ({ identity, machine, link }: ManagerProcess): ProcessState => ({
+  name: identity,
+  get running() {
+    return machine.state === 'running';
+  },
+  get up() {
+    return link.up;
+  },
+});
+
+/** The managers of a plan. A process that dies is replaced, as by a kubelet. */
+export const createManagers = (options: ManagersOptions) => {
+  const { plan, time, random, daemonSets, say } = options;
+  /** All that were ever started, by identity. */
+  const processes = new Map<string, ManagerProcess>();
+  /** Cached: states of those that have not died. */
+  let states: readonly ProcessState[] = [];
+  let present: ManagerProcess[] = [];
+  let restarting = 0;
+  let skewMs = 0;
+  /** For the processes that start next. */
+  const plannedSkews: { ms: number; onEffect: () => void }[] = [];
+  const kinds = [...new Set(daemonSets.map(({ kind }) => kind))];
+
+  const nextSkew = (): number => {
+    const next = plannedSkews.shift();
+    if (next) {
+      skewMs = next.ms;
+      next.onEffect();
+    }
+    return skewMs;
+  };
+
+  /** Each controller has its own caches: what one has observed another may not know. */
+  const clientOf = (process: ManagerProcess, part: Part): KubeClient => {
+    const { identity } = process;
+    const checker = options.observer();
+    const views = process.views.filter((_, index) => daemonSets[index]?.kind === part);
+    const named = (watch: string): string => (kinds.length > 1 ? `${watch} ${part}` : watch);
+    return options.connect(process, {
+      onResponse(call, object) {
+        checker.onResponse(call, object);
+        if (call.resource?.plural !== 'pods' || call.verb === 'list' || !object) return;
+        for (const view of views) view.applyResponse(object);
+      },
+      onFailure: (call) => checker.onFailure(call),
+      onWatchOpened(watch, plural, withSnapshot) {
+        checker.onWatchOpened(identity, named(watch), plural, withSnapshot);
+        if (!withSnapshot) return;
+        for (const view of views) view.beginSnapshot(watch);
+      },
+      onWatchEvent(watch, plural, event) {
+        for (const view of views) view.applyEvent(watch, plural, event);
+        checker.onWatchEvent(identity, named(watch), plural, event);
+      },
+      onWatchClosed: (watch, plural) => checker.onWatchClosed(identity, named(watch), plural),
+    });
+  };
+
+  const start = (): ManagerProcess => {
+    const number = processes.size + 1;
+    const identity = `manager-${number}`;
+    const machine = createMachine({
+      name: identity,
+      time,
+      skewMs: nextSkew() + (number % 2 === 0 ? (plan.clocksApartMs ?? 0) : 0),
+      killed() {
+        say(`${identity} dies`);
+        states = states.filter(({ name }) => name !== identity);
+        replaceDead();
+      },
+    });
+    const link = createLink({ time, random, latencyMs: options.latencyMs });
+    const views = daemonSets.map(({ ref }) => createProcessView(ref, () => machine.clock.now()));
+    const process: ManagerProcess = { identity, machine, link, views };
+    processes.set(identity, process);
+    states = [...states, stateOf(process)];
+    const write = (line: string): void => say(`${identity} says ${line}`);
+    const log = options.logged ? createLogger({ write, now: () => machine.clock.now(), format: 'text' }) : silentLogger;
+    runManager(
+      {
+        clientOf: (part) => clientOf(process, part),
+        env: { clock: machine.clock, random: createRandom(plan.seed + number), log },
+        identity,
+        controllers: kinds,
+      },
+      new AbortController().signal,
+    ).catch((error: unknown) => {
+      // A manager that cannot tell what became of its writes ends, and its pod is started again.
+      say(`${identity} ended: ${String(error)}`);
+      machine.kill();
+    });
+    say(`${identity} starts`);
+    return process;
+  };
+  const replaceDead = (): void => {
+    present = present.filter(({ machine }) => machine.state !== 'dead');
+    while (present.length + restarting < plan.managers) {
+      restarting += 1;
+      time.timer(options.restartMs, () => {
+        restarting -= 1;
+        present.push(start());
+      });
+    }
+  };
+
+  return {
+    start(): void {
+      present = Array.from({ length: plan.managers }, start);
+    },
+    find: (identity: string): ManagerProcess | undefined => processes.get(identity),
+    states: (): readonly ProcessState[] => states,
+    links: (): readonly Link[] => present.map(({ link }) => link),
+    /** The manager that holds the lease, or one that does not. */
+    choose(who: 'leader' | 'other'): ManagerProcess | undefined {
+      const holder = options.apiServer.find<Lease>(leases, LEASE)?.spec?.holderIdentity;
+      const leader = present.find(({ identity }) => identity === holder);
+      return who === 'leader' ? leader : present.find((each) => each !== leader);
+    },
+    /** The clock of the next process that starts, and of those after it, is off by this much. */
+    planSkew: (ms: number, onEffect: () => void): void => void plannedSkews.push({ ms, onEffect }),
+    resume(): void {
+      for (const { machine } of present) machine.resume();
+    },
+    restoreLinks(): void {
+      for (const { link } of present) link.restore();
+    },
+    recover(): void {
+      for (const { machine, link } of present) {
+        link.restore();
+        machine.resume();
+      }
+    },
+    /** No manager is stopped or cut off. */
+    areHealthy: (): boolean => present.every(({ machine, link }) => machine.state === 'running' && link.up),
+  };
+};
+export type Managers = ReturnType<typeof createManagers>;
