@@ -32,7 +32,7 @@ export {
   needUpgradeOf,
   UPGRADE_APPROVED,
 } from './facts/need-upgrade.ts';
-export { IMAGE_AGENT, toNodeInfo } from './facts/node.ts';
+export { IMAGE_AGENT, type NodeFacts, type NodeInfo, type Taint, toNodeInfo } from './facts/node.ts';
 export {
   type ContainerSnapshot,
   type Gate,
@@ -49,10 +49,9 @@ export {
   PREPARING,
   readInPlaceState,
 } from './facts/openkruise.ts';
-export { toPodFacts } from './facts/pod.ts';
+export { type PodFacts, toPodFacts } from './facts/pod.ts';
 export { imagePullReasons } from './facts/pod-trouble.ts';
 export { recordedTemplate, templateDigest } from './facts/template.ts';
-export type { NodeFacts, NodeInfo, PodFacts, Taint } from './facts/types.ts';
 export { createLedger, type Ledger } from './ledger/ledger.ts';
 export { type RestoredRollout, restore, type SavedRollout, save } from './ledger/persist.ts';
 export { newState, type RolloutState, type TargetRevision } from './ledger/state.ts';

@@ -3,43 +3,40 @@ import { atomicList, counter, dateTime, flag, keyedList, object, oneOf, type Sch
 import { daemonRolloutLimits as limits } from './types.ts';
 
 const nodeName = (description: string): Schema => text(description, limits.name);
-const cause = (): Schema =>
-  text('Why the node is in its phase, as a word that `kubectl edgeset explain` spells out.', 64);
+const cause = (): Schema => text('Why the node is in its phase; `kubectl edgeset explain` explains it.', 64);
 const rolloutNumber = (description: string): Schema => counter(description, 'int64');
 
-const actKind = (): Schema =>
+const updateKind = (): Schema =>
   oneOf(
-    'How the pod is replaced: in-place changes the pod itself, surge creates the new one beside it. Absent where it is deleted.',
+    'How the pod is replaced: in-place patches the pod itself, surge creates the new one beside it. Absent if the pod is deleted.',
     ['in-place', 'surge'],
   );
 
-const target = object('The revision that the nodes are brought to; absent until it is known.', {
+const target = object('The revision that the nodes are updated to; absent until it is known.', {
   revision: text('Name of the ControllerRevision.', limits.name),
   hash: text('Value of the label controller-revision-hash on the pods of this revision.', limits.hash),
-  number: counter('Number of the ControllerRevision, which rises when an older template is set again.', 'int64'),
+  number: counter('Number of the ControllerRevision, which increases when an older template is set again.', 'int64'),
 });
 
-const nodes = object('How many nodes are in which state; each eligible node is in exactly one of the nine phases.', {
+const nodes = object('How many nodes are in each state; every eligible node is in exactly one of the nine phases.', {
   eligible: counter('Nodes that the DaemonSet runs on.'),
   online: counter('Eligible nodes that are Ready.'),
   updated: counter('Phase: online nodes whose pod is of the target revision and available.'),
-  updating: counter('Phase: online nodes between the end of the old pod and the availability of the new one.'),
-  outdated: counter(
-    'Phase: online nodes with an available pod of an older revision, to be updated when there is budget.',
-  ),
+  updating: counter('Phase: online nodes whose old pod is being replaced and whose new pod is not available yet.'),
+  outdated: counter('Phase: online nodes with an available pod of an older revision, which wait for the budget.'),
   broken: counter(
-    'Phase: online nodes with a pod of an older revision that is not available, or one that was not changed in place in time.',
+    'Phase: online nodes with a pod of an older revision that is not available, or whose in-place update timed out.',
   ),
   offline: counter('Phase: nodes that are not Ready; they are skipped until they return.'),
-  settling: counter('Phase: nodes that came back online only just now.'),
+  settling: counter('Phase: nodes that have just returned online.'),
   held: counter('Phase: nodes that something other than the budget keeps on an older revision.'),
   failed: counter('Phase: online nodes on which the target revision does not work.'),
-  missing: counter('Phase: online nodes without a pod that is not of our doing.'),
+  missing: counter('Phase: online nodes without a pod that no update has deleted.'),
   offlineOutdated: counter('Offline nodes that were not at the target revision when they were last seen.'),
 });
 
 const causes = keyedList(
-  'The phases by cause, without those that no node is in.',
+  'The number of nodes for each phase and cause, without zeros.',
   limits.causes,
   ['phase', 'cause'],
   object('Nodes that are in one phase for the same cause.', {
@@ -50,54 +47,56 @@ const causes = keyedList(
 );
 
 const budget = object(
-  'How many nodes may be down, or surge, at once, and how many do.',
+  'How many nodes may be down, or surge, at once, and how many are.',
   {
-    maxUnavailable: text('The budget as it is written by the user, or its default.', 32),
-    maxSurge: text('How many nodes may have a new pod beside the old one; absent where the old one goes first.', 32),
-    nodes: counter('The budget as a number of nodes, a percentage being of the eligible nodes that are online.'),
-    inUse: counter('Online nodes that are down, whatever brought them down.'),
-    inFlight: counter('Online nodes that were acted on and have not become available since.'),
+    maxUnavailable: text('The budget as the user set it, or its default.', 32),
+    maxSurge: text('How many nodes may run a new pod beside the old one; absent if the old pod is deleted first.', 32),
+    nodes: counter('The budget as a number of nodes; a percentage is of the eligible nodes that are online.'),
+    inUse: counter('Online nodes that are down, for whatever reason.'),
+    inFlight: counter('Online nodes that were updated and have not become available since.'),
   },
   { optional: ['maxSurge'] },
 );
 
-const breaker = object('How near the rollout is to being stopped for its failures.', {
+const breaker = object('How close failures are to stopping the rollout.', {
   failures: counter('Nodes on which the target revision has failed, without those forgiven by a resume.'),
-  suspects: counter('Nodes that went offline soon after they were acted on and have not come back yet.'),
-  threshold: counter('No act begins once failures and suspects together reach this number.'),
+  suspects: counter('Nodes that went offline soon after their update and have not returned yet.'),
+  threshold: counter('No update starts once failures and suspects together reach this number.'),
 });
 
 const owners = object(
-  'With the strategy ota: whose decision is awaited.',
+  'With the strategy ota: the owners whose decision is pending.',
   {
-    asked: counter('Nodes whose owners are offered the target revision and have not agreed, offline ones too.'),
+    asked: counter(
+      'Nodes whose owners are offered the target revision and have not approved it, including offline nodes.',
+    ),
     nodes: atomicList('The first of these nodes by name.', limits.asked, nodeName('Name of a node.')),
-    deadline: dateTime('When owners can no longer put the update off; absent for never.'),
-    deadlineSpreadSeconds: counter('Devices act within so long after the deadline, each at a time of its own.'),
+    deadline: dateTime('When owners can no longer postpone the update; absent for never.'),
+    deadlineSpreadSeconds: counter('Devices update at most this long after the deadline, each at its own time.'),
   },
   { optional: ['deadline', 'deadlineSpreadSeconds'] },
 );
 
 const images = object(
-  'Images of the target that are pulled ahead of the update, by online nodes that are not updated; absent where none are.',
+  'Images of the target that are pulled ahead of the update, on online nodes that are not updated; absent if none are.',
   {
-    pulled: counter('Nodes that have them.'),
-    pulling: counter('Nodes that are pulling them.'),
-    waiting: counter('Nodes whose turn to pull has not come.'),
-    failed: counter('Nodes on which a pull has failed; it is tried again.'),
+    pulled: counter('Nodes that have the images.'),
+    pulling: counter('Nodes that are pulling the images.'),
+    waiting: counter('Nodes that wait for their turn to pull.'),
+    failed: counter('Nodes on which a pull has failed; it is retried.'),
     failing: atomicList(
-      'The first of these by name, with what is known of the cause.',
+      'The first of these by name, with the cause as far as it is known.',
       limits.failing,
-      object('A node on which images cannot be pulled as yet.', {
+      object('A node on which a pull has failed.', {
         node: nodeName('Name of the node.'),
-        message: text('What refused.', limits.message),
+        message: text('Why the pull failed.', limits.message),
       }),
     ),
   },
 );
 
 const failing = atomicList(
-  'The first failing nodes by name, with what is known of the cause.',
+  'The first failing nodes by name, with the cause as far as it is known.',
   limits.failing,
   object('A node on which the target revision has failed.', {
     node: nodeName('Name of the node.'),
@@ -111,67 +110,67 @@ const CONDITION_TYPE =
   '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$';
 
 const conditions = keyedList(
-  'Ready, Reconciling and Stalled as kstatus reads them, and Complete, Paused and Halted.',
+  'Ready, Reconciling and Stalled as defined by kstatus, and Complete, Paused and Halted.',
   limits.conditions,
   ['type'],
   object(
     'One aspect of the state of the rollout.',
     {
-      type: text('Which aspect.', 316, { pattern: CONDITION_TYPE }),
-      status: oneOf('Whether it is so.', ['True', 'False', 'Unknown']),
-      reason: text('Why it is so, as one word for programs.', 1024, {
+      type: text('The aspect.', 316, { pattern: CONDITION_TYPE }),
+      status: oneOf('Status of the condition.', ['True', 'False', 'Unknown']),
+      reason: text('The reason for the status, as one word for programs.', 1024, {
         minLength: 1,
         pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
       }),
-      message: text('Why it is so, for people; may be empty.', 32_768),
-      observedGeneration: counter('The generation of the DaemonSet that this speaks of.', 'int64'),
+      message: text('The reason for the status, for people; may be empty.', 32_768),
+      observedGeneration: counter('The generation of the DaemonSet that the condition is about.', 'int64'),
       lastTransitionTime: dateTime('When the status last changed.'),
     },
     { optional: ['observedGeneration'] },
   ),
 );
 
-const halted = object('Why and when the rollout was stopped; absent while it is not.', {
-  at: dateTime('When it was stopped.'),
-  reason: oneOf('Failures: too many nodes failed. RolledBack: so it was taken back to the revision before.', [
-    'Failures',
-    'RolledBack',
-  ]),
+const halted = object('Why and when the rollout was halted; absent while it is not.', {
+  at: dateTime('When it was halted.'),
+  reason: oneOf(
+    'Failures: too many nodes failed. RolledBack: the revision was rolled back before and has been set again.',
+    ['Failures', 'RolledBack'],
+  ),
   nodes: atomicList('The first failed nodes.', limits.haltedNodes, nodeName('Name of a node.')),
 });
 
-const lastComplete = object('The last revision that every online node was seen to run; what a rollback returns to.', {
+const lastComplete = object('The last revision that every online node ran; a rollback returns to it.', {
   revision: text('Name of the ControllerRevision.', limits.name),
   hash: text('Value of its label controller-revision-hash.', limits.hash),
 });
 
-// The two long lists are replaced as a whole: told apart by node, the API server would note the owner of every field of
-// every item in metadata.managedFields, which nearly doubles the object. With 5000 slots etcd then refuses it.
+// The two long lists are replaced as a whole. As maps keyed by node, they would make the API server record the owner of
+// every field of every item in metadata.managedFields, which nearly doubles the object: etcd then refuses 5000 slots.
 const reservations = atomicList(
-  'The slots of the budget that are taken, one a node, written before the acts begin, so that a successor keeps to them.',
+  'The reserved slots of the budget, one for each node, written before the updates start so that the next leader respects them.',
   limits.reservations,
   object(
-    'An act on one node that has not healed.',
+    'An update of one node that has not completed.',
     {
       node: nodeName('Name of the node.'),
-      kind: actKind(),
-      podName: text('Name of the pod that is acted on; absent once it has been.', limits.name),
-      podUID: text('UID of the pod that is acted on, which tells it from its successor; may be empty.', 64),
+      kind: updateKind(),
+      podName: text('Name of the pod to replace; absent once the update has been carried out.', limits.name),
+      podUID: text('UID of the pod to replace, which distinguishes it from its successor; may be empty.', 64),
       podResourceVersion: text(
-        'Version of the pod that the decision was made for, or the one that it was changed to in place; absent once it has been deleted.',
+        'Version of the pod that the decision was made for, or the one after its in-place update; absent once the pod is deleted.',
         64,
       ),
-      podRevision: text('Revision that the pod was of, where it is changed in place.', limits.hash),
-      rollout: rolloutNumber('Number of the rollout that the act belongs to.'),
-      at: dateTime('When the slot was taken, with milliseconds.'),
-      carriedOut: flag('The pod is known to have gone, to be going, or to have been changed.'),
+      podRevision: text('Revision of the pod before an in-place update.', limits.hash),
+      rollout: rolloutNumber('Number of the rollout that the update belongs to.'),
+      at: dateTime('When the slot was reserved, with milliseconds.'),
+      carriedOut: flag('The pod is known to be deleted, terminating, or updated in place.'),
       repairs: object(
-        'The older act that is repaired here, in the slot which that one held.',
+        'The older update that this one repairs, in the same slot.',
         {
-          kind: actKind(),
-          podUID: text('UID of the pod that was changed in place.', 64),
-          rollout: rolloutNumber('Number of the rollout of the older act.'),
-          at: dateTime('When the older act took the slot.'),
+          kind: updateKind(),
+          podUID: text('UID of the pod that was updated in place.', 64),
+          rollout: rolloutNumber('Number of the rollout of the older update.'),
+          at: dateTime('When the slot was reserved for the older update.'),
         },
         { optional: ['kind', 'podUID'] },
       ),
@@ -181,23 +180,25 @@ const reservations = atomicList(
 );
 
 const properties = {
-  observedGeneration: counter('The generation of the DaemonSet that this status speaks of.', 'int64'),
-  policyHash: text('Changes when the policy in the annotations does; empty while they are not valid.', limits.hash),
+  observedGeneration: counter('The generation of the DaemonSet that this status is about.', 'int64'),
+  policyHash: text('Changes when the policy in the annotations changes; empty while it is invalid.', limits.hash),
   strategy: oneOf(
-    'auto: the controller updates the nodes. ota: the owner of each node does. manual: whoever deletes its pod does.',
+    'auto: the manager updates the nodes. ota: the owner of each node does. manual: whoever deletes its pod does.',
     ['auto', 'ota', 'manual'],
   ),
   leader: text(
-    'The process that reserved slots last; another writes its own name before it goes on with them.',
+    'The process that last reserved slots. Another process writes its own name before it continues with them.',
     limits.name,
   ),
   summary: text('Where the rollout stands, in a few words.', limits.summary),
   target,
-  rollout: rolloutNumber('Counts the changes of target.'),
-  acted: counter('Nodes acted on in this rollout.'),
-  startedAt: dateTime('When the target became what it is; absent for the first one that was found.'),
-  finishedAt: dateTime('When every online node was first seen to be at the target.'),
-  estimatedFinishAt: dateTime('When the online nodes will be at the target if it goes on as it has.'),
+  rollout: rolloutNumber('Counts the changes of the target.'),
+  acted: counter('Number of nodes updated in this rollout.'),
+  startedAt: dateTime('When the target was set; absent for the first target that the manager found.'),
+  finishedAt: dateTime('When every online node first ran the target.'),
+  estimatedFinishAt: dateTime(
+    'When all online nodes will run the target if the rollout continues at its present pace.',
+  ),
   nodes,
   causes,
   budget,
@@ -207,17 +208,21 @@ const properties = {
   failing,
   conditions,
   halted,
-  resumed: text('The value of the annotation edgeset.io/resume that was honoured last.', limits.consent),
+  resumed: text('The last value of the annotation edgeset.io/resume that took effect.', limits.consent),
   lastComplete,
   reservations,
   forgiven: atomicList(
-    'Nodes whose failure the user has forgiven by resuming; they count again once they have worked.',
+    'Nodes whose failure the user forgave by resuming; they count again once they have worked.',
     limits.forgiven,
     nodeName('Name of a node.'),
   ),
 } satisfies Record<string, Schema>;
 
-/** Every field of DaemonRolloutStatus in api.ts; none is required, since a reservation is written before the rest. */
-export const daemonRolloutStatusSchema: Schema = object('What the manager observes and keeps.', properties, {
-  optional: Object.keys(properties),
-});
+/** Every field of DaemonRolloutStatus in types.ts; none is required, since a reservation is written before the rest. */
+export const daemonRolloutStatusSchema: Schema = object(
+  'The observed state of the rollout, and what the next leader needs to continue.',
+  properties,
+  {
+    optional: Object.keys(properties),
+  },
+);

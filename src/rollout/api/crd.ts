@@ -25,25 +25,25 @@ const columns: CustomResourceColumnDefinition[] = [
   column(
     'Strategy',
     '.status.strategy',
-    'Who updates the nodes: the controller (auto), their owners (ota) or who deletes pods (manual).',
+    'Who updates the nodes: the manager (auto), their owners (ota), or whoever deletes pods (manual).',
   ),
-  column('Target', '.status.target.hash', 'Hash of the revision that the nodes are brought to.'),
+  column('Target', '.status.target.hash', 'Hash of the revision that the nodes are updated to.'),
   countColumn('Desired', '.status.nodes.eligible', 'Nodes that the DaemonSet runs on.'),
-  countColumn('Updated', '.status.nodes.updated', 'Online nodes that are at the target.'),
-  countColumn('Updating', '.status.nodes.updating', 'Online nodes on their way to the target.'),
+  countColumn('Updated', '.status.nodes.updated', 'Online nodes that run the target.'),
+  countColumn('Updating', '.status.nodes.updating', 'Online nodes that are being updated.'),
   countColumn('Offline', '.status.nodes.offline', 'Nodes that are not Ready.'),
   countColumn('Failed', '.status.nodes.failed', 'Online nodes on which the target does not work.'),
-  column('Status', '.status.summary', 'Where the rollout stands.'),
-  { ...column('Age', '.metadata.creationTimestamp', 'Since when the rollout is looked after.'), type: 'date' },
+  column('Status', '.status.summary', 'State of the rollout.'),
+  { ...column('Age', '.metadata.creationTimestamp', 'Age of the DaemonRollout.'), type: 'date' },
   wide(column('Budget', '.status.budget.maxUnavailable', 'How many nodes may be down at once.')),
-  wide(countColumn('Held', '.status.nodes.held', 'Nodes kept on an older revision.')),
+  wide(countColumn('Held', '.status.nodes.held', 'Nodes that are kept on an older revision.')),
 ];
 
 /** `daemonrollouts.edgeset.io`, as `kubectl apply` takes it. */
 export const daemonRolloutCrd = {
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  // With the CRD every rollout's memory would go: its reserved slots, its failures and what it may roll back to.
+  // Deleting the CRD deletes the state of every rollout: its reserved slots, its failures and its last complete revision.
   metadata: crdMetadata(api),
   spec: {
     group: api.group,
@@ -67,12 +67,12 @@ export const daemonRolloutCrd = {
           openAPIV3Schema: {
             type: 'object',
             description:
-              'The state of the rollout of one DaemonSet. It is made, named and owned by its DaemonSet, and has no ' +
-              'spec: what is wanted is said by the DaemonSet and its annotations.',
+              'The state of the rollout of one DaemonSet, which has the same name and owns it. It has no spec: the DaemonSet ' +
+              'and its annotations say what is wanted.',
             properties: {
               apiVersion: { type: 'string', description: 'Version of the schema that this object is written in.' },
               kind: { type: 'string', description: 'What this object is.' },
-              // The API server describes it itself, and refuses a description here.
+              // The API server has its own description, and refuses one here.
               metadata: { type: 'object' },
               status: daemonRolloutStatusSchema,
             },

@@ -2,7 +2,7 @@ import type { Condition, ListMeta, ObjectMeta } from 'kubernetes-types/meta/v1.d
 import type { Phase } from '../record/phase.ts';
 import type { UpdateKind } from '../record/update.ts';
 
-/** Where the API serves DaemonRollouts. */
+/** Names of the API resource. */
 export const daemonRolloutApi = {
   group: 'edgeset.io',
   version: 'v1alpha1',
@@ -16,14 +16,11 @@ export const daemonRolloutApi = {
 } as const;
 
 /**
- * The most that the API server takes: items of a list, characters of a text. A status that exceeds one of them is
- * refused as a whole, so whoever writes it cuts first.
+ * The schema's limits on the items of a list and the characters of a text. The API server refuses a whole status that
+ * exceeds one of them, so whoever writes it truncates first.
  */
 export const daemonRolloutLimits = {
-  /**
-   * etcd takes an object of 1.5 MiB: 5000 reservations fit while names of nodes have up to 40 characters, 3000 with the
-   * longest ones that are usual (63).
-   */
+  /** etcd limits an object to 1.5 MiB: 5000 reservations fit with node names of 40 characters, 3000 with 63. */
   reservations: 3000,
   forgiven: 3000,
   causes: 64,
@@ -41,8 +38,8 @@ export const daemonRolloutLimits = {
 } as const;
 
 /**
- * The state of one DaemonSet's rollout, named like the DaemonSet and owned by it. It has no spec: what is wanted stands
- * in the DaemonSet and its annotations.
+ * The state of one DaemonSet's rollout, named like the DaemonSet and owned by it. It has no spec: the DaemonSet and its
+ * annotations say what is wanted.
  */
 export interface DaemonRollout {
   apiVersion: typeof daemonRolloutApi.apiVersion;
@@ -58,7 +55,7 @@ export interface DaemonRolloutList {
   items: DaemonRollout[];
 }
 
-/** What each field means is said once, in the schema (crd-status.ts), where `kubectl explain` finds it too. */
+/** The schema (crd-status.ts) describes each field, so that `kubectl explain` shows it. */
 export interface DaemonRolloutStatus {
   observedGeneration?: number;
   policyHash?: string;
@@ -92,22 +89,22 @@ export interface DaemonRolloutStatus {
   forgiven?: string[];
 }
 
-/** An act on a node that holds a slot of the budget, written before the act is begun. */
+/** An update of a node that holds a slot of the budget, written before the update starts. */
 export interface DaemonRolloutReservation {
   node: string;
   /** Absent: the pod is deleted. */
   kind?: UpdateKind;
-  /** Needed until the act has been carried out. */
+  /** Needed until the update has been carried out. */
   podName?: string;
   podUID: string;
-  /** Needed until the act has been carried out, and of a pod that is changed in place until that has healed. */
+  /** Needed until the update has been carried out, and for an in-place update until it has completed. */
   podResourceVersion?: string;
-  /** Needed where the pod is changed in place. */
+  /** Needed for an in-place update. */
   podRevision?: string;
   rollout: number;
   /** RFC 3339 with milliseconds. */
   at: string;
   carriedOut: boolean;
-  /** The act of an older rollout that this one repairs, in that one's slot. */
+  /** The update of an older rollout that this one repairs, in the same slot. */
   repairs?: { kind?: UpdateKind; podUID?: string; rollout: number; at: string };
 }

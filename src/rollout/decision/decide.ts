@@ -1,4 +1,4 @@
-import type { PodFacts } from '../facts/types.ts';
+import type { PodFacts } from '../facts/pod.ts';
 import { type Breaker, breakerOf } from '../ledger/breaker.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Halt } from '../ledger/state.ts';

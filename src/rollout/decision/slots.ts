@@ -1,4 +1,4 @@
-import type { PodFacts } from '../facts/types.ts';
+import type { PodFacts } from '../facts/pod.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { surges } from '../policy/policy.ts';
 import { isOutOfService, livePod } from '../record/pods.ts';

@@ -6,7 +6,7 @@ import { conditionsOf, summaryText } from '../report/conditions.ts';
 import { explain } from '../report/explain.ts';
 import { benchAt, type Workbench } from '../testing/workbench.ts';
 import { announcementPatch, approvedRevision, UPGRADE_APPROVED } from './need-upgrade.ts';
-import type { PodFacts } from './types.ts';
+import type { PodFacts } from './pod.ts';
 
 const broken = { ready: false, trouble: 'crash-loop' } as const;
 

@@ -1,5 +1,5 @@
 import { announcedRevision } from './need-upgrade.ts';
-import type { PodFacts } from './types.ts';
+import type { PodFacts } from './pod.ts';
 
 /** One pod whose node needs the images of another revision than the one that the pod runs. */
 export interface ImageRequest {

@@ -1,11 +1,46 @@
 import type { Node } from 'kubernetes-types/core/v1.d.ts';
 import { toEpochMs } from './metadata.ts';
-import type { NodeInfo } from './types.ts';
 
-/** On a Node, and as a label on an agent's pod: an agent is there that pulls images by itself. */
+// The core keeps small plain records instead of whole Nodes and Pods.
+
+export interface Taint {
+  key: string;
+  value: string;
+  effect: string;
+}
+
+/** What rollouts need from a Node; shared by all DaemonSets. */
+export interface NodeInfo {
+  name: string;
+  labels: Readonly<Record<string, string>>;
+  taints: readonly Taint[];
+  /** Condition Ready is True. */
+  ready: boolean;
+  /** When Ready last changed, by the clock of whoever wrote it; epoch ms, 0 if the node has never reported. */
+  readyChangedAt: number;
+  /** The node is annotated to have an agent that pulls images. */
+  hasImageAgent?: true;
+}
+
+/** A Node in relation to one DaemonSet. */
+export interface NodeFacts {
+  name: string;
+  ready: boolean;
+  readyChangedAt: number;
+  /** The native controller would run the pod here. */
+  eligible: boolean;
+  /** Matches the policy's node selector (true without one). */
+  selected: boolean;
+  /** Value of the policy's topology label; empty without one. */
+  zone: string;
+  /** The node has an agent that pulls images. */
+  hasImageAgent?: true;
+}
+
+/** Annotation of a Node, and label of an agent's pod: the node has an agent that pulls images. */
 export const IMAGE_AGENT = 'edgeset.io/image-agent';
 
-/** What rollouts need of a Node. A node that never reported is not ready. */
+/** A node that has never reported is not ready. */
 export const toNodeInfo = (node: Node): NodeInfo => {
   const condition = node.status?.conditions?.find(({ type }) => type === 'Ready');
   return {

@@ -1,14 +1,16 @@
 import type { ContainerStateTerminated, ContainerStatus, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { toEpochMs } from './metadata.ts';
-import type { PodTrouble } from './types.ts';
+
+/** Why an unavailable pod will not become available by waiting a little. */
+export type PodTrouble = 'crash-loop' | 'image-pull';
 
 export interface Trouble {
   trouble: PodTrouble;
-  /** Which container, what the kubelet calls it, how often, and the last words; at most a few hundred characters. */
+  /** The container, the kubelet's reason, the number of restarts and the last message; a few hundred characters at most. */
   detail: string;
 }
 
-/** The kubelet's reasons (pkg/kubelet/images, cri-api/pkg/errors) to wait because an image cannot be had. */
+/** The kubelet's waiting reasons (pkg/kubelet/images, cri-api/pkg/errors) for an image that cannot be pulled. */
 export const imagePullReasons: ReadonlySet<string> = new Set([
   'ErrImagePull',
   'ImagePullBackOff',
@@ -21,11 +23,11 @@ export const imagePullReasons: ReadonlySet<string> = new Set([
 
 const CRASH_LOOP = 'CrashLoopBackOff';
 
-// One restart is what a reboot leaves behind, and a program that ran for minutes did not fail at its start.
+// A reboot leaves one restart behind, and a program that ran for minutes did not fail at its start.
 const LOOP_RESTARTS = 2;
 const SHORT_RUN_MS = 600_000;
 
-// The runtime lost the container, as after a power cut: this says nothing about the program in it.
+// The runtime lost the container, for example after a power cut: this says nothing about its program.
 const unknownEnds: ReadonlySet<string> = new Set(['Unknown', 'ContainerStatusUnknown']);
 
 const wasShort = (run: ContainerStateTerminated | undefined): boolean => {
@@ -36,8 +38,8 @@ const wasShort = (run: ContainerStateTerminated | undefined): boolean => {
 };
 
 /**
- * Between two tries no container waits in CrashLoopBackOff: it runs without being ready, or has just ended. That the pod
- * was not ready even before this run began tells such a try from the blip that a restart of the kubelet causes.
+ * Between two tries a container does not wait in CrashLoopBackOff: it runs without being ready, or has just ended. Unlike
+ * the short interruption that a restart of the kubelet causes, the pod was not ready even before this run began.
  */
 const isBetweenTries = (container: ContainerStatus, initial: boolean, unreadySince: number): boolean => {
   const { running, terminated } = container.state ?? {};
@@ -49,7 +51,7 @@ const isBetweenTries = (container: ContainerStatus, initial: boolean, unreadySin
 
 const MESSAGE_LIMIT = 200;
 
-/** On one line, cut to 200 characters. */
+/** On one line, truncated to 200 characters. */
 const tidy = (text: string): string => {
   const characters = Array.from(text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim());
   return characters.length <= MESSAGE_LIMIT
@@ -67,20 +69,20 @@ const describe = (container: ContainerStatus, initial: boolean, reason: string):
     end ? `exit code ${end.exitCode}` : undefined,
     restartCount > 0 ? `${restartCount} restart${restartCount === 1 ? '' : 's'}` : undefined,
   ].filter((fact) => fact !== undefined);
-  // For a crash loop the kubelet's own message is the length of its back-off; the program's last words tell more.
+  // For a crash loop the kubelet's message only gives its back-off; the program's termination message says more.
   const message = tidy((reason === CRASH_LOOP ? end?.message : container.state?.waiting?.message) ?? '');
   const where = `${initial ? 'init container' : 'container'} ${container.name}`;
   return `${where}: ${reason}${facts.length > 0 ? ` (${facts.join(', ')})` : ''}${message === '' ? '' : `: ${message}`}`;
 };
 
-/** What the scheduler says of a pod that it has found no place for; empty where it has, or has not tried. */
+/** The scheduler's message about a pod that it could not schedule; empty if it has scheduled it, or has not tried. */
 export const notPlaced = ({ status }: Pod): string => {
   const condition = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   if (condition?.status !== 'False' || condition.reason !== 'Unschedulable') return '';
   return `not scheduled (${tidy(condition.message ?? '')})`;
 };
 
-/** Why a pod that is not ready will not become so by waiting a little; undefined where waiting may help. */
+/** Why a pod that is not ready will not become ready by waiting a little; undefined if waiting may help. */
 export const troubleOf = (pod: Pod, unreadySince: number): Trouble | undefined => {
   const { initContainerStatuses = [], containerStatuses = [] } = pod.status ?? {};
   const containers = [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeSelectorTerm, Pod, PodCondition, PodStatus } from 'kubernetes-types/core/v1.d.ts';
+import type { PodFacts } from './pod.ts';
 import { nodeOf, toPodFacts } from './pod.ts';
-import type { PodFacts } from './types.ts';
 
 const pinned = (nodeSelectorTerms: NodeSelectorTerm[]): Pod => ({
   spec: {

@@ -1,15 +1,57 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { NAME_FIELD } from '../selectors/affinity.ts';
+import type { ImageFacts } from './image-ready.ts';
 import { imageFactsOf } from './image-ready.ts';
 import { toEpochMs } from './metadata.ts';
+import type { NeedUpgrade } from './need-upgrade.ts';
 import { approvedRevision, needUpgradeOf } from './need-upgrade.ts';
 import { gate, gateCondition, gatesOf, gatesOpen, hasGate, isPreparing, withoutStaleStatuses } from './openkruise.ts';
+import type { PodTrouble } from './pod-trouble.ts';
 import { notPlaced, troubleOf } from './pod-trouble.ts';
-import type { PodFacts } from './types.ts';
+
+/** What rollouts need from a pod that the DaemonSet owns (controller owner reference by UID). */
+export interface PodFacts {
+  uid: string;
+  name: string;
+  resourceVersion: string;
+  /** The node that it is bound or pinned to. */
+  node: string;
+  /** Label `controller-revision-hash`; empty when absent. */
+  revision: string;
+  /** Epoch ms, by the API server's clock. */
+  createdAt: number;
+  /** It has a deletionTimestamp. */
+  terminating: boolean;
+  /** Condition Ready is True, every readiness gate of ours is open, and the pod has not finished. */
+  ready: boolean;
+  /** When that last changed, by the clock of whoever wrote it; epoch ms, 0 when unknown. */
+  readyChangedAt: number;
+  trouble: PodTrouble | undefined;
+  /** A short text from the pod's status, for people: its trouble, or why it is not scheduled; otherwise empty. */
+  detail: string;
+  /** Condition PodNeedUpgrade of the pod; undefined while nothing is announced. */
+  announced?: NeedUpgrade;
+  /** Hash of the revision that its owner approved. */
+  approved?: string;
+  /** Condition PodImageReady of the pod; undefined while no images are requested. */
+  images?: ImageFacts;
+  /** It has the readiness gate that in-place updates need. */
+  hasInPlaceGate?: true;
+  /** That gate is closed: an in-place update is running. */
+  updatingInPlace?: boolean;
+  /** When that gate was last opened or closed, epoch ms. */
+  gateChangedAt?: number;
+  /** It waits for its user's controller before it is deleted: it counts as down, although it does not terminate yet. */
+  preparingDelete?: boolean;
+  /** It has finished by itself. */
+  finished?: 'Failed' | 'Succeeded';
+  /** It is pinned to its node and not bound to it yet. */
+  unbound?: true;
+}
 
 const REVISION_LABEL = 'controller-revision-hash';
 
-/** The node that a DaemonSet pod is for: where it is bound, else the one that its required affinity pins it to. */
+/** The node of a DaemonSet pod: the one it is bound to, otherwise the one that its required affinity pins it to. */
 export const nodeOf = (pod: Pod): string | undefined => {
   if (pod.spec?.nodeName) return pod.spec.nodeName;
   const required = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
@@ -23,9 +65,7 @@ export const nodeOf = (pod: Pod): string | undefined => {
 const gateTimes = (pod: Pod): number[] =>
   gatesOf(pod).map((name) => toEpochMs(gateCondition(pod, name)?.lastTransitionTime));
 
-const changeInPlace = (
-  pod: Pod,
-): Pick<PodFacts, 'hasInPlaceGate' | 'updatingInPlace' | 'gateChangedAt'> | undefined => {
+const inPlaceFacts = (pod: Pod): Pick<PodFacts, 'hasInPlaceGate' | 'updatingInPlace' | 'gateChangedAt'> | undefined => {
   if (!hasGate(pod.spec, gate.inPlace)) return undefined;
   const { status, lastTransitionTime } = gateCondition(pod, gate.inPlace) ?? {};
   const gateChangedAt = toEpochMs(lastTransitionTime);
@@ -36,7 +76,7 @@ const changeInPlace = (
   };
 };
 
-/** What rollouts need of a pod; undefined when nothing says which node it is for. */
+/** Undefined if the pod is neither bound nor pinned to a node. */
 export const toPodFacts = (pod: Pod): PodFacts | undefined => {
   const node = nodeOf(pod);
   if (!node) return undefined;
@@ -48,7 +88,7 @@ export const toPodFacts = (pod: Pod): PodFacts | undefined => {
   const condition = status.conditions?.find(({ type }) => type === 'Ready');
   const isTrue = condition?.status === 'True';
   const ready = isTrue && !finished && gatesOpen(pod);
-  const change = changeInPlace(pod);
+  const change = inPlaceFacts(pod);
   const images = imageFactsOf(pod);
   const conditionChangedAt = toEpochMs(condition?.lastTransitionTime);
   const readyChangedAt = Math.max(conditionChangedAt, ...(isTrue ? gateTimes(pod) : []));

@@ -14,12 +14,12 @@ const canonical = (value: unknown): unknown => {
   return sorted;
 };
 
-// A cache that is not read from the network hands out the same templates again and again.
+// Caches return the same template objects again and again.
 const digests = new WeakMap<object, string>();
 
 /**
- * Tells whether a ControllerRevision holds the template that a DaemonSet has now. It is no substitute for Kubernetes'
- * template hash, which is never computed here: pods are compared by their label alone.
+ * A digest to compare a ControllerRevision's template with a DaemonSet's. It does not replace Kubernetes' template hash,
+ * which is never computed here: pods are compared by their label alone.
  */
 export const templateDigest = (template: unknown): string => {
   if (typeof template !== 'object' || template === null) return digestOf(template ?? null);
@@ -32,7 +32,7 @@ export const templateDigest = (template: unknown): string => {
 
 const digestOf = (template: unknown): string => hash('sha256', JSON.stringify(canonical(template)), 'base64url');
 
-/** The pod template that a DaemonSet's ControllerRevision keeps; undefined when there is none. */
+/** The pod template in a DaemonSet's ControllerRevision; undefined if there is none. */
 export const recordedTemplate = ({ data }: ControllerRevision): object | undefined => {
   const { spec } = (data ?? {}) as { spec?: { template?: unknown } | null };
   const template = spec?.template;

@@ -1,5 +1,6 @@
 import { isOlderVersion } from '../facts/metadata.ts';
-import type { NodeFacts, PodFacts } from '../facts/types.ts';
+import type { NodeFacts } from '../facts/node.ts';
+import type { PodFacts } from '../facts/pod.ts';
 import type { Policy } from '../policy/policy.ts';
 import { noteRemovedPod } from '../record/advance.ts';
 import { imageParallelism } from '../record/images.ts';

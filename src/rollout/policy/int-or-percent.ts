@@ -1,4 +1,4 @@
-/** A count of nodes, or a share of them; Kubernetes' IntOrString as it appears in annotations and specs. */
+/** A number of nodes or a percentage of them: Kubernetes' IntOrString in annotations and specs. */
 export type IntOrPercent =
   | { readonly kind: 'int'; readonly value: number }
   | { readonly kind: 'percent'; readonly value: number };
@@ -17,10 +17,10 @@ export const parseIntOrPercent = (text: string): IntOrPercent | undefined => {
 export const formatIntOrPercent = (value: IntOrPercent): string =>
   value.kind === 'percent' ? `${value.value}%` : String(value.value);
 
-/** Resolves against `total`: integers as they are, percents rounded `up` or `down`. */
+/** Scales a percentage to `total` and rounds it `up` or `down`; returns an integer as it is. */
 export const scaledValue = (value: IntOrPercent, total: number, rounding: 'up' | 'down'): number => {
   if (value.kind === 'int') return value.value;
-  // Integers first: 0.07 * 100 is 7.000000000000001 in floating point, and would round up to 8.
+  // Multiply first: 0.07 * 100 is 7.000000000000001 in floating point and would round up to 8.
   const share = (value.value * total) / 100;
   return rounding === 'up' ? Math.ceil(share) : Math.floor(share);
 };

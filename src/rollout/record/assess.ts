@@ -1,4 +1,4 @@
-import type { NodeFacts } from '../facts/types.ts';
+import type { NodeFacts } from '../facts/node.ts';
 import { managerReplacesPods } from '../policy/policy.ts';
 import { isNewPodMissing } from './advance.ts';
 import { assessImages, requestPriorityOf } from './images.ts';

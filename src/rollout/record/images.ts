@@ -1,5 +1,5 @@
 import type { ImageFacts } from '../facts/image-ready.ts';
-import type { NodeFacts } from '../facts/types.ts';
+import type { NodeFacts } from '../facts/node.ts';
 import { scaledValue } from '../policy/int-or-percent.ts';
 import { managerReplacesPods, type Policy } from '../policy/policy.ts';
 import type { Predownload } from '../policy/values.ts';

@@ -1,4 +1,5 @@
-import type { NodeFacts, PodFacts } from '../facts/types.ts';
+import type { NodeFacts } from '../facts/node.ts';
+import type { PodFacts } from '../facts/pod.ts';
 import type { NodeRecord } from './record.ts';
 
 /** Kubernetes times are whole seconds: a node may have returned up to one second later, and needs that time to settle. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Announcement, announcementPatch, isAnnounced, type NeedUpgrade } from '../facts/need-upgrade.ts';
-import type { PodFacts } from '../facts/types.ts';
+import type { PodFacts } from '../facts/pod.ts';
 import { count } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
 import { benchAt, START, type Workbench } from '../testing/workbench.ts';

@@ -1,5 +1,6 @@
 import type { Announcement } from '../facts/need-upgrade.ts';
-import type { NodeFacts, PodFacts } from '../facts/types.ts';
+import type { NodeFacts } from '../facts/node.ts';
+import type { PodFacts } from '../facts/pod.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { ImageState, RequestPriority } from './images.ts';
 import type { Cause, Phase } from './phase.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Action } from '../decision/decide.ts';
-import type { PodFacts } from '../facts/types.ts';
+import type { PodFacts } from '../facts/pod.ts';
 import { restore, save } from '../ledger/persist.ts';
 import { count } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';

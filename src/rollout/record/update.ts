@@ -1,4 +1,4 @@
-import type { PodFacts } from '../facts/types.ts';
+import type { PodFacts } from '../facts/pod.ts';
 import { isOutOfService } from './pods.ts';
 import type { NodeRecord } from './record.ts';
 

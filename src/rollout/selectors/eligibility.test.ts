@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeSelectorRequirement, NodeSelectorTerm, PodSpec, Toleration } from 'kubernetes-types/core/v1.d.ts';
-import type { NodeInfo, Taint } from '../facts/types.ts';
+import type { NodeInfo, Taint } from '../facts/node.ts';
 import { isEligible, nodeShouldRunDaemonPod, schedulingConstraints, whyNotEligible } from './eligibility.ts';
 
 const node = (over: Partial<NodeInfo> = {}): NodeInfo => ({
@@ -174,9 +174,9 @@ describe('whyNotEligible', () => {
     [
       spec({ nodeSelector: { zone: 'south' } }),
       node(),
-      "The node lacks the label zone=south that the pod template's nodeSelector asks for.",
+      "The node lacks the label zone=south that the pod template's nodeSelector requires.",
     ],
-    [affinity(labels(inSouth)), node(), "The node fulfils no term of the pod template's required node affinity."],
+    [affinity(labels(inSouth)), node(), "The node matches no term of the pod template's required node affinity."],
     [
       spec(),
       node({ taints: [{ key: 'edge', value: 'yes', effect: 'NoSchedule' }] }),

@@ -1,7 +1,8 @@
 import { type Action, type Decision, decide } from '../decision/decide.ts';
 import type { OutsideHold } from '../decision/hold.ts';
 import type { ImageFacts } from '../facts/image-ready.ts';
-import type { NodeFacts, PodFacts } from '../facts/types.ts';
+import type { NodeFacts } from '../facts/node.ts';
+import type { PodFacts } from '../facts/pod.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Cause } from '../record/phase.ts';
