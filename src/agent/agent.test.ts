@@ -13,7 +13,7 @@ import { type Env, silentLogger, systemClock } from '../runtime/index.ts';
 import { createEmbeddedCluster, startHttpsServer } from '../sim/index.ts';
 import { createAgent } from './agent.ts';
 import { type DecisionStore, openDecisionStore } from './decisions/index.ts';
-import { authorized, owner } from './testing/world.ts';
+import { authorized, owner } from './testing/testbed.ts';
 
 /** The link is slow: calls through it time out and are retried. */
 const WITHIN = { withinMs: 60_000 };

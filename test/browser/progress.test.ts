@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { openWorld } from '../agent/hostile/world.ts';
+import { openTarget } from '../agent/hostile/target.ts';
 import { until } from '../conformance/kit/until.ts';
 import { startEmbeddedCluster } from '../sim/cluster.ts';
 import { button, pages } from './visit.ts';
 
 const cluster = await startEmbeddedCluster();
-const world = await openWorld(cluster);
+const world = await openTarget(cluster);
 after(async () => {
   await world.agent.stop();
   await cluster.stop();

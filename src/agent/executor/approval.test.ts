@@ -8,8 +8,8 @@ import {
   type KubeObject,
   pods,
 } from '../../kube/index.ts';
-import { answerOf, newWorld } from '../testing/drive.ts';
-import { authorized, owner, type World } from '../testing/world.ts';
+import { openTestbed, responseOf } from '../testing/scenario.ts';
+import { authorized, owner, type Testbed } from '../testing/testbed.ts';
 
 const advanced = defineResource<KubeObject>({
   group: 'apps.kruise.io',
@@ -22,8 +22,8 @@ const ref = { namespace: 'default', name: 'app-1' };
 const status = { type: 'strategic' as const, subresource: 'status' };
 
 const open = async (t: TestContext) => {
-  const world = await newWorld(t);
-  const { apiServer } = world;
+  const testbed = await openTestbed(t);
+  const { apiServer } = testbed;
   apiServer.create<object>(customResourceDefinitions, {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -71,120 +71,120 @@ const open = async (t: TestContext) => {
     apiServer.patch(pods, ref, { status: { conditions: [condition] } }, status);
   };
   announce('True', 'NewRevision');
-  const { agent } = await world.start();
-  await world.until('the update is there', () => agent.updates()[0]?.state === 'available');
-  await world.advance(2_000);
-  return { world, agent, announce };
+  const { agent } = await testbed.start();
+  await testbed.until('the update is there', () => agent.updates()[0]?.state === 'available');
+  await testbed.advance(2_000);
+  return { testbed, agent, announce };
 };
 
 /** Another write to the pod's status, of somebody else. */
-const report = (world: World, conditions: object[], more: object = {}): void => {
-  world.apiServer.patch(pods, ref, { status: { conditions }, ...more }, status);
+const report = (testbed: Testbed, conditions: object[], more: object = {}): void => {
+  testbed.apiServer.patch(pods, ref, { status: { conditions }, ...more }, status);
 };
 
-const approval = (world: World): object | undefined =>
-  world.apiServer.get<Pod>(pods, ref).status?.conditions?.find(({ type }) => type === 'UpgradeApproved');
+const approval = (testbed: Testbed): object | undefined =>
+  testbed.apiServer.get<Pod>(pods, ref).status?.conditions?.find(({ type }) => type === 'UpgradeApproved');
 
 describe('the agent and an Advanced DaemonSet', () => {
   it('records the approval for the revision and deletes nothing', async (t) => {
-    const { world, agent, announce } = await open(t);
+    const { testbed, agent, announce } = await open(t);
     assert.deepEqual(agent.updates()[0]?.target.images, [{ container: 'app', image: 'app:v2' }]);
     const post = () => agent.upgrade(ref, owner, { queue: false, reauthorize: authorized });
-    const { answer } = await answerOf(world, post());
+    const { answer } = await responseOf(testbed, post());
     assert.deepEqual(answer, { status: 200, text: 'Start updating pod default/app-1' });
-    assert.partialDeepStrictEqual(approval(world), {
+    assert.partialDeepStrictEqual(approval(testbed), {
       status: 'True',
       reason: 'OwnerApproved',
       message: 'controllerrevision: two',
     });
     assert.equal(agent.updates()[0]?.state, 'updating');
-    const patches = (): number => world.calls.filter(({ verb }) => verb === 'patch').length;
+    const patches = (): number => testbed.calls.filter(({ verb }) => verb === 'patch').length;
     assert.equal(patches(), 1);
-    assert.equal((await answerOf(world, post())).answer.status, 200);
+    assert.equal((await responseOf(testbed, post())).answer.status, 200);
     assert.equal(patches(), 1, 'what was approved is not approved again');
-    await world.advance(3_600_000);
+    await testbed.advance(3_600_000);
     assert.equal(agent.updates()[0]?.state, 'updating', 'the manager takes the time that it needs');
-    world.apiServer.patch(
+    testbed.apiServer.patch(
       pods,
       ref,
       { metadata: { labels: { 'controller-revision-hash': 'two' } } },
       { type: 'merge' },
     );
     announce('False', 'UpToDate');
-    await world.until('it runs', () => agent.updates()[0]?.state === 'current');
-    assert.equal(world.deletes(), 0);
+    await testbed.until('it runs', () => agent.updates()[0]?.state === 'current');
+    assert.equal(testbed.deletes(), 0);
   });
 
   for (const happened of [true, false])
     it(`approves once when the answer is lost (${happened ? 'written' : 'not written'})`, async (t) => {
-      const { world, agent } = await open(t);
-      world.faults.push({ verb: 'patch', plural: 'pods', kind: 'lose', happened });
+      const { testbed, agent } = await open(t);
+      testbed.faults.push({ verb: 'patch', plural: 'pods', kind: 'lose', happened });
       const choice = { choice: 'approve', when: { type: 'now' } } as const;
       await agent.decide({ namespace: 'default', daemonSet: 'app' }, 'two', choice, owner, authorized);
-      await world.until('it is settled', () => agent.history().some(({ what }) => what === 'Approved'));
-      assert.partialDeepStrictEqual(approval(world), { status: 'True', message: 'controllerrevision: two' });
-      assert.equal(world.deletes(), 0);
+      await testbed.until('it is settled', () => agent.history().some(({ what }) => what === 'Approved'));
+      assert.partialDeepStrictEqual(approval(testbed), { status: 'True', message: 'controllerrevision: two' });
+      assert.equal(testbed.deletes(), 0);
     });
 
   it('says what an approved update waits for, in words for its owner', async (t) => {
-    const { world, agent, announce } = await open(t);
+    const { testbed, agent, announce } = await open(t);
     const now = () => {
       const { state, reason } = agent.updates()[0] ?? {};
       return `${state} ${reason}`;
     };
-    await answerOf(world, agent.upgrade(ref, owner, { queue: false, reauthorize: authorized }));
-    await world.until('it waits for its turn', () => now() === 'updating WaitingForManager');
+    await responseOf(testbed, agent.upgrade(ref, owner, { queue: false, reauthorize: authorized }));
+    await testbed.until('it waits for its turn', () => now() === 'updating WaitingForManager');
     announce('False', 'Paused');
-    await world.until('it is held back', () => now() === 'updating Paused');
+    await testbed.until('it is held back', () => now() === 'updating Paused');
     announce('True', 'Halted');
-    await world.until('it is stopped', () => now() === 'halted Halted');
+    await testbed.until('it is stopped', () => now() === 'halted Halted');
     announce('True', 'NewRevision');
-    await world.until('it goes on, and nobody is asked again', () => now() === 'updating WaitingForManager');
+    await testbed.until('it goes on, and nobody is asked again', () => now() === 'updating WaitingForManager');
     const preparing = { metadata: { labels: { 'lifecycle.apps.kruise.io/state': 'PreparingDelete' } } };
-    world.apiServer.patch(pods, ref, preparing, { type: 'merge' });
-    await world.until('it is prepared for its end', () => now() === 'updating Preparing');
+    testbed.apiServer.patch(pods, ref, preparing, { type: 'merge' });
+    await testbed.until('it is prepared for its end', () => now() === 'updating Preparing');
   });
 
   it('asks again when the manager has taken the approval off the pod, for what was agreed to is over', async (t) => {
-    const { world, agent } = await open(t);
-    await answerOf(world, agent.upgrade(ref, owner, { queue: false, reauthorize: authorized }));
-    report(world, [{ type: 'example.org/Other', status: 'True' }]);
-    await world.advance(2_000);
+    const { testbed, agent } = await open(t);
+    await responseOf(testbed, agent.upgrade(ref, owner, { queue: false, reauthorize: authorized }));
+    report(testbed, [{ type: 'example.org/Other', status: 'True' }]);
+    await testbed.advance(2_000);
     assert.equal(agent.updates()[0]?.state, 'updating', 'any other write changes nothing');
-    report(world, [{ type: 'UpgradeApproved', $patch: 'delete' }]);
-    await world.until('it is asked again', () => agent.updates()[0]?.state === 'available');
-    await answerOf(world, agent.upgrade(ref, owner, { queue: false, reauthorize: authorized }));
-    assert.partialDeepStrictEqual(approval(world), { status: 'True', message: 'controllerrevision: two' });
+    report(testbed, [{ type: 'UpgradeApproved', $patch: 'delete' }]);
+    await testbed.until('it is asked again', () => agent.updates()[0]?.state === 'available');
+    await responseOf(testbed, agent.upgrade(ref, owner, { queue: false, reauthorize: authorized }));
+    assert.partialDeepStrictEqual(approval(testbed), { status: 'True', message: 'controllerrevision: two' });
   });
 
   it('takes an approval for carried out that is off the pod again, for the pod runs what was approved', async (t) => {
-    const { world, agent } = await open(t);
-    world.faults.push({ verb: 'patch', plural: 'pods', kind: 'hang', happened: true });
+    const { testbed, agent } = await open(t);
+    testbed.faults.push({ verb: 'patch', plural: 'pods', kind: 'hang', happened: true });
     const choice = { choice: 'approve', when: { type: 'now' } } as const;
     await agent.decide({ namespace: 'default', daemonSet: 'app' }, 'two', choice, owner, authorized);
-    await world.until('it is sent', () => approval(world) !== undefined);
-    report(world, [{ type: 'UpgradeApproved', $patch: 'delete' }]);
+    await testbed.until('it is sent', () => approval(testbed) !== undefined);
+    report(testbed, [{ type: 'UpgradeApproved', $patch: 'delete' }]);
     const inPlace = { metadata: { labels: { 'controller-revision-hash': 'two' } } };
-    world.apiServer.patch(pods, ref, inPlace, { type: 'merge' });
+    testbed.apiServer.patch(pods, ref, inPlace, { type: 'merge' });
     const told = () => agent.history().map(({ result }) => result);
-    await world.until('it is settled', () => told().some((text) => /^Approved two for pod app-1.*lost$/.test(text)));
-    assert.equal(world.deletes(), 0);
+    await testbed.until('it is settled', () => told().some((text) => /^Approved two for pod app-1.*lost$/.test(text)));
+    assert.equal(testbed.deletes(), 0);
   });
 
   it('asks nobody for a DaemonSet that is not in the OTA mode, whatever its pods still say', async (t) => {
-    const { world, agent } = await open(t);
+    const { testbed, agent } = await open(t);
     const set = { namespace: 'default', name: 'app' };
     const strategy = (value: string | null): void => {
       const body = { metadata: { annotations: { 'apps.openyurt.io/update-strategy': value } } };
-      world.apiServer.patch(advanced, set, body, { type: 'merge' });
+      testbed.apiServer.patch(advanced, set, body, { type: 'merge' });
     };
     strategy(null);
-    await world.until('it is told so', () => agent.updates()[0]?.reason === 'NotOffered');
+    await testbed.until('it is told so', () => agent.updates()[0]?.reason === 'NotOffered');
     assert.equal(agent.updates()[0]?.state, 'current');
     const choice = { choice: 'approve', when: { type: 'now' } } as const;
     const answer = await agent.decide({ namespace: 'default', daemonSet: 'app' }, 'two', choice, owner, authorized);
     assert.partialDeepStrictEqual(answer, { kind: 'refused', status: 409, reason: 'NotOffered' });
     strategy('ota');
-    await world.until('it is asked again', () => agent.updates()[0]?.state === 'available');
+    await testbed.until('it is asked again', () => agent.updates()[0]?.state === 'available');
   });
 });

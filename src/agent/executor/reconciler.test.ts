@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Agent } from '../agent.ts';
-import { newWorld, offered } from '../testing/drive.ts';
-import { authorized, type Fault, owner, type World } from '../testing/world.ts';
-
-const app = { namespace: 'default', daemonSet: 'app' };
+import { app, openWithUpdate, stateOf } from '../testing/scenario.ts';
+import { authorized, type Fault, owner, type Testbed } from '../testing/testbed.ts';
 
 /** Ends one process of the agent as a power cut does, and starts the next on what the disk holds. */
-const reboot = (world: World): Promise<Agent> => world.start({ killed: true }).then(({ agent }) => agent);
+const reboot = (testbed: Testbed): Promise<Agent> => testbed.start({ killed: true }).then(({ agent }) => agent);
 
 const approve = async (agent: Agent): Promise<void> => {
   const revision = agent.updates()[0]?.target.revision ?? '';
@@ -15,26 +13,23 @@ const approve = async (agent: Agent): Promise<void> => {
   assert.equal(answer.kind, 'accepted');
 };
 
-const stateOf = (agent: Agent): string => `${agent.updates()[0]?.state} ${agent.updates()[0]?.reason}`;
-
 describe('an agent that is killed', () => {
-  const begun = async (t: TestContext): Promise<{ world: World; agent: Agent }> => {
-    const world = await newWorld(t);
-    const agent = await offered(world);
+  const begun = async (t: TestContext): Promise<{ testbed: Testbed; agent: Agent }> => {
+    const { testbed, agent } = await openWithUpdate(t);
     // What was told for two seconds is on the disk.
-    await world.advance(2_000);
-    await world.written();
-    return { world, agent };
+    await testbed.advance(2_000);
+    await testbed.written();
+    return { testbed, agent };
   };
 
   it('tells offline what waits: pods, images of both versions, the decision, the history', async (t) => {
-    const { world, agent } = await begun(t);
+    const { testbed, agent } = await begun(t);
     const before = agent.updates();
-    world.cut(true);
-    await world.advance(1_000);
+    testbed.cut(true);
+    await testbed.advance(1_000);
     await approve(agent);
-    await world.advance(3_600_000);
-    const next = await reboot(world);
+    await testbed.advance(3_600_000);
+    const next = await reboot(testbed);
     const [update] = next.updates();
     assert.equal(stateOf(next), 'queued Disconnected');
     assert.deepEqual(update?.running, before[0]?.running);
@@ -47,11 +42,11 @@ describe('an agent that is killed', () => {
       next.history().map(({ what }) => what),
       ['approve'],
     );
-    await world.advance(600_000);
-    assert.equal(world.deletes(), 0);
-    world.cut(false);
-    await world.until('it is carried out', () => next.updates()[0]?.state === 'current', 120_000);
-    assert.equal(world.deletes(), 1);
+    await testbed.advance(600_000);
+    assert.equal(testbed.deletes(), 0);
+    testbed.cut(false);
+    await testbed.until('it is carried out', () => next.updates()[0]?.state === 'current', 120_000);
+    assert.equal(testbed.deletes(), 1);
   });
 
   const steps: [string, Fault, number][] = [
@@ -67,67 +62,66 @@ describe('an agent that is killed', () => {
   for (const [when, fault, deletes] of steps)
     for (const offline of [false, true])
       it(`goes on ${when}${offline ? ', offline' : ''}: nothing is done twice, nothing is lost`, async (t) => {
-        const { world, agent } = await begun(t);
+        const { testbed, agent } = await begun(t);
         if (fault.verb === 'patch')
-          world.faults.push({ verb: 'delete', plural: 'pods', kind: 'lose', happened: false });
-        world.faults.push({ ...fault });
+          testbed.faults.push({ verb: 'delete', plural: 'pods', kind: 'lose', happened: false });
+        testbed.faults.push({ ...fault });
         await approve(agent);
-        await world.advance(500);
-        assert.ok(world.faults.every(({ fired }) => fired));
-        if (offline) world.cut(true);
-        const next = await reboot(world);
+        await testbed.advance(500);
+        assert.ok(testbed.faults.every(({ fired }) => fired));
+        if (offline) testbed.cut(true);
+        const next = await reboot(testbed);
         if (offline) {
-          await world.advance(60_000);
+          await testbed.advance(60_000);
           assert.ok(['updating', 'queued'].includes(next.updates()[0]?.state ?? ''), stateOf(next));
-          world.cut(false);
+          testbed.cut(false);
         }
-        await world.until('it is done', () => next.updates()[0]?.state === 'current', 300_000);
-        await world.advance(300_000);
-        assert.equal(world.deletes(), deletes);
-        assert.equal(world.pod().spec?.containers[0]?.image, 'app:v2');
+        await testbed.until('it is done', () => next.updates()[0]?.state === 'current', 300_000);
+        await testbed.advance(300_000);
+        assert.equal(testbed.deletes(), deletes);
+        assert.equal(testbed.pod().spec?.containers[0]?.image, 'app:v2');
         const told = next.history().map(({ what }) => what);
         assert.equal(told.filter((what) => what === 'Deleted').length, 1, told.join());
         assert.deepEqual(next.updates()[0]?.decision, null);
       });
 
   it('does not do later what the compatible route was asked for at once', async (t) => {
-    const { world, agent } = await begun(t);
-    world.faults.push({ verb: 'delete', plural: 'pods', kind: 'hang', happened: false });
-    agent.upgrade(world.ref(), owner, { queue: false, reauthorize: authorized }).catch(() => undefined);
-    await world.advance(500);
-    const next = await reboot(world);
-    await world.until('it is settled', () => next.history()[0]?.what === 'Refused', 120_000);
-    await world.advance(600_000);
-    assert.equal(world.deletes(), 1);
+    const { testbed, agent } = await begun(t);
+    testbed.faults.push({ verb: 'delete', plural: 'pods', kind: 'hang', happened: false });
+    agent.upgrade(testbed.ref(), owner, { queue: false, reauthorize: authorized }).catch(() => undefined);
+    await testbed.advance(500);
+    const next = await reboot(testbed);
+    await testbed.until('it is settled', () => next.history()[0]?.what === 'Refused', 120_000);
+    await testbed.advance(600_000);
+    assert.equal(testbed.deletes(), 1);
     assert.equal(next.updates()[0]?.state, 'available');
   });
 
   it('still follows the new pod after the update was sent', async (t) => {
-    const { world, agent } = await begun(t);
+    const { testbed, agent } = await begun(t);
     await approve(agent);
-    await world.until('sent', () => world.deletes() === 1);
-    await world.advance(2_000);
-    await world.written();
-    const next = await reboot(world);
-    await world.until('it is ready', () => next.updates()[0]?.state === 'current');
-    await world.advance(1_000);
+    await testbed.until('sent', () => testbed.deletes() === 1);
+    await testbed.advance(2_000);
+    await testbed.written();
+    const next = await reboot(testbed);
+    await testbed.until('it is ready', () => next.updates()[0]?.state === 'current');
+    await testbed.advance(1_000);
     assert.equal(next.history()[0]?.what, 'Updated');
   });
 });
 
 describe('an agent at rest', () => {
   it('asks for nothing and writes nothing, with an update that waits for its owner', async (t) => {
-    const world = await newWorld(t);
-    const agent = await offered(world);
-    await world.advance(5_000);
-    await world.written();
-    const calls = world.calls.length;
-    const before = await world.modified();
+    const { testbed, agent } = await openWithUpdate(t);
+    await testbed.advance(5_000);
+    await testbed.written();
+    const calls = testbed.calls.length;
+    const before = await testbed.modified();
     let changes = 0;
     agent.onChange(() => (changes += 1));
-    await world.advance(4 * 3_600_000);
-    assert.equal(world.calls.length, calls);
-    assert.deepEqual(await world.modified(), before);
+    await testbed.advance(4 * 3_600_000);
+    assert.equal(testbed.calls.length, calls);
+    assert.deepEqual(await testbed.modified(), before);
     assert.ok(changes <= 100, `told of ${changes} changes`);
     assert.equal(agent.updates()[0]?.state, 'available');
     assert.equal(agent.device().connected, true);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
+import { createTestAuthority } from '../../../test/support/index.ts';
 import { silentLogger } from '../../runtime/index.ts';
 import { openTokenFile } from '../auth/index.ts';
 import { onLoopback, startServer } from './testing/start.ts';
@@ -50,9 +51,9 @@ describe('strangers cannot keep the allowed users out', asRoot, () => {
     keyFile: path.join(folder, 'tls.key'),
     clientCaFile: undefined,
   };
-  const subject = ['-subj', '/CN=localhost', '-days', '1', '-keyout', tls.keyFile, '-out', tls.certFile];
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-  execFileSync('openssl', ['req', '-x509', ...key, ...subject], { stdio: 'ignore' });
+  const { cert, key } = createTestAuthority().issue('localhost');
+  writeFileSync(tls.certFile, cert);
+  writeFileSync(tls.keyFile, key, { mode: 0o600 });
 
   it('with hundreds of connections that come again as soon as they are closed', async (t) => {
     const { url, address } = await startServer(t);

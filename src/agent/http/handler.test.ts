@@ -52,7 +52,7 @@ describe('local users', () => {
       assert.equal(status, 403, target);
       assert.match(body, /WrongUser/);
     }
-    assert.deepEqual(backend.acts, []);
+    assert.deepEqual(backend.operations, []);
     assert.equal((await curlAs(0, '-X', 'POST', url + upgradePath)).status, 200);
   });
 
@@ -60,7 +60,7 @@ describe('local users', () => {
     const { url, backend } = await startServer(t, { auth: { allowedUids: new Set([4711]), tokens: undefined } });
     assert.equal((await curlAs(4711, '-X', 'POST', url + upgradePath)).status, 200);
     assert.equal((await curlAs(0, '-X', 'POST', url + upgradePath)).status, 403);
-    assert.deepEqual(backend.acts, ['upgrade shop/till-x7k2p by uid:4711']);
+    assert.deepEqual(backend.operations, ['upgrade shop/till-x7k2p by uid:4711']);
   });
 
   it('are known on every loopback address', async (t) => {
@@ -98,7 +98,7 @@ describe('local users', () => {
     const asked = Promise.withResolvers<void>();
     const gone = Promise.withResolvers<void>();
     const authorized = Promise.withResolvers<string>();
-    backend.beforeConsent = async () => {
+    backend.beforeReauthorize = async () => {
       asked.resolve();
       await gone.promise;
     };
@@ -114,7 +114,7 @@ describe('local users', () => {
     await once(socket, 'close');
     gone.resolve();
     assert.match(await authorized.promise, /the caller has gone/);
-    assert.deepEqual(backend.acts, []);
+    assert.deepEqual(backend.operations, []);
   });
 });
 
@@ -126,7 +126,7 @@ describe('bearer tokens', () => {
     const { url, backend } = await start(t);
     const headers = { authorization: 'Bearer a-token-of-the-kiosk' };
     assert.equal((await fetch(url + upgradePath, { method: 'POST', headers })).status, 200);
-    assert.deepEqual(backend.acts, ['upgrade shop/till-x7k2p by token:kiosk']);
+    assert.deepEqual(backend.operations, ['upgrade shop/till-x7k2p by token:kiosk']);
   });
   it('are asked for when they are missing, and refused when they are wrong, also from an allowed user', async (t) => {
     const { url, backend } = await start(t);
@@ -143,7 +143,7 @@ describe('bearer tokens', () => {
       const wrong = await fetch(url + upgradePath, { method: 'POST', headers: { authorization } });
       assert.equal(wrong.status, 403, authorization);
     }
-    assert.deepEqual(backend.acts, []);
+    assert.deepEqual(backend.operations, []);
   });
   it('cannot be guessed fast: also the right one waits', async (t) => {
     const { url } = await startServer(t, {
@@ -169,7 +169,7 @@ describe('a Unix socket', () => {
     const args = ['-X', 'POST', '--unix-socket', file('own.sock'), `http://localhost${upgradePath}`];
     assert.equal((await curlAs(0, ...args)).status, 200);
     assert.equal((await curlAs(NOBODY, ...args)).status, 0);
-    assert.deepEqual(backend.acts, ['upgrade shop/till-x7k2p by uid:0']);
+    assert.deepEqual(backend.operations, ['upgrade shop/till-x7k2p by uid:0']);
   });
   it("asks the kernel who calls when others' users are allowed", asRoot, async (t) => {
     const { backend } = await startServer(t, {
@@ -179,7 +179,7 @@ describe('a Unix socket', () => {
     const args = ['-X', 'POST', '--unix-socket', file('all.sock'), `http://localhost${upgradePath}`];
     assert.equal((await curlAs(4711, ...args)).status, 200);
     assert.equal((await curlAs(NOBODY, ...args)).status, 403);
-    assert.deepEqual(backend.acts, ['upgrade shop/till-x7k2p by uid:4711']);
+    assert.deepEqual(backend.operations, ['upgrade shop/till-x7k2p by uid:4711']);
   });
   it('answers to localhost only', async (t) => {
     await startServer(t, { listen: listen('host.sock') });

@@ -37,7 +37,7 @@ describe('the compatible API', () => {
     const pull = upgradePath.replace('upgrade', 'imagepull');
     assert.deepEqual(await post(pull), [200, type, 'Image pre-pull requested for pod shop/till-x7k2p']);
     assert.deepEqual(
-      backend.acts.map((act) => act.split(' by ')[1]),
+      backend.operations.map((act) => act.split(' by ')[1]),
       Array.from({ length: 3 }, () => `uid:${me}`),
     );
     assert.equal((await post(`${upgradePath}?queue=yes`))[0], 400);
@@ -98,7 +98,7 @@ describe('decisions', () => {
     assert.equal((await decide(url, good)).status, 201);
     assert.equal((await decide(url, good, 'application/json; charset=utf-8')).status, 201);
     assert.equal((await decide(url, { revision: '7d9c', decision: 'approve' })).status, 202);
-    const acts = backend.acts.length;
+    const acts = backend.operations.length;
     for (const type of [
       'text/plain',
       'application/x-www-form-urlencoded',
@@ -111,7 +111,7 @@ describe('decisions', () => {
     assert.equal((await decide(url, [good])).status, 400);
     for (const bad of [{}, { ...good, decision: 'maybe' }, { ...good, revision: 7 }, { ...good, image: 'evil' }])
       assert.equal((await decide(url, bad)).status, 422, JSON.stringify(bad));
-    assert.equal(backend.acts.length, acts);
+    assert.equal(backend.operations.length, acts);
   });
 
   it('of chunks beyond the bound are refused as well', async (t) => {
@@ -120,13 +120,13 @@ describe('decisions', () => {
     const headers = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
     const [answer] = await raw(address, `POST ${decisionPath}`, headers, `${chunk.repeat(4)}0\r\n\r\n`);
     assert.equal(answer?.status, 413);
-    assert.deepEqual(backend.acts, []);
+    assert.deepEqual(backend.operations, []);
   });
 
   it('asks the caller once more before the act', async (t) => {
     const { url, backend } = await startServer(t);
     let asked = 0;
-    backend.beforeConsent = () => {
+    backend.beforeReauthorize = () => {
       asked += 1;
       return Promise.resolve();
     };
@@ -145,7 +145,7 @@ describe('foreign requests', () => {
     };
     for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `LocalHost:${port}`, `[::1]:${port}`])
       assert.equal(await status(host), 200, host);
-    const acts = backend.acts.length;
+    const acts = backend.operations.length;
     for (const host of [
       `evil.example:${port}`,
       '127.0.0.1',
@@ -158,7 +158,7 @@ describe('foreign requests', () => {
       undefined,
     ])
       assert.equal(await status(host), 421, `Host: ${host}`);
-    assert.equal(backend.acts.length, acts);
+    assert.equal(backend.operations.length, acts);
   });
 
   it('by a name that was allowed are served', async (t) => {
@@ -194,7 +194,7 @@ describe('foreign requests', () => {
       const [answer] = await raw(address, `POST ${upgradePath}`, [header]);
       assert.equal(answer?.status, 403, header);
     }
-    assert.deepEqual(backend.acts, []);
+    assert.deepEqual(backend.operations, []);
     for (const header of [`Origin: http://${address}`, 'Sec-Fetch-Site: same-origin', 'Sec-Fetch-Site: none'])
       assert.equal((await raw(address, `POST ${upgradePath}`, [header]))[0]?.status, 200, header);
   });
@@ -239,7 +239,7 @@ describe('request-targets', () => {
       const [answer] = await sendRaw(address, Buffer.concat([Buffer.from('GET '), bytes, tail]));
       assert.equal(answer?.status, 400);
     }
-    assert.deepEqual(backend.acts, []);
+    assert.deepEqual(backend.operations, []);
   });
 });
 
@@ -264,7 +264,7 @@ describe('framing', () => {
       assert.ok(answers.length <= 1, 'nothing behind it is read as a request');
       assert.equal(answers[0]?.status ?? 400, 400, headers.join(', '));
     }
-    assert.deepEqual(backend.acts, []);
+    assert.deepEqual(backend.operations, []);
   });
 
   it('of pipelined requests is kept: one answer each, in order', async (t) => {
@@ -276,7 +276,7 @@ describe('framing', () => {
       answers.map(({ status }) => status),
       [200, 200, 200, 200],
     );
-    assert.equal(backend.acts.length, 3);
+    assert.equal(backend.operations.length, 3);
   });
 
   it('floods of pipelined requests end the connection', async (t) => {
@@ -297,7 +297,7 @@ describe('time and size', () => {
     assert.equal(await slow(head), 408);
     assert.equal(await slow(`${head}Content-Type: application/json\r\nContent-Length: 40\r\n\r\n{`), 408);
     assert.ok([408, undefined].includes(await slow('')));
-    assert.deepEqual(backend.acts, []);
+    assert.deepEqual(backend.operations, []);
   });
   it('heads that are too large are refused', async (t) => {
     const { address } = await startServer(t);

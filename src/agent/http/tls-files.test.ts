@@ -126,16 +126,16 @@ describe('mutual TLS', () => {
   it('lets in certificates of the authority, by their common name', async (t) => {
     const { address, backend } = await start(t);
     assert.equal((await send(address, holding('kiosk'))).status, 200);
-    assert.deepEqual(backend.acts, ['upgrade shop/till-x7k2p by cert:kiosk']);
+    assert.deepEqual(backend.operations, ['upgrade shop/till-x7k2p by cert:kiosk']);
   });
   it('refuses foreign certificates, those for servers, and none', async (t) => {
     const { address, backend } = await start(t);
     assert.equal((await send(address, holding('stranger'))).status, 403);
     assert.equal((await send(address, holding('server'))).status, 403);
     assert.equal((await send(address)).status, 401);
-    assert.deepEqual(backend.acts, []);
+    assert.deepEqual(backend.operations, []);
   });
-  it('takes no file without an authority for all the authorities of the world', async (t) => {
+  it('takes no file without an authority for all the authorities of the testbed', async (t) => {
     const withCa = (clientCaFile: string) =>
       startServer(t, {
         listen: { ...onLoopback, tls: { certFile: file('server.pem'), keyFile: file('server.key'), clientCaFile } },

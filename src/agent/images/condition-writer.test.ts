@@ -3,50 +3,50 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { eventually } from '../../../test/support/index.ts';
 import { KubeError } from '../../kube/index.ts';
 import { createImagePulls, type ImagePulls } from './image-pulls.ts';
-import { createWorld, limits, target, type World } from './testing/world.ts';
+import { createTestbed, limits, type Testbed, target } from './testing/testbed.ts';
 
 const { signal } = new AbortController();
 const v1 = target('a1', 'app:v1');
 
-let world: World;
+let testbed: Testbed;
 let end: AbortController;
 let runs: Promise<void>[];
 
 const open = (): ImagePulls => {
-  const { client, env, runtime } = world;
+  const { client, env, runtime } = testbed;
   const pulls = createImagePulls({ client, env, criSocket: runtime.socket, limits });
   runs.push(pulls.run(end.signal));
   return pulls;
 };
 const told = (): string => {
-  const { status, reason, message } = world.condition('PodImageReady') ?? {};
+  const { status, reason, message } = testbed.condition('PodImageReady') ?? {};
   return `${status} ${reason} ${message}`;
 };
-const calls = (what: string): number => world.link.calls.filter((call) => call === what).length;
-const lines = (text: string): number => world.lines.filter((line) => line.includes(text)).length;
-const stateOf = (pulls: ImagePulls) => pulls.state(world.pod().metadata?.uid ?? '');
+const calls = (what: string): number => testbed.link.calls.filter((call) => call === what).length;
+const lines = (text: string): number => testbed.lines.filter((line) => line.includes(text)).length;
+const stateOf = (pulls: ImagePulls) => pulls.state(testbed.pod().metadata?.uid ?? '');
 
 /** A pull that was asked for and is over, with what the API server says to its report from then on. */
 const pulledUnder = async (pulls: ImagePulls, verb: 'get' | 'patch', error: KubeError): Promise<void> => {
-  world.createPod();
-  world.runtime.answers.set('PullImage', () => 'silence');
-  await pulls.request(world.announce('a1'), v1, signal);
-  await eventually('a pull is under way', () => world.runtime.pulls().at(-1));
-  world.link.errors.set(`${verb} pods`, error);
-  world.runtime.answers.clear();
-  await world.runtime.stop();
-  await world.runtime.start();
+  testbed.createPod();
+  testbed.runtime.answers.set('PullImage', () => 'silence');
+  await pulls.request(testbed.announce('a1'), v1, signal);
+  await eventually('a pull is under way', () => testbed.runtime.pulls().at(-1));
+  testbed.link.errors.set(`${verb} pods`, error);
+  testbed.runtime.answers.clear();
+  await testbed.runtime.stop();
+  await testbed.runtime.start();
 };
 
 beforeEach(async () => {
-  world = await createWorld();
+  testbed = await createTestbed();
   end = new AbortController();
   runs = [];
 });
 afterEach(async () => {
   end.abort(new Error('the test is over'));
   await Promise.all(runs);
-  await world.close();
+  await testbed.close();
 });
 
 describe('a report that the API server refuses', () => {
@@ -63,13 +63,13 @@ describe('a report that the API server refuses', () => {
       assert.match(state.message, /rejects the report: a policy is against it/);
       const before = calls(`${verb} pods`);
       assert.equal(before - (verb === 'patch' ? 1 : 0), tries);
-      for (let times = 0; times < 3; times += 1) pulls.follow([world.pod()], () => Promise.resolve(v1));
+      for (let times = 0; times < 3; times += 1) pulls.follow([testbed.pod()], () => Promise.resolve(v1));
       assert.equal(lines('giving up on reporting an image pull'), 1);
       assert.equal(calls(`${verb} pods`), before);
-      assert.equal(world.runtime.pulls().length, 2);
+      assert.equal(testbed.runtime.pulls().length, 2);
 
-      world.link.errors.clear();
-      await pulls.request(world.pod(), v1, signal);
+      testbed.link.errors.clear();
+      await pulls.request(testbed.pod(), v1, signal);
       await eventually('it is reported', () => told() === 'True PullImageSuccess controllerrevision: a1');
       await eventually('its state is known', () => stateOf(pulls)?.state === 'ready');
     });
@@ -84,23 +84,23 @@ describe('a report that the API server refuses', () => {
       await pulledUnder(pulls, 'patch', error);
       await eventually('many tries', () => calls('patch pods') > 15);
       assert.equal(stateOf(pulls)?.state, 'pulling');
-      assert.ok(lines('WARN') <= 2, world.lines.join('\n'));
-      world.link.errors.clear();
+      assert.ok(lines('WARN') <= 2, testbed.lines.join('\n'));
+      testbed.link.errors.clear();
       await eventually('it is reported', () => told() === 'True PullImageSuccess controllerrevision: a1');
     });
 });
 
 describe('a pull that an agent before this one began', () => {
   const begun = async (): Promise<void> => {
-    world.createPod();
-    world.announce('a1');
+    testbed.createPod();
+    testbed.announce('a1');
     const condition = {
       type: 'PodImageReady',
       status: 'False',
       reason: 'PullingImage',
       message: 'controllerrevision: a1',
     };
-    await world.client.patch(
+    await testbed.client.patch(
       { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true },
       { namespace: 'edge', name: 'app' },
       { status: { conditions: [condition] } },
@@ -112,7 +112,7 @@ describe('a pull that an agent before this one began', () => {
     await begun();
     const pulls = open();
     let asked = 0;
-    pulls.follow([world.pod()], () => {
+    pulls.follow([testbed.pod()], () => {
       asked += 1;
       if (asked < 4) throw new KubeError('Transport', 'the link broke', { happened: 'no' });
       return Promise.resolve(v1);
@@ -129,10 +129,10 @@ describe('a pull that an agent before this one began', () => {
       asked += 1;
       return Promise.reject(new KubeError('Forbidden', 'not for you', { status: 403 }));
     };
-    pulls.follow([world.pod()], targetOf);
+    pulls.follow([testbed.pod()], targetOf);
     const state = await eventually('it is left', () => stateOf(pulls)?.state === 'failed' && stateOf(pulls));
     assert.match(state.message, /cannot resume the pull: not for you/);
-    for (let times = 0; times < 3; times += 1) pulls.follow([world.pod()], targetOf);
+    for (let times = 0; times < 3; times += 1) pulls.follow([testbed.pod()], targetOf);
     assert.equal(asked, 6);
     assert.equal(lines('giving up on resuming an image pull'), 1);
   });

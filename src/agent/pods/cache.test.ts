@@ -32,7 +32,7 @@ describe('pod cache', () => {
     await rm(dir, { recursive: true, force: true });
   });
 
-  const world = () => {
+  const testbed = () => {
     const clock = createVirtualClock(1_800_000_000_000);
     const env = { clock, random: () => 0.5, log: silentLogger };
     const apiServer = createApiServer({ clock, random: () => 0.5 });
@@ -75,7 +75,7 @@ describe('pod cache', () => {
       .toSorted();
 
   it('holds the pods of its own node, as they may be shown', async () => {
-    const { clock, apiServer, start } = world();
+    const { clock, apiServer, start } = testbed();
     apiServer.create<object>(pods, podOn('node-1', 'mine'));
     apiServer.create<object>(pods, podOn('node-2', 'theirs'));
     const { cache } = start();
@@ -94,7 +94,7 @@ describe('pod cache', () => {
   });
 
   it('is connected again only with the pods of the server as they are by then', async () => {
-    const { clock, env, apiServer, client } = world();
+    const { clock, env, apiServer, client } = testbed();
     apiServer.create<object>(pods, podOn('node-1', 'before'));
     let broken = new AbortController();
     const gone: Pick<KubeClient, 'list' | 'watch'> = {
@@ -131,7 +131,7 @@ describe('pod cache', () => {
   });
 
   it('answers after a restart without a network, with an age that counts from the last contact', async () => {
-    const { clock, apiServer, link, start } = world();
+    const { clock, apiServer, link, start } = testbed();
     apiServer.create<object>(pods, podOn('node-1', 'mine'));
     const first = start();
     await clock.advance(120_000);
@@ -154,7 +154,7 @@ describe('pod cache', () => {
   });
 
   it('loses nothing that it has told of for two seconds when its power is cut', async () => {
-    const { clock, apiServer, link, start } = world();
+    const { clock, apiServer, link, start } = testbed();
     start();
     await clock.advance(10);
     apiServer.create<object>(pods, podOn('node-1', 'mine'));
@@ -167,7 +167,7 @@ describe('pod cache', () => {
   });
 
   it('writes nothing and asks for nothing at rest', async () => {
-    const { clock, apiServer, link, start } = world();
+    const { clock, apiServer, link, start } = testbed();
     apiServer.create<object>(pods, podOn('node-1', 'mine'));
     const { cache } = start();
     await clock.advance(5_000);
@@ -184,7 +184,7 @@ describe('pod cache', () => {
   });
 
   it('keeps to the namespaces that it is given, and shows none of them half', async () => {
-    const { clock, apiServer, start, link } = world();
+    const { clock, apiServer, start, link } = testbed();
     for (const name of ['one', 'two', 'three']) {
       apiServer.create<object>(
         { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false },
@@ -201,7 +201,7 @@ describe('pod cache', () => {
   });
 
   it('ignores the copy of another node', async () => {
-    const { clock, env, client, apiServer, start } = world();
+    const { clock, env, client, apiServer, start } = testbed();
     apiServer.create<object>(pods, podOn('node-1', 'mine'));
     const first = start();
     await clock.advance(10);
@@ -210,7 +210,7 @@ describe('pod cache', () => {
   });
 
   it('finds out by itself that a link that was silent has healed', async () => {
-    const { clock, start } = world();
+    const { clock, start } = testbed();
     const { cache } = start();
     await clock.advance(10);
     cache.connection.unanswered();

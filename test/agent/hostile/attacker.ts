@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dial, type RawAnswer, sendRaw } from '../../../src/agent/http/testing/index.ts';
-import type { World } from './world.ts';
+import type { Target } from './target.ts';
 
 /** The uid of nobody, who may do nothing. */
 export const NOBODY = 65_534;
 export const unlessRoot: string | false = process.getuid?.() === 0 ? false : 'only root can be another user';
 
-export const addressOf = ({ agent }: Pick<World, 'agent'>): string => `127.0.0.1:${agent.port}`;
+export const addressOf = ({ agent }: Pick<Target, 'agent'>): string => `127.0.0.1:${agent.port}`;
 
 export interface Forged {
   method?: string;
@@ -19,13 +19,18 @@ export interface Forged {
 }
 
 /** The bytes of a request as an attacker writes them. */
-export const forge = (world: World, { method = 'POST', target, host, headers = [], body = '' }: Forged): string =>
-  [`${method} ${target} HTTP/1.1`, `Host: ${host ?? addressOf(world)}`, 'Connection: close', ...headers, '', body].join(
-    '\r\n',
-  );
+export const forge = (victim: Target, { method = 'POST', target, host, headers = [], body = '' }: Forged): string =>
+  [
+    `${method} ${target} HTTP/1.1`,
+    `Host: ${host ?? addressOf(victim)}`,
+    'Connection: close',
+    ...headers,
+    '',
+    body,
+  ].join('\r\n');
 
-export const attack = (world: World, request: Forged): Promise<RawAnswer[]> =>
-  sendRaw(addressOf(world), forge(world, request));
+export const attack = (victim: Target, request: Forged): Promise<RawAnswer[]> =>
+  sendRaw(addressOf(victim), forge(victim, request));
 
 /** Why the agent refused, by its own word; undefined where it gave none. */
 export const causeOf = ({ body }: RawAnswer): string | undefined => {
@@ -51,9 +56,9 @@ export const scriptAs = async (uid: number, script: string): Promise<string[]> =
 };
 
 /** Sends a few bytes a second and never the last one; resolves with what came back when the agent ends it. */
-export const dribble = (world: World, start: string, more: string): Promise<string> =>
+export const dribble = (victim: Target, start: string, more: string): Promise<string> =>
   new Promise((resolve) => {
-    const socket = dial(addressOf(world));
+    const socket = dial(addressOf(victim));
     const chunks: Buffer[] = [];
     socket.write(start);
     const timer = setInterval(() => socket.write(more), 500);

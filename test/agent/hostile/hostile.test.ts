@@ -3,17 +3,17 @@ import { after, test } from 'node:test';
 import { readAnswers, sendRaw } from '../../../src/agent/http/testing/index.ts';
 import type { AuditRecord } from '../../conformance/index.ts';
 import { startEmbeddedCluster } from '../../sim/cluster.ts';
+import { createAttackLog, type Tally } from './attack-log.ts';
 import { addressOf, attack, causeOf, dribble, forge, NOBODY, scriptAs, unlessRoot } from './attacker.ts';
-import { createLedger, type Tally } from './ledger.ts';
-import { type Announced, openWorld } from './world.ts';
+import { type Announced, openTarget } from './target.ts';
 
 const cluster = await startEmbeddedCluster();
-const world = await openWorld(cluster);
-const { agent, namespace, foreign } = world;
-let waiting: Announced = await world.announce();
-const ledger = createLedger(async () => (await world.writes()).length);
+const victim = await openTarget(cluster);
+const { agent, namespace, foreign } = victim;
+let waiting: Announced = await victim.announce();
+const attackLog = createAttackLog(async () => (await victim.writes()).length);
 after(async () => {
-  ledger.print();
+  attackLog.print();
   await agent.stop();
   await cluster.stop();
 });
@@ -27,7 +27,8 @@ const asJson = (body: string, type = 'application/json'): string[] => [
   `Content-Length: ${Buffer.byteLength(body)}`,
 ];
 /** Events tell of acts before, and come when they come. */
-const acts = async (): Promise<AuditRecord[]> => (await world.writes()).filter(({ resource }) => resource !== 'events');
+const acts = async (): Promise<AuditRecord[]> =>
+  (await victim.writes()).filter(({ resource }) => resource !== 'events');
 const deletes = async (): Promise<string[]> =>
   (await acts()).filter(({ verb, resource }) => verb === 'delete' && resource === 'pods').map(({ name }) => name);
 
@@ -39,12 +40,12 @@ const both = async (tally: Tally, changes: { host?: string; headers?: string[] }
     { target: `${upgrade()}?queue=true`, headers },
     { target: decision, headers: [...headers, ...asJson(consent(), type)], body: consent() },
   ]) {
-    const [answer] = await attack(world, { ...request, ...rest });
+    const [answer] = await attack(victim, { ...request, ...rest });
     tally.answered(answer?.status, answer && causeOf(answer));
   }
 };
 
-ledger.attack('DNS rebinding: the page of a name that points here by now', async (tally) => {
+attackLog.attack('DNS rebinding: the page of a name that points here by now', async (tally) => {
   const { port } = agent;
   for (const host of [
     `evil.example:${port}`,
@@ -56,7 +57,7 @@ ledger.attack('DNS rebinding: the page of a name that points here by now', async
     await both(tally, { host });
 });
 
-ledger.attack('cross-site requests: forms and scripts of another page', async (tally) => {
+attackLog.attack('cross-site requests: forms and scripts of another page', async (tally) => {
   for (const headers of [
     ['Origin: https://evil.example'],
     ['Origin: null'],
@@ -67,15 +68,15 @@ ledger.attack('cross-site requests: forms and scripts of another page', async (t
       await both(tally, { headers }, type);
 });
 
-ledger.attack('a form post of a browser that tells no origin', async (tally) => {
+attackLog.attack('a form post of a browser that tells no origin', async (tally) => {
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
-    const [answer] = await attack(world, { target: decision, headers: asJson(consent(), type), body: consent() });
+    const [answer] = await attack(victim, { target: decision, headers: asJson(consent(), type), body: consent() });
     tally.answered(answer?.status, answer && causeOf(answer));
   }
 });
 
-ledger.attack('slow loris: heads and bodies that never end', async (tally) => {
-  const head = `POST ${decision} HTTP/1.1\r\nHost: ${addressOf(world)}\r\n`;
+attackLog.attack('slow loris: heads and bodies that never end', async (tally) => {
+  const head = `POST ${decision} HTTP/1.1\r\nHost: ${addressOf(victim)}\r\n`;
   const body = `${head}Content-Type: application/json\r\nContent-Length: 400\r\n\r\n`;
   const slow = [
     ...Array.from({ length: 10 }, () => [head, 'X: y\r\n']),
@@ -83,13 +84,13 @@ ledger.attack('slow loris: heads and bodies that never end', async (tally) => {
   ];
   await Promise.all(
     slow.map(async ([start = '', more = '']) =>
-      tally.answered(readAnswers(await dribble(world, start, more))[0]?.status),
+      tally.answered(readAnswers(await dribble(victim, start, more))[0]?.status),
     ),
   );
   assert.equal((await fetch(`${agent.url}/pods`)).status, 200);
 });
 
-ledger.attack('bodies and heads that are too large', async (tally) => {
+attackLog.attack('bodies and heads that are too large', async (tally) => {
   for (const [target, headers, body] of [
     [decision, asJson('x'.repeat(5000)), 'x'.repeat(5000)],
     [decision, ['Content-Type: application/json', 'Content-Length: 999999999999'], ''],
@@ -103,12 +104,12 @@ ledger.attack('bodies and heads that are too large', async (tally) => {
     [upgrade(), Array.from({ length: 3000 }, (_, at) => `X-${at}: 1`), ''],
     [`${upgrade()}?${'x'.repeat(5000)}`, [], ''],
   ] as const) {
-    const [answer] = await attack(world, { target, headers, body });
+    const [answer] = await attack(victim, { target, headers, body });
     tally.answered(answer?.status);
   }
 });
 
-ledger.attack('paths that could mean another one', async (tally) => {
+attackLog.attack('paths that could mean another one', async (tally) => {
   const name = waiting.pod;
   for (const target of [
     `/../openyurt.io/v1/namespaces/${namespace}/pods/${name}/upgrade`,
@@ -127,18 +128,18 @@ ledger.attack('paths that could mean another one', async (tally) => {
     upgrade(name.toUpperCase()),
     upgrade(name, `${namespace}%2f..%2f${foreign.namespace}`),
     upgrade(name, '..'),
-    `http://${addressOf(world)}${upgrade()}`,
+    `http://${addressOf(victim)}${upgrade()}`,
     `http://evil.example${upgrade()}`,
     upgrade().replace('/upgrade', '/UPGRADE'),
     upgrade().replace('openyurt.io', 'openyurt%2eio'),
     `*`,
   ]) {
-    const [answer] = await attack(world, { target });
+    const [answer] = await attack(victim, { target });
     tally.answered(answer?.status, answer && causeOf(answer));
   }
 });
 
-ledger.attack('pods of other namespaces, other nodes, and none', async (tally) => {
+attackLog.attack('pods of other namespaces, other nodes, and none', async (tally) => {
   for (const target of [
     upgrade(foreign.pod, foreign.namespace),
     upgrade(waiting.elsewhere),
@@ -146,16 +147,16 @@ ledger.attack('pods of other namespaces, other nodes, and none', async (tally) =
     upgrade(waiting.pod, 'kube-system'),
     upgrade(waiting.pod, foreign.namespace),
   ]) {
-    const [answer] = await attack(world, { target });
+    const [answer] = await attack(victim, { target });
     tally.answered(answer?.status);
-    const [pull] = await attack(world, { target: target.replace('upgrade', 'imagepull') });
+    const [pull] = await attack(victim, { target: target.replace('upgrade', 'imagepull') });
     tally.answered(pull?.status);
   }
 });
 
-ledger.attack('framing that two readers read differently', async (tally) => {
-  const second = forge(world, { target: upgrade() });
-  const post = `POST ${upgrade()} HTTP/1.1\r\nHost: ${addressOf(world)}\r\nConnection: close\r\n`;
+attackLog.attack('framing that two readers read differently', async (tally) => {
+  const second = forge(victim, { target: upgrade() });
+  const post = `POST ${upgrade()} HTTP/1.1\r\nHost: ${addressOf(victim)}\r\nConnection: close\r\n`;
   for (const bytes of [
     `${post}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${second}`,
     `${post}Content-Length: 4\r\nContent-Length: 5\r\n\r\nabcd${second}`,
@@ -166,26 +167,26 @@ ledger.attack('framing that two readers read differently', async (tally) => {
     `${post}X: a\rHost: evil.example\r\n\r\n`,
     `${post}X: a\nContent-Length : 3\r\n\r\n`,
     `POST ${upgrade()}\r\n\r\n`,
-    `POST ${upgrade()} HTTP/3.0\r\nHost: ${addressOf(world)}\r\n\r\n`,
+    `POST ${upgrade()} HTTP/3.0\r\nHost: ${addressOf(victim)}\r\n\r\n`,
     `POST ${upgrade()} HTTP/1.0\r\n\r\n`,
     `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n`,
-    `CONNECT ${addressOf(world)} HTTP/1.1\r\nHost: ${addressOf(world)}\r\n\r\n`,
+    `CONNECT ${addressOf(victim)} HTTP/1.1\r\nHost: ${addressOf(victim)}\r\n\r\n`,
   ]) {
-    const answers = await sendRaw(addressOf(world), bytes);
+    const answers = await sendRaw(addressOf(victim), bytes);
     assert.ok(answers.length <= 1, `one answer at most: ${JSON.stringify(bytes.slice(0, 80))}`);
     tally.answered(answers[0]?.status, answers[0] && causeOf(answers[0]));
   }
 });
 
-ledger.attack('reads that would act, and methods in disguise', async (tally) => {
+attackLog.attack('reads that would act, and methods in disguise', async (tally) => {
   for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'MKCOL'])
     for (const target of [upgrade(), `${upgrade()}?_method=POST`, decision]) {
-      const [answer] = await attack(world, { method, target, headers: ['X-HTTP-Method-Override: POST'] });
+      const [answer] = await attack(victim, { method, target, headers: ['X-HTTP-Method-Override: POST'] });
       tally.answered(answer?.status);
     }
 });
 
-ledger.attack('decisions that name an image, or anything else of their own', async (tally) => {
+attackLog.attack('decisions that name an image, or anything else of their own', async (tally) => {
   for (const more of [
     { image: 'evil:1' },
     { when: { type: 'now', image: 'evil:1' } },
@@ -193,11 +194,11 @@ ledger.attack('decisions that name an image, or anything else of their own', asy
     { __proto__x: 1 },
   ]) {
     const body = JSON.stringify({ revision: waiting.revision, decision: 'approve', ...more });
-    const [answer] = await attack(world, { target: decision, headers: asJson(body), body });
+    const [answer] = await attack(victim, { target: decision, headers: asJson(body), body });
     tally.answered(answer?.status, answer && causeOf(answer));
   }
   const old = JSON.stringify({ revision: '5d4f8c7b9', decision: 'approve' });
-  const [answer] = await attack(world, { target: decision, headers: asJson(old), body: old });
+  const [answer] = await attack(victim, { target: decision, headers: asJson(old), body: old });
   tally.answered(answer?.status, answer && causeOf(answer));
 });
 
@@ -206,7 +207,7 @@ const nobody = (times: number, atOnce: number, end: string): Promise<string[]> =
   scriptAs(
     NOBODY,
     `const net = require('net');
-     const request = ${JSON.stringify(forge(world, { target: upgrade() }))};
+     const request = ${JSON.stringify(forge(victim, { target: upgrade() }))};
      const one = () => new Promise((done) => {
        let text = '';
        const socket = net.connect(${agent.port}, '127.0.0.1', () => socket.write(request, () => { ${end} }));
@@ -223,7 +224,7 @@ const count = (tally: Tally, answers: readonly string[]): void => {
   for (const answer of answers) tally.answered(answer === 'closed' ? undefined : Number(answer));
 };
 
-ledger.attack(
+attackLog.attack(
   "another user's process",
   async (tally) => {
     count(tally, await nobody(10, 1, ''));
@@ -231,10 +232,10 @@ ledger.attack(
   { skip: unlessRoot },
 );
 
-ledger.attack(
+attackLog.attack(
   'a caller as nobody that closes its socket at once, so that its row says root',
   async (tally) => {
-    const before = await world.errors();
+    const before = await victim.errors();
     for (let round = 0; round < 5; round += 1)
       for (const end of ['socket.destroy()', 'socket.end()', 'socket.resetAndDestroy()']) {
         // Stopped, the agent accepts these only when they have gone: the kernel's rows of them are in TIME_WAIT by then.
@@ -248,14 +249,14 @@ ledger.attack(
         assert.equal((await fetch(`${agent.url}/edgeset.io/v1/device`)).status, 200);
       }
     // Nobody reads the answers; the agent counts them. None came from behind the question who calls.
-    const { answered, refused } = await world.errors();
+    const { answered, refused } = await victim.errors();
     assert.equal(answered - before.answered, refused - before.refused);
     assert.ok(refused > before.refused);
   },
   { skip: unlessRoot },
 );
 
-ledger.attack(
+attackLog.attack(
   'a flood of connections and requests by nobody, while root is served',
   async (tally) => {
     // More at once than connections may be open, and root comes with a new one each time.
@@ -269,7 +270,7 @@ ledger.attack(
   { skip: unlessRoot },
 );
 
-ledger.once('50 requests at once for one pod', async (tally) => {
+attackLog.once('50 requests at once for one pod', async (tally) => {
   const before = await deletes();
   const answers = await Promise.all(Array.from({ length: 50 }, () => fetch(agent.url + upgrade(), { method: 'POST' })));
   for (const { status } of answers) tally.answered(status);
@@ -284,33 +285,33 @@ ledger.once('50 requests at once for one pod', async (tally) => {
 
 const afterActs = { writes: async () => (await acts()).length };
 
-ledger.attack(
+attackLog.attack(
   'a request while the pod is being replaced',
   async (tally) => {
     for (let at = 0; at < 5; at += 1) {
-      const [answer] = await attack(world, { target: upgrade() });
+      const [answer] = await attack(victim, { target: upgrade() });
       tally.answered(answer?.status, answer?.body.includes('is deleting') ? 'is deleting' : undefined);
     }
   },
   afterActs,
 );
 
-ledger.attack(
+attackLog.attack(
   'replays of what was done before',
   async (tally) => {
-    await world.podAfter(waiting.pod);
+    await victim.podAfter(waiting.pod);
     for (let at = 0; at < 10; at += 1) {
-      const [answer] = await attack(world, { target: upgrade() });
+      const [answer] = await attack(victim, { target: upgrade() });
       tally.answered(answer?.status);
     }
-    const [answer] = await attack(world, { target: decision, headers: asJson(consent()), body: consent() });
+    const [answer] = await attack(victim, { target: decision, headers: asJson(consent()), body: consent() });
     tally.answered(answer?.status, answer && causeOf(answer));
   },
   afterActs,
 );
 
-ledger.once('50 decisions at once for one DaemonSet', async (tally) => {
-  waiting = await world.announce();
+attackLog.once('50 decisions at once for one DaemonSet', async (tally) => {
+  waiting = await victim.announce();
   const before = await deletes();
   const body = consent();
   const headers = { 'content-type': 'application/json' };
@@ -321,27 +322,27 @@ ledger.once('50 decisions at once for one DaemonSet', async (tally) => {
   const statuses = new Set(answers.map(({ status }) => status));
   assert.ok(statuses.has(202));
   assert.ok(statuses.isSubsetOf(new Set([202, 409, 429])));
-  await world.podAfter(waiting.pod);
+  await victim.podAfter(waiting.pod);
   assert.deepEqual((await deletes()).slice(before.length), [waiting.pod]);
   return '1 delete';
 });
 
-ledger.once('requests for a pod that an administrator removes meanwhile', async (tally) => {
-  waiting = await world.announce();
+attackLog.once('requests for a pod that an administrator removes meanwhile', async (tally) => {
+  waiting = await victim.announce();
   const before = await deletes();
   const [removed, ...answers] = await Promise.all([
-    world.remove(waiting.pod),
+    victim.remove(waiting.pod),
     ...Array.from({ length: 5 }, () => fetch(agent.url + upgrade(), { method: 'POST' })),
   ]);
   assert.equal(removed, undefined);
   for (const { status } of answers) tally.answered(status);
-  const replaced = await world.podAfter(waiting.pod);
-  const [late] = await attack(world, { target: upgrade() });
+  const replaced = await victim.podAfter(waiting.pod);
+  const [late] = await attack(victim, { target: upgrade() });
   tally.answered(late?.status);
   assert.equal(late?.status, 404);
   const sent = (await deletes()).slice(before.length);
   assert.ok(sent.every((name) => name === waiting.pod) && sent.length <= 1, 'never its successor');
-  assert.equal((await world.podAfter(waiting.pod)).uid, replaced.uid);
+  assert.equal((await victim.podAfter(waiting.pod)).uid, replaced.uid);
   return `${sent.length} deletes of the old pod, 0 of its successor`;
 });
 

@@ -32,9 +32,9 @@ const lastEntry: HistoryEntry = {
 
 export interface FakeBackend extends AgentBackend {
   /** What was done, in order: of calls that were refused, nothing. */
-  readonly acts: string[];
+  readonly operations: string[];
   /** Asked before a consent is: whatever happens between the request and its act. */
-  beforeConsent: () => Promise<void>;
+  beforeReauthorize: () => Promise<void>;
   changed(): void;
   /** Answers of the next calls instead of the usual ones. */
   next: {
@@ -62,10 +62,10 @@ export const createFakeBackend = (): FakeBackend => {
     if (backend.next.fail !== undefined) throw backend.next.fail;
   };
   const backend: FakeBackend = {
-    acts: [],
+    operations: [],
     items: [{ kind: 'Pod', metadata: { name: 'till-x7k2p', namespace: 'shop' } }],
     next: {},
-    beforeConsent: () => Promise.resolve(),
+    beforeReauthorize: () => Promise.resolve(),
     changed: () => {
       for (const listener of listeners) listener();
     },
@@ -75,11 +75,11 @@ export const createFakeBackend = (): FakeBackend => {
     },
     async upgrade({ namespace, name }: PodRef, caller, { queue, reauthorize }) {
       check();
-      await backend.beforeConsent();
+      await backend.beforeReauthorize();
       const refusal = await reauthorize();
       if (refusal !== undefined) return { status: 403, text: refusal };
       if (backend.next.upgrade !== undefined) return backend.next.upgrade;
-      backend.acts.push(`upgrade ${namespace}/${name} by ${caller.identity}`);
+      backend.operations.push(`upgrade ${namespace}/${name} by ${caller.identity}`);
       return queue
         ? { status: 202, text: `Queued updating pod ${namespace}/${name}` }
         : { status: 200, text: `Start updating pod ${namespace}/${name}` };
@@ -87,7 +87,7 @@ export const createFakeBackend = (): FakeBackend => {
     async imagePull({ namespace, name }, caller) {
       check();
       if (backend.next.upgrade !== undefined) return backend.next.upgrade;
-      backend.acts.push(`pull ${namespace}/${name} by ${caller.identity}`);
+      backend.operations.push(`pull ${namespace}/${name} by ${caller.identity}`);
       return { status: 200, text: `Image pre-pull requested for pod ${namespace}/${name}` };
     },
     updates() {
@@ -96,12 +96,12 @@ export const createFakeBackend = (): FakeBackend => {
     },
     async decide(target, revision, choice, caller, reauthorize) {
       check();
-      await backend.beforeConsent();
+      await backend.beforeReauthorize();
       const refusal = await reauthorize();
       if (refusal !== undefined) return { kind: 'refused', status: 403, reason: 'CallerGone', message: refusal };
       if (backend.next.decide !== undefined) return backend.next.decide;
-      backend.acts.push(`${choice.choice} ${target.namespace}/${target.daemonSet} by ${caller.identity}`);
-      const decision = decisionOf(caller, revision, choice, backend.acts.length);
+      backend.operations.push(`${choice.choice} ${target.namespace}/${target.daemonSet} by ${caller.identity}`);
+      const decision = decisionOf(caller, revision, choice, backend.operations.length);
       return { kind: 'accepted', status: choice.choice === 'approve' ? 202 : 201, decision };
     },
     history() {

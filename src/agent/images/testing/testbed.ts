@@ -22,7 +22,7 @@ export const target = (hash: string, spec: Partial<PodSpec> | string): PullTarge
 };
 
 /** An API server with one pod, a link to it that can be cut, and a container runtime. */
-export const createWorld = async () => {
+export const createTestbed = async () => {
   const lines: string[] = [];
   const env: Env = {
     clock: systemClock,
@@ -157,4 +157,4 @@ export const createWorld = async () => {
     },
   };
 };
-export type World = Awaited<ReturnType<typeof createWorld>>;
+export type Testbed = Awaited<ReturnType<typeof createTestbed>>;

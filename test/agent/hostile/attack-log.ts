@@ -21,12 +21,12 @@ const isRefusal = (status: number | undefined): boolean => status === undefined 
 export interface AttackOptions {
   /** Why the attacker cannot be played here. */
   skip?: string | false;
-  /** Counts writes instead of the ledger's own. */
+  /** Counts writes instead of the log's own. */
   writes?: () => Promise<number>;
 }
 
 /** Keeps account of all attacks of the suite, to be printed at its end. */
-export const createLedger = (allWrites: () => Promise<number>) => {
+export const createAttackLog = (allWrites: () => Promise<number>) => {
   const rows: Row[] = [];
 
   const newTally = () => {

@@ -13,7 +13,7 @@ export interface Announced {
 }
 
 /** A cluster with one DaemonSet in OTA mode on two nodes, and an agent on the first one. */
-export interface World {
+export interface Target {
   cluster: Cluster;
   namespace: string;
   agent: Agent;
@@ -42,7 +42,7 @@ const noonZone = (): string => {
   return `${offset < 0 ? '-' : '+'}${String(Math.abs(offset)).padStart(2, '0')}:00`;
 };
 
-export const openWorld = async (cluster: Cluster): Promise<World> => {
+export const openTarget = async (cluster: Cluster): Promise<Target> => {
   const { client } = cluster;
   const [namespace, other] = [await cluster.createNamespace('hostile'), await cluster.createNamespace('foreign')];
   await cluster.addNodes(NODES, { labels: { case: namespace } });

@@ -39,7 +39,7 @@ export const owner: Caller = { identity: 'uid:0', via: 'loopback' };
 export const authorized: Reauthorize = () => Promise.resolve(undefined);
 
 /** A device in a cluster that lives in virtual time, with a link that can be made bad. */
-export const createWorld = async (options: { node?: string } = {}) => {
+export const createTestbed = async (options: { node?: string } = {}) => {
   const { node = 'node-1' } = options;
   const clock = createVirtualClock(Date.parse('2026-11-21T12:00:00Z'));
   let seed = 1;
@@ -350,4 +350,4 @@ export const createWorld = async (options: { node?: string } = {}) => {
     },
   };
 };
-export type World = Awaited<ReturnType<typeof createWorld>>;
+export type Testbed = Awaited<ReturnType<typeof createTestbed>>;

@@ -3,53 +3,53 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { eventually } from '../../../test/support/index.ts';
 import { createImagePulls, type TargetOf } from './image-pulls.ts';
-import { createWorld, limits, target, type World } from './testing/world.ts';
+import { createTestbed, limits, type Testbed, target } from './testing/testbed.ts';
 
 const v1: TargetOf = () => Promise.resolve(target('a1', 'app:v1'));
 
-let world: World;
+let testbed: Testbed;
 let end: AbortController;
 let running: Promise<void>;
 let follow: (pod: Pod) => void;
 
-const statusOf = (): string | undefined => world.condition('PodImageReady')?.reason;
-const pulls = (): number => world.runtime.pulls().length;
+const statusOf = (): string | undefined => testbed.condition('PodImageReady')?.reason;
+const pulls = (): number => testbed.runtime.pulls().length;
 
 beforeEach(async () => {
-  world = await createWorld();
+  testbed = await createTestbed();
   end = new AbortController();
-  const { client, env, runtime } = world;
+  const { client, env, runtime } = testbed;
   const images = createImagePulls({ client, env, criSocket: runtime.socket, limits });
   running = images.run(end.signal);
   follow = (pod) => images.follow([pod], v1);
-  world.createPod();
+  testbed.createPod();
 });
 afterEach(async () => {
   end.abort(new Error('the test is over'));
   await running;
-  await world.close();
+  await testbed.close();
 });
 
 describe('images that the manager asks for where it updates by itself', () => {
   it('are pulled, which is acknowledged at once', async () => {
-    world.runtime.answers.set('PullImage', () => 'silence');
-    follow(world.ask('a1'));
+    testbed.runtime.answers.set('PullImage', () => 'silence');
+    follow(testbed.ask('a1'));
     await eventually('a pull is under way', () => pulls() === 1);
     assert.equal(statusOf(), 'PullingImage');
-    assert.ok(world.condition('PodImageReady')?.lastProbeTime, 'the manager need not pull');
+    assert.ok(testbed.condition('PodImageReady')?.lastProbeTime, 'the manager need not pull');
   });
 
   it('are given up when they are asked for no more, and pulled when they are again', async () => {
-    world.runtime.answers.set('PullImage', () => 'silence');
-    follow(world.ask('a1'));
-    await eventually('a pull is under way', () => world.runtime.pulls().at(-1));
-    const [pull] = world.runtime.pulls();
-    follow(world.pod());
-    follow(world.unask());
+    testbed.runtime.answers.set('PullImage', () => 'silence');
+    follow(testbed.ask('a1'));
+    await eventually('a pull is under way', () => testbed.runtime.pulls().at(-1));
+    const [pull] = testbed.runtime.pulls();
+    follow(testbed.pod());
+    follow(testbed.unask());
     await pull?.over;
-    world.runtime.answers.clear();
+    testbed.runtime.answers.clear();
     await eventually('they are there', () => {
-      if (statusOf() !== 'PullImageSuccess') follow(world.ask('a1'));
+      if (statusOf() !== 'PullImageSuccess') follow(testbed.ask('a1'));
       return statusOf() === 'PullImageSuccess';
     });
   });
