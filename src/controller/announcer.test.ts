@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { pods } from '../kube/index.ts';
-import { announcements, conditionOf, onEveryNode, patches } from './testing/announcements.ts';
 import { NAMESPACE } from './testing/cluster.ts';
-import { type Scenario, scenario } from './testing/scenario.ts';
+import { announcements, conditionOf, onEveryNode, patches, type Scenario, scenario } from './testing/scenario.ts';
 
 const STRATEGY = 'apps.openyurt.io/update-strategy';
 const ota = { [STRATEGY]: 'ota' };
@@ -126,8 +125,8 @@ describe('the condition PodNeedUpgrade', () => {
       const faults = names.map((name) => api.fault('patch', 'pods', refuse, { name, times: 1000 }));
       cluster.setImage('v2');
       await clock.advance(500);
-      const told = Object.values(announcements(s)).filter((text) => text === 'True NewRevision v2');
-      assert.equal(told.length, 18);
+      const announced = Object.values(announcements(s)).filter((text) => text === 'True NewRevision v2');
+      assert.equal(announced.length, 18);
       for (const fault of faults) fault.end();
     }),
   );

@@ -4,7 +4,7 @@ import { createTestClock } from '../../test/support/index.ts';
 import { isKubeError } from '../kube/index.ts';
 import { createRolloutObject, daemonRollouts, RolloutObjectError } from './daemon-rollout.ts';
 import { createTestApi } from './testing/api.ts';
-import { testRef } from './testing/kind.ts';
+import { testRef } from './testing/fixtures.ts';
 
 const owner = { ...testRef, uid: 'set-1' };
 const reservations = [{ node: 'n1', podUID: 'p', rollout: 1, at: '2026-01-01T00:00:00.000Z', carriedOut: true }];

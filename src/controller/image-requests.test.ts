@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createLedger, type ImageRequest, type PodFacts, type RequestingDaemonSet } from '../rollout/index.ts';
 import { createImageRequestTracker } from './image-requests.ts';
-import { testKind } from './testing/kind.ts';
+import { testKind } from './testing/fixtures.ts';
 
 const viewWith = (annotations: Record<string, string>) => {
   const view = testKind.toView({

@@ -36,7 +36,7 @@ export const createImageRequestTracker = ({ requests, view, ledger }: ImageReque
     return { namespace, name, uid, pullTimeoutMs: policy.policy.predownloadTimeoutMs, parallelism };
   };
 
-  /** The pod's request if it is to be answered: the one of its owner, or ours for the target. */
+  /** The pod's request, if it needs an answer: the one of its owner, or ours for the target. */
   const requestOf = (pod: PodFacts): ImageRequest | undefined => {
     const { policy } = view();
     const requested = openImageRequest(pod);

@@ -12,7 +12,7 @@ export interface BackoffOptions {
   maxMs?: number;
 }
 
-/** Exponential back-off for each of many keys: doubles with every failure of a key, starts anew after a success. */
+/** Exponential back-off for each of many keys: doubles with every failure of a key, starts over after a success. */
 export const createKeyedBackoff = ({ initialMs = 1_000, maxMs = 30_000 }: BackoffOptions = {}) => {
   const entries = new Map<string, { since: number; forMs: number }>();
   return {

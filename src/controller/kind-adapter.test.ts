@@ -11,10 +11,9 @@ import { daemonRollouts } from './daemon-rollout.ts';
 import type { DaemonSetView } from './kind.ts';
 import type { KindAdapter, ManagedKind, ManageInput, ReconcilerContext, Target } from './kind-adapter.ts';
 import { createTestApi } from './testing/api.ts';
-import { testKind } from './testing/kind.ts';
-import { createTestRecorder } from './testing/recorder.ts';
+import { createTestRecorder, testKind } from './testing/fixtures.ts';
 
-/** Pods that nobody owns are kept too. */
+/** Keeps pods without an owner, too. */
 interface Kept {
   name: string;
   facts: PodFacts | undefined;
@@ -26,7 +25,7 @@ const known: Target = { kind: 'known', revision: { name: 'app-2', hash: 'h2', nu
 const prepare = async (target: Target, stop?: () => Promise<void>) => {
   const clock = createTestClock();
   const api = createTestApi(clock);
-  const passes: ManageInput<DaemonSetView>[] = [];
+  const calls: ManageInput<DaemonSetView>[] = [];
   const times: number[] = [];
   const touched: string[] = [];
   const sent: string[] = [];
@@ -54,8 +53,8 @@ const prepare = async (target: Target, stop?: () => Promise<void>) => {
           fence: (_node, act, signal) => context.podControl.fence(act, signal),
         },
         restoreTemplate: () => Promise.reject(new Error('nothing is put back')),
-        manage(pass) {
-          passes.push(pass);
+        manage(input) {
+          calls.push(input);
           times.push(clock.now());
           return Promise.resolve(maintainAt > clock.now() ? maintainAt : Number.POSITIVE_INFINITY);
         },
@@ -88,7 +87,7 @@ const prepare = async (target: Target, stop?: () => Promise<void>) => {
   return {
     api,
     clock,
-    passes,
+    calls,
     times,
     touched,
     sent,
@@ -122,8 +121,8 @@ describe('the adapter of a kind', () => {
   });
 
   it('gets the pods that its projection keeps, and the ledger those that the DaemonSet owns', async () => {
-    const { around, addPod, clock, touched, passes, api, end } = await prepare(known);
-    const before = passes.length;
+    const { around, addPod, clock, touched, calls, api, end } = await prepare(known);
+    const before = calls.length;
     touched.length = 0;
     addPod('orphan', undefined);
     await clock.advance(500);
@@ -134,7 +133,7 @@ describe('the adapter of a kind', () => {
         ?.pods.map(({ facts }) => facts.name),
       ['own'],
     );
-    assert.ok(passes.length > before, 'a pod that is only kept asks for a pass too');
+    assert.ok(calls.length > before, 'a pod that is only kept triggers a reconcile too');
     assert.deepEqual(touched, ['orphan']);
     api.objects.patch(pods, { namespace: 'edge', name: 'own' }, { metadata: { ownerReferences: null } });
     await clock.advance(500);
@@ -143,8 +142,8 @@ describe('the adapter of a kind', () => {
   });
 
   it('manages after each decision, again at the time that it returns, and not while a watch is stale', async () => {
-    const { passes, times, clock, again, around, api, end } = await prepare(known);
-    assert.equal(passes.at(-1)?.decision.summary.hold, undefined);
+    const { calls, times, clock, again, around, api, end } = await prepare(known);
+    assert.equal(calls.at(-1)?.decision.summary.hold, undefined);
     const at = clock.now() + 30_123;
     again(at);
     around()?.enqueue();
@@ -152,24 +151,24 @@ describe('the adapter of a kind', () => {
     assert.ok(times.includes(at));
     api.silence('nodes');
     await clock.advance(180_000);
-    const silent = passes.length;
+    const silent = calls.length;
     around()?.enqueue();
     await clock.advance(500);
-    assert.equal(passes.length, silent);
+    assert.equal(calls.length, silent);
     await end();
   });
 
   it('holds everything without a target, and the reason is reported before there ever was one', async () => {
-    const errors = [{ field: 'spec.template', value: '', problem: 'is refused', cure: 'mend it' }];
-    const { sent, passes, rollout, end } = await prepare({
+    const errors = [{ field: 'spec.template', value: '', problem: 'is refused', cure: 'fix it' }];
+    const { sent, calls, rollout, end } = await prepare({
       kind: 'held',
       hold: { kind: 'invalid', errors },
       recheckAt: Number.POSITIVE_INFINITY,
     });
     assert.deepEqual(sent, []);
-    assert.equal(passes.at(-1)?.decision.summary.hold?.kind, 'invalid');
+    assert.equal(calls.at(-1)?.decision.summary.hold?.kind, 'invalid');
     const stalled = rollout()?.status?.conditions?.find(({ type }) => type === 'Stalled');
-    assert.match(stalled?.message ?? '', /spec\.template.*mend it/);
+    assert.match(stalled?.message ?? '', /spec\.template.*fix it/);
     await end();
   });
 

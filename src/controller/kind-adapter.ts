@@ -76,7 +76,7 @@ export interface PodWrites extends Readonly<Partial<Record<PodWriteKind, WritePo
    * Makes sure that the API server refuses what another process may still send for the reserved update. `later` while
    * the cache may lack what it has already done.
    */
-  fence: (node: string, act: PodVersion & Pick<NodeUpdate, 'kind'>, signal: AbortSignal) => Promise<WriteOutcome>;
+  fence: (node: string, update: PodVersion & Pick<NodeUpdate, 'kind'>, signal: AbortSignal) => Promise<WriteOutcome>;
 }
 
 export interface ManageInput<V extends DaemonSetView> {

@@ -5,9 +5,7 @@ import { silentLogger } from '../runtime/index.ts';
 import type { PodVersion, WriteOutcome } from './pod-control.ts';
 import { createPodUpdates } from './pod-updates.ts';
 import { createRolloutEvents } from './rollout-events.ts';
-import { testRef } from './testing/kind.ts';
-import { createTestLedger, podFacts, reserve } from './testing/ledger.ts';
-import { createTestRecorder } from './testing/recorder.ts';
+import { createTestLedger, createTestRecorder, podFacts, reserve, testRef } from './testing/fixtures.ts';
 
 /** Pod updates whose requests the test answers. */
 const prepare = (nodes: readonly string[] = ['n1', 'n2']) => {

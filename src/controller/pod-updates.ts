@@ -73,17 +73,17 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, sett
   };
 
   /** While the response was on its way, the node's slot may have been given to another update. */
-  const stillHoldsSlot = (node: string, act: NodeUpdate): boolean => {
+  const stillHoldsSlot = (node: string, update: NodeUpdate): boolean => {
     const current = ledger.get(node)?.update;
     return (
-      current?.podUid === act.podUid &&
-      current.podResourceVersion === act.podResourceVersion &&
-      current.rollout === act.rollout
+      current?.podUid === update.podUid &&
+      current.podResourceVersion === update.podResourceVersion &&
+      current.rollout === update.rollout
     );
   };
 
-  const recordUpdate = (node: string, act: NodeUpdate, outcome: WriteOutcome): void => {
-    if (!stillHoldsSlot(node, act)) return;
+  const recordUpdate = (node: string, update: NodeUpdate, outcome: WriteOutcome): void => {
+    if (!stillHoldsSlot(node, update)) return;
     const now = clock.now();
     switch (outcome.kind) {
       case 'done':
@@ -92,11 +92,11 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, sett
         break;
       case 'changed':
         // Whatever was sent for the older version of the pod can no longer succeed.
-        ledger.setStage(node, outcome.pod.resourceVersion === act.podResourceVersion ? 'unsure' : 'reserved', now);
+        ledger.setStage(node, outcome.pod.resourceVersion === update.podResourceVersion ? 'unsure' : 'reserved', now);
         break;
       case 'refused':
         // An earlier attempt may still succeed: then only a fence frees the slot.
-        if (!mayHaveStarted(act)) ledger.release(node, now);
+        if (!mayHaveStarted(update)) ledger.release(node, now);
         else ledger.setStage(node, 'unsure', now);
         ledger.refuse(node, outcome.message, now);
         break;
@@ -104,37 +104,37 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, sett
         ledger.setStage(node, 'unsure', now);
         break;
       case 'later':
-        ledger.setStage(node, act.stage, now);
+        ledger.setStage(node, update.stage, now);
         break;
     }
   };
 
-  const recordFence = (node: string, act: NodeUpdate, outcome: WriteOutcome): void => {
+  const recordFence = (node: string, update: NodeUpdate, outcome: WriteOutcome): void => {
     metrics.podWritten?.(outcome.kind === 'done' ? 'fenced' : outcome.kind);
     if (outcome.kind === 'refused' && outcome.reason !== undefined)
-      events.fenceRefused(act.podName, node, outcome.reason, outcome.message);
-    if (!stillHoldsSlot(node, act)) return;
-    const changed = outcome.kind === 'changed' && outcome.pod.resourceVersion !== act.podResourceVersion;
+      events.fenceRefused(update.podName, node, outcome.reason, outcome.message);
+    if (!stillHoldsSlot(node, update)) return;
+    const changed = outcome.kind === 'changed' && outcome.pod.resourceVersion !== update.podResourceVersion;
     if (outcome.kind === 'gone') ledger.setStage(node, 'done', clock.now());
     else if (outcome.kind === 'done' || changed) ledger.release(node, clock.now());
   };
 
   /** The update that the node's slot is reserved for, as it is before the write. */
   const reservedFor = (node: string): NodeUpdate | undefined => {
-    const act = ledger.get(node)?.update;
-    return act && { ...act };
+    const update = ledger.get(node)?.update;
+    return update && { ...update };
   };
 
   return {
     /** Executes the update that the node's slot is reserved for, on the pod that it is reserved for. */
     update(node: string, kind: Exclude<PodWriteKind, 'retire'>): number {
-      const act = reservedFor(node);
-      if (!act) return Number.POSITIVE_INFINITY;
+      const update = reservedFor(node);
+      if (!update) return Number.POSITIVE_INFINITY;
       const write = (signal: AbortSignal): Promise<WriteOutcome> => {
         ledger.setStage(node, 'sending', clock.now());
-        return send(kind, node, act, signal);
+        return send(kind, node, update, signal);
       };
-      return start(node, act, write, (outcome) => recordUpdate(node, act, outcome));
+      return start(node, update, write, (outcome) => recordUpdate(node, update, outcome));
     },
     /** Deletes the pod that a new one has replaced: it needs no slot of its own, it uses the one of the surge. */
     deleteReplaced(
@@ -146,13 +146,13 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, sett
     },
     /** Makes sure that the reserved update can no longer be executed by anyone, then frees its slot. */
     fence(node: string): number {
-      const act = reservedFor(node);
-      if (!act) return Number.POSITIVE_INFINITY;
+      const update = reservedFor(node);
+      if (!update) return Number.POSITIVE_INFINITY;
       return start(
         node,
-        act,
-        (signal) => podWrites.fence(node, act, signal),
-        (outcome) => recordFence(node, act, outcome),
+        update,
+        (signal) => podWrites.fence(node, update, signal),
+        (outcome) => recordFence(node, update, outcome),
       );
     },
     /** Reservations stay on record, so that the next leader finds out what became of writes that were given up. */

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pods } from '../kube/index.ts';
-import { announcements, onEveryNode } from './testing/announcements.ts';
 import { NAMESPACE } from './testing/cluster.ts';
-import { scenario } from './testing/scenario.ts';
+import { announcements, onEveryNode, scenario } from './testing/scenario.ts';
 
 const STRATEGY = 'apps.openyurt.io/update-strategy';
 

@@ -312,7 +312,7 @@ describe('leadership', () => {
       const second = manage('m2');
       second.lead();
       await clock.advance(60_000);
-      assert.deepEqual(second.told, []);
+      assert.deepEqual(second.recorded, []);
       assert.equal(api.sent('replace', 'daemonrollouts').length, writes);
     }),
   );
@@ -332,7 +332,7 @@ describe('leadership', () => {
       await clock.advance(20_000);
       const read = ['get daemonrollouts', 'get daemonsets'];
       assert.deepEqual(requests(since), read, 'it reads what other leaders wrote before anything else');
-      assert.deepEqual(first.told, []);
+      assert.deepEqual(first.recorded, []);
       assert.ok(second.reasons().includes('RolloutCompleted'));
     }),
   );

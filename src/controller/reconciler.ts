@@ -17,7 +17,7 @@ import { createRolloutStore } from './rollout-store.ts';
 const DRAIN_MS = 500;
 /** How often to check a connection that is lost, or a watch that is behind: bookmarks trigger no reconcile. */
 const RECHECK_MS = 1_000;
-/** The garbage collector gets this long before users are told that an object is in the way. */
+/** The garbage collector gets this long before an Event reports an object that is in the way. */
 const COLLECTION_TIMEOUT_MS = 30_000;
 const COLLECTION_CHECK_MS = 5_000;
 

@@ -8,7 +8,7 @@ import type { KindAdapter } from './kind-adapter.ts';
 import { rollBack } from './rollback.ts';
 import { createTestApi } from './testing/api.ts';
 import { NAMESPACE } from './testing/cluster.ts';
-import { testKind } from './testing/kind.ts';
+import { testKind } from './testing/fixtures.ts';
 import { scenario } from './testing/scenario.ts';
 
 const { signal } = new AbortController();

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { WrittenStatus } from '../rollout/index.ts';
 import { createRolloutEvents } from './rollout-events.ts';
-import { testRef } from './testing/kind.ts';
-import { createTestRecorder } from './testing/recorder.ts';
+import { createTestRecorder, testRef } from './testing/fixtures.ts';
 
 const prepare = () => {
-  const { recorder, told, reasons } = createTestRecorder();
-  return { events: createRolloutEvents(recorder, testRef), told, reasons };
+  const { recorder, recorded, reasons } = createTestRecorder();
+  return { events: createRolloutEvents(recorder, testRef), recorded, reasons };
 };
 
 type Verdicts = Partial<
@@ -33,14 +32,14 @@ const status = (change: Partial<WrittenStatus> = {}, verdicts: Verdicts = {}): W
 
 describe('the difference between two statuses', () => {
   it('is recorded on the DaemonSet', () => {
-    const { events, told } = prepare();
+    const { events, recorded } = prepare();
     events.statusWritten(status({ rollout: 1 }), status());
     assert.deepEqual(
-      told.map(({ type, reason }) => `${type} ${reason}`),
+      recorded.map(({ type, reason }) => `${type} ${reason}`),
       ['Normal RolloutStarted', 'Normal OfflineNodesSkipped'],
     );
-    assert.match(told[0]?.note ?? '', /app-2 to 4 online nodes, at most 1 at a time/);
-    assert.deepEqual(told[0]?.regarding, {
+    assert.match(recorded[0]?.note ?? '', /app-2 to 4 online nodes, at most 1 at a time/);
+    assert.deepEqual(recorded[0]?.regarding, {
       apiVersion: 'apps/v1',
       kind: 'DaemonSet',
       namespace: 'edge',
@@ -54,17 +53,17 @@ describe('the difference between two statuses', () => {
     ['manual', /6 nodes get app-2 when their pods are deleted/],
   ] as const)
     it(`starts with who updates the nodes under the strategy ${strategy}, offline ones included`, () => {
-      const { events, told } = prepare();
+      const { events, recorded } = prepare();
       events.statusWritten(status({ rollout: 1 }), status({ strategy }));
       assert.deepEqual(
-        told.map(({ reason }) => reason),
+        recorded.map(({ reason }) => reason),
         ['RolloutStarted'],
       );
-      assert.match(told[0]?.note ?? '', note);
+      assert.match(recorded[0]?.note ?? '', note);
     });
 
   it('is nothing if nothing notable changed, as after a restart', () => {
-    const { events, told } = prepare();
+    const { events, recorded } = prepare();
     const full = status(
       { finishedAt: '2026-01-01T00:01:00Z', resumed: 'h2' },
       {
@@ -75,14 +74,14 @@ describe('the difference between two statuses', () => {
       },
     );
     events.statusWritten(full, { ...full, summary: 'other' });
-    assert.deepEqual(told, []);
+    assert.deepEqual(recorded, []);
   });
 
   it('is no start when the very first target is found', () => {
-    const { events, told } = prepare();
+    const { events, recorded } = prepare();
     const { startedAt: _, ...found } = status({ rollout: 1, finishedAt: '2026-01-01T00:01:00Z' });
     events.statusWritten(undefined, found);
-    assert.deepEqual(told, []);
+    assert.deepEqual(recorded, []);
   });
 
   it('is one completion per rollout, however often nodes return with an older revision', () => {
@@ -116,7 +115,7 @@ describe('the difference between two statuses', () => {
   });
 
   it('includes each invalid value once, whatever the nodes do meanwhile', () => {
-    const { events, told } = prepare();
+    const { events, recorded } = prepare();
     const bad = (value: string, online: number) =>
       status(
         {},
@@ -126,7 +125,7 @@ describe('the difference between two statuses', () => {
     events.statusWritten(bad('a', 1), bad('a', 2));
     events.statusWritten(bad('a', 2), bad('b', 2));
     assert.deepEqual(
-      told.map(({ note }) => note),
+      recorded.map(({ note }) => note),
       ['"a" is wrong', '"b" is wrong'],
     );
   });
@@ -134,7 +133,7 @@ describe('the difference between two statuses', () => {
 
 describe('a refusal of the API server', () => {
   it('is recorded once per node, reason and rollout, whatever else its text says', () => {
-    const { events, told } = prepare();
+    const { events, recorded } = prepare();
     for (let tries = 0; tries < 5; tries += 1)
       events.podWriteRefused('delete', 'app-1', 'n1', 'Forbidden', `request ${tries}`);
     events.podWriteRefused('delete', 'app-1', 'n1', 'InternalError', 'boom');
@@ -142,21 +141,21 @@ describe('a refusal of the API server', () => {
     events.fenceRefused('app-1', 'n1', 'Forbidden', 'no');
     events.rollbackRefused('app-1', 'Forbidden', 'no');
     events.rollbackRefused('app-1', 'Forbidden', 'no again');
-    assert.equal(told.length, 5);
+    assert.equal(recorded.length, 5);
     events.statusWritten(status({ rollout: 1 }), status({ nodes: { ...status().nodes, offlineOutdated: 0 } }));
     events.podWriteRefused('delete', 'app-1', 'n1', 'Forbidden', 'request 10');
-    assert.equal(told.length, 7);
+    assert.equal(recorded.length, 7);
   });
 });
 
 it('a write to a pod is recorded with its own reason and text', () => {
-  const { events, told } = prepare();
+  const { events, recorded } = prepare();
   for (const kind of ['delete', 'change', 'surge', 'retire'] as const) {
     events.podWritten(kind, 'app-1', 'n1');
     events.podWriteRefused(kind, 'app-1', 'n1', 'Forbidden', 'no.');
   }
   assert.deepEqual(
-    told.map(({ reason, note }) => `${reason}: ${note}`),
+    recorded.map(({ reason, note }) => `${reason}: ${note}`),
     [
       'SuccessfulDelete: Deleted pod app-1 on n1.',
       'FailedDelete: Failed to delete pod app-1 on n1: no.',
@@ -171,11 +170,11 @@ it('a write to a pod is recorded with its own reason and text', () => {
 });
 
 it('a kind records its own Events, and a warning once per rollout', () => {
-  const { events, told } = prepare();
+  const { events, recorded } = prepare();
   events.event('Normal', 'SuccessfulCreate', 'Create', 'Created pod app-1 on n1.');
   for (let tries = 0; tries < 3; tries += 1) events.warnOnce('create n1', 'FailedCreate', 'Create', `try ${tries}`);
   assert.deepEqual(
-    told.map(({ regarding, type, reason, note }) => [regarding.name, type, reason, note]),
+    recorded.map(({ regarding, type, reason, note }) => [regarding.name, type, reason, note]),
     [
       ['app', 'Normal', 'SuccessfulCreate', 'Created pod app-1 on n1.'],
       ['app', 'Warning', 'FailedCreate', 'try 0'],

@@ -9,9 +9,7 @@ import { createRolloutEvents } from './rollout-events.ts';
 import { createRolloutStore } from './rollout-store.ts';
 import { createTestApi, type TestApi } from './testing/api.ts';
 import { NAMESPACE } from './testing/cluster.ts';
-import { testRef } from './testing/kind.ts';
-import { createTestLedger } from './testing/ledger.ts';
-import { createTestRecorder } from './testing/recorder.ts';
+import { createTestLedger, createTestRecorder, testRef } from './testing/fixtures.ts';
 import { scenario } from './testing/scenario.ts';
 
 const { signal } = new AbortController();

@@ -100,12 +100,12 @@ export const createRolloutStore = (options: RolloutStoreOptions) => {
     },
 
     /** Reserves the slot of a node in the ledger: it must be written next. */
-    reserve(node: string, act: NodeUpdate, now: number): void {
-      ledger.reserve(node, act, now);
+    reserve(node: string, update: NodeUpdate, now: number): void {
+      ledger.reserve(node, update, now);
       unwritten = true;
     },
 
-    /** Writes the status, with the slots that were reserved. After a failure, all is read anew. */
+    /** Writes the status, with the slots that were reserved. After a failure, everything is read again. */
     async write(decision: Decision, { policy, generation }: DaemonSetView, signal: AbortSignal): Promise<void> {
       const previous = object.status;
       // Only with reservations does the writer matter: a restart at rest must not write.

@@ -8,11 +8,10 @@ import type { DaemonRollout, DaemonRolloutStatus } from '../rollout/index.ts';
 import { daemonRollouts, saysManaged } from './daemon-rollout.ts';
 import { toRolloutView } from './informers.ts';
 import { stopManaging, unmanagedStatus } from './stop-managing.ts';
-import { announcements, conditionOf, onEveryNode, patches } from './testing/announcements.ts';
 import { createTestApi } from './testing/api.ts';
 import { NAMESPACE } from './testing/cluster.ts';
-import { testKind } from './testing/kind.ts';
-import { scenario } from './testing/scenario.ts';
+import { testKind } from './testing/fixtures.ts';
+import { announcements, conditionOf, onEveryNode, patches, scenario } from './testing/scenario.ts';
 
 const status: DaemonRolloutStatus = {
   observedGeneration: 4,
@@ -41,17 +40,17 @@ const status: DaemonRolloutStatus = {
 
 describe('the status of a rollout that is no longer managed', () => {
   const now = Date.parse('2026-02-02T00:00:00Z');
-  const retired = unmanagedStatus(status, 7, 'Nobody looks after it.', now);
+  const unmanaged = unmanagedStatus(status, 7, 'It is not managed.', now);
 
   it('keeps what a later manager continues from, and nothing of the present', () => {
-    const { conditions: _, summary, observedGeneration, ...kept } = retired;
+    const { conditions: _, summary, observedGeneration, ...kept } = unmanaged;
     const { target, rollout, acted, halted, reservations, forgiven, leader, strategy } = status;
     assert.deepEqual(kept, { target, rollout, acted, halted, reservations, forgiven, leader, strategy });
     assert.deepEqual([summary, observedGeneration], ['Not managed', 7]);
   });
 
   it('says in its conditions that it is not managed, and changes their times only if their status changes', () => {
-    const verdicts = Object.fromEntries((retired.conditions ?? []).map(({ type, status: is }) => [type, is]));
+    const verdicts = Object.fromEntries((unmanaged.conditions ?? []).map(({ type, status: is }) => [type, is]));
     assert.deepEqual(verdicts, {
       Ready: 'Unknown',
       Reconciling: 'False',
@@ -60,21 +59,19 @@ describe('the status of a rollout that is no longer managed', () => {
       Paused: 'False',
       Halted: 'False',
     });
-    const time = (type: string) => retired.conditions?.find((each) => each.type === type)?.lastTransitionTime;
+    const time = (type: string) => unmanaged.conditions?.find((each) => each.type === type)?.lastTransitionTime;
     assert.equal(time('Paused'), '2026-01-01T00:00:00Z');
     assert.equal(time('Ready'), '2026-02-02T00:00:00Z');
     assert.ok(
-      retired.conditions?.every(
-        ({ reason, message }) => reason === 'NotManaged' && message === 'Nobody looks after it.',
-      ),
+      unmanaged.conditions?.every(({ reason, message }) => reason === 'NotManaged' && message === 'It is not managed.'),
     );
   });
 
   it('changes once, and its generation never decreases', () => {
     assert.equal(saysManaged(status), true);
-    assert.equal(saysManaged(retired), false);
+    assert.equal(saysManaged(unmanaged), false);
     assert.equal(saysManaged(undefined), false);
-    assert.deepEqual(unmanagedStatus(retired, 3, 'Nobody looks after it.', now + 1), retired);
+    assert.deepEqual(unmanagedStatus(unmanaged, 3, 'It is not managed.', now + 1), unmanaged);
   });
 });
 

@@ -36,8 +36,8 @@ export const nativeKind: ManagedKind<DaemonSet, NativeView, PodFacts> = {
       read: readTarget(client),
     }),
     podWrites: {
-      delete: (_node, act, signal) => podControl.delete(act, signal),
-      fence: (_node, act, signal) => podControl.fence(act, signal),
+      delete: (_node, update, signal) => podControl.delete(update, signal),
+      fence: (_node, update, signal) => podControl.fence(update, signal),
     },
     restoreTemplate: async (view, template, from, signal) => {
       const change = { template, annotations: { [annotation.rolledBackFrom]: from } };

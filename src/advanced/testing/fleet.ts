@@ -94,7 +94,7 @@ export const createFleet = async (nodeNames: readonly string[] = ['node-1', 'nod
 
   const requests: Request[] = [];
   const faults: Fault[] = [];
-  const { recorder, told, reasons } = createTestRecorder();
+  const { recorder, recorded: told, reasons } = createTestRecorder();
   const start = (identity: string) => {
     const controller = createController(createAdvancedKind(), {
       client: recording(client, clock, requests, faults),

@@ -1,4 +1,2 @@
 export { type Call, createTestApi, type TestApi } from './api.ts';
-export { testKind, testRef } from './kind.ts';
-export { createTestLedger, podFacts, reserve } from './ledger.ts';
-export { createTestRecorder } from './recorder.ts';
+export { createTestLedger, createTestRecorder, podFacts, reserve, testKind, testRef } from './fixtures.ts';

@@ -1,8 +1,8 @@
-import { nativeKind } from '../../native/native-kind.ts';
+import { nativeKind } from '../../native/index.ts';
 import { type Env, type Logger, silentLogger } from '../../runtime/index.ts';
 import { createController } from '../index.ts';
 import type { TestCluster } from './cluster.ts';
-import { createTestRecorder } from './index.ts';
+import { createTestRecorder } from './fixtures.ts';
 
 const countingLogger = () => {
   const lines: string[] = [];
@@ -17,7 +17,7 @@ const countingLogger = () => {
 
 /** One process that runs the native controller in a cluster. */
 export const startManager = (cluster: TestCluster, identity = 'm1') => {
-  const { recorder, told, reasons } = createTestRecorder();
+  const { recorder, recorded, reasons } = createTestRecorder();
   const { log, lines } = countingLogger();
   const env: Env = { clock: cluster.clock, random: () => 0.5, log };
   let passed = (): void => undefined;
@@ -33,7 +33,7 @@ export const startManager = (cluster: TestCluster, identity = 'm1') => {
   let term: { end: AbortController; done: Promise<void> } | undefined;
   return {
     controller,
-    told,
+    recorded,
     reasons,
     /** Warnings and errors in the log. */
     lines,

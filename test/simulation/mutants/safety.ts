@@ -96,8 +96,8 @@ export const safety: readonly Mutant[] = [
     story: 'acts begin before their slots are written',
     breaks: ['S1', 'S2', 'S7'],
     file: 'src/controller/rollout-store.ts',
-    find: '      ledger.reserve(node, act, now);\n      unwritten = true;',
-    replace: '      ledger.reserve(node, act, now);',
+    find: '      ledger.reserve(node, update, now);\n      unwritten = true;',
+    replace: '      ledger.reserve(node, update, now);',
     hunt: heldInHand,
   },
   {
