@@ -33,7 +33,7 @@ const mostDown = async (fleet: Fleet, change: () => Promise<unknown>, done: () =
 
 describe('an Advanced DaemonSet', () => {
   it(
-    'gets a pod on each node, and comes to rest',
+    'gets a pod on each node and then makes no more requests',
     withFleet(async ({ create, allRun, get, requests, clock, reasons }) => {
       await create();
       await allRun('app:v1');
@@ -52,7 +52,7 @@ describe('an Advanced DaemonSet', () => {
   );
 
   it(
-    'is updated by deleting pods, no more of them at a time than its budget',
+    'is updated by deleting pods within its budget',
     withFleet(async (fleet) => {
       await fleet.create();
       const before = await fleet.allRun('app:v1');
@@ -78,7 +78,7 @@ describe('an Advanced DaemonSet', () => {
   );
 
   it(
-    'is updated in place, each pod staying what it is',
+    'is updated in place, and each pod keeps its identity',
     withFleet(async (fleet) => {
       await fleet.create({
         updateStrategy: {
@@ -103,7 +103,7 @@ describe('an Advanced DaemonSet', () => {
   );
 
   it(
-    'lets a hook have its say before each pod goes',
+    'calls the hook before each pod is deleted',
     withFleet(async (fleet) => {
       const { client, create, allRun, setImage, until } = fleet;
       const hooked = { metadata: { labels: { app: 'app', hold: 'yes' } } };
@@ -137,7 +137,7 @@ describe('an Advanced DaemonSet', () => {
   );
 
   it(
-    'puts a prepared pod back into service when the template is taken back',
+    'returns a prepared pod to service when the template is reverted',
     withFleet(async ({ create, allRun, setImage, until, pods }) => {
       const hooked = { metadata: { labels: { app: 'app', hold: 'yes' } } };
       await create({ lifecycle: { preDelete: { labelsHandler: { hold: 'yes' }, markPodNotReady: true } } }, {}, hooked);
@@ -153,7 +153,7 @@ describe('an Advanced DaemonSet', () => {
   );
 
   it(
-    'puts a prepared pod back into service when its node is eligible again',
+    'returns a prepared pod to service when its node is eligible again',
     withFleet(async ({ client, create, allRun, until, pods, clock }) => {
       const hooked = {
         metadata: { labels: { app: 'app', hold: 'yes' } },
@@ -178,7 +178,7 @@ describe('an Advanced DaemonSet', () => {
   );
 
   it(
-    'goes on without the hook when the wait is bounded while a pod waits',
+    'continues without the hook when a timeout is set while a pod waits',
     withFleet(async ({ create, allRun, setImage, until, pods, patch, reasons, clock }) => {
       const hooked = { metadata: { labels: { app: 'app', hold: 'yes' } } };
       await create({ lifecycle: { preDelete: { labelsHandler: { hold: 'yes' } } } }, {}, hooked);
@@ -197,7 +197,7 @@ describe('an Advanced DaemonSet', () => {
   );
 
   it(
-    'follows its nodes: gone where they stop being eligible one by one, there where they become so',
+    'removes pods from nodes that stop being eligible one by one, and creates them on new ones',
     withFleet(async ({ client, create, allRun, clock, pods, until, get }) => {
       await create(
         {},
@@ -229,7 +229,7 @@ describe('an Advanced DaemonSet', () => {
   );
 
   it(
-    'replaces a pod that is deleted by hand, and one that has failed, ever more slowly',
+    'replaces a pod that was deleted by hand, and a failed one with back-off',
     withFleet(async ({ client, create, allRun, pods, until, reasons }) => {
       await create();
       const before = await allRun('app:v1');
@@ -256,7 +256,7 @@ describe('an Advanced DaemonSet', () => {
   );
 
   it(
-    'says why a template cannot be had, and creates nothing',
+    'reports why a template is invalid, and creates no pod',
     withFleet(async ({ create, until, get, pods, patch, allRun, requests, clock }) => {
       await create({}, {}, { spec: { containers: [{ name: 'app', image: 'app:v1', imagePullPolicy: 'Sometimes' }] } });
       const stalled = await until('it stalls', async () =>
@@ -275,7 +275,7 @@ describe('an Advanced DaemonSet', () => {
   );
 
   it(
-    'goes on under another leader where the one before stopped',
+    'continues under a new leader where the previous one stopped',
     withFleet(async ({ create, allRun, setImage, restart, clock, pods }) => {
       await create();
       await allRun('app:v1');

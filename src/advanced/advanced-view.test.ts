@@ -13,14 +13,14 @@ const viewOf = (spec: Partial<AdvancedDaemonSetSpec>, metadata: ObjectMeta = {})
   });
 
 describe('the view of an Advanced DaemonSet', () => {
-  it('whose selector is empty takes no pod, rather than all', () => {
+  it('with an empty selector matches no pod', () => {
     const { podSelector, selectsAll } = viewOf({ selector: {} }) ?? {};
     assert.deepEqual([podSelector, selectsAll], ['!edgeset.io/nothing,edgeset.io/nothing', true]);
     assert.equal(viewOf({})?.podSelector, 'app=app');
     assert.equal(viewOf({})?.selectsAll, false);
   });
 
-  it('is there while one that is being deleted waits for its hook, and says what becomes of its pods', () => {
+  it('exists while a deletion waits for the hook, and tells what happens to the pods', () => {
     const deletionTimestamp = '2026-01-01T00:00:00Z';
     const finalizers = ['example.com/other', 'edgeset.io/pre-delete'];
     assert.equal(viewOf({})?.deleted, undefined);

@@ -23,9 +23,9 @@ const stalled = async ({ get }: Fleet) =>
 const quota = () => new KubeError('Forbidden', 'exceeded quota', { status: 403 });
 const lost = () => new KubeError('Timeout', 'no answer', { happened: 'unknown' });
 
-describe('pods that are to be created', () => {
+describe('new pods', () => {
   it(
-    'and are refused are tried ever more rarely, told of once, and are there once they may be',
+    'that are refused are retried with back-off, reported once, and created when they are allowed',
     withFleet(async (fleet) => {
       fleet.faults.push({ verb: 'create', plural: 'pods', error: quota(), left: 6 });
       await fleet.create();
@@ -41,7 +41,7 @@ describe('pods that are to be created', () => {
   );
 
   it(
-    'and are refused while other things happen are tried again all the same',
+    'that are refused are retried while other events come in',
     withFleet(async (fleet) => {
       fleet.faults.push({ verb: 'create', plural: 'pods', error: quota(), left: 1, delayMs: 900 });
       await fleet.create();
@@ -60,7 +60,7 @@ describe('pods that are to be created', () => {
   );
 
   it(
-    'are there once each when the answer to a creation is lost',
+    'exist once each after a lost response',
     withFleet(async (fleet) => {
       fleet.faults.push({ verb: 'create', plural: 'pods', error: lost(), happened: true, left: 2 });
       await fleet.create();
@@ -70,7 +70,7 @@ describe('pods that are to be created', () => {
   );
 
   it(
-    'get another name where theirs is taken by a pod that is not ours',
+    'get another name if theirs is taken by a foreign pod',
     withFleet(async (fleet) => {
       await fleet.create();
       const before = await fleet.allRun('app:v1');
@@ -100,7 +100,7 @@ describe('pods that are to be created', () => {
   );
 
   it(
-    'come one by one with progressive creation, as far as the partition allows',
+    'are created one by one with progressive creation, as far as the partition allows',
     withFleet(async (fleet) => {
       await fleet.create({
         updateStrategy: { rollingUpdate: { partition: 2 } },
@@ -115,7 +115,7 @@ describe('pods that are to be created', () => {
   );
 });
 
-describe('nothing is acted on', () => {
+describe('nothing is written', () => {
   it(
     "while OpenKruise's manager holds its lease",
     withFleet(async (fleet) => {
@@ -143,7 +143,7 @@ describe('nothing is acted on', () => {
   );
 
   it(
-    'while that lease is renewed, by whatever clock, and not because of one that was left behind long ago',
+    'while that lease is renewed by any clock, but not because of an abandoned lease',
     withFleet(async (fleet) => {
       const lease = { namespace: 'kruise-system', name: 'kruise-manager' };
       const renewed = (agoMs: number, holderIdentity: string) => ({
@@ -166,7 +166,7 @@ describe('nothing is acted on', () => {
   );
 
   it(
-    'while it may not be seen whether that is so, and the right that is missing is named once',
+    'while that lease may not be read, and the missing permission is reported once',
     withFleet(async (fleet) => {
       const forbidden = new KubeError('Forbidden', 'no right to get leases', { status: 403 });
       const fault = { verb: 'get', plural: 'leases', error: forbidden, left: 10 };
@@ -183,7 +183,7 @@ describe('nothing is acted on', () => {
   );
 
   it(
-    'while a native DaemonSet has the same selector, also one that came later and has no pods',
+    'while a native DaemonSet has the same selector, also a later one without pods',
     withFleet(async (fleet) => {
       const labels = { app: 'app' };
       await fleet.create();
@@ -212,7 +212,7 @@ describe('nothing is acted on', () => {
   );
 
   it(
-    'under an empty selector, which a schema of before may have let in: no pod is made, and none is adopted',
+    'with an empty selector from an earlier schema: no pod is created or adopted',
     withFleet(async (fleet) => {
       const crd = await fleet.client.get(customResourceDefinitions, { name: 'daemonsets.apps.kruise.io' });
       const lax = JSON.parse(
@@ -232,7 +232,7 @@ describe('nothing is acted on', () => {
   );
 
   it(
-    'on a policy that cannot be served: pods are kept, and not updated',
+    'with an invalid policy: pods are kept and not updated',
     withFleet(async (fleet) => {
       await fleet.create();
       await fleet.allRun('app:v1');
@@ -252,7 +252,7 @@ describe('nothing is acted on', () => {
 
 describe('a revision', () => {
   it(
-    'whose name another object has gets another one, and the collision is counted',
+    'whose name is taken gets another one, and the collision is counted',
     withFleet(async (fleet) => {
       await fleet.create();
       await fleet.allRun('app:v1');
@@ -278,7 +278,7 @@ describe('a revision', () => {
   );
 
   it(
-    'beyond the limit goes when no pod carries it any more',
+    'over the limit is deleted when no pod carries it',
     withFleet(async (fleet) => {
       await fleet.create({ revisionHistoryLimit: 1 });
       await fleet.allRun('app:v1');

@@ -50,7 +50,7 @@ const [NEW, SAME] = ['True NewRevision', 'False UpToDate'];
 describe('an Advanced DaemonSet whose owners decide', () => {
   for (const type of ['OnDelete', 'RollingUpdate'] as const)
     it(
-      `tells its pods, and replaces those whose owners agree (${type})`,
+      `announces the update on its pods, and replaces those whose owners approve (${type})`,
       withFleet(async (fleet) => {
         await fleet.create({ updateStrategy: { type } }, ota);
         await fleet.allRun('app:v1');
@@ -84,7 +84,7 @@ describe('an Advanced DaemonSet whose owners decide', () => {
     );
 
   it(
-    'changes the pod in place, and asks anew for the next revision, also for one that was agreed to before',
+    'updates the pod in place, and asks again for the next revision, also for one that was approved before',
     withFleet(async (fleet) => {
       await fleet.create({ updateStrategy: { rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible' } } }, ota);
       const before = (await fleet.allRun('app:v1')).get('node-1')?.metadata?.uid;
@@ -105,7 +105,7 @@ describe('an Advanced DaemonSet whose owners decide', () => {
   );
 
   it(
-    'has what they agreed to go through the preDelete hook',
+    'applies the preDelete hook to approved updates',
     withFleet(async (fleet) => {
       const hook = { 'example.io/hold': 'true' };
       await fleet.create({ lifecycle: { preDelete: { labelsHandler: hook } } }, ota, {
@@ -133,7 +133,7 @@ describe('an Advanced DaemonSet whose owners decide', () => {
   );
 
   it(
-    'takes announcements and approvals back when it is opted out, and acts on none of them',
+    'withdraws announcements and approvals when it opts out, and ignores them',
     withFleet(async (fleet) => {
       await fleet.create({ updateStrategy: { type: 'OnDelete' } }, { ...ota, 'edgeset.io/settle-seconds': '600' });
       await fleet.allRun('app:v1');

@@ -34,7 +34,7 @@ const old = { 'node-1': 'app:v1', 'node-2': 'app:v1', 'node-3': 'app:v1' };
 
 describe('an Advanced DaemonSet is updated', () => {
   it(
-    'as far as its partition says, lowered step by step as a canary',
+    'as far as its partition allows, when it is lowered step by step',
     withFleet(async (fleet) => {
       const partition = (value: number | string) => ({ updateStrategy: { rollingUpdate: { partition: value } } });
       await fleet.create(partition(2));
@@ -51,7 +51,7 @@ describe('an Advanced DaemonSet is updated', () => {
   );
 
   it(
-    'not while it is paused, though its pods are repaired',
+    'not while it is paused, but missing pods are created',
     withFleet(async (fleet) => {
       await fleet.create({ updateStrategy: { rollingUpdate: { paused: true } } });
       await fleet.allRun('app:v1');
@@ -66,7 +66,7 @@ describe('an Advanced DaemonSet is updated', () => {
   );
 
   it(
-    'by the hand of who deletes pods, with OnDelete',
+    'when pods are deleted by hand, with OnDelete',
     withFleet(async (fleet) => {
       await fleet.create({ updateStrategy: { type: 'OnDelete' } });
       await fleet.allRun('app:v1');
@@ -79,7 +79,7 @@ describe('an Advanced DaemonSet is updated', () => {
   );
 
   it(
-    'by the owners of its nodes, who are told by a condition',
+    'when the owners of its nodes delete pods, after a condition announces the update',
     withFleet(async (fleet) => {
       await fleet.create({}, { 'apps.openyurt.io/update-strategy': 'ota' });
       await fleet.allRun('app:v1');
@@ -97,7 +97,7 @@ describe('an Advanced DaemonSet is updated', () => {
   );
 
   it(
-    'back to the version that worked, when the new one fails and that is wanted',
+    'back to the last version that worked, with on-failure rollback',
     withFleet(async (fleet) => {
       await fleet.create(
         {},
@@ -122,7 +122,7 @@ describe('an Advanced DaemonSet is updated', () => {
   );
 
   it(
-    'beside old pods that wait for their hook, each of which is prepared once',
+    'with a surge next to old pods that wait for their hook, each of which is prepared once',
     withFleet(async (fleet) => {
       const lifecycle = { preDelete: { labelsHandler: { hold: 'yes' }, markPodNotReady: true } };
       const metadata = { labels: { app: 'app', hold: 'yes' } };
@@ -150,7 +150,7 @@ describe('an Advanced DaemonSet is updated', () => {
   );
 
   it(
-    'beside the old pods with a surge: no node is ever without one, and none has three',
+    'with a surge: every node always has a pod, and none has three',
     withFleet(async (fleet) => {
       await fleet.create({ updateStrategy: { rollingUpdate: { maxSurge: 1 } } });
       await fleet.allRun('app:v1');
@@ -180,7 +180,7 @@ describe('an Advanced DaemonSet is updated', () => {
   );
 
   it(
-    'beside a pod that is on its way out with a surge, also when somebody deletes one by hand',
+    'with a surge next to a terminating pod, also when somebody deletes one by hand',
     withFleet(async (fleet) => {
       await fleet.create({ updateStrategy: { rollingUpdate: { maxSurge: 1 } } });
       await fleet.allRun('app:v1');
@@ -198,7 +198,7 @@ describe('an Advanced DaemonSet is updated', () => {
   );
 
   it(
-    'with the new pod that a surge has begun, when the strategy asks for no surge any more',
+    'with the new pod of a surge that has started, when the strategy no longer surges',
     withFleet(async (fleet) => {
       await fleet.create({ updateStrategy: { rollingUpdate: { maxSurge: 1 } } });
       await fleet.allRun('app:v1');
@@ -212,7 +212,7 @@ describe('an Advanced DaemonSet is updated', () => {
   );
 
   it(
-    'not by a surge where both pods have the same host port: that is told once, and the old pods stay',
+    'not by a surge if both pods have the same host port: this is reported once, and the old pods stay',
     withFleet(async (fleet) => {
       const template = (image: string) => ({
         spec: { containers: [{ name: 'app', image, ports: [{ containerPort: 80, hostPort: 8080 }] }] },

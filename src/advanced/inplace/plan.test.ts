@@ -25,7 +25,7 @@ const sidecar = (image: string): Container[] => [{ name: 'side', image, restartP
 const sized = (requests: Record<string, string>, limits: Record<string, string> = {}): PodTemplateSpec =>
   template({ containers: [{ ...main, resources: { requests, limits } }] });
 
-describe('a pod is changed in place', () => {
+describe('a pod is updated in place', () => {
   it('when images of containers differ', () => {
     const to = template({ containers: [{ ...main, image: 'app:2' }] });
     assert.deepEqual(inPlace(template(), to), {
@@ -44,7 +44,7 @@ describe('a pod is changed in place', () => {
     );
   });
 
-  it('when labels or annotations differ, those that go included', () => {
+  it('when labels or annotations differ, removed ones included', () => {
     const { images, labels, annotations } = inPlace(
       template({}, { labels: { app: 'app', old: 'x' }, annotations: { a: '1' } }),
       template({}, { labels: { app: 'app', fresh: 'y' }, annotations: { a: '2' } }),
@@ -55,14 +55,14 @@ describe('a pod is changed in place', () => {
     );
   });
 
-  it('when cpu or memory differ within one class of service', () => {
+  it('when cpu or memory differ within one quality of service class', () => {
     const { resources } = inPlace(sized({ cpu: '50m', memory: '32Mi' }), sized({ cpu: '80m', memory: '48Mi' }));
     assert.deepEqual(resources, { main: { requests: { cpu: '80m', memory: '48Mi' }, limits: {} } });
   });
 });
 
-describe('a pod is replaced', () => {
-  it('when anything else of its spec differs, which is named', () => {
+describe('a pod is recreated', () => {
+  it('when anything else in its spec differs, and the field is named', () => {
     assert.match(whyNot(template(), template({ hostNetwork: true })), /^spec\.hostNetwork /);
     const commanded = template({ containers: [{ ...main, command: ['run'] }] });
     assert.match(whyNot(template(), commanded), /^spec\.containers\.0\.command /);
@@ -72,12 +72,12 @@ describe('a pod is replaced', () => {
     );
   });
 
-  it('when a plain init container differs: it has run already', () => {
+  it('when an init container differs, which has already completed', () => {
     const init = (image: string): Partial<PodSpec> => ({ initContainers: [{ name: 'init', image }] });
     assert.match(whyNot(template(init('a')), template(init('b'))), /^spec\.initContainers\.0\.image /);
   });
 
-  it('when a container takes what changes from its environment', () => {
+  it('when an environment variable refers to what changes', () => {
     const reading = (fieldPath: string): Partial<PodSpec> => ({
       containers: [{ ...main, env: [{ name: 'X', valueFrom: { fieldRef: { fieldPath } } }] }],
     });
@@ -91,7 +91,7 @@ describe('a pod is replaced', () => {
     inPlace(...change('metadata.name'));
   });
 
-  it('when amounts go, or the class of service changes', () => {
+  it('when amounts are removed, or the quality of service class changes', () => {
     assert.match(whyNot(sized({ cpu: '50m', memory: '1Mi' }), sized({ cpu: '50m' })), /loses its request of memory/);
     assert.match(whyNot(sized({}, { cpu: '1' }), sized({}, {})), /loses its limit of cpu/);
     assert.match(whyNot(sized({}), sized({ cpu: '50m' })), /from BestEffort to Burstable/);
@@ -100,7 +100,7 @@ describe('a pod is replaced', () => {
     inPlace(sized(both, both), sized({ ...both, cpu: '2' }, { ...both, cpu: '2' }));
   });
 
-  it('when amounts differ that cannot be resized', () => {
+  it('when resources differ that cannot be resized', () => {
     assert.match(
       whyNot(sized({ 'ephemeral-storage': '1Gi' }), sized({ 'ephemeral-storage': '2Gi' })),
       /^spec\.containers\.0\.resources\.requests\.ephemeral-storage /,

@@ -2,25 +2,25 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Container, PodSpec, PodTemplateSpec, ResourceRequirements } from 'kubernetes-types/core/v1.d.ts';
 import { qosOf, resizable } from './resources.ts';
 
-/** What of a running pod is changed to bring it from one template to another. */
+/** The changes that update a running pod from one template to another. */
 export interface InPlacePlan {
   kind: 'in-place';
-  /** Containers and restartable init containers, with the image that they get. */
+  /** New images of containers and sidecars. */
   images: Readonly<Record<string, string>>;
-  /** Containers whose cpu or memory changes, with all that they are to have. */
+  /** Complete resources of containers whose cpu or memory changes. */
   resources: Readonly<Record<string, ResourceRequirements>>;
-  /** Labels and annotations that change; null takes one away. */
+  /** Labels and annotations that change; null removes one. */
   labels: Readonly<Record<string, string | null>>;
   annotations: Readonly<Record<string, string | null>>;
 }
 
-/** `why` completes "the pod is replaced, because". */
+/** `why` completes "the pod is recreated because". */
 export type Plan = InPlacePlan | { kind: 'recreate'; why: string };
 
 type Texts = Readonly<Record<string, string>>;
 type Changes = Readonly<Record<string, string | null>>;
 
-/** What a merge patch has to say to make one map of the other. */
+/** The merge patch that turns one map into the other. */
 const changedKeys = (from: Texts = {}, to: Texts = {}): Changes =>
   Object.fromEntries(
     [...new Set([...Object.keys(from), ...Object.keys(to)])]
@@ -30,7 +30,7 @@ const changedKeys = (from: Texts = {}, to: Texts = {}): Changes =>
 
 const FIELD = /^metadata\.(labels|annotations)\['(.*)'\]$/;
 
-/** Whether the container takes one of the changed entries into its environment, which is read only when it starts. */
+/** Does an environment variable of the container refer to a changed entry? It is only set when the container starts. */
 const readsMetadata = ({ env = [] }: Container, labels: Changes, annotations: Changes): boolean =>
   env.some(({ valueFrom }) => {
     const [, kind, key = ''] = FIELD.exec(valueFrom?.fieldRef?.fieldPath ?? '') ?? [];
@@ -39,10 +39,10 @@ const readsMetadata = ({ env = [] }: Container, labels: Changes, annotations: Ch
 
 const recreate = (why: string): Plan => ({ kind: 'recreate', why });
 
-/** Runs beside the containers for the pod's life; a plain init container has run already, and never runs again. */
+/** A restartable init container. Other init containers have completed and never run again. */
 const isSidecar = ({ restartPolicy }: Container): boolean => restartPolicy === 'Always';
 
-/** Containers that can be exchanged in a running pod. */
+/** Containers that can be restarted with another image in a running pod. */
 export const updatableContainers = (spec: PodSpec | undefined): Container[] => [
   ...(spec?.initContainers ?? []).filter(isSidecar),
   ...(spec?.containers ?? []),
@@ -51,8 +51,8 @@ export const updatableContainers = (spec: PodSpec | undefined): Container[] => [
 const byName = (containers: readonly Container[]): Map<string, Container> =>
   new Map(containers.map((container) => [container.name, container]));
 
-/** The spec without what can be changed in place: two of them are equal when nothing else differs. */
-const rest = (spec: PodSpec | undefined): unknown => {
+/** The spec without the fields that can be updated in place. */
+const immutablePart = (spec: PodSpec | undefined): unknown => {
   const bare = (container: Container): unknown => {
     const { image: _, resources, ...others } = container;
     return { ...others, resources: resizable.without(resources) };
@@ -75,13 +75,13 @@ const firstDifference = (a: unknown, b: unknown, path: string): string => {
 };
 
 /**
- * Whether a pod of one template can become one of another while it runs: images of containers and sidecars, labels,
- * annotations, and cpu and memory may differ, and nothing else. Both templates have all defaults.
+ * Plans the in-place update of a pod between two templates, both with all defaults. It is possible if only images of
+ * containers and sidecars, labels, annotations, cpu and memory differ.
  */
 export const planInPlace = (from: PodTemplateSpec, to: PodTemplateSpec): Plan => {
   const { labels: oldLabels, annotations: oldAnnotations, ...oldMeta } = from.metadata ?? {};
   const { labels: newLabels, annotations: newAnnotations, ...newMeta } = to.metadata ?? {};
-  const [oldRest, newRest] = [rest(from.spec), rest(to.spec)];
+  const [oldRest, newRest] = [immutablePart(from.spec), immutablePart(to.spec)];
   if (!isDeepStrictEqual(oldMeta, newMeta))
     return recreate(`${firstDifference(oldMeta, newMeta, 'metadata')} of the template differs`);
   if (!isDeepStrictEqual(oldRest, newRest))
@@ -99,8 +99,8 @@ export const planInPlace = (from: PodTemplateSpec, to: PodTemplateSpec): Plan =>
     const old = before.get(name);
     if (image !== undefined && image !== old?.image) images[name] = image;
     if (isDeepStrictEqual(old?.resources ?? {}, wanted ?? {})) continue;
-    const obstacle = resizable.obstacle(old?.resources, wanted);
-    if (obstacle !== undefined) return recreate(`container ${name} ${obstacle}`);
+    const blocker = resizable.blocker(old?.resources, wanted);
+    if (blocker !== undefined) return recreate(`container ${name} ${blocker}`);
     resources[name] = wanted ?? {};
   }
   if (Object.keys(resources).length > 0 && qosOf(from.spec) !== qosOf(to.spec))

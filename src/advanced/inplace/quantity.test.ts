@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { parseQuantity } from './quantity.ts';
 
-it('the same amount in other words is the same', () => {
+it('equal amounts in different units are equal', () => {
   for (const [a, b] of [
     ['64M', '62500Ki'],
     ['0.1', '100m'],

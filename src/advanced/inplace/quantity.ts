@@ -18,12 +18,12 @@ const SUFFIXES: Readonly<Record<string, number>> = {
 };
 
 /**
- * A quantity as a number. The kubelet reports the same amount in other words than the spec: 64M of memory as 62500Ki.
- * NaN for what is none, which equals nothing.
+ * Parses a resource quantity to a number: the kubelet may report an amount in another unit than the spec, such as 64M of
+ * memory as 62500Ki. Returns NaN, which equals nothing, for an invalid quantity.
  */
 export const parseQuantity = (quantity: string | undefined): number => {
   const [, number = '', suffix = ''] = /^([+-]?[0-9.]+(?:[eE][+-]?\d+)?)([a-zA-Z]*)$/.exec(quantity ?? '') ?? [];
   const amount = number === '' ? Number.NaN : Number(number) * (SUFFIXES[suffix] ?? Number.NaN);
-  // A tenth is no binary fraction: what is told apart is a billionth.
+  // Decimal fractions are not exact in binary: compare in billionths.
   return Math.round(amount * 1e9);
 };

@@ -1,12 +1,12 @@
 import type { Container, PodSpec, ResourceRequirements } from 'kubernetes-types/core/v1.d.ts';
 import { parseQuantity } from './quantity.ts';
 
-/** What the `resize` subresource can change while a container runs. */
+/** Resources that the `resize` subresource can change in a running container. */
 const RESIZABLE = ['cpu', 'memory'];
 
 type Amounts = Readonly<Record<string, string>>;
 
-/** As a pod gets them: the API server takes a limit for a request that is not named. */
+/** With the API server's default: a missing request equals the limit. */
 export const effective = ({
   requests = {},
   limits = {},
@@ -16,7 +16,7 @@ export const effective = ({
   limits: Amounts;
 } => ({ ...rest, limits, requests: { ...limits, ...requests } });
 
-/** Whether a pod has all that is wanted. What it has beyond that was given to it by a LimitRange of its namespace. */
+/** Does the pod have all wanted amounts? Additional ones come from a LimitRange of the namespace. */
 export const grants = (present: ResourceRequirements, wanted: ResourceRequirements): boolean =>
   (['requests', 'limits'] as const).every((kind) =>
     RESIZABLE.every((name) => {
@@ -39,32 +39,32 @@ export const resizable = {
     requests: others(resources.requests),
   }),
 
-  /** Why the amounts cannot change in place, as the end of a sentence about the container; undefined when they can. */
-  obstacle(before: ResourceRequirements = {}, after: ResourceRequirements = {}): string | undefined {
+  /** Why the amounts can't be changed in place, as a predicate of the container; undefined if they can. */
+  blocker(before: ResourceRequirements = {}, after: ResourceRequirements = {}): string | undefined {
     const limit = lost(before.limits, after.limits);
-    if (limit !== undefined) return `loses its limit of ${limit}, which a running container cannot`;
+    if (limit !== undefined) return `loses its limit of ${limit}, which is impossible while it runs`;
     const request = lost(effective(before).requests, effective(after).requests);
-    return request === undefined ? undefined : `loses its request of ${request}, which a running container cannot`;
+    return request === undefined ? undefined : `loses its request of ${request}, which is impossible while it runs`;
   },
 };
 
 type Qos = 'Guaranteed' | 'Burstable' | 'BestEffort';
 
-const set = (amount: string | undefined): boolean => amount !== undefined && !/^0+(\.0+)?[a-zA-Z]*$/.test(amount);
+const isSet = (amount: string | undefined): boolean => amount !== undefined && !/^0+(\.0+)?[a-zA-Z]*$/.test(amount);
 
-const guaranteed = ({ resources = {} }: Container): boolean =>
+const isGuaranteed = ({ resources = {} }: Container): boolean =>
   RESIZABLE.every((name) => {
     const limit = resources.limits?.[name];
-    // A request that is not set is as high as its limit.
-    return set(limit) && (resources.requests?.[name] ?? limit) === limit;
+    // A missing request equals the limit.
+    return isSet(limit) && (resources.requests?.[name] ?? limit) === limit;
   });
 
-const asks = ({ resources = {} }: Container): boolean =>
-  RESIZABLE.some((name) => set(resources.limits?.[name]) || set(resources.requests?.[name]));
+const requestsAny = ({ resources = {} }: Container): boolean =>
+  RESIZABLE.some((name) => isSet(resources.limits?.[name]) || isSet(resources.requests?.[name]));
 
-/** The class that the kubelet puts a pod in; it is fixed for the pod's life. */
+/** The quality of service class of a pod, which is immutable. */
 export const qosOf = (spec: PodSpec | undefined): Qos => {
   const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
-  if (!containers.some(asks)) return 'BestEffort';
-  return containers.every(guaranteed) ? 'Guaranteed' : 'Burstable';
+  if (!containers.some(requestsAny)) return 'BestEffort';
+  return containers.every(isGuaranteed) ? 'Guaranteed' : 'Burstable';
 };

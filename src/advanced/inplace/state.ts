@@ -20,8 +20,8 @@ export const markOf = (pod: Pod, container: string): ContainerSnapshot => {
 };
 
 /**
- * Whether a container runs that is not the one of before. The ID of the image says nothing: a tag that was moved, or two
- * names of one image, leave it as it was. OpenKruise's marks have nothing else, and then it must have changed.
+ * Does a new container run in place of the marked one? The image ID is no indication: it stays the same if a tag was moved or
+ * two names refer to one image. Only marks by OpenKruise have nothing but an image ID, which then must have changed.
  */
 export const hasRestarted = (pod: Pod, container: string, before: ContainerSnapshot): boolean => {
   const now = markOf(pod, container);
@@ -31,10 +31,10 @@ export const hasRestarted = (pod: Pod, container: string, before: ContainerSnaps
   return now.containerID !== before.containerID;
 };
 
-/** The kubelet has noticed a change by then, or never will: it was taken back before. */
+/** After this time the kubelet has noticed a change, unless the change was reverted before. */
 const NOTICED_WITHIN_MS = 10_000;
 
-/** When a change is known to have been taken back unnoticed; Infinity where it was not taken back. */
+/** When a change is known to have been reverted unnoticed, epoch ms; Infinity if it was not reverted. */
 export const unnoticedAt = (pod: Pod, container: string, before: ContainerSnapshot, changedAt: number): number => {
   const wanted = updatableContainers(pod.spec).find(({ name }) => name === container)?.image;
   const now = markOf(pod, container);
@@ -52,7 +52,7 @@ const priorityOf = ({ env = [] }: Container): number => {
   return Number.isFinite(priority) ? priority : 0;
 };
 
-/** The images in the order of their containers' launch priority, the highest first: each map is one batch. */
+/** Groups the images into batches by the launch priority of their containers, highest first. */
 export const inLaunchOrder = (
   containers: readonly Container[],
   images: Readonly<Record<string, string>>,

@@ -126,7 +126,7 @@ const waits = (step: InPlaceStep): string => {
 };
 
 describe('an update in place', () => {
-  it('shuts the gate, changes the image, waits for the restart, opens the gate', () => {
+  it('closes the gate, sets the image, waits for the restart, opens the gate', () => {
     const { pod, apply, restart } = createWorld([{ name: 'main', image: 'app:1' }]);
     const change = { plan: plan({ images: { main: 'app:2' } }) };
     apply(bodyOf(ask(pod, change), 'status'));
@@ -135,14 +135,14 @@ describe('an update in place', () => {
     assert.equal(pod.spec.containers[0]?.image, 'app:2');
     assert.equal(pod.metadata.labels?.['controller-revision-hash'], 'new');
     assert.equal(pod.metadata.labels?.app, 'app');
-    assert.match(waits(ask(pod)), /container main has not started anew/);
+    assert.match(waits(ask(pod)), /container main has not restarted/);
     restart('main');
     apply(bodyOf(ask(pod), 'status'));
     assert.equal(pod.status.conditions?.[0]?.status, 'True');
     assert.deepEqual(ask(pod), { kind: 'done' });
   });
 
-  it('opens the gate when the kubelet says that containers are ready, and soon without that', () => {
+  it('opens the gate when the kubelet reports that containers are ready, and soon without that', () => {
     const { pod, apply, restart, condition } = createWorld([{ name: 'main', image: 'app:1' }]);
     const change = { plan: plan({ images: { main: 'app:2' } }) };
     for (const kind of ['status', 'pod'] as const) apply(bodyOf(ask(pod, change), kind));
@@ -155,7 +155,7 @@ describe('an update in place', () => {
     assert.equal(ask(pod, { now }).kind, 'status');
   });
 
-  it('recognises the restart although the image has the same ID', () => {
+  it('recognizes the restart although the image has the same ID', () => {
     const { pod, apply, restart } = createWorld([{ name: 'main', image: 'app:1' }]);
     const change = { plan: plan({ images: { main: 'app:2' } }) };
     apply(bodyOf(ask(pod, change), 'status'));
@@ -166,7 +166,7 @@ describe('an update in place', () => {
     assert.equal(ask(pod).kind, 'status');
   });
 
-  it('does not take a container that has stopped, or another one that restarted, for the new one', () => {
+  it('does not mistake a stopped container, or another restarted one, for the new one', () => {
     const { pod, apply, restart } = createWorld([
       { name: 'main', image: 'app:1' },
       { name: 'other', image: 'x' },
@@ -183,7 +183,7 @@ describe('an update in place', () => {
     assert.match(waits(ask(pod)), /ImagePullBackOff/);
   });
 
-  it('does not take a container that restarted before the kubelet saw the change for the new one', () => {
+  it('does not mistake a container that restarted before the kubelet saw the update for the new one', () => {
     const { pod, apply, restart } = createWorld([{ name: 'main', image: 'app:1' }]);
     const change = { plan: plan({ images: { main: 'app:2' } }) };
     apply(bodyOf(ask(pod, change), 'status'));
@@ -196,7 +196,7 @@ describe('an update in place', () => {
     assert.equal(ask(pod).kind, 'status');
   });
 
-  describe('that is followed by another before the kubelet came to it', () => {
+  describe('that is followed by another before the kubelet saw it', () => {
     /** Brought to `app:2`, which nothing has been started from yet, and asked for another revision. */
     const followed = (more: Partial<InPlacePlan>) => {
       const world = createWorld([
@@ -214,7 +214,7 @@ describe('an update in place', () => {
     };
     const back = { images: { main: 'app:1', late: '1' } };
 
-    it('takes it back: the container of before runs on, which is known once the kubelet has seen it', () => {
+    it('reverts it: the old container keeps running, which is known once the kubelet has observed the pod', () => {
       const { pod, next, images } = followed(back);
       assert.deepEqual(images(), ['app:1', '1']);
       Object.assign(pod.metadata, { generation: 3 });
@@ -224,22 +224,22 @@ describe('an update in place', () => {
       assert.equal(next().kind, 'status');
     });
 
-    it('takes it back: where the kubelet does not say what it saw, ten seconds are enough', () => {
+    it('reverts it: ten seconds suffice if the kubelet does not report what it observed', () => {
       const { next } = followed(back);
       const step = next();
       assert.equal(step.kind === 'wait' && step.until, T0 + 10_000);
       assert.equal(next(T0 + 10_000).kind, 'status');
     });
 
-    it('takes it back when it was noticed all the same, by a container that starts anew', () => {
+    it('reverts it although the kubelet noticed it: the container restarts', () => {
       const { restart, next } = followed(back);
       restart('main');
       assert.equal(next().kind, 'status');
     });
 
-    it('waits on for what the other does not touch, and comes to what is still to be done', () => {
+    it('keeps waiting for what the other update does not touch, and completes what is left', () => {
       const { restart, apply, next, images } = followed({ labels: { fresh: 'y' } });
-      assert.match(waits(next(T0 + 60_000)), /container main has not started anew/);
+      assert.match(waits(next(T0 + 60_000)), /container main has not restarted/);
       restart('main');
       apply(bodyOf(next(), 'pod'));
       assert.deepEqual(images(), ['app:2', '2']);
@@ -249,7 +249,7 @@ describe('an update in place', () => {
     });
   });
 
-  it('of labels and annotations alone leaves the pod ready', () => {
+  it('of labels and annotations only leaves the pod ready', () => {
     const { pod, apply } = createWorld([{ name: 'main', image: 'app:1' }]);
     apply(bodyOf(ask(pod, { plan: plan({ labels: { fresh: 'y' }, annotations: { a: '2' } }) }), 'pod'));
     assert.equal(pod.metadata.labels?.fresh, 'y');
@@ -257,19 +257,19 @@ describe('an update in place', () => {
     assert.equal(pod.status.conditions?.[0]?.lastTransitionTime, '2025-12-31T00:00:00Z');
   });
 
-  it('waits for the grace period between gate and change', () => {
+  it('waits for the grace period between gate and update', () => {
     const { pod, apply } = createWorld([{ name: 'main', image: 'app:1' }]);
     const change = { plan: plan({ images: { main: 'app:2' } }), graceMs: 30_000 };
     apply(bodyOf(ask(pod, change), 'status'));
     assert.deepEqual(ask(pod, { ...change, now: T0 + 1000 }), {
       kind: 'wait',
-      why: 'its grace period is not over',
+      why: 'its grace period has not passed',
       until: T0 + 30_000,
     });
     assert.equal(ask(pod, { ...change, now: T0 + 30_000 }).kind, 'pod');
   });
 
-  it('waits by its own clock when another machine, whose clock is ahead, shut the gate', () => {
+  it('waits by its own clock if a machine whose clock is ahead closed the gate', () => {
     const { pod, apply } = createWorld([{ name: 'main', image: 'app:1' }]);
     const change = { plan: plan({ images: { main: 'app:2' } }) };
     apply(bodyOf(ask(pod, { ...change, now: T0 + 600_000 }), 'status'));
@@ -277,12 +277,12 @@ describe('an update in place', () => {
     apply(bodyOf(ask(pod, { ...change, graceMs: 30_000 }), 'status'));
     assert.deepEqual(ask(pod, { ...change, graceMs: 30_000, now: T0 + 1_000 }), {
       kind: 'wait',
-      why: 'its grace period is not over',
+      why: 'its grace period has not passed',
       until: T0 + 30_000,
     });
   });
 
-  it('goes by launch priority, each batch once the one before has started', () => {
+  it('follows the launch priority, each batch after the previous one has started', () => {
     const { pod, apply, restart } = createWorld([
       { name: 'late', image: '1', env: priority(1) },
       { name: 'early', image: '1', env: priority(5) },
@@ -305,7 +305,7 @@ describe('an update in place', () => {
     assert.equal(ask(pod).kind, 'status');
   });
 
-  it('changes sidecars in their own list', () => {
+  it('updates sidecars in the list of init containers', () => {
     const { pod, apply, restart } = createWorld([{ name: 'main', image: 'app:1' }], [{ name: 'side', image: 's:1' }]);
     const change = { plan: plan({ images: { side: 's:2' } }) };
     apply(bodyOf(ask(pod, change), 'status'));
@@ -316,7 +316,7 @@ describe('an update in place', () => {
     assert.equal(ask(pod).kind, 'status');
   });
 
-  it('changes resources through resize, and waits for the kubelet', () => {
+  it('changes resources with resize, and waits for the kubelet', () => {
     const { pod, apply, condition } = createWorld([
       { name: 'main', image: 'app:1', resources: { requests: { cpu: '50m' } } },
     ]);
@@ -335,7 +335,7 @@ describe('an update in place', () => {
     assert.deepEqual(ask(pod, { resources }), { kind: 'stuck', why: 'no room' });
   });
 
-  it('does not take a kubelet that has seen nothing yet for one that is done', () => {
+  it('does not mistake a kubelet that has seen nothing yet for one that is done', () => {
     const { pod, apply } = createWorld([{ name: 'main', image: 'app:1', resources: { limits: { memory: '64M' } } }]);
     const resources: Record<string, ResourceRequirements> = { main: { limits: { memory: '80M' } } };
     const change = { plan: plan({ resources }), resources };
@@ -362,7 +362,7 @@ describe('an update in place', () => {
     assert.equal(ask(pod, { resources }).kind, 'status', 'the same amount in other words');
   });
 
-  it('leaves alone what a LimitRange gave the pod beyond its template', () => {
+  it('keeps what a LimitRange added to the pod', () => {
     const given = { requests: { cpu: '50m', memory: '1Gi' }, limits: { memory: '1Gi' } };
     const { pod } = createWorld([{ name: 'main', image: 'app:1', resources: given }]);
     pod.metadata.labels = { 'controller-revision-hash': 'new' };
@@ -370,7 +370,7 @@ describe('an update in place', () => {
     assert.equal(ask(pod, { resources: { main: { limits: { cpu: '50m' } } } }).kind, 'resize');
   });
 
-  it('goes on with what OpenKruise began, by the ID of the image', () => {
+  it('completes what OpenKruise started, by the ID of the image', () => {
     const { pod } = createWorld([{ name: 'main', image: 'app:2' }]);
     pod.metadata.labels = { 'controller-revision-hash': 'new' };
     const begun = (imageID: string): void => {
@@ -388,7 +388,7 @@ describe('an update in place', () => {
     assert.equal(ask(pod).kind, 'done');
   });
 
-  it('does not trip over a state that cannot be read', () => {
+  it('tolerates an invalid state annotation', () => {
     const { pod } = createWorld([{ name: 'main', image: 'app:2' }]);
     for (const text of ['', 'no json', '[]', 'null', '{"revision":1}', '{"revision":"new"}']) {
       pod.metadata.annotations = { [IN_PLACE_STATE]: text };

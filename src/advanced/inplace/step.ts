@@ -17,43 +17,44 @@ import { type InPlacePlan, updatableContainers } from './plan.ts';
 import { effective, grants } from './resources.ts';
 import { hasRestarted, inLaunchOrder, markOf, statusOf, unnoticedAt } from './state.ts';
 
-/** The next write on the way of one pod to a revision, or what is waited for. */
+/** The next step of the in-place update of a pod. */
 export type InPlaceStep =
-  /** Strategic merge patch of `pods/status`: shuts or opens the gate. */
+  /** Strategic merge patch of `pods/status` that closes or opens the gate. */
   | { kind: 'status'; body: GatePatch }
-  /** Strategic merge patch of the pod, with the resourceVersion that the decision was made on. */
+  /** Strategic merge patch of this version of the pod. */
   | { kind: 'pod'; body: object }
   /** Strategic merge patch of `pods/resize`. */
   | { kind: 'resize'; body: object }
-  /** Nothing to write: the kubelet is at work. `until` in epoch ms when time alone changes that. */
+  /** Wait for the kubelet. `until`: when time alone changes the step, epoch ms. */
   | { kind: 'wait'; why: string; until: number }
-  /** The pod cannot get there while it runs. */
+  /** The update can't be completed in place. */
   | { kind: 'stuck'; why: string }
   | { kind: 'done' };
 
 export interface InPlaceInput {
   pod: Pod;
-  /** Hash label of the revision that the pod is brought to. */
+  /** Hash label of the target revision. */
   revision: string;
-  /** From the pod's revision to that one; undefined when the pod carries the label already. */
+  /** From the pod's revision to the target; undefined if the pod carries the target's label. */
   plan: InPlacePlan | undefined;
-  /** The resources that the target's containers have; looked at once the pod carries the label. */
+  /** Resources of the target's containers; used once the pod carries the target's label. */
   resources: Readonly<Record<string, ResourceRequirements>>;
-  /** Between the gate's closing and the change, for those who must notice it. */
+  /** Time between closing the gate and the update, so that traffic can drain. */
   graceMs: number;
   now: number;
 }
 
 const isEmpty = (record: object): boolean => Object.keys(record).length === 0;
 
-const sidecars = (pod: Pod): ReadonlySet<string> => new Set((pod.spec?.initContainers ?? []).map(({ name }) => name));
+const initContainerNames = (pod: Pod): ReadonlySet<string> =>
+  new Set((pod.spec?.initContainers ?? []).map(({ name }) => name));
 
-/** Containers of a patch, each in the list that it is of: both merge by name. */
+/** The containers and init containers of a patch; both lists merge by name. */
 const inLists = (pod: Pod, containers: Readonly<Record<string, object>>): object => {
-  const beside = sidecars(pod);
+  const initNames = initContainerNames(pod);
   const list = (which: boolean): object[] =>
     Object.entries(containers)
-      .filter(([name]) => beside.has(name) === which)
+      .filter(([name]) => initNames.has(name) === which)
       .map(([name, fields]) => ({ name, ...fields }));
   const [initContainers, plain] = [list(true), list(false)];
   return {
@@ -68,7 +69,7 @@ const imagesIn = (pod: Pod, images: Readonly<Record<string, string>>): object =>
 const specOf = (pod: Pod, container: string): Container | undefined =>
   updatableContainers(pod.spec).find(({ name }) => name === container);
 
-/** As they are before they are changed. */
+/** The state of the containers before the update. */
 const marks = (pod: Pod, names: readonly string[]): InPlaceState['lastContainerStatuses'] =>
   Object.fromEntries(
     names.map((name) => {
@@ -77,38 +78,40 @@ const marks = (pod: Pod, names: readonly string[]): InPlaceState['lastContainerS
     }),
   );
 
-/** When the container is known to be what it was changed to; a time that is past once it is. */
-const settledAt = (pod: Pod, state: InPlaceState, name: string, mark: ContainerSnapshot): number =>
+/** When the container is known to run what it was updated to, epoch ms; a time in the past once it does. */
+const updatedAt = (pod: Pod, state: InPlaceState, name: string, mark: ContainerSnapshot): number =>
   hasRestarted(pod, name, mark) ? 0 : unnoticedAt(pod, name, mark, Date.parse(state.updateTimestamp));
 
-/** What an earlier change has left to do on the pod: its containers that have not started anew, and those it did not come to. */
-const leftOver = (pod: Pod, now: number): Pick<InPlaceState, 'lastContainerStatuses' | 'nextContainerImages'> => {
+/** What an unfinished earlier update has left: containers that have not restarted, and images not yet set. */
+const unfinished = (pod: Pod, now: number): Pick<InPlaceState, 'lastContainerStatuses' | 'nextContainerImages'> => {
   const state = readInPlaceState(pod);
   if (!state || state.revision !== pod.metadata?.labels?.[HASH_LABEL])
     return { lastContainerStatuses: {}, nextContainerImages: {} };
   const { lastContainerStatuses, nextContainerImages } = state;
-  const open = Object.entries(lastContainerStatuses).filter(([name, mark]) => now < settledAt(pod, state, name, mark));
-  return { lastContainerStatuses: Object.fromEntries(open), nextContainerImages };
+  const pending = Object.entries(lastContainerStatuses).filter(
+    ([name, mark]) => now < updatedAt(pod, state, name, mark),
+  );
+  return { lastContainerStatuses: Object.fromEntries(pending), nextContainerImages };
 };
 
-/** What is exchanged now, what is waited for, and what comes later, an earlier change that did not come to its end included. */
-const exchanges = (pod: Pod, plan: InPlacePlan, now: number) => {
-  const left = leftOver(pod, now);
-  const underWay = left.lastContainerStatuses;
+/** Which images to set now and later, and which containers to wait for, including an unfinished earlier update. */
+const planBatches = (pod: Pod, plan: InPlacePlan, now: number) => {
+  const earlier = unfinished(pod, now);
+  const restarting = earlier.lastContainerStatuses;
   const imageOf = (name: string): string => specOf(pod, name)?.image ?? '';
   const wanted: Readonly<Record<string, string>> = {
-    ...left.nextContainerImages,
-    ...Object.fromEntries(Object.keys(underWay).map((name) => [name, imageOf(name)])),
+    ...earlier.nextContainerImages,
+    ...Object.fromEntries(Object.keys(restarting).map((name) => [name, imageOf(name)])),
     ...plan.images,
   };
   const isPatched = (name: string): boolean => wanted[name] === imageOf(name);
-  const needed = Object.entries(wanted).filter(([name]) => name in underWay || !isPatched(name));
+  const needed = Object.entries(wanted).filter(([name]) => name in restarting || !isPatched(name));
   const [first = {}, ...rest] = inLaunchOrder(updatableContainers(pod.spec), Object.fromEntries(needed));
   const without = (images: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(Object.entries(images).filter(([name]) => !isPatched(name)));
   const batch = without(first);
-  // The container of before is still there: what it is not to be has not changed.
-  const kept = Object.entries(underWay).filter(
+  // The old container still runs: its mark stays valid.
+  const kept = Object.entries(restarting).filter(
     ([name, mark]) => isPatched(name) || (name in batch && markOf(pod, name).containerID === mark.containerID),
   );
   return {
@@ -121,22 +124,22 @@ const exchanges = (pod: Pod, plan: InPlacePlan, now: number) => {
 const CLOCK_SLACK_MS = 2_000;
 
 const begin = ({ pod, revision, graceMs, now }: InPlaceInput, plan: InPlacePlan): InPlaceStep => {
-  const disturbs = !isEmpty(plan.images) || !isEmpty(plan.resources);
+  const disrupts = !isEmpty(plan.images) || !isEmpty(plan.resources);
   const condition = gateCondition(pod, gate.inPlace);
-  if (disturbs && condition?.status !== 'False')
+  if (disrupts && condition?.status !== 'False')
     return { kind: 'status', body: gatePatch(pod, [gate.inPlace], false, 'StartInPlaceUpdate', now) };
-  const shutAt = Date.parse(condition?.lastTransitionTime ?? '');
-  if (disturbs && graceMs > 0) {
-    // Later than now it is by another machine's clock, which may be off by anything: the time begins anew, by ours.
-    if (shutAt > now + CLOCK_SLACK_MS)
+  const closedAt = Date.parse(condition?.lastTransitionTime ?? '');
+  if (disrupts && graceMs > 0) {
+    // A time in the future is from another machine's clock: start the grace period again, by our own clock.
+    if (closedAt > now + CLOCK_SLACK_MS)
       return {
         kind: 'status',
         body: gatePatch({ ...pod, status: {} }, [gate.inPlace], false, 'StartInPlaceUpdate', now),
       };
-    const until = shutAt + graceMs;
-    if (now < until) return { kind: 'wait', why: 'its grace period is not over', until };
+    const until = closedAt + graceMs;
+    if (now < until) return { kind: 'wait', why: 'its grace period has not passed', until };
   }
-  const { batch, marked, later } = exchanges(pod, plan, now);
+  const { batch, marked, later } = planBatches(pod, plan, now);
   const state: InPlaceState = {
     revision,
     updateTimestamp: toTimestamp(now),
@@ -169,9 +172,10 @@ const nextBatch = (pod: Pod, state: InPlaceState, now: number): InPlaceStep => {
 const resourcesOf = (pod: Pod, container: string): ResourceRequirements => specOf(pod, container)?.resources ?? {};
 
 const resizing = (pod: Pod) => pod.status?.conditions?.find(({ type }) => type === 'PodResizePending');
+
 /**
- * Before the kubelet has seen the new amounts there is no condition that speaks of them: what it reports is still by the
- * old ones. A kubelet that says which generation it has seen is believed.
+ * Has the kubelet not yet seen the new amounts? Until then no condition refers to them, and the reported resources are the
+ * old ones. A kubelet that reports the observed generation is trusted.
  */
 const isBehind = (pod: Pod, wanted: InPlaceInput['resources']): boolean => {
   const ofNow = isStatusUpToDate(pod);
@@ -199,17 +203,17 @@ const resizeStep = (pod: Pod, wanted: InPlaceInput['resources']): InPlaceStep | 
   if (pending?.status === 'True')
     return pending.reason === 'Infeasible'
       ? { kind: 'stuck', why: pending.message ?? 'the node has no room for its new resources' }
-      : { kind: 'wait', why: 'the node has no room for its new resources yet', until: Number.POSITIVE_INFINITY };
+      : { kind: 'wait', why: 'the node has no room yet for its new resources', until: Number.POSITIVE_INFINITY };
   return inProgress(pod) || isBehind(pod, wanted)
-    ? { kind: 'wait', why: 'the kubelet is changing its resources', until: Number.POSITIVE_INFINITY }
+    ? { kind: 'wait', why: 'the kubelet is resizing its containers', until: Number.POSITIVE_INFINITY }
     : undefined;
 };
 
-/** After a start of theirs it takes the kubelet a moment, and a write of its own, to say that containers are ready. */
+/** Time for the kubelet to report, with a write of its own, that started containers are ready. */
 const READY_SOON_MS = 2_000;
 
-/** Until when the gate stays shut for that: of two writes at once one is refused, and a pod that is not ready misses nothing. */
-const shutUntil = (pod: Pod, state: InPlaceState | undefined): number => {
+/** Until when the gate stays closed: opening it earlier would conflict with that write, and the pod isn't ready anyway. */
+const closedUntil = (pod: Pod, state: InPlaceState | undefined): number => {
   const isUnready = pod.status?.conditions?.some(
     ({ type, status }) => type === 'ContainersReady' && status === 'False',
   );
@@ -219,20 +223,19 @@ const shutUntil = (pod: Pod, state: InPlaceState | undefined): number => {
 };
 
 /**
- * Decides the next step from what the pod shows alone: whoever leads after a crash goes on at the same place, and a step
- * that was carried out already is not taken again.
+ * Decides the next step from the pod alone, so a new leader continues where the previous one stopped, and no step is repeated.
  */
 export const nextInPlaceStep = (input: InPlaceInput): InPlaceStep => {
   const { pod, revision, plan, resources, now } = input;
   if (pod.metadata?.labels?.[HASH_LABEL] !== revision)
-    return plan ? begin(input, plan) : { kind: 'stuck', why: 'its revision is not known any more' };
+    return plan ? begin(input, plan) : { kind: 'stuck', why: 'its revision is no longer known' };
   const state = readInPlaceState(pod);
   if (state?.revision === revision) {
     for (const [name, mark] of Object.entries(state.lastContainerStatuses)) {
-      const until = settledAt(pod, state, name, mark);
+      const until = updatedAt(pod, state, name, mark);
       if (now >= until) continue;
       const reason = statusOf(pod, name)?.state?.waiting?.reason;
-      const why = `container ${name} has not started anew${reason === undefined ? '' : ` (${reason})`}`;
+      const why = `container ${name} has not restarted${reason === undefined ? '' : ` (${reason})`}`;
       return { kind: 'wait', why, until };
     }
     if (!isEmpty(state.nextContainerImages)) return nextBatch(pod, state, now);
@@ -240,7 +243,7 @@ export const nextInPlaceStep = (input: InPlaceInput): InPlaceStep => {
   const resize = resizeStep(pod, resources);
   if (resize) return resize;
   if (!hasGate(pod.spec, gate.inPlace) || gateCondition(pod, gate.inPlace)?.status === 'True') return { kind: 'done' };
-  const until = shutUntil(pod, state);
+  const until = closedUntil(pod, state);
   if (now < until) return { kind: 'wait', why: 'its containers are not ready yet', until };
   return { kind: 'status', body: gatePatch(pod, [gate.inPlace], true, 'Updated', now) };
 };

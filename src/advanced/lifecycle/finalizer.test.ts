@@ -46,7 +46,7 @@ const started = async (fleet: Fleet, annotations: Record<string, string> = {}): 
 
 describe('a DaemonSet with a preDelete hook', () => {
   it(
-    'is held by a finalizer while it has the hook, and no longer',
+    'has a finalizer exactly while it has the hook',
     withFleet(async (fleet) => {
       await fleet.create({}, {}, { metadata: { labels } });
       await fleet.patch({ metadata: { finalizers: ['example.com/other'] } });
@@ -62,7 +62,7 @@ describe('a DaemonSet with a preDelete hook', () => {
   );
 
   it(
-    'that is deleted waits until each pod was let go, and then is gone with all of them',
+    'waits on deletion until the hook has released each pod',
     withFleet(async (fleet) => {
       await started(fleet);
       await remove(fleet, 'Background');
@@ -93,7 +93,7 @@ describe('a DaemonSet with a preDelete hook', () => {
   );
 
   it(
-    'lets its pods stay with --cascade=orphan, one that was prepared back in service',
+    'keeps its pods with --cascade=orphan, and returns a prepared one to service',
     withFleet(async (fleet) => {
       await started(fleet);
       await fleet.setImage('app:v2');
@@ -112,7 +112,7 @@ describe('a DaemonSet with a preDelete hook', () => {
   );
 
   it(
-    'tells of the hook with --cascade=foreground too, where a finalizer holds the pods',
+    'calls the hook also with --cascade=foreground if a finalizer holds the pods',
     withFleet(async (fleet) => {
       const finalizers = ['example.com/drain'];
       await fleet.create(
@@ -144,7 +144,7 @@ describe('a DaemonSet with a preDelete hook', () => {
   );
 
   it(
-    'goes though its rollout object is nobody’s any more, and makes no other one',
+    'is deleted although its rollout object is orphaned, and creates no other one',
     withFleet(async (fleet) => {
       await started(fleet);
       await fleet.stop();
@@ -163,7 +163,7 @@ describe('a DaemonSet with a preDelete hook', () => {
   );
 
   it(
-    'is deleted without it once the timeout has passed',
+    'is deleted without the hook after the timeout',
     withFleet(async (fleet) => {
       await started(fleet, { 'edgeset.io/predelete-timeout-seconds': '20' });
       await remove(fleet, 'Background');
@@ -175,7 +175,7 @@ describe('a DaemonSet with a preDelete hook', () => {
   );
 
   it(
-    'is deleted without it when a timeout is set while it waits',
+    'is deleted without the hook when a timeout is set while it waits',
     withFleet(async (fleet) => {
       await started(fleet);
       await remove(fleet, 'Background');
@@ -187,7 +187,7 @@ describe('a DaemonSet with a preDelete hook', () => {
   );
 
   it(
-    'goes on being deleted under a leader that comes later',
+    'continues its deletion under a later leader',
     withFleet(async (fleet) => {
       await started(fleet);
       await fleet.stop();
@@ -206,7 +206,7 @@ describe('a DaemonSet with a preDelete hook', () => {
   );
 
   it(
-    'tells of a finalizer that cannot be written, and tries again',
+    'reports a finalizer that cannot be written, and retries',
     withFleet(async (fleet) => {
       const forbidden = new KubeError('Forbidden', 'no right to patch', { status: 403 });
       fleet.faults.push({ verb: 'patch', plural: 'daemonsets', error: forbidden, left: 2 });
@@ -216,7 +216,7 @@ describe('a DaemonSet with a preDelete hook', () => {
   );
 
   it(
-    "that is being deleted is left to OpenKruise's manager while that holds its lease",
+    "leaves its deletion to OpenKruise's manager while that holds its lease",
     withFleet(async (fleet) => {
       await started(fleet);
       const lease = { namespace: 'kruise-system', name: 'kruise-manager' };

@@ -23,7 +23,7 @@ const step = (of: Pod, hook: PreDelete | undefined, more: Partial<PreDeleteInput
   nextDeleteStep({ pod: of, hook, timeoutMs: Number.POSITIVE_INFINITY, seenSince: T0, now: T0, ...more });
 
 describe('before a pod is deleted', () => {
-  it('nothing is asked without a hook, or of a pod that the hook does not concern', () => {
+  it('nothing is written without a hook, or to a pod that the hook does not apply to', () => {
     assert.deepEqual(step(pod(blocked), undefined), { kind: 'delete', overdue: false });
     assert.deepEqual(step(pod(), byLabel), { kind: 'delete', overdue: false });
     assert.deepEqual(step(pod({ labels: { 'example.io/block-deleting': 'false' } }), byLabel), {
@@ -33,7 +33,7 @@ describe('before a pod is deleted', () => {
     assert.deepEqual(step(pod({ finalizers: ['other.io/x'] }), byFinalizer), { kind: 'delete', overdue: false });
   });
 
-  it('its user is told by label and timestamp, on the pod that was looked at and no other', () => {
+  it('label and timestamp call the hook, on this version of the pod only', () => {
     assert.deepEqual(step(pod(blocked), byLabel), {
       kind: 'pod',
       body: {
@@ -47,7 +47,7 @@ describe('before a pod is deleted', () => {
     });
   });
 
-  it('it waits, saying for what, and goes once label or finalizer are gone', () => {
+  it('it waits and names the reason, until label and finalizer are removed', () => {
     assert.deepEqual(step(pod(preparing('2026-01-01T00:00:00Z')), byLabel), {
       kind: 'wait',
       holders: ['label example.io/block-deleting'],
@@ -57,7 +57,7 @@ describe('before a pod is deleted', () => {
     assert.deepEqual(step(pod(released), byLabel), { kind: 'delete', overdue: false });
   });
 
-  it('it leaves its services first where that is asked for and the pod can', () => {
+  it('markPodNotReady first removes it from its Services if it has the gate', () => {
     const held = { finalizers: ['example.io/unready-blocker'] };
     const first = step(pod(held, true, 'True'), byFinalizer);
     assert.equal(first.kind, 'status');
@@ -70,7 +70,7 @@ describe('before a pod is deleted', () => {
     );
   });
 
-  it('the wait ends after its timeout, also when the timestamp cannot be read', () => {
+  it('the wait ends after the timeout, also if the timestamp is invalid', () => {
     const timed = { timeoutMs: 60_000 };
     const asked = pod(preparing('2026-01-01T00:00:00Z'));
     assert.deepEqual(step(asked, byLabel, { ...timed, now: T0 + 59_999 }), {
@@ -83,7 +83,7 @@ describe('before a pod is deleted', () => {
       assert.deepEqual(step(pod(preparing(since)), byLabel, timed), { kind: 'delete', overdue: true });
   });
 
-  it('the wait is not cut short by a clock that is behind or ahead of ours, and lasts ten minutes longer at the most', () => {
+  it('clock skew does not shorten the wait, and extends it by at most ten minutes', () => {
     const asked = pod(preparing('2026-01-01T00:00:00Z'));
     const until = (seenSince: number) => {
       const next = step(asked, byLabel, { timeoutMs: 60_000, seenSince, now: seenSince });
@@ -95,7 +95,7 @@ describe('before a pod is deleted', () => {
     );
   });
 
-  it('names every label and finalizer that holds it', () => {
+  it('every label and finalizer that holds it is named', () => {
     const both = { ...byLabel, ...byFinalizer };
     assert.deepEqual(holdersOf(pod({ ...blocked, finalizers: ['example.io/unready-blocker', 'x.io/y'] }), both), [
       'label example.io/block-deleting',
@@ -104,8 +104,8 @@ describe('before a pod is deleted', () => {
   });
 });
 
-describe('a pod that is to stay after all', () => {
-  it('is told so first, and then taken into its services again', () => {
+describe('a pod whose deletion is cancelled', () => {
+  it('first gets its label changed, and then returns to its Services', () => {
     const waiting = pod(preparing('2026-01-01T00:00:00Z'), true, 'False');
     assert.ok(isPreparing(waiting));
     const told = cancelDelete(waiting, T0);
@@ -116,7 +116,7 @@ describe('a pod that is to stay after all', () => {
     assert.equal(cancelDelete(pod({ labels: { [LIFECYCLE_STATE]: 'Normal' } }, true, 'True'), T0), undefined);
   });
 
-  it('is left alone when nothing was begun', () => {
+  it('is not written to if nothing was prepared', () => {
     assert.equal(cancelDelete(pod(blocked), T0), undefined);
   });
 });

@@ -30,7 +30,7 @@ const createBench = (burst: IntOrPercent) => {
 };
 
 describe('burstReplicas', () => {
-  it('bounds deletions and changes in place together; the others come later', async () => {
+  it('limits deletions and in-place updates together; the others come later', async () => {
     const { acts, clock, ends } = createBench(percent(40));
     const { signal } = new AbortController();
     const first = acts.delete('a', pod, signal);
@@ -43,7 +43,7 @@ describe('burstReplicas', () => {
     assert.deepEqual(await third, done);
   });
 
-  it('holds no fence up, and is at least 1', async () => {
+  it('does not delay fences, and is at least 1', async () => {
     const { acts, ends } = createBench(count(0));
     const { signal } = new AbortController();
     const all = [acts.delete('a', pod, signal), acts.fence('b', pod, signal)];

@@ -87,7 +87,7 @@ const prepare = () => {
   };
 };
 
-it('no pod is created where the watch has shown one since it was decided on', async () => {
+it('no pod is created where the cache shows one since the decision', async () => {
   const { api, view, creator, clock, meets, begin, shown, all } = prepare();
   const other = newPod({ daemonSet: view, template, node: 'node-2', revision: 'h0', replaces: undefined, gates: [] });
   meets.push(async () => shown(await api.create(podResource, other)));
@@ -97,7 +97,7 @@ it('no pod is created where the watch has shown one since it was decided on', as
   assert.equal((await all()).filter(({ metadata }) => metadata?.name !== other.metadata?.name).length, 2);
 });
 
-it('a pod whose creation was not answered is looked for before its node gets one of another revision', async () => {
+it('after a lost response the pod is read before its node gets one of another revision', async () => {
   const { creator, clock, meets, begin, shown, all } = prepare();
   meets.push(async (create) => {
     await create();
@@ -114,7 +114,7 @@ it('a pod whose creation was not answered is looked for before its node gets one
   assert.equal(creator.isExpected('node-1'), false);
 });
 
-it('a pod that the watch shows while it is looked for is on its way no more', async () => {
+it('a pod that the cache shows while it is read is no longer expected', async () => {
   const { creator, clock, meets, read, begin, shown, all } = prepare();
   meets.push(async (create) => {
     await create();
@@ -129,7 +129,7 @@ it('a pod that the watch shows while it is looked for is on its way no more', as
   assert.deepEqual([made.length, (await all()).length, creator.isExpected('node-1')], [1, 1, false]);
 });
 
-it('one that was not made holds no other up', async () => {
+it('a pod that was not created does not delay another one', async () => {
   const { clock, meets, begin, all } = prepare();
   meets.push(() => Promise.reject(cutOff()));
   begin('h1', 'node-1');
@@ -142,7 +142,7 @@ it('one that was not made holds no other up', async () => {
 const nodes = ['node-1', 'node-2', 'node-3', 'node-4', 'node-5', 'node-6'];
 
 it(
-  'pods are created one after the other with burstReplicas 1, also when nothing more is heard of them',
+  'pods are created one by one with burstReplicas 1, also if they never start',
   withFleet(async ({ clock, create, pods, until }) => {
     const startedAt = clock.now();
     const spec = { schedulerName: 'nobody', containers: [{ name: 'app', image: 'app:v1' }] };
@@ -153,7 +153,7 @@ it(
 );
 
 it(
-  'what another leader created is read once before the first creation, again where that fails, and anew by the next leader',
+  'pods of other leaders are listed once before the first creation, again after a failure, and again by the next leader',
   withFleet(async ({ create, pods, until, faults, requests, stop, restart, setImage, allRun }) => {
     const reads = (): number =>
       requests.filter(({ verb, plural, name }) => verb === 'list' && plural === 'pods' && name === 'app=app').length;

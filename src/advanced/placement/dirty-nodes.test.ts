@@ -29,7 +29,7 @@ const open = (...names: readonly string[]) => {
   return dirtyNodes;
 };
 
-test('a node that wants a pod and nothing else is not looked at until one may be created', () => {
+test('a node that only lacks a pod is not due until one may be created', () => {
   const dirtyNodes = open('a', 'b');
   assert.deepEqual(dirtyNodes.due(measure, true, 0), ['a', 'b']);
   dirtyNodes.synced('a', NEVER, 'creation');
@@ -41,7 +41,7 @@ test('a node that wants a pod and nothing else is not looked at until one may be
   assert.equal(dirtyNodes.hasVacantNodes(), false);
 });
 
-test('what befalls such a node is looked at all the same', () => {
+test('an event makes such a node due', () => {
   const dirtyNodes = open('a');
   dirtyNodes.synced('a', NEVER, 'creation');
   dirtyNodes.addNode('a');
@@ -51,7 +51,7 @@ test('what befalls such a node is looked at all the same', () => {
   assert.deepEqual(dirtyNodes.due(measure, false, 50), ['a']);
 });
 
-test('a node of which nobody can say when it changes is looked at with each pass', () => {
+test('a node that may change at any time is due at each reconcile', () => {
   const dirtyNodes = open('a');
   dirtyNodes.synced('a', NEVER, 'next reconcile');
   assert.deepEqual(dirtyNodes.due(measure, false, 0), ['a']);

@@ -12,9 +12,9 @@ const afterRemoval = (fleet: Fleet, count: number): Promise<number> =>
     return removals(fleet) === count && pod && pod.metadata?.deletionTimestamp === undefined && fleet.clock.now();
   });
 
-describe('a pod that fails again and again', () => {
+describe('a pod that keeps failing', () => {
   it(
-    'is replaced ever more slowly, and by the next leader no sooner',
+    'is replaced with back-off, which the next leader continues',
     withFleet(
       async (fleet) => {
         await fleet.create({}, {}, { spec: { containers: [{ name: 'app', image: 'app:v1--failed' }] } });
@@ -33,7 +33,7 @@ describe('a pod that fails again and again', () => {
   );
 
   it(
-    'is counted though its end is seen before the delete is answered',
+    'is counted if its deletion is observed before the response to the delete',
     withFleet(
       async (fleet) => {
         fleet.faults.push({ verb: 'delete', plural: 'pods', delayMs: 700, left: 3 });
@@ -47,7 +47,7 @@ describe('a pod that fails again and again', () => {
   );
 
   it(
-    'begins anew where its template is changed',
+    'starts without back-off after a template change',
     withFleet(
       async (fleet) => {
         await fleet.create({}, {}, { spec: { containers: [{ name: 'app', image: 'app:v1--failed' }] } });

@@ -55,23 +55,23 @@ const removed = (placement: Placement): string[] => placement.remove.map(({ pod:
 const gone = { shouldRun: false, shouldContinueRunning: false };
 
 describe('pods are created', () => {
-  it('on every eligible node that has none, the reachable ones first', () => {
+  it('on every eligible node without one, online nodes first', () => {
     assert.deepEqual(created(ask([node('a', { online: false }), node('c'), node('b'), node('d', gone)], [pod('c')])), [
       'b',
       'a',
     ]);
   });
 
-  it('not where one is on its way out, nor where only a new one is unwanted', () => {
+  it('not where one is terminating, nor where an existing one may only stay', () => {
     assert.deepEqual(created(ask([node('a'), node('b', { shouldRun: false })], [pod('a', { terminating: true })])), []);
   });
 
-  it('beside one that is on its way out where the node surges', () => {
+  it('next to a terminating one on a surging node', () => {
     const { create } = ask([node('a')], [pod('a', { terminating: true, uid: 'old' })], { surging: new Set(['a']) });
     assert.deepEqual(create, [{ node: 'a', replaces: 'old' }]);
   });
 
-  it('so many in one pass, and no more of them than progressive creation allows', () => {
+  it('within the burst and progressive creation', () => {
     const nodes = Array.from({ length: 10 }, (_, index) => node(`n${index}`));
     assert.equal(created(ask(nodes, [], { maxCreated: 4 })).length, 4);
     assert.equal(created(ask(nodes, [pod('n0'), pod('n1')], { maxUpdated: 3 })).length, 1);
@@ -81,7 +81,7 @@ describe('pods are created', () => {
 });
 
 describe('pods are removed', () => {
-  it('where the node stopped being eligible: online ones in turn, offline ones at once', () => {
+  it('when their node is no longer eligible: online ones one by one, offline ones at once', () => {
     const nodes = [
       node('a', gone),
       node('b', gone),
@@ -95,7 +95,7 @@ describe('pods are removed', () => {
     assert.deepEqual(removed(ask(nodes.slice(0, 2), leaving.slice(0, 2), { maxLeaving: 2 })), ['app-b not-eligible']);
   });
 
-  it('in turn, those first whose removal has begun, and it counts like one that is ending', () => {
+  it('one by one, started removals first, which count like terminating pods', () => {
     const nodes = ['a', 'b', 'c'].map((name) => node(name, gone));
     const pods = ['a', 'b', 'c'].map((name) => pod(name, { removing: name === 'b' }));
     assert.deepEqual(removed(ask(nodes, pods)), ['app-b not-eligible']);
@@ -103,16 +103,16 @@ describe('pods are removed', () => {
     assert.deepEqual(removed(ask(nodes, pods, { maxLeaving: 2 })), ['app-b not-eligible', 'app-a not-eligible']);
   });
 
-  it('of several the one whose removal has begun, and not the other as well', () => {
+  it('of several only the one whose removal has started', () => {
     const two = [pod('a', { name: 'old', removing: true }), pod('a', { name: 'young', createdAt: 9 })];
     assert.deepEqual(removed(ask([node('a')], two)), ['old duplicate']);
   });
 
-  it('not where only a new one is unwanted', () => {
+  it('not where an existing one may stay', () => {
     assert.deepEqual(removed(ask([node('a', { shouldRun: false })], [pod('a')])), []);
   });
 
-  it('when they are too many: the bound one stays, then the oldest', () => {
+  it('when there are duplicates: the bound one stays, then the oldest', () => {
     const three = [
       pod('a', { name: 'young', createdAt: 9 }),
       pod('a', { name: 'unbound', bound: false, createdAt: 1 }),
@@ -121,7 +121,7 @@ describe('pods are removed', () => {
     assert.deepEqual(removed(ask([node('a')], three)).toSorted(), ['unbound duplicate', 'young duplicate']);
   });
 
-  it('on a surging node all but one of the new ones, and none of the old ones, which the rollout retires', () => {
+  it('on a surging node all but one of the new ones, and none of the old ones, which the rollout deletes', () => {
     const four = [
       pod('a', { name: 'n1' }),
       pod('a', { name: 'n2', createdAt: 2 }),
@@ -132,11 +132,11 @@ describe('pods are removed', () => {
     assert.deepEqual(removed(ask([node('a')], four.slice(2), { surging: new Set(['a']) })), []);
   });
 
-  it('of a node that is gone only when nobody else would', () => {
+  it('of a deleted node only if nobody else would', () => {
     assert.deepEqual(removed(ask([], [pod('x'), pod('y', { bound: false })])), ['app-y node-gone']);
   });
 
-  it('when they have ended, ever more slowly', () => {
+  it('when they have finished, with back-off', () => {
     const failed = pod('a', { finished: 'Failed' });
     assert.deepEqual(removed(ask([node('a')], [failed])), ['app-a failed']);
     assert.deepEqual(removed(ask([node('a')], [pod('a', { finished: 'Succeeded' })])), ['app-a succeeded']);
@@ -149,7 +149,7 @@ describe('pods are removed', () => {
   });
 });
 
-it('the back-off doubles from 1 s to 15 min, and is forgotten after half an hour of health', () => {
+it('the back-off doubles from 1 s to 15 min, and is reset after half an hour without failures', () => {
   let finished: FinishedPods | undefined;
   const waits: number[] = [];
   let now = 0;
@@ -167,7 +167,7 @@ it('the back-off doubles from 1 s to 15 min, and is forgotten after half an hour
   assert.deepEqual(recordFinished(finished, 'other', now), { times: 1, at: now, revision: 'other' });
 });
 
-it('the back-off is read from the pod that it was written on, for its revision alone', () => {
+it('the back-off is read from the pod that carries it, only for its revision', () => {
   const finished: FinishedPods = { times: 5, at: 60_000, revision: 'new' };
   const text = formatFinished(finished, 'new');
   assert.equal(text, '5 1970-01-01T00:01:00Z');
@@ -183,7 +183,7 @@ it('the back-off is read from the pod that it was written on, for its revision a
   );
 });
 
-it('placement comes to rest: carried out, it asks for nothing more, and each eligible node has one pod', () => {
+it('placement converges to one pod on each eligible node', () => {
   const anyNode = fc.record({ online: fc.boolean(), shouldRun: fc.boolean(), keeps: fc.boolean() });
   const anyPod = fc.record({
     at: fc.nat(7),
@@ -221,7 +221,7 @@ it('placement comes to rest: carried out, it asks for nothing more, and each eli
 });
 
 describe('a slow start', () => {
-  it('doubles while all goes well', async () => {
+  it('doubles while all calls succeed', async () => {
     const batches: number[] = [];
     let inAir = 0;
     const outcome = await slowStart(
@@ -238,7 +238,7 @@ describe('a slow start', () => {
     assert.deepEqual(batches, [1, 2, 4, 8, 5]);
   });
 
-  it('grows no more while calls take long, and shrinks when they take very long', async () => {
+  it('stops growing while calls are slow, and shrinks when they are very slow', async () => {
     const batches: number[] = [];
     const tookMs = [500, 500, 500, 2_000, 2_000, 5_000, 500, 500];
     let now = 0;

@@ -13,7 +13,7 @@ const searches = ({ requests }: Fleet): number =>
   requests.filter(({ verb, plural, name }) => verb === 'list' && plural === 'pods' && name.startsWith(HASH_LABEL))
     .length;
 
-it('pods that a selector does not match, of these revisions, are what these selectors match', () => {
+it('the releasable selectors match pods of the revisions that the selector does not match', () => {
   const of = (selector: Parameters<typeof fromLabelSelector>[0], hashes: readonly string[]): string[] => {
     const parsed = fromLabelSelector(selector);
     assert.ok(parsed.ok);
@@ -33,9 +33,9 @@ it('pods that a selector does not match, of these revisions, are what these sele
   ]);
 });
 
-describe('a pod that was relabelled while nobody ran', () => {
+describe('a pod that was relabeled while no manager ran', () => {
   it(
-    'is let go by the next leader, and its node gets another',
+    'is released by the next leader, and its node gets another pod',
     withFleet(async (fleet) => {
       await fleet.create();
       const before = await fleet.allRun('app:v1');
@@ -55,7 +55,7 @@ describe('a pod that was relabelled while nobody ran', () => {
   );
 
   it(
-    'is looked for once, and again only when that failed',
+    'is searched for once, and again only after a failure',
     withFleet(async (fleet) => {
       const unavailable = new KubeError('ServiceUnavailable', 'not now', { status: 503 });
       fleet.faults.push({ verb: 'list', plural: 'pods', name: HASH_LABEL, error: unavailable, left: 1 });
@@ -70,7 +70,7 @@ describe('a pod that was relabelled while nobody ran', () => {
   );
 
   it(
-    'and has its labels again when it is looked at stays, also when that is noticed late',
+    'stays when its labels are restored before the release, also if the cache is stale',
     withFleet(async (fleet) => {
       await fleet.create();
       const before = await fleet.allRun('app:v1');
@@ -88,9 +88,9 @@ describe('a pod that was relabelled while nobody ran', () => {
   );
 });
 
-describe('a pod that nobody owns', () => {
+describe('an orphaned pod', () => {
   it(
-    'and that appeared while nobody ran is adopted by the next leader, without a restart',
+    'is adopted by the next leader without a restart',
     withFleet(async (fleet) => {
       await fleet.create();
       const before = await fleet.allRun('app:v1');

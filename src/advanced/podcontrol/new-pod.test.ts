@@ -19,7 +19,7 @@ const termsOf = (spec: Partial<PodSpec>): NodeSelectorTerm[] | undefined =>
   newPod(input(spec)).spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
 
 describe('a new pod', () => {
-  it('is named by what it is for, so that whoever creates it again finds it there', () => {
+  it('has a name derived from its purpose, so that a second creation collides', () => {
     const name = podNameOf(input());
     assert.match(name, /^app-[a-z0-9]{10}$/);
     assert.equal(podNameOf(input()), name);
@@ -32,13 +32,13 @@ describe('a new pod', () => {
     assert.equal(new Set([name, ...others]).size, 5);
   });
 
-  it('of the longest DaemonSet has a name that is allowed', () => {
+  it('has a valid name for the longest DaemonSet name', () => {
     const name = podNameOf(input({}, { daemonSet: { ...daemonSet, name: `${'a'.repeat(241)}.b${'c'.repeat(10)}` } }));
     assert.ok(name.length <= 253);
     assert.match(name, /^a+-[a-z0-9]{10}$/);
   });
 
-  it('carries the labels of the template, its revision, and one controller', () => {
+  it('carries the labels of the template, its revision and one controller', () => {
     const { metadata } = newPod(input());
     assert.deepEqual(metadata?.labels, { app: 'app', 'controller-revision-hash': 'abc' });
     assert.deepEqual(metadata?.ownerReferences, [
@@ -53,7 +53,7 @@ describe('a new pod', () => {
     ]);
   });
 
-  it('is pinned to its node, within what the template asks of nodes', () => {
+  it('is pinned to its node within the node affinity of the template', () => {
     const pin = [{ key: 'metadata.name', operator: 'In', values: ['node-1'] }];
     assert.deepEqual(termsOf({}), [{ matchFields: pin }]);
     const inZone = (zone: string) => ({ matchExpressions: [{ key: 'zone', operator: 'In', values: [zone] }] });
@@ -72,7 +72,7 @@ describe('a new pod', () => {
     assert.deepEqual(kept.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution, preferred);
   });
 
-  it('tolerates what daemons tolerate, and nothing twice', () => {
+  it('has the tolerations of daemon pods without duplicates', () => {
     const keys = (spec: Partial<PodSpec>): string[] =>
       (newPod(input(spec)).spec?.tolerations ?? []).map(({ key = '*', effect = '*' }) => `${key}:${effect}`).toSorted();
     const usual = keys({});
@@ -85,7 +85,7 @@ describe('a new pod', () => {
     assert.deepEqual(keys({ tolerations: [own] }), usual);
   });
 
-  it('has each gate once', () => {
+  it('has each readiness gate once', () => {
     const gates = [gate.inPlace, gate.lifecycle];
     const gatesOf = (spec: Partial<PodSpec>): (string | undefined)[] =>
       (newPod(input(spec, { gates })).spec?.readinessGates ?? []).map(({ conditionType }) => conditionType);
@@ -105,7 +105,7 @@ describe('gates', () => {
   };
   const uid = { ...pod, metadata: { ...pod.metadata, uid: 'p-1', resourceVersion: '7' } };
 
-  it('of a new pod are shut until they are opened once, as it is seen', () => {
+  it('of a new pod are closed until they are opened once', () => {
     assert.equal(gatesOpen(uid), false);
     assert.deepEqual(unsetGates(uid), [gate.inPlace]);
     const patch = initialGatePatch(uid, 1_000_500);
@@ -122,7 +122,7 @@ describe('gates', () => {
     assert.deepEqual(unsetGates(opened), []);
   });
 
-  it('keep the time of their last change while they stay as they are', () => {
+  it('keep their transition time while their status stays the same', () => {
     const opened = { ...uid, status: initialGatePatch(uid, 0).status };
     const times = (open: boolean): unknown =>
       gatePatch(opened, [gate.inPlace], open, 'Again', 60_000).status.conditions[0]?.lastTransitionTime;
@@ -130,7 +130,7 @@ describe('gates', () => {
     assert.equal(times(false), '1970-01-01T00:01:00Z');
   });
 
-  it('of others, and of pods without them, do not matter', () => {
+  it('of others, and pods without gates, are ignored', () => {
     assert.equal(gatesOpen(newPod(input({ readinessGates: [{ conditionType: 'own' }] }))), true);
   });
 });

@@ -118,8 +118,8 @@ const done = (pod: CachedPod['facts']): WriteOutcome => ({ kind: 'done', pod });
 /** What was begun comes as far as it does without any time. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('a change in place', () => {
-  it('takes the pod out of service, and changes it once the kubelet has answered that', async () => {
+describe('an in-place update', () => {
+  it('takes the pod out of service, and updates it after the kubelet reports that', async () => {
     const { updates, written, bodies, answers, facts, act, ledger, shown } = prepare();
     const shut = facts('11', { updatingInPlace: true, ready: false });
     answers.push(done(shut));
@@ -147,7 +147,7 @@ describe('a change in place', () => {
     );
   });
 
-  it('does not wait for long for a kubelet that does not answer, nor for the end of what is not led any more', async () => {
+  it('waits for the kubelet only briefly, and stops when leadership is lost', async () => {
     const { clock, updates, answers, facts, act, shown } = prepare();
     const shut = facts('11', { updatingInPlace: true, ready: false });
     const term = new AbortController();
@@ -162,7 +162,7 @@ describe('a change in place', () => {
     }
   });
 
-  it('waits for no answer about a pod that was not ready before', async () => {
+  it('does not wait for the kubelet if the pod was not ready', async () => {
     const { updates, answers, facts, act, shown } = prepare();
     const shut = facts('11', { updatingInPlace: true, ready: false });
     shown('10', { ready: false });
@@ -170,7 +170,7 @@ describe('a change in place', () => {
     assert.deepEqual(await updates.podWrites.change?.('n1', act, signal), { kind: 'changed', pod: shut });
   });
 
-  it('that has to wait between its writes is decided anew, and goes on when its grace period is over', async () => {
+  it('is decided again after the first write, and continues when its grace period has passed', async () => {
     const { clock, updates, written, answers, facts, act, shown } = prepare({ graceSeconds: 5 });
     const shut = facts('11', { updatingInPlace: true, ready: false });
     answers.push(done(shut));
@@ -186,7 +186,7 @@ describe('a change in place', () => {
     assert.equal(written.at(-1), `patch pod ${uid}/11`);
   });
 
-  it('of a pod that says already what it should is done without a write', async () => {
+  it('is done without a write if the pod already carries the target revision', async () => {
     const { updates, written, act, shown } = prepare();
     shown('10', { open: false, revision: 'h2' });
     assert.equal((await updates.podWrites.change?.('n1', act, signal))?.kind, 'done');
@@ -195,14 +195,14 @@ describe('a change in place', () => {
 });
 
 describe('a surge', () => {
-  it('writes to the old pod first, on the version that was decided on', async () => {
+  it('first writes to the old pod in the version of the decision', async () => {
     const { updates, written, answers, facts, act } = prepare();
     answers.push(done(facts('11')), done(facts('12', { uid: 'new' })));
     assert.equal((await updates.podWrites.surge?.('n1', act, signal))?.kind, 'done');
     assert.deepEqual(written, [`claim ${uid}/10`, `create n1 beside ${uid}/undefined`]);
   });
 
-  it('creates nothing beside a pod that somebody else has written to, or that is gone', async () => {
+  it('creates no pod if the old one has changed or is gone', async () => {
     const { updates, written, answers, facts, act } = prepare();
     for (const answer of [{ kind: 'changed', pod: facts('11') }, { kind: 'gone' }] as const) {
       answers.push(answer);
@@ -211,7 +211,7 @@ describe('a surge', () => {
     assert.deepEqual(written, [`claim ${uid}/10`, `claim ${uid}/10`]);
   });
 
-  it('creates nothing when it slept after its first write: others may have taken the act back', async () => {
+  it('creates no pod if the process was suspended after the first write', async () => {
     const { clock, updates, written, answers, facts, act } = prepare();
     answers.push(() => {
       clock.jump(11_000);
@@ -222,8 +222,8 @@ describe('a surge', () => {
   });
 });
 
-describe('a surge of which something else is asked meanwhile', () => {
-  it('creates nothing, and is decided anew', async () => {
+describe('a surge whose spec changes meanwhile', () => {
+  it('creates no pod and is decided again', async () => {
     const { asked, updates, written, answers, facts, act } = prepare();
     answers.push(() => {
       asked.generation = 3;
@@ -237,7 +237,7 @@ describe('a surge of which something else is asked meanwhile', () => {
 describe('the fence of a surge', () => {
   const surge = { kind: 'surge' } as const;
 
-  it('stands when the watch has shown the old pod as the fence left it, and is written once', async () => {
+  it('completes when the cache shows the old pod as the fence left it, and is written once', async () => {
     const { clock, updates, written, answers, facts, act, shown } = prepare();
     answers.push(done(facts('15')));
     const fence = () => updates.podWrites.fence('n1', { ...act, ...surge }, signal);
@@ -249,14 +249,14 @@ describe('the fence of a surge', () => {
     assert.deepEqual(written, [`fence ${uid}/10`]);
   });
 
-  it('of a pod that the watch shows no more needs nothing further', async () => {
+  it('completes when the cache no longer shows the pod', async () => {
     const { updates, pods, answers, facts, act } = prepare();
     answers.push(done(facts('15')));
     pods.delete('edge/app-n1');
     assert.deepEqual(await updates.podWrites.fence('n1', { ...act, ...surge }, signal), { kind: 'gone' });
   });
 
-  it('is written anew for an act that was reserved since', async () => {
+  it('is written again for an update that was reserved since', async () => {
     const { updates, written, answers, facts, act } = prepare();
     answers.push(done(facts('15')), done(facts('17')));
     await updates.podWrites.fence('n1', { ...act, ...surge }, signal);
@@ -264,7 +264,7 @@ describe('the fence of a surge', () => {
     assert.deepEqual(written, [`fence ${uid}/10`, `fence ${uid}/16`]);
   });
 
-  it('is not needed for a delete: the pod itself tells what became of it', async () => {
+  it('does not wait for the cache for a delete, whose result shows on the pod', async () => {
     const { updates, answers, facts, act } = prepare();
     answers.push(done(facts('15')));
     assert.equal((await updates.podWrites.fence('n1', act, signal)).kind, 'done');

@@ -25,7 +25,7 @@ const written = async (on: string, outcome: WriteOutcome) => {
   return { mayWrite: (version: string): boolean => writer.nextWriteAt(shown(version)) <= clock.now(), clock };
 };
 
-it('a pod is not written to again before the watch shows what the write left, whatever others wrote before it', async () => {
+it('a pod is not written to again before the cache shows the result of the write, whatever others wrote before it', async () => {
   const { mayWrite, clock } = await written('5', {
     kind: 'done',
     pod: podFacts('n1', 'h1', { resourceVersion: '9' }),
@@ -38,7 +38,7 @@ it('a pod is not written to again before the watch shows what the write left, wh
   assert.equal(mayWrite('5'), true, 'a watch that never shows it is not waited for for ever');
 });
 
-it('where the answer said nothing of the pod, any other version will do', async () => {
+it('without a pod in the response, any other version is current', async () => {
   const { mayWrite } = await written('5', { kind: 'gone' });
   assert.deepEqual([mayWrite('5'), mayWrite('6')], [false, true]);
 });

@@ -46,9 +46,9 @@ const untilBack = async (fleet: Fleet): Promise<void> => {
   assert.equal(pods.some(isShut), false);
 };
 
-describe('a pod that was taken out of service for a change in place', () => {
+describe('a pod that is out of service for an in-place update', () => {
   it(
-    'comes back into it when the rollout is paused before the change',
+    'returns to service when the rollout is paused before the update',
     withFleet(async (fleet) => {
       await untilShut(fleet);
       await fleet.patch({ spec: { updateStrategy: { rollingUpdate: { paused: true } } } });
@@ -59,7 +59,7 @@ describe('a pod that was taken out of service for a change in place', () => {
   );
 
   it(
-    'and when the template is taken back',
+    'returns to service when the template is reverted',
     withFleet(async (fleet) => {
       await untilShut(fleet);
       await fleet.setImage('app:v1');
@@ -68,7 +68,7 @@ describe('a pod that was taken out of service for a change in place', () => {
   );
 
   it(
-    'and when a template comes that the API server refuses',
+    'returns to service when the API server refuses the new template',
     withFleet(async (fleet) => {
       await untilShut(fleet);
       await fleet.patch({ spec: { template: { metadata: { labels: { app: 'app', 'not a label': 'x' } } } } });
@@ -82,7 +82,7 @@ describe('a pod that was taken out of service for a change in place', () => {
   );
 
   it(
-    'and when another leader comes before the change, which goes on with it',
+    'is updated by a new leader that takes over before the update',
     withFleet(async (fleet) => {
       await untilShut(fleet);
       await fleet.restart();
@@ -92,7 +92,7 @@ describe('a pod that was taken out of service for a change in place', () => {
   );
 
   it(
-    'is not opened as a new one by the leader that shuts it',
+    'does not get its gate opened as a new pod by the leader that closes it',
     withFleet(async (fleet) => {
       const gates = followGates(fleet);
       const error = new KubeError('ServiceUnavailable', 'not now', { status: 503, happened: 'no' });
@@ -111,7 +111,7 @@ describe('a pod that was taken out of service for a change in place', () => {
   );
 
   it(
-    'and crash-loops in it is taken back from its hook when the template changes, and made anew',
+    'leaves its preDelete hook when it crash-loops and the template changes, and is recreated',
     withFleet(async (fleet) => {
       const lifecycle = { preDelete: { labelsHandler: { hold: 'yes' }, markPodNotReady: true } };
       const metadata = { labels: { app: 'app', hold: 'yes' } };

@@ -10,8 +10,8 @@ const answering = (code: KubeErrorCode, message: string, details?: RefusalDetail
 };
 
 // Against API servers: test/conformance/advanced/templates.ts.
-describe('what is answered to a template that is refused', () => {
-  it('each fault names the field of the DaemonSet, once', async () => {
+describe('the message for an invalid template', () => {
+  it('each cause names the field of the DaemonSet once', async () => {
     const image = { field: 'template.spec.containers[0].image', message: 'Required value' };
     const label = { field: 'template.labels', message: 'Invalid value: "a b": must be a name' };
     const details = { name: 'x', causes: [image, label, image] };
@@ -22,7 +22,7 @@ describe('what is answered to a template that is refused', () => {
         'spec.template.metadata.labels: Invalid value: "a b": must be a name',
     });
   });
-  it('what cannot be decoded is told in the server’s sentence, with our path', async () => {
+  it('a decoding error is the server’s message with our path', async () => {
     const said =
       'PodTemplate in version "v1" cannot be handled: cannot unmarshal string into PodSpec.template.spec.containers';
     assert.deepEqual(await answering('BadRequest', said), {
@@ -30,7 +30,7 @@ describe('what is answered to a template that is refused', () => {
       message: `spec.template: ${said.replace('PodSpec.template', 'PodSpec.spec.template')}`,
     });
   });
-  it('a policy that forbids it is a fault of the template; missing rights are not', async () => {
+  it('an admission policy makes the template invalid; missing permissions do not', async () => {
     const forbidden = { name: 'x', causes: [{ message: 'policy says no' }] };
     assert.deepEqual(await answering('Forbidden', 'said no', forbidden), { ok: false, message: 'policy says no' });
     await assert.rejects(answering('Forbidden', 'User "x" cannot create', { causes: [] }), { code: 'Forbidden' });

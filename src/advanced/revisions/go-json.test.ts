@@ -4,11 +4,11 @@ import * as fc from 'fast-check';
 import { goJson } from './go-json.ts';
 
 describe('JSON as Go writes it', () => {
-  it('keys stand in the order of their bytes, also those that look like numbers, at every depth', () => {
+  it('sorts keys by bytes at every depth, also those that look like numbers', () => {
     const value = { b: 1, 10: 'x', 9: 'y', $patch: 'replace', é: 0, z: [{ b: 2, a: 1 }], Z: null };
     assert.equal(goJson(value), '{"$patch":"replace","10":"x","9":"y","Z":null,"b":1,"z":[{"a":1,"b":2}],"é":0}');
   });
-  it('beyond the first plane the order is that of UTF-8, not of UTF-16', () => {
+  it('sorts in UTF-8 order beyond the basic multilingual plane', () => {
     assert.equal(goJson({ '\u{1f600}': 1, '\uff61': 2 }), '{"\uff61":2,"\u{1f600}":1}');
   });
   it('escapes what Go escapes, and nothing else', () => {
@@ -19,8 +19,8 @@ describe('JSON as Go writes it', () => {
     );
     assert.equal(goJson('\ud800'), '"\ufffd"');
   });
-  it('leaves out what is undefined', () => assert.equal(goJson({ a: undefined, b: [undefined] }), '{"b":[null]}'));
-  it('says what any JSON says, whatever the order of its keys', () => {
+  it('omits undefined values', () => assert.equal(goJson({ a: undefined, b: [undefined] }), '{"b":[null]}'));
+  it('parses to the same value, whatever the order of its keys', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const read: unknown = JSON.parse(JSON.stringify(value));

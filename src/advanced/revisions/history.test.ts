@@ -31,7 +31,7 @@ const rollOut = (...images: string[]): ControllerRevision[] =>
 const numbers = (revisions: readonly ControllerRevision[]): number[] => revisions.map(({ revision }) => revision);
 
 describe('the history of an Advanced DaemonSet', () => {
-  it('begins with a revision in the form of the native controller', () => {
+  it('starts with a revision in the format of the native controller', () => {
     const { target, write, remove } = plan('v1', []);
     assert.ok(write.kind === 'create');
     const { metadata, data, revision } = write.revision;
@@ -44,12 +44,12 @@ describe('the history of an Advanced DaemonSet', () => {
     assert.deepEqual(remove, []);
   });
 
-  it('writes nothing while the template stays', () => {
+  it('writes nothing while the template stays the same', () => {
     const revisions = rollOut('v1', 'v2');
     assert.deepEqual(plan('v2', revisions).write, { kind: 'none' });
   });
 
-  it('goes back to an earlier revision under its old hash, with the highest number', () => {
+  it('reuses an earlier revision and its hash, with the highest number', () => {
     const revisions = rollOut('v1', 'v2', 'v3');
     const first = revisions[0];
     const { target, write } = plan('v1', revisions);
@@ -58,7 +58,7 @@ describe('the history of an Advanced DaemonSet', () => {
     assert.equal(write.kind, 'renumber');
   });
 
-  it('keeps as many as asked for beside the target, and every one that a pod carries', () => {
+  it('keeps the history limit in addition to the target, and every revision in use', () => {
     const revisions = rollOut('v1', 'v2', 'v3', 'v4', 'v5');
     const hashes = revisions.map(({ metadata }) => metadata?.labels?.[HASH_LABEL] ?? '');
     assert.deepEqual(numbers(plan('v5', revisions, { keep: 2 }).remove as ControllerRevision[]), [1, 2]);
@@ -89,7 +89,7 @@ describe('the history of an Advanced DaemonSet', () => {
     assert.equal(write.revision.metadata?.resourceVersion, '7');
   });
 
-  it('adopts what an orphaning delete left, with its number', () => {
+  it('adopts orphans with their number', () => {
     const [first, second] = rollOut('v1', 'v2').map((revision) => ({
       ...revision,
       metadata: { ...revision.metadata, ownerReferences: [] },
@@ -104,7 +104,7 @@ describe('the history of an Advanced DaemonSet', () => {
     assert.equal(write.kind, 'renumber');
   });
 
-  it('never removes what is not its own', () => {
+  it('never deletes revisions of others', () => {
     const orphans = rollOut('v1', 'v2').map((revision) => ({
       ...revision,
       metadata: { ...revision.metadata, ownerReferences: [] },
@@ -112,7 +112,7 @@ describe('the history of an Advanced DaemonSet', () => {
     assert.deepEqual(plan('v3', orphans, { keep: 0 }).remove, []);
   });
 
-  it('of two revisions with one template takes the one that pods carry', () => {
+  it('of two revisions with the same template selects the one in use', () => {
     const [made] = rollOut('v1');
     assert.ok(made);
     const native = {
@@ -125,7 +125,7 @@ describe('the history of an Advanced DaemonSet', () => {
     assert.equal(plan('v1', [native, ours]).target.hash, made.metadata?.labels?.[HASH_LABEL]);
   });
 
-  it('tells a name that is taken by its own doing from a collision', () => {
+  it('distinguishes an earlier attempt from a collision', () => {
     const { write } = plan('v1', []);
     assert.ok(write.kind === 'create');
     assert.equal(onNameTaken(write.revision, write.revision), 'same');
@@ -137,7 +137,7 @@ describe('the history of an Advanced DaemonSet', () => {
     assert.notEqual(raised.target.name, write.revision.metadata?.name);
   });
 
-  it('keeps what its user says of the template when it is first set', () => {
+  it('records the change cause when the template is first set', () => {
     const said = (changeCause: string | undefined) => {
       const { write } = plan('v1', [], { owner: { ...owner, changeCause } });
       assert.ok(write.kind === 'create');
@@ -147,7 +147,7 @@ describe('the history of an Advanced DaemonSet', () => {
     assert.equal(said(undefined), undefined);
   });
 
-  it('has one number a revision that only grows, whatever is rolled out', () => {
+  it('has one increasing number for each revision', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { minLength: 1, maxLength: 30 }),

@@ -21,8 +21,8 @@ const pod = toPodFacts({
   status: { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: new Date(NOW + DAY).toISOString() }] },
 });
 
-describe('what a node adds to the status', () => {
-  it('counts a pod as available by our own clock', () => {
+describe('the counts of a node', () => {
+  it('count a pod as available by our own clock', () => {
     assert.ok(view && pod);
     const at = (readySince: number | undefined) => countNode(view, node, [pod], undefined, () => readySince, NOW);
     assert.equal(at(NOW - 10_000).counts.available, 1);
