@@ -15,7 +15,7 @@ import { nodes } from './resources.ts';
 import type { ApiServer } from './types.ts';
 
 /** A view of the clock whose timers can all be cancelled at once. */
-export const createScopedClock = (clock: Clock): { clock: Clock; end(): void } => {
+const createScopedClock = (clock: Clock): { clock: Clock; end(): void } => {
   const open = new Set<Timer>();
   let ended = false;
   return {

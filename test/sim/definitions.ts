@@ -73,7 +73,7 @@ const typeOf = (schema: Schema): string => {
 type Message = Map<string, { number: string; type: string }>;
 
 /** The messages of the generated.proto files in a folder, by short name. */
-export const readMessages = (folder: string, version: string): Map<string, Message> => {
+const readMessages = (folder: string, version: string): Map<string, Message> => {
   const messages = new Map<string, Message>();
   const files = globSync(`{api,apimachinery,apiextensions-apiserver}@${version}/**/generated.proto`, { cwd: folder });
   for (const file of files) {

@@ -131,7 +131,7 @@ export const methodNotAllowed = (): StatusError =>
 export const unexplained = (message: string): StatusError => new StatusError('', message);
 
 export const expired = (message: string): StatusError => new StatusError('Expired', message);
-export const internalError = (why: string): StatusError =>
+const internalError = (why: string): StatusError =>
   new StatusError('InternalError', `Internal error occurred: ${why}`, {
     causes: [{ reason: '', message: why }],
   });

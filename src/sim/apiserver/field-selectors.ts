@@ -13,7 +13,7 @@ export interface FieldTerm {
 const unescape = (text: string): string => text.replaceAll(/\\(.)/g, '$1');
 
 /** Parses `a=b,c!=d`; a backslash escapes commas and signs in values. */
-export const fieldTerms = (text: string): FieldTerm[] => {
+const fieldTerms = (text: string): FieldTerm[] => {
   const parts = text.match(/(?:\\.|[^,\\])+/g) ?? [];
   return parts.map((part) => {
     const match = /^((?:\\.|[^=!\\])*)(!=|==|=)(.*)$/s.exec(part);

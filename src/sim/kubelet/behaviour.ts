@@ -28,7 +28,7 @@ export interface Delays {
 }
 
 /** How a node responds to an in-place resize. */
-export const resizeResults = ['granted', 'deferred', 'infeasible'] as const;
+const resizeResults = ['granted', 'deferred', 'infeasible'] as const;
 export type ResizeResult = (typeof resizeResults)[number];
 
 /** How one pod is simulated on its node. */

@@ -37,7 +37,7 @@ export const kubeletLabels = (name: string): Record<string, string> => ({
 });
 
 /** The node status that a healthy kubelet posts. */
-export const healthyStatus = (node: StoredNode, ip: string, nowMs: number): NodeStatus => {
+const healthyStatus = (node: StoredNode, ip: string, nowMs: number): NodeStatus => {
   const now = toTime(nowMs);
   const present = node.status?.conditions ?? [];
   const conditions = CONDITIONS.map(([type, status, reason, message]) => {

@@ -31,8 +31,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/ $/gm, ''],
 ];
 
-export const normalText = (text: string): string =>
-  RULES.reduce((left, [pattern, into]) => left.replace(pattern, into), text);
+const normalText = (text: string): string => RULES.reduce((left, [pattern, into]) => left.replace(pattern, into), text);
 
 const byPlace = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 

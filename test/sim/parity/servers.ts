@@ -52,7 +52,7 @@ const run = (args: readonly string[], env: NodeJS.ProcessEnv, stdin: string): Pr
   });
 
 /** Splits a command line at spaces outside of quotes. */
-export const wordsOf = (command: string): string[] =>
+const wordsOf = (command: string): string[] =>
   [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
 
 interface Access {

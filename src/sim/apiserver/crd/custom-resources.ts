@@ -1,3 +1,4 @@
+import { memoize } from '../../memoize.ts';
 import type { StatusCause } from '../errors.ts';
 import { selectableCustomFields } from '../field-selectors.ts';
 import { arrayOf, at, type Json, recordOf, textOf, withPath } from '../json.ts';
@@ -22,7 +23,7 @@ const errors = (object: Json, previous: Json | undefined, schema: Json): readonl
 };
 
 /** The strategy of custom resources: their schema prunes, defaults and validates. */
-export const customStrategy = (schema: Json, hasStatus: boolean): Strategy => {
+const customStrategy = (schema: Json, hasStatus: boolean): Strategy => {
   const withStatusOf = (object: Json, previous: Json | undefined): Json =>
     hasStatus ? withPath(object, ['status'], previous?.status) : object;
   return {
@@ -55,16 +56,8 @@ const status: Subresource = { name: 'status', verbs: ['get', 'patch', 'update'] 
 
 /** Converts to another version: with conversion strategy None only the apiVersion differs. */
 const inVersion = (apiVersion: string): ((object: Json) => Json) => {
-  const views = new WeakMap<Json, Json>();
-  return (object) => {
-    if (object.apiVersion === apiVersion) return object;
-    let view = views.get(object);
-    if (!view) {
-      view = { ...object, apiVersion };
-      views.set(object, view);
-    }
-    return view;
-  };
+  const convert = memoize((object: Json): Json => ({ ...object, apiVersion }));
+  return (object) => (object.apiVersion === apiVersion ? object : convert(object));
 };
 
 /** The kinds of a CustomResourceDefinition: one for each served version. */

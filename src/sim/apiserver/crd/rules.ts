@@ -1,3 +1,4 @@
+import { memoize } from '../../memoize.ts';
 import type { StatusCause } from '../errors.ts';
 import { arrayOf, isRecord, type Json, recordOf, textOf } from '../json.ts';
 import { compile } from './cel.ts';
@@ -6,20 +7,22 @@ const RULES = 'x-kubernetes-validations';
 
 const NONE: readonly StatusCause[] = [];
 
-/** Whether any part of a schema has rules; cached. */
-const withRules = new WeakMap<Json, boolean>();
-
-const hasRules = (schema: Json): boolean => {
-  let found = withRules.get(schema);
-  if (found === undefined) {
-    found =
-      arrayOf(schema[RULES]).length > 0 ||
-      Object.values(recordOf(schema.properties)).some((part) => hasRules(recordOf(part))) ||
-      [schema.items, schema.additionalProperties].some((part) => isRecord(part) && hasRules(part));
-    withRules.set(schema, found);
-  }
-  return found;
+/** Whether any part of a schema has a rule that matches. */
+const someRule = (matches: (rule: Json) => boolean): ((schema: Json) => boolean) => {
+  const test = memoize(
+    (schema: Json): boolean =>
+      arrayOf(schema[RULES]).some((rule) => matches(recordOf(rule))) ||
+      Object.values(recordOf(schema.properties)).some((part) => test(recordOf(part))) ||
+      [schema.items, schema.additionalProperties].some((part) => isRecord(part) && test(part)),
+  );
+  return test;
 };
+
+/** Transition rules compare with the old value. */
+const isTransition = (rule: Json): boolean => /\boldSelf\b/.test(textOf(rule.rule));
+
+const hasRules = someRule(() => true);
+const hasTransitions = someRule(isTransition);
 
 /** Converts a value for CEL: integers are bigints where the schema says so. */
 const celValue = (value: unknown, schema: Json): unknown => {
@@ -114,23 +117,6 @@ const oldItem = (item: unknown, old: unknown, schema: Json): unknown => {
   const keys = arrayOf(schema['x-kubernetes-list-map-keys']).map(textOf);
   return (old as unknown[]).find((each) => keys.every((key) => recordOf(each)[key] === recordOf(item)[key]));
 };
-
-/** Whether any rule of the schema is a transition rule; cached. */
-const withTransitions = new WeakMap<Json, boolean>();
-
-const hasTransitions = (schema: Json): boolean => {
-  let found = withTransitions.get(schema);
-  if (found === undefined) {
-    found =
-      arrayOf(schema[RULES]).some((rule) => isTransition(recordOf(rule))) ||
-      Object.values(recordOf(schema.properties)).some((part) => hasTransitions(recordOf(part))) ||
-      [schema.items, schema.additionalProperties].some((part) => isRecord(part) && hasTransitions(part));
-    withTransitions.set(schema, found);
-  }
-  return found;
-};
-
-const isTransition = (rule: Json): boolean => /\boldSelf\b/.test(textOf(rule.rule));
 
 // Values that are known to be valid, by schema.
 const good = new WeakMap<object, Json>();

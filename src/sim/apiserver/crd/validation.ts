@@ -18,7 +18,7 @@ const formats: Readonly<Record<string, (text: string) => boolean>> = {
 };
 
 /** Whether a string has a format. As on the real server, unknown formats match everything. */
-export const hasFormat = (text: string, format: string): boolean => formats[format]?.(text) ?? true;
+const hasFormat = (text: string, format: string): boolean => formats[format]?.(text) ?? true;
 
 const TYPE_INVALID = 'FieldValueTypeInvalid';
 

@@ -36,7 +36,7 @@ export const asStored = (kind: Kind, object: StoredObject): StoredObject => {
 const NAMESPACES = { group: '', plural: 'namespaces', kind: 'Namespace' };
 
 /** Rejects creates in namespaces that don't exist or are terminating. */
-export const checkNamespace = (state: ServerState, kind: Kind, namespace: string, name: string): void => {
+const checkNamespace = (state: ServerState, kind: Kind, namespace: string, name: string): void => {
   const found = state.store.get('namespaces', namespace);
   if (!found) throw notFound(NAMESPACES, namespace);
   if (found.metadata.deletionTimestamp === undefined) return;

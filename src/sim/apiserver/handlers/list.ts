@@ -42,7 +42,7 @@ export const parseSelection = (kind: Kind, selection: Selection): Filter => {
   };
 };
 
-export const keyPrefix = (kind: Kind, namespace: string | undefined): string =>
+const keyPrefix = (kind: Kind, namespace: string | undefined): string =>
   kind.namespaced && namespace ? `${namespace}/` : '';
 
 /** The current objects that match, in key order. */

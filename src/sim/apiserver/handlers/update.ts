@@ -35,7 +35,7 @@ const folderOf = (kind: Kind): string => {
 };
 
 /** The message of a failed precondition, as the storage layer words it. */
-export const preconditionFailed = (
+const preconditionFailed = (
   kind: Kind,
   { metadata }: StoredObject,
   what: 'UID' | 'ResourceVersion',

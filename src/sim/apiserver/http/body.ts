@@ -2,7 +2,7 @@ import { badRequest, StatusError } from '../errors.ts';
 import { isRecord, type Json } from '../json.ts';
 
 /** Here and not in protobuf.ts, so that only requests with protobuf load the decoder. */
-export const isProtobuf = (contentType: string): boolean => contentType.includes('protobuf');
+const isProtobuf = (contentType: string): boolean => contentType.includes('protobuf');
 
 const parseYaml = async (text: string): Promise<unknown> => {
   // Slow to load, and only kubectl's server-side apply sends YAML.

@@ -15,13 +15,13 @@ const PREFIXES: Readonly<Record<string, string>> = {
 };
 
 /** The public OpenAPI name of a built-in type. */
-export const publicName = (name: string): string => {
+const publicName = (name: string): string => {
   const [head = ''] = name.split('.', 1);
   return `${PREFIXES[head] ?? 'io.k8s.api.'}${name}`;
 };
 
 /** The OpenAPI name of a custom resource: reversed group, version, kind. */
-export const customName = (group: string, version: string, kind: string): string =>
+const customName = (group: string, version: string, kind: string): string =>
   `${group.split('.').toReversed().join('.')}.${version}.${kind}`;
 
 /** Scalars that OpenAPI publishes as named types. */
@@ -137,12 +137,12 @@ export const createCollector = (refPrefix: string): Collector => {
   };
 };
 
-export const schemaName = (kind: Kind): string =>
+const schemaName = (kind: Kind): string =>
   kind.custom
     ? customName(kind.group, kind.version, kind.kind)
     : publicName(definitionOfKind(kind.definition ?? '') ?? kind.kind);
 
-export const groupVersionPath = ({ group, version }: Pick<Kind, 'group' | 'version'>): string =>
+const groupVersionPath = ({ group, version }: Pick<Kind, 'group' | 'version'>): string =>
   group === '' ? `api/${version}` : `apis/${apiVersionOf({ group, version })}`;
 
 const parameter = (name: string): Json => ({ name, in: 'query', schema: { type: 'string', uniqueItems: true } });
@@ -171,7 +171,7 @@ const pathsOf = (kind: Kind, ref: string): Json => {
 };
 
 /** The OpenAPI document of one group and version. */
-export const documentV3 = (kinds: readonly Kind[]): Json => {
+const documentV3 = (kinds: readonly Kind[]): Json => {
   const prefix = '#/components/schemas/';
   const collector = createCollector(prefix);
   for (const kind of kinds) collector.addKind(kind);
@@ -184,7 +184,7 @@ export const documentV3 = (kinds: readonly Kind[]): Json => {
 };
 
 /** The OpenAPI v2 document of all kinds. */
-export const documentV2 = (kinds: readonly Kind[]): Json => {
+const documentV2 = (kinds: readonly Kind[]): Json => {
   const collector = createCollector('#/definitions/');
   for (const kind of kinds) collector.addKind(kind);
   return {

@@ -1,3 +1,4 @@
+import { memoize } from '../../memoize.ts';
 import { type Json, recordOf } from '../json.ts';
 import { definitionOfKind, definitionShape } from '../schema/definitions.ts';
 import type { ScalarType, Shape, StructShape } from '../schema/shape.ts';
@@ -11,7 +12,7 @@ export interface WireField {
 const truncated = (): Error => new RangeError('a protobuf message ends inside a field');
 
 /** Splits a message into fields. Throws a RangeError if it is truncated. */
-export function* wireFields(bytes: Uint8Array): Generator<WireField> {
+function* wireFields(bytes: Uint8Array): Generator<WireField> {
   let at = 0;
   const varint = (): bigint => {
     let result = 0n;
@@ -59,7 +60,7 @@ export const bytesOf = (value: bigint | Uint8Array): Uint8Array => {
   return value;
 };
 
-export const textOfBytes = (value: bigint | Uint8Array): string => decoder.decode(bytesOf(value));
+const textOfBytes = (value: bigint | Uint8Array): string => decoder.decode(bytesOf(value));
 export const signed = (value: bigint | Uint8Array): number =>
   typeof value === 'bigint' ? Number(BigInt.asIntN(64, value)) : 0;
 
@@ -130,22 +131,16 @@ const value = (raw: Raw, shape: Shape): unknown => {
 };
 
 /** Field names by number; an empty name marks a message that Go embeds. */
-const layouts = new WeakMap<StructShape, Map<string, string>>();
-
-const layoutOf = (shape: StructShape): Map<string, string> => {
-  let layout = layouts.get(shape);
-  if (!layout) {
-    layout = new Map();
-    for (const [name, { number }] of shape.fields) {
-      if (number === undefined) continue;
-      layout.set(number, name);
-      const [outer, inner] = number.split('.');
-      if (inner !== undefined && outer !== undefined) layout.set(outer, '');
-    }
-    layouts.set(shape, layout);
+const layoutOf = memoize(({ fields }: StructShape): ReadonlyMap<string, string> => {
+  const layout = new Map<string, string>();
+  for (const [name, { number }] of fields) {
+    if (number === undefined) continue;
+    layout.set(number, name);
+    const [outer, inner] = number.split('.');
+    if (inner !== undefined && outer !== undefined) layout.set(outer, '');
   }
   return layout;
-};
+});
 
 /** An unset time is encoded as an empty message. */
 const isZeroTime = (raw: Raw, shape: Shape): boolean =>

@@ -1,4 +1,5 @@
 import { sleep } from '../../../runtime/index.ts';
+import { memoize } from '../../memoize.ts';
 import { toStatus } from '../errors.ts';
 import type { ServerState } from '../handlers/state.ts';
 import { openWatch, type WatchMessage, type WatchRequest } from '../handlers/watch.ts';
@@ -22,16 +23,7 @@ const bookmarkObject = (kind: Kind, version: number, initialEventsEnd: boolean):
 });
 
 // Serialized once for all watches that send the same object.
-const texts = new WeakMap<Json, string>();
-
-const textOfObject = (object: Json): string => {
-  let text = texts.get(object);
-  if (text === undefined) {
-    text = JSON.stringify(object);
-    texts.set(object, text);
-  }
-  return text;
-};
+const textOf = memoize((object: Json) => JSON.stringify(object));
 
 /** A watch as lines of JSON. It ends when the client disconnects, the timeout expires, or the server ends it. */
 export const watchStream = (
@@ -54,7 +46,7 @@ export const watchStream = (
       if (message.type === 'ERROR') return `{"type":"ERROR","object":${JSON.stringify(toStatus(message.error))}}\n`;
       const object = encoder.event(message.object, first);
       first = false;
-      return `{"type":"${message.type}","object":${textOfObject(object)}}\n`;
+      return `{"type":"${message.type}","object":${textOf(object)}}\n`;
     };
     const watch = openWatch(state, kind, request, {
       message: (message) => send(lineOf(message)),

@@ -9,7 +9,7 @@ const idOf = (item: unknown, key: string | undefined): string =>
  * Orders a merged list as the patch asks for. Items that the patch doesn't mention keep their position relative to the
  * current list.
  */
-export const orderElements = (
+const orderElements = (
   merged: readonly unknown[],
   order: readonly unknown[],
   server: readonly unknown[],

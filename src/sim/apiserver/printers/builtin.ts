@@ -19,7 +19,7 @@ import {
 } from './columns.ts';
 import { podColumns } from './pods.ts';
 
-export const ageColumn: Column = textColumn('Age', (object, now) => ageOf(object.metadata.creationTimestamp, now));
+const ageColumn: Column = textColumn('Age', (object, now) => ageOf(object.metadata.creationTimestamp, now));
 
 const template: readonly Column[] = [
   wideColumn('Containers', (object) => containerNames(at(object, 'spec', 'template', 'spec'))),
@@ -27,7 +27,7 @@ const template: readonly Column[] = [
   wideColumn('Selector', (object) => selectorText(at(object, 'spec', 'selector'))),
 ];
 
-export const daemonSetColumns: readonly Column[] = [
+const daemonSetColumns: readonly Column[] = [
   nameColumn,
   countColumn('Desired', number('status', 'desiredNumberScheduled')),
   countColumn('Current', number('status', 'currentNumberScheduled')),
@@ -41,7 +41,7 @@ export const daemonSetColumns: readonly Column[] = [
 
 const desired = number('spec', 'replicas');
 
-export const deploymentColumns: readonly Column[] = [
+const deploymentColumns: readonly Column[] = [
   nameColumn,
   textColumn('Ready', (object) => `${number('status', 'readyReplicas')(object)}/${desired(object)}`),
   countColumn('Up-to-date', number('status', 'updatedReplicas')),
@@ -50,7 +50,7 @@ export const deploymentColumns: readonly Column[] = [
   ...template,
 ];
 
-export const replicaSetColumns: readonly Column[] = [
+const replicaSetColumns: readonly Column[] = [
   nameColumn,
   countColumn('Desired', desired),
   countColumn('Current', number('status', 'replicas')),
@@ -66,7 +66,7 @@ const controllerOf = (object: StoredObject): string => {
   return `${owner.kind.toLowerCase()}${version === undefined ? '' : `.${group}`}/${owner.name}`;
 };
 
-export const revisionColumns: readonly Column[] = [
+const revisionColumns: readonly Column[] = [
   nameColumn,
   textColumn('Controller', controllerOf),
   countColumn('Revision', number('revision')),
@@ -78,7 +78,7 @@ const portText = (port: unknown): string => {
   return `${String(at(port, 'port'))}${node > 0 ? `:${node}` : ''}/${textOf(at(port, 'protocol'))}`;
 };
 
-export const serviceColumns: readonly Column[] = [
+const serviceColumns: readonly Column[] = [
   nameColumn,
   textColumn('Type', (object) => textOf(at(object, 'spec', 'type'))),
   textColumn('Cluster-IP', (object) => textOf(at(object, 'spec', 'clusterIP')) || NONE),
@@ -121,7 +121,7 @@ const address =
 
 const info = (name: string): ((node: StoredObject) => string) => field(UNKNOWN, 'status', 'nodeInfo', name);
 
-export const nodeColumns: readonly Column[] = [
+const nodeColumns: readonly Column[] = [
   nameColumn,
   textColumn('Status', statusText),
   textColumn('Roles', rolesText),
@@ -158,7 +158,7 @@ const sourceText = (event: StoredObject): string => {
   return host === '' ? component : `${component}, ${host}`;
 };
 
-export const eventColumns: readonly Column[] = [
+const eventColumns: readonly Column[] = [
   textColumn('Last Seen', (event, now) => ageOf(lastSeen(event), now)),
   textColumn('Type', (event) => textOf(event.type)),
   textColumn('Reason', (event) => textOf(event.reason)),

@@ -1,3 +1,4 @@
+import { memoize } from '../../memoize.ts';
 import type { StoredObject } from '../../types.ts';
 import type { Json } from '../json.ts';
 import type { Kind } from '../registry/kind.ts';
@@ -5,16 +6,9 @@ import { builtinColumns } from './builtin.ts';
 import type { Column } from './columns.ts';
 import { customColumns } from './custom.ts';
 
-const columns = new WeakMap<Kind, readonly Column[]>();
-
-const columnsFor = (kind: Kind): readonly Column[] => {
-  let found = columns.get(kind);
-  if (!found) {
-    found = kind.custom ? customColumns(kind.custom) : builtinColumns(kind.collection);
-    columns.set(kind, found);
-  }
-  return found;
-};
+const columnsFor = memoize((kind: Kind): readonly Column[] =>
+  kind.custom ? customColumns(kind.custom) : builtinColumns(kind.collection),
+);
 
 /** The column definitions of a Table. */
 export const columnsOf = (kind: Kind): Json[] =>

@@ -1,3 +1,4 @@
+import { memoize } from '../../memoize.ts';
 import { at, type Json, recordOf, without } from '../json.ts';
 
 // Field names of core/v1 and events.k8s.io/v1, which share their storage.
@@ -19,19 +20,12 @@ const renamed = (object: Json, apiVersion: string, from: 0 | 1): Json => {
   return result;
 };
 
-const views = new WeakMap<Json, Json>();
-
 /** Converts a stored core/v1 Event to events.k8s.io/v1. */
-export const eventFromStorage = (event: Json): Json => {
-  let view = views.get(event);
-  if (!view) {
-    // core/v1 always writes these, events.k8s.io/v1 only if they aren't empty.
-    const empty = ['reportingComponent', 'reportingInstance'].filter((name) => event[name] === '');
-    view = renamed(without({ source: {}, ...event }, ...empty), 'events.k8s.io/v1', 0);
-    views.set(event, view);
-  }
-  return view;
-};
+export const eventFromStorage = memoize((event: Json): Json => {
+  // core/v1 always writes these, events.k8s.io/v1 only if they aren't empty.
+  const empty = ['reportingComponent', 'reportingInstance'].filter((name) => event[name] === '');
+  return renamed(without({ source: {}, ...event }, ...empty), 'events.k8s.io/v1', 0);
+});
 
 /** Converts an events.k8s.io/v1 Event to its stored form. */
 export const eventToStorage = (event: Json): Json => {

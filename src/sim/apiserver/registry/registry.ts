@@ -12,7 +12,7 @@ export interface Registry {
   /** Whether any served resource has this apiVersion and kind. */
   readonly isKnown: (apiVersion: string, kind: string) => boolean;
   /** The kind of a collection's storage version. */
-  storageKind(table: string): Kind | undefined;
+  storageKind(collection: string): Kind | undefined;
   /** Replaces the kinds of a CustomResourceDefinition; an empty list removes them. */
   setCustom(definition: string, kinds: readonly Kind[]): void;
 }
@@ -23,7 +23,7 @@ export const createRegistry = (): Registry => {
   const custom = new Map<string, readonly Kind[]>();
   let byAddress = new Map<string, Kind>();
   let byGroupKind = new Map<string, Kind>();
-  let tables = new Map<string, Kind>();
+  let storageKinds = new Map<string, Kind>();
   let all: readonly Kind[] = [];
   /** Cached by Resource object: callers always pass the same one. */
   let resolved = new WeakMap<Resource, Kind>();
@@ -33,7 +33,7 @@ export const createRegistry = (): Registry => {
     all = [...builtinKinds, ...[...custom.values()].flat()];
     byAddress = new Map(all.map((kind) => [address(kind.group, kind.version, kind.plural), kind]));
     byGroupKind = new Map(all.map((kind) => [address(kind.group, kind.version, kind.kind), kind]));
-    tables = new Map(
+    storageKinds = new Map(
       all.filter((kind) => kind.fromStorageVersion === undefined).map((kind) => [kind.collection, kind]),
     );
   };
@@ -61,7 +61,7 @@ export const createRegistry = (): Registry => {
       const group = slash < 0 ? '' : apiVersion.slice(0, slash);
       return byGroupKind.has(address(group, apiVersion.slice(slash + 1), kind));
     },
-    storageKind: (table) => tables.get(table),
+    storageKind: (collection) => storageKinds.get(collection),
     setCustom(definition, kinds) {
       if (kinds.length === 0) custom.delete(definition);
       else custom.set(definition, kinds);

@@ -1,3 +1,4 @@
+import { memoize } from '../../memoize.ts';
 import { arrayOf, at, isRecord, type Json, recordOf, textOf } from '../json.ts';
 import type { Kind } from '../registry/kind.ts';
 import { definitionOfKind, definitionShape } from './definitions.ts';
@@ -78,17 +79,8 @@ const rootShape = (schema: Json): Shape => {
   return { ...own, fields };
 };
 
-const shapes = new WeakMap<Json, Shape>();
-
 /** The shape of a custom resource: its schema, plus the standard metadata. */
-export const customShape = (schema: Json): Shape => {
-  let shape = shapes.get(schema);
-  if (!shape) {
-    shape = rootShape(schema);
-    shapes.set(schema, shape);
-  }
-  return shape;
-};
+const customShape = memoize(rootShape);
 
 /** The shape of a kind's objects. */
 export const shapeOfKind = (kind: Pick<Kind, 'definition' | 'custom'>): Shape => {

@@ -1,4 +1,5 @@
 import { isKubeError } from '../../../kube/index.ts';
+import { memoize } from '../../memoize.ts';
 import {
   controllerRevisions,
   daemonSets,
@@ -24,7 +25,7 @@ const fnv32a = (text: string): number => {
  * The hash label of a revision, in the format of the built-in controller. The value differs: only Go can compute it.
  * `collisions` keeps templates with equal hashes apart.
  */
-export const templateHash = (template: string, collisions: number | undefined): string => {
+const templateHash = (template: string, collisions: number | undefined): string => {
   const hash = fnv32a(collisions === undefined ? template : `${template}#${collisions}`);
   return Array.from(String(hash), (digit) => ALPHABET[digit.charCodeAt(0) % ALPHABET.length]).join('');
 };
@@ -44,19 +45,9 @@ class Collision extends Error {
 const hashOf = ({ metadata }: StoredRevision | StoredPod): string => metadata.labels?.[HASH_LABEL] ?? '';
 
 /** The data of a ControllerRevision: a strategic merge patch that restores the template. */
-export const revisionData = ({ spec }: StoredDaemonSet): object => ({
-  spec: { template: { $patch: 'replace', ...spec?.template } },
+const revisionDataOf = (template: object | undefined): object => ({
+  spec: { template: { $patch: 'replace', ...template } },
 });
-
-const texts = new WeakMap<object, string>();
-const textOf = (data: object): string => {
-  let text = texts.get(data);
-  if (text === undefined) {
-    text = canonical(data);
-    texts.set(data, text);
-  }
-  return text;
-};
 
 // Keys are sorted, so that equal data has equal text.
 const canonical = (value: unknown): string =>
@@ -66,16 +57,10 @@ const canonical = (value: unknown): string =>
       : part,
   );
 
-const templateTexts = new WeakMap<object, string>();
-const templateText = (daemonSet: StoredDaemonSet): string => {
-  const template = daemonSet.spec?.template ?? {};
-  let text = templateTexts.get(template);
-  if (text === undefined) {
-    text = canonical(revisionData(daemonSet));
-    templateTexts.set(template, text);
-  }
-  return text;
-};
+const textOf = memoize((data: object) => canonical(data));
+
+const templateTextOf = memoize((template: object) => canonical(revisionDataOf(template)));
+const templateText = ({ spec }: StoredDaemonSet): string => templateTextOf(spec?.template ?? {});
 
 /** Maintains a DaemonSet's ControllerRevisions as the built-in controller does. */
 export const createHistoryManager = (apiServer: ApiServer) => {
@@ -97,7 +82,7 @@ export const createHistoryManager = (apiServer: ApiServer) => {
           ...(metadata.annotations && { annotations: metadata.annotations }),
           ownerReferences: [ownerReference(daemonSet)],
         },
-        data: revisionData(daemonSet),
+        data: revisionDataOf(spec?.template),
         revision,
       }) as StoredRevision;
     } catch (error) {

@@ -76,7 +76,7 @@ export const groupByNode = (claimed: readonly StoredPod[]): Map<string, StoredPo
 };
 
 /** With surge, deletes the old pod once it isn't ready or the new one is available. */
-const reviewSurge = ({ daemonSet, hash, now }: Observed, running: StoredPod[], changes: PodChanges): void => {
+const manageSurge = ({ daemonSet, hash, now }: Observed, running: StoredPod[], changes: PodChanges): void => {
   let newPod: StoredPod | undefined;
   let oldPod: StoredPod | undefined;
   for (const pod of running.toSorted(byAge)) {
@@ -90,7 +90,7 @@ const reviewSurge = ({ daemonSet, hash, now }: Observed, running: StoredPod[], c
     changes.remove.push(oldPod.metadata.name);
 };
 
-const reviewNode = (observed: Observed, node: NodeInfo, onFinished: HandleFinishedPod, changes: PodChanges): void => {
+const manageNode = (observed: Observed, node: NodeInfo, onFinished: HandleFinishedPod, changes: PodChanges): void => {
   const { shouldRun, shouldContinueRunning } = observed.spec.placementOn(node);
   const present = observed.podsByNode.get(node.name);
   if (!present) {
@@ -109,7 +109,7 @@ const reviewNode = (observed: Observed, node: NodeInfo, onFinished: HandleFinish
   }
   if (allowsSurge(observed.daemonSet)) {
     if (running.length === 0 && shouldRun) changes.createOn.push(node.name);
-    else if (running.length > 1) reviewSurge(observed, running, changes);
+    else if (running.length > 1) manageSurge(observed, running, changes);
     return;
   }
   if (running.length <= 1) return;
@@ -119,7 +119,7 @@ const reviewNode = (observed: Observed, node: NodeInfo, onFinished: HandleFinish
 /** The changes that leave one pod on each eligible node, and none elsewhere. */
 export const manage = (observed: Observed, onFinished: HandleFinishedPod): PodChanges => {
   const changes: PodChanges = { remove: [], createOn: [] };
-  for (const node of observed.nodes.values()) reviewNode(observed, node, onFinished, changes);
+  for (const node of observed.nodes.values()) manageNode(observed, node, onFinished, changes);
   // No other controller deletes pending pods of a node that is gone.
   for (const [node, present] of observed.podsByNode) {
     if (observed.nodes.has(node)) continue;

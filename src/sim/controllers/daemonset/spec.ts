@@ -6,6 +6,7 @@ import {
   type Selector,
   schedulingConstraints,
 } from '../../../rollout/index.ts';
+import { memoize } from '../../memoize.ts';
 import type { StoredDaemonSet } from '../../resources.ts';
 
 // Both limits of a DaemonSet round percentages up.
@@ -56,19 +57,11 @@ const toProfile = (daemonSet: StoredDaemonSet): ParsedSpec => {
   const needs = needsOf(daemonSet);
   const source = daemonSet.spec?.selector;
   const parsed = fromLabelSelector(source);
-  const placements = new WeakMap<NodeInfo, Placement>();
   return {
     uid: daemonSet.metadata.uid,
     selector: parsed.ok ? parsed.selector : [],
     selectsAll: !parsed.ok || (source !== undefined && parsed.selector.length === 0),
-    placementOn(node) {
-      let found = placements.get(node);
-      if (!found) {
-        found = nodeShouldRunDaemonPod(needs, node);
-        placements.set(node, found);
-      }
-      return found;
-    },
+    placementOn: memoize((node: NodeInfo) => nodeShouldRunDaemonPod(needs, node)),
   };
 };
 

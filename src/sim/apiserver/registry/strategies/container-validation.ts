@@ -12,7 +12,7 @@ import { compareQuantities, isQuantity } from './quantity.ts';
 
 const PORT_RANGE = 'must be between 1 and 65535, inclusive';
 
-export const validatePort = (port: unknown, field: string): StatusCause[] =>
+const validatePort = (port: unknown, field: string): StatusCause[] =>
   Number(port) >= 1 && Number(port) <= 65_535 ? [] : [invalidValue(field, port, PORT_RANGE)];
 
 /** The port of a network action: a number, or the name of a container port. */
@@ -57,7 +57,7 @@ const probeCauses = (container: Json, name: string, here: string): StatusCause[]
 const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'];
 
 /** Validates lifecycle hooks and probes of long-running containers. */
-export const validateLifecycle = (container: Json, here: string): StatusCause[] => {
+const validateLifecycle = (container: Json, here: string): StatusCause[] => {
   const hooks = recordOf(container.lifecycle);
   const ofHooks = ['postStart', 'preStop'].flatMap((hook) =>
     isRecord(hooks[hook]) ? handlerCauses(hooks[hook], `${here}.lifecycle.${hook}`) : [],
@@ -66,7 +66,7 @@ export const validateLifecycle = (container: Json, here: string): StatusCause[] 
 };
 
 /** Rejects hooks and probes on plain init containers. */
-export const forbidLifecycle = (container: Json, here: string): StatusCause[] =>
+const forbidLifecycle = (container: Json, here: string): StatusCause[] =>
   ['lifecycle', ...PROBES]
     .filter((name) => container[name] !== undefined)
     .map((name) =>
@@ -98,7 +98,7 @@ const amountCauses = (name: string, amount: unknown, field: string): StatusCause
 };
 
 /** Validates a container's resources: valid quantities, and requests within limits. */
-export const validateResources = (container: Json, here: string): StatusCause[] => {
+const validateResources = (container: Json, here: string): StatusCause[] => {
   const field = `${here}.resources`;
   const limits = recordOf(at(container, 'resources', 'limits'));
   const requests = recordOf(at(container, 'resources', 'requests'));

@@ -18,8 +18,6 @@ const fieldRef = (source: Json): Json =>
     (ref) => withDefaultFields(ref, { divisor: '0' }),
   );
 
-export const sourceDefaults = fieldRef;
-
 const projected = (source: Json): Json =>
   mapField(
     mapField(source, 'serviceAccountToken', (token) => withDefaultFields(token, { expirationSeconds: 3600 })),
@@ -53,7 +51,7 @@ const sized = (source: Json): Json =>
   source.sizeLimit === undefined ? source : { ...source, sizeLimit: canonicalQuantity(source.sizeLimit) };
 
 /** Sets a volume's defaults; a volume without a source is an emptyDir. */
-export const defaultVolume = (given: Json): Json => {
+const defaultVolume = (given: Json): Json => {
   let result = given;
   for (const [kind, base] of Object.entries(BASE))
     result = mapField(result, kind, (source) => withDefaultFields(source, base));
@@ -102,7 +100,7 @@ const container = (given: Json): Json => {
   result = mapField(result, 'lifecycle', (hooks) =>
     mapField(mapField(hooks, 'postStart', httpGet), 'preStop', httpGet),
   );
-  result = mapItems(result, 'env', (env) => mapField(env, 'valueFrom', sourceDefaults));
+  result = mapItems(result, 'env', (env) => mapField(env, 'valueFrom', fieldRef));
   return mapField(result, 'resources', (resources) =>
     mapField(mapField(resources, 'limits', canonicalQuantities), 'requests', canonicalQuantities),
   );
