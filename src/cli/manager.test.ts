@@ -3,19 +3,24 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { eventually } from '../../test/support/index.ts';
-import { type FakeApiServer, startFakeApiServer } from './testing/api-server.ts';
+import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
+import { eventually, type FakeApiServer, startFakeApiServer } from '../../test/support/index.ts';
 import { type Edgeset, startEdgeset } from './testing/process.ts';
 import { version } from './version.ts';
 
 const leasePath = '/apis/coordination.k8s.io/v1/namespaces/edgeset-system/leases/edgeset-manager';
 const anyPorts = ['--metrics-bind-address=127.0.0.1:0', '--health-probe-bind-address=127.0.0.1:0'];
 
+/** An API server without objects, with the CRD of DaemonRollouts. */
 const newApi = async (t: TestContext): Promise<FakeApiServer> => {
-  const api = await startFakeApiServer();
+  const plurals = ['daemonsets', 'daemonrollouts', 'controllerrevisions', 'nodes', 'pods', 'events', 'leases'];
+  const api = await startFakeApiServer(...plurals);
+  api.discovery.set('edgeset.io/v1alpha1', ['daemonrollouts']);
   t.after(() => api.close());
   return api;
 };
+
+const leaseOf = (api: FakeApiServer, path = leasePath) => (JSON.parse(api.text(path)) as Lease).spec ?? {};
 
 /** A kubeconfig whose contexts have the names and servers given; the first one is current. */
 const kubeconfig = (t: TestContext, servers: Record<string, string>): string => {
@@ -63,14 +68,14 @@ describe('the manager process', { concurrency: 2 }, () => {
     assert.match(metrics, /^leader_election_master_status\{name="edgeset-manager"\} 1$/m);
     assert.match(metrics, /^rest_client_requests_total\{code="200",method="GET",host="127\.0\.0\.1:\d+"\} \d+$/m);
     assert.match(metrics, /^edgeset_rollouts\{controller="native"\} 0$/m);
-    assert.deepEqual(new Set(api.requests.map(({ agent }) => agent)), new Set([`edgeset-manager/${version}`]));
-    const { holderIdentity, leaseDurationSeconds } = api.leases.get(leasePath)?.spec ?? {};
+    assert.deepEqual(new Set(api.requests.map(({ userAgent }) => userAgent)), new Set([`edgeset-manager/${version}`]));
+    const { holderIdentity, leaseDurationSeconds } = leaseOf(api);
     assert.match(holderIdentity ?? '', /_[0-9a-f]{12}$/);
     assert.equal(leaseDurationSeconds, 15);
 
     manager.child.kill('SIGTERM');
     assert.equal(await manager.ended, 0, manager.stderr());
-    assert.equal(api.leases.get(leasePath)?.spec.holderIdentity, '');
+    assert.equal(leaseOf(api).holderIdentity, '');
     assert.equal(manager.stdout(), '');
   });
 
@@ -95,13 +100,14 @@ describe('the manager process', { concurrency: 2 }, () => {
     const quick = ['lease-duration=3s', 'renew-deadline=1s', 'retry-period=200ms'];
     const manager = startOn(t, api, ...quick.map((flag) => `--leader-election-${flag}`));
     await leading(manager);
-    api.leasesFail = true;
+    api.fault = (method, path) =>
+      method !== 'GET' && path.includes('/leases') ? { status: 500, reason: 'InternalError' } : undefined;
     await logged(manager, 'the controllers have stopped');
     const metrics = await metricsUrl(manager);
     const standingBy = await textOf(metrics);
     assert.match(standingBy, /^leader_election_master_status\{name="edgeset-manager"\} 0$/m);
     assert.doesNotMatch(standingBy, /^edgeset_rollouts\{/m);
-    api.leasesFail = false;
+    api.fault = () => undefined;
     await eventually('leads again', async () =>
       /^leader_election_master_status\{[^}]*\} 1$/m.test(await textOf(metrics)),
     );
@@ -111,7 +117,7 @@ describe('the manager process', { concurrency: 2 }, () => {
 
   test('without the CRD it logs how to install it, is not ready, and continues once it is installed', async (t) => {
     const api = await newApi(t);
-    api.crd = false;
+    api.discovery.clear();
     const manager = startOn(t, api);
     const cure = /npx edgeset crds \| kubectl apply -f -/;
     const said = await eventually('the cure in the log', () => manager.log().find(({ level }) => level === 'error'));
@@ -120,8 +126,8 @@ describe('the manager process', { concurrency: 2 }, () => {
     assert.equal(readyz.status, 503);
     assert.match(await readyz.text(), cure);
     await eventually('asks again', () => api.requests.length >= 2);
-    assert.equal(api.leases.size, 0, 'it does not take the lease either');
-    api.crd = true;
+    assert.deepEqual(api.paths('/leases/'), [], 'it does not take the lease either');
+    api.discovery.set('edgeset.io/v1alpha1', ['daemonrollouts']);
     await leading(manager);
     assert.equal((await fetch(await probeUrl(manager, 'readyz'))).status, 200);
     const errors = manager.log().filter(({ level }) => level === 'error');
@@ -143,7 +149,7 @@ describe('the manager process', { concurrency: 2 }, () => {
     assert.match(await textOf(metrics), /^edgeset_rollouts\{controller="advanced"\} 0$/m);
     const asked = () => api.requests.filter((request) => request.path.startsWith('/apis/apps.kruise.io/'));
     assert.deepEqual(new Set(asked().map((request) => request.path)), new Set(['/apis/apps.kruise.io/v1beta1']));
-    api.advancedCrd = true;
+    api.discovery.set('apps.kruise.io/v1beta1', ['daemonsets']);
     await eventually('it watches them', () => asked().some(({ query }) => query.get('watch') === 'true'));
     await eventually('it is ready', async () => (await fetch(await probeUrl(manager, 'readyz'))).status === 200);
     manager.child.kill('SIGTERM');
@@ -218,9 +224,9 @@ describe('flags of the manager', { concurrency: 2 }, () => {
     const api = await newApi(t);
     const where = ['--leader-election-namespace=ops', '--leader-election-id=fleet'];
     await leading(startOn(t, api, ...where, '--leader-election-lease-duration=40s'));
-    const [held] = api.leases;
-    assert.equal(held?.[0], '/apis/coordination.k8s.io/v1/namespaces/ops/leases/fleet');
-    assert.equal(held?.[1].spec.leaseDurationSeconds, 40);
+    const [held] = api.paths('/leases/');
+    assert.equal(held, '/apis/coordination.k8s.io/v1/namespaces/ops/leases/fleet');
+    assert.equal(leaseOf(api, held).leaseDurationSeconds, 40);
   });
 
   test('--kube-api-qps and --kube-api-burst limit requests', async (t) => {

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createTestAuthority, eventually } from '../../../test/support/index.ts';
 import {
-  createTestClient,
-  type HostileServerOptions,
+  createTestAuthority,
+  eventually,
   onBody,
   type Request,
   type Response,
   sendJson,
   startJson,
-  startServer,
-  testPods,
+  startTestServer,
+  type TestServerOptions,
   writeText,
-} from '../testing/index.ts';
+} from '../../../test/support/index.ts';
+import { createTestClient, testPods } from '../testing/index.ts';
 import { isKubeError, type KubeError, type KubeErrorCode } from './errors.ts';
 import type { ClientOptions, RequestReport } from './options.ts';
 
@@ -20,15 +20,15 @@ const authority = createTestAuthority();
 const identity = authority.issue('server');
 const ref = { namespace: 'a', name: 'x' };
 const pod = { metadata: { name: 'x', namespace: 'a', resourceVersion: '7', uid: 'u' } };
-const protocols: HostileServerOptions['protocol'][] = ['http', 'https', 'h2'];
+const protocols: TestServerOptions['protocol'][] = ['http', 'https', 'h2'];
 
 const serve = async (
   t: TestContext,
   handle: (request: Request, response: Response) => void,
   options: Partial<ClientOptions> = {},
-  protocol: HostileServerOptions['protocol'] = 'http',
+  protocol: TestServerOptions['protocol'] = 'http',
 ) => {
-  const server = await startServer({ protocol, identity }, handle);
+  const server = await startTestServer({ protocol, identity }, handle);
   const client = createTestClient(server.url, {}, options);
   t.after(async () => {
     await client.close();
@@ -291,7 +291,7 @@ test('refuses names that would change the path of the URL, before sending anythi
 
 test('presents a client certificate, sends impersonation headers and keeps the base path of the server', async (t) => {
   const who = authority.issue('alice');
-  const server = await startServer({ protocol: 'h2', identity, clientCa: authority.cert }, (request, response) => {
+  const server = await startTestServer({ protocol: 'h2', identity, clientCa: authority.cert }, (request, response) => {
     const peer =
       'stream' in request
         ? (request.stream.session?.socket as { getPeerCertificate?(): { subject?: { CN?: string } } })
@@ -323,7 +323,7 @@ test('presents a client certificate, sends impersonation headers and keeps the b
 });
 
 test('an authority without a certificate is a configuration error, and no other authority is trusted instead', async (t) => {
-  const server = await startServer({ protocol: 'h2', identity }, (_request, response) => sendJson(response, pod));
+  const server = await startTestServer({ protocol: 'h2', identity }, (_request, response) => sendJson(response, pod));
   const client = createTestClient(server.url, { certificateAuthority: { from: 'text', text: '' } }, { maxRetries: 0 });
   t.after(async () => {
     await client.close();
@@ -334,7 +334,7 @@ test('an authority without a certificate is a configuration error, and no other 
 });
 
 test('refuses a server whose certificate another authority signed', async (t) => {
-  const server = await startServer({ protocol: 'h2', identity }, (_request, response) => sendJson(response, pod));
+  const server = await startTestServer({ protocol: 'h2', identity }, (_request, response) => sendJson(response, pod));
   const stranger = createTestAuthority('stranger');
   const client = createTestClient(
     server.url,

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { eventually } from '../../../test/support/index.ts';
 import {
-  createTestClient,
+  eventually,
   type Request,
   type Response,
   sendJson,
   startJson,
-  startServer,
-  testPods,
+  startTestServer,
   writeText,
-} from '../testing/index.ts';
+} from '../../../test/support/index.ts';
+import { createTestClient, testPods } from '../testing/index.ts';
 import { isKubeError, type KubeErrorCode } from './errors.ts';
 import type { ClientOptions } from './options.ts';
 import type { WatchEvent } from './types.ts';
@@ -26,7 +25,7 @@ const serve = async (
   handle: (request: Request, response: Response) => void,
   options: Partial<ClientOptions> = {},
 ) => {
-  const server = await startServer({ protocol: 'http' }, handle);
+  const server = await startTestServer({ protocol: 'http' }, handle);
   const client = createTestClient(server.url, {}, options);
   t.after(async () => {
     await client.close();

@@ -3,8 +3,8 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createTestAuthority, createTestClock } from '../../../test/support/index.ts';
-import { createTestClient, sendJson, startServer, testEnv, testPods } from '../testing/index.ts';
+import { createTestAuthority, createTestClock, sendJson, startTestServer } from '../../../test/support/index.ts';
+import { createTestClient, testEnv, testPods } from '../testing/index.ts';
 import { type Auth, ConfigError, type ExecPlugin } from './cluster-config.ts';
 import { createCredentials } from './credentials.ts';
 import { runExecPlugin } from './exec-plugin.ts';
@@ -134,7 +134,7 @@ test('retries calls, writes included, with a renewed token after a 401; without 
   const { dir } = await setUp(t);
   const path = join(dir, 'token');
   await writeFile(path, 'old');
-  const server = await startServer({ protocol: 'http' }, (request, response) =>
+  const server = await startTestServer({ protocol: 'http' }, (request, response) =>
     request.headers.authorization === 'Bearer new'
       ? sendJson(response, { metadata: { name: 'x' } })
       : sendJson(response, { code: 401 }, 401),
@@ -163,7 +163,7 @@ test('presents a rotated client certificate on new connections while old streams
   };
   await install('first');
   const peers: (string | undefined)[] = [];
-  const server = await startServer(
+  const server = await startTestServer(
     { protocol: 'h2', identity: authority.issue('server'), clientCa: authority.cert },
     (request, response) => {
       const socket =

@@ -4,10 +4,18 @@ import { connect, createServer as createTcpServer, type Socket } from 'node:net'
 import path from 'node:path';
 import { test } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { createTestAuthority, eventually } from '../../../test/support/index.ts';
+import {
+  createTestAuthority,
+  eventually,
+  onBody,
+  sendJson,
+  startJson,
+  startTestServer,
+  writeText,
+} from '../../../test/support/index.ts';
 import { isKubeError } from '../client/errors.ts';
 import type { WatchEvent } from '../client/types.ts';
-import { createTestClient, onBody, sendJson, startJson, startServer, testPods, writeText } from '../testing/index.ts';
+import { createTestClient, testPods } from '../testing/index.ts';
 
 const authority = createTestAuthority();
 const identity = authority.issue('server');
@@ -19,7 +27,7 @@ const trusting = { certificateAuthority: { from: 'text' as const, text: authorit
 
 test('fifty watches and forty reads share one HTTP/2 connection, and ending a watch closes only its stream', async () => {
   let open = 0;
-  const server = await startServer({ protocol: 'h2', identity }, (request, response) => {
+  const server = await startTestServer({ protocol: 'h2', identity }, (request, response) => {
     if (!request.url?.includes('watch=true')) return sendJson(response, pod('x'));
     open += 1;
     response.on('close', () => {
@@ -55,7 +63,7 @@ test('fifty watches and forty reads share one HTTP/2 connection, and ending a wa
 });
 
 test('calls beyond the stream limit of the server wait or use another connection, and all complete', async () => {
-  const server = await startServer({ protocol: 'h2', identity, maxConcurrentStreams: 5 }, (_request, response) => {
+  const server = await startTestServer({ protocol: 'h2', identity, maxConcurrentStreams: 5 }, (_request, response) => {
     setTimeout(() => sendJson(response, pod('x')), 5);
   });
   const client = createTestClient(server.url, trusting);
@@ -71,7 +79,7 @@ test('calls beyond the stream limit of the server wait or use another connection
 });
 
 test('writes that are aborted before their bodies have left do not block the process', async () => {
-  const server = await startServer({ protocol: 'h2', identity }, (request, response) => {
+  const server = await startTestServer({ protocol: 'h2', identity }, (request, response) => {
     // Bodies fill the connection's window.
     if (request.method === 'GET') sendJson(response, pod('x'));
   });
@@ -92,7 +100,7 @@ test('writes that are aborted before their bodies have left do not block the pro
 
 test('after a GOAWAY running streams finish, and new calls use a new connection', async () => {
   const streams: { write(text: string): void; end(): void }[] = [];
-  const server = await startServer({ protocol: 'h2', identity }, (request, response) => {
+  const server = await startTestServer({ protocol: 'h2', identity }, (request, response) => {
     if (!request.url?.includes('watch=true')) return sendJson(response, pod('x'));
     startJson(response);
     writeText(response, line('ADDED', pod('first')));
@@ -122,7 +130,9 @@ test('after a GOAWAY running streams finish, and new calls use a new connection'
 
 test('while the server is down calls fail as not sent; they work again when it is back', async () => {
   const relay = await startRelay(0);
-  const server = await startServer({ protocol: 'h2', identity }, (_request, response) => sendJson(response, pod('x')));
+  const server = await startTestServer({ protocol: 'h2', identity }, (_request, response) =>
+    sendJson(response, pod('x')),
+  );
   relay.setTarget(server.port);
   const client = createTestClient(relay.url, trusting, { maxRetries: 0 });
   try {
@@ -147,7 +157,9 @@ test('while the server is down calls fail as not sent; they work again when it i
 });
 
 test('closing while the first connection is established leaves no socket open', async () => {
-  const server = await startServer({ protocol: 'h2', identity }, (_request, response) => sendJson(response, pod('x')));
+  const server = await startTestServer({ protocol: 'h2', identity }, (_request, response) =>
+    sendJson(response, pod('x')),
+  );
   try {
     const client = createTestClient(server.url, trusting, { maxRetries: 0 });
     const stop = new AbortController();
@@ -165,7 +177,7 @@ test('closing while the first connection is established leaves no socket open', 
 
 test('writes during a GOAWAY complete or are reported as unknown, and never reach the server twice', async () => {
   const writes = new Map<string, number>();
-  const server = await startServer({ protocol: 'h2', identity }, (request, response) => {
+  const server = await startTestServer({ protocol: 'h2', identity }, (request, response) => {
     onBody(request, (body) => {
       const { metadata } = JSON.parse(body) as { metadata: { name: string } };
       writes.set(metadata.name, (writes.get(metadata.name) ?? 0) + 1);
@@ -239,7 +251,7 @@ const startRelay = async (port: number) => {
 };
 
 test('a connection that swallows packets is detected by missing PING answers and replaced', async () => {
-  const server = await startServer({ protocol: 'h2', identity }, (request, response) => {
+  const server = await startTestServer({ protocol: 'h2', identity }, (request, response) => {
     if (!request.url?.includes('watch=true')) return sendJson(response, pod('x'));
     startJson(response);
     writeText(response, line('ADDED', pod('x')));

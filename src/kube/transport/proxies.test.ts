@@ -2,17 +2,16 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage } from 'node:http';
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { createTestAuthority } from '../../../test/support/index.ts';
-import { isKubeError } from '../client/errors.ts';
 import {
-  createTestClient,
-  type HostileServer,
+  createTestAuthority,
   sendJson,
   startJson,
-  startServer,
-  testPods,
+  startTestServer,
+  type TestServer,
   writeText,
-} from '../testing/index.ts';
+} from '../../../test/support/index.ts';
+import { isKubeError } from '../client/errors.ts';
+import { createTestClient, testPods } from '../testing/index.ts';
 
 const authority = createTestAuthority();
 const identity = authority.issue('server');
@@ -24,8 +23,8 @@ const portOf = (server: { address(): string | { port: number } | null }): number
   return typeof address === 'object' && address !== null ? address.port : 0;
 };
 
-const startApi = async (t: TestContext): Promise<HostileServer> => {
-  const server = await startServer({ protocol: 'h2', identity }, (request, response) => {
+const startApi = async (t: TestContext): Promise<TestServer> => {
+  const server = await startTestServer({ protocol: 'h2', identity }, (request, response) => {
     if (!request.url?.includes('watch')) return sendJson(response, pod);
     startJson(response);
     writeText(response, `${JSON.stringify({ type: 'ADDED', object: pod })}\n`);

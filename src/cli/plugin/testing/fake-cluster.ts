@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, beforeEach } from 'node:test';
+import { type FakeApiServer, startFakeApiServer } from '../../../../test/support/index.ts';
 import type { DaemonRolloutStatus } from '../../../rollout/index.ts';
 import type { Io } from '../../io.ts';
 import { main } from '../../main.ts';
-import { type FakeApi, startFakeApi } from './api.ts';
 
 export const SETS = '/apis/apps/v1/namespaces/shop/daemonsets';
 export const ADVANCED_SETS = '/apis/apps.kruise.io/v1beta1/namespaces/shop/daemonsets';
@@ -39,7 +39,7 @@ const LONG_AGO = '2020-01-01T00:00:00Z';
 
 /** A fake cluster with a namespace `shop`, new for each test of a file. */
 export const createFakeCluster = () => {
-  let api: FakeApi;
+  let api: FakeApiServer;
   let dir = '';
   /** The last DaemonSet owns the objects that are created after it. */
   let owner = ownerOf('apps/v1');
@@ -49,7 +49,14 @@ export const createFakeCluster = () => {
   beforeEach(async () => {
     await api?.close();
     owner = ownerOf('apps/v1');
-    api = await startFakeApi('daemonsets', 'daemonrollouts', 'nodes', 'pods', 'controllerrevisions', 'namespaces');
+    api = await startFakeApiServer(
+      'daemonsets',
+      'daemonrollouts',
+      'nodes',
+      'pods',
+      'controllerrevisions',
+      'namespaces',
+    );
     world.writeKubeconfig(api.url);
   });
   after(async () => {
@@ -58,7 +65,7 @@ export const createFakeCluster = () => {
   });
 
   const world = {
-    get api(): FakeApi {
+    get api(): FakeApiServer {
       return api;
     },
     get kubeconfig(): string {

@@ -7,13 +7,13 @@ import {
 } from 'node:http2';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Identity } from '../../runtime/index.ts';
+import type { Identity } from '../../src/runtime/index.ts';
 
 export type Request = IncomingMessage | Http2ServerRequest;
 export type Response = ServerResponse | Http2ServerResponse;
 
-/** What the tests see of one server. */
-export interface HostileServer {
+/** A server for tests, with what reached it. */
+export interface TestServer {
   readonly url: string;
   readonly port: number;
   /** `METHOD path` of each request so far. */
@@ -25,19 +25,19 @@ export interface HostileServer {
   close(): Promise<void>;
 }
 
-export interface HostileServerOptions {
+export interface TestServerOptions {
   protocol: 'http' | 'https' | 'h2';
   identity?: Identity;
-  /** Asks clients for a certificate of this authority. */
+  /** Requests client certificates of this authority. */
   clientCa?: string;
   maxConcurrentStreams?: number;
 }
 
-/** A server that does to each request whatever the handler says. */
-export const startServer = async (
-  { protocol, identity, clientCa, maxConcurrentStreams }: HostileServerOptions,
+/** Starts a server on loopback whose handler decides over every request. `close` breaks all connections. */
+export const startTestServer = async (
+  { protocol, identity, clientCa, maxConcurrentStreams }: TestServerOptions,
   handle: (request: Request, response: Response) => void,
-): Promise<HostileServer> => {
+): Promise<TestServer> => {
   const requests: string[] = [];
   const sockets = new Set<Socket>();
   const sessions = new Set<ServerHttp2Session>();
@@ -89,4 +89,39 @@ export const startServer = async (
       await closed;
     },
   };
+};
+
+// node:http and node:http2 overload these two methods differently: name what they have in common.
+type Head = { writeHead(status: number, headers: Record<string, string>): unknown };
+
+export const startJson = (response: Response, status = 200, headers: Record<string, string> = {}): void => {
+  const head: Head = response;
+  head.writeHead(status, { 'content-type': 'application/json', ...headers });
+};
+
+export const writeText = (response: Response, text: string | Uint8Array): void => {
+  const body: { write(chunk: string | Uint8Array): unknown } = response;
+  body.write(text);
+};
+
+export const sendJson = (
+  response: Response,
+  value: unknown,
+  status = 200,
+  headers: Record<string, string> = {},
+): void => {
+  startJson(response, status, headers);
+  response.end(JSON.stringify(value));
+};
+
+export const readBody = async (request: Request): Promise<string> => {
+  const chunks: Uint8Array[] = [];
+  const bytes: AsyncIterable<Uint8Array> = request;
+  for await (const chunk of bytes) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
+};
+
+/** Calls `answer` with the complete body of the request. */
+export const onBody = (request: Request, answer: (body: string) => void): void => {
+  void (async () => answer(await readBody(request)))();
 };
