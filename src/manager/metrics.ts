@@ -111,7 +111,7 @@ export const createManagerMetrics = (version: string): ManagerMetrics => {
 
   // Read at each scrape: updating the gauges on every event would cost more.
   const readRollouts = (): void => {
-    for (const gauge of [nodes, served, halted]) gauge.reset();
+    for (const metric of [nodes, served, halted]) metric.reset();
     for (const [controller, rollouts] of sources) {
       served.set({ controller }, 0);
       halted.set({ controller }, 0);

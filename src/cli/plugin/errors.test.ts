@@ -32,7 +32,7 @@ describe('an error is one sentence on stderr that says what to do', () => {
 
   it('a missing context', async () => {
     for (const args of commands)
-      await run([...args, '--context', 'prod'], /contexts: "prod" does not exist/, /there are: test/);
+      await run([...args, '--context', 'prod'], /contexts: "prod" does not exist/, /found: test/);
   });
 
   it('a missing kubeconfig', async () => {
