@@ -24,7 +24,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
       'web/**/*.test.ts',
       'test/{agent,deploy}/**/*.test.ts',
       'test/sim/{advanced,advanced-api,advanced-pods,agent,conformance,determinism,oracle,plugin}.test.ts',
-      'test/simulation/**/*.test.ts',
+      'test/{invariants,simulation}/**/*.test.ts',
     ],
     concurrency: cores,
   },

@@ -21,7 +21,7 @@ export const kruise: readonly Mutant[] = [
   {
     name: 'budget-of-before',
     whose: 'OpenKruise #898, #1323',
-    story: 'a budget that was lowered is never looked at',
+    story: 'a lowered budget is ignored',
     breaks: ['S1', 'S2', 'S9'],
     file: 'src/controller/reconciler.ts',
     find: 'if (policyChanged) ledger.setPolicy(next.policy.policy, clock.now());',
@@ -31,7 +31,7 @@ export const kruise: readonly Mutant[] = [
   {
     name: 'surge-waits-for-the-old-one',
     whose: 'OpenKruise #1012',
-    story: 'a surge waits for ever where the old pod does not work',
+    story: 'a surge waits for ever if the old pod does not work',
     breaks: ['L1', 'L5'],
     file: 'src/rollout/record/surge.ts',
     find: 'if (newPod) return isAvailable(newPod) ? old[0] : old.find(({ facts }) => !facts.ready);',
@@ -41,7 +41,7 @@ export const kruise: readonly Mutant[] = [
   {
     name: 'removed-nodes-stay-on-the-books',
     whose: 'OpenKruise #443',
-    story: 'nodes that were removed hold the budget',
+    story: 'removed nodes hold the budget',
     breaks: ['L1', 'L2', 'S16'],
     file: 'src/controller/reconciler.ts',
     find: 'removeNode: (node: string): void => handlers.removeNode(node),',
@@ -51,7 +51,7 @@ export const kruise: readonly Mutant[] = [
   {
     name: 'pods-of-removed-nodes-stay',
     whose: 'OpenKruise #443',
-    story: 'pods that wait for a node that was removed are left for ever',
+    story: 'pending pods of a removed node are never deleted',
     breaks: [],
     file: 'src/advanced/placement/place.ts',
     find: "for (const pod of pods) if (!pod.bound && !pod.terminating) remove.push({ pod, why: 'node-gone' });",
@@ -61,7 +61,7 @@ export const kruise: readonly Mutant[] = [
   {
     name: 'owners-of-one-version',
     whose: 'OpenKruise #2520',
-    story: 'what is owned under another served version of the same kind is nobody’s',
+    story: 'objects that are owned through another served version of the kind are treated as orphans',
     breaks: [],
     file: 'src/controller/kind.ts',
     find: "owner.apiVersion.split('/')[0] === group ? owner",
@@ -71,7 +71,7 @@ export const kruise: readonly Mutant[] = [
   {
     name: 'negative-burst',
     whose: 'OpenKruise #2512',
-    story: 'a negative number of pods may be created, and is taken for nearly all',
+    story: 'a negative number of pods to create is taken for nearly all',
     breaks: [],
     file: 'src/advanced/placement/place.ts',
     find: '.slice(0, Math.max(0, Math.min(input.maxCreated, input.maxUpdated - updated.size)))',

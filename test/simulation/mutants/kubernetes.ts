@@ -14,7 +14,7 @@ export const kubernetes: readonly Mutant[] = [
   {
     name: 'unavailable-not-counted',
     whose: 'kubernetes #123232',
-    story: 'old pods that are not available are not counted as down',
+    story: 'unavailable old pods are not counted as down',
     breaks: ['S2'],
     file: 'src/rollout/decision/budget.ts',
     find: '(surging || usage.occupied < budget)',
@@ -30,7 +30,7 @@ export const kubernetes: readonly Mutant[] = [
   {
     name: 'waits-for-stuck-pods',
     whose: 'kubernetes #63465',
-    story: 'a pod that does not end on an offline node holds its slot',
+    story: 'a pod that cannot terminate on an offline node holds its slot',
     breaks: ['L1', 'L2'],
     file: 'src/rollout/record/assess.ts',
     find: 'const inFlight = node.ready && hasSlot',
@@ -40,7 +40,7 @@ export const kubernetes: readonly Mutant[] = [
   {
     name: 'offline-counts-as-down',
     whose: 'kubernetes #117204, #73011',
-    story: 'nodes that are offline use up the budget',
+    story: 'offline nodes use up the budget',
     breaks: ['L1', 'L2'],
     file: 'src/rollout/record/assess.ts',
     find: 'down: settled && !available,',
@@ -50,7 +50,7 @@ export const kubernetes: readonly Mutant[] = [
   {
     name: 'no-second-look',
     whose: 'kubernetes #77203',
-    story: 'a pod that becomes available by time alone is never looked at again',
+    story: 'a pod that becomes available just by waiting is never checked again',
     breaks: ['L1', 'L5'],
     file: 'src/rollout/record/assess.ts',
     find: '    available ? undefined : readyAt,\n',
@@ -60,7 +60,7 @@ export const kubernetes: readonly Mutant[] = [
   {
     name: 'queue-forgets-times',
     whose: 'kubernetes #77203',
-    story: 'the queue forgets when a key wants to be looked at again',
+    story: 'the queue forgets when a key has to be requeued',
     breaks: ['L1', 'L5'],
     file: 'src/kube/queue/work-queue.ts',
     find: '        timers.set(key, outcome.requeueAt);\n',
@@ -70,7 +70,7 @@ export const kubernetes: readonly Mutant[] = [
   {
     name: 'one-failed-pass-is-the-last',
     whose: 'kubernetes #75836, #95432',
-    story: 'what failed is not tried again until something happens',
+    story: 'a failed reconcile is not retried until an event arrives',
     breaks: ['L1', 'L4', 'L7'],
     file: 'src/kube/queue/work-queue.ts',
     find: '      retryLater(key, error, signal);\n',
@@ -80,7 +80,7 @@ export const kubernetes: readonly Mutant[] = [
   {
     name: 'event-while-busy-is-lost',
     whose: 'kubernetes #75836, #95432',
-    story: 'an event that comes while its DaemonSet is being worked on is lost',
+    story: 'an event that arrives during the reconcile of its DaemonSet is lost',
     breaks: [],
     file: 'src/kube/queue/work-queue.ts',
     find: '    else if (!readded.has(key)) readded.set(key, now);\n',
@@ -90,7 +90,7 @@ export const kubernetes: readonly Mutant[] = [
   {
     name: 'a-lost-answer-is-a-refusal',
     whose: 'kubernetes #14528',
-    story: 'an answer that was lost is taken for a no',
+    story: 'a lost response is taken for a failure',
     breaks: ['S1', 'S2'],
     file: 'src/controller/pod-control.ts',
     find: "if (!isKubeError(error) || error.happened === 'unknown') return { kind: 'unsure', message };",
@@ -107,7 +107,7 @@ export const kubernetes: readonly Mutant[] = [
   {
     name: 'a-failed-list-is-empty',
     whose: 'kubernetes #14528',
-    story: 'a list that breaks off is taken for all there is',
+    story: 'a truncated list is taken for a complete one',
     breaks: ['S1', 'S8', 'S10'],
     file: 'src/kube/cache/reflector.ts',
     find: `          onActivity: touch,
@@ -127,7 +127,7 @@ export const kubernetes: readonly Mutant[] = [
   {
     name: 'a-taken-name-is-ours',
     whose: 'kubernetes #62519',
-    story: 'of two templates with one hash the second is never rolled out',
+    story: 'the second of two templates with the same hash is never rolled out',
     breaks: [],
     file: 'src/advanced/revisions/sync-history.ts',
     find: "if (onNameTaken(existing, plan.write.revision) === 'collision') await countCollision(view, signal);",
@@ -137,7 +137,7 @@ export const kubernetes: readonly Mutant[] = [
   {
     name: 'acts-before-observed',
     whose: 'kubernetes #56355',
-    story: 'acted on before the history of the present generation was read',
+    story: 'updates begin before the revision of the present generation was read',
     breaks: ['S9'],
     file: 'src/native/target.ts',
     find: 'if (view.observedGeneration < generation) return unobserved(Number.POSITIVE_INFINITY);',
@@ -147,7 +147,7 @@ export const kubernetes: readonly Mutant[] = [
   {
     name: 'surges-by-the-other-budget',
     whose: 'kubernetes #118823',
-    story: 'with maxUnavailable 0 nothing is ever replaced, though it surges',
+    story: 'with maxUnavailable 0 nothing is ever updated, even with a surge',
     breaks: ['L1', 'L5'],
     file: 'src/rollout/decision/budget.ts',
     find: 'const share = surges(policy) ? maxSurge : maxUnavailable;',
@@ -157,7 +157,7 @@ export const kubernetes: readonly Mutant[] = [
   {
     name: 'killed-nodes-are-skipped',
     whose: 'review of kubernetes PR #117658',
-    story: 'nodes that a version killed are offline, are skipped, and it goes on to the next',
+    story: 'nodes that a version killed are skipped as offline, and the rollout continues with the next ones',
     breaks: ['S13'],
     file: 'src/rollout/ledger/breaker.ts',
     find: 'open: failures + tally.suspects >= threshold,',

@@ -6,7 +6,7 @@ export const liveness: readonly Mutant[] = [
   {
     name: 'late-revision-stays-newest',
     whose: 'our own, L1',
-    story: 'a leader that slept records its revision late, and it stays the newest',
+    story: 'a stopped leader records its revision late, and that one stays the newest',
     breaks: ['L1'],
     file: 'src/advanced/revisions/target.ts',
     find: '        isOvertaken() ||\n',
@@ -16,7 +16,7 @@ export const liveness: readonly Mutant[] = [
   {
     name: 'refused-for-ever',
     whose: 'L1, L7',
-    story: 'a node whose act was refused once is never tried again',
+    story: 'a node whose update was refused once is never retried',
     breaks: ['L1', 'L5', 'L7'],
     file: 'src/rollout/record/update.ts',
     find: 'const waitMs = Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (tries - 1));',
@@ -40,7 +40,7 @@ export const liveness: readonly Mutant[] = [
   {
     name: 'settled-is-not-looked-at',
     whose: 'L3',
-    story: 'a node that came back is not looked at again when its settle time is over',
+    story: 'a node that came back is not checked again when its settle time is over',
     breaks: ['L1', 'L3', 'L5'],
     file: 'src/rollout/record/assess.ts',
     find: '    node.ready && !settled ? settledAt : undefined,\n',
@@ -65,7 +65,7 @@ export const liveness: readonly Mutant[] = [
   {
     name: 'slow-waves',
     whose: 'L5',
-    story: 'slots are given away every few seconds only',
+    story: 'slots are assigned only every few seconds',
     breaks: ['L5'],
     file: 'src/controller/decision-executor.ts',
     find: 'const RESERVE_INTERVAL_MS = 100;',
@@ -75,7 +75,7 @@ export const liveness: readonly Mutant[] = [
   {
     name: 'slots-are-kept-too-long',
     whose: 'L5',
-    story: 'a slot is free when its next deadline comes, not when its act has healed',
+    story: 'a slot becomes free at its next deadline, and not when its update completes',
     breaks: ['L1', 'L5'],
     file: 'src/controller/event-handlers.ts',
     find: '          kindHandlers.pod(kept);\n          enqueue();',
@@ -85,7 +85,7 @@ export const liveness: readonly Mutant[] = [
   {
     name: 'there-and-back',
     whose: 'S6, L6',
-    story: 'of an old and a new pod the new one is taken away again, and made again',
+    story: 'the new pod beside an old one is deleted and created again',
     breaks: ['S6', 'L6'],
     file: 'src/rollout/record/surge.ts',
     find: 'if (newPod) return isAvailable(newPod) ? old[0]',
@@ -95,7 +95,7 @@ export const liveness: readonly Mutant[] = [
   {
     name: 'lost-answers-are-not-settled',
     whose: 'L7',
-    story: 'an act whose answer was lost waits for it for ever',
+    story: 'an update whose response was lost waits for it for ever',
     breaks: ['L1', 'L7'],
     file: 'src/controller/pod-updates.ts',
     find: "      case 'unsure':\n        ledger.setStage(node, 'unsure', now);",
@@ -109,7 +109,7 @@ export const liveness: readonly Mutant[] = [
   {
     name: 'gone-is-asked-again',
     whose: 'L8',
-    story: 'after 410 the watch asks for the same version again',
+    story: 'after 410 the watch starts from the same version again',
     breaks: [],
     file: 'src/kube/cache/reflector.ts',
     find: "    if (error.code === 'Gone') {\n      version = undefined;\n",
@@ -119,7 +119,7 @@ export const liveness: readonly Mutant[] = [
   {
     name: 'no-jitter',
     whose: 'L8',
-    story: 'retries are not spread',
+    story: 'retries have no jitter',
     breaks: [],
     file: 'src/runtime/backoff.ts',
     find: 'random === undefined ? full : full * (0.5 + random() / 2);',
@@ -129,7 +129,7 @@ export const liveness: readonly Mutant[] = [
   {
     name: 'returned-nodes-wait-longer',
     whose: 'L3',
-    story: 'a node that is back waits five seconds more than its settle time',
+    story: 'a node that is back waits five seconds longer than its settle time',
     breaks: ['L3'],
     hunt: { by: 'seeds', faults: ['F9'] },
     file: 'src/rollout/record/assess.ts',
@@ -139,7 +139,7 @@ export const liveness: readonly Mutant[] = [
   {
     name: 'backs-off-for-minutes',
     whose: 'L8',
-    story: 'a watch that broke is opened again minutes later',
+    story: 'a broken watch is opened again only minutes later',
     breaks: ['L8'],
     hunt: { by: 'seeds', faults: ['F6', 'F8'] },
     file: 'src/kube/cache/reflector.ts',

@@ -6,7 +6,7 @@ export const openyurt: readonly Mutant[] = [
   {
     name: 'hashes-of-one-version',
     whose: 'OpenYurt #1340',
-    story: 'a revision that an API server of another version has written is never recognised',
+    story: 'a revision that an API server of another version wrote is never recognized',
     breaks: [],
     file: 'src/native/target.ts',
     find: "    found = { generation, revision };\n    return { kind: 'known', revision };",
@@ -16,7 +16,7 @@ export const openyurt: readonly Mutant[] = [
   {
     name: 'pods-without-an-owner',
     whose: 'OpenYurt #2509',
-    story: 'a pod without an owner is not refused by the agent',
+    story: 'the agent does not refuse a pod without an owner',
     breaks: [],
     file: 'src/agent/executor/preconditions.ts',
     find: 'if (references.length === 0) return refuse(',
@@ -26,7 +26,7 @@ export const openyurt: readonly Mutant[] = [
   {
     name: 'all-conditions-overwritten',
     whose: 'OpenYurt #2754',
-    story: 'the announcement takes the place of all other conditions',
+    story: 'the announcement replaces all other conditions',
     breaks: [],
     file: 'src/rollout/facts/need-upgrade.ts',
     find: '      conditions: [\n        {\n          type: NEED_UPGRADE,',
@@ -36,7 +36,7 @@ export const openyurt: readonly Mutant[] = [
   {
     name: 'role-lacks-pods-status',
     whose: 'OpenYurt #2409',
-    story: 'the role of the manager lacks pods/status',
+    story: "the manager's role lacks pods/status",
     breaks: [],
     file: 'deploy/rbac.yaml',
     find: 'pods/status',
@@ -50,7 +50,7 @@ export const openyurt: readonly Mutant[] = [
   {
     name: 'node-without-a-pod-is-not-counted',
     whose: 'OpenYurt',
-    story: 'a node that has no pod does not count as down',
+    story: 'a node without a pod is not counted as down',
     breaks: ['S2'],
     file: 'src/rollout/record/assess.ts',
     find: 'down: settled && !available,',
@@ -65,7 +65,7 @@ export const openyurt: readonly Mutant[] = [
   {
     name: 'gone-mid-termination-freezes-all',
     whose: 'OpenYurt',
-    story: 'an act whose node went offline while its pod ended holds a slot until the node is back',
+    story: 'an update whose node went offline while its pod terminated holds a slot until the node is back',
     breaks: ['L1', 'L2'],
     file: 'src/rollout/record/assess.ts',
     find: 'const inFlight = node.ready && hasSlot',
@@ -75,7 +75,7 @@ export const openyurt: readonly Mutant[] = [
   {
     name: 'a-missing-node-fails-the-pass',
     whose: 'OpenYurt',
-    story: 'a pod whose Node object is missing fails the whole pass',
+    story: 'a pod whose Node object is missing fails the whole reconcile',
     breaks: ['L1', 'L2', 'L5'],
     file: 'src/controller/reconciler.ts',
     find: '      checkConnection();\n      const finalizeAt',

@@ -16,7 +16,7 @@ export const own: readonly Mutant[] = [
   {
     name: 'a-caller-in-time-wait',
     whose: 'our own: the TIME_WAIT caller',
-    story: 'a caller that closes at once leaves a row that says root, and is taken for root',
+    story: "a caller that closes its connection at once is taken for root, from its row in the kernel's table",
     breaks: [],
     file: 'src/agent/auth/peer-owner.ts',
     find: 'if (row.established && row.inode !== 0) lookup.uid = row.uid;',
@@ -26,7 +26,7 @@ export const own: readonly Mutant[] = [
   {
     name: 'creates-beside-a-shown-pod',
     whose: 'our own, S10',
-    story: 'a run of creations goes on to nodes where the watch has meanwhile shown a pod',
+    story: 'a series of creations continues on nodes where the watch has delivered a pod meanwhile',
     breaks: [],
     file: 'src/advanced/placement/create-pods.ts',
     find: 'expectations.has(node) && currentView().generation',
@@ -36,8 +36,7 @@ export const own: readonly Mutant[] = [
   {
     name: 'forgets-an-unanswered-creation',
     whose: 'our own, S10',
-    story:
-      'a creation that was not answered is forgotten, and the node gets a second pod once something else is asked for',
+    story: 'a creation without a response is forgotten, so the node gets a second pod when the template changes',
     breaks: ['S10'],
     file: 'src/advanced/placement/create-pods.ts',
     find: 'expectations.mayExist(node, { name, uid: undefined });',
@@ -53,7 +52,7 @@ export const own: readonly Mutant[] = [
   {
     name: 'knows-nothing-of-who-led-before',
     whose: 'our own, S10',
-    story: 'a new leader whose watch is behind creates a pod where the one before has created one',
+    story: 'a new leader with a stale watch creates a pod where its predecessor created one',
     breaks: ['S10'],
     file: 'src/advanced/placement/create-pods.ts',
     find: 'expectations.mayExist(facts.node, { name: facts.name, uid: facts.uid });',
@@ -71,7 +70,7 @@ export const own: readonly Mutant[] = [
     name: 'vacant-nodes-take-no-place',
     whose: 'our own, S9',
     story:
-      'a node whose pod is going does not count as updated under a partition, though its next pod is of the new version',
+      'a node whose pod terminates is not counted as updated under a partition, although its next pod is of the new version',
     breaks: ['S9'],
     file: 'src/rollout/record/assess.ts',
     find: ' || livePods === 0',

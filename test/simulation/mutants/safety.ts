@@ -18,7 +18,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'acts-on-offline-nodes',
     whose: 'S4',
-    story: 'a node that went offline after its slot was reserved is acted on',
+    story: 'a node that went offline after its slot was reserved is updated',
     breaks: ['S4'],
     file: 'src/rollout/decision/slots.ts',
     find: 'if (!node || status.phase === undefined || !status.settled || !node.selected || status.owner.asked) return false;',
@@ -35,7 +35,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'no-settle-time',
     whose: 'S3',
-    story: 'a node that has only just come back is acted on',
+    story: 'a node that has only just come back is updated',
     breaks: ['S3'],
     file: 'src/rollout/record/assess.ts',
     find: 'node.ready ? record.since + policy.settleMs :',
@@ -50,7 +50,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'no-preconditions',
     whose: 'S5',
-    story: 'a delete names no UID',
+    story: 'a delete has no UID precondition',
     breaks: ['S5'],
     file: 'src/controller/pod-control.ts',
     find: 'preconditions: { uid: pod.podUid, resourceVersion: pod.podResourceVersion },',
@@ -60,7 +60,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'acts-of-an-older-rollout',
     whose: 'S5',
-    story: 'an act that was reserved for another target is carried out, on a pod that has the present one',
+    story: 'an update that was reserved for another target is executed on a pod of the present target',
     breaks: ['S5'],
     file: 'src/rollout/decision/slots.ts',
     find: '      update.rollout === ledger.state.rollout &&\n',
@@ -83,7 +83,7 @@ export const safety: readonly Mutant[] = [
     name: 'lease-without-a-fence',
     whose: 'S7',
     story:
-      'a slot is given back without a write to the pod: a leader that was paused wakes, and carries out what it had reserved',
+      'a slot is released without a write to the pod, so a paused leader that continues executes what it had reserved',
     breaks: ['S1', 'S7'],
     file: 'src/rollout/record/update.ts',
     find: "stage !== 'reserved' || kind === 'surge';",
@@ -93,7 +93,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'reserved-after-the-act',
     whose: 'S7',
-    story: 'acts begin before their slots are written',
+    story: 'updates begin before their slots are written',
     breaks: ['S1', 'S2', 'S7'],
     file: 'src/controller/rollout-store.ts',
     find: '      ledger.reserve(node, update, now);\n      unwritten = true;',
@@ -103,7 +103,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'no-compare-and-swap',
     whose: 'S7',
-    story: 'slots are written whoever wrote the object since, by a leader that is slow to see that it leads no more',
+    story: 'slots are written without compare-and-swap by a leader that notices late that it lost the lease',
     breaks: ['S1', 'S7', 'S16'],
     file: 'src/controller/daemon-rollout.ts',
     find: `client.replace(
@@ -127,7 +127,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'acts-unsynced',
     whose: 'S8',
-    story: 'a process acts before its caches are filled',
+    story: 'updates begin before the caches have synced',
     breaks: [],
     file: 'src/controller/reconciler.ts',
     find: '      if (!synced()) return {};\n',
@@ -137,7 +137,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'stale-watch-wins',
     whose: 'kubernetes #129795, S8',
-    story: 'an event from before our own write takes the place of its answer',
+    story: "an event from before the process's own write replaces the response to it",
     breaks: ['S8'],
     file: 'src/rollout/ledger/ledger.ts',
     find: '      if (known && isOlderVersion(facts.resourceVersion, known.facts.resourceVersion)) return;\n',
@@ -157,7 +157,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'paused-is-ignored',
     whose: 'S9',
-    story: 'a paused rollout goes on',
+    story: 'a paused rollout continues',
     breaks: ['S9'],
     file: 'src/rollout/decision/hold.ts',
     find: "if (policy.paused) return { kind: 'paused' };",
@@ -167,7 +167,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'partition-is-ignored',
     whose: 'S9',
-    story: 'nodes are updated that a partition holds back',
+    story: 'nodes are updated beyond the partition',
     breaks: ['S9'],
     file: 'src/rollout/decision/slots.ts',
     find: 'return record.partitionAllows && pod.facts.revision',
@@ -184,7 +184,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'placement-retires-too',
     whose: 'our own, S10',
-    story: 'of two old pods on a surging node placement takes away the one that the rollout keeps',
+    story: 'of two old pods on a surging node, placement deletes the one that the rollout keeps',
     breaks: ['S10', 'S1'],
     file: 'src/advanced/placement/place.ts',
     find: '  return candidates.toSorted(byPreference).slice(1);\n',
@@ -195,7 +195,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'retired-too-soon',
     whose: 'S10',
-    story: 'the old one of two pods goes before the new one is available',
+    story: 'the old pod is deleted before the new one beside it is available',
     breaks: ['S10'],
     file: 'src/rollout/record/surge.ts',
     find: 'if (newPod) return isAvailable(newPod) ? old[0] : old.find(({ facts }) => !facts.ready);',
@@ -205,7 +205,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'the-hook-is-not-asked',
     whose: 'S11',
-    story: 'a pod is deleted though its preDelete hook has not let it go',
+    story: 'a pod is deleted before its preDelete hook has released it',
     breaks: ['S11'],
     file: 'src/advanced/podcontrol/pod-updates.ts',
     find: 'if (!view().preDelete) return podControl.delete(pod, signal);',
@@ -215,7 +215,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'images-are-not-waited-for',
     whose: 'S11',
-    story: 'a pod is replaced before the images are there that were asked for first',
+    story: 'a pod is replaced before the required images are on the node',
     breaks: ['S11'],
     file: 'src/rollout/record/assess.ts',
     find: 'const images = assessImages(record, context, now);',
@@ -232,7 +232,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'acts-in-the-owners-place',
     whose: 'S12',
-    story: 'the manager replaces pods whose owners are to decide',
+    story: 'the manager replaces pods whose owners decide',
     breaks: ['S12'],
     file: 'src/rollout/policy/policy.ts',
     find: "strategy === 'auto' || (strategy === 'ota' && byApproval);",
@@ -249,7 +249,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'a-decision-for-another-revision',
     whose: 'S12',
-    story: 'what an owner decided for one revision is carried out for the next',
+    story: "an owner's decision on one revision is executed for the next one",
     breaks: [],
     file: 'src/agent/decisions/next-step.ts',
     find: '  if (decision.revision !== announced.revision)\n',
@@ -259,7 +259,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'the-breaker-stays-shut',
     whose: 'S13',
-    story: 'whatever fails, acts begin',
+    story: 'updates continue whatever fails',
     breaks: ['S13'],
     file: 'src/rollout/decision/hold.ts',
     find: "  if (breaker.open) return { kind: 'waiting', breaker };\n",
@@ -274,7 +274,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'failures-hold-every-slot',
     whose: 'S13, S16',
-    story: 'failures hold every slot of the budget, without a halt: nobody is told',
+    story: 'failures hold every slot of the budget, and the rollout is not halted',
     breaks: ['S13', 'S16', 'L7'],
     file: 'src/rollout/ledger/breaker.ts',
     find: 'mustHalt: failures >= threshold || (budget > 0 && tally.onlineFailures >= budget),',
@@ -284,7 +284,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'creates-what-was-asked-first',
     whose: 'S14',
-    story: 'a pod that is made anew is of the revision that was asked for first',
+    story: 'a recreated pod is of the first revision',
     breaks: ['S14'],
     file: 'src/advanced/placement/create-pods.ts',
     find: '      leading = signal;\n',
@@ -295,7 +295,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'writes-at-rest',
     whose: 'S15',
-    story: 'the status is written whether it says something new or not',
+    story: 'the status is written even if it has not changed',
     breaks: ['S15'],
     file: 'src/controller/rollout-store.ts',
     find: 'if (!unwritten && isDeepStrictEqual(before, status)) {',
@@ -312,7 +312,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'complete-too-soon',
     whose: 'S16',
-    story: 'a rollout is complete while nodes are held back, or on their way',
+    story: 'a rollout is reported complete while nodes are held back or being updated',
     breaks: ['S16'],
     file: 'src/rollout/decision/transition.ts',
     find: 'state.target !== undefined && tally.phases.updated === tally.online && tally.inFlight === 0;',
@@ -322,7 +322,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'observed-generation-falls',
     whose: 'our own, S16',
-    story: 'a leader that slept writes, when it wakes, the status of an older generation',
+    story: 'a stopped leader that continues writes the status of an older generation',
     breaks: ['S16'],
     file: 'src/advanced/status/status.ts',
     find: '{ metadata: { uid, resourceVersion }, status: ours },',
@@ -332,7 +332,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'suspects-are-forgotten',
     whose: 'S13',
-    story: 'nodes that went away soon after their update do not count until they are lost for good',
+    story: 'nodes that went offline soon after their update do not count until they are given up',
     breaks: ['S13'],
     hunt: { by: 'seeds', faults: ['F12', 'F10'] },
     file: 'src/rollout/ledger/breaker.ts',
@@ -342,7 +342,7 @@ export const safety: readonly Mutant[] = [
   {
     name: 'a-status-for-every-pass',
     whose: 'S15',
-    story: 'the status is written as often as anything changes, and not once a second',
+    story: 'the status is written at every change, and not once a second',
     breaks: ['S15'],
     file: 'src/controller/rollout-store.ts',
     find: 'nextAllowedAt(builtAt, STATUS_INTERVAL_MS, clock.now())',
