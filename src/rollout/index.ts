@@ -79,9 +79,10 @@ export {
 export { readTerms, type Terms } from './policy/terms.ts';
 export { annotation, formatPolicyError, type PolicyError } from './policy/values.ts';
 export { AGENT_ACK_TIMEOUT_MS, type ImageState } from './record/images.ts';
+export { isStale } from './record/in-place.ts';
 export { MAX_CLOCK_SKEW_MS } from './record/observe.ts';
 export { type Cause, causesOf, type Phase, phases } from './record/phase.ts';
-export { isStale, livePod } from './record/pods.ts';
+export { livePod } from './record/pods.ts';
 export { type NodeRecord } from './record/record.ts';
 export { mayHaveStarted, type NodeUpdate, newUpdate, type UpdateKind } from './record/update.ts';
 export { idleReason, TEMPLATE_NOT_OBSERVED } from './report/conditions.ts';

@@ -115,7 +115,7 @@ const pathsIn = (value: unknown, path = 'status'): string[] => {
     .toSorted();
 };
 
-describe('the schema of a status and its type', () => {
+describe('the schema of the status and its type', () => {
   it('agree on every field', () => {
     assert.deepEqual(validator.safeParse(full).error?.issues ?? [], []);
     assert.deepEqual(
@@ -134,7 +134,7 @@ describe('the schema of a status and its type', () => {
     assert.ok(accepts({}), 'a status may hold any part of its fields');
   });
 
-  it('hold every value of their unions', () => {
+  it('include every value of their unions', () => {
     for (const strategy of ['auto', 'ota'] satisfies DaemonRolloutStatus['strategy'][])
       assert.ok(accepts({ strategy }));
   });
@@ -161,7 +161,7 @@ describe('the schema', () => {
   it('describes every field in a sentence', () =>
     walk(daemonRolloutStatusSchema, ({ description }, path) => assert.match(description, /^\p{L}.*\.$/su, path)));
 
-  it('bounds every text and every list, and says how list items are told apart', () =>
+  it('limits every text and every list, and identifies list items', () =>
     walk(daemonRolloutStatusSchema, (schema, path) => {
       if (schema.type === 'string') assert.ok(schema.maxLength ?? schema.enum, path);
       if (schema.type !== 'array') return;
@@ -180,7 +180,7 @@ describe('the schema', () => {
     }
   });
 
-  it('holds an object of the type', () => {
+  it('accepts an object of the type', () => {
     const rollout: DaemonRollout = {
       apiVersion: 'edgeset.io/v1alpha1',
       kind: 'DaemonRollout',

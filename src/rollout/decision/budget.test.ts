@@ -27,7 +27,7 @@ describe('budgetOf', () => {
       assert.equal(budgetOf(policyWith({ maxUnavailable: value }), { ...newTally(), settled }), budget);
     });
 
-  it('is a share of the eligible nodes that are online and settled', () => {
+  it('is a percentage of the eligible nodes that are online and settled', () => {
     const bench = benchAt(40, { maxUnavailable: percent(10) });
     assert.equal(bench.decide().summary.budget, 4);
     bench.offline('n0', 'n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7', 'n8', 'n9');
@@ -41,8 +41,8 @@ describe('budgetOf', () => {
   });
 });
 
-describe('a budget in percent of what is desired', () => {
-  it('counts offline nodes too', () => {
+describe('a budget as a percentage of the desired nodes', () => {
+  it('includes offline nodes', () => {
     const bench = benchAt(40, { maxUnavailable: percent(10), percentOf: 'desired' });
     bench.offline('n0', 'n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7', 'n8', 'n9');
     assert.equal(bench.decide().summary.budget, 4);
@@ -68,7 +68,7 @@ describe('room', () => {
       assert.equal(roomForBroken(2, usage, false), broken);
     });
 
-  it('in its own slot is taken by what is under way, not by what waits for the same', () => {
+  it("in a node's own slot depends on updates under way, not on nodes that wait for the same repair", () => {
     assert.equal(roomForBroken(2, { inFlight: 9, trying: 1, occupied: 9 }, true), true);
     assert.equal(roomForBroken(2, { inFlight: 9, trying: 2, occupied: 9 }, true), false);
     assert.equal(roomForBroken(0, { inFlight: 0, trying: 0, occupied: 0 }, true), false);

@@ -9,7 +9,7 @@ const holdOf = (bench: Workbench): string | undefined => bench.decide().summary.
 const broken = { ready: false, readyChangedAt: 0 };
 
 describe('slots', () => {
-  it('are given up to the budget, and again the moment one is free', () => {
+  it('are reserved up to the budget, and again as soon as one is free', () => {
     const bench = benchAt(5, { maxUnavailable: count(2) });
     assert.deepEqual(bench.nodesOf('reserve'), ['n0', 'n1']);
     bench.act('n0', 'n1');
@@ -31,7 +31,7 @@ describe('slots', () => {
     assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
   });
 
-  it('count nodes that are down though nobody acted on them', () => {
+  it('count nodes that are down without an update', () => {
     for (const harm of ['no pod', 'not ready', 'terminating', 'two pods', 'new and not ready'] as const) {
       const bench = benchAt(4, { maxUnavailable: count(1) });
       if (harm === 'no pod') bench.gone('n3');
@@ -46,7 +46,7 @@ describe('slots', () => {
     }
   });
 
-  it('go to broken nodes first, as many as may be in flight', () => {
+  it('go to broken nodes first, up to the limit in flight', () => {
     const bench = benchAt(6, { maxUnavailable: count(2) });
     for (const node of ['n3', 'n4', 'n5']) bench.change(node, broken);
     assert.deepEqual(bench.nodesOf('reserve'), ['n3', 'n4']);
@@ -54,7 +54,7 @@ describe('slots', () => {
     assert.deepEqual(bench.nodesOf('reserve'), ['n5', 'n0']);
   });
 
-  it('are not given for nodes that are offline, settling, held, or in their back-off', () => {
+  it('are not reserved for nodes that are offline, settling, held, or in back-off', () => {
     const bench = benchAt(5, { maxUnavailable: percent(100) });
     bench.offline('n0');
     bench.offline('n1');
@@ -70,7 +70,7 @@ describe('slots', () => {
     assert.deepEqual(bench.nodesOf('reserve'), ['n3', 'n4', 'n1']);
   });
 
-  it('are free at once when the node goes offline, also at a budget of one', () => {
+  it('are free as soon as the node goes offline, even with a budget of one', () => {
     const bench = benchAt(3, { maxUnavailable: count(1) });
     bench.act('n0');
     bench.offline('n0');
@@ -84,7 +84,7 @@ describe('slots', () => {
     assert.deepEqual(bench.nodesOf('reserve'), ['n2']);
   });
 
-  it('of one decision are bounded, and the next follows', () => {
+  it('of one decision are limited, and the next decision follows', () => {
     const bench = benchAt(1_200, { maxUnavailable: percent(100) });
     const first = bench.nodesOf('reserve');
     assert.equal(first.length, 500);
@@ -94,7 +94,7 @@ describe('slots', () => {
 });
 
 describe('repair by a newer target', () => {
-  it('uses the slots that the broken nodes hold, also when they are all of the budget', () => {
+  it('uses the slots that the broken nodes hold, even if that is the whole budget', () => {
     const bench = benchAt(4, { maxUnavailable: count(2) });
     bench.act('n0', 'n1');
     bench.start('n0', 'b', broken);
@@ -110,7 +110,7 @@ describe('repair by a newer target', () => {
     assert.deepEqual(bench.nodesOf('reserve'), ['n2']);
   });
 
-  it('goes on within the budget when more nodes are broken than the budget allows now', () => {
+  it('continues within the budget if more nodes are broken than it allows', () => {
     const bench = benchAt(4, { maxUnavailable: count(3) });
     for (const node of ['n0', 'n1', 'n2']) {
       bench.act(node);
@@ -125,7 +125,7 @@ describe('repair by a newer target', () => {
     assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
   });
 
-  it('leaves a pod that is ready, and about to be available, to the budget that all compete for', () => {
+  it('leaves a ready pod that is about to be available to the common budget', () => {
     const bench = benchAt(4, { maxUnavailable: count(2), minReadyMs: 5_000 });
     bench.act('n0', 'n1');
     bench.start('n0', 'b', { readyChangedAt: bench.now() });
@@ -138,7 +138,7 @@ describe('repair by a newer target', () => {
     assert.deepEqual(bench.nodesOf('delete'), ['n1']);
   });
 
-  it('leaves the older act in its slot when it is taken back', () => {
+  it('keeps the older update in its slot when it is released', () => {
     const bench = benchAt(2, { maxUnavailable: count(1) });
     bench.act('n0');
     bench.start('n0', 'b', broken);
@@ -153,7 +153,7 @@ describe('repair by a newer target', () => {
     assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
   });
 
-  it('goes back from b to a as a rollout of its own', () => {
+  it('can go back from b to a as a new rollout', () => {
     const bench = benchAt(3, { maxUnavailable: count(1) });
     bench.update('b', 'n0');
     bench.act('n1');
@@ -190,7 +190,7 @@ describe('holds', () => {
     ],
   ];
   for (const [kind, begin] of holds)
-    it(`${kind}: begins nothing, on broken nodes neither, and takes back what was not sent`, () => {
+    it(`${kind}: starts nothing, even on broken nodes, and releases what was not sent`, () => {
       const bench = benchAt(4, { maxUnavailable: count(2) });
       bench.change('n1', broken);
       bench.reserve('n0');
@@ -203,7 +203,7 @@ describe('holds', () => {
       );
     });
 
-  it('unsynced: neither begins nor takes back', () => {
+  it('unsynced: neither starts nor releases updates', () => {
     const bench = benchAt(3, { maxUnavailable: count(2) });
     bench.reserve('n0');
     bench.hold({ kind: 'unsynced' });
@@ -211,7 +211,7 @@ describe('holds', () => {
   });
 });
 
-describe('an act whose fate is open', () => {
+describe('an unconfirmed update', () => {
   const settle = (stage: 'inherited' | 'unsure' | 'reserved' | 'sending') => {
     const bench = benchAt(3, { maxUnavailable: count(1) });
     bench.reserve('n0', { stage });
@@ -222,12 +222,12 @@ describe('an act whose fate is open', () => {
     it(`${stage}: is carried out while it is wanted`, () => {
       assert.deepEqual(settle(stage).decide().actions, [{ type: 'delete', node: 'n0' }]);
     });
-    it(`${stage}: is reserved anew when its pod has changed`, () => {
+    it(`${stage}: is reserved again if its pod has changed`, () => {
       const bench = settle(stage);
       const pod = bench.change('n0', { detail: 'x' });
       assert.deepEqual(bench.decide().actions, [{ type: 'reserve', node: 'n0', pod }]);
     });
-    it(`${stage}: is taken back, ${stage === 'reserved' ? 'and its slot used' : 'with a fence that holds the slot'}`, () => {
+    it(`${stage}: is released, ${stage === 'reserved' ? 'and its slot reused' : 'with a fence that holds the slot'}`, () => {
       const bench = settle(stage);
       bench.offline('n0');
       bench.online('n0');
@@ -236,7 +236,7 @@ describe('an act whose fate is open', () => {
       assert.deepEqual(first, release);
       assert.equal(second?.type, stage === 'reserved' ? 'reserve' : undefined);
     });
-    it(`${stage}: waits for the end of its back-off`, () => {
+    it(`${stage}: waits until its back-off ends`, () => {
       const bench = settle(stage);
       bench.ledger.refuse('n0', 'no answer', bench.now());
       assert.deepEqual(bench.decide().actions, []);
@@ -246,9 +246,9 @@ describe('an act whose fate is open', () => {
     });
   }
 
-  it('sending: is left alone', () => assert.deepEqual(settle('sending').decide().actions, []));
+  it('sending: is not touched', () => assert.deepEqual(settle('sending').decide().actions, []));
 
-  it('is done once its pod is gone, and holds its slot until the new one is available', () => {
+  it('is carried out once its pod is gone, and holds its slot until the new one is available', () => {
     const bench = settle('unsure');
     bench.gone('n0');
     assert.equal(bench.ledger.get('n0')?.update?.stage, 'done');
@@ -257,26 +257,26 @@ describe('an act whose fate is open', () => {
     assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
   });
 
-  it('is taken back when another pod of its own accord used the room', () => {
+  it('is released when another pod goes down by itself and uses the room', () => {
     const bench = settle('reserved');
     bench.gone('n2');
     assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: false }]);
   });
 
-  it('is taken back while another pod ends beside the one it is for', () => {
+  it('is released while another pod terminates on its node', () => {
     const bench = settle('reserved');
     const pod = bench.last('n0')!;
     bench.ledger.setPod({ ...pod, uid: 'other', terminating: true }, bench.now());
     assert.deepEqual(bench.decide().actions[0], { type: 'release', node: 'n0', fence: false });
   });
 
-  it('of an older target is taken back', () => {
+  it('of an older target is released', () => {
     const bench = settle('reserved');
     bench.target('c');
     assert.equal(bench.decide().actions[0]?.type, 'release');
   });
 
-  it('on a node that is gone is taken back', () => {
+  it('on a node that is gone is released', () => {
     const bench = settle('inherited');
     bench.ledger.removeNode('n0', bench.now());
     assert.deepEqual(bench.decide().actions[0], { type: 'release', node: 'n0', fence: true });
@@ -287,7 +287,7 @@ describe('an act whose fate is open', () => {
 });
 
 describe('a decision', () => {
-  it('is the same when asked twice, and changes nothing', () => {
+  it('is the same when made twice, and changes nothing', () => {
     const bench = benchAt(6, { maxUnavailable: count(2) });
     bench.change('n4', broken);
     bench.act('n0');
@@ -299,7 +299,7 @@ describe('a decision', () => {
 });
 
 describe('the strategy manual', () => {
-  it('begins nothing, whatever is outdated or failing, and is complete all the same when a user has deleted the pods', () => {
+  it('starts nothing, whatever is outdated or failing, and completes when a user has deleted the pods', () => {
     const bench = benchAt(3, { strategy: 'manual', maxUnavailable: count(3), failureThreshold: count(1) });
     assert.deepEqual([holdOf(bench), types(bench)], ['manual', []]);
     bench.gone('n0');
@@ -315,14 +315,14 @@ describe('the strategy manual', () => {
   });
 });
 
-describe('a pod that is prepared for its end', () => {
+describe('a pod that is prepared for deletion', () => {
   const prepared = (): Workbench => {
     const bench = benchAt(3, { maxUnavailable: count(1) });
     bench.reserve('n0');
     bench.change('n0', { preparingDelete: true });
     return bench;
   };
-  it('is down, in its slot, and reserved anew and deleted when that is possible', () => {
+  it('is down, in its slot, and reserved again and deleted when possible', () => {
     const bench = prepared();
     assert.deepEqual([bench.ledger.tally.down, bench.ledger.tally.occupied], [1, 1]);
     assert.deepEqual(types(bench), ['reserve']);
@@ -331,7 +331,7 @@ describe('a pod that is prepared for its end', () => {
     bench.change('n0', { terminating: true });
     assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/terminating', []]);
   });
-  it('gives its slot back when its end is not wanted any more, and is a candidate again once that is taken back', () => {
+  it('releases its slot when the deletion is no longer wanted, and is a candidate again after the release', () => {
     const bench = prepared();
     bench.policy({ paused: true });
     assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: false }]);
@@ -342,7 +342,7 @@ describe('a pod that is prepared for its end', () => {
     bench.change('n0', { preparingDelete: false });
     assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
   });
-  it('is no failure of a revision, however long it takes', () => {
+  it('is not a failure of the revision, however long it takes', () => {
     const bench = benchAt(1, { progressDeadlineMs: 1_000 });
     bench.update('b', 'n0');
     bench.change('n0', { preparingDelete: true });
@@ -351,8 +351,8 @@ describe('a pod that is prepared for its end', () => {
   });
 });
 
-describe('images that must be there first', () => {
-  it('hold every act on their node, on broken pods too, and no other node', () => {
+describe('required images', () => {
+  it('hold every update of their node, even of broken pods, and no other node', () => {
     const bench = benchAt(3, { maxUnavailable: count(3), predownload: 'required' });
     bench.change('n0', broken);
     assert.deepEqual([bench.phase('n0'), bench.nodesOf('reserve')], ['held/image', []]);

@@ -1,7 +1,8 @@
 import type { PodFacts } from '../facts/pod.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { surges } from '../policy/policy.ts';
-import { isOutOfService, livePod } from '../record/pods.ts';
+import { isOutOfService } from '../record/in-place.ts';
+import { livePod } from '../record/pods.ts';
 import type { NodeRecord } from '../record/record.ts';
 import { mayHaveStarted, type UpdateKind } from '../record/update.ts';
 import { roomForBroken, roomForHealthy, type Usage } from './budget.ts';

@@ -8,7 +8,7 @@ const types = (bench: Workbench): Action['type'][] => bench.decide().actions.map
 const holdOf = (bench: Workbench): string | undefined => bench.decide().summary.hold?.kind;
 const broken = { ready: false, readyChangedAt: 0 };
 
-describe('turning points', () => {
+describe('transitions of a rollout', () => {
   const failing = (nodes: number, change = {}) => {
     const bench = benchAt(8, { maxUnavailable: count(4), ...change });
     for (let index = 0; index < nodes; index += 1) {
@@ -26,7 +26,7 @@ describe('turning points', () => {
     } else assert.fail(`no turn in ${JSON.stringify(turn)}`);
   };
 
-  it('halts at the threshold, names the nodes, and stays so until the template changes', () => {
+  it('halts at the threshold, names the nodes, and stays halted until the template changes', () => {
     const bench = failing(2);
     assert.equal(types(bench).includes('halt'), false);
     bench.act('n2');
@@ -47,7 +47,7 @@ describe('turning points', () => {
     assert.deepEqual(types(bench), ['halt']);
   });
 
-  it('halts by the threshold alone where the owners decide: there is no budget to be used up', () => {
+  it('halts only at the threshold where owners decide: there is no budget to use up', () => {
     const bench = failing(2);
     bench.policy({ strategy: 'ota', maxUnavailable: count(1) });
     assert.ok(!types(bench).includes('halt'));
@@ -56,7 +56,7 @@ describe('turning points', () => {
     assert.equal(types(more)[0], 'halt');
   });
 
-  it('names the first ten', () => {
+  it('names the first ten nodes', () => {
     const bench = benchAt(20, { maxUnavailable: count(15), failureThreshold: count(12) });
     for (let index = 0; index < 12; index += 1) {
       bench.act(`n${index}`);
@@ -87,7 +87,7 @@ describe('turning points', () => {
     assert.deepEqual(types(bench), ['resume']);
   });
 
-  it('rolls back to the last complete revision, if asked to, and repairs within the budget', () => {
+  it('rolls back to the last complete revision if configured, and repairs within the budget', () => {
     const bench = benchAt(8, { maxUnavailable: count(4), onFailure: 'rollback' });
     bench.ledger.patchState({ lastComplete: { name: 'set-a', hash: 'a' } }, bench.now());
     for (const node of ['n0', 'n1', 'n2', 'n3']) {
@@ -107,7 +107,7 @@ describe('turning points', () => {
     assert.deepEqual(types(bench), ['complete']);
   });
 
-  it('halts instead where nothing was complete, or the target itself was', () => {
+  it('halts instead if no revision was complete, or the target itself was', () => {
     for (const lastComplete of [undefined, { name: 'set-b', hash: 'b' }]) {
       const bench = failing(3, { onFailure: 'rollback' });
       bench.ledger.patchState({ lastComplete }, bench.now());
@@ -116,7 +116,7 @@ describe('turning points', () => {
     }
   });
 
-  it('stays halted when a revision that was rolled back is set again, until it is resumed anew', () => {
+  it('stays halted when a rolled back revision is set again, until it is resumed again', () => {
     const bench = benchAt(3, { rolledBackFrom: 'b' });
     assert.deepEqual(bench.ledger.state.halted?.reason, 'RolledBack');
     assert.deepEqual(types(bench), []);
@@ -130,7 +130,7 @@ describe('turning points', () => {
     assert.deepEqual(types(bench), []);
   });
 
-  it('tells completion once, and only with every online node updated and none in flight', () => {
+  it('completes once, and only with every online node updated and none in flight', () => {
     const bench = benchAt(3, { maxUnavailable: count(3) });
     bench.update('b', 'n0', 'n1');
     assert.equal(bench.decide().summary.complete, false);
@@ -147,7 +147,7 @@ describe('turning points', () => {
     assert.equal(bench.decide().summary.complete, true);
   });
 
-  it('is not complete with a node that waits under a partition or that came back older', () => {
+  it('is not complete with a node that a partition keeps or whose pod came back old', () => {
     const bench = benchAt(2, { maxUnavailable: count(2), partition: count(1) });
     bench.update('b', 'n1');
     assert.equal(bench.decide().summary.complete, false);
@@ -156,7 +156,7 @@ describe('turning points', () => {
     assert.equal(bench.decide().summary.complete, false);
   });
 
-  it('is not complete while a slot is reserved that nobody has taken back', () => {
+  it('is not complete while a reserved slot is not released', () => {
     const bench = benchAt(1);
     bench.reserve('n0', { stage: 'unsure' });
     bench.target('a');

@@ -22,7 +22,7 @@ describe('condition PodImageReady', () => {
     assert.equal(imageReadyOf({}), undefined);
   });
 
-  it('reads what was written', () => {
+  it('reads what the patch writes', () => {
     const patch = imageReadyPatch(
       { uid: 'u', status: 'False' },
       { reason: 'PullImageFail', revision: 'b', cause: 'the disk is full' },
@@ -36,7 +36,7 @@ describe('condition PodImageReady', () => {
     });
   });
 
-  it('is no longer than an admission policy may want it', () => {
+  it('keeps the message within the limit of the admission policy', () => {
     const report = { reason: 'PullImageFail', revision: 'b', cause: '\u{1F4BE}'.repeat(2000) } as const;
     const { message } =
       (imageReadyPatch({ uid: 'u', status: 'False' }, report, 0) as Pod).status?.conditions?.[0] ?? {};
@@ -44,7 +44,7 @@ describe('condition PodImageReady', () => {
     assert.ok(message?.isWellFormed());
   });
 
-  it('tells whether the agent pulls by itself, and takes that back', () => {
+  it('says whether the agent pulls, and removes that again', () => {
     const byAgent = (agent: boolean): true | undefined => {
       const report = { reason: 'PullingImage', revision: 'b', byAgent: agent } as const;
       return imageReadyOf(imageReadyPatch({ uid: 'u', status: undefined }, report, 0))?.byAgent;
@@ -52,7 +52,7 @@ describe('condition PodImageReady', () => {
     assert.deepEqual([byAgent(true), byAgent(false)], [true, undefined]);
   });
 
-  it('has a time of transition only when the status changes', () => {
+  it('sets lastTransitionTime only if the status changes', () => {
     const timeOf = (status: string | undefined): string | undefined => {
       const { status: written } = imageReadyPatch(
         { uid: 'u', status },

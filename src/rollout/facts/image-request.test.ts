@@ -18,8 +18,8 @@ const told = (...conditions: PodCondition[]) => {
   return state && [state, revision, cause, byAgent];
 };
 
-describe('what a pod says of images', () => {
-  it('is who was asked for which revision, and what came of it', () => {
+describe('imageFactsOf', () => {
+  it('reads state, revision and cause', () => {
     assert.deepEqual(told(image()), ['requested', 'b', '', false]);
     assert.deepEqual(told({ ...image(), lastProbeTime: NOW }), ['pulling', 'b', '', true]);
     assert.deepEqual(told(image('True', 'PullImageSuccess')), ['present', 'b', '', false]);
@@ -27,7 +27,7 @@ describe('what a pod says of images', () => {
     assert.deepEqual(told(failed), ['failed', 'b', 'no such image', false]);
   });
 
-  it('is dated by whoever spoke last', () => {
+  it('takes the time of the last report', () => {
     const later = '2030-01-01T00:01:00Z';
     assert.equal(imageFactsOf(podWith(image()))?.at, Date.parse(NOW));
     assert.equal(imageFactsOf(podWith({ ...image(), lastProbeTime: later }))?.at, Date.parse(later));
@@ -42,31 +42,31 @@ describe('what a pod says of images', () => {
     ['in a status that nobody knows', [image('Unknown')]],
   ];
   for (const [what, conditions] of nothing)
-    it(`is nothing ${what}`, () => assert.equal(told(...conditions), undefined));
+    it(`is undefined ${what}`, () => assert.equal(told(...conditions), undefined));
 });
 
-describe('what a pod asks of whoever can pull', () => {
+describe('openImageRequest', () => {
   const asked = (condition: PodCondition, terminating = false) => {
     const images = imageFactsOf(podWith(condition));
     return openImageRequest({ terminating, ...(images && { images }) });
   };
-  it('stands until the images are there, also after a failure, whose cause it names', () => {
+  it('is open until the images are present, also after a failure, whose cause it names', () => {
     assert.deepEqual(asked(image()), { revision: 'b', failure: undefined });
     const failed = image('False', 'PullImageFail', 'controllerrevision: b; no such image');
     assert.deepEqual(asked(failed), { revision: 'b', failure: 'no such image' });
     assert.equal(asked(image('True', 'PullImageSuccess')), undefined);
   });
-  it('is nothing that its agent does, or once it is going', () => {
+  it('is undefined while its agent pulls, or once the pod terminates', () => {
     assert.equal(asked({ ...image(), lastProbeTime: NOW }), undefined);
     assert.equal(asked(image(), true), undefined);
   });
 });
 
-describe('the wish of a pod’s owner', () => {
+describe('isRequestedByOwner', () => {
   const need = (status: string, reason: string, revision = 'b') => ({
     announced: { status, reason, message: `controllerrevision: ${revision}` },
   });
-  it('is for the revision that is announced to him, and not halted', () => {
+  it('is true only for the announced revision, unless it is halted', () => {
     assert.equal(isRequestedByOwner(need('True', 'NewRevision'), 'b'), true);
     assert.equal(isRequestedByOwner(need('True', 'NewRevision', 'c'), 'b'), false);
     assert.equal(isRequestedByOwner(need('True', 'Halted'), 'b'), false);

@@ -12,13 +12,13 @@ describe('controllerOf', () => {
     ...(controller === undefined ? {} : { controller }),
   });
 
-  it('is the owner that controls, wherever it stands in the list', () =>
+  it('returns the controlling owner, wherever it is in the list', () =>
     assert.deepEqual(
       controllerOf({ metadata: { ownerReferences: [reference('a'), reference('b', false), reference('c', true)] } }),
       { uid: 'uid-c', kind: 'DaemonSet', name: 'c', apiVersion: 'apps/v1' },
     ));
 
-  it('is undefined for objects that nobody controls', () => {
+  it('is undefined for objects without a controller', () => {
     for (const object of [{}, { metadata: {} }, { metadata: { ownerReferences: [reference('a')] } }])
       assert.equal(controllerOf(object), undefined);
   });

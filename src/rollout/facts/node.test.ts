@@ -46,7 +46,7 @@ for (const status of ['False', 'Unknown'])
     assert.equal(view.readyChangedAt, Date.UTC(2026, 2, 1, 10));
   });
 
-it('is not ready before the node reported', () =>
+it('is not ready before the node has reported', () =>
   assert.deepEqual(toNodeInfo({ metadata: { name: 'n1' } }), {
     name: 'n1',
     labels: {},

@@ -47,19 +47,19 @@ const waiting = (reason: string, message = ''): Partial<ContainerStatus> => ({
 });
 const crashing = waiting('CrashLoopBackOff');
 
-describe('the trouble of a pod that is changed in place', () => {
-  it('is none of the new revision while it is of the container of before', () => {
+describe('the trouble of a pod that is updated in place', () => {
+  it('is ignored while it belongs to the container before the change', () => {
     assert.equal(troubleOf(podOf(crashing)), undefined);
     assert.equal(troubleOf(podOf({ ...crashing, containerID: 'containerd://2' })), 'crash-loop');
   });
 
-  it('is none of the new revision while the kubelet has not seen the change', () => {
+  it('is ignored while the kubelet has not seen the change', () => {
     const other = { ...crashing, containerID: 'containerd://2' };
     assert.equal(troubleOf(podOf(other, {}, 1)), undefined);
     assert.equal(troubleOf(podOf(other, {}, 2)), 'crash-loop');
   });
 
-  it('is none of the new revision while the image is of before, however often that has crashed since', () => {
+  it('is ignored while the image is the old one, however often it has crashed since', () => {
     const again = { ...crashing, containerID: 'containerd://2' };
     const from = (image: string) => ({ lastContainerStatuses: { main: { ...mark, image } } });
     assert.equal(troubleOf(podOf(again, from('app:1'))), undefined);
@@ -67,7 +67,7 @@ describe('the trouble of a pod that is changed in place', () => {
     assert.equal(troubleOf(podOf({ ...again, image: 'app:2' }, from('app:2'))), 'crash-loop', 'the same image again');
   });
 
-  it('is told by the image that cannot be pulled', () => {
+  it('is recognized by the image that cannot be pulled', () => {
     const pulling = (image: string): Pod =>
       podOf(waiting('ImagePullBackOff', `Back-off pulling image "${image}": ErrImagePull: not found`));
     assert.equal(troubleOf(pulling('app:1')), undefined);
@@ -75,7 +75,7 @@ describe('the trouble of a pod that is changed in place', () => {
     assert.equal(troubleOf(podOf(waiting('InvalidImageName'))), 'image-pull', 'nothing says that it is another');
   });
 
-  it('is told by the image, too, where no container was ever started', () => {
+  it('is recognized by the image even if no container ever started', () => {
     const none = { imageID: '', containerID: '', startedAt: '' };
     const pulling = (image: string): Pod =>
       podOf(
@@ -86,7 +86,7 @@ describe('the trouble of a pod that is changed in place', () => {
     assert.equal(troubleOf(pulling('app:2')), 'image-pull');
   });
 
-  it('is no crash when a container that was changed before starts once more', () => {
+  it('ignores the restart that the change itself causes', () => {
     const run = (containerID: string): Pod => {
       const pod = podOf({
         containerID: 'containerd://4',
@@ -108,7 +108,7 @@ describe('the trouble of a pod that is changed in place', () => {
     assert.equal(troubleOf(run('containerd://3')), 'crash-loop', 'it ended by itself, after the change');
   });
 
-  it('is that of other containers all the same, but not of those whose turn is still to come', () => {
+  it('includes other containers, but not those that are still to be changed', () => {
     assert.equal(troubleOf(podOf(crashing, { lastContainerStatuses: {} })), 'crash-loop');
     assert.equal(
       troubleOf(podOf(crashing, { lastContainerStatuses: {}, nextContainerImages: { main: 'app:2' } })),

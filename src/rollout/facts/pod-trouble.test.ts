@@ -34,14 +34,14 @@ describe('image-pull', () => {
     'RegistryUnavailable',
     'SignatureValidationFailed',
   ])
-    it(`is seen from ${reason}, in init containers too`, () => {
+    it(`is detected from ${reason}, also in init containers`, () => {
       const status = container({ state: waiting(reason) });
       assert.equal(troubleOf(pod(container(), status), 0)?.trouble, 'image-pull');
       assert.equal(troubleOf(initPod(status), 0)?.trouble, 'image-pull');
     });
 
   for (const reason of ['ContainerCreating', 'PodInitializing', 'CreateContainerConfigError', ''])
-    it(`is not seen from "${reason}"`, () =>
+    it(`is not detected from "${reason}"`, () =>
       assert.equal(troubleOf(pod(container({ state: waiting(reason) })), ms(0)), undefined));
 
   it('says which image', () =>
@@ -62,7 +62,7 @@ describe('crash-loop', () => {
   });
   const unready = ms(9, 30);
 
-  it('is seen from CrashLoopBackOff, in init containers too', () => {
+  it('is detected from CrashLoopBackOff, also in init containers', () => {
     const status = container({ restartCount: 1, state: waiting('CrashLoopBackOff') });
     assert.equal(troubleOf(pod(status), 0)?.trouble, 'crash-loop');
     assert.equal(troubleOf(initPod(status), 0)?.trouble, 'crash-loop');
@@ -108,14 +108,14 @@ describe('crash-loop', () => {
   for (const [name, status, unreadySince, seen] of cases)
     it(name, () => assert.equal(troubleOf(pod(status), unreadySince)?.trouble, seen ? 'crash-loop' : undefined));
 
-  it('does not take an init container that has succeeded for one that fails', () => {
+  it('is not reported for an init container that has succeeded', () => {
     const state = run(at(10), at(10, 5), { exitCode: 0, reason: 'Completed' });
     assert.equal(troubleOf(initPod(container({ restartCount: 3, state })), unready), undefined);
     const failed = run(at(10), at(10, 5));
     assert.equal(troubleOf(initPod(container({ restartCount: 3, state: failed })), unready)?.trouble, 'crash-loop');
   });
 
-  it('looks at every container', () =>
+  it('is detected in every container', () =>
     assert.equal(troubleOf(pod(container({ ready: true }), between), unready)?.trouble, 'crash-loop'));
 
   it('comes after an image that cannot be pulled', () =>
@@ -136,7 +136,7 @@ describe('the detail', () => {
     );
   const detail = (subject: Pod): string | undefined => troubleOf(subject, 0)?.detail;
 
-  it('gives the exit code, the restarts and what the program said last', () => {
+  it("gives the exit code, the restarts and the program's termination message", () => {
     assert.equal(
       detail(looping({ message: 'no such file: /etc/app.conf' })),
       'container app: CrashLoopBackOff (exit code 1, 4 restarts): no such file: /etc/app.conf',
@@ -154,7 +154,7 @@ describe('the detail', () => {
       'init container setup: CrashLoopBackOff (2 restarts)',
     ));
 
-  it('is the same while the container waits and while it tries again', () => {
+  it('is the same while the container waits and while it retries', () => {
     const lastState = run(at(9), at(9, 30));
     const running = container({ restartCount: 2, state: { running: { startedAt: at(10) } }, lastState });
     const backOff = container({ restartCount: 2, state: waiting('CrashLoopBackOff', 'back-off 20s'), lastState });

@@ -81,10 +81,10 @@ describe('toPodFacts', () => {
       detail: '',
     } satisfies PodFacts));
 
-  it('is undefined for a pod whose node nothing tells', () =>
+  it('is undefined for a pod that is neither bound nor pinned to a node', () =>
     assert.equal(toPodFacts({ metadata: { name: 'x' } }), undefined));
 
-  it('makes do with the least that a pod has', () =>
+  it('reads a minimal pod', () =>
     assert.deepEqual(toPodFacts({ spec: { containers: [], nodeName: 'n1' } }), {
       uid: '',
       name: '',
@@ -100,30 +100,30 @@ describe('toPodFacts', () => {
     } satisfies PodFacts));
 
   for (const phase of ['Failed', 'Succeeded'])
-    it(`does not call a ${phase} pod ready, nor in trouble`, () => {
+    it(`treats a ${phase} pod as neither ready nor in trouble`, () => {
       const facts = toPodFacts(bound({ ...crashing, phase, conditions: [ready('True')] }));
       assert.equal(facts?.ready, false);
       assert.equal(facts?.trouble, undefined);
     });
 
   for (const status of ['False', 'Unknown'])
-    it(`does not call a pod ready whose condition is ${status}`, () =>
+    it(`treats a pod whose condition is ${status} as not ready`, () =>
       assert.equal(toPodFacts(bound({ conditions: [ready(status)] }))?.ready, false));
 
-  it('tells what troubles a pod', () => {
+  it('reports the trouble of a pod', () => {
     const facts = toPodFacts(bound(crashing));
     assert.equal(facts?.trouble, 'crash-loop');
     assert.equal(facts.detail, 'container app: CrashLoopBackOff (3 restarts)');
   });
 
-  it('sees no trouble in a pod that is ready or on its way out', () => {
+  it('reports no trouble of a pod that is ready or terminating', () => {
     assert.equal(toPodFacts(bound({ ...crashing, conditions: [ready('True')] }))?.trouble, undefined);
     const leaving = toPodFacts(bound(crashing, '2026-03-01T10:05:00Z'));
     assert.equal(leaving?.terminating, true);
     assert.equal(leaving.trouble, undefined);
   });
 
-  it('takes the time of Ready as the beginning of trouble only while Ready is False', () => {
+  it('takes the transition time of Ready as the start of trouble only while Ready is False', () => {
     const running: PodStatus = {
       containerStatuses: [
         {
@@ -145,7 +145,7 @@ describe('toPodFacts', () => {
   });
 });
 
-describe('the facts of a pod of an Advanced DaemonSet', () => {
+describe("toPodFacts of an Advanced DaemonSet's pod", () => {
   const condition = (type: string, status: string, second: number): PodCondition => ({
     type,
     status,
@@ -158,7 +158,7 @@ describe('the facts of a pod of an Advanced DaemonSet', () => {
   const at = (second: number): number => Date.UTC(2026, 2, 1, 10, 0, second);
   const open = [condition('InPlaceUpdateReady', 'True', 40), condition('KruisePodReady', 'True', 20)];
 
-  it('call it ready only while its gates are open too, since when the last of them all was', () => {
+  it('is ready only while its gates are open, since the last of them was opened', () => {
     const facts = toPodFacts(gated([ready('True'), ...open]));
     assert.deepEqual([facts?.ready, facts?.readyChangedAt, facts?.gateChangedAt], [true, at(40), at(40)]);
     for (const name of ['InPlaceUpdateReady', 'KruisePodReady']) {
@@ -171,12 +171,12 @@ describe('the facts of a pod of an Advanced DaemonSet', () => {
     assert.equal(toPodFacts(gated([ready('False'), ...open]))?.readyChangedAt, at(30));
   });
 
-  it('know a pod that can be changed in place by its gate', () => {
+  it('recognizes by its gate a pod that can be updated in place', () => {
     assert.equal(toPodFacts(gated(open))?.hasInPlaceGate, true);
     assert.equal(toPodFacts(gated(open, ['KruisePodReady']))?.hasInPlaceGate, undefined);
   });
 
-  it('tell that it is prepared for its end, has ended, or is not bound', () => {
+  it('says whether it is prepared for deletion, has finished, or is not bound', () => {
     const pod = gated([]);
     const labelled = (value: string): Pod => ({
       ...pod,
@@ -195,7 +195,7 @@ describe('the facts of a pod of an Advanced DaemonSet', () => {
     assert.equal(toPodFacts(untried)?.detail, '');
   });
 
-  it('name the revision whose images are there', () => {
+  it('names the revision whose images are present', () => {
     const images = { type: 'PodImageReady', status: 'True', message: 'controllerrevision: h2' };
     const { state, revision } = toPodFacts(bound({ conditions: [images] }))?.images ?? {};
     assert.deepEqual([state, revision], ['present', 'h2']);

@@ -4,8 +4,8 @@ import { recordedTemplate, templateDigest } from './template.ts';
 
 const template = { metadata: { labels: { a: '1', b: '2' } }, spec: { containers: [{ name: 'x', image: 'y:1' }] } };
 
-describe('the digest of a template', () => {
-  it('does not see the order of keys, nulls, or the patch directive of a ControllerRevision', () => {
+describe('templateDigest', () => {
+  it('ignores the order of keys, nulls, and the patch directive of a ControllerRevision', () => {
     const recorded = {
       $patch: 'replace',
       spec: { containers: [{ image: 'y:1', name: 'x' }], tolerations: null },
@@ -14,7 +14,7 @@ describe('the digest of a template', () => {
     assert.equal(templateDigest(recorded), templateDigest(template));
   });
 
-  it('sees every other difference', () => {
+  it('depends on every other difference', () => {
     const others = [
       { ...template, spec: { containers: [{ name: 'x', image: 'y:2' }] } },
       { ...template, metadata: { labels: { a: '1' } } },
@@ -28,7 +28,7 @@ describe('the digest of a template', () => {
   });
 });
 
-it('a recorded template is read where there is one', () => {
+it('recordedTemplate reads the template if there is one', () => {
   assert.deepEqual(recordedTemplate({ revision: 1, data: { spec: { template } } }), template);
   for (const data of [undefined, {}, { spec: null }, { spec: {} }, { spec: { template: 'text' } }])
     assert.equal(recordedTemplate({ revision: 1, ...(data && { data }) }), undefined);

@@ -32,7 +32,7 @@ describe('the threshold', () => {
     [count(7), 0, 7],
     [percent(100), 2, 3],
   ] as const)
-    it(`is ${expected} for ${threshold.value} (${threshold.kind}) after ${acted} acts`, () =>
+    it(`is ${expected} for ${threshold.value} (${threshold.kind}) after ${acted} updates`, () =>
       assert.equal(breaker({ threshold, acted }).threshold, expected));
 });
 

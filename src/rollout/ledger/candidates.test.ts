@@ -20,11 +20,11 @@ const order = (bench: ReturnType<typeof fleet>): string[] =>
   [...bench.ledger.candidates('outdated')].map(({ name }) => name);
 
 describe('candidates', () => {
-  it('come by the longest Ready first, ties by name', () => {
+  it('are sorted by how long they have been Ready, then by name', () => {
     assert.deepEqual(order(fleet(['d', 5, ''], ['b', 1, ''], ['c', 3, ''], ['a', 3, ''])), ['b', 'a', 'c', 'd']);
   });
 
-  it('take their place anew when the node was away', () => {
+  it('are sorted anew after the node was offline', () => {
     const bench = fleet(['a', 1, ''], ['b', 2, '']);
     bench.offline('a');
     bench.online('a');
@@ -32,13 +32,13 @@ describe('candidates', () => {
     assert.deepEqual(order(bench), ['b', 'a']);
   });
 
-  it('go over the zones in turn, and within a zone by their turn', () => {
+  it('alternate between zones, and keep their order within a zone', () => {
     const bench = fleet(['a', 1, 'x'], ['b', 2, 'x'], ['c', 3, 'x'], ['d', 4, 'y'], ['e', 5, 'z'], ['f', 6, 'y']);
     assert.deepEqual(order(bench), ['a', 'd', 'e', 'b', 'f', 'c']);
     assert.deepEqual(bench.nodesOf('reserve'), ['a', 'd', 'e']);
   });
 
-  it('go first to the zone with the fewest nodes in flight', () => {
+  it('start with the zone that has the fewest nodes in flight', () => {
     const bench = fleet(['a', 1, 'x'], ['b', 2, 'x'], ['c', 3, 'x'], ['d', 4, 'y'], ['e', 5, 'y']);
     bench.act('a', 'b');
     assert.deepEqual(order(bench), ['d', 'e', 'c']);
@@ -47,7 +47,7 @@ describe('candidates', () => {
     assert.deepEqual(order(bench), ['c', 'd', 'e']);
   });
 
-  it('are moved when their zone changes, and none is lost or doubled', () => {
+  it('move when their zone changes, and none is lost or duplicated', () => {
     const bench = fleet(['a', 1, 'x'], ['b', 2, 'x'], ['c', 3, 'y']);
     bench.node('b', { zone: 'y' });
     bench.node('c', { zone: '' });

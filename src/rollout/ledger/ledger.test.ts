@@ -30,7 +30,7 @@ const restore = (bench: Workbench, acts: Record<string, NodeUpdate>, forgiven: s
   bench.ledger.restore(state, new Map(Object.entries(acts)), new Set(forgiven), bench.now());
 
 describe('restore', () => {
-  it('comes before or after the first sight: a slot is not lost because its pod or node is not listed yet', () => {
+  it('runs before or after the initial sync: no slot is lost because its pod or node is not listed yet', () => {
     const orders: ((bench: Workbench, steps: (() => void)[]) => void)[] = [
       (_, [a, b, c]) => [a, b, c].forEach((step) => step?.()),
       (_, [a, b, c]) => [c, b, a].forEach((step) => step?.()),
@@ -54,7 +54,7 @@ describe('restore', () => {
     }
   });
 
-  it('takes an act for carried out whose pod is not there once everything is', () => {
+  it('treats an update as carried out if its pod is absent after the initial sync', () => {
     const bench = createWorkbench();
     bench.node('n0');
     restore(bench, { n0: inherited('gone'), vanished: inherited('other') });
@@ -67,7 +67,7 @@ describe('restore', () => {
     assert.equal(bench.ledger.get('n0')?.update, undefined);
   });
 
-  it('keeps the stage that only this process knows, and no claim to be alone with a reservation', () => {
+  it('keeps the stage that this process knows, except that another process may have used the reservation', () => {
     for (const [before, after] of [
       ['reserved', 'inherited'],
       ['sending', 'sending'],
@@ -87,20 +87,20 @@ describe('restore', () => {
     }
   });
 
-  it('drops what another process has settled', () => {
+  it('drops updates that another process has settled', () => {
     const bench = benchAt(1);
     bench.reserve('n0', { stage: 'unsure' });
     restore(bench, {});
     assert.equal(bench.ledger.tally.inFlight, 0);
   });
 
-  it('takes no time from the future', () => {
+  it('accepts no times in the future', () => {
     const bench = benchAt(1);
     restore(bench, { n0: inherited('x', { stage: 'done', at: START + 600_000 }) });
     assert.equal(bench.ledger.get('n0')?.update?.at, START);
   });
 
-  it('takes over who was forgiven', () => {
+  it('restores which nodes are forgiven', () => {
     const bench = benchAt(1);
     bench.act('n0');
     bench.start('n0', 'b', { ...down, trouble: 'crash-loop' });
@@ -125,7 +125,7 @@ describe('forgiveness', () => {
     assert.equal(bench.ledger.tally.inFlight, 1, 'its slot is still in use');
     return bench;
   };
-  it('ends when the node has worked again', () => {
+  it('ends once the node has worked again', () => {
     const bench = forgiven();
     bench.change('n0', { ready: true, trouble: undefined, readyChangedAt: bench.now() });
     bench.change('n0', crash);
@@ -144,7 +144,7 @@ describe('forgiveness', () => {
     bench.node('n0');
     assert.equal(bench.ledger.tally.onlineFailures, 1);
   });
-  it('lets a node that came back old be tried once more, in its own slot while it is down', () => {
+  it('retries a node whose pod came back old, in its own slot while it is down', () => {
     for (const ready of [true, false]) {
       const bench = benchAt(2, { maxUnavailable: count(1) });
       bench.act('n0');
@@ -159,8 +159,8 @@ describe('forgiveness', () => {
   });
 });
 
-describe('a refused act', () => {
-  it('backs off by node from 1 s, doubling to 5 min, and begins anew once one was carried out', () => {
+describe('a refused update', () => {
+  it('backs off by node from 1 s, doubling to 5 min, and starts over once an update is carried out', () => {
     const bench = benchAt(2);
     const waits: number[] = [];
     for (let tries = 0; tries < 11; tries += 1) {
@@ -180,8 +180,8 @@ describe('a refused act', () => {
   });
 });
 
-describe('views that are behind', () => {
-  it('do not make a candidate of a pod that was deleted', () => {
+describe('a stale cache', () => {
+  it('does not make a deleted pod a candidate', () => {
     const bench = benchAt(1, { maxUnavailable: count(2) });
     bench.reserve('n0');
     bench.ledger.setStage('n0', 'done', bench.now());
@@ -189,21 +189,21 @@ describe('views that are behind', () => {
     assert.deepEqual(bench.decide().actions, []);
     assert.equal(bench.ledger.tally.down, 1);
   });
-  it('do not bring back an older state of a pod', () => {
+  it('does not restore an older state of a pod', () => {
     const bench = benchAt(1);
     const old = bench.change('n0', { ready: true });
     bench.change('n0', { terminating: true });
     bench.ledger.setPod(old, bench.now());
     assert.equal(bench.phase('n0'), 'updating/terminating');
   });
-  it('file a pod under the node that it is on now', () => {
+  it('moves a pod to its present node', () => {
     const bench = benchAt(2);
     bench.node('n2');
     bench.change('n0', { node: 'n2' });
     assert.equal(bench.phase('n0'), 'missing/no-pod');
     assert.equal(bench.phase('n2'), 'settling/returned');
   });
-  it('keep a pod whose Node object is not known, and forget what has neither', () => {
+  it('keeps a pod without a Node, and removes records without either', () => {
     const bench = benchAt(0);
     bench.pod('late', 'a');
     assert.equal(bench.ledger.size, 1);
@@ -238,7 +238,7 @@ describe('a node that leaves and returns', () => {
       assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
     });
 
-  it('leaks no slot when the pod that was reserved is deleted by hand and comes up at the target', () => {
+  it('leaks no slot when the reserved pod is deleted by hand and comes up at the target', () => {
     const bench = benchAt(2, { maxUnavailable: count(1) });
     bench.reserve('n0');
     bench.gone('n0');
@@ -249,7 +249,7 @@ describe('a node that leaves and returns', () => {
 });
 
 describe('a clock that jumps', () => {
-  it('back by 10 minutes: nothing waits longer for it', () => {
+  it('back by 10 minutes makes nothing wait longer', () => {
     const bench = benchAt(3, { maxUnavailable: count(3), minReadyMs: 5_000 });
     bench.offline('n0');
     bench.online('n0');
@@ -264,7 +264,7 @@ describe('a clock that jumps', () => {
     bench.pass(5_000);
     assert.equal(bench.phase('n0'), 'outdated/available');
   });
-  it('forward by 10 minutes: acts are judged early at worst, and clear themselves', () => {
+  it('forward by 10 minutes judges updates early at worst, and they are cleared later', () => {
     const bench = benchAt(2);
     bench.act('n0');
     bench.start('n0', 'b', down);
@@ -275,8 +275,8 @@ describe('a clock that jumps', () => {
   });
 });
 
-describe('the mean time that a node is down', () => {
-  it('is taken from acts that healed, and not from suspects that came back', () => {
+describe('the mean time of an update', () => {
+  it('is measured on completed updates, and not on suspects that returned', () => {
     const bench = benchAt(2);
     assert.equal(bench.ledger.meanUpdateMs, undefined);
     bench.act('n0');

@@ -19,7 +19,7 @@ const roll = (bench: Workbench): string[] => {
   return acted.toSorted();
 };
 
-describe('membership under a partition', () => {
+describe('a partition', () => {
   for (const [partition, updated] of [
     [count(0), ['n0', 'n1', 'n2', 'n3', 'n4']],
     [count(3), ['n3', 'n4']],
@@ -29,11 +29,11 @@ describe('membership under a partition', () => {
     [percent(50), ['n2', 'n3', 'n4']],
     [percent(19), ['n0', 'n1', 'n2', 'n3', 'n4']],
   ] as const)
-    it(`of ${partition.value}${partition.kind === 'percent' ? ' %' : ''} leaves the first by name on the old revision`, () => {
+    it(`of ${partition.value}${partition.kind === 'percent' ? ' %' : ''} keeps the first nodes by name on the old revision`, () => {
       assert.deepEqual(roll(benchAt(5, { partition })), updated);
     });
 
-  it('counts nodes first that are at the target already', () => {
+  it('counts nodes at the target first', () => {
     const bench = benchAt(5, { partition: count(3) });
     bench.gone('n0');
     bench.start('n0', 'b');
@@ -41,7 +41,7 @@ describe('membership under a partition', () => {
     assert.deepEqual(roll(bench), ['n4']);
   });
 
-  it('counts nodes first whose pod goes or is gone, offline ones too: what comes next is of the target', () => {
+  it('counts nodes first whose pod terminates or is gone, including offline nodes: the next pod is of the target', () => {
     const bench = benchAt(6, { partition: count(3) });
     bench.change('n0', { terminating: true });
     bench.offline('n0');
@@ -52,7 +52,7 @@ describe('membership under a partition', () => {
     assert.deepEqual(roll(bench), ['n5']);
   });
 
-  it('is kept for members that are offline', () => {
+  it('still allows nodes that go offline', () => {
     const bench = benchAt(5, { partition: count(3) });
     bench.offline('n4');
     assert.deepEqual(roll(bench), ['n3']);
@@ -62,13 +62,13 @@ describe('membership under a partition', () => {
     assert.deepEqual(roll(bench), ['n4']);
   });
 
-  it('does not include nodes that the selector leaves out', () => {
+  it('does not count nodes that the selector excludes', () => {
     const bench = benchAt(5, { partition: count(2) });
     bench.node('n4', { selected: false });
     assert.deepEqual(roll(bench), ['n1', 'n2', 'n3']);
   });
 
-  it('follows the partition down and up', () => {
+  it('follows changes of the value', () => {
     const bench = benchAt(6, { partition: count(5) });
     assert.deepEqual(roll(bench), ['n5']);
     bench.policy({ partition: count(3) });
@@ -79,7 +79,7 @@ describe('membership under a partition', () => {
     assert.deepEqual(roll(bench), ['n0', 'n1', 'n2']);
   });
 
-  it('moves with nodes that join, leave, or change', () => {
+  it('follows nodes that join, leave, or change', () => {
     const bench = benchAt(4, { partition: count(3) });
     assert.deepEqual(members(bench), ['n3']);
     bench.node('n9');
@@ -92,7 +92,7 @@ describe('membership under a partition', () => {
     assert.deepEqual(members(bench), []);
   });
 
-  it('takes back a slot that is reserved when the partition is raised before the act', () => {
+  it('releases a reserved slot if the partition is raised before the update', () => {
     const bench = benchAt(3, { partition: count(2) });
     bench.reserve('n2');
     assert.deepEqual(bench.nodesOf('delete'), ['n2']);
@@ -100,7 +100,7 @@ describe('membership under a partition', () => {
     assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n2', fence: false }]);
   });
 
-  it('begins anew with every target', () => {
+  it('starts over with every target', () => {
     const bench = benchAt(3, { partition: count(2) });
     assert.deepEqual(roll(bench), ['n2']);
     bench.target('c');

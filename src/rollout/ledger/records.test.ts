@@ -112,7 +112,7 @@ describe('the incremental ledger', () => {
     );
   });
 
-  it('holds sums that a plain count over its records gives', () => {
+  it('keeps sums that equal a plain count over its records', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(...steps), { minLength: 1, maxLength: 60 }), (history) => {
         const bench = createWorkbench({ partition: count(2) });

@@ -5,16 +5,16 @@ import { newState, retarget } from './state.ts';
 const target = (hash: string, number: number) => ({ name: `set-${hash}`, hash, number });
 
 describe('retarget', () => {
-  it('does not count the first target as a rollout that was begun', () => {
+  it('does not count the first target as a started rollout', () => {
     const state = retarget(newState(), target('a', 1), 5_000);
     assert.deepEqual([state.rollout, state.startedAt, state.target?.hash], [1, undefined, 'a']);
   });
-  it('is the same object for the same target, and takes note of a raised number', () => {
+  it('returns the same object for the same target, and notes a higher number', () => {
     const state = retarget(newState(), target('a', 1), 5_000);
     assert.equal(retarget(state, target('a', 1), 6_000), state);
     assert.deepEqual(retarget(state, target('a', 3), 6_000), { ...state, target: target('a', 3) });
   });
-  it('begins anew for another one, and remembers what is not of the rollout before', () => {
+  it('starts over for another target, and keeps what does not belong to the previous rollout', () => {
     const before = {
       ...retarget(newState(), target('a', 1), 5_000),
       acted: 7,

@@ -42,7 +42,7 @@ describe('the strategy', () => {
       it(`${key}: "${text}" is ${strategy}`, () => assert.equal(policyOf(parse({ [key]: text })).strategy, strategy));
 
   for (const text of ['', 'rolling', 'auto,ota', 'constructor'])
-    it(`"${text}" is refused`, () => {
+    it(`refuses "${text}"`, () => {
       const parsed = parse({ [annotation.strategy]: text });
       assert.equal(parsed.kind, 'invalid');
       assert.deepEqual(
@@ -51,7 +51,7 @@ describe('the strategy', () => {
       );
     });
 
-  it('prefers update-strategy and warns of an upgrade-strategy that differs', () => {
+  it('prefers update-strategy and warns if upgrade-strategy differs', () => {
     const both = (proposed: string) => parse({ [annotation.strategy]: 'ota', [annotation.proposedStrategy]: proposed });
     const parsed = both('auto');
     assert.equal(policyOf(parsed).strategy, 'ota');
@@ -62,7 +62,7 @@ describe('the strategy', () => {
   });
 
   for (const type of ['RollingUpdate', ''])
-    it(`is refused with the update strategy "${type}", naming the field and both cures`, () => {
+    it(`is refused with the update strategy "${type}", with the field and both fixes`, () => {
       const parsed = parse({ [annotation.proposedStrategy]: 'auto' }, type);
       assert.equal(parsed.kind, 'invalid');
       const text = parsed.errors.map(formatPolicyError).join();
@@ -135,10 +135,9 @@ describe('every other annotation', () => {
     [annotation.predownloadMinUpdatedReadyPods, '5%', { predownloadMinUpdated: percent(5) }],
   ];
   for (const [field, value, change] of good)
-    it(`${field}: "${value}" is understood`, () =>
-      assert.deepEqual(policyOf(auto({ [field]: value })), policyWith(change)));
+    it(`${field}: accepts "${value}"`, () => assert.deepEqual(policyOf(auto({ [field]: value })), policyWith(change)));
 
-  it('a node selector is read, and told in its hash', () => {
+  it('reads a node selector and includes it in the hash', () => {
     const [east, west] = [
       auto({ [annotation.nodeSelector]: 'site=east' }),
       auto({ [annotation.nodeSelector]: 'site=west' }),
@@ -167,7 +166,7 @@ describe('every other annotation', () => {
   ];
   for (const [field, values] of bad)
     for (const value of values)
-      it(`${field}: "${value}" is refused, naming field, value and cure`, () => {
+      it(`${field}: refuses "${value}" with field, value and fix`, () => {
         const parsed = auto({ [field]: value });
         assert.equal(parsed.kind, 'invalid');
         assert.deepEqual(
@@ -180,19 +179,19 @@ describe('every other annotation', () => {
         assert.ok(text.startsWith(`${field} "${value}" ${error.problem}: `) && text.endsWith('.'), text);
       });
 
-  it('is reported beside all other bad ones, and none of them is guessed', () => {
+  it('is reported with all other invalid ones, and none is guessed', () => {
     const parsed = auto({ [annotation.maxUnavailable]: 'x', [annotation.partition]: 'y', [annotation.paused]: 'z' });
     assert.deepEqual(parsed.kind === 'invalid' && parsed.errors.map(({ value }) => value).toSorted(), ['x', 'y', 'z']);
   });
 
-  it('is cut to a readable length in the message', () => {
+  it('is truncated to a readable length in the message', () => {
     const parsed = auto({ [annotation.maxUnavailable]: 'x'.repeat(5_000) });
     assert.ok(parsed.kind === 'invalid' && parsed.errors[0] && formatPolicyError(parsed.errors[0]).length < 400);
   });
 });
 
 describe('terms', () => {
-  it('are read alike for every kind of DaemonSet', () => {
+  it('are the same for every kind of DaemonSet', () => {
     const annotations = { [annotation.predownload]: 'required', [annotation.settleSeconds]: 'x' };
     const errors: PolicyError[] = [];
     const terms = readTerms(annotations, errors);
@@ -205,7 +204,7 @@ describe('terms', () => {
 });
 
 describe('the hash of a policy', () => {
-  it('does not change with the words for it', () => {
+  it('does not depend on the names of the settings', () => {
     const policy = policyWith();
     const hashed = (words: Policy['words']) => {
       const judged = validatedPolicy({ ...policy, words }, [], []);
@@ -218,7 +217,7 @@ describe('the hash of a policy', () => {
     const parsed = auto(annotations);
     return parsed.kind === 'on' ? parsed.hash : '';
   };
-  it('is ten hex digits, and the same for the same meaning', () => {
+  it('is ten hex digits, and equal for equal policies', () => {
     assert.match(hash({}), /^[0-9a-f]{10}$/);
     assert.equal(hash({ [annotation.maxUnavailable]: ' 10% ' }), hash({}));
     assert.equal(hash({ [annotation.nodeSelector]: 'a=b,c' }), hash({ [annotation.nodeSelector]: 'c, a == b' }));
@@ -245,20 +244,20 @@ describe('readOtaTerms', () => {
   const ota = { [annotation.strategy]: 'OTA' };
   const deadline = { [annotation.otaDeadline]: '2026-11-21T17:00:00Z' };
 
-  it('are none without annotations, and without the strategy ota', () => {
+  it('is false without annotations, and without the strategy ota', () => {
     const none = { ota: false, deadline: undefined, spreadMs: 3_600_000, errors: [] };
     assert.deepEqual(readOtaTerms(undefined), none);
     assert.deepEqual(readOtaTerms({ [annotation.strategy]: 'auto', ...deadline }), none);
     assert.deepEqual(readOtaTerms({ [annotation.strategy]: 'what', ...deadline }), none);
   });
 
-  it('are read from either key of the strategy, the usual one first', () => {
+  it('reads either key of the strategy, the usual one first', () => {
     assert.equal(readOtaTerms(ota).ota, true);
     assert.equal(readOtaTerms({ [annotation.proposedStrategy]: 'ota' }).ota, true);
     assert.equal(readOtaTerms({ [annotation.strategy]: 'auto', [annotation.proposedStrategy]: 'ota' }).ota, false);
   });
 
-  it('have a deadline and a spread, an hour unless said otherwise', () => {
+  it('reads the deadline and the spread, which is an hour by default', () => {
     assert.deepEqual(readOtaTerms({ ...ota, ...deadline }), {
       ota: true,
       deadline: AT,
@@ -268,7 +267,7 @@ describe('readOtaTerms', () => {
     assert.equal(readOtaTerms({ ...ota, ...deadline, [annotation.otaDeadlineSpread]: '10m' }).spreadMs, 600_000);
   });
 
-  it('make nothing due when either cannot be read, and say so; slips elsewhere do not matter', () => {
+  it('has no deadline if a term is invalid, and reports it; errors elsewhere do not matter', () => {
     for (const bad of [{ ...deadline, [annotation.otaDeadlineSpread]: 'soon' }, { [annotation.otaDeadline]: 'soon' }]) {
       const terms = readOtaTerms({ ...ota, ...bad });
       assert.equal(terms.ota, true);
@@ -279,7 +278,7 @@ describe('readOtaTerms', () => {
     assert.deepEqual([elsewhere.deadline, elsewhere.errors], [AT, []]);
   });
 
-  it('that cannot be read make the policy invalid, with field, value and cure', () => {
+  it('invalid terms make the policy invalid, with field, value and fix', () => {
     const parsed = parsePolicy({
       annotations: { ...ota, [annotation.otaDeadline]: 'tomorrow', [annotation.otaDeadlineSpread]: '1d' },
       updateStrategyType: 'OnDelete',

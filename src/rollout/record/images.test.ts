@@ -20,14 +20,14 @@ const agent = (bench: Workbench, ...nodes: string[]): void => {
   for (const node of nodes) bench.node(node, { hasImageAgent: true });
 };
 
-describe('images are asked for', () => {
+describe('images are requested', () => {
   it('nowhere unless somebody wants it', () => {
     assert.deepEqual(asked(benchAt(3)), []);
     assert.deepEqual(asked(benchAt(3, { predownload: 'off', ...parallel(3) })), []);
     assert.deepEqual(asked(benchAt(3, { strategy: 'ota', ...parallel(3) })), []);
   });
 
-  it('on so many nodes at a time as the annotation says, whether they wait for them or not', () => {
+  it('on as many nodes at a time as the annotation says, whether they wait for them or not', () => {
     for (const predownload of ['required', 'preferred', undefined] as const) {
       const bench = benchAt(6, { predownload, ...parallel(2), maxUnavailable: count(1) });
       bench.act('n0');
@@ -43,7 +43,7 @@ describe('images are asked for', () => {
     assert.deepEqual(asked(benchAt(15, { predownload: 'required' })).length, 10);
   });
 
-  it('anew only once the answer can have been seen', () => {
+  it('again only once the response can have been observed', () => {
     const bench = benchAt(1, { predownload: 'required' });
     bench.ledger.noteImageRequest('n0', 'b', bench.now());
     assert.deepEqual([standOf(bench), asked(bench)], ['requested', []]);
@@ -54,7 +54,7 @@ describe('images are asked for', () => {
     assert.deepEqual(asked(bench), ['n0']);
   });
 
-  it('also where the update is paused or left to the user, and not where the revision is halted or nothing is touched', () => {
+  it('even if the update is paused or left to the user, but not if the revision is halted or the budget is zero', () => {
     assert.deepEqual(asked(benchAt(1, { ...parallel(1), paused: true })), ['n0']);
     assert.deepEqual(asked(benchAt(1, { ...parallel(1), strategy: 'manual' })), ['n0']);
     assert.deepEqual(asked(benchAt(1, { ...parallel(1), maxUnavailable: count(0) })), []);
@@ -65,7 +65,7 @@ describe('images are asked for', () => {
     assert.deepEqual(asked(bench), []);
   });
 
-  it('on nodes with an old pod only: online, and matching the selector', () => {
+  it('only on online nodes with an outdated pod that match the selector', () => {
     const bench = benchAt(4, parallel(4));
     bench.gone('n0');
     bench.offline('n1');
@@ -73,7 +73,7 @@ describe('images are asked for', () => {
     assert.deepEqual(asked(bench), ['n3']);
   });
 
-  it('not where all nodes are updated at once anyway, unless they wait for them', () => {
+  it('not if all nodes are updated at once anyway, unless they wait for them', () => {
     assert.deepEqual(asked(benchAt(2, { ...parallel(1), maxUnavailable: count(2) })), []);
     const held = benchAt(2, { ...parallel(1), maxUnavailable: count(2), partition: count(1) });
     assert.deepEqual(asked(held), ['n0']);
@@ -83,18 +83,18 @@ describe('images are asked for', () => {
     assert.deepEqual(asked(some), ['n1'], 'where an agent pulls, the update waits for it');
   });
 
-  it('not on those nodes that the update reaches now', () => {
+  it('not on nodes that are updated now', () => {
     const bench = benchAt(4, { ...parallel(2), maxUnavailable: count(1) });
     assert.deepEqual([bench.nodesOf('reserve'), asked(bench)], [['n0'], ['n1', 'n2']]);
   });
 
-  it('first on nodes that may be updated, then on those that a partition leaves', () => {
+  it('first on nodes that may be updated, then on those that a partition keeps', () => {
     const bench = benchAt(4, { ...parallel(3), partition: count(2), maxUnavailable: count(1) });
     bench.act('n3');
     assert.deepEqual(asked(bench), ['n2', 'n0', 'n1']);
   });
 
-  it('on the others once so many nodes are updated', () => {
+  it('on the others once enough nodes are updated', () => {
     const bench = benchAt(4, { ...parallel(4), predownloadMinUpdated: count(1), maxUnavailable: count(1) });
     assert.deepEqual(asked(bench), []);
     bench.update('b', 'n0');
@@ -104,7 +104,7 @@ describe('images are asked for', () => {
     assert.deepEqual(asked(share), []);
   });
 
-  it('on no more than those first nodes where they wait for them, and on another where one cannot pull', () => {
+  it('on no more than those first nodes if they wait for them, and on another if one cannot pull', () => {
     const bench = benchAt(4, { predownload: 'required', predownloadMinUpdated: count(1) });
     assert.deepEqual(asked(bench), ['n0']);
     ask(bench, 'n0');
@@ -117,7 +117,7 @@ describe('images are asked for', () => {
     assert.deepEqual(asked(bench), ['n2', 'n3']);
   });
 
-  it('again of an agent that has given up, or that is not heard of, after those that were never asked', () => {
+  it('again of an agent that has failed or does not answer, after those that were never requested', () => {
     const bench = benchAt(2, { predownload: 'required', ...parallel(1), predownloadTimeoutMs: 60_000 });
     agent(bench, 'n0', 'n1');
     bench.change('n0', imagesOf('b', 'failed', { byAgent: true, at: bench.now() }));
@@ -129,16 +129,16 @@ describe('images are asked for', () => {
     assert.deepEqual(asked(bench), ['n0']);
   });
 
-  it('by default where an agent pulls, and where the manager is told to, one at a time', () => {
+  it("by default where an agent pulls, and with the manager's flag one at a time", () => {
     const bench = benchAt(3);
     agent(bench, 'n1');
     assert.deepEqual(asked(bench), ['n1']);
   });
 });
 
-describe('what is asked for in vain', () => {
+describe('a stale request', () => {
   const unasked = (bench: Workbench): string[] => bench.nodesOf('unask');
-  it('is taken back: another revision, a pod that runs it by now, the annotation gone, the revision halted', () => {
+  it('is withdrawn: another revision, a pod that runs it by now, the annotation gone, the revision halted', () => {
     const bench = benchAt(3, { predownload: 'required' });
     bench.change('n0', imagesOf('a', 'requested'));
     assert.deepEqual(unasked(bench), ['n0']);
@@ -152,7 +152,7 @@ describe('what is asked for in vain', () => {
     bench.ledger.patchState({ halted: { at: bench.now(), reason: 'Failures', nodes: [] } }, bench.now());
     assert.deepEqual(unasked(bench), ['n0', 'n1']);
   });
-  it('stays where it has been answered, and where owners ask', () => {
+  it('stays if it has been answered, or if owners requested it', () => {
     const bench = benchAt(1);
     bench.change('n0', imagesOf('a', 'present'));
     assert.deepEqual(unasked(bench), []);
@@ -166,14 +166,14 @@ describe('an update waits for images', () => {
   const reserved = (bench: Workbench): string[] => bench.nodesOf('reserve');
   const one = { maxUnavailable: count(1), predownloadTimeoutMs: 60_000 };
 
-  it('for ever where they are required', () => {
+  it('forever if they are required', () => {
     const bench = benchAt(1, { ...one, predownload: 'required' });
     say(bench, 'failed', 'n0');
     bench.pass(24 * 3_600_000);
     assert.deepEqual([bench.phase('n0'), reserved(bench)], ['held/image', []]);
   });
 
-  it('for the time of one pull where they are preferred, counted from when the target was set or the node came back', () => {
+  it('for the time of one pull if they are preferred, counted from when the target was set or the node returned', () => {
     const bench = benchAt(2, { ...one, predownload: 'preferred' });
     bench.offline('n1');
     bench.pass(59_999);
@@ -198,14 +198,14 @@ describe('an update waits for images', () => {
     assert.deepEqual(reserved(bench), ['n0']);
   });
 
-  it('no longer than until they are there, without a slot of the budget', () => {
+  it('only until they are present, without a slot of the budget', () => {
     const bench = benchAt(2, { ...one, predownload: 'preferred' });
     ask(bench, 'n0', 'n1');
     say(bench, 'present', 'n1');
     assert.deepEqual([reserved(bench), bench.decide().summary.usage.occupied], [['n1'], 0]);
   });
 
-  it('nowhere by default, but where an agent pulls; one that does not begin is not waited for', () => {
+  it('by default only where an agent pulls, and not for an agent that does not start', () => {
     const bench = benchAt(2, { ...one, maxUnavailable: count(2) });
     agent(bench, 'n1');
     assert.deepEqual(reserved(bench), ['n0']);
@@ -220,7 +220,7 @@ describe('an update waits for images', () => {
     assert.equal(bench.phase('n1'), 'held/image');
   });
 
-  it('where an agent is asked by nobody’s word alone for that agent, and no pull pod', () => {
+  it('allows no pull pod where images are requested only because of the agent', () => {
     const bench = benchAt(2, { ...one, maxUnavailable: count(2) });
     agent(bench, 'n1');
     ask(bench, 'n1');
@@ -229,7 +229,7 @@ describe('an update waits for images', () => {
     assert.equal(bench.ledger.get('n1')?.status.images.pullPodAllowed, true);
   });
 
-  it('for broken pods and changes in place alike', () => {
+  it('for broken pods and in-place updates alike', () => {
     const bench = benchAt(2, { ...one, predownload: 'required', inPlace: true });
     bench.target('c', 'a');
     bench.change('n0', { ready: false, hasInPlaceGate: true });
@@ -239,7 +239,7 @@ describe('an update waits for images', () => {
     assert.deepEqual(reserved(bench), ['n0']);
   });
 
-  it('where the user set no target that we saw, from when they are asked for', () => {
+  it('counts from the request if the target was not seen to be set', () => {
     const bench = benchAt(1, { ...one, predownload: 'preferred' });
     bench.ledger.restore({ ...bench.ledger.state, startedAt: undefined }, new Map(), new Set(), bench.now());
     bench.pass(3_600_000);
@@ -249,14 +249,14 @@ describe('an update waits for images', () => {
     assert.deepEqual(reserved(bench), ['n0']);
   });
 
-  it('takes a reservation back that nobody has carried out when they are required meanwhile', () => {
+  it('releases a reservation that was not carried out if images become required', () => {
     const bench = benchAt(1, one);
     bench.reserve('n0');
     bench.policy({ predownload: 'required' });
     assert.deepEqual(bench.nodesOf('release'), ['n0']);
   });
 
-  it('with the strategy ota as far as owners asked and we act on their word', () => {
+  it('with the strategy ota if owners requested them and the manager acts on approvals', () => {
     const bench = benchAt(1, { ...one, strategy: 'ota', byApproval: true });
     ask(bench, 'n0');
     assert.equal(bench.phase('n0'), 'held/image');
@@ -287,7 +287,7 @@ describe('any history of images', () => {
   ];
   const mayDo: ReadonlySet<string> = new Set(['reserve', 'delete', 'change', 'surge']);
 
-  it('lets nothing be done to a pod whose images are required and not there, nor more nodes pull than may', () => {
+  it('never updates a pod whose required images are missing, and never lets too many nodes pull', () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(...steps), { minLength: 1, maxLength: 40 }),
@@ -326,7 +326,7 @@ describe('the status of images', () => {
     const input = { ledger: bench.ledger, decision, generation: 1, policyHash: '', previous: undefined };
     return statusOf({ ...input, now: bench.now() }).images;
   };
-  it('counts nodes by how far they are, and names those that failed with the reason', () => {
+  it('counts nodes by progress, and names those that failed with the reason', () => {
     const bench = benchAt(5, { predownload: 'required' });
     ask(bench, 'n0');
     say(bench, 'pulling', 'n1');
@@ -335,7 +335,7 @@ describe('the status of images', () => {
     const failing = [{ node: 'n3', message: 'no such image' }];
     assert.deepEqual(statusIn(bench), { pulled: 1, pulling: 2, waiting: 1, failed: 1, failing });
   });
-  it('is absent where nothing is pulled, and once all nodes are updated', () => {
+  it('is absent if nothing is pulled, and once all nodes are updated', () => {
     assert.equal(statusIn(benchAt(1)), undefined);
     const bench = benchAt(1, { predownload: 'required' });
     bench.update('b', 'n0');

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Announcement, announcementPatch, isAnnounced, type NeedUpgrade } from '../facts/need-upgrade.ts';
+import { type Announcement, announcementPatch, type NeedUpgrade } from '../facts/need-upgrade.ts';
 import type { PodFacts } from '../facts/pod.ts';
 import { count } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
+import { conditionsOf, summaryText } from '../report/conditions.ts';
+import { explain } from '../report/explain.ts';
 import { benchAt, START, type Workbench } from '../testing/workbench.ts';
 
 const ota = (nodes: number, change: Partial<Policy> = {}): Workbench => benchAt(nodes, { strategy: 'ota', ...change });
@@ -53,7 +55,7 @@ const byOwner = (bench: Workbench, revision: string, facts: Partial<PodFacts>, .
 const broken = { ready: false, readyChangedAt: START, trouble: 'crash-loop' } as const;
 
 describe('announcements', () => {
-  it('tell an outdated pod of the new revision and a current one that it is up to date', () => {
+  it('tell an outdated pod of the new revision, and a current one that it is up to date', () => {
     const bench = ota(2);
     byOwner(bench, 'b', {}, 'n1');
     assert.deepEqual(unsaid(bench), { n0: 'NewRevision b', n1: 'UpToDate b' });
@@ -66,7 +68,7 @@ describe('announcements', () => {
     assert.ok(!bench.decide().actions.some(({ type }) => type === 'announce'));
   });
 
-  it('are made again for another revision, also back to an earlier one', () => {
+  it('are repeated for another revision, even an earlier one', () => {
     const bench = ota(1);
     announce(bench);
     bench.target('c');
@@ -76,7 +78,7 @@ describe('announcements', () => {
     assert.deepEqual(unsaid(bench), { n0: 'UpToDate a' });
   });
 
-  it('reach offline nodes, returned ones at once, and pods that are broken', () => {
+  it('reach offline nodes, returned nodes at once, and broken pods', () => {
     const bench = ota(3);
     bench.offline('n0', 'n1');
     bench.online('n1');
@@ -86,7 +88,7 @@ describe('announcements', () => {
     assert.equal(bench.ledger.tally.ownersAsked, 3);
   });
 
-  it('leave terminating pods alone, and wait until one of two is gone', () => {
+  it('skip terminating pods, and wait until one of two is gone', () => {
     const bench = ota(2);
     bench.change('n0', { terminating: true });
     bench.start('n1', 'b');
@@ -95,13 +97,13 @@ describe('announcements', () => {
     assert.deepEqual(unsaid(bench), { n0: 'UpToDate b' });
   });
 
-  it('are not made while the target is not known', () => {
+  it('are not made while the target is unknown', () => {
     const bench = ota(1);
     bench.hold({ kind: 'unobserved' });
     assert.ok(!bench.decide().actions.some(({ type }) => type === 'announce'));
   });
 
-  it('are taken back for what the policy leaves on the old revision, with the reason', () => {
+  it('are withdrawn from nodes that the policy keeps on the old revision, with the reason', () => {
     const bench = ota(4);
     announce(bench);
     bench.node('n0', { selected: false });
@@ -116,7 +118,7 @@ describe('announcements', () => {
     assert.equal(bench.decide().summary.hold?.kind, 'paused');
   });
 
-  it('go when the strategy does, whatever holds the rollout', () => {
+  it('are removed with the strategy, whatever holds the rollout', () => {
     const bench = ota(2);
     announce(bench);
     bench.policy({ strategy: 'auto', paused: true });
@@ -126,7 +128,7 @@ describe('announcements', () => {
     assert.deepEqual(unsaid(bench), {});
   });
 
-  it('are corrected when another has written over them', () => {
+  it('are corrected if something else overwrites them', () => {
     const bench = ota(1);
     announce(bench);
     const { announced = asStanding({ reason: 'UpToDate', revision: 'b' }) } =
@@ -138,8 +140,8 @@ describe('announcements', () => {
   });
 });
 
-describe('the breaker where owners decide', () => {
-  it('says Halted on outdated pods at the threshold, whatever the budget, and takes it back on a resume', () => {
+describe('the breaker with the strategy ota', () => {
+  it('announces Halted on outdated pods at the threshold, whatever the budget, and withdraws it on a resume', () => {
     const bench = ota(6, { maxUnavailable: count(0) });
     byOwner(bench, 'b', broken, 'n0', 'n1');
     announce(bench);
@@ -158,7 +160,7 @@ describe('the breaker where owners decide', () => {
     assert.deepEqual(unsaid(bench), { n3: 'NewRevision b', n4: 'NewRevision b', n5: 'NewRevision b' });
   });
 
-  it('is freed by another template', () => {
+  it('is reset by another template', () => {
     const bench = ota(4);
     byOwner(bench, 'b', broken, 'n0', 'n1', 'n2');
     bench.ledger.patchState({ halted: { at: bench.now(), reason: 'Failures', nodes: ['n0'] } }, bench.now());
@@ -167,7 +169,7 @@ describe('the breaker where owners decide', () => {
     assert.deepEqual(new Set(Object.values(unsaid(bench))), new Set(['NewRevision c']));
   });
 
-  it('suspects nodes that fall away soon after their owner updated them, and withholds the update meanwhile', () => {
+  it('suspects nodes that go offline soon after their owner updated them, and withholds the update in the meantime', () => {
     const bench = ota(6);
     byOwner(bench, 'b', {}, 'n0', 'n1', 'n2');
     assert.equal(bench.ledger.state.acted, 3);
@@ -186,7 +188,7 @@ describe('the breaker where owners decide', () => {
     assert.equal(bench.decide().actions[0]?.type, 'halt');
   });
 
-  it('does not suspect nodes that were offline before, fell away late, or run the target since before', () => {
+  it('does not suspect nodes that were offline before, went offline late, or already ran the target', () => {
     const bench = ota(4);
     bench.offline('n0');
     byOwner(bench, 'b', {}, 'n0', 'n1');
@@ -201,7 +203,7 @@ describe('the breaker where owners decide', () => {
     assert.equal(bench.cause('n3'), 'offline-current');
   });
 
-  it('suspects by the age of the pod what it did not see itself', () => {
+  it('suspects by the age of the pod what it did not observe itself', () => {
     const bench = ota(1);
     bench.ledger.patchState({ startedAt: START - 10_000 }, bench.now());
     byOwner(bench, 'b', {}, 'n0');
@@ -217,8 +219,8 @@ describe('the breaker where owners decide', () => {
   });
 });
 
-describe('where owners decide', () => {
-  it('a node whose owner took the pod away is updating, not missing', () => {
+describe('the strategy ota', () => {
+  it('counts a node whose owner deleted the pod as updating, not missing', () => {
     const bench = ota(2);
     bench.change('n0', { terminating: true });
     assert.equal(bench.phase('n0'), 'updating/terminating');
@@ -228,7 +230,7 @@ describe('where owners decide', () => {
     assert.equal(bench.phase('n0'), 'updating/not-ready');
   });
 
-  it('nothing is reserved or deleted, and what was reserved before is taken back', () => {
+  it('reserves and deletes nothing, and releases what was reserved before', () => {
     const bench = benchAt(4, { maxUnavailable: count(4) });
     bench.reserve('n0');
     bench.reserve('n1', { stage: 'inherited' });
@@ -239,7 +241,7 @@ describe('where owners decide', () => {
     assert.deepEqual(kinds, ['release n0', 'release n1', 'announce']);
   });
 
-  it('it is complete once every online node runs the target', () => {
+  it('is complete once every online node runs the target', () => {
     const bench = ota(2);
     bench.offline('n1');
     byOwner(bench, 'b', {}, 'n0');
@@ -249,39 +251,125 @@ describe('where owners decide', () => {
   });
 });
 
-describe('the patch', () => {
-  const uid = 'u1';
-  const wanted: Announcement = { reason: 'NewRevision', revision: 'b' };
+/** The owners of `nodes` nodes are asked to approve revision b, and the manager replaces their pods. */
+const asking = (nodes: number, change: Partial<Policy> = {}): Workbench =>
+  benchAt(nodes, { strategy: 'ota', byApproval: true, maxUnavailable: count(1), ...change });
 
-  it('names the pod and touches one condition; its time moves with the status only', () => {
-    assert.deepEqual(announcementPatch({ uid, announced: undefined }, wanted, START + 12), {
-      metadata: { uid },
-      status: {
-        conditions: [
-          {
-            type: 'PodNeedUpgrade',
-            status: 'True',
-            reason: 'NewRevision',
-            message: 'controllerrevision: b',
-            lastTransitionTime: '2030-01-01T00:00:00Z',
-          },
-        ],
-      },
-    });
-    const announced = asStanding(wanted);
-    assert.ok(isAnnounced(announced, wanted));
-    assert.deepEqual(announcementPatch({ uid, announced }, { ...wanted, reason: 'Halted' }, START), {
-      metadata: { uid },
-      status: {
-        conditions: [{ type: 'PodNeedUpgrade', status: 'True', reason: 'Halted', message: 'controllerrevision: b' }],
-      },
-    });
+const approve = (bench: Workbench, revision: string, ...nodes: string[]): void => {
+  for (const node of nodes) bench.change(node, { approved: revision });
+};
+
+/** Carries out an update: the pod terminates, and another is created. */
+const replace = (bench: Workbench, node: string, revision: string, facts: Partial<PodFacts> = {}): void => {
+  bench.reserve(node);
+  bench.change(node, { terminating: true });
+  bench.gone(node);
+  bench.start(node, revision, facts);
+};
+
+describe('an approval', () => {
+  it('starts the update of its node and of no other', () => {
+    const bench = asking(3, { maxUnavailable: count(3) });
+    assert.deepEqual(bench.nodesOf('reserve'), []);
+    assert.equal(summaryText(bench.ledger, bench.decide().summary), 'Waiting for 3 owners');
+    approve(bench, 'b', 'n1');
+    assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
+    assert.equal(summaryText(bench.ledger, bench.decide().summary), 'Waiting for 2 owners');
   });
 
-  it('takes the condition away by its type', () => {
-    assert.deepEqual(announcementPatch({ uid, announced: asStanding(wanted) }, 'none', START), {
-      metadata: { uid },
-      status: { conditions: [{ type: 'PodNeedUpgrade', $patch: 'delete' }] },
-    });
+  it('counts for one revision only', () => {
+    const bench = asking(2);
+    approve(bench, 'a0', 'n0');
+    approve(bench, 'b', 'n1');
+    bench.target('c');
+    assert.deepEqual(bench.nodesOf('reserve'), []);
+    assert.equal(bench.ledger.tally.ownersAsked, 2);
+  });
+
+  it('is subject to the budget, even if the pod is down already', () => {
+    const bench = asking(4);
+    approve(bench, 'b', 'n0', 'n1', 'n2');
+    assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
+    replace(bench, 'n0', 'b', { ready: false });
+    assert.deepEqual(bench.nodesOf('reserve'), [], 'one at a time');
+    bench.change('n0', { ready: true, readyChangedAt: bench.now() });
+    assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
+    bench.change('n3', { ready: false });
+    assert.deepEqual(bench.nodesOf('reserve'), [], 'the node without an approval is down, and counts');
+  });
+
+  it('that is withdrawn before the update starts releases the slot', () => {
+    const bench = asking(1);
+    approve(bench, 'b', 'n0');
+    bench.reserve('n0');
+    assert.deepEqual(bench.nodesOf('delete'), ['n0']);
+    const { approved: _, ...rest } = bench.last('n0') ?? assert.fail();
+    bench.ledger.setPod({ ...rest, resourceVersion: '900' }, bench.now());
+    assert.deepEqual(bench.nodesOf('release'), ['n0']);
+  });
+
+  it('keeps the condition Reconciling True, and is explained', () => {
+    const bench = asking(2);
+    const reconciling = (): boolean | undefined =>
+      conditionsOf(bench.ledger, bench.decide().summary).find(({ type }) => type === 'Reconciling')?.status;
+    approve(bench, 'b', 'n0', 'n1');
+    for (const node of ['n0', 'n1'])
+      bench.change(node, {
+        announced: { status: 'True', reason: 'NewRevision', message: 'controllerrevision: b' },
+      });
+    assert.equal(reconciling(), true);
+    const record = bench.ledger.get('n1') ?? assert.fail();
+    const { what } = explain(record, bench.ledger.policy, bench.decide().summary.hold, bench.now());
+    assert.match(what, /its owner has approved the target, and waits for a free slot of the budget/);
+  });
+
+  it('has no effect on a halted revision', () => {
+    const bench = asking(5, { maxUnavailable: count(3), failureThreshold: count(2) });
+    approve(bench, 'b', 'n0', 'n1', 'n2', 'n3');
+    for (const node of ['n0', 'n1']) replace(bench, node, 'b', broken);
+    const { actions } = bench.decide();
+    assert.equal(actions[0]?.type, 'halt');
+    assert.deepEqual(bench.nodesOf('reserve'), []);
+    assert.equal(bench.ledger.state.acted, 2, 'each counts once');
+  });
+
+  it('is not needed if owners delete the pod themselves', () => {
+    const bench = asking(2);
+    bench.change('n0', { terminating: true });
+    bench.gone('n0');
+    bench.start('n0', 'b');
+    assert.equal(bench.ledger.state.acted, 1);
+    assert.equal(bench.ledger.get('n0')?.status.phase, 'updated');
+  });
+
+  it('has no effect on a node that the partition keeps, nor while the rollout is paused', () => {
+    const bench = asking(2, { partition: count(2) });
+    approve(bench, 'b', 'n0', 'n1');
+    assert.deepEqual(bench.nodesOf('reserve'), []);
+    bench.policy({ partition: count(0), paused: true });
+    assert.deepEqual(bench.nodesOf('reserve'), []);
+    bench.policy({ paused: false });
+    assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
+  });
+
+  it('takes effect once the node has been back for the settle time', () => {
+    const bench = asking(1, { settleMs: 10_000 });
+    approve(bench, 'b', 'n0');
+    bench.offline('n0');
+    assert.deepEqual(bench.nodesOf('reserve'), []);
+    bench.online('n0');
+    assert.deepEqual(bench.nodesOf('reserve'), []);
+    bench.pass(10_000);
+    assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
+  });
+
+  it('updates the pod in place or by a surge, as the policy says', () => {
+    const inPlace = asking(1, { inPlace: true });
+    inPlace.target('c', 'a');
+    inPlace.change('n0', { hasInPlaceGate: true, approved: 'c' });
+    assert.partialDeepStrictEqual(inPlace.decide().actions[0], { type: 'reserve', kind: 'in-place' });
+    const surging = asking(1, { maxUnavailable: count(0), maxSurge: count(1) });
+    approve(surging, 'b', 'n0');
+    assert.partialDeepStrictEqual(surging.decide().actions[0], { type: 'reserve', kind: 'surge' });
   });
 });

@@ -107,7 +107,7 @@ const ways: Record<Cause, { policy?: Partial<Policy>; to: (bench: Workbench) => 
 describe('the phase of a node', () => {
   for (const phase of phases)
     for (const cause of causesOf[phase])
-      it(`is ${phase} for ${cause}, told in a true sentence, and counted once`, () => {
+      it(`is ${phase} for ${cause}, explained in a true sentence, and counted once`, () => {
         const { policy, to } = ways[cause];
         const bench = benchAt(2, policy);
         to(bench);
@@ -127,7 +127,7 @@ describe('the phase of a node', () => {
         assert.doesNotMatch(told.what + told.remedy, /undefined|NaN|\[object|: ;| {2}|\.\./);
       });
 
-  it('is none for a node that the DaemonSet does not run on, nor for one without a Node object', () => {
+  it('is undefined for a node that the DaemonSet does not run on, and for one without a Node object', () => {
     const bench = benchAt(2);
     bench.node('n0', { eligible: false });
     bench.ledger.removeNode('n1', bench.now());
@@ -139,7 +139,7 @@ describe('the phase of a node', () => {
     }
   });
 
-  it('prefers what weighs more', () => {
+  it('is that of the first matching rule', () => {
     const bench = benchAt(2);
     bench.update('b', 'n0');
     bench.ledger.refuse('n0', 'no', bench.now());
@@ -151,7 +151,7 @@ describe('the phase of a node', () => {
     assert.equal(bench.cause('n1'), 'returned');
   });
 
-  it('of a live old pod beside a terminating one is held: the native controller would create no other', () => {
+  it('is held for a live old pod beside a terminating one: the native controller would create no other', () => {
     const bench = benchAt(1);
     bench.change('n0', { terminating: true });
     bench.pod('n0', 'a');
@@ -160,7 +160,7 @@ describe('the phase of a node', () => {
   });
 });
 
-it('tells of a refusal also while the slot of the act is kept', () => {
+it('shows a refusal even while the slot of the update is kept', () => {
   const bench = benchAt(2);
   bench.target('b');
   bench.reserve('n0');

@@ -1,17 +1,10 @@
-import { isOlderVersion } from '../facts/metadata.ts';
 import { surges } from '../policy/policy.ts';
+import { isStale } from './in-place.ts';
 import type { Context, NodeRecord, ObservedPod } from './record.ts';
 
 /** Terminating, or deleted by us while the cache is still stale. */
 export const isBeingDeleted = ({ update }: NodeRecord, { facts }: ObservedPod): boolean =>
   facts.terminating || (update?.stage === 'done' && update.kind === undefined && update.podUid === facts.uid);
-
-/** The in-place patch was acknowledged, but the cache still shows the pod before it. */
-export const isStale = ({ update }: Pick<NodeRecord, 'update'>, { facts }: Pick<ObservedPod, 'facts'>): boolean =>
-  update?.kind === 'in-place' &&
-  update.stage === 'done' &&
-  update.podUid === facts.uid &&
-  isOlderVersion(facts.resourceVersion, update.podResourceVersion);
 
 /** Ready as far as we know, and not taken out of service to be deleted. */
 const isServing = (record: NodeRecord, pod: ObservedPod): boolean =>
@@ -52,13 +45,3 @@ export const availableAt = (record: NodeRecord, context: Context): number => {
   const [only, ...others] = record.pods;
   return !only || others.length > 0 ? Number.POSITIVE_INFINITY : podAvailableAt(record, only, context);
 };
-
-/** The node's pod was updated in place in this rollout and has not been available since; its update may only be reserved. */
-export const isUpdatedInPlace = (record: NodeRecord, { rollout }: Pick<Context, 'rollout'>): boolean => {
-  const { update } = record;
-  const last = update?.stage === 'done' ? update : update?.repairs;
-  return last?.kind === 'in-place' && last.rollout === rollout && last.podUid === livePod(record)?.facts.uid;
-};
-
-/** Its one live pod is out of service for an in-place update. */
-export const isOutOfService = (record: NodeRecord): boolean => livePod(record)?.facts.updatingInPlace === true;

@@ -19,7 +19,7 @@ const retired = (bench: Workbench): string[] =>
   bench.decide().actions.flatMap((action) => (action.type === 'retire' ? [action.pod.uid] : []));
 
 describe('a surge', () => {
-  it('brings the new pod beside the old one, which goes once the new one is available, all in one slot', () => {
+  it('creates the new pod beside the old one, which is deleted once the new one is available, all in one slot', () => {
     const bench = surgeBench(3, { minReadyMs: 5_000 });
     const old = bench.last('n0')!;
     const [reserve] = bench.decide().actions;
@@ -41,7 +41,7 @@ describe('a surge', () => {
     assert.deepEqual([bench.phase('n0'), bench.nodesOf('reserve')], ['updated/current', ['n1']]);
   });
 
-  it('is given to a node that is down too, within the same number, and its old pod goes as soon as the new one is there', () => {
+  it('includes nodes that are down, within the same number, and deletes their old pod as soon as the new one exists', () => {
     const bench = surgeBench(4);
     bench.change('n3', down);
     bench.gone('n2');
@@ -51,14 +51,14 @@ describe('a surge', () => {
     assert.deepEqual([bench.ledger.tally.down, retired(bench)], [2, [old.uid]]);
   });
 
-  it('is a share of nodes, and freezes nothing while maxUnavailable is zero', () => {
+  it('is a percentage of nodes, and freezes nothing while maxUnavailable is zero', () => {
     const bench = surgeBench(5, { maxSurge: { kind: 'percent', value: 30 }, percentOf: 'desired' });
     assert.deepEqual(bench.nodesOf('reserve'), ['n0', 'n1']);
     bench.policy({ maxSurge: count(0) });
     assert.equal(bench.decide().summary.hold?.kind, 'frozen');
   });
 
-  it('whose new pod fails keeps the old one and its slot, and the next target takes the new one away first', () => {
+  it('whose new pod fails keeps the old one and its slot, and the next target deletes the new one first', () => {
     const bench = surgeBench(3);
     const old = bench.last('n0')!;
     const bad = bench.surge('n0', { trouble: 'crash-loop' });
@@ -72,7 +72,7 @@ describe('a surge', () => {
     assert.equal(bench.ledger.get('n0')?.pods[0]?.facts.uid, old.uid);
   });
 
-  it('is taken back when its old pod is of the target again', () => {
+  it('is released when its old pod is of the target again', () => {
     const bench = surgeBench(2);
     const fresh = bench.surge('n0', { ready: true });
     bench.target('a');
@@ -81,7 +81,7 @@ describe('a surge', () => {
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.inFlight], ['updated/current', 0]);
   });
 
-  it('that takes too long is a failure of its revision, though the node is available', () => {
+  it('that takes too long is a failure of its revision, although the node is available', () => {
     const bench = surgeBench(2);
     bench.surge('n0');
     assert.equal(bench.decide().wakeAt, bench.now() + 60_000);
@@ -89,7 +89,7 @@ describe('a surge', () => {
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.onlineFailures], ['failed/deadline', 1]);
   });
 
-  it('is done anew when its new pod goes before the old one', () => {
+  it('is repeated when its new pod is deleted before the old one', () => {
     const bench = surgeBench(2);
     bench.surge('n0');
     bench.gone('n0');
@@ -99,7 +99,7 @@ describe('a surge', () => {
     assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
   });
 
-  it('waits for a new pod that is going, and for one that is not shown yet beside a pod of before that goes', () => {
+  it('waits for a new pod that terminates, and for one that is not shown yet beside an earlier pod that terminates', () => {
     for (const which of ['new', 'before'] as const) {
       const bench = surgeBench(1);
       const old = bench.last('n0')!;
@@ -127,7 +127,7 @@ describe('a surge', () => {
     }
   });
 
-  it('of another process is waited for until the deadline, then done anew', () => {
+  it('of another process is awaited until the deadline, then repeated', () => {
     const first = surgeBench(2);
     first.surge('n0');
     const saved = restore(structuredClone(save(first.ledger)));
@@ -140,7 +140,7 @@ describe('a surge', () => {
     assert.deepEqual(types(bench), ['reserve'], 'without the version that it was reserved on');
   });
 
-  it('of another process whose new pod is not seen is fenced, not healed, when the target has changed meanwhile', () => {
+  it('of another process whose new pod is missing is fenced, not completed, if the target has changed in the meantime', () => {
     const first = surgeBench(2);
     first.surge('n0');
     const saved = restore(structuredClone(save(first.ledger)));
@@ -168,7 +168,7 @@ describe('a surge', () => {
     assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
   });
 
-  it('of another process is judged when all pods have been listed', () => {
+  it('of another process is judged only after the initial sync', () => {
     const first = surgeBench(1);
     const old = first.last('n0')!;
     const fresh = first.surge('n0');
@@ -184,7 +184,7 @@ describe('a surge', () => {
     assert.deepEqual(retired(bench), [fresh.uid]);
   });
 
-  it('retires nothing while the rollout is held, nor on a node that has only just come back', () => {
+  it('deletes no surged-out pod while the rollout is held, nor on a node that has just returned', () => {
     const bench = surgeBench(2);
     const old = bench.last('n0')!;
     bench.surge('n0', { ready: true });
@@ -198,14 +198,14 @@ describe('a surge', () => {
     assert.deepEqual(retired(bench), [old.uid]);
   });
 
-  it('holds a slot as long as there are two pods, also when nobody knows of the act any more', () => {
+  it('holds a slot as long as there are two pods, even if the update is no longer known', () => {
     const bench = surgeBench(3);
     bench.start('n1', 'b', down);
     assert.equal(bench.ledger.get('n1')?.update, undefined);
     assert.deepEqual([bench.ledger.tally.inFlight, types(bench)], [1, []]);
   });
 
-  it('is not begun beside several pods, but beside one that is terminating', () => {
+  it('does not start beside several pods, but does beside a terminating one', () => {
     const bench = surgeBench(1);
     const gone = bench.last('n0')!;
     bench.pod('n0', 'a');
@@ -213,7 +213,7 @@ describe('a surge', () => {
     assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
   });
 
-  it('is over once one pod is left, where the policy surges no more, and is no failure meanwhile', () => {
+  it('ends once one pod is left if the policy no longer surges, and is no failure until then', () => {
     const bench = surgeBench(1);
     const old = bench.last('n0')!;
     bench.surge('n0', { ready: true });
@@ -226,7 +226,7 @@ describe('a surge', () => {
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.inFlight], ['updated/current', 0]);
   });
 
-  it('is told in the status, with its share', () => {
+  it('is shown in the status, with its percentage', () => {
     const bench = surgeBench(2);
     const decision = bench.decide();
     const { ledger } = bench;

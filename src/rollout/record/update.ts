@@ -1,5 +1,5 @@
 import type { PodFacts } from '../facts/pod.ts';
-import { isOutOfService } from './pods.ts';
+import { isOutOfService } from './in-place.ts';
 import type { NodeRecord } from './record.ts';
 
 /**

@@ -27,7 +27,7 @@ const goes = { shouldRun: false, shouldContinueRunning: false };
 const inNorth = { key: 'zone', operator: 'In', values: ['north'] };
 const inSouth = { key: 'zone', operator: 'In', values: ['south'] };
 
-describe('where a pod belongs', () => {
+describe('the nodes of a DaemonSet', () => {
   const cases: [name: string, spec: PodSpec, fits: boolean][] = [
     ['anywhere by default', spec(), true],
     ['on the node of spec.nodeName', spec({ nodeName: 'n1' }), true],

@@ -69,7 +69,7 @@ describe('makeRequirement', () => {
     it(`${ok ? 'takes' : 'refuses'} ${operator} [${values.join()}]`, () =>
       assert.equal(makeRequirement('zone', operator, values).ok, ok));
 
-  it('sorts values and drops repeated ones', () => {
+  it('sorts values and drops duplicates', () => {
     const made = makeRequirement('zone', 'In', ['b', 'a', 'b']);
     assert.deepEqual(made.ok && made.requirement.values, ['a', 'b']);
   });

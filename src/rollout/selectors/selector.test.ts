@@ -75,14 +75,14 @@ describe('parseSelector', () => {
     ['a=b\u00a0', /where a value of label "a"/],
   ];
   for (const [text, problem] of invalid)
-    it(`refuses ${JSON.stringify(text)} and says how to mend it`, () => {
+    it(`refuses ${JSON.stringify(text)} and says how to fix it`, () => {
       const parsed = parseSelector(text);
       assert.ok(!parsed.ok);
       assert.match(parsed.problem, problem);
       assert.match(parsed.cure, /^(write|use|give|leave) /);
     });
 
-  it('ends on any text', () => {
+  it('terminates on any text', () => {
     const piece = fc.constantFrom('a', 'in', 'notin', '=', '==', '!=', '!', '(', ')', ',', ' ', '<', '>', 'b/c', '-');
     fc.assert(
       fc.property(
@@ -108,7 +108,7 @@ describe('fromLabelSelector', () => {
     assert.equal(matches([], {}), true);
   });
 
-  it('says "nothing" in a text that does not match everything when it is read again', () => {
+  it('formats "nothing" so that it still matches nothing when parsed', () => {
     const again = parse(formatSelector(selectNothing));
     assert.deepEqual(again, selectNothing);
     for (const labels of [{}, { a: 'b' }, { 'edgeset.io/nothing': '' }]) assert.equal(matches(again, labels), false);
@@ -161,7 +161,7 @@ const holds = (source: LabelSelector, labels: Map<string, string>): boolean =>
   });
 
 describe('a selector', () => {
-  it('matches what the API says, and still does after being written and read', () => {
+  it('matches what the API says, and still does after being formatted and parsed', () => {
     let hits = 0;
     let misses = 0;
     fc.assert(
@@ -181,7 +181,7 @@ describe('a selector', () => {
     assert.ok(hits > 50 && misses > 50, `one-sided sample: ${hits} hits, ${misses} misses`);
   });
 
-  it('is the same in whatever order it is written', () => {
+  it('does not depend on the order of requirements', () => {
     fc.assert(
       fc.property(fc.array(expression, { maxLength: 5 }), (expressions) => {
         const there = fromLabelSelector({ matchExpressions: expressions });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Action } from '../decision/decide.ts';
 import { restore, save } from '../ledger/persist.ts';
 import { count } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
-import type { UpdateKind } from '../record/update.ts';
 import { createWorkbench, type Workbench } from '../testing/workbench.ts';
-import type { Action } from './decide.ts';
+import type { UpdateKind } from './update.ts';
 
 const down = { ready: false, readyChangedAt: 0 };
 const types = (bench: Workbench): Action['type'][] => bench.decide().actions.map(({ type }) => type);
@@ -30,7 +30,7 @@ const gatedBench = (nodes: number, change: Partial<Policy> = {}): Workbench => {
   return bench;
 };
 
-describe('a change in place', () => {
+describe('an in-place update', () => {
   it('is chosen where policy, revisions and the gate of the pod allow it', () => {
     const bench = gatedBench(6, { maxUnavailable: count(6) });
     bench.change('n1', { revision: 'z' });
@@ -50,7 +50,7 @@ describe('a change in place', () => {
     assert.deepEqual(new Set(kinds(bench).map(([, kind]) => kind)), new Set([undefined]));
   });
 
-  it('is reserved, sent, under way once the pod is of the new revision, and healed by the same pod', () => {
+  it('is reserved, sent, under way once the pod is of the new revision, and completed by the same pod', () => {
     const bench = gatedBench(2);
     bench.reserve('n0', { kind: 'in-place' });
     assert.deepEqual(bench.decide().actions, [{ type: 'change', node: 'n0' }]);
@@ -66,7 +66,7 @@ describe('a change in place', () => {
     assert.deepEqual(kinds(bench), [['n1', 'in-place']]);
   });
 
-  it('that the pod need not be down for is healed at once', () => {
+  it('that does not take the pod down completes at once', () => {
     const bench = gatedBench(2);
     bench.reserve('n0', { kind: 'in-place' });
     bench.change('n0', { revision: 'b' });
@@ -74,7 +74,7 @@ describe('a change in place', () => {
     assert.deepEqual(kinds(bench), [['n1', 'in-place']]);
   });
 
-  it('is reserved anew on the pod as it is, when it stopped between its two writes', () => {
+  it('is reserved again on the present pod if it stopped between its two writes', () => {
     const bench = gatedBench(1);
     bench.reserve('n0', { kind: 'in-place', stage: 'inherited' });
     bench.change('n0', { updatingInPlace: true, ...down });
@@ -87,7 +87,7 @@ describe('a change in place', () => {
     assert.deepEqual(kinds(bench), [['n0', 'in-place']], 'in the slot that it holds still');
   });
 
-  it('holds its slot after it was taken back between its two writes, until the pod is available again', () => {
+  it('holds its slot after its release between its two writes, until the pod is available again', () => {
     const bench = gatedBench(3);
     bench.policy({ minReadyMs: 5_000 });
     bench.reserve('n0', { kind: 'in-place' });
@@ -106,14 +106,14 @@ describe('a change in place', () => {
     assert.equal(bench.ledger.tally.inFlight, 0);
   });
 
-  it('that gives its slot back in a decision leaves none free while its pod is out of service', () => {
+  it('that a decision releases leaves no slot free while its pod is out of service', () => {
     const bench = gatedBench(3);
     bench.reserve('n0', { kind: 'in-place', rollout: 0 });
     bench.change('n0', { updatingInPlace: true, ...down });
     assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: false }]);
   });
 
-  it('becomes a deletion when the policy asks for that before it is sent', () => {
+  it('becomes a deletion if the policy changes before it is sent', () => {
     const bench = gatedBench(1);
     bench.reserve('n0', { kind: 'in-place' });
     bench.policy({ inPlace: false });
@@ -122,7 +122,7 @@ describe('a change in place', () => {
     assert.deepEqual(types(bench), ['delete']);
   });
 
-  it('is followed by the next one in its own slot when the target changes under way', () => {
+  it('is followed by the next one in its own slot if the target changes while it runs', () => {
     const bench = gatedBench(3);
     bench.changeInPlace('n0');
     bench.target('c', 'a', 'b');
@@ -135,7 +135,7 @@ describe('a change in place', () => {
     assert.deepEqual(kinds(bench), [['n1', 'in-place']]);
   });
 
-  it('heals also when its target is one of the past, and when the template was put back', () => {
+  it('completes even if its target is a past one, and if the template was reverted', () => {
     const bench = gatedBench(1);
     bench.changeInPlace('n0');
     bench.target('c', 'b');
@@ -146,7 +146,7 @@ describe('a change in place', () => {
     assert.equal(bench.phase('n0'), 'updated/current');
   });
 
-  it('of another process, which a watch does not show yet, leaves its node in flight', () => {
+  it('of another process that the cache does not show yet keeps its node in flight', () => {
     const bench = gatedBench(2);
     const first = gatedBench(2);
     first.changeInPlace('n0');
@@ -158,7 +158,7 @@ describe('a change in place', () => {
     assert.equal(bench.phase('n0'), 'updated/current');
   });
 
-  it('that somebody took back to where it began is seen for what it is', () => {
+  it('that somebody reverted is detected', () => {
     const bench = gatedBench(1);
     bench.changeInPlace('n0');
     bench.target('a', 'b');
@@ -167,7 +167,7 @@ describe('a change in place', () => {
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.occupied], ['updated/current', 0]);
   });
 
-  it('makes its node a suspect, after a restart too', () => {
+  it('makes its node a suspect, even after a restart', () => {
     const bench = gatedBench(2);
     bench.changeInPlace('n0');
     bench.arrived('n0');
@@ -183,7 +183,7 @@ describe('a change in place', () => {
     assert.deepEqual([next.cause('n0'), next.cause('n1')], ['suspect', 'offline-current']);
   });
 
-  it('is not taken to be done when another write has changed the revision that it was reserved on', () => {
+  it('is not considered carried out if another write has changed the revision that it was reserved on', () => {
     const bench = gatedBench(1);
     bench.target('c', 'a', 'b');
     bench.reserve('n0', { kind: 'in-place' });
@@ -192,7 +192,7 @@ describe('a change in place', () => {
     assert.deepEqual(kinds(bench), [['n0', 'in-place']]);
   });
 
-  it('that someone took back by hand is a failure', () => {
+  it('that someone reverted by hand is a failure', () => {
     const bench = gatedBench(1);
     bench.changeInPlace('n0');
     bench.change('n0', { revision: 'x' });
@@ -200,7 +200,7 @@ describe('a change in place', () => {
   });
 });
 
-describe('a change in place that does not come to its end', () => {
+describe('an in-place update that times out', () => {
   const late = (change: Partial<Policy> = {}): Workbench => {
     const bench = gatedBench(3, change);
     bench.changeInPlace('n0');
@@ -210,7 +210,7 @@ describe('a change in place that does not come to its end', () => {
     return bench;
   };
 
-  it('is followed by a new pod once the deadline has passed, in its own slot, and counts as a failure only then', () => {
+  it('is followed by a new pod after the deadline, in its own slot, and counts as a failure only then', () => {
     const bench = late();
     assert.equal(bench.phase('n0'), 'broken/not-changed-in-time');
     assert.deepEqual([bench.ledger.tally.onlineFailures, kinds(bench)], [0, [['n0', undefined]]]);
@@ -225,7 +225,7 @@ describe('a change in place that does not come to its end', () => {
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.onlineFailures], ['failed/deadline', 1]);
   });
 
-  it('is left alone once it works after all', () => {
+  it('is not touched once it works after all', () => {
     const bench = late();
     bench.reserve('n0');
     bench.arrived('n0');
@@ -234,7 +234,7 @@ describe('a change in place that does not come to its end', () => {
     assert.deepEqual([bench.phase('n0'), bench.ledger.state.acted], ['updated/current', 1]);
   });
 
-  it('is a candidate again when its deletion was taken back', () => {
+  it('is a candidate again after its deletion was released', () => {
     const bench = late();
     bench.reserve('n0');
     bench.policy({ paused: true });
@@ -245,7 +245,7 @@ describe('a change in place that does not come to its end', () => {
     assert.deepEqual(kinds(bench), [['n0', undefined]]);
   });
 
-  it('is not said of a pod that was made anew by others', () => {
+  it('does not apply to a pod that others recreated', () => {
     const bench = late();
     bench.reserve('n0');
     bench.policy({ paused: true });
@@ -256,7 +256,7 @@ describe('a change in place that does not come to its end', () => {
     assert.equal(bench.phase('n0'), 'failed/deadline');
   });
 
-  it('counts its trouble at once, and is no deletion of a pod that is ready', () => {
+  it('counts its trouble at once, and never deletes a ready pod', () => {
     const bench = gatedBench(2, { minReadyMs: 120_000 });
     bench.changeInPlace('n0');
     bench.change('n0', { trouble: 'image-pull' });
@@ -266,7 +266,7 @@ describe('a change in place that does not come to its end', () => {
     assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/ready-too-short', []]);
   });
 
-  it('counts from the act, not from when the old pod went down', () => {
+  it('counts from the update, not from when the old pod went down', () => {
     const bench = gatedBench(1);
     bench.change('n0', down);
     bench.pass(600_000);
@@ -275,7 +275,7 @@ describe('a change in place that does not come to its end', () => {
     assert.equal(bench.phase('n0'), 'updating/changing');
   });
 
-  it('is not acted on while it is not selected, or only just back', () => {
+  it('is not updated while it is not selected, or has just returned', () => {
     const bench = late();
     bench.node('n0', { selected: false });
     assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/changing', []]);
@@ -291,8 +291,8 @@ describe('a change in place that does not come to its end', () => {
   });
 });
 
-describe('a reservation of a change in place', () => {
-  it('is written with its kind and the revision that it began from, and read back', () => {
+describe('the reservation of an in-place update', () => {
+  it('is saved with its kind and original revision, and restored', () => {
     const bench = gatedBench(2, { maxUnavailable: count(2) });
     bench.reserve('n0', { kind: 'in-place' });
     bench.changeInPlace('n1');

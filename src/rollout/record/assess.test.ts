@@ -19,7 +19,7 @@ const restore = (bench: Workbench, acts: Record<string, never>, forgiven: string
   bench.ledger.restore(state, new Map(Object.entries(acts)), new Set(forgiven), bench.now());
 
 describe('the settle time', () => {
-  it('is not asked of nodes that have long been Ready at first sight', () => {
+  it('does not apply to nodes that have long been Ready at the initial sync', () => {
     const bench = createWorkbench();
     bench.node('old', { readyChangedAt: START - 60_000 });
     bench.node('fresh', { readyChangedAt: START - 4_000 });
@@ -37,7 +37,7 @@ describe('the settle time', () => {
     assert.deepEqual(settled(), ['old', 'fresh', 'ahead', 'joined']);
   });
 
-  it('is not asked of a node that was Ready all the time, and only now has to do with the DaemonSet: it is down at once', () => {
+  it('does not apply to a node that was Ready all the time and has just become eligible: it is down at once', () => {
     for (const [readyChangedAt, occupied] of [
       [START - 60_000, 1],
       [START - 4_000, 0],
@@ -50,7 +50,7 @@ describe('the settle time', () => {
     }
   });
 
-  it('begins anew with every return, also one that was missed', () => {
+  it('starts over with every return, even one that was missed', () => {
     const bench = benchAt(1);
     bench.offline('n0');
     bench.pass(1_000);
@@ -74,7 +74,7 @@ describe('a suspect', () => {
     return bench;
   };
 
-  it('is a node that fell away after its act had healed, too', () => {
+  it('is also a node that goes offline after its update has completed', () => {
     const bench = suspect();
     assert.equal(bench.phase('n0'), 'offline/suspect');
     assert.equal(bench.decide().summary.breaker.suspects, 1);
@@ -87,7 +87,7 @@ describe('a suspect', () => {
     assert.equal(bench.ledger.get('n0')?.update, undefined);
     assert.equal(bench.decide().summary.breaker.suspects, 0);
   });
-  it('is a failure when its window ends without it', () => {
+  it('is a failure if it is not back when its window ends', () => {
     const bench = suspect();
     assert.equal(bench.decide().wakeAt, START + 60_000);
     bench.pass(50_000);
@@ -95,7 +95,7 @@ describe('a suspect', () => {
     const { breaker } = bench.decide().summary;
     assert.deepEqual([breaker.failures, breaker.suspects], [1, 0]);
   });
-  it('of before this process is lost later, by as much as clocks may be apart', () => {
+  it('from before this process is lost later, by the maximum clock skew', () => {
     for (const [wentAgoMs, leftMs] of [
       [650_000, 0],
       [600_000, 50_000],
@@ -112,7 +112,7 @@ describe('a suspect', () => {
       assert.equal(bench.phase('n0'), 'offline/lost', `${wentAgoMs}`);
     }
   });
-  it('is in flight again when it returned broken, and cleared once it works', () => {
+  it('is in flight again if it returns broken, and cleared once it works', () => {
     const bench = suspect();
     bench.pass(60_000);
     bench.change('n0', down);
@@ -123,7 +123,7 @@ describe('a suspect', () => {
     assert.equal(bench.ledger.tally.inFlight, 0);
     assert.equal(bench.decide().summary.breaker.failures, 0);
   });
-  it('is none when it fell away later than the window, or without an act of ours', () => {
+  it('is not a node that goes offline after the window, or without an update of ours', () => {
     const bench = benchAt(3, { suspectWindowMs: 60_000 });
     bench.update('b', 'n0');
     bench.pass(60_001);
@@ -138,7 +138,7 @@ describe('a suspect', () => {
     assert.equal(bench.phase('n0'), 'offline/offline-current');
     assert.equal(bench.phase('n9'), 'offline/offline-current');
   });
-  it('is none when an act that never healed is older than the window', () => {
+  it('is not a node whose incomplete update is older than the window', () => {
     const bench = benchAt(2, { suspectWindowMs: 60_000 });
     bench.act('n0');
     bench.start('n0', 'b', down);
@@ -148,12 +148,12 @@ describe('a suspect', () => {
     bench.online('n0');
     assert.equal(bench.ledger.tally.inFlight, 1);
   });
-  it('of an older version does not speak against the new one', () => {
+  it('of an older revision does not count against the new one', () => {
     const bench = suspect();
     bench.target('c');
     assert.equal(bench.decide().summary.breaker.suspects, 0);
   });
-  it('is told by the age of its pod after a restart', () => {
+  it('is recognized by the age of its pod after a restart', () => {
     for (const [createdAt, startedAt, cause] of [
       [START - 20_000, START - 60_000, 'suspect'],
       [START - 20_000, START - 18_500, 'suspect'],
@@ -180,7 +180,7 @@ describe('the progress deadline', () => {
     bench.start('n0', 'b', down);
     return bench;
   };
-  it('counts from the new pod, however long the old one took to end', () => {
+  it('counts from the new pod, however long the old one took to terminate', () => {
     const bench = started();
     bench.pass(59_999);
     assert.equal(bench.phase('n0'), 'updating/starting');
@@ -188,7 +188,7 @@ describe('the progress deadline', () => {
     assert.equal(bench.phase('n0'), 'failed/deadline');
     assert.equal(bench.ledger.tally.inFlight, 1, 'a failure keeps its slot');
   });
-  it('is fresh after the node was away', () => {
+  it('starts over after the node was offline', () => {
     const bench = started();
     bench.offline('n0');
     bench.pass(600_000);
@@ -198,7 +198,7 @@ describe('the progress deadline', () => {
     bench.pass(1);
     assert.equal(bench.phase('n0'), 'failed/deadline');
   });
-  it('holds for a pod that is ready but never for long enough', () => {
+  it('applies to a pod that is ready but never for long enough', () => {
     const bench = started({ minReadyMs: 10_000 });
     for (let round = 0; round < 10; round += 1) {
       bench.change('n0', { ready: true, readyChangedAt: bench.now() });
@@ -208,7 +208,7 @@ describe('the progress deadline', () => {
     }
     assert.equal(bench.phase('n0'), 'failed/deadline');
   });
-  it('counts anew for a current pod that worked and then did not', () => {
+  it('starts over for a current pod that worked and then failed', () => {
     const bench = benchAt(1, { progressDeadlineMs: 60_000 });
     bench.update('b', 'n0');
     bench.pass(3_600_000);
@@ -218,7 +218,7 @@ describe('the progress deadline', () => {
     bench.pass(1);
     assert.equal(bench.phase('n0'), 'failed/deadline');
   });
-  it('counts, for a pod of before this process, from when that was ready last, and at least for as long as clocks may be apart', () => {
+  it('counts, for a pod from before this process, from when it was last ready, plus the maximum clock skew', () => {
     const inherits = (agoMs: number, readOnly = false): Workbench => {
       const bench = createWorkbench({ progressDeadlineMs: 60_000 }, { readOnly });
       bench.node('n0');
@@ -243,7 +243,7 @@ describe('the progress deadline', () => {
       assert.equal(bench.phase('n0'), 'failed/deadline', `${agoMs}`);
     }
   });
-  it('does not begin anew for a pod that this process made, when what is on record is read again', () => {
+  it('does not start over for a pod that this process created when the state is restored again', () => {
     const bench = started();
     bench.pass(30_000);
     const { ledger } = bench;

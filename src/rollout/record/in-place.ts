@@ -1,0 +1,20 @@
+import { isOlderVersion } from '../facts/metadata.ts';
+import { livePod } from './pods.ts';
+import type { Context, NodeRecord, ObservedPod } from './record.ts';
+
+/** The in-place patch was acknowledged, but the cache still shows the pod before it. */
+export const isStale = ({ update }: Pick<NodeRecord, 'update'>, { facts }: Pick<ObservedPod, 'facts'>): boolean =>
+  update?.kind === 'in-place' &&
+  update.stage === 'done' &&
+  update.podUid === facts.uid &&
+  isOlderVersion(facts.resourceVersion, update.podResourceVersion);
+
+/** The node's pod was updated in place in this rollout and has not been available since; its update may only be reserved. */
+export const isUpdatedInPlace = (record: NodeRecord, { rollout }: Pick<Context, 'rollout'>): boolean => {
+  const { update } = record;
+  const last = update?.stage === 'done' ? update : update?.repairs;
+  return last?.kind === 'in-place' && last.rollout === rollout && last.podUid === livePod(record)?.facts.uid;
+};
+
+/** Its one live pod is out of service for an in-place update. */
+export const isOutOfService = (record: NodeRecord): boolean => livePod(record)?.facts.updatingInPlace === true;
