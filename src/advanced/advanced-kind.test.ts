@@ -125,12 +125,7 @@ describe('an Advanced DaemonSet', () => {
         const still = await client.get(podResource, { namespace: NAMESPACE, name });
         assert.equal(still.metadata?.deletionTimestamp, undefined);
         assert.equal(still.status?.conditions?.find(({ type }) => type === 'KruisePodReady')?.status, 'False');
-        await client.patch(
-          podResource,
-          { namespace: NAMESPACE, name },
-          { metadata: { labels: { hold: null } } },
-          { type: 'merge' },
-        );
+        await fleet.patchPod(name, { labels: { hold: null } });
       }
       await allRun('app:v2');
     }),

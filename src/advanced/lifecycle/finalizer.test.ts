@@ -30,13 +30,7 @@ const allPods = async ({ client }: Fleet) => (await client.list(podResource, { n
 const preparing = async (fleet: Fleet) =>
   (await allPods(fleet)).filter(({ metadata }) => metadata?.labels?.[LIFECYCLE_STATE] === 'PreparingDelete');
 
-const letGo = ({ client }: Fleet, name: string | undefined) =>
-  client.patch(
-    podResource,
-    { namespace: NAMESPACE, name: name ?? '' },
-    { metadata: { labels: { hold: null } } },
-    { type: 'merge' },
-  );
+const release = (fleet: Fleet, name: string | undefined) => fleet.patchPod(name, { labels: { hold: null } });
 
 const started = async (fleet: Fleet, annotations: Record<string, string> = {}): Promise<void> => {
   await fleet.create(hook, annotations, { metadata: { labels } });
@@ -77,16 +71,16 @@ describe('a DaemonSet with a preDelete hook', () => {
       for (const pod of asked)
         assert.equal(pod.status?.conditions?.find(({ type }) => type === 'KruisePodReady')?.status, 'False');
       const [first, second, third] = asked.map(({ metadata }) => metadata?.name ?? '');
-      await letGo(fleet, first);
+      await release(fleet, first);
       await fleet.until('it is gone', async () => (await allPods(fleet)).length === 2);
       await fleet.until('the others are named', async () => {
         const told = (await fleet.get()).status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '';
         return told.includes('2 pods') && told.includes(second ?? '') && !told.includes(first ?? '');
       });
-      await letGo(fleet, second);
+      await release(fleet, second);
       await fleet.clock.advance(5_000);
       assert.equal(await isGone(fleet), false);
-      await letGo(fleet, third);
+      await release(fleet, third);
       await fleet.until('all is gone', async () => (await isGone(fleet)) && (await allPods(fleet)).length === 0);
       assert.equal(fleet.reasons().filter((reason) => reason === 'AwaitingPreDelete').length, 1);
     }),
@@ -132,13 +126,7 @@ describe('a DaemonSet with a preDelete hook', () => {
         const found = await preparing(fleet);
         return found.length === 3 ? found : undefined;
       });
-      for (const { metadata } of asked)
-        await fleet.client.patch(
-          podResource,
-          { namespace: NAMESPACE, name: metadata?.name ?? '' },
-          { metadata: { finalizers: null } },
-          { type: 'merge' },
-        );
+      for (const { metadata } of asked) await fleet.patchPod(metadata?.name ?? '', { finalizers: null });
       await fleet.until('all is gone', async () => (await isGone(fleet)) && (await allPods(fleet)).length === 0);
     }),
   );
@@ -200,7 +188,7 @@ describe('a DaemonSet with a preDelete hook', () => {
         const found = await preparing(fleet);
         return found.length === 3 ? found : undefined;
       });
-      for (const { metadata } of asked) await letGo(fleet, metadata?.name);
+      for (const { metadata } of asked) await release(fleet, metadata?.name);
       await fleet.until('all is gone', async () => (await isGone(fleet)) && (await allPods(fleet)).length === 0);
     }),
   );

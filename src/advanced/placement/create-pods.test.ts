@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { createStore, type KubeClient, KubeError, keyOf, pods as podResource } from '../../kube/index.ts';
+import { createStore, type KubeClient, KubeError, keyOf, nodes, pods as podResource } from '../../kube/index.ts';
 import { createVirtualClock, silentLogger } from '../../runtime/index.ts';
 import { createApiServer, createInProcessClient } from '../../sim/index.ts';
 import { toAdvancedView } from '../advanced-view.ts';
@@ -9,7 +9,7 @@ import type { AdvancedDaemonSet } from '../api/types.ts';
 import { type CachedPod, cachedPods } from '../podcontrol/cached-pod.ts';
 import { newPod } from '../podcontrol/new-pod.ts';
 import type { CurrentRevision } from '../revisions/sync-history.ts';
-import { withFleet } from '../testing/fleet.ts';
+import { NAMESPACE, withFleet } from '../testing/fleet.ts';
 import { createPodCreator } from './create-pods.ts';
 
 const template = {
@@ -139,7 +139,7 @@ it('a pod that was not created does not delay another one', async () => {
   assert.equal((await all()).length, 1);
 });
 
-const nodes = ['node-1', 'node-2', 'node-3', 'node-4', 'node-5', 'node-6'];
+const sixNodes = ['node-1', 'node-2', 'node-3', 'node-4', 'node-5', 'node-6'];
 
 it(
   'pods are created one by one with burstReplicas 1, also if they never start',
@@ -147,9 +147,9 @@ it(
     const startedAt = clock.now();
     const spec = { schedulerName: 'nobody', containers: [{ name: 'app', image: 'app:v1' }] };
     await create({ burstReplicas: 1 }, {}, { spec });
-    await until('there are six', async () => (await pods()).length === nodes.length);
+    await until('there are six', async () => (await pods()).length === sixNodes.length);
     assert.ok(clock.now() - startedAt < 2_000, `${clock.now() - startedAt} ms`);
-  }, nodes),
+  }, sixNodes),
 );
 
 it(
@@ -172,3 +172,93 @@ it(
     assert.equal(reads(), 4);
   }),
 );
+
+const quota = () => new KubeError('Forbidden', 'exceeded quota', { status: 403 });
+const lost = () => new KubeError('Timeout', 'no answer', { happened: 'unknown' });
+
+describe('new pods', () => {
+  it(
+    'that are refused are retried with back-off, reported once, and created when they are allowed',
+    withFleet(async (fleet) => {
+      fleet.faults.push({ verb: 'create', plural: 'pods', error: quota(), left: 6 });
+      await fleet.create();
+      const condition = await fleet.until('it stalls', fleet.stalled);
+      assert.equal(condition.reason, 'FailedCreate');
+      assert.match(condition.message, /exceeded quota/);
+      await fleet.clock.advance(7_000);
+      assert.ok(fleet.count('create', 'pods') <= 4, `${fleet.count('create', 'pods')} tries`);
+      assert.equal(fleet.reasons().filter((reason) => reason === 'FailedCreate').length, 1);
+      await fleet.allRun('app:v1');
+      assert.equal(await fleet.stalled(), undefined);
+    }),
+  );
+
+  it(
+    'that are refused are retried while other events come in',
+    withFleet(async (fleet) => {
+      fleet.faults.push({ verb: 'create', plural: 'pods', error: quota(), left: 1, delayMs: 900 });
+      await fleet.create();
+      await fleet.until('a creation is under way', async () => fleet.count('create', 'pods') === 1);
+      await fleet.client.patch(
+        nodes,
+        { name: 'node-1' },
+        { metadata: { labels: { any: 'thing' } } },
+        { type: 'merge' },
+      );
+      await fleet.patch({ metadata: { annotations: { 'edgeset.io/settle-seconds': '1' } } });
+      const since = fleet.clock.now();
+      await fleet.allRun('app:v1');
+      assert.ok(fleet.clock.now() - since < 5_000);
+    }),
+  );
+
+  it(
+    'exist once each after a lost response',
+    withFleet(async (fleet) => {
+      fleet.faults.push({ verb: 'create', plural: 'pods', error: lost(), happened: true, left: 2 });
+      await fleet.create();
+      await fleet.allRun('app:v1');
+      assert.equal(fleet.reasons().includes('FailedCreate'), false);
+    }),
+  );
+
+  it(
+    'get another name if theirs is taken by a foreign pod',
+    withFleet(async (fleet) => {
+      await fleet.create();
+      const before = await fleet.allRun('app:v1');
+      const name = before.get('node-1')?.metadata?.name ?? '';
+      // It cannot be let go at once: until then it is still said to be ours.
+      fleet.faults.push({ verb: 'patch', plural: 'pods', error: quota(), left: 1 });
+      const since = fleet.clock.now();
+      await fleet.patchPod(name, { labels: { app: 'other' } });
+      const after = await fleet.until('node-1 has another', async () => {
+        const pod = (await fleet.pods()).find(
+          ({ spec, metadata }) => spec?.nodeName === 'node-1' && metadata?.name !== name,
+        );
+        return pod !== undefined && pod.metadata?.labels?.['app'] === 'app' ? pod : undefined;
+      });
+      assert.notEqual(after.metadata?.name, name);
+      assert.ok(fleet.clock.now() - since < 5_000);
+      await fleet.until('it is let go', async () => {
+        const pod = await fleet.client.get(podResource, { namespace: NAMESPACE, name });
+        return pod.metadata?.ownerReferences === undefined || pod.metadata.ownerReferences.length === 0;
+      });
+    }),
+  );
+
+  it(
+    'are created one by one with progressive creation, as far as the partition allows',
+    withFleet(async (fleet) => {
+      await fleet.create({
+        updateStrategy: { rollingUpdate: { partition: 2 } },
+        scaleStrategy: { partitionedScaling: true },
+      });
+      await fleet.until('one is there', async () => (await fleet.get()).status?.numberAvailable === 1);
+      await fleet.clock.advance(5_000);
+      assert.equal((await fleet.pods()).length, 1);
+      await fleet.patch({ spec: { updateStrategy: { rollingUpdate: { partition: 0 } } } });
+      await fleet.allRun('app:v1');
+    }),
+  );
+});

@@ -6,9 +6,6 @@ import { HASH_LABEL } from '../revisions/history.ts';
 import { type Fleet, NAMESPACE, withFleet } from '../testing/fleet.ts';
 import { releasableSelectors } from './controller-ref-manager.ts';
 
-const patch = ({ client }: Fleet, name: string, metadata: object) =>
-  client.patch(podResource, { namespace: NAMESPACE, name }, { metadata }, { type: 'merge' });
-
 const searches = ({ requests }: Fleet): number =>
   requests.filter(({ verb, plural, name }) => verb === 'list' && plural === 'pods' && name.startsWith(HASH_LABEL))
     .length;
@@ -41,7 +38,7 @@ describe('a pod that was relabeled while no manager ran', () => {
       const before = await fleet.allRun('app:v1');
       const name = before.get('node-2')?.metadata?.name ?? '';
       await fleet.stop();
-      await patch(fleet, name, { labels: { app: 'other' } });
+      await fleet.patchPod(name, { labels: { app: 'other' } });
       await fleet.restart();
       await fleet.until('it is let go', async () => {
         const pod = await fleet.client.get(podResource, { namespace: NAMESPACE, name });
@@ -77,9 +74,9 @@ describe('a pod that was relabeled while no manager ran', () => {
       const name = before.get('node-2')?.metadata?.name ?? '';
       const conflict = new KubeError('Conflict', 'it has changed', { status: 409 });
       fleet.faults.push({ verb: 'patch', plural: 'pods', error: conflict, left: 1 });
-      await patch(fleet, name, { labels: { app: 'other' } });
+      await fleet.patchPod(name, { labels: { app: 'other' } });
       await fleet.until('its release is tried', async () => fleet.faults.at(-1)?.left === 0);
-      await patch(fleet, name, { labels: { app: 'app' } });
+      await fleet.patchPod(name, { labels: { app: 'app' } });
       await fleet.clock.advance(10_000);
       const pod = (await fleet.pods()).find(({ metadata }) => metadata?.name === name);
       assert.ok(pod, 'it is still ours');
@@ -96,7 +93,7 @@ describe('an orphaned pod', () => {
       const before = await fleet.allRun('app:v1');
       const name = before.get('node-3')?.metadata?.name ?? '';
       await fleet.stop();
-      await patch(fleet, name, { ownerReferences: null });
+      await fleet.patchPod(name, { ownerReferences: null });
       await fleet.restart();
       const after = await fleet.allRun('app:v1');
       assert.equal(after.get('node-3')?.metadata?.uid, before.get('node-3')?.metadata?.uid);

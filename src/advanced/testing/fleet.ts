@@ -145,6 +145,14 @@ export const createFleet = async (nodeNames: readonly string[] = ['node-1', 'nod
       }),
     get: (): Promise<AdvancedDaemonSet> => client.get(advancedDaemonSets, ref),
     patch: (body: object) => client.patch(advancedDaemonSets, ref, body, { type: 'merge' }),
+    patchPod: (name: string | undefined, metadata: object) =>
+      client.patch(pods, { namespace: NAMESPACE, name: name ?? '' }, { metadata }, { type: 'merge' }),
+    /** The number of such requests of the controller, from index `since`. */
+    count: (verb: string, plural: string, since = 0): number =>
+      requests.slice(since).filter((request) => request.verb === verb && request.plural === plural).length,
+    /** Condition Stalled if it is True. */
+    stalled: async () =>
+      (await fleet.get()).status?.conditions?.find(({ type, status }) => type === 'Stalled' && status === 'True'),
     setImage: (image: string) =>
       fleet.patch({ spec: { template: { spec: { containers: [{ name: 'app', image }] } } } }),
     rollout: () => client.get(daemonRollouts, { namespace: NAMESPACE, name: 'app.apps.kruise.io' }),

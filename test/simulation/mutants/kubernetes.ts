@@ -132,7 +132,7 @@ export const kubernetes: readonly Mutant[] = [
     file: 'src/advanced/revisions/sync-history.ts',
     find: "if (onNameTaken(existing, plan.write.revision) === 'collision') await countCollision(view, signal);",
     replace: "if (onNameTaken(existing, plan.write.revision) === 'collision') return true;",
-    hunt: test('src/advanced/conflicting-controllers.test.ts'),
+    hunt: test('src/advanced/revisions/sync-history.test.ts'),
   },
   {
     name: 'acts-before-observed',
