@@ -2,8 +2,8 @@ import type { AuditRecord } from '../test/conformance/index.ts';
 import type { Benchmark } from './measure/figure.ts';
 import { mib, seconds } from './measure/figure.ts';
 import { cpuMsOf, peakResidentOf, residentOf, watchMachine } from './measure/machine.ts';
-import { callsOf, podWrites } from './real/account.ts';
 import { advanced } from './real/advanced.ts';
+import { callsOf, podWrites } from './real/audit-log.ts';
 import { startRealFleet } from './real/fleet.ts';
 import { bringTo } from './real/roll-out.ts';
 

@@ -2,8 +2,8 @@ import type { Manager } from '../test/conformance/index.ts';
 import type { Benchmark, Figure } from './measure/figure.ts';
 import { mib, seconds } from './measure/figure.ts';
 import { peakResidentOf, residentOf } from './measure/machine.ts';
-import { podWrites } from './real/account.ts';
 import { type AdvancedRelease, advanced, type Mode } from './real/advanced.ts';
+import { podWrites } from './real/audit-log.ts';
 import { SIGMA } from './real/down-times.ts';
 import { type RealFleet, startRealFleet } from './real/fleet.ts';
 import { bringTo, type RolledOut, rollOut } from './real/roll-out.ts';
@@ -30,7 +30,7 @@ interface Step {
 }
 
 const timeOf = ({ mode, k }: Step, nodes: number, rolledOut: RolledOut): Figure => {
-  const { ratio, perfect, tookMs, most, overruns, strays, down, meanMs, busy } = rolledOut;
+  const { ratio, perfect, tookMs, most, overruns, unplanned, down, meanMs, busy } = rolledOut;
   const isSurge = mode === 'surge';
   const held = isSurge
     ? `at most ${most} nodes with two pods, ${down} without an available one`
@@ -39,7 +39,7 @@ const timeOf = ({ mode, k }: Step, nodes: number, rolledOut: RolledOut): Figure 
     name: `advanced ${mode} k=${k}`,
     measured:
       `${ratio.toFixed(3)} of N/k times what a pod took (no scheduler does better than ${perfect.toFixed(3)} here), ` +
-      `N=${nodes} in ${seconds(tookMs)}, ${held}, ${overruns} overruns, ${strays} fell away by themselves; ` +
+      `N=${nodes} in ${seconds(tookMs)}, ${held}, ${overruns} overruns, ${unplanned} fell away by themselves; ` +
       `a pod took ${seconds(meanMs)} lognormal ${SIGMA}; ${busy}`,
     goal: `<= ${ratioGoal(k)}, 0 overruns; OpenKruise ${peerRatio(k)}`,
     met: ratio <= ratioGoal(k) && overruns === 0 && (!isSurge || down === 0),

@@ -6,7 +6,7 @@ import { allowInspection, managerHeap } from './real/manager-heap.ts';
 import { native } from './real/native.ts';
 
 const PODS = 2_000;
-/** Projected as ours are, they would take about 1.5 MiB; whole, about 15. */
+/** Cached as projections they would take about 1.5 MiB, as whole objects about 15. */
 const GOAL_BYTES = 0.75 * 1024 * 1024;
 
 /** Pods of DaemonSets that did not opt in, in the same namespace: what they cost the manager's process. */
@@ -25,7 +25,7 @@ export const foreign: Benchmark = {
         for (const name of names) await fleet.apply(name, { version: 1, maxUnavailable: undefined, meanStartMs: 100 });
         for (const name of names) await fleet.whenRolledOut(name, 300_000);
       };
-      // The first look loads the inspector, and the first foreign DaemonSet the code that passes over it.
+      // The first measurement loads the inspector, the first foreign DaemonSet the code that skips it.
       await managerHeap(manager);
       await add(['first']);
       const before = await managerHeap(manager);
@@ -37,7 +37,7 @@ export const foreign: Benchmark = {
         {
           name: 'foreign',
           measured:
-            `${PODS} foreign pods and what befell them raise the manager's live heap of ${mib(before)} by ${mib(grown)} ` +
+            `${PODS} foreign pods and their changes raise the manager's live heap of ${mib(before)} by ${mib(grown)} ` +
             `(resident ${mib(residentBefore)} before, ${mib(resident)} after)`,
           goal: `<= ${mib(GOAL_BYTES)}`,
           met: grown <= GOAL_BYTES,

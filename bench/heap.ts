@@ -1,5 +1,5 @@
 import type { Benchmark } from './measure/figure.ts';
-import { liveHeap } from './measure/heap.ts';
+import { liveHeap } from './measure/machine.ts';
 import { createFleet } from './virtual/fleet.ts';
 
 /** As JSON a Node and a Pod are some 15 KiB. */

@@ -2,7 +2,7 @@ import type { Manager } from '../test/conformance/index.ts';
 import type { Benchmark, Figure } from './measure/figure.ts';
 import { mib, seconds } from './measure/figure.ts';
 import { peakResidentOf, residentOf } from './measure/machine.ts';
-import { podWrites } from './real/account.ts';
+import { podWrites } from './real/audit-log.ts';
 import { SIGMA } from './real/down-times.ts';
 import { type RealFleet, startRealFleet } from './real/fleet.ts';
 import { type NativeRelease, native } from './real/native.ts';
@@ -25,14 +25,14 @@ const measure = async (fleet: RealFleet<NativeRelease>, manager: Manager, step: 
   const { k, meanStartMs, version } = step;
   const release = { version, maxUnavailable: String(k), meanStartMs };
   const rolledOut = await rollOut(fleet, manager, { release, k, slot: 'down' });
-  const { ratio, perfect, meanMs, most, overruns, strays, tookMs, calls, cpuMs, busy } = rolledOut;
+  const { ratio, perfect, meanMs, most, overruns, unplanned, tookMs, calls, cpuMs, busy } = rolledOut;
   const each = (count: number): string => (count / nodes).toFixed(2);
   return [
     {
       name: `rollout-real k=${k}`,
       measured:
         `${ratio.toFixed(3)} of the bound (no scheduler does better than ${perfect.toFixed(3)} here), N=${nodes} in ${seconds(tookMs)}, ` +
-        `at most ${most} down, ${overruns} overruns, ${strays} fell away by themselves; down ${seconds(meanMs)} lognormal ${SIGMA}; ${busy}`,
+        `at most ${most} down, ${overruns} overruns, ${unplanned} became unavailable by themselves; down ${seconds(meanMs)} lognormal ${SIGMA}; ${busy}`,
       goal: `<= ${rolloutGoal(k)}, 0 overruns; OpenYurt ${peerOf(k)}`,
       met: ratio <= rolloutGoal(k) && overruns === 0,
     },

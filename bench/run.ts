@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchmarks } from './benchmarks.ts';
-import { MISSED } from './one.ts';
+import { MISSED } from './run-one.ts';
 
 const USAGE = `usage: npm run bench -- [--quick] [--strict] [NAME...]
 
@@ -24,7 +24,7 @@ const parse = () =>
 
 const runOne = (name: string, quick: boolean): Promise<number> =>
   new Promise((resolve, reject) => {
-    const args = ['--expose-gc', join(import.meta.dirname, 'one.ts'), name, ...(quick ? ['--quick'] : [])];
+    const args = ['--expose-gc', join(import.meta.dirname, 'run-one.ts'), name, ...(quick ? ['--quick'] : [])];
     const child = spawn(process.execPath, args, { stdio: 'inherit' });
     const pass = (signal: NodeJS.Signals) => (): void => void child.kill(signal);
     const [onTerm, onInt] = [pass('SIGTERM'), pass('SIGINT')];

@@ -3,8 +3,7 @@ import { defineResource } from '../src/kube/index.ts';
 import { createRandom, createVirtualClock, silentLogger } from '../src/runtime/index.ts';
 import { createEmbeddedCluster } from '../src/sim/index.ts';
 import { type Benchmark, type Figure, mib, seconds } from './measure/figure.ts';
-import { liveHeap } from './measure/heap.ts';
-import { residentOf, watchMachine } from './measure/machine.ts';
+import { liveHeap, residentOf, watchMachine } from './measure/machine.ts';
 
 const GOAL_MS = 2000;
 const GOAL_BYTES = 1024 ** 3;

@@ -2,8 +2,7 @@
 //   bench/ingest/reader.ts edgeset|client-node URL PODS EVENTS; needs --expose-gc
 
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { liveHeap } from '../measure/heap.ts';
-import { peakResidentOf } from '../measure/machine.ts';
+import { liveHeap, peakResidentOf } from '../measure/machine.ts';
 
 export interface Ingested {
   /** Client code loaded before: from the first request to the whole list in the cache, and from there to the last event. */

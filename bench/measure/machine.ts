@@ -49,3 +49,13 @@ const memoryField = (pid: number | 'self', field: 'VmRSS' | 'VmHWM'): number => 
 export const residentOf = (pid: number | 'self'): number => memoryField(pid, 'VmRSS');
 /** The most resident memory that the process ever had, bytes. */
 export const peakResidentOf = (pid: number | 'self'): number => memoryField(pid, 'VmHWM');
+
+/** Bytes of live objects in this process. Requires `--expose-gc`, which run.ts sets. */
+export const liveHeap = (): number => {
+  const collect = globalThis.gc;
+  if (!collect) throw new Error('measuring the heap requires --expose-gc: run benchmarks with bench/run.ts');
+  // The second collection frees what the first one finalizes.
+  collect();
+  collect();
+  return process.memoryUsage().heapUsed;
+};

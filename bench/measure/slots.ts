@@ -1,38 +1,37 @@
-/** A time in which a node took a slot of the budget: it had no available pod or, with a surge, an old and a new one. */
-export interface Taken {
+/** A period in which a node occupied a slot of the budget: it had no available pod or, with a surge, two pods. */
+export interface OccupiedSlot {
   node: string;
   /** ms. */
   from: number;
   to: number;
-  /** Of it, ms in which the cluster had nothing to do before the product's next write: no part of what a pod takes. */
+  /** Time within it in which the cluster waited for the product's next write, ms: not part of replacing a pod. */
   lagMs: number;
-  /** When it began and ended among all changes of the cluster: times of answers may come in another order. */
+  /** Positions of its start and end in the order of changes: response times may be in another order. */
   began: number;
   ended: number;
-  /** An act of the product began it, and not the cluster. */
+  /** The product started it, not the cluster. */
   ours: boolean;
 }
 
 export interface SlotUse {
-  /** Rollout time over the sum of what the nodes' pods took, / k. */
+  /** Rollout time divided by (total replacement time of all pods / k). */
   ratio: number;
   /**
-   * The same for a rollout that needs no time to decide and act: a freed slot is used at once, in the same order. No
-   * scheduler that does not know beforehand what pods take can count on less. It is above 1 because the last nodes
-   * leave slots empty.
+   * The same ratio for a rollout that reuses each freed slot at once, in the same order: the best possible without
+   * knowing how long pods take. It is above 1 because the last nodes leave slots empty.
    */
   perfect: number;
-  /** What a node's pod took. */
+  /** Mean replacement time of a pod. */
   meanMs: number;
-  /** Slots that were taken at the same time. */
+  /** Most slots occupied at the same time. */
   most: number;
-  /** Acts that began while k other nodes had a slot. */
+  /** Updates that started while k other nodes occupied a slot. */
   overruns: number;
-  /** Nodes that fell away by themselves; on a machine that is not saturated there are none. */
-  strays: number;
+  /** Nodes that became unavailable by themselves; none unless the machine is saturated. */
+  unplanned: number;
 }
 
-const countOverruns = (all: readonly Taken[], k: number): { most: number; overruns: number } => {
+const countOverruns = (all: readonly OccupiedSlot[], k: number): { most: number; overruns: number } => {
   const changes = all
     .flatMap(({ began, ended, ours }) => [
       { order: began, by: 1, ours },
@@ -48,10 +47,10 @@ const countOverruns = (all: readonly Taken[], k: number): { most: number; overru
   return { most, overruns };
 };
 
-/** What the node's pod took of the time. */
-const neededMs = ({ from, to, lagMs }: Taken): number => to - from - lagMs;
+/** The time that replacing the pod took. */
+const neededMs = ({ from, to, lagMs }: OccupiedSlot): number => to - from - lagMs;
 
-const perfectTime = (all: readonly Taken[], k: number): number => {
+const perfectTime = (all: readonly OccupiedSlot[], k: number): number => {
   const freeAt = Array.from({ length: k }, () => 0);
   for (const taken of all.toSorted((a, b) => a.from - b.from)) {
     const slot = freeAt.indexOf(Math.min(...freeAt));
@@ -60,8 +59,8 @@ const perfectTime = (all: readonly Taken[], k: number): number => {
   return Math.max(...freeAt);
 };
 
-/** Judges a rollout that took `tookMs` by the slots that were seen to be taken. */
-export const slotUse = (all: readonly Taken[], k: number, tookMs: number): SlotUse => {
+/** Evaluates a rollout that took `tookMs` by the slots that were occupied. */
+export const slotUse = (all: readonly OccupiedSlot[], k: number, tookMs: number): SlotUse => {
   const ours = all.filter((taken) => taken.ours);
   const sum = ours.reduce((total, taken) => total + neededMs(taken), 0);
   const bound = sum / k;
@@ -69,7 +68,7 @@ export const slotUse = (all: readonly Taken[], k: number, tookMs: number): SlotU
     ratio: tookMs / bound,
     perfect: perfectTime(ours, k) / bound,
     meanMs: sum / ours.length,
-    strays: all.length - ours.length,
+    unplanned: all.length - ours.length,
     ...countOverruns(all, k),
   };
 };

@@ -1,18 +1,18 @@
 import type { Manager } from '../../test/conformance/index.ts';
 import { cpuMsOf, watchMachine } from '../measure/machine.ts';
 import { type SlotUse, slotUse } from '../measure/slots.ts';
-import { type Calls, callsOf, type Question, slotTimes } from './account.ts';
+import { type Calls, callsOf, type SlotQuery, slotTimes } from './audit-log.ts';
 import type { RealFleet } from './fleet.ts';
 import type { Release } from './workload.ts';
 
 const APP = 'app';
-const PATIENCE_MS = 1_800_000;
+const TIMEOUT_MS = 1_800_000;
 
 export interface Step<R extends Release> {
   release: R;
   /** Nodes that may have a slot at a time. */
   k: number;
-  slot: Question['slot'];
+  slot: SlotQuery['slot'];
 }
 
 export interface RolledOut extends SlotUse {
@@ -26,13 +26,13 @@ export interface RolledOut extends SlotUse {
   busy: string;
 }
 
-/** Brings the fleet's DaemonSet to a release, and does not look. */
+/** Rolls out a release without measuring it. */
 export const bringTo = async <R extends Release>(fleet: RealFleet<R>, release: R): Promise<void> => {
   await fleet.apply(APP, release);
-  await fleet.whenRolledOut(APP, PATIENCE_MS);
+  await fleet.whenRolledOut(APP, TIMEOUT_MS);
 };
 
-/** Rolls a release out, and tells from the API server's audit log and /proc what it took. */
+/** Rolls out a release and measures it with the API server's audit log and /proc. */
 export const rollOut = async <R extends Release>(
   fleet: RealFleet<R>,
   manager: Manager,

@@ -4,7 +4,7 @@ import { createController } from '../../src/controller/index.ts';
 import { createEventRecorder, type KubeObject } from '../../src/kube/index.ts';
 import { nativeKind } from '../../src/native/index.ts';
 import { createRandom, createVirtualClock, type Env, silentLogger } from '../../src/runtime/index.ts';
-import type { Taken } from '../measure/slots.ts';
+import type { OccupiedSlot } from '../measure/slots.ts';
 import { createMemoryApi } from './api.ts';
 
 const NAMESPACE = 'edge';
@@ -52,7 +52,7 @@ export const createFleet = (options: FleetOptions) => {
   const { nodes, maxUnavailable, downMs, roundTripMs, watchLagMs, copies = false } = options;
   const clock = createVirtualClock(START_MS);
   const env: Env = { clock, random: createRandom(7), log: silentLogger };
-  const downs: Taken[] = [];
+  const downs: OccupiedSlot[] = [];
   const podOf = new Map<string, Pod>();
   let release = 1;
   let made = 0;
@@ -169,7 +169,7 @@ export const createFleet = (options: FleetOptions) => {
     controller,
     writes: api.writes,
     /** Every replacement so far that has ended. */
-    downs: downs as readonly Taken[],
+    downs: downs as readonly OccupiedSlot[],
     /** Starts the controller; resolves when it has told that all nodes run the first revision. */
     async start(): Promise<void> {
       void events.run(stop.signal);

@@ -1,6 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { AuditRecord } from '../../test/conformance/index.ts';
-import type { Taken } from '../measure/slots.ts';
+import type { OccupiedSlot } from '../measure/slots.ts';
 
 const isChange = ({ code, group, resource, response }: AuditRecord): boolean =>
   code >= 200 &&
@@ -19,50 +19,50 @@ const nodeOf = ({ spec }: Pod): string => {
 const isTrue = ({ status }: Pod, type: string): boolean =>
   status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
 
-const isEnding = ({ metadata }: Pod): boolean => metadata?.deletionTimestamp !== undefined;
+const isTerminating = ({ metadata }: Pod): boolean => metadata?.deletionTimestamp !== undefined;
 
-/** Condition Ready follows a gate with a delay: whoever shut one has taken the pod out of service by that. */
+/** Ready follows a readiness gate with a delay: a pod with a closed gate is already out of service. */
 const isUp = (pod: Pod): boolean =>
-  !isEnding(pod) &&
+  !isTerminating(pod) &&
   isTrue(pod, 'Ready') &&
   (pod.spec?.readinessGates ?? []).every(({ conditionType }) => isTrue(pod, conditionType));
 
-export interface Question {
+export interface SlotQuery {
   namespace: string;
   /** Label `app` of the pods. */
   app: string;
-  /** Whose writes are acts. */
+  /** The user whose writes are the product's. */
   user: string;
   /** ms since the epoch. */
   since: number;
-  /** When a node has a slot: while it has no available pod, or while it has two that are not ending. */
+  /** When a node occupies a slot: while it has no available pod, or while it has two that are not terminating. */
   slot: 'down' | 'doubled';
 }
 
-/** What is known of one node. */
+/** The state of one node. */
 interface Node {
-  /** Its pods that are not ending, by UID: are they up? */
+  /** Whether its pods that are not terminating are available, by UID. */
   pods: Map<string, boolean>;
-  /** The slot that it has, but for its end. */
-  taken: Omit<Taken, 'to' | 'ended'> | undefined;
-  /** When something was last written to its pods, and when by the product. */
+  /** The slot it occupies. */
+  taken: Omit<OccupiedSlot, 'to' | 'ended'> | undefined;
+  /** When its pods were last written, and when by the product. */
   lastAt: number;
   lastOursAt: number;
 }
 
-const takesSlot: Readonly<Record<Question['slot'], (pods: Node['pods']) => boolean>> = {
+const takesSlot: Readonly<Record<SlotQuery['slot'], (pods: Node['pods']) => boolean>> = {
   down: (pods) => !pods.values().some((up) => up),
   doubled: (pods) => pods.size > 1,
 };
 
-/** A simulated kubelet may take Ready back for so long when a gate is opened while it writes: by the gates of before. */
+/** A simulated kubelet may briefly reset Ready when a gate opens while it writes the status. */
 const BLIP_MS = 500;
 
-/** The times in which nodes had a slot, as the API server's log has it. */
-export const slotTimes = (records: readonly AuditRecord[], question: Question): Taken[] => {
+/** The periods in which nodes occupied a slot, from the API server's audit log. */
+export const slotTimes = (records: readonly AuditRecord[], question: SlotQuery): OccupiedSlot[] => {
   const { namespace, app, user, since, slot } = question;
   const nodes = new Map<string, Node>();
-  const found: Taken[] = [];
+  const found: OccupiedSlot[] = [];
   const changes = records
     .filter((record) => record.namespace === namespace && isChange(record))
     .toSorted((a, b) => versionOf(a) - versionOf(b));
@@ -76,11 +76,11 @@ export const slotTimes = (records: readonly AuditRecord[], question: Question): 
     const isFirst = !nodes.has(name);
     nodes.set(name, node);
     const uid = pod.metadata.uid ?? '';
-    if (isEnding(pod)) pods.delete(uid);
+    if (isTerminating(pod)) pods.delete(uid);
     else pods.set(uid, isUp(pod));
     const ours = record.user === user;
     if (ours && taken) {
-      // Whoever shut a gate need not wait for the kubelet before the change itself.
+      // After closing a gate the product need not wait for the kubelet before it patches the pod.
       const readyAt = record.verb === 'patch' && record.resource === 'pods' ? node.lastOursAt : node.lastAt;
       taken.lagMs += Math.max(0, answeredAt - readyAt);
     }
@@ -102,7 +102,7 @@ export interface Calls {
   deletes: number;
   creates: number;
   patches: number;
-  /** Writes of rollout objects: reservations and status. */
+  /** Writes of DaemonRollouts: reservations and status. */
   rollouts: number;
   /** Writes of the status of DaemonSets. */
   statuses: number;
@@ -122,7 +122,7 @@ const kindOf = ({ verb, resource }: AuditRecord): keyof Calls => {
   return resource === 'events' ? 'events' : 'otherWrites';
 };
 
-/** What one user asked of the API server from `since` on. */
+/** The requests of one user since `since`. */
 export const callsOf = (records: readonly AuditRecord[], user: string, since: number): Calls => {
   const calls: Calls = {
     deletes: 0,

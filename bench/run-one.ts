@@ -1,4 +1,4 @@
-// Runs one benchmark and prints its lines:  bench/one.ts NAME [--quick]; needs --expose-gc.
+// Runs one benchmark and prints its lines:  bench/run-one.ts NAME [--quick]; needs --expose-gc.
 
 import { benchmarks } from './benchmarks.ts';
 import { formatFigure } from './measure/figure.ts';
