@@ -1,4 +1,3 @@
-export { type Air, createAir } from './air.ts';
 export { type Controller, type ControllerOptions, createController, type RolloutSnapshot } from './controller.ts';
 export { daemonRollouts, FIELD_MANAGER } from './daemon-rollout.ts';
 export { createInFlightWrites, type InFlightWrites, type WriteResult } from './in-flight-writes.ts';
@@ -22,7 +21,6 @@ export type {
   Target,
   WritePod,
 } from './kind-adapter.ts';
-export { createPacing, turnAfter } from './pacing.ts';
 export { FENCE_ANNOTATION, type PodControl, type PodVersion, type WriteOutcome } from './pod-control.ts';
 export { updateKnownPod } from './pod-writer.ts';
 export { type ReadOptions, type RolloutReading, readRollout } from './read-rollout.ts';

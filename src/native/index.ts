@@ -1,3 +1,1 @@
-export { nativeKind } from './native-kind.ts';
-export { NotOptedInError, readRollout } from './read-rollout.ts';
-export { restoreTemplate } from './restore-template.ts';
+export { NotOptedInError, nativeKind, readRollout, restoreTemplate } from './native-kind.ts';

@@ -1,9 +1,17 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import { FIELD_MANAGER, type ManagedKind, newestRevision, ownedPodFacts, readRevisions } from '../controller/index.ts';
-import { daemonSets, ifFound, type KubeClient } from '../kube/index.ts';
+import {
+  FIELD_MANAGER,
+  type ManagedKind,
+  newestRevision,
+  ownedPodFacts,
+  type ReadOptions,
+  type RolloutReading,
+  readRollout as read,
+  readRevisions,
+} from '../controller/index.ts';
+import { daemonSets, ifFound, type KubeClient, type WriteOptions } from '../kube/index.ts';
 import { annotation, type PodFacts } from '../rollout/index.ts';
 import { type NativeView, toNativeView } from './native-view.ts';
-import { restoreTemplate } from './restore-template.ts';
 import { createTargetFinder, type TargetOptions } from './target.ts';
 
 const readTarget =
@@ -16,8 +24,25 @@ const readTarget =
   };
 
 /**
- * DaemonSets of apps/v1. Pods and revisions are made by Kubernetes' own controller: all that is done here is to delete
- * pods, which it then replaces.
+ * Restores a whole template, and sets annotations (null: removes one), in one patch. It is refused with Conflict unless
+ * the DaemonSet has this UID and this resourceVersion.
+ */
+export const restoreTemplate = (
+  client: KubeClient,
+  { namespace, name, uid, resourceVersion }: Pick<NativeView, 'namespace' | 'name' | 'uid' | 'resourceVersion'>,
+  { template, annotations }: { template: object; annotations: Readonly<Record<string, string | null>> },
+  write: WriteOptions & { fieldManager: string },
+): Promise<DaemonSet> =>
+  client.patch(
+    daemonSets,
+    { namespace, name },
+    { metadata: { uid, resourceVersion, annotations }, spec: { template: { ...template, $patch: 'replace' } } },
+    { type: 'strategic', ...write },
+  );
+
+/**
+ * DaemonSets of apps/v1. Kubernetes' own controller creates their pods and revisions: all that this kind does is delete
+ * pods, which that controller then replaces.
  */
 export const nativeKind: ManagedKind<DaemonSet, NativeView, PodFacts> = {
   controller: 'native',
@@ -25,18 +50,14 @@ export const nativeKind: ManagedKind<DaemonSet, NativeView, PodFacts> = {
   toView: toNativeView,
   rolloutName: (daemonSet) => daemonSet,
   notManagedMessage:
-    'The DaemonSet is not managed: it lacks the annotation apps.openyurt.io/update-strategy. Nothing is acted on; slots that were reserved stay on record, in case it is set again.',
+    'The DaemonSet is not managed: it lacks the annotation apps.openyurt.io/update-strategy. No updates are started; reserved slots stay on record, in case the annotation is set again.',
   pods: ownedPodFacts,
   targetOf: (view, owned) =>
     view.observedGeneration >= view.generation ? newestRevision(owned, view.templateDigest) : undefined,
   createAdapter: ({ client, env, revisions, podControl }) => ({
-    findTarget: createTargetFinder({
-      clock: env.clock,
-      cached: revisions,
-      read: readTarget(client),
-    }),
+    findTarget: createTargetFinder({ clock: env.clock, cached: revisions, read: readTarget(client) }),
     podWrites: {
-      delete: (_node, update, signal) => podControl.delete(update, signal),
+      delete: (_node, pod, signal) => podControl.delete(pod, signal),
       fence: (_node, update, signal) => podControl.fence(update, signal),
     },
     restoreTemplate: async (view, template, from, signal) => {
@@ -45,4 +66,25 @@ export const nativeKind: ManagedKind<DaemonSet, NativeView, PodFacts> = {
       return metadata?.resourceVersion ?? '';
     },
   }),
+};
+
+/** The DaemonSet does not opt in to rollouts by edgeset. */
+export class NotOptedInError extends Error {
+  readonly code = 'NotOptedIn';
+  constructor(namespace: string, name: string) {
+    super(
+      `DaemonSet ${namespace}/${name} did not opt in: set spec.updateStrategy.type to OnDelete and annotate it with apps.openyurt.io/update-strategy=auto`,
+    );
+    this.name = 'NotOptedInError';
+  }
+}
+
+/**
+ * Reads the rollout of an apps/v1 DaemonSet as the manager does when it starts, and decides without executing anything.
+ * Throws `NotOptedInError`, or a `KubeError`.
+ */
+export const readRollout = async (options: ReadOptions<DaemonSet>): Promise<RolloutReading> => {
+  const reading = await read(nativeKind, options);
+  if (!reading) throw new NotOptedInError(options.namespace, options.name);
+  return reading;
 };

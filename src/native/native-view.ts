@@ -9,14 +9,14 @@ import {
   templateDigest,
 } from '../rollout/index.ts';
 
-/** What is kept of an apps/v1 DaemonSet that opted in. */
+/** What the cache keeps of an apps/v1 DaemonSet that opted in. */
 export interface NativeView extends DaemonSetView {
-  /** The generation that the native controller has acted on last. */
+  /** The generation that the native controller has observed. */
   observedGeneration: number;
   templateDigest: string;
 }
 
-/** Undefined for a DaemonSet that did not opt in or is being deleted: those cost nothing. */
+/** Undefined for a DaemonSet that did not opt in or is being deleted: it costs nothing. */
 export const toNativeView = (daemonSet: DaemonSet): NativeView | undefined => {
   const { metadata, spec, status } = daemonSet;
   if (!metadata || !spec || metadata.deletionTimestamp) return undefined;

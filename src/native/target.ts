@@ -1,8 +1,8 @@
-import { newestRevision, type RevisionView, type Target, turnAfter } from '../controller/index.ts';
+import { newestRevision, nextAllowedAt, type RevisionView, type Target } from '../controller/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import type { NativeView } from './native-view.ts';
 
-/** How long the watch may take to deliver the revision that the status speaks of before it is read afresh. */
+/** How long the watch may take to deliver the observed revision before it is read from the API server. */
 const REREAD_AFTER_MS = 1_000;
 const REREAD_EVERY_MS = 10_000;
 
@@ -10,7 +10,7 @@ export interface TargetOptions {
   clock: Clock;
   /** The revisions that the watch has delivered so far. */
   cached: () => Iterable<RevisionView>;
-  /** A consistent read of the DaemonSet's revisions, then of its generation; undefined where it is gone. */
+  /** A consistent read of the DaemonSet's revisions, then of its generation; undefined if it is gone. */
   read: (
     view: NativeView,
     signal: AbortSignal,
@@ -21,15 +21,15 @@ const unobserved = (recheckAt: number): Target => ({ kind: 'held', hold: { kind:
 
 /**
  * Finds the revision that a DaemonSet asks for: the newest that it owns, once the native controller has observed the
- * present generation. Watches are not ordered among themselves, so the status may arrive before the revision: the
- * template must be the same, or the revisions are listed afresh. What such a list says is final while the DaemonSet still
- * is of that generation, since the native controller writes the revision before the status; and a revision written by an
- * API server of another version may differ from the template in defaults. A later generation has a budget of its own: the
- * watch has to deliver it first.
+ * current generation. The watches are not ordered among each other, so the status may arrive before the revision: unless
+ * the newest one has the current template, the revisions are listed. Such a list is final for the generation, since the
+ * native controller writes the revision before the status, and a revision that an API server of another version has
+ * written may differ from the template in defaults. A later generation may have another budget: the watch must deliver it
+ * first.
  */
 export const createTargetFinder = ({ clock, cached, read }: TargetOptions) => {
   let waitingFor: { generation: number; since: number } | undefined;
-  /** What the last consistent read found, which holds for as long as the generation does. */
+  /** What the last consistent read found: valid for its generation. */
   let found: { generation: number; revision: RevisionView } | undefined;
   let lastRead = Number.NEGATIVE_INFINITY;
 
@@ -45,12 +45,12 @@ export const createTargetFinder = ({ clock, cached, read }: TargetOptions) => {
     if (found?.generation === generation && (newest?.number ?? 0) <= found.revision.number)
       return { kind: 'known', revision: found.revision };
     if (waitingFor?.generation !== generation || waitingFor.since > now) waitingFor = { generation, since: now };
-    const readAt = Math.max(waitingFor.since + REREAD_AFTER_MS, turnAfter(lastRead, REREAD_EVERY_MS, now));
+    const readAt = Math.max(waitingFor.since + REREAD_AFTER_MS, nextAllowedAt(lastRead, REREAD_EVERY_MS, now));
     if (now < readAt) return unobserved(readAt);
     lastRead = now;
-    const there = await read(view, signal);
+    const fresh = await read(view, signal);
     const revision =
-      there?.generation === generation ? newestRevision(there.revisions, view.templateDigest) : undefined;
+      fresh?.generation === generation ? newestRevision(fresh.revisions, view.templateDigest) : undefined;
     if (!revision) return unobserved(now + REREAD_EVERY_MS);
     found = { generation, revision };
     return { kind: 'known', revision };

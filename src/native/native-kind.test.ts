@@ -4,8 +4,8 @@ import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { createTestClock } from '../../test/support/index.ts';
 import { createTestApi } from '../controller/testing/index.ts';
 import { daemonSets, isKubeError } from '../kube/index.ts';
+import { restoreTemplate } from './native-kind.ts';
 import { toNativeView } from './native-view.ts';
-import { restoreTemplate } from './restore-template.ts';
 
 const { signal } = new AbortController();
 const old = { metadata: { labels: { app: 'app' } }, spec: { containers: [{ name: 'app', image: 'app:v1' }] } };
