@@ -1,37 +1,37 @@
 import type { ImageRequest } from '../rollout/index.ts';
 
-/** A failed pull is tried again after this, doubling to the longest. */
+/** A failed pull is retried after this, doubling up to the maximum. */
 export const FIRST_RETRY_MS = 10_000;
-export const LONGEST_RETRY_MS = 300_000;
-const FIRST_WRITE_RETRY_MS = 1_000;
-const LONGEST_WRITE_RETRY_MS = 30_000;
+export const MAX_RETRY_MS = 300_000;
+const FIRST_REPORT_RETRY_MS = 1_000;
+const MAX_REPORT_RETRY_MS = 30_000;
 
 /**
- * What this process remembers of one request: the course of its pulls. After a restart it begins anew from what the
- * cluster shows, and nothing but a little time is lost.
+ * The state of one request's pulls in this process. After a restart it is built again from what the cluster shows, which
+ * costs only a little time.
  */
 export interface Attempt {
   revision: string;
-  /** Since when the request has waited for its first, or next, success. */
+  /** Since when the request has been waiting for success. */
   since: number;
-  /** `sent`: the pull pod was asked for and its watch has not shown it; `seen`: it has. */
+  /** `sent`: the pull pod was created and its watch lacks it; `seen`: the watch has it. */
   stage: 'idle' | 'sent' | 'seen';
-  /** When the present pull began. */
+  /** When the current pull began. */
   beganAt: number;
   failures: number;
-  /** Not begun again before. */
+  /** No new pull before this time. */
   retryAt: number;
-  /** UID of the pull pod whose failure is counted. */
+  /** UID of the pull pod whose failure has been counted. */
   countedPull: string | undefined;
-  /** Why it failed last. */
+  /** Why the last pull failed. */
   cause: string | undefined;
-  /** The cause that we have reported. */
+  /** The cause that this process has reported. */
   reportedCause: string | undefined;
-  /** The cause that the condition showed last. */
+  /** The cause that the condition had last. */
   conditionCause: string | undefined;
-  /** When the success was reported. */
+  /** When success was reported. */
   doneAt: number | undefined;
-  /** Reports that failed are not repeated before. */
+  /** No report before this time: the last one failed. */
   reportAt: number;
   reportRetryMs: number;
 }
@@ -41,7 +41,7 @@ export const newAttempt = (request: ImageRequest, now: number): Attempt => ({
   since: now,
   stage: 'idle',
   beganAt: now,
-  // A failure that an earlier leader has reported is not repeated at once.
+  // A failure that an earlier leader has reported is not retried at once.
   failures: request.failure === undefined ? 0 : 1,
   retryAt: request.failure === undefined ? now : now + FIRST_RETRY_MS,
   countedPull: undefined,
@@ -50,29 +50,29 @@ export const newAttempt = (request: ImageRequest, now: number): Attempt => ({
   conditionCause: request.failure,
   doneAt: undefined,
   reportAt: now,
-  reportRetryMs: FIRST_WRITE_RETRY_MS,
+  reportRetryMs: FIRST_REPORT_RETRY_MS,
 });
 
-/** As it is remembered at `now`: a clock that was set back makes no wait longer. */
-export const remembered = (attempt: Attempt, now: number): Attempt => ({
+/** The attempt at `now`: a clock that was set back makes no delay longer. */
+export const withoutFuture = (attempt: Attempt, now: number): Attempt => ({
   ...attempt,
   since: Math.min(attempt.since, now),
   beganAt: Math.min(attempt.beganAt, now),
-  retryAt: Math.min(attempt.retryAt, now + LONGEST_RETRY_MS),
-  reportAt: Math.min(attempt.reportAt, now + LONGEST_WRITE_RETRY_MS),
+  retryAt: Math.min(attempt.retryAt, now + MAX_RETRY_MS),
+  reportAt: Math.min(attempt.reportAt, now + MAX_REPORT_RETRY_MS),
   doneAt: attempt.doneAt === undefined ? undefined : Math.min(attempt.doneAt, now),
 });
 
-/** The pull pod has been asked for. */
+/** The pull pod has been created. */
 export const sent = (attempt: Attempt, now: number): Attempt => ({ ...attempt, stage: 'sent', beganAt: now });
 
-/** The watch shows the pull pod, whoever made it. */
+/** The watch shows the pull pod, which any leader may have created. */
 export const seen = (attempt: Attempt, now: number): Attempt =>
   attempt.stage === 'seen'
     ? attempt
     : { ...attempt, stage: 'seen', beganAt: attempt.stage === 'sent' ? attempt.beganAt : now };
 
-/** A pull that came to nothing; `pullUid` is counted once, however long its pod stays. */
+/** The pull has failed; `pullUid` is counted once, however long the pod stays. */
 export const failed = (attempt: Attempt, cause: string, now: number, pullUid?: string): Attempt =>
   pullUid !== undefined && attempt.countedPull === pullUid
     ? attempt
@@ -80,23 +80,23 @@ export const failed = (attempt: Attempt, cause: string, now: number, pullUid?: s
         ...attempt,
         stage: 'idle',
         failures: attempt.failures + 1,
-        retryAt: now + Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt.failures, 10)),
+        retryAt: now + Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt.failures, 10)),
         countedPull: pullUid ?? attempt.countedPull,
         cause,
       };
 
-/** Tried again later for a reason that has nothing to do with the image, and which nobody need be told. */
+/** Retried later, for a reason that has nothing to do with the image and is not reported. */
 export const postponed = (attempt: Attempt, until: number): Attempt => ({ ...attempt, stage: 'idle', retryAt: until });
 
-/** The outcome stands in the condition; undefined: success. */
+/** The outcome is in the condition; undefined: success. */
 export const reported = (attempt: Attempt, cause: string | undefined, now: number): Attempt => ({
   ...attempt,
   ...(cause === undefined ? { doneAt: now } : { reportedCause: cause }),
-  reportRetryMs: FIRST_WRITE_RETRY_MS,
+  reportRetryMs: FIRST_REPORT_RETRY_MS,
 });
 
 export const notReported = (attempt: Attempt, now: number): Attempt => ({
   ...attempt,
   reportAt: now + attempt.reportRetryMs,
-  reportRetryMs: Math.min(LONGEST_WRITE_RETRY_MS, attempt.reportRetryMs * 2),
+  reportRetryMs: Math.min(MAX_REPORT_RETRY_MS, attempt.reportRetryMs * 2),
 });

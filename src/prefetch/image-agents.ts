@@ -10,8 +10,8 @@ export interface ImageAgentsOptions {
   namespaces?: readonly string[] | undefined;
 }
 
-/** What cannot be listed, for want of a right, is not waited for longer: nodes may say it themselves. */
-const LISTED_WITHIN_MS = 10_000;
+/** A list that is not permitted is not waited for longer: nodes may report their agents. */
+const LIST_TIMEOUT_MS = 10_000;
 const BY_NODE = 'node';
 
 const readyNode = ({ metadata, spec, status }: Pod): string | undefined => {
@@ -19,13 +19,13 @@ const readyNode = ({ metadata, spec, status }: Pod): string | undefined => {
   return ready && metadata?.deletionTimestamp == null ? spec?.nodeName : undefined;
 };
 
-/** Where agents are that pull images by themselves: told by the label of their pods, while those are ready. */
+/** The nodes with an agent that pulls images: those with a ready pod that has the agents' label. */
 export const createImageAgents = ({ client, env, namespaces }: ImageAgentsOptions) => {
   const listeners = new Set<(node: string) => void>();
   const settled = Promise.withResolvers<void>();
   let isSettled = false;
 
-  const tell = (...nodes: (string | undefined)[]): void => {
+  const notify = (...nodes: (string | undefined)[]): void => {
     for (const node of new Set(nodes)) if (node !== undefined) for (const listener of listeners) listener(node);
   };
   const settle = (): void => {
@@ -45,9 +45,9 @@ export const createImageAgents = ({ client, env, namespaces }: ImageAgentsOption
       handlers: [
         {
           upsert(_key, { node }, previous) {
-            if (node !== previous?.node) tell(node, previous?.node);
+            if (node !== previous?.node) notify(node, previous?.node);
           },
-          remove: (_key, { node }) => tell(node),
+          remove: (_key, { node }) => notify(node),
         },
       ],
     }),
@@ -59,13 +59,13 @@ export const createImageAgents = ({ client, env, namespaces }: ImageAgentsOption
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    /** They are known, or are not waited for. */
+    /** The agents are known, or the wait has timed out. */
     isSettled: (): boolean => isSettled,
     settled: settled.promise,
     /** Keeps the cache until the signal aborts. */
     async run(signal: AbortSignal): Promise<void> {
       Promise.all(reflectors.map((reflector) => reflector.whenSynced(signal))).then(settle, () => undefined);
-      sleep(env.clock, LISTED_WITHIN_MS, signal).then(settle, () => undefined);
+      sleep(env.clock, LIST_TIMEOUT_MS, signal).then(settle, () => undefined);
       await Promise.all(reflectors.map((reflector) => reflector.run(signal)));
     },
   };

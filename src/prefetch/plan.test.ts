@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
 import type { ImageRequest } from '../rollout/index.ts';
-import { type Attempt, failed, LONGEST_RETRY_MS, newAttempt, notReported, reported, sent } from './attempt.ts';
+import { type Attempt, failed, MAX_RETRY_MS, newAttempt, notReported, reported, sent } from './attempt.ts';
 import { type Plan, type PullAction, plan, REPORT_SEEN_WITHIN_MS, SEEN_WITHIN_MS, type Situation } from './plan.ts';
 import { pullPodName } from './pull-pod.ts';
 import type { Progress, PullView } from './pull-status.ts';
@@ -26,7 +26,7 @@ const pull = (podUid: string, more: Partial<PullView> = {}): PullView => ({
   podUid,
   revision: 'b',
   terminating: false,
-  progress: { kind: 'under-way', obstacle: '' },
+  progress: { kind: 'pulling', blocker: '' },
   ...more,
 });
 const byPod = <T extends { podUid: string }>(items: readonly T[]): Map<string, T> =>
@@ -144,8 +144,8 @@ describe('the plan for requests', () => {
     for (const [action, change] of waits) {
       const back = now - 3_600_000;
       const first = plan(situation([one], { attempts: attemptsOf(one, change, now), now: back }));
-      const later = plan(situation([one], { attempts: first.attempts, now: back + LONGEST_RETRY_MS }));
-      assert.ok(first.wakeAt <= back + LONGEST_RETRY_MS, action);
+      const later = plan(situation([one], { attempts: first.attempts, now: back + MAX_RETRY_MS }));
+      assert.ok(first.wakeAt <= back + MAX_RETRY_MS, action);
       assert.ok(named([...first.actions, ...later.actions]).includes(action), action);
     }
   });
@@ -169,17 +169,17 @@ describe('the plan for requests', () => {
 
   it('gives up a pull after its timeout, and reports what held it up', () => {
     const attempts = attemptsOf(one, (attempt) => sent(attempt, 1_000));
-    const hanging = pull('p1', { progress: { kind: 'under-way', obstacle: 'Unschedulable: Too many pods' } });
+    const hanging = pull('p1', { progress: { kind: 'pulling', blocker: 'Unschedulable: Too many pods' } });
     const view = situation([one], { attempts, pulls: [hanging] });
     assert.equal(plan(view).wakeAt, 1_000 + TIMEOUT_MS);
     const late = { ...view, now: 1_000 + TIMEOUT_MS };
     assert.deepEqual(named(plan(late).actions), [
       'remove p1',
-      'report p1: not there after 300 s: Unschedulable: Too many pods',
+      'report p1: not present after 300 s: Unschedulable: Too many pods',
     ]);
     assert.deepEqual(named(plan({ ...late, nodeReady: () => false }).actions), [
       'remove p1',
-      'report p1: not there after 300 s: node n1 is not ready',
+      'report p1: not present after 300 s: node n1 is not ready',
     ]);
   });
 
@@ -188,7 +188,7 @@ describe('the plan for requests', () => {
     const first = plan(view);
     assert.deepEqual([first.actions, first.wakeAt], [[], 6_000]);
     const late = plan({ ...view, attempts: first.attempts, now: 1_000 + TIMEOUT_MS });
-    assert.deepEqual(named(late.actions), ['report p1: not there after 300 s: node n1 is not ready']);
+    assert.deepEqual(named(late.actions), ['report p1: not present after 300 s: node n1 is not ready']);
     const back = plan({ ...view, attempts: late.attempts, now: 2_000 + TIMEOUT_MS, nodeReady: () => true });
     assert.ok(named(back.actions).includes('pull p1'));
   });
@@ -286,7 +286,7 @@ const createModel = () => {
     for (const action of next.actions) carryOut(action, next, works);
     ({ attempts } = next);
     const running = [...pulls.values()].filter(
-      ({ podUid, progress }) => progress.kind === 'under-way' && !away.has(podUid.replace('p', 'n')),
+      ({ podUid, progress }) => progress.kind === 'pulling' && !away.has(podUid.replace('p', 'n')),
     );
     return { ...next, wakeAt: running.length <= LIMIT + away.size ? next.wakeAt : Number.NaN };
   };
@@ -333,7 +333,7 @@ describe('any sequence of events', () => {
             for (const [uid, found] of model.pulls) {
               if (found.podUid !== `p${each.pod}`) continue;
               if (each.kind === 'vanish') model.pulls.delete(uid);
-              else if (found.progress.kind === 'under-way') model.pulls.set(uid, { ...found, progress: each.progress });
+              else if (found.progress.kind === 'pulling') model.pulls.set(uid, { ...found, progress: each.progress });
             }
         }
         // From here on everything works: every request is served, and nothing is left.

@@ -1,23 +1,23 @@
 import { AGENT_ACK_TIMEOUT_MS, type ImageRequest } from '../rollout/index.ts';
-import { type Attempt, failed, newAttempt, remembered, seen } from './attempt.ts';
+import { type Attempt, failed, newAttempt, seen, withoutFuture } from './attempt.ts';
 import type { PullView } from './pull-status.ts';
 
-/** How long the watch may take to show a pull pod that was asked for. */
+/** How long the watch may take to show a pull pod that was created. */
 export const SEEN_WITHIN_MS = 30_000;
-/** A reported success that the watch of the requests does not show within this time is taken for lost. */
+/** A reported success that the watch of the requests lacks after this time counts as lost. */
 export const REPORT_SEEN_WITHIN_MS = 30_000;
-/** While a request waits for its node, how often it is looked whether it is back. */
-const NODE_LOOK_MS = 5_000;
+/** How often to check a node that a request waits for. */
+const NODE_CHECK_MS = 5_000;
 
-/** Everything that one decision is made from. */
+/** The input of one decision. */
 export interface Situation {
-  /** By the UID of the pod that asks. */
+  /** By the UID of the requesting pod. */
   requests: ReadonlyMap<string, ImageRequest>;
-  /** Pull pods of the DaemonSet that are not known to be deleted. */
+  /** The DaemonSet's pull pods, except those that are known to be deleted. */
   pulls: readonly PullView[];
   attempts: ReadonlyMap<string, Attempt>;
   nodeReady: (node: string) => boolean;
-  /** Pulls under way at once on nodes that are ready. */
+  /** Pulls at the same time on ready nodes. */
   parallelism: number;
   timeoutMs: number;
   now: number;
@@ -25,22 +25,22 @@ export interface Situation {
 
 export type PullAction =
   | { type: 'pull'; request: ImageRequest }
-  /** Without a cause: the images are there. */
+  /** Without a cause: the images are present. */
   | { type: 'report'; request: ImageRequest; cause: string | undefined }
   | { type: 'remove'; pull: PullView };
 
 export interface Plan {
-  /** What is remembered from here on: of requests that stand, and no others. */
+  /** The state of the requests that are still open. */
   attempts: Map<string, Attempt>;
   actions: PullAction[];
-  /** When to decide again if nothing happens before; Infinity for never. */
+  /** When to decide again without an event; Infinity for never. */
   wakeAt: number;
 }
 
-/** What is remembered of a request: nothing of another revision, nor of what its owner asked for before asking again. */
+/** The state of a request. A request for another revision, or a repeated one, starts over. */
 const recall = (request: ImageRequest, before: Attempt | undefined, now: number): Attempt => {
   if (before?.revision !== request.revision) return newAttempt(request, now);
-  const known = remembered(before, now);
+  const known = withoutFuture(before, now);
   if (known.doneAt !== undefined && now - known.doneAt >= REPORT_SEEN_WITHIN_MS) return newAttempt(request, now);
   const askedAgain = known.conditionCause !== undefined && request.failure === undefined;
   const attempt = { ...known, shown: request.failure };
@@ -49,18 +49,18 @@ const recall = (request: ImageRequest, before: Attempt | undefined, now: number)
     : attempt;
 };
 
-const timedOut = ({ node }: ImageRequest, obstacle: string, { nodeReady, timeoutMs }: Situation): string => {
-  const why = nodeReady(node) ? obstacle || 'the node has not said why' : `node ${node} is not ready`;
-  return `not there after ${Math.round(timeoutMs / 1000)} s: ${why}`;
+const timedOut = ({ node }: ImageRequest, blocker: string, { nodeReady, timeoutMs }: Situation): string => {
+  const why = nodeReady(node) ? blocker || 'the node has reported no cause' : `node ${node} is not ready`;
+  return `not present after ${Math.round(timeoutMs / 1000)} s: ${why}`;
 };
 
-/** Decides what to do about one DaemonSet's requests now: the whole of the prefetch's judgement, without any effect. */
+/** Decides what to do about one DaemonSet's requests now. It has no effects: all decisions of the prefetch are here. */
 export const plan = (situation: Situation): Plan => {
   const { requests, pulls, nodeReady, parallelism, timeoutMs, now } = situation;
   const attempts = new Map<string, Attempt>();
   const actions: PullAction[] = [];
   const waiting: ImageRequest[] = [];
-  let underWay = 0;
+  let active = 0;
   let wakeAt = Number.POSITIVE_INFINITY;
   const wake = (at: number): void => {
     wakeAt = Math.min(wakeAt, at);
@@ -70,19 +70,19 @@ export const plan = (situation: Situation): Plan => {
   for (const pull of pulls) {
     if (requests.get(pull.podUid)?.revision === pull.revision) pullOf.set(pull.podUid, pull);
     else {
-      // Superseded, withdrawn, or nobody is left who asked. Until it is gone its node may pull.
-      underWay += 1;
+      // Superseded, withdrawn, or its requester is gone. Until it is deleted, its node may still pull.
+      active += 1;
       if (!pull.terminating) actions.push({ type: 'remove', pull });
     }
   }
 
-  // Its watch is behind: what nobody asks for any more may pull all the same until it is seen, and removed.
+  // The watch may be behind: a pull pod without a request may still pull until the watch shows it and it is removed.
   const seenPulls = new Set(pulls.map(({ podUid }) => podUid));
   for (const [uid, attempt] of situation.attempts) {
     const endsAt = attempt.beganAt + SEEN_WITHIN_MS;
     if (requests.has(uid) || seenPulls.has(uid) || attempt.stage !== 'sent' || now >= endsAt) continue;
     attempts.set(uid, attempt);
-    underWay += 1;
+    active += 1;
     wake(endsAt);
   }
 
@@ -99,13 +99,13 @@ export const plan = (situation: Situation): Plan => {
       return attempt;
     }
     const endsAt = attempt.beganAt + timeoutMs;
-    if (progress.kind === 'under-way' && now < endsAt) {
-      if (nodeReady(request.node)) underWay += 1;
+    if (progress.kind === 'pulling' && now < endsAt) {
+      if (nodeReady(request.node)) active += 1;
       wake(endsAt);
       return attempt;
     }
     actions.push({ type: 'remove', pull });
-    const cause = progress.kind === 'failed' ? progress.cause : timedOut(request, progress.obstacle, situation);
+    const cause = progress.kind === 'failed' ? progress.cause : timedOut(request, progress.blocker, situation);
     return failed(attempt, cause, now, pull.uid);
   };
 
@@ -117,7 +117,7 @@ export const plan = (situation: Situation): Plan => {
     if (known.stage === 'seen') return failed(known, 'its pull pod was deleted before it ended', now);
     if (known.stage === 'sent') {
       if (now - known.beganAt >= SEEN_WITHIN_MS) return failed(known, 'its pull pod was created and never seen', now);
-      underWay += 1;
+      active += 1;
       wake(known.beganAt + SEEN_WITHIN_MS);
       return known;
     }
@@ -131,7 +131,7 @@ export const plan = (situation: Situation): Plan => {
       else wake(known.retryAt);
       return known;
     }
-    wake(now + NODE_LOOK_MS);
+    wake(now + NODE_CHECK_MS);
     const late = now - known.since >= timeoutMs && known.cause === undefined;
     return late ? { ...known, cause: timedOut(request, '', situation) } : known;
   };
@@ -154,13 +154,13 @@ export const plan = (situation: Situation): Plan => {
     else wake(attempt.reportAt);
   }
 
-  // Whoever failed least, then whoever waits longest: what cannot be pulled never keeps the others waiting.
+  // Fewest failures first, then the longest wait: images that cannot be pulled never delay the others.
   const rank = (request: ImageRequest): Attempt | undefined => attempts.get(request.podUid);
   const inTurn = waiting.toSorted((a, b) => {
     const [first, second] = [rank(a), rank(b)];
     if (!first || !second) return 0;
     return first.failures - second.failures || first.since - second.since || (a.node < b.node ? -1 : 1);
   });
-  for (const request of inTurn.slice(0, Math.max(0, parallelism - underWay))) actions.push({ type: 'pull', request });
+  for (const request of inTurn.slice(0, Math.max(0, parallelism - active))) actions.push({ type: 'pull', request });
   return { attempts, actions, wakeAt };
 };

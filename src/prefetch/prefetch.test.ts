@@ -15,8 +15,8 @@ const inNamespace = { namespace: NAMESPACE };
 
 type Stored<T> = T & { metadata: { name: string; namespace: string; uid: string; resourceVersion: string } };
 
-/** A cluster of two nodes with a DaemonSet whose second revision is announced; pods' conditions are told to a prefetch. */
-const createStage = async (t: TestContext, image = 'app:v2') => {
+/** A cluster of two nodes with a DaemonSet whose second revision is announced; the pods' requests are reported to a prefetch. */
+const createScenario = async (t: TestContext, image = 'app:v2') => {
   const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   let state = 1;
   const random = (): number => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647;
@@ -96,14 +96,21 @@ const createStage = async (t: TestContext, image = 'app:v2') => {
     t.after(() => stop.abort());
     return {
       prefetch,
-      /** What the pods' conditions ask for now, as a session of their controller tells it. */
-      tell(served = true): void {
+      /** Reports the pods' requests, as their controller does. */
+      report(served = true): void {
         const asked = all().flatMap((pod) => {
           const facts = isPull(pod) ? undefined : toPodFacts(pod);
-          const wish = facts && openImageRequest(facts);
-          if (!facts || !wish || !(how.auto || isRequestedByOwner(facts, wish.revision))) return [];
+          const requested = facts && openImageRequest(facts);
+          if (!facts || !requested || !(how.auto || isRequestedByOwner(facts, requested.revision))) return [];
           const { uid, name, node, resourceVersion, revision: runs } = facts;
-          const request = { podUid: uid, podName: name, node, resourceVersion, ...wish, ...(how.auto && { runs }) };
+          const request = {
+            podUid: uid,
+            podName: name,
+            node,
+            resourceVersion,
+            ...requested,
+            ...(how.auto && { runs }),
+          };
           return [[uid, request] as const];
         });
         const daemonSet = {
@@ -141,259 +148,266 @@ const createStage = async (t: TestContext, image = 'app:v2') => {
 
 describe('the prefetch in a cluster', () => {
   it('pulls the images of the revision, reports that on the pod, and leaves nothing behind', async (t) => {
-    const stage = await createStage(t);
-    const manager = stage.start();
-    stage.announce('n1');
-    stage.ask('n1');
-    const before = stage.find('n1').status?.conditions?.length;
-    manager.tell();
-    await stage.run(200);
-    const [pull, ...others] = stage.pulls();
+    const scenario = await createScenario(t);
+    const manager = scenario.start();
+    scenario.announce('n1');
+    scenario.ask('n1');
+    const before = scenario.find('n1').status?.conditions?.length;
+    manager.report();
+    await scenario.run(200);
+    const [pull, ...others] = scenario.pulls();
     assert.deepEqual(others, []);
     assert.equal(pull?.spec?.containers[0]?.image, 'app:v2');
-    await stage.run(3_000);
-    assert.deepEqual(stage.outcome('n1'), {
+    await scenario.run(3_000);
+    assert.deepEqual(scenario.outcome('n1'), {
       status: 'True',
       reason: 'PullImageSuccess',
-      revision: stage.hash(),
+      revision: scenario.hash(),
       message: '',
     });
-    assert.equal(stage.find('n1').status?.conditions?.length, before, 'other conditions are as they were');
-    assert.deepEqual(stage.pulls(), []);
-    manager.tell();
-    await stage.run(60_000);
-    assert.deepEqual(stage.pulls(), []);
+    assert.equal(scenario.find('n1').status?.conditions?.length, before, 'other conditions are as they were');
+    assert.deepEqual(scenario.pulls(), []);
+    manager.report();
+    await scenario.run(60_000);
+    assert.deepEqual(scenario.pulls(), []);
   });
 
   it('pulls nothing, and reports that, if the running pod already has all images of the revision', async (t) => {
-    const stage = await createStage(t, 'app:v1');
-    const manager = stage.start({ auto: true });
-    stage.ask('n1');
-    manager.tell();
-    await stage.run(1_000);
-    assert.equal(stage.outcome('n1')?.status, 'True');
-    assert.deepEqual(stage.pulls(), []);
+    const scenario = await createScenario(t, 'app:v1');
+    const manager = scenario.start({ auto: true });
+    scenario.ask('n1');
+    manager.report();
+    await scenario.run(1_000);
+    assert.equal(scenario.outcome('n1')?.status, 'True');
+    assert.deepEqual(scenario.pulls(), []);
   });
 
   it('reports the message of the kubelet, and retries until the owner withdraws the request', async (t) => {
-    const stage = await createStage(t, 'app:v2--not-pullable');
-    const manager = stage.start();
-    stage.announce('n1');
-    stage.ask('n1');
-    manager.tell();
-    await stage.run(3_000);
-    const outcome = stage.outcome('n1');
+    const scenario = await createScenario(t, 'app:v2--not-pullable');
+    const manager = scenario.start();
+    scenario.announce('n1');
+    scenario.ask('n1');
+    manager.report();
+    await scenario.run(3_000);
+    const outcome = scenario.outcome('n1');
     assert.equal(outcome?.reason, 'PullImageFail');
     assert.match(outcome.message, /^app:v2--not-pullable: .*not found/);
-    assert.deepEqual(stage.pulls(), []);
-    manager.tell();
-    await stage.run(10_000);
-    const { resourceVersion } = stage.find('n1').metadata;
-    await stage.run(2_000);
-    assert.equal(stage.find('n1').metadata.resourceVersion, resourceVersion, 'the same failure is not written again');
-    manager.tell(false);
-    await stage.run(600);
-    assert.deepEqual(stage.pulls(), []);
+    assert.deepEqual(scenario.pulls(), []);
+    manager.report();
+    await scenario.run(10_000);
+    const { resourceVersion } = scenario.find('n1').metadata;
+    await scenario.run(2_000);
+    assert.equal(
+      scenario.find('n1').metadata.resourceVersion,
+      resourceVersion,
+      'the same failure is not written again',
+    );
+    manager.report(false);
+    await scenario.run(600);
+    assert.deepEqual(scenario.pulls(), []);
   });
 
   it('continues with the pull pod of a manager that was killed, and creates no second one', async (t) => {
-    const stage = await createStage(t);
+    const scenario = await createScenario(t);
     let made = 0;
     const client = {
       create: ((resource, object, options) => {
         made += 1;
-        return stage.api.create(resource, object, options);
+        return scenario.api.create(resource, object, options);
       }) as KubeClient['create'],
     };
-    const first = stage.start({ client });
-    stage.announce('n1');
-    stage.ask('n1');
-    first.tell();
-    await stage.run(100);
+    const first = scenario.start({ client });
+    scenario.announce('n1');
+    scenario.ask('n1');
+    first.report();
+    await scenario.run(100);
     await first.end();
-    const [pull] = stage.pulls();
+    const [pull] = scenario.pulls();
     assert.ok(pull);
-    const second = stage.start({ client });
-    second.tell();
-    await stage.run(3_000);
+    const second = scenario.start({ client });
+    second.report();
+    await scenario.run(3_000);
     assert.equal(made, 1);
-    assert.equal(stage.outcome('n1')?.status, 'True');
-    assert.deepEqual(stage.pulls(), []);
+    assert.equal(scenario.outcome('n1')?.status, 'True');
+    assert.deepEqual(scenario.pulls(), []);
   });
 
   it('cleans up after a manager once it knows that its requests no longer exist', async (t) => {
-    const stage = await createStage(t);
-    const first = stage.start();
-    stage.announce('n1');
-    stage.ask('n1');
-    first.tell();
-    await stage.run(100);
+    const scenario = await createScenario(t);
+    const first = scenario.start();
+    scenario.announce('n1');
+    scenario.ask('n1');
+    first.report();
+    await scenario.run(100);
     await first.end();
     let complete = false;
-    stage.start({ complete: () => complete });
-    await stage.run(3_000);
-    assert.equal(stage.pulls().length, 1, 'it may be that the pods have not been read yet');
+    scenario.start({ complete: () => complete });
+    await scenario.run(3_000);
+    assert.equal(scenario.pulls().length, 1, 'it may be that the pods have not been read yet');
     complete = true;
-    await stage.run(3_000);
-    assert.deepEqual(stage.pulls(), []);
+    await scenario.run(3_000);
+    assert.deepEqual(scenario.pulls(), []);
   });
 
   it('drops a pull that is superseded midway, and never reports the wrong revision', async (t) => {
-    const stage = await createStage(t);
-    const manager = stage.start();
-    stage.announce('n1');
-    stage.ask('n1');
-    manager.tell();
-    await stage.run(100);
-    stage.setImage('app:v3');
-    await stage.run(100);
-    stage.announce('n1');
-    manager.tell();
-    await stage.run(3_000);
-    assert.deepEqual(stage.pulls(), []);
-    assert.equal(stage.outcome('n1')?.reason, 'PullingImage');
-    stage.ask('n1');
-    manager.tell();
-    await stage.run(200);
-    assert.equal(stage.pulls()[0]?.spec?.containers[0]?.image, 'app:v3');
-    await stage.run(3_000);
-    assert.deepEqual([stage.outcome('n1')?.status, stage.outcome('n1')?.revision], ['True', stage.hash()]);
+    const scenario = await createScenario(t);
+    const manager = scenario.start();
+    scenario.announce('n1');
+    scenario.ask('n1');
+    manager.report();
+    await scenario.run(100);
+    scenario.setImage('app:v3');
+    await scenario.run(100);
+    scenario.announce('n1');
+    manager.report();
+    await scenario.run(3_000);
+    assert.deepEqual(scenario.pulls(), []);
+    assert.equal(scenario.outcome('n1')?.reason, 'PullingImage');
+    scenario.ask('n1');
+    manager.report();
+    await scenario.run(200);
+    assert.equal(scenario.pulls()[0]?.spec?.containers[0]?.image, 'app:v3');
+    await scenario.run(3_000);
+    assert.deepEqual([scenario.outcome('n1')?.status, scenario.outcome('n1')?.revision], ['True', scenario.hash()]);
   });
 
   it('does not overwrite a request that came while the last one was answered', async (t) => {
-    const stage = await createStage(t);
-    const manager = stage.start();
-    stage.announce('n1');
-    stage.ask('n1');
-    manager.tell();
-    await stage.run(200);
-    // The pod changes, and nobody has told us yet.
-    stage.setImage('app:v3');
-    await stage.run(100);
-    stage.announce('n1');
-    stage.ask('n1');
-    await stage.run(3_000);
-    assert.deepEqual([stage.outcome('n1')?.reason, stage.outcome('n1')?.revision], ['PullingImage', stage.hash()]);
+    const scenario = await createScenario(t);
+    const manager = scenario.start();
+    scenario.announce('n1');
+    scenario.ask('n1');
+    manager.report();
+    await scenario.run(200);
+    // The pod changes before the report.
+    scenario.setImage('app:v3');
+    await scenario.run(100);
+    scenario.announce('n1');
+    scenario.ask('n1');
+    await scenario.run(3_000);
+    assert.deepEqual(
+      [scenario.outcome('n1')?.reason, scenario.outcome('n1')?.revision],
+      ['PullingImage', scenario.hash()],
+    );
   });
 
   it('reports which refusal prevents a pull pod', async (t) => {
-    const stage = await createStage(t);
+    const scenario = await createScenario(t);
     const refusal = new KubeError('Forbidden', 'exceeded quota: pods=1', { status: 403 });
-    const manager = stage.start({ client: { create: () => Promise.reject(refusal) } });
-    stage.announce('n1');
-    stage.ask('n1');
-    manager.tell();
-    await stage.run(300);
-    assert.match(stage.outcome('n1')?.message ?? '', /no pull pod can be created: exceeded quota/);
+    const manager = scenario.start({ client: { create: () => Promise.reject(refusal) } });
+    scenario.announce('n1');
+    scenario.ask('n1');
+    manager.report();
+    await scenario.run(300);
+    assert.match(scenario.outcome('n1')?.message ?? '', /no pull pod can be created: exceeded quota/);
   });
 
   it('neither delays other pulls nor retries without end if a pull pod cannot be deleted', async (t) => {
-    const stage = await createStage(t);
+    const scenario = await createScenario(t);
     const refusal = new KubeError('Forbidden', 'denied by a webhook', { status: 403 });
     let stuck = '';
     let refused = 0;
     const remove: KubeClient['delete'] = (resource, ref, options) => {
       stuck ||= ref.name;
-      if (ref.name !== stuck) return stage.api.delete(resource, ref, options);
+      if (ref.name !== stuck) return scenario.api.delete(resource, ref, options);
       refused += 1;
       return Promise.reject(refusal);
     };
-    const manager = stage.start({ client: { delete: remove } });
-    stage.announce('n1');
-    stage.ask('n1');
-    manager.tell();
-    await stage.run(60_000);
-    stage.announce('n2');
-    stage.ask('n2');
+    const manager = scenario.start({ client: { delete: remove } });
+    scenario.announce('n1');
+    scenario.ask('n1');
+    manager.report();
+    await scenario.run(60_000);
+    scenario.announce('n2');
+    scenario.ask('n2');
     for (let time = 0; time < 60; time += 1) {
       // As events of the DaemonSet's pods do.
-      manager.tell();
-      await stage.run(1_000);
+      manager.report();
+      await scenario.run(1_000);
     }
     assert.ok(refused >= 4 && refused <= 10, `${refused} deletes`);
-    assert.equal(stage.outcome('n2')?.status, 'True');
-    assert.equal(stage.pulls().length, 1);
+    assert.equal(scenario.outcome('n2')?.status, 'True');
+    assert.equal(scenario.pulls().length, 1);
   });
 
   it('deletes a pull pod again after a conflict', async (t) => {
-    const stage = await createStage(t);
+    const scenario = await createScenario(t);
     let asked = 0;
     const conflict = new KubeError('Conflict', 'changed meanwhile', { status: 409 });
     const remove: KubeClient['delete'] = (...args) =>
-      (asked += 1) > 1 ? stage.api.delete(...args) : Promise.reject(conflict);
-    const manager = stage.start({ client: { delete: remove } });
-    stage.announce('n1');
-    stage.ask('n1');
-    manager.tell();
-    await stage.run(5_000);
-    assert.deepEqual([asked, stage.outcome('n1')?.status, stage.pulls().length], [2, 'True', 0]);
+      (asked += 1) > 1 ? scenario.api.delete(...args) : Promise.reject(conflict);
+    const manager = scenario.start({ client: { delete: remove } });
+    scenario.announce('n1');
+    scenario.ask('n1');
+    manager.report();
+    await scenario.run(5_000);
+    assert.deepEqual([asked, scenario.outcome('n1')?.status, scenario.pulls().length], [2, 'True', 0]);
   });
 
   it('finds out about a lost response from AlreadyExists', async (t) => {
-    const stage = await createStage(t);
+    const scenario = await createScenario(t);
     let lost = 0;
     const create: KubeClient['create'] = async (resource, object, options) => {
-      const answer = await stage.api.create(resource, object, options);
+      const answer = await scenario.api.create(resource, object, options);
       lost += 1;
       if (lost === 1) throw new KubeError('Transport', 'cut off', { happened: 'unknown' });
       return answer;
     };
-    const manager = stage.start({ client: { create } });
-    stage.announce('n1');
-    stage.ask('n1');
-    manager.tell();
-    await stage.run(3_000);
-    assert.deepEqual([lost, stage.outcome('n1')?.status], [1, 'True']);
+    const manager = scenario.start({ client: { create } });
+    scenario.announce('n1');
+    scenario.ask('n1');
+    manager.report();
+    await scenario.run(3_000);
+    assert.deepEqual([lost, scenario.outcome('n1')?.status], [1, 'True']);
   });
 
   it('gives a node that goes offline its timeout, and no more', async (t) => {
-    const stage = await createStage(t);
-    const manager = stage.start();
-    stage.announce('n1');
-    stage.ask('n1');
-    manager.tell();
-    await stage.run(100);
+    const scenario = await createScenario(t);
+    const manager = scenario.start();
+    scenario.announce('n1');
+    scenario.ask('n1');
+    manager.report();
+    await scenario.run(100);
     const power = { metadata: { annotations: { 'edgeset.io/sim': 'offline' } } };
-    stage.apiServer.patch<Stored<object>>(nodes, { name: 'n1' }, power, { type: 'merge' });
-    await stage.run(50_000);
-    assert.equal(stage.pulls().length, 1);
+    scenario.apiServer.patch<Stored<object>>(nodes, { name: 'n1' }, power, { type: 'merge' });
+    await scenario.run(50_000);
+    assert.equal(scenario.pulls().length, 1);
     // Its node's loss has changed the pod.
-    manager.tell();
-    await stage.run(12_000);
-    assert.deepEqual(stage.pulls(), []);
-    assert.match(stage.outcome('n1')?.message ?? '', /not there after 60 s: node n1 is not ready/);
+    manager.report();
+    await scenario.run(12_000);
+    assert.deepEqual(scenario.pulls(), []);
+    assert.match(scenario.outcome('n1')?.message ?? '', /not present after 60 s: node n1 is not ready/);
   });
 
   it('opens no watch without requests', async (t) => {
-    const stage = await createStage(t);
+    const scenario = await createScenario(t);
     let watches = 0;
     const watch: KubeClient['watch'] = (resource, options) => {
       watches += 1;
-      return stage.api.watch(resource, options);
+      return scenario.api.watch(resource, options);
     };
-    const manager = stage.start({ client: { watch } });
-    stage.announce('n1');
-    manager.tell();
-    await stage.run(5_000);
+    const manager = scenario.start({ client: { watch } });
+    scenario.announce('n1');
+    manager.report();
+    await scenario.run(5_000);
     assert.equal(watches, 0);
-    stage.ask('n1');
-    manager.tell();
-    await stage.run(100);
+    scenario.ask('n1');
+    manager.report();
+    await scenario.run(100);
     assert.equal(watches, 1);
   });
 
   it('is collected with the pod that asked, if no manager is left', async (t) => {
-    const stage = await createStage(t);
-    const manager = stage.start();
-    stage.announce('n1');
-    stage.ask('n1');
-    manager.tell();
-    await stage.run(100);
+    const scenario = await createScenario(t);
+    const manager = scenario.start();
+    scenario.announce('n1');
+    scenario.ask('n1');
+    manager.report();
+    await scenario.run(100);
     await manager.end();
-    assert.equal(stage.pulls().length, 1);
-    const { name } = stage.find('n1').metadata;
-    stage.apiServer.delete(pods, { ...inNamespace, name });
-    await stage.run(5_000);
-    assert.deepEqual(stage.pulls(), []);
+    assert.equal(scenario.pulls().length, 1);
+    const { name } = scenario.find('n1').metadata;
+    scenario.apiServer.delete(pods, { ...inNamespace, name });
+    await scenario.run(5_000);
+    assert.deepEqual(scenario.pulls(), []);
   });
 });

@@ -6,45 +6,43 @@ import { type PullAction, plan } from './plan.ts';
 import { createPullControl } from './pull-control.ts';
 import { PULL_LABEL } from './pull-pod.ts';
 import { type PullView, toPullView } from './pull-status.ts';
-import { createRemovals } from './removals.ts';
 
 export interface PrefetchOptions {
   client: KubeClient;
   env: Env;
   /** Undefined: all. */
   namespaces?: readonly string[] | undefined;
-  /** What the controller of the DaemonSets knows. */
+  /** What the controllers of the DaemonSets know. */
   cluster: {
     nodeReady(node: string): boolean;
-    /** All DaemonSets that are served are known. */
+    /** All managed DaemonSets are known. */
     complete(): boolean;
-    /** This one is: it will be told of. Pull pods of others belong to nobody. */
+    /** The DaemonSet is managed: its requests will be reported. Pull pods of other DaemonSets are left over. */
     serves(daemonSetUid: string): boolean;
   };
 }
 
-/** DaemonSets passed over at the same time. */
+/** DaemonSets reconciled at the same time. */
 const CONCURRENCY = 4;
-/** What is waited for without an event is looked at again after this. */
-const LOOK_MS = 1_000;
+/** How often to check what no event reports. */
+const RECHECK_MS = 1_000;
 const BY_DAEMON_SET = 'daemonSet';
 
 /**
- * Makes images present on the nodes of pods that ask for them, by a short-lived pod on each. It keeps no cache of pods
- * but of its own pull pods, and opens that watch only once somebody asks, or an earlier manager left a pull pod behind.
+ * Pulls images on the nodes of pods that request them, with a short-lived pod on each node. It caches only its own pull
+ * pods, and opens that watch only once there is a request, or an earlier manager has left a pull pod.
  */
 export const createPrefetch = (options: PrefetchOptions) => {
   const { client, cluster, namespaces } = options;
   const env: Env = { ...options.env, log: options.env.log.with({ part: 'prefetch' }) };
   const { clock, log } = env;
-  const writes = createPullControl(client);
-  const asked = new Map<string, { daemonSet: RequestingDaemonSet; requests: ReadonlyMap<string, ImageRequest> }>();
+  const pullControl = createPullControl(client, env);
+  const daemonSets = new Map<string, { daemonSet: RequestingDaemonSet; requests: ReadonlyMap<string, ImageRequest> }>();
   const attempts = new Map<string, ReadonlyMap<string, Attempt>>();
-  const removals = createRemovals(env, writes);
-  const wanted = Promise.withResolvers<void>();
+  const needed = Promise.withResolvers<void>();
   let queue: { add(key: string): void } | undefined;
 
-  const wake = (daemonSetUid: string): void => queue?.add(daemonSetUid);
+  const enqueue = (daemonSetUid: string): void => queue?.add(daemonSetUid);
 
   const reflectors = (namespaces ?? [undefined]).map((namespace) =>
     createReflector({
@@ -57,39 +55,39 @@ export const createPrefetch = (options: PrefetchOptions) => {
       indexes: { [BY_DAEMON_SET]: (pull: PullView) => [pull.daemonSetUid] },
       handlers: [
         {
-          upsert: (_key, { daemonSetUid }) => wake(daemonSetUid),
+          upsert: (_key, { daemonSetUid }) => enqueue(daemonSetUid),
           remove(_key, { daemonSetUid, uid }) {
-            removals.forget(uid);
-            wake(daemonSetUid);
+            pullControl.forgetPod(uid);
+            enqueue(daemonSetUid);
           },
         },
       ],
     }),
   );
 
-  const wakeAll = (): void => {
-    for (const uid of asked.keys()) wake(uid);
-    for (const { store } of reflectors) for (const { daemonSetUid } of store.values()) wake(daemonSetUid);
+  const enqueueAll = (): void => {
+    for (const uid of daemonSets.keys()) enqueue(uid);
+    for (const { store } of reflectors) for (const { daemonSetUid } of store.values()) enqueue(daemonSetUid);
   };
 
   const requests: ImageRequests = {
     update(daemonSet, now) {
-      if (now) asked.set(daemonSet.uid, { daemonSet, requests: now });
-      else asked.delete(daemonSet.uid);
-      if (now && now.size > 0) wanted.resolve();
-      wake(daemonSet.uid);
+      if (now) daemonSets.set(daemonSet.uid, { daemonSet, requests: now });
+      else daemonSets.delete(daemonSet.uid);
+      if (now && now.size > 0) needed.resolve();
+      enqueue(daemonSet.uid);
     },
   };
 
-  /** Carries out one action; what it means for the request is what `update` makes of its attempt. */
-  const carryOut = async (
+  /** Executes one action; `update` records the outcome in the state of its request. */
+  const execute = async (
     action: PullAction,
     daemonSet: RequestingDaemonSet | undefined,
     update: (change: (attempt: Attempt) => Attempt) => void,
     signal: AbortSignal,
   ): Promise<void> => {
     if (action.type === 'remove') {
-      await removals.remove(action.pull, signal);
+      await pullControl.remove(action.pull, signal);
       return;
     }
     if (!daemonSet) return;
@@ -97,7 +95,7 @@ export const createPrefetch = (options: PrefetchOptions) => {
     const { namespace, name } = daemonSet;
     const about = { namespace, daemonSet: name, node: request.node, revision: request.revision };
     if (action.type === 'pull') {
-      const outcome = await writes.create(daemonSet, request, signal);
+      const outcome = await pullControl.create(daemonSet, request, signal);
       if (outcome.kind === 'sent') {
         log.info('pulling images ahead', about);
         update((attempt) => sent(attempt, clock.now()));
@@ -106,33 +104,33 @@ export const createPrefetch = (options: PrefetchOptions) => {
       if (outcome.kind !== 'needless') return;
     }
     const cause = action.type === 'report' ? action.cause : undefined;
-    const done = await writes.report(namespace, request, cause, clock.now(), signal).catch((error: unknown) => {
+    const done = await pullControl.report(namespace, request, cause, clock.now(), signal).catch((error: unknown) => {
       signal.throwIfAborted();
-      log.info('the outcome of a pull cannot be reported yet', { ...about, error });
+      log.info('failed to report the outcome of a pull; retrying', { ...about, error });
       return false;
     });
     if (!done) {
       update((attempt) => notReported(attempt, clock.now()));
       return;
     }
-    log.info(cause === undefined ? 'images are there' : 'images cannot be pulled', {
+    log.info(cause === undefined ? 'images are present' : 'images cannot be pulled', {
       ...about,
       ...(cause && { cause }),
     });
     update((attempt) => reported(attempt, cause, clock.now()));
   };
 
-  const pass = async (uid: string, signal: AbortSignal): Promise<{ requeueAt?: number }> => {
+  const reconcile = async (uid: string, signal: AbortSignal): Promise<{ requeueAt?: number }> => {
     signal.throwIfAborted();
-    // Its sync wakes us.
+    // The sync enqueues it.
     if (!reflectors.every(({ synced }) => synced)) return {};
-    const known = asked.get(uid);
+    const known = daemonSets.get(uid);
     const now = clock.now();
-    if (!known && (!cluster.complete() || cluster.serves(uid))) return { requeueAt: now + LOOK_MS };
+    if (!known && (!cluster.complete() || cluster.serves(uid))) return { requeueAt: now + RECHECK_MS };
     const next = plan({
       requests: known?.requests ?? new Map(),
       pulls: reflectors.flatMap(({ store }) =>
-        store.byIndex(BY_DAEMON_SET, uid).filter((pull) => !removals.isGone(pull.uid)),
+        store.byIndex(BY_DAEMON_SET, uid).filter((pull) => !pullControl.isRemoved(pull.uid)),
       ),
       attempts: attempts.get(uid) ?? new Map(),
       nodeReady: (node) => cluster.nodeReady(node),
@@ -143,11 +141,11 @@ export const createPrefetch = (options: PrefetchOptions) => {
     if (next.attempts.size > 0) attempts.set(uid, next.attempts);
     else {
       attempts.delete(uid);
-      writes.forget(uid);
+      pullControl.forgetDaemonSet(uid);
     }
     let { wakeAt } = next;
     const actions = next.actions.filter((action) => {
-      const dueAt = action.type === 'remove' ? removals.dueAt(action.pull.uid, now) : 0;
+      const dueAt = action.type === 'remove' ? pullControl.removableAt(action.pull.uid, now) : 0;
       if (dueAt > now) wakeAt = Math.min(wakeAt, dueAt);
       return dueAt <= now;
     });
@@ -158,7 +156,7 @@ export const createPrefetch = (options: PrefetchOptions) => {
           const attempt = podUid === undefined ? undefined : next.attempts.get(podUid);
           if (podUid !== undefined && attempt) next.attempts.set(podUid, change(attempt));
         };
-        return carryOut(action, known?.daemonSet, update, signal);
+        return execute(action, known?.daemonSet, update, signal);
       }),
     );
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
@@ -166,8 +164,8 @@ export const createPrefetch = (options: PrefetchOptions) => {
     return wakeAt < Number.POSITIVE_INFINITY ? { requeueAt: wakeAt } : {};
   };
 
-  /** Pull pods of a manager that is no more, while nobody here asks for any. */
-  const lookForLeftovers = async (signal: AbortSignal): Promise<void> => {
+  /** Finds pull pods that an earlier manager has left, while there is no request here. */
+  const findLeftovers = async (signal: AbortSignal): Promise<void> => {
     const found = await Promise.all(
       (namespaces ?? [undefined]).map((namespace) =>
         client.list(pods, {
@@ -178,31 +176,31 @@ export const createPrefetch = (options: PrefetchOptions) => {
         }),
       ),
     );
-    if (found.some(({ items }) => items.length > 0)) wanted.resolve();
+    if (found.some(({ items }) => items.length > 0)) needed.resolve();
   };
 
   return {
-    /** To be told what is asked for. */
+    /** Receives the requests. */
     requests,
 
-    /** Keeps the cache of pull pods, once there is a use for it, until the signal aborts. */
+    /** Keeps the cache of pull pods, once it is needed, until the signal aborts. */
     async run(signal: AbortSignal): Promise<void> {
-      await Promise.race([wanted.promise, untilAborted(signal)]);
-      for (const reflector of reflectors) reflector.whenSynced(signal).then(wakeAll, () => undefined);
+      await Promise.race([needed.promise, untilAborted(signal)]);
+      for (const reflector of reflectors) reflector.whenSynced(signal).then(enqueueAll, () => undefined);
       await Promise.all(reflectors.map((reflector) => reflector.run(signal)));
     },
 
-    /** Pulls, reports and cleans up until the signal aborts; resolves once nothing of ours is in the air any more. */
+    /** Pulls, reports and cleans up until the signal aborts; resolves once no write is in flight. */
     async lead(signal: AbortSignal): Promise<void> {
-      const leading = createWorkQueue({ env, concurrency: CONCURRENCY, process: pass });
+      const leading = createWorkQueue({ env, concurrency: CONCURRENCY, process: reconcile });
       queue = leading;
-      // What another leader has done meanwhile is told by the cluster alone.
+      // Only the cluster shows what another leader has done meanwhile.
       attempts.clear();
-      wakeAll();
-      lookForLeftovers(signal).catch((error: unknown) => {
+      enqueueAll();
+      findLeftovers(signal).catch((error: unknown) => {
         if (signal.aborted) return;
-        log.info('cannot look for pull pods of an earlier manager: their watch is opened', { error });
-        wanted.resolve();
+        log.info('failed to list the pull pods of an earlier manager: opening their watch', { error });
+        needed.resolve();
       });
       try {
         await leading.run(signal);

@@ -7,34 +7,36 @@ import {
   type RequestingDaemonSet,
   recordedTemplate,
 } from '../rollout/index.ts';
-import { imagesBeyond } from './images.ts';
-import { pullPodOf } from './pull-pod.ts';
+import type { Env } from '../runtime/index.ts';
+import { imagesBeyond, pullPodOf } from './pull-pod.ts';
 import { type PullView, shorten } from './pull-status.ts';
 
-/** A request that got no answer is not waited for longer. */
+/** A request without a response is not waited for longer. */
 const WRITE_TIMEOUT_MS = 10_000;
 const FIELD_MANAGER = 'edgeset-manager';
+const RETRY_MS = 2_000;
+/** Back-off of a pull pod that cannot be deleted. */
+const REMOVE_RETRY_MS = 1_000;
+const MAX_REMOVE_RETRY_MS = 60_000;
+/** Requests for more revisions at once are rare: what is no longer cached is read again. */
+const MAX_TEMPLATES = 4;
 
 export type CreateOutcome =
-  /** It is there, or may be. */
+  /** The pull pod exists, or may exist. */
   | { kind: 'sent' }
-  /** There will be none: what the target needs is on the node as it is. */
+  /** None is needed: the target's images are on the node. */
   | { kind: 'needless' }
-  /** There will be none, for a reason that somebody must mend. */
+  /** None can be created, for a reason that someone must fix. */
   | { kind: 'refused'; cause: string }
-  /** The API server cannot be asked just now. */
+  /** The API server is not available at the moment. */
   | { kind: 'later'; afterMs: number };
-
-const LATER_MS = 2_000;
-/** Pods of more revisions at once are rare: what was forgotten is read again. */
-const MOST_TEMPLATES = 4;
 
 const hasContainers = (template: object | undefined): template is { spec: PodSpec } => {
   const { spec } = (template ?? {}) as { spec?: { containers?: unknown } };
   return Array.isArray(spec?.containers) && spec.containers.length > 0;
 };
 
-/** Of a quota or Pod Security (Forbidden), an admission webhook (BadRequest, Unknown), a namespace that ends (NotFound). */
+/** By a quota or Pod Security (Forbidden), an admission webhook (BadRequest, Unknown), a deleted namespace (NotFound). */
 const REFUSALS: ReadonlySet<KubeErrorCode> = new Set(['Forbidden', 'Invalid', 'BadRequest', 'NotFound', 'Unknown']);
 
 const outcomeOf = (error: unknown): CreateOutcome => {
@@ -43,13 +45,16 @@ const outcomeOf = (error: unknown): CreateOutcome => {
   if (code === 'AlreadyExists' || happened === 'unknown') return { kind: 'sent' };
   return REFUSALS.has(code)
     ? { kind: 'refused', cause: shorten(`no pull pod can be created: ${message}`) }
-    : { kind: 'later', afterMs: Math.max(LATER_MS, retryAfterSeconds * 1000) };
+    : { kind: 'later', afterMs: Math.max(RETRY_MS, retryAfterSeconds * 1000) };
 };
 
-/** What is written to the cluster, and what is read to write it. */
-export const createPullControl = (client: KubeClient) => {
-  /** The last templates of each DaemonSet: its pods ask for the same ones, nearly at the same time. */
+/** Creates and deletes pull pods, and reports their outcome on the requesting pods. */
+export const createPullControl = (client: KubeClient, { clock, log }: Pick<Env, 'clock' | 'log'>) => {
+  /** The last templates of each DaemonSet: its pods request the same ones at nearly the same time. */
   const templates = new Map<string, Map<string, PodSpec | undefined>>();
+  /** UIDs of deleted pull pods, until their watch shows that. */
+  const removed = new Set<string>();
+  const removeBackoff = new Map<string, { since: number; forMs: number }>();
 
   const templateOf = async (
     { namespace, uid }: RequestingDaemonSet,
@@ -60,13 +65,27 @@ export const createPullControl = (client: KubeClient) => {
     if (known?.has(revision)) return known.get(revision);
     const labelSelector = `controller-revision-hash=${revision}`;
     const { items } = await client.list(controllerRevisions, { namespace, labelSelector, signal });
-    // The condition names a hash, which anybody may have written: only the DaemonSet's own revisions count.
+    // The condition names a hash, which any client may have written: only the DaemonSet's own revisions count.
     const own = items.find((item) => controllerOf(item)?.uid === uid);
     const template = own && recordedTemplate(own);
     const spec = hasContainers(template) ? template.spec : undefined;
-    const kept = known && known.size < MOST_TEMPLATES ? known : new Map<string, PodSpec | undefined>();
+    const kept = known && known.size < MAX_TEMPLATES ? known : new Map<string, PodSpec | undefined>();
     if (spec) templates.set(uid, kept.set(revision, spec));
     return spec;
+  };
+
+  /**
+   * Deletes without a grace period, also if the node is unreachable: nothing runs in the pod, and a kubelet that
+   * reconnects drops what the API server does not have.
+   */
+  const deletePod = async ({ namespace, name, uid }: PullView, signal: AbortSignal): Promise<void> => {
+    try {
+      const options = { preconditions: { uid }, gracePeriodSeconds: 0, timeoutMs: WRITE_TIMEOUT_MS, signal };
+      await client.delete(pods, { namespace, name }, options);
+    } catch (error) {
+      // A conflict does not prove that another pod has the name: if one has, the watch shows it.
+      if (!isKubeError(error, 'NotFound')) throw error;
+    }
   };
 
   return {
@@ -88,8 +107,8 @@ export const createPullControl = (client: KubeClient) => {
     },
 
     /**
-     * Sets the one condition, of the pod as it was when it asked: had it asked for something else since, that request
-     * would be overwritten. False when it has changed, or is gone.
+     * Sets the condition of the requesting pod as it was when it asked: a later request must not be overwritten. False if
+     * the pod has changed, or is gone.
      */
     async report(
       namespace: string,
@@ -102,9 +121,13 @@ export const createPullControl = (client: KubeClient) => {
         cause === undefined ? { reason: 'PullImageSuccess' as const } : { reason: 'PullImageFail' as const, cause };
       const patch = imageReadyPatch({ uid: podUid, status: 'False' }, { ...outcome, revision }, now);
       const body = { ...patch, metadata: { uid: podUid, resourceVersion } };
-      const how = { type: 'strategic', subresource: 'status', fieldManager: FIELD_MANAGER } as const;
+      const options = { type: 'strategic', subresource: 'status', fieldManager: FIELD_MANAGER } as const;
       try {
-        await client.patch(pods, { namespace, name: podName }, body, { ...how, timeoutMs: WRITE_TIMEOUT_MS, signal });
+        await client.patch(pods, { namespace, name: podName }, body, {
+          ...options,
+          timeoutMs: WRITE_TIMEOUT_MS,
+          signal,
+        });
         return true;
       } catch (error) {
         if (isKubeError(error, 'Conflict', 'NotFound')) return false;
@@ -112,22 +135,38 @@ export const createPullControl = (client: KubeClient) => {
       }
     },
 
-    /**
-     * At once, also where its node cannot be asked: nothing runs in it, and a kubelet that comes back drops what the API
-     * server does not know.
-     */
-    async remove({ namespace, name, uid }: PullView, signal: AbortSignal): Promise<void> {
+    /** Deletes a pull pod: one that cannot be deleted backs off, and delays no other. */
+    async remove(pull: PullView, signal: AbortSignal): Promise<void> {
+      const { uid, namespace, name } = pull;
+      // Before its watch can show it.
+      removed.add(uid);
       try {
-        const how = { preconditions: { uid }, gracePeriodSeconds: 0, timeoutMs: WRITE_TIMEOUT_MS, signal };
-        await client.delete(pods, { namespace, name }, how);
+        await deletePod(pull, signal);
+        removeBackoff.delete(uid);
       } catch (error) {
-        // A conflict need not mean that another pod has the name by now: where it does, the watch says so.
-        if (!isKubeError(error, 'NotFound')) throw error;
+        // Unless the watch has shown meanwhile that it is gone: another client has deleted it.
+        const stays = removed.delete(uid);
+        signal.throwIfAborted();
+        if (!stays) return;
+        const before = removeBackoff.get(uid)?.forMs ?? REMOVE_RETRY_MS / 2;
+        const forMs = Math.min(MAX_REMOVE_RETRY_MS, 2 * before);
+        removeBackoff.set(uid, { since: clock.now(), forMs });
+        log.warn('failed to delete a pull pod', { namespace, pod: name, error, retryMs: forMs });
       }
     },
-
-    /** The DaemonSet asks for nothing any more. */
-    forget: (daemonSetUid: string): boolean => templates.delete(daemonSetUid),
+    /** The pull pod is deleted, whatever the watch shows. */
+    isRemoved: (uid: string): boolean => removed.has(uid),
+    /** When the pull pod may be deleted; a time in the past for at once. */
+    removableAt(uid: string, now: number): number {
+      const backoff = removeBackoff.get(uid);
+      return backoff && backoff.since <= now ? backoff.since + backoff.forMs : 0;
+    },
+    /** The watch no longer shows the pull pod. */
+    forgetPod(uid: string): void {
+      removed.delete(uid);
+      removeBackoff.delete(uid);
+    },
+    /** The DaemonSet has no requests left. */
+    forgetDaemonSet: (uid: string): boolean => templates.delete(uid),
   };
 };
-export type PullControl = ReturnType<typeof createPullControl>;

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod, PodSpec } from 'kubernetes-types/core/v1.d.ts';
-import { imagesBeyond, imagesOf } from './images.ts';
-import { PULL_LABEL, pullPodName, pullPodOf } from './pull-pod.ts';
+import { imagesBeyond, imagesOf, PULL_LABEL, pullPodName, pullPodOf } from './pull-pod.ts';
 import { toPullView } from './pull-status.ts';
 
 const daemonSet = { namespace: 'edge', name: 'app', uid: 'd1', pullTimeoutMs: 300_000, parallelism: 10 };
@@ -169,8 +168,8 @@ describe('the progress of a pull pod', () => {
 
   it('is complete when all images are present, and not before', () => {
     const containerStatuses = [startError, waiting('ContainerCreating', undefined, 'b')];
-    assert.deepEqual(progress({ containerStatuses }, ['a', 'b']), { kind: 'under-way', obstacle: 'waits for b' });
-    assert.equal(progress({ containerStatuses: [startError] }, ['a', 'b'])?.kind, 'under-way');
+    assert.deepEqual(progress({ containerStatuses }, ['a', 'b']), { kind: 'pulling', blocker: 'waits for b' });
+    assert.equal(progress({ containerStatuses: [startError] }, ['a', 'b'])?.kind, 'pulling');
     assert.equal(progress({ containerStatuses: [startError, startError] }, ['a', 'b'])?.kind, 'present');
   });
 
@@ -190,7 +189,7 @@ describe('the progress of a pull pod', () => {
 
   it('has not failed while the kubelet has another image to try', () => {
     const containerStatuses = [waiting('ErrImagePull', 'not found', 'a'), waiting('ContainerCreating', undefined, 'b')];
-    assert.deepEqual(progress({ containerStatuses }, ['a', 'b']), { kind: 'under-way', obstacle: 'a: not found' });
+    assert.deepEqual(progress({ containerStatuses }, ['a', 'b']), { kind: 'pulling', blocker: 'a: not found' });
   });
 
   it('has failed when the node evicts it, and says why', () => {
@@ -205,7 +204,7 @@ describe('the progress of a pull pod', () => {
     const conditions = [
       { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/1: Too many pods' },
     ];
-    assert.deepEqual(progress({ conditions }), { kind: 'under-way', obstacle: 'Unschedulable: 0/1: Too many pods' });
+    assert.deepEqual(progress({ conditions }), { kind: 'pulling', blocker: 'Unschedulable: 0/1: Too many pods' });
   });
 
   it('is not kept for a pod that we did not create', () => {

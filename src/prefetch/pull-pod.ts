@@ -1,37 +1,73 @@
 import { createHash } from 'node:crypto';
-import type { Container, Pod, PodSpec } from 'kubernetes-types/core/v1.d.ts';
+import type { Container, Pod, PodSpec, Volume } from 'kubernetes-types/core/v1.d.ts';
 import { daemonTolerations, type ImageRequest, type RequestingDaemonSet } from '../rollout/index.ts';
-import { imagesOf, type PullImage } from './images.ts';
 
-/** On every pull pod; its value is the UID of the DaemonSet. */
+/** One image of a pod template, with its pull policy. */
+export interface PullImage {
+  image: string;
+  policy: string | undefined;
+}
+
+/** The types in use are older than image volumes. */
+type ImageVolume = Volume & { image?: { reference?: string; pullPolicy?: string } };
+
+/** The policy that asks more of the registry wins: two containers with one image may differ. */
+const STRENGTH: readonly (string | undefined)[] = ['Never', undefined, 'IfNotPresent', 'Always'];
+
+/** The images of a template that a running pod of template `other` lacks. */
+export const imagesBeyond = (spec: PodSpec, other: PodSpec | undefined): PullImage[] => {
+  const there = new Set(other && imagesOf(other).map(({ image }) => image));
+  return imagesOf(spec).filter(({ image }) => !there.has(image));
+};
+
+/**
+ * The distinct images that a pod of this template needs on its node: of containers, init containers (sidecars among
+ * them) and image volumes, in the order of their first mention.
+ */
+export const imagesOf = (spec: PodSpec): PullImage[] => {
+  const found = new Map<string, string | undefined>();
+  const add = (image: string | undefined, policy: string | undefined): void => {
+    if (!image) return;
+    const known = found.get(image);
+    const stronger = !found.has(image) || STRENGTH.indexOf(policy) > STRENGTH.indexOf(known);
+    if (stronger) found.set(image, policy);
+  };
+  for (const { image, imagePullPolicy } of spec.initContainers ?? []) add(image, imagePullPolicy);
+  for (const { image, imagePullPolicy } of spec.containers) add(image, imagePullPolicy);
+  const volumes: readonly ImageVolume[] = spec.volumes ?? [];
+  for (const { image } of volumes) add(image?.reference, image?.pullPolicy);
+  return [...found].map(([image, policy]) => ({ image, policy }));
+};
+
+/** Label of every pull pod; its value is the UID of the DaemonSet. */
 export const PULL_LABEL = 'edgeset.io/prefetch';
-/** On every pull pod: hash label of the revision whose images it pulls. */
+/** Annotation of every pull pod: hash of the revision whose images it pulls. */
 export const REVISION_ANNOTATION = 'edgeset.io/prefetch-revision';
 
 /**
- * No image holds this program. The kubelet finds that out when it starts the container, and by then it has pulled the
- * image: nothing of the image ever runs, and it needs no shell.
+ * No image has this program. The kubelet finds that out when it starts the container, after it has pulled the image:
+ * nothing of the image ever runs, and it needs no shell.
  */
 const ABSENT_PROGRAM = '/edgeset.io/absent';
 
-/** The kubelet ends a pull pod by itself this long after we should have, were nobody left to do it. */
+/** The kubelet ends a pull pod this long after the manager should have, in case no manager is left. */
 const LAST_RESORT_MS = 60_000;
 
-/** Enough for a runtime to set up a container that never runs; limits, because a quota may ask for them. */
+/** Enough for a runtime to set up a container that never runs; with limits, because a quota may require them. */
 const resources = {
   requests: { cpu: '1m', memory: '4Mi' },
   limits: { cpu: '100m', memory: '32Mi' },
 };
 
-/** The same for the same pod and revision: two leaders, or a leader that got no answer, meet in AlreadyExists. */
+/** Follows from pod and revision: a second leader, or a retry after a lost response, gets AlreadyExists. */
 export const pullPodName = (podUid: string, revision: string): string =>
   `edgeset-pull-${createHash('sha256').update(`${podUid}/${revision}`).digest('hex').slice(0, 20)}`;
 
-/** Pod Security's `restricted` accepts it. Linux' settings are refused in a pod for Windows. */
+/** Pod Security level `restricted` accepts it. A pod for Windows must not have the settings for Linux. */
 const podSecurity = (windows: boolean): NonNullable<PodSpec['securityContext']> =>
   windows
     ? { runAsNonRoot: true, windowsOptions: { runAsUserName: 'ContainerUser' } }
-    : // With a user of its own, since an image whose user is root or has a name only would be refused after its pull.
+    : // With its own user: an image whose user is root, or has only a name, would be refused after its pull.
       { runAsNonRoot: true, runAsUser: 65_532, runAsGroup: 65_532, seccompProfile: { type: 'RuntimeDefault' } };
 
 const containerSecurity = (windows: boolean): NonNullable<Container['securityContext']> =>
@@ -46,8 +82,8 @@ const containerOf = ({ image, policy }: PullImage, index: number, windows: boole
   ...(policy !== undefined && { imagePullPolicy: policy }),
 });
 
-/** What decides where from, as whom and by which runtime the template's own pods would pull. */
-const alike = (spec: PodSpec): Partial<PodSpec> => {
+/** What decides from where, as whom and with which runtime the template's own pods would pull. */
+const inherited = (spec: PodSpec): Partial<PodSpec> => {
   const { imagePullSecrets, serviceAccountName, runtimeClassName, schedulerName, priorityClassName, os } = spec;
   return {
     ...(imagePullSecrets && { imagePullSecrets }),
@@ -56,15 +92,15 @@ const alike = (spec: PodSpec): Partial<PodSpec> => {
     ...(schedulerName && { schedulerName }),
     ...(priorityClassName && { priorityClassName }),
     ...(os && { os }),
-    // Where the template's pods do without the pod network, it may not be there yet.
+    // Where the template's pods don't use the pod network, it may not exist yet.
     ...(spec.hostNetwork === true && { hostNetwork: true }),
   };
 };
 
 /**
- * The pod that makes `images` of `template`, by default all, present on the node of a request. Its controller is the pod that asks: no
- * other controller can adopt it then, whatever labels it selects by, and it is collected when that pod is gone. It is
- * pinned as DaemonSet pods are, so that the scheduler says why a node has no room for it.
+ * The pod that pulls `images` of `template`, by default all, on the node of a request. Its controller is the requesting
+ * pod: no other controller can adopt it, whatever labels it selects, and it is collected with that pod. It is bound to its
+ * node as DaemonSet pods are, so that the scheduler reports why a node has no room for it.
  */
 export const pullPodOf = (
   daemonSet: RequestingDaemonSet,
@@ -83,7 +119,7 @@ export const pullPodOf = (
       ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: podName, uid: podUid, controller: true }],
     },
     spec: {
-      ...alike(template),
+      ...inherited(template),
       containers: images.map((image, index) => containerOf(image, index, windows)),
       restartPolicy: 'Never',
       terminationGracePeriodSeconds: 0,

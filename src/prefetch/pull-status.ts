@@ -2,29 +2,29 @@ import type { ContainerStatus, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { controllerOf, imagePullReasons } from '../rollout/index.ts';
 import { PULL_LABEL, pullPodName, REVISION_ANNOTATION } from './pull-pod.ts';
 
-/** How far a pull pod is. */
+/** The progress of a pull pod. */
 export type Progress =
-  /** Every image is on the node. */
+  /** All images are on the node. */
   | { kind: 'present' }
   | { kind: 'failed'; cause: string }
-  /** `obstacle`: what it waits for, as far as anybody says; empty when nobody does. */
-  | { kind: 'under-way'; obstacle: string };
+  /** `blocker`: what it waits for, if anything is reported; else empty. */
+  | { kind: 'pulling'; blocker: string };
 
-/** What is kept of a pull pod. */
+/** What the cache keeps of a pull pod. */
 export interface PullView {
   namespace: string;
   name: string;
   uid: string;
   daemonSetUid: string;
-  /** The pod that asks. */
+  /** The requesting pod. */
   podUid: string;
   revision: string;
   terminating: boolean;
   progress: Progress;
 }
 
-/** The kubelet says so only once the image is there. */
-const AFTER_THE_PULL: ReadonlySet<string> = new Set([
+/** The kubelet reports these only once the image is present. */
+const AFTER_PULL: ReadonlySet<string> = new Set([
   'CreateContainerConfigError',
   'CreateContainerError',
   'RunContainerError',
@@ -32,19 +32,19 @@ const AFTER_THE_PULL: ReadonlySet<string> = new Set([
   'CrashLoopBackOff',
 ]);
 
-const LONGEST_CAUSE = 300;
+const MAX_CAUSE_LENGTH = 300;
 
-/** One line that fits a condition's message. */
+/** One line that fits into a condition's message. */
 export const shorten = (text: string): string => {
   const line = text.replaceAll(/\s+/g, ' ').trim();
-  return line.length > LONGEST_CAUSE ? `${line.slice(0, LONGEST_CAUSE - 1)}…` : line;
+  return line.length > MAX_CAUSE_LENGTH ? `${line.slice(0, MAX_CAUSE_LENGTH - 1)}…` : line;
 };
 
 const isPresent = ({ imageID, state }: ContainerStatus): boolean =>
   imageID !== '' ||
   state?.running !== undefined ||
   state?.terminated?.reason === 'StartError' ||
-  AFTER_THE_PULL.has(state?.waiting?.reason ?? '');
+  AFTER_PULL.has(state?.waiting?.reason ?? '');
 
 const isRefused = ({ state }: ContainerStatus): boolean => imagePullReasons.has(state?.waiting?.reason ?? '');
 
@@ -53,7 +53,7 @@ const causeOf = ({ image, state }: ContainerStatus): string => {
   return shorten(`${image}: ${message === '' ? reason : message}`);
 };
 
-const obstacleOf = ({ status }: Pod): string => {
+const blockerOf = ({ status }: Pod): string => {
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   if (scheduled?.status === 'False')
     return shorten(`${scheduled.reason ?? 'not scheduled'}: ${scheduled.message ?? ''}`);
@@ -66,17 +66,17 @@ export const progressOf = (pod: Pod): Progress => {
   const statuses = pod.status?.containerStatuses ?? [];
   if (wanted > 0 && statuses.length === wanted && statuses.every(isPresent)) return { kind: 'present' };
   const { phase, reason, message } = pod.status ?? {};
-  // Evicted under disk pressure, refused by the kubelet, past its deadline: the pod says which.
+  // Evicted under disk pressure, rejected by the kubelet, past its deadline: the pod says which.
   if (phase === 'Failed' || phase === 'Succeeded')
     return { kind: 'failed', cause: shorten(`the pull pod ended: ${reason ?? phase}: ${message ?? ''}`) };
   const refused = statuses.find(isRefused);
-  // The kubelet goes through all containers of a pod: what it has not come to yet may still be pulled.
+  // The kubelet goes through all containers of a pod: the images that it has not tried yet may still be pulled.
   const undecided = statuses.some((each) => !isPresent(each) && !isRefused(each));
   if (refused && !undecided) return { kind: 'failed', cause: causeOf(refused) };
-  return { kind: 'under-way', obstacle: refused ? causeOf(refused) : obstacleOf(pod) };
+  return { kind: 'pulling', blocker: refused ? causeOf(refused) : blockerOf(pod) };
 };
 
-/** Undefined for a pod that merely carries the label: what we have not made, we do not remove. */
+/** Undefined for a pod that only has the label: we remove nothing that we did not create. */
 export const toPullView = (pod: Pod): PullView | undefined => {
   const { metadata = {} } = pod;
   const owner = controllerOf(pod);

@@ -147,7 +147,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
       await ask(c, node, hash);
       await untilPulling(c);
       await c.cluster.offline([node]);
-      assert.match(await untilFailed(c, node), /; not there after 12 s: node \S+ is not ready$/);
+      assert.match(await untilFailed(c, node), /; not present after 12 s: node \S+ is not ready$/);
       await untilClean(c);
       await c.cluster.behave([node], undefined);
       await c.cluster.online([node]);
