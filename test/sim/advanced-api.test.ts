@@ -31,7 +31,7 @@ describe('pod template validation on the embedded cluster', () => {
         if (found !== undefined) return found;
         clock.run(100);
       }
-      throw new Error(`waited in vain until ${what}`);
+      throw new Error(`timed out waiting until ${what}`);
     },
   }));
 });

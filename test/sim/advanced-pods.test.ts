@@ -30,7 +30,7 @@ const open = async (): Promise<PodTestContext> => {
         const found = await probe();
         if (found !== undefined) return found;
       }
-      throw new Error(`waited ${LIMIT_MS} ms in vain until ${what}`);
+      throw new Error(`timed out after ${LIMIT_MS} ms waiting until ${what}`);
     },
   };
 };

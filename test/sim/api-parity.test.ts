@@ -66,13 +66,13 @@ describe('API responses match a real API server', { timeout: 600_000 }, () => {
 
   for (const path of WATCHED) {
     it(`the calls caused the same watch events on ${path}`, async () => {
-      const told = await Promise.all(
+      const received = await Promise.all(
         servers.map((server, index) => {
           const from = began.get(path)?.[index] ?? '';
           return server.call({ method: 'GET', path: `${path}?watch=1&timeoutSeconds=2&resourceVersion=${from}` });
         }),
       );
-      const [real, embedded] = told;
+      const [real, embedded] = received;
       assert.ok(real && embedded);
       assert.notEqual(real.out, '');
       assert.deepEqual(normalize(embedded), normalize(real));

@@ -1,8 +1,8 @@
-// Turns the OpenAPI document of a real API server into the compact table that the embedded one works from:
+// Converts the OpenAPI document of a real API server to the compact type table of the embedded one:
 //   kubectl get --raw /openapi/v2 |
 //     node test/sim/definitions.ts $(go env GOMODCACHE)/k8s.io v0.34.4 > src/sim/apiserver/schema/definitions.txt
 // The table holds names, types, list semantics and the numbers that fields have in protobuf, which kubectl's typed
-// commands send; not a word of documentation.
+// commands send, without documentation.
 
 import { globSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';

@@ -130,10 +130,10 @@ for (const [transport, connect] of [
         await client.create(configMaps, configMap('c', { hidden: '1' }));
         await client.patch(configMaps, ref('a'), { metadata: { labels: { hidden: '1' } } }, { type: 'merge' });
         await client.patch(configMaps, ref('a'), { metadata: { labels: { hidden: null } } }, { type: 'merge' });
-        const told = (await stream).map(textOf);
+        const received = (await stream).map(textOf);
         // Whether `b` is in the initial state or arrives later is random.
-        assert.deepEqual(told.toSorted(), ['ADDED a', 'ADDED a', 'ADDED b', 'BOOKMARK true', 'DELETED a']);
-        assert.deepEqual(told.slice(-2), ['DELETED a', 'ADDED a']);
+        assert.deepEqual(received.toSorted(), ['ADDED a', 'ADDED a', 'ADDED b', 'BOOKMARK true', 'DELETED a']);
+        assert.deepEqual(received.slice(-2), ['DELETED a', 'ADDED a']);
       }));
 
     it('resumes from a version, and gets 410 once it is compacted', () =>
@@ -141,8 +141,8 @@ for (const [transport, connect] of [
         const { resourceVersion } = await client.list(configMaps);
         await client.create(configMaps, configMap('a'));
         await client.delete(configMaps, ref('a'));
-        const told = await take(client.watch(configMaps, { resourceVersion }), 2);
-        assert.deepEqual(told.map(textOf), ['ADDED a', 'DELETED a']);
+        const received = await take(client.watch(configMaps, { resourceVersion }), 2);
+        assert.deepEqual(received.map(textOf), ['ADDED a', 'DELETED a']);
         stateOf(apiServer).store.compact();
         await assert.rejects(take(client.watch(configMaps, { resourceVersion }), 1), (error) =>
           isKubeError(error, 'Gone'),
@@ -160,11 +160,11 @@ for (const [transport, connect] of [
 
     it('ends a watch at its timeout', () =>
       using(async ({ client }) => {
-        const told = await take(
+        const received = await take(
           client.watch(configMaps, { timeoutSeconds: 1, fieldSelector: 'metadata.name=none' }),
           99,
         );
-        assert.ok(told.every(({ type }) => type === 'BOOKMARK'));
+        assert.ok(received.every(({ type }) => type === 'BOOKMARK'));
       }));
 
     it('keeps a reflector up to date, through a relist', () =>
@@ -256,15 +256,15 @@ describe('the client without a connection, in virtual time', () => {
   it('sends bookmarks each minute and times out, by the injected clock', async () => {
     const { clock, apiServer } = createTestServer();
     const client = createInProcessClient(apiServer);
-    const told: string[] = [];
+    const received: string[] = [];
     const done = (async () => {
-      for await (const event of client.watch(configMaps, { timeoutSeconds: 150 })) told.push(textOf(event));
+      for await (const event of client.watch(configMaps, { timeoutSeconds: 150 })) received.push(textOf(event));
     })();
     await clock.advance(149_000);
     await client.create(configMaps, configMap('late'));
     await clock.advance(2000);
     await done;
-    assert.deepEqual(told, ['BOOKMARK false', 'BOOKMARK false', 'ADDED late']);
+    assert.deepEqual(received, ['BOOKMARK false', 'BOOKMARK false', 'ADDED late']);
   });
 
   it('ends a watch with the reason of its signal', async () => {

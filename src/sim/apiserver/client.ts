@@ -131,7 +131,7 @@ export const createInProcessClient = (apiServer: ApiServer): KubeClient => {
     ) =>
       call(options.signal, () => {
         if (options.type === 'apply' && !options.fieldManager)
-          throw new KubeError('BadRequest', 'a server-side apply needs fieldManager');
+          throw new KubeError('BadRequest', 'server-side apply requires fieldManager');
         const { object } = patchObject(state, state.registry.resolve(resource), ref, body, options);
         return object as StoredObject & T;
       }),
@@ -140,7 +140,7 @@ export const createInProcessClient = (apiServer: ApiServer): KubeClient => {
     raw: (path, options = {}) =>
       call(options.signal, () => {
         if (['/readyz', '/healthz', '/livez'].includes(path)) return 'ok';
-        throw new KubeError('NotFound', `GET ${path}: this client has no raw paths beyond the health checks`, {
+        throw new KubeError('NotFound', `GET ${path}: the in-process client serves only the health checks`, {
           status: 404,
         });
       }),

@@ -143,17 +143,17 @@ describe('the embedded API server in process', () => {
 
   it('delivers changes in commit order, including those made by handlers', () => {
     const { apiServer } = createTestServer();
-    const told: string[] = [];
+    const received: string[] = [];
     apiServer.subscribe(({ type, object }) => {
       if (type === 'ADDED' && object.metadata.name === 'first')
         apiServer.create<object>(configMaps, configMap('second'));
     });
-    const end = apiServer.subscribe(({ type, object }: Change) => told.push(`${type} ${object.metadata.name}`));
+    const end = apiServer.subscribe(({ type, object }: Change) => received.push(`${type} ${object.metadata.name}`));
     apiServer.create<object>(configMaps, configMap('first'));
     apiServer.delete(configMaps, ref('first'));
     end();
     apiServer.delete(configMaps, ref('second'));
-    assert.deepEqual(told, ['ADDED first', 'ADDED second', 'DELETED first']);
+    assert.deepEqual(received, ['ADDED first', 'ADDED second', 'DELETED first']);
   });
 
   it('finds the pods of a node, with and without the index', () => {

@@ -50,7 +50,7 @@ const states = new WeakMap<ApiServer, ServerState>();
 /** The state that the HTTPS server and the in-process client work on. */
 export const stateOf = (apiServer: ApiServer): ServerState => {
   const state = states.get(apiServer);
-  if (!state) throw new TypeError('not made by createApiServer');
+  if (!state) throw new TypeError('this API server was not made by createApiServer');
   return state;
 };
 

@@ -6,7 +6,7 @@ import { createInformers } from './informers.ts';
 import { createWorkQueue } from './work-queue.ts';
 
 const never = (): never => {
-  throw new Error('is not asked');
+  throw new Error('not called');
 };
 const quiet: ApiServer = {
   get: never,

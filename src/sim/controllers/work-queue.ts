@@ -54,7 +54,7 @@ export const createWorkQueue = ({
       const count = failures.get(key) ?? 0;
       failures.set(key, count + 1);
       const delayMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** count);
-      log.debug('will try again', { controller: name, key, delayMs, error });
+      log.debug('sync failed, retrying', { controller: name, key, delayMs, error });
       queue.addAfter(key, delayMs);
     }
     schedule();

@@ -17,8 +17,8 @@ const sidecarNames = ({ spec }: StoredPod): ReadonlySet<string> =>
 /** The statuses of sidecars and containers; empty before the pod is admitted. */
 export const statusesOf = (pod: StoredPod): readonly ContainerStatus[] => {
   const sidecars = sidecarNames(pod);
-  const beside = (pod.status?.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name));
-  return [...beside, ...(pod.status?.containerStatuses ?? [])];
+  const sidecarStatuses = (pod.status?.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name));
+  return [...sidecarStatuses, ...(pod.status?.containerStatuses ?? [])];
 };
 
 /** Both status lists, with the statuses of sidecars and containers changed. */

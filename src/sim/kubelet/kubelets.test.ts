@@ -6,7 +6,7 @@ import { conditionOf, createTestCluster, GRACE_MS } from '../testing/test-cluste
 
 const containerOf = ({ status }: StoredPod): ContainerStatus => {
   const [container] = status?.containerStatuses ?? [];
-  if (!container) throw new Error('it has no container yet');
+  if (!container) throw new Error('the pod has no container yet');
   return container;
 };
 const waitingOf = (pod: StoredPod): string | undefined => containerOf(pod).state?.waiting?.reason;

@@ -43,7 +43,7 @@ export const openEmbeddedCluster: OpenCluster = async (count) => {
   const until = async (what: string, probe: () => Promise<unknown>): Promise<void> => {
     const end = clock.now() + LIMIT_MS;
     while (!(await probe().catch(() => false))) {
-      if (clock.now() > end) throw new Error(`waited ${LIMIT_MS} ms in vain until ${what}`);
+      if (clock.now() > end) throw new Error(`timed out after ${LIMIT_MS} ms waiting until ${what}`);
       clock.run(STEP_MS);
     }
   };

@@ -114,7 +114,7 @@ export const pods: readonly Scenario[] = [
     name: 'rejected pods are reported in Events, and created once they are allowed',
     async run(cluster) {
       await createDaemonSet(cluster, { podSpec: { serviceAccountName: 'later' } });
-      await cluster.until('it was told', async () =>
+      await cluster.until('the Event is recorded', async () =>
         (await cluster.list('events')).some(({ reason }) => reason === 'FailedCreate'),
       );
       const refused = await statusOf(cluster);

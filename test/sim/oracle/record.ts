@@ -22,12 +22,12 @@ try {
       try {
         recordings[next.name] = await runScenario(open, next);
       } catch (error) {
-        failures.push(new Error(`"${next.name}" could not be played`, { cause: error }));
+        failures.push(new Error(`"${next.name}" failed`, { cause: error }));
       }
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  if (failures.length > 0) throw new AggregateError(failures, 'nothing was written down');
+  if (failures.length > 0) throw new AggregateError(failures, 'nothing was recorded');
   const sorted = Object.fromEntries(scenarios.map(({ name }) => [name, recordings[name]]));
   await writeFile(join(import.meta.dirname, 'recorded.json'), `${JSON.stringify(sorted, undefined, 2)}\n`);
 } finally {

@@ -104,10 +104,10 @@ describe('custom resources', () => {
       ['NamesAccepted True', 'Established True'],
     );
     apiServer.create<object>(widgets(), { metadata: ref, spec: { size: 2 } });
-    const told: string[] = [];
-    apiServer.subscribe(({ type, object }) => told.push(`${type} ${object.metadata.name}`));
+    const received: string[] = [];
+    apiServer.subscribe(({ type, object }) => received.push(`${type} ${object.metadata.name}`));
     apiServer.delete(definitions, { name: 'widgets.test.io' });
-    assert.deepEqual(told, ['DELETED widgets.test.io', 'DELETED w']);
+    assert.deepEqual(received, ['DELETED widgets.test.io', 'DELETED w']);
     assert.throws(
       () => apiServer.list(widgets()),
       (error) => isKubeError(error, 'NotFound'),

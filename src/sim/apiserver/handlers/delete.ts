@@ -73,7 +73,7 @@ const SECOND = 1000;
 
 interface Marked {
   readonly object: StoredObject;
-  /** Whether the object stays until its grace period is over or whoever runs it confirms. */
+  /** Whether the object stays until its kubelet finishes, or its grace period ends. */
   readonly graceful: boolean;
 }
 

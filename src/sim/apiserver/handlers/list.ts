@@ -111,11 +111,11 @@ const decode = (text: string): Token => {
     if (at(token, 'v') === 'meta.k8s.io/v1' && typeof version === 'number' && start.endsWith('\0'))
       return { version, after: start.slice(0, -1) };
   } catch (cause) {
-    throw Object.assign(badRequest('invalid continue token: continue key is not valid: it is not what a list gave'), {
+    throw Object.assign(badRequest('invalid continue token: continue key is not valid'), {
       cause,
     });
   }
-  throw badRequest('invalid continue token: continue key is not valid: it is not what a list gave');
+  throw badRequest('invalid continue token: continue key is not valid');
 };
 
 const TOO_OLD =

@@ -9,40 +9,43 @@ const resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'Config
 const filled = () => {
   const { apiServer } = createTestServer();
   const state = stateOf(apiServer);
-  const told: string[] = [];
-  const tell = (message: WatchMessage): void => {
-    if (message.type === 'BOOKMARK') told.push(`BOOKMARK ${message.initialEventsEnd}`);
-    else if (message.type === 'ERROR') told.push(`ERROR ${message.error.reason}`);
-    else told.push(`${message.type} ${message.object.metadata.name}`);
+  const received: string[] = [];
+  const receive = (message: WatchMessage): void => {
+    if (message.type === 'BOOKMARK') received.push(`BOOKMARK ${message.initialEventsEnd}`);
+    else if (message.type === 'ERROR') received.push(`ERROR ${message.error.reason}`);
+    else received.push(`${message.type} ${message.object.metadata.name}`);
   };
   const open = (request: WatchRequest): OpenWatch =>
-    openWatch(state, state.registry.resolve(resource), request, { message: tell, end: () => void told.push('END') });
+    openWatch(state, state.registry.resolve(resource), request, {
+      message: receive,
+      end: () => void received.push('END'),
+    });
   const create = (name: string, labels: Record<string, string> = {}): void =>
     void apiServer.create<object>(resource, configMap(name, labels));
-  return { apiServer, state, told, open, create };
+  return { apiServer, state, received, open, create };
 };
 
 describe('watches', () => {
   it('start with the current state unless they have a resourceVersion', () => {
-    const { apiServer, told, open, create } = filled();
+    const { apiServer, received, open, create } = filled();
     create('a');
     open({});
-    assert.deepEqual(told, ['ADDED a']);
-    told.length = 0;
+    assert.deepEqual(received, ['ADDED a']);
+    received.length = 0;
     open({ resourceVersion: String(apiServer.resourceVersion) });
-    assert.deepEqual(told, []);
+    assert.deepEqual(received, []);
   });
 
   it('mark the end of the initial events if bookmarks are requested', () => {
-    const { told, open, create } = filled();
+    const { received, open, create } = filled();
     create('a');
     open({ sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', bookmarks: true });
-    assert.deepEqual(told, ['ADDED a', 'BOOKMARK true']);
+    assert.deepEqual(received, ['ADDED a', 'BOOKMARK true']);
     assert.throws(() => open({ sendInitialEvents: true }), /requires setting resourceVersionMatch to NotOlderThan/);
   });
 
   it('deliver each change once, also when opened during its delivery', () => {
-    const { apiServer, told, open, create } = filled();
+    const { apiServer, received, open, create } = filled();
     const begin = String(apiServer.resourceVersion);
     let watch: OpenWatch | undefined;
     apiServer.subscribe(() => {
@@ -54,13 +57,13 @@ describe('watches', () => {
     });
     create('a');
     assert.deepEqual(
-      told.filter((each) => each.endsWith(' a') || each.endsWith(' b')),
+      received.filter((each) => each.endsWith(' a') || each.endsWith(' b')),
       ['ADDED a', 'ADDED b'],
     );
   });
 
   it('report objects that start and stop matching the selector', () => {
-    const { apiServer, told, open, create } = filled();
+    const { apiServer, received, open, create } = filled();
     open({ labelSelector: 'in=yes' });
     create('a');
     const label = (value: string | null) =>
@@ -73,23 +76,23 @@ describe('watches', () => {
     label('yes');
     label(null);
     apiServer.delete(resource, { namespace: 'default', name: 'a' });
-    assert.deepEqual(told, ['ADDED a', 'DELETED a']);
+    assert.deepEqual(received, ['ADDED a', 'DELETED a']);
   });
 
   it('report a compacted version, and end', () => {
-    const { state, told, open, create } = filled();
+    const { state, received, open, create } = filled();
     create('a');
     state.store.compact();
     open({ resourceVersion: '1' });
-    assert.deepEqual(told, ['ERROR Expired', 'END']);
+    assert.deepEqual(received, ['ERROR Expired', 'END']);
   });
 
   it('send nothing once closed', () => {
-    const { told, open, create } = filled();
+    const { received, open, create } = filled();
     const watch = open({ bookmarks: true });
     watch.close();
     watch.bookmark();
     create('a');
-    assert.deepEqual(told, []);
+    assert.deepEqual(received, []);
   });
 });

@@ -9,7 +9,7 @@ export interface WireField {
   readonly value: bigint | Uint8Array;
 }
 
-const truncated = (): Error => new RangeError('a protobuf message ends inside a field');
+const truncated = (): Error => new RangeError('the protobuf message is truncated');
 
 /** Splits a message into fields. Throws a RangeError if it is truncated. */
 function* wireFields(bytes: Uint8Array): Generator<WireField> {
@@ -23,7 +23,7 @@ function* wireFields(bytes: Uint8Array): Generator<WireField> {
       result |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return BigInt.asUintN(64, result);
     }
-    throw new RangeError('a protobuf number is too long');
+    throw new RangeError('a protobuf varint is too long');
   };
   const take = (length: number): Uint8Array => {
     const part = bytes.subarray(at, at + length);
@@ -48,7 +48,7 @@ function* wireFields(bytes: Uint8Array): Generator<WireField> {
         yield { number, value: take(4) };
         break;
       default:
-        throw new RangeError(`a protobuf field of the wire type ${tag & 7n} cannot be read`);
+        throw new RangeError(`unsupported protobuf wire type ${tag & 7n}`);
     }
   }
 }
@@ -56,7 +56,7 @@ function* wireFields(bytes: Uint8Array): Generator<WireField> {
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 export const bytesOf = (value: bigint | Uint8Array): Uint8Array => {
-  if (typeof value === 'bigint') throw new RangeError('a protobuf field holds a number where bytes belong');
+  if (typeof value === 'bigint') throw new RangeError('a protobuf field has a number instead of bytes');
   return value;
 };
 
@@ -126,7 +126,7 @@ const value = (raw: Raw, shape: Shape): unknown => {
     }
     case 'list':
     case 'map':
-      throw new RangeError('a protobuf list or map stands where only one value can');
+      throw new RangeError('a protobuf list or map in a place for a single value');
   }
 };
 
@@ -175,8 +175,7 @@ const message = (bytes: Uint8Array, shape: StructShape, prefix: string): Record<
 
 /** Decodes a Kubernetes protobuf body. Throws a RangeError if it isn't one, or if its kind is unknown. */
 export const decodeObject = (body: Uint8Array): Json => {
-  if (!Buffer.from(body.subarray(0, 4)).equals(MAGIC))
-    throw new RangeError('the body does not begin as Kubernetes protobuf');
+  if (!Buffer.from(body.subarray(0, 4)).equals(MAGIC)) throw new RangeError('the body is not Kubernetes protobuf');
   const envelope = body.subarray(4);
   const type = bytesOf(first(envelope, 1) ?? new Uint8Array());
   const apiVersion = textOfBytes(first(type, 1) ?? new Uint8Array());
@@ -184,6 +183,6 @@ export const decodeObject = (body: Uint8Array): Json => {
   const name =
     definitionOfKind(`${apiVersion}/${kind}`) ?? (kind === 'DeleteOptions' ? 'meta.v1.DeleteOptions' : undefined);
   const shape = name === undefined ? undefined : definitionShape(name);
-  if (shape?.form !== 'struct') throw new RangeError(`${apiVersion} ${kind} is of no type that can be read`);
+  if (shape?.form !== 'struct') throw new RangeError(`${apiVersion} ${kind} can't be decoded`);
   return { ...message(bytesOf(first(envelope, 2) ?? new Uint8Array()), shape, ''), apiVersion, kind };
 };

@@ -111,7 +111,7 @@ export const definitionShape = (name: string): Shape => {
   const known = shapes.get(name);
   if (known) return known;
   const [head, ...lines] = table().get(name) ?? [];
-  if (head === undefined) throw new Error(`the table of built-in types does not have ${name}`);
+  if (head === undefined) throw new Error(`definitions.txt has no type ${name}`);
   const { note } = readLine(head);
   const shape: Shape =
     note('is') !== undefined

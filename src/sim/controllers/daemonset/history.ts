@@ -101,7 +101,7 @@ export const createHistoryManager = (apiServer: ApiServer) => {
   /** Of several revisions with the current template, keeps the newest and relabels the pods of the others. */
   const deduplicate = (found: readonly StoredRevision[], claimedPods: readonly StoredPod[]): StoredRevision => {
     const [first, ...others] = found.toSorted((a, b) => b.revision - a.revision);
-    if (!first) throw new Error('there is no revision to keep');
+    if (!first) throw new Error('no revisions to deduplicate');
     if (others.length === 0) return first;
     for (const pod of claimedPods) {
       if (hashOf(pod) === hashOf(first)) continue;
