@@ -145,15 +145,15 @@ const LIFETIME_MS = 3_600_000;
 /** Deletes each Event an hour after its last update, the default TTL of the real API server. */
 export const createEventTtlController = (apiServer: ApiServer, clock: Clock): Controller => {
   const informers = createInformers(apiServer, clock);
-  const agenda = createTimerQueue(clock, (key) => {
+  const timers = createTimerQueue(clock, (key) => {
     const slash = key.indexOf('/');
     const ref = { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
     if (apiServer.find(events, ref)) apiServer.delete(events, ref);
   });
   informers.addHandler(events, ({ type, object: { metadata } }: InformerEvent<Stored<object>>) => {
     const key = `${metadata.namespace}/${metadata.name}`;
-    if (type === 'DELETED') agenda.delete(key);
-    else agenda.set(key, clock.now() + LIFETIME_MS);
+    if (type === 'DELETED') timers.delete(key);
+    else timers.set(key, clock.now() + LIFETIME_MS);
   });
   return informers;
 };

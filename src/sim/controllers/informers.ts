@@ -37,14 +37,14 @@ export interface Informers extends Controller {
   onResume(handle: () => void): void;
 }
 
-interface Held {
+interface Delayed {
   change: Change;
   dueAt: number;
 }
 
 const keyOf = ({ group, plural }: Resource): string => `${group}/${plural}`;
 
-const NOBODY: readonly ((change: Change) => void)[] = [];
+const NO_HANDLERS: readonly ((change: Change) => void)[] = [];
 
 // Events are many and short-lived, and the handlers for all kinds don't need them.
 const EVENTS = 'events';
@@ -57,7 +57,7 @@ export const createInformers = (apiServer: ApiServer, clock: Clock): Informers =
   const handlers = new Map<string, ((change: Change) => void)[]>();
   const every: ((change: Change) => void)[] = [];
   const resumed: (() => void)[] = [];
-  let held: Held[] = [];
+  let delayed: Delayed[] = [];
   let paused = false;
   let lagMs = 0;
   let slowMs = 0;
@@ -69,7 +69,7 @@ export const createInformers = (apiServer: ApiServer, clock: Clock): Informers =
   const handlersOf = (resource: Resource): readonly ((change: Change) => void)[] => {
     let found = known.get(resource);
     if (!found) {
-      found = handlers.get(keyOf(resource)) ?? NOBODY;
+      found = handlers.get(keyOf(resource)) ?? NO_HANDLERS;
       known.set(resource, found);
     }
     return found;
@@ -82,16 +82,16 @@ export const createInformers = (apiServer: ApiServer, clock: Clock): Informers =
     scheduled = false;
     if (paused || closed) return;
     let next = 0;
-    for (; next < held.length; next += 1) {
-      const one = held[next];
+    for (; next < delayed.length; next += 1) {
+      const one = delayed[next];
       if (!one || one.dueAt > clock.now()) break;
       deliver(one.change);
     }
-    held = held.slice(next);
+    delayed = delayed.slice(next);
     schedule();
   };
   const schedule = (): void => {
-    const [first] = held;
+    const [first] = delayed;
     if (!first || scheduled || paused) return;
     scheduled = true;
     clock.timer(first.dueAt - clock.now(), drain);
@@ -100,9 +100,9 @@ export const createInformers = (apiServer: ApiServer, clock: Clock): Informers =
   const end = apiServer.subscribe((change) => {
     const wanted = every.length > 0 && change.resource.plural !== EVENTS;
     if (!wanted && handlersOf(change.resource).length === 0) return;
-    if (!paused && lagMs === 0 && held.length === 0) deliver(change);
+    if (!paused && lagMs === 0 && delayed.length === 0) deliver(change);
     else {
-      held.push({ change, dueAt: clock.now() + lagMs });
+      delayed.push({ change, dueAt: clock.now() + lagMs });
       schedule();
     }
   });

@@ -58,7 +58,7 @@ export const outcomeOf = async (cluster: ScenarioCluster): Promise<Outcome> => {
     const { image = '' } = spec.containers[0] ?? {};
     return `${node(spec.nodeName)}: ${image} [${wordOf(pod.metadata.labels?.[HASH])}] ${words.join(', ')}`;
   };
-  const tell = ({ type, reason, message }: ApiObject): string =>
+  const eventText = ({ type, reason, message }: ApiObject): string =>
     `${String(type)} ${String(reason)}: ${String(message)}`
       .replaceAll(cluster.namespace, 'node')
       .replaceAll(/\b(app|other)-[a-z0-9]{5}\b/g, '$1-*');
@@ -77,7 +77,7 @@ export const outcomeOf = async (cluster: ScenarioCluster): Promise<Outcome> => {
       ...new Set(
         events
           .filter(({ source }) => (source as { component?: string } | undefined)?.component === 'daemonset-controller')
-          .map(tell),
+          .map(eventText),
       ),
     ].toSorted(),
   };

@@ -2,8 +2,10 @@ import {
   fromLabelSelector,
   type NodeInfo,
   nodeShouldRunDaemonPod,
+  parseIntOrPercent,
   type SchedulingConstraints,
   type Selector,
+  scaledValue,
   schedulingConstraints,
 } from '../../../rollout/index.ts';
 import { memoize } from '../../memoize.ts';
@@ -11,10 +13,9 @@ import type { StoredDaemonSet } from '../../resources.ts';
 
 // Both limits of a DaemonSet round percentages up.
 const scaled = (value: number | string | undefined, total: number): number => {
-  if (value === undefined) return 0;
-  if (typeof value === 'number') return value;
-  const percent = /^(\d+)%$/.exec(value)?.[1];
-  return percent === undefined ? 0 : Math.ceil((Number(percent) * total) / 100);
+  if (typeof value !== 'string') return value ?? 0;
+  const parsed = parseIntOrPercent(value);
+  return parsed?.kind === 'percent' ? scaledValue(parsed, total, 'up') : 0;
 };
 
 const rollingUpdate = ({ spec }: StoredDaemonSet) =>
@@ -53,7 +54,7 @@ export interface ParsedSpec {
 const needsOf = ({ spec }: StoredDaemonSet): SchedulingConstraints =>
   schedulingConstraints(spec?.template.spec ?? { containers: [] });
 
-const toProfile = (daemonSet: StoredDaemonSet): ParsedSpec => {
+const parseSpec = (daemonSet: StoredDaemonSet): ParsedSpec => {
   const needs = needsOf(daemonSet);
   const source = daemonSet.spec?.selector;
   const parsed = fromLabelSelector(source);
@@ -73,7 +74,7 @@ export const createSpecCache = () => {
       const { generation, uid } = daemonSet.metadata;
       const found = known.get(key);
       if (found?.generation === generation && found?.spec.uid === uid) return found.spec;
-      const spec = toProfile(daemonSet);
+      const spec = parseSpec(daemonSet);
       known.set(key, { generation, spec });
       return spec;
     },
