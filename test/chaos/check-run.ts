@@ -13,10 +13,10 @@ import { type SetName, setNames } from './plan.ts';
 import { measureProgress, type Progress } from './progress.ts';
 import { WATCHER } from './watcher.ts';
 
-/** As the DaemonSets' annotation says. */
+/** The value of the DaemonSets' annotation. */
 const SETTLE_MS = 1_000;
 
-/** What managers may say while everything around them fails. */
+/** Log messages that managers may write while everything around them fails. */
 const EXPECTED =
   /"msg":"(watch failed|failed to (acquire|renew|release) the lease|leadership lost|lost leadership|processing failed|the status could not be written|the (?:answer|response) to a|dropped an Event|a watch has received nothing|pods that the selector matches no more could not be looked after)|"msg":"(cannot reach https:\S+: check that|https:\S+ refused the credentials)/;
 
@@ -26,15 +26,15 @@ export interface CheckResult {
   checked: ReadonlyMap<string, number>;
   failovers: number;
   records: number;
-  /** Writes that the watcher saw and the audit log does not tell. */
-  seenOnly: number;
-  /** Of those: what calls did whose answer was lost. */
-  regained: number;
-  /** All that it was judged by, for people who look into a failure: no run is played twice. */
+  /** Writes that only the watcher observed. */
+  observedOnly: number;
+  /** Effects of calls whose response was lost. */
+  attributed: number;
+  /** Writes everything that was checked to a file, for people who investigate a failure: no run can be repeated. */
   file: (problems: readonly string[]) => Promise<string>;
 }
 
-/** What the verdict did not find empty, one by one. */
+/** The violations that an assertion found. */
 const problemsIn = (error: unknown): string[] =>
   error instanceof AssertionError && Array.isArray(error.actual) ? error.actual.map(String) : [String(error)];
 
@@ -44,7 +44,7 @@ const holders = (records: readonly AuditRecord[], namespace: string): string[] =
     .map(({ response }) => (response as Lease).spec?.holderIdentity ?? '')
     .filter((holder) => holder !== '');
 
-/** Holds all that the managers did against the invariants. */
+/** Checks everything that the managers did against the invariants. */
 export const checkRun = async (
   { cluster, nodes, pair, watcher }: ChaosContext,
   namespace: string,
@@ -68,7 +68,7 @@ export const checkRun = async (
       logs,
       settleMs: SETTLE_MS,
       expected: EXPECTED,
-      // An API server that has just started refuses everybody until it has read the roles.
+      // An API server that has just started refuses every call until it has read the roles.
       refusals: true,
       lagMs: pair.lagOf,
       heldBackMs: pair.heldBackMs,
@@ -87,8 +87,8 @@ export const checkRun = async (
     checked,
     failovers: led.filter((holder, index) => index > 0 && holder !== led[index - 1]).length,
     records: records.length,
-    seenOnly: ordered.filter(({ user }) => user === WATCHER).length,
-    regained: records.length - log.length - records.filter(({ user }) => user === WATCHER).length,
+    observedOnly: ordered.filter(({ user }) => user === WATCHER).length,
+    attributed: records.length - log.length - records.filter(({ user }) => user === WATCHER).length,
     async file(found) {
       const path = join(await mkdtemp(join(tmpdir(), 'edgeset-chaos-')), 'history.json');
       const absences = pair.absences();

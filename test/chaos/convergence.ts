@@ -6,12 +6,12 @@ import { until } from '../conformance/kit/until.ts';
 import type { ChaosContext } from './operations.ts';
 import { type SetName, setNames } from './plan.ts';
 
-/** Some twenty nodes in small waves take a tenth of that; a machine that is busy with other things may need it. */
+/** Twenty nodes in small waves take a tenth of that; a busy machine may need all of it. */
 const WITHIN_MS = 120_000;
-/** What is still to be told when the last pod is well. */
-const LAST_WORDS_MS = 3_000;
+/** For the status and Events that follow the last pod. */
+const FINAL_WRITES_MS = 3_000;
 
-const MOST_RESTS = 8;
+const MAX_REST_PERIODS = 8;
 
 export interface Convergence {
   problems: string[];
@@ -20,7 +20,7 @@ export interface Convergence {
   restSeconds: number;
 }
 
-/** What still keeps a DaemonSet from its end. */
+/** What still keeps a DaemonSet from converging. */
 const unfinished = async ({ api, daemonSets, nodes }: ChaosContext, set: SetName, image: string): Promise<string[]> => {
   const pods = await daemonSets.pods(set);
   const left = nodes.flatMap((node) => {
@@ -42,21 +42,21 @@ const unfinished = async ({ api, daemonSets, nodes }: ChaosContext, set: SetName
   return isSaid ? [] : [`${set}: ${status?.summary}, of generation ${complete?.observedGeneration} of ${generation}`];
 };
 
-/** L1 and S15: with all faults over every node comes to the target, available, and stays, and nothing is written any more. */
+/** L1 and S15: once all faults are over, every node reaches the target, becomes available and stays so, and writes stop. */
 export const waitForConvergence = async (
-  stage: ChaosContext,
+  context: ChaosContext,
   image: string,
   { restSeconds }: { restSeconds: number },
 ): Promise<Convergence> => {
-  const { cluster, pair, daemonSets, watcher } = stage;
+  const { cluster, pair, daemonSets, watcher } = context;
   const startedAt = performance.now();
   const problems: string[] = [];
   let left: string[] = [];
   const look = async (): Promise<boolean> => {
-    left = (await Promise.all(setNames.map((set) => unfinished(stage, set, image)))).flat();
+    left = (await Promise.all(setNames.map((set) => unfinished(context, set, image)))).flat();
     return left.length === 0;
   };
-  await until('all is at the target', look, WITHIN_MS).catch(() => {
+  await until('every node is at the target', look, WITHIN_MS).catch(() => {
     problems.push(...left.map((one) => `L1: ${WITHIN_MS / 1000} s after the last fault: ${one}`));
   });
   const ms = performance.now() - startedAt;
@@ -68,22 +68,22 @@ export const waitForConvergence = async (
       .map(({ uid }) => uid)
       .toSorted()
       .join(' ');
-  const flaps = (): number => nodeOutages(watcher.observations, new Set(stage.nodes)).length;
+  const flaps = (): number => nodeOutages(watcher.observations, new Set(context.nodes)).length;
   let [before, since] = ['', 0];
-  for (let rests = 0; rests < MOST_RESTS; rests += 1) {
-    await sleep(LAST_WORDS_MS);
+  for (let rests = 0; rests < MAX_REST_PERIODS; rests += 1) {
+    await sleep(FINAL_WRITES_MS);
     const flapped = flaps();
     [before, since] = [await uids(), Date.now()];
     await sleep(restSeconds * 1000);
-    // On a machine that is too busy nodes cease to be ready by themselves: that is no rest.
+    // On an overloaded machine nodes become NotReady by themselves: then the cluster is not at rest.
     if (flaps() === flapped) break;
   }
   await look();
-  problems.push(...left.map((one) => `L1: not for long: ${one}`));
+  problems.push(...left.map((one) => `L1: did not stay at the target: ${one}`));
   if ((await uids()) !== before) problems.push('L1: pods were replaced at rest');
   const users = new Set(pair.managers.map(({ user }) => user));
   const writes = countWrites(await cluster.audit.read(), { user: (user) => users.has(user), since });
-  // A lease is renewed for ever, and a series of Events comes to its end later.
+  // Leases are renewed for ever, and a series of Events is closed later.
   for (const [what, count] of Object.entries(writes))
     if (!/ (leases|events)$/.test(what)) problems.push(`S15: ${count} times ${what} at rest`);
   return { problems, ms, restSeconds };

@@ -9,7 +9,7 @@ interface SetTerms {
   shape: Shape;
 }
 
-/** Several nodes are under way at any time, and a rollout takes some seconds. */
+/** Several nodes are updated at a time, and a rollout takes some seconds. */
 const BUDGET = 4;
 const podAnnotations = { 'sim.edgeset.io/start-ms': '600' };
 
@@ -23,12 +23,12 @@ const terms: Readonly<Record<SetName, SetTerms>> = {
   surge: { kind: 'advanced', shape: { rollingUpdate: { rollingUpdateType: 'Surging', maxSurge: BUDGET } } },
 };
 
-/** As the judge wants to hear of them. */
+/** For the checks. */
 export const checkedDaemonSets = setNames.map((name) => ({ name, kind: terms[name].kind, budget: BUDGET }));
 
 export const groupOf = (set: SetName): string => kinds[terms[set].kind].group;
 
-/** The DaemonSets of the run: how they are made, changed and looked at. */
+/** Creates, changes and reads the DaemonSets of a run. */
 export const createDaemonSets = (api: Api, namespace: string) => {
   const pathOf = (set: SetName): string => `${kinds[terms[set].kind].path(namespace)}/${set}`;
   return {

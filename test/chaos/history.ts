@@ -4,11 +4,11 @@ import { nodeOf } from '../invariants/index.ts';
 
 const HASH = 'controller-revision-hash';
 
-/** A write that was cut off is told of when its caller is given up; what it did is seen by then. */
-const SEEN_WITHIN_MS = 5_000;
+/** A write that was cut off is logged when its caller is given up; its effect has been observed by then. */
+const OBSERVED_WITHIN_MS = 5_000;
 
 const succeeded = ({ code }: AuditRecord): boolean => code >= 200 && code < 300;
-/** Refusals are certain; a failure, or no status at all, is not. */
+/** A refusal is certain; the outcome of a failure, or of a call without a status, is not. */
 const isUnclear = ({ code }: AuditRecord): boolean => code < 200 || code >= 499;
 const isWrite = ({ verb }: AuditRecord): boolean => verb === 'create' || verb === 'patch' || verb === 'delete';
 const isOfPods = ({ group, resource }: AuditRecord): boolean => group === '' && /^pods\b/.test(resource);
@@ -19,14 +19,14 @@ const versionOf = ({ response }: AuditRecord): string => {
   return `${uid}/${resourceVersion}`;
 };
 
-/** A pod without grace is marked before it is taken away, by one and the same delete: that is told by what follows. */
+/** A delete without a grace period first marks the pod and then removes it: only the removal counts. */
 const isHalfDone = ({ verb, response }: AuditRecord): boolean => {
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers = [] } = metadataOf(response);
   const isLeaving = deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0;
   return verb !== 'delete' && isLeaving && finalizers.length === 0;
 };
 
-/** Whether every part of what was asked for is there. Lists are taken for what names their items. */
+/** Whether the object contains everything that was requested. Lists are compared as sets. */
 const holds = (found: unknown, wanted: unknown): boolean => {
   if (Array.isArray(wanted))
     return Array.isArray(found) && wanted.every((item) => found.some((other) => holds(other, item)));
@@ -37,9 +37,9 @@ const holds = (found: unknown, wanted: unknown): boolean => {
   );
 };
 
-/** Whether what was seen is what a call did that nobody answered. */
+/** Whether the observation is the effect of a call whose response was lost. */
 const isDoneBy = (call: AuditRecord, observation: AuditRecord): boolean => {
-  if (observation.receivedAt < call.receivedAt || observation.receivedAt > call.answeredAt + SEEN_WITHIN_MS)
+  if (observation.receivedAt < call.receivedAt || observation.receivedAt > call.answeredAt + OBSERVED_WITHIN_MS)
     return false;
   const [asked, seen] = [call.request as Pod | undefined, observation.response as Pod];
   const { uid, ownerReferences, labels, deletionTimestamp } = metadataOf(seen);
@@ -56,8 +56,8 @@ const isDoneBy = (call: AuditRecord, observation: AuditRecord): boolean => {
 };
 
 /**
- * All that is known of what became of the cluster: the audit log, completed by what a watcher saw and the log does not
- * tell. What a call did whose answer was lost becomes that call's doing.
+ * The complete history of the cluster: the audit log, and what the watcher observed and the log omits. The effect of a call
+ * whose response was lost is attributed to that call.
  */
 export const completeHistory = (
   log: readonly AuditRecord[],
@@ -74,7 +74,7 @@ export const completeHistory = (
   }
   const found: AuditRecord[] = [];
   const uidOf = ({ response }: AuditRecord): string => metadataOf(response).uid ?? '';
-  // A pod is made once, and deleted once: what is seen of it later is not the doing of another call.
+  // A pod is created once and deleted once: later observations of it are not the effect of another call.
   const done = new Set(log.filter(succeeded).map((call) => `${call.verb} ${uidOf(call)}`));
   for (const call of log) {
     if (!product(call.user) || !isOfPods(call) || !isWrite(call) || !isUnclear(call)) continue;

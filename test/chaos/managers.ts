@@ -5,17 +5,17 @@ import { leaderElectionArgs } from '../conformance/kit/leader-election.ts';
 import { until } from '../conformance/kit/until.ts';
 import type { Who } from './plan.ts';
 
-/** What the judge takes a process to know at any time: the default of its own. */
+/** A process may not have observed what happened within this time: the default of the checks. */
 const LAG_MS = 1_000;
 /**
- * After a process is awake, or the API server back, what was missed is learned within so long; and after a wire is well
- * again: watches are tried again at growing intervals.
+ * How long a manager takes to observe what it missed, after its process continues or the API server is back, and after its
+ * link is restored: watches are retried with back-off.
  */
 export const CATCH_UP_MS = { process: 5_000, wire: 15_000 } as const;
-/** What was held back arrives within so long after its caller woke, or its wire was well again. */
+/** How long a call that was held back takes to arrive after its caller continues, or its link is restored. */
 const ARRIVAL_MS = 5_000;
 
-/** A time in which a manager may not have learned what happened. */
+/** A period in which a manager may not have observed what happened. */
 interface Outage {
   from: number;
   to: number;
@@ -23,7 +23,7 @@ interface Outage {
   catchUpMs: number;
 }
 
-/** The place of one of two managers. Whoever sits there speaks through the same link. */
+/** One of the two managers. A process that replaces another one uses the same link. */
 export interface ManagerSlot {
   readonly name: string;
   readonly link: Link;
@@ -40,15 +40,15 @@ interface Started {
 
 const identityIn = (log: string): string | undefined => /"identity":"([^"]+)"/.exec(log)?.[1];
 
-/** Two managers that compete for one lease; whoever ends is replaced, as a kubelet does it. */
+/** Two managers that compete for one lease. A process that ends is replaced, as by a kubelet. */
 export const startManagers = async (cluster: Cluster, api: Api, namespace: string) => {
   const slots: ManagerSlot[] = [];
   const managers: Manager[] = [];
   const gone = new Set<Manager>();
-  const troubles: string[] = [];
+  const problems: string[] = [];
   let isOpen = true;
 
-  /** Undefined: it ended before it said who it is. */
+  /** Undefined: it ended before it logged its identity. */
   const startManager = async (link: Link): Promise<Started | undefined> => {
     const args = [
       `--namespaces=${namespace}`,
@@ -57,12 +57,12 @@ export const startManagers = async (cluster: Cluster, api: Api, namespace: strin
       '--controllers=native,advanced',
       ...leaderElectionArgs,
     ];
-    // It asks the API server for a token, which may be away.
+    // Needs a token from the API server, which may be down.
     const manager = await until('a manager is started', () => cluster.startManager({ namespace, link, args }), 90_000);
     managers.push(manager);
     void manager.exit.then(() => gone.add(manager));
     await until(
-      'the manager says who it is',
+      'the manager logs its identity',
       async () => gone.has(manager) || identityIn(await manager.log()) !== undefined,
       90_000,
       50,
@@ -75,7 +75,7 @@ export const startManagers = async (cluster: Cluster, api: Api, namespace: strin
     slot.identity = identity;
     if (manager.credential !== undefined) slot.credentials.add(manager.credential);
   };
-  const keep = async (slot: ManagerSlot): Promise<void> => {
+  const keepRunning = async (slot: ManagerSlot): Promise<void> => {
     while (isOpen) {
       await slot.manager.exit;
       let next: Started | undefined;
@@ -86,15 +86,15 @@ export const startManagers = async (cluster: Cluster, api: Api, namespace: strin
   const openSlot = async (name: string): Promise<ManagerSlot> => {
     const link = await cluster.link();
     const started = await startManager(link);
-    if (!started) throw new Error('a manager ended as soon as it was started');
+    if (!started) throw new Error('a manager ended immediately after its start');
     const slot: ManagerSlot = { name, link, ...started, credentials: new Set(), outages: [] };
     assign(slot, started);
     return slot;
   };
   for (const name of ['A', 'B']) slots.push(await openSlot(name));
-  const kept = slots.map(async (slot) =>
-    keep(slot).catch((error: unknown) => {
-      if (isOpen) troubles.push(`nobody takes the place of ${slot.name}: ${String(error)}`);
+  const running = slots.map(async (slot) =>
+    keepRunning(slot).catch((error: unknown) => {
+      if (isOpen) problems.push(`manager ${slot.name} could not be replaced: ${String(error)}`);
     }),
   );
 
@@ -103,7 +103,7 @@ export const startManagers = async (cluster: Cluster, api: Api, namespace: strin
     return (await api.get<Lease>(path)).spec?.holderIdentity ?? '';
   };
 
-  /** Since the outage of the caller that began first, of those that had not been over for long. */
+  /** The time since the earliest outage of the caller that had not been over for long. */
   const longest = ({ credential, receivedAt: at }: AuditRecord, overMs: (outage: Outage) => number): number => {
     const callers = slots.filter(({ credentials }) => credential === undefined || credentials.has(credential));
     const outages = callers.flatMap((slot) => slot.outages);
@@ -113,12 +113,11 @@ export const startManagers = async (cluster: Cluster, api: Api, namespace: strin
 
   return {
     managers: managers as readonly Manager[],
-    /** Of the places, not of who sits there. */
-    troubles: troubles as readonly string[],
+    problems: problems as readonly string[],
     holder,
-    /** When who was away, with the credentials of all who sat there. */
+    /** The outages of each manager, with the credentials of its processes. */
     absences: () => slots.map(({ name, credentials, outages }) => ({ name, credentials: [...credentials], outages })),
-    /** As soon as one of the two leads. */
+    /** Waits until one of the two leads. */
     async find(who: Who): Promise<ManagerSlot> {
       const leader = await until(
         'one of the two leads',
@@ -130,7 +129,7 @@ export const startManagers = async (cluster: Cluster, api: Api, namespace: strin
       );
       return slots.find((slot) => (slot === leader) === (who === 'leader')) ?? leader;
     },
-    /** Takes down that this manager, or every one, may not learn what happens; call what it gives back when it does again. */
+    /** Records that this manager, or both, may not observe what happens, until the returned function is called. */
     beginOutage(slot: ManagerSlot | undefined, catchUpMs: number): () => void {
       const outage: Outage = { from: Date.now(), to: Number.POSITIVE_INFINITY, catchUpMs };
       for (const one of slots) if (slot === undefined || slot === one) one.outages.push(outage);
@@ -138,14 +137,14 @@ export const startManagers = async (cluster: Cluster, api: Api, namespace: strin
         outage.to = Date.now();
       };
     },
-    /** How long before this call what happened may be unknown to its caller. */
+    /** The caller may not have observed what happened within this time before the call. */
     lagOf: (call: AuditRecord): number => LAG_MS + longest(call, ({ catchUpMs }) => catchUpMs),
-    /** How long before it arrived the call may have been decided on. */
+    /** How long before its arrival the call may have been decided. */
     heldBackMs: (call: AuditRecord): number => longest(call, () => ARRIVAL_MS),
     async close(): Promise<void> {
       isOpen = false;
       for (const manager of managers) manager.kill('SIGKILL');
-      await Promise.all(kept);
+      await Promise.all(running);
       await Promise.all(slots.map(({ link }) => link.close()));
     },
   };

@@ -12,7 +12,7 @@ import type { Watcher } from './watcher.ts';
 export interface ChaosContext {
   cluster: Cluster;
   api: Api;
-  /** By the numbers that a plan gives them. */
+  /** By the numbers in a plan. */
   nodes: readonly string[];
   nodeLabels: Record<string, string>;
   pair: ManagerPair;
@@ -20,28 +20,28 @@ export interface ChaosContext {
   watcher: Watcher;
 }
 
-/** A slot that is reserved in this time is waited for, to strike between the reservation and its act. */
+/** How long to wait for a reservation, in order to inject a fault before its update. */
 const MIDWAY_MS = 4_000;
 
-/** Long enough to connect anew, and to have calls under way. */
+/** Long enough to connect again, and to have calls in flight. */
 const RESET_EVERY_MS = 500;
 
-/** The API server may be away, and a busy machine takes long to bring it back. */
-const PATIENCE_MS = 90_000;
-/** Whoever sleeps for so long is succeeded. */
+/** The API server may be down, and a busy machine takes long to restart it. */
+const TIMEOUT_MS = 90_000;
+/** A leader that is stopped for this long loses the lease. */
 const PAST_LEASE_MS = 30_000;
 
-const patiently = <T>(what: string, probe: () => Promise<T> | T) => until(what, probe, PATIENCE_MS);
+const untilRecovered = <T>(what: string, probe: () => Promise<T> | T) => until(what, probe, TIMEOUT_MS);
 
-/** Until the API server has done it. */
-const insist = async (what: string, work: () => Promise<unknown>): Promise<void> => {
-  await patiently(what, async () => {
+/** Retries until the API server has executed it. */
+const retry = async (what: string, work: () => Promise<unknown>): Promise<void> => {
+  await untilRecovered(what, async () => {
     await work();
     return true;
   });
 };
 
-/** Resolves once this manager has reserved slots whose acts are still to come, or when it does not soon. */
+/** Resolves once this manager has reserved slots and their updates have not begun, or after a while. */
 const untilMidway = async ({ cluster }: ChaosContext, { credentials }: ManagerSlot): Promise<void> => {
   let from = (await cluster.audit.read()).length;
   const end = performance.now() + MIDWAY_MS;
@@ -69,7 +69,7 @@ const untilMidway = async ({ cluster }: ChaosContext, { credentials }: ManagerSl
   );
 };
 
-/** The manager of this slot, or every one, may not learn what happens while `work` goes on. */
+/** Records that this manager, or both, may not observe what happens during `work`. */
 const duringOutage = async (
   pair: ManagerPair,
   slot: ManagerSlot | undefined,
@@ -90,7 +90,7 @@ const disturbLink = async (
 ): Promise<string> => {
   const slot = await pair.find(operation.who);
   const { link } = slot;
-  await patiently(`${slot.name} has connections`, () => link.open > 0);
+  await untilRecovered(`${slot.name} has connections`, () => link.open > 0);
   const open = link.open;
   const work = async (): Promise<void> => {
     if (operation.do === 'reset') {
@@ -112,15 +112,18 @@ const disturbLink = async (
   return `${slot.name}, with ${open} connections`;
 };
 
-const strike = async (stage: ChaosContext, operation: Extract<Operation, { do: 'kill' | 'stop' }>): Promise<string> => {
-  const { pair } = stage;
+const interruptManager = async (
+  context: ChaosContext,
+  operation: Extract<Operation, { do: 'kill' | 'stop' }>,
+): Promise<string> => {
+  const { pair } = context;
   const slot = await pair.find(operation.who);
-  if (operation.midway) await untilMidway(stage, slot);
+  if (operation.midway) await untilMidway(context, slot);
   const { manager, identity } = slot;
   if (operation.do === 'kill') {
     manager.kill('SIGKILL');
     await manager.exit;
-    await patiently('another process takes its place', () => slot.manager !== manager);
+    await untilRecovered('another process replaces it', () => slot.manager !== manager);
     return slot.name;
   }
   let succeeded = false;
@@ -129,12 +132,12 @@ const strike = async (stage: ChaosContext, operation: Extract<Operation, { do: '
     const end = performance.now() + operation.forMs;
     try {
       await until(
-        'the time is over',
+        'the manager has been stopped long enough',
         async () => {
           succeeded ||= (await pair.holder().catch(() => identity)) !== identity;
           return performance.now() >= end && (succeeded || operation.forMs < PAST_LEASE_MS);
         },
-        operation.forMs + PATIENCE_MS,
+        operation.forMs + TIMEOUT_MS,
       );
     } finally {
       manager.resume();
@@ -150,42 +153,42 @@ const takeOffline = async (
 ): Promise<void> => {
   const names = numbers.flatMap((number) => nodes[number] ?? []);
   try {
-    await insist('nodes go offline', () => cluster.offline(names));
+    await retry('nodes go offline', () => cluster.offline(names));
     await sleep(forMs);
   } finally {
-    await insist('nodes come back', () => cluster.online(names));
+    await retry('nodes come back', () => cluster.online(names));
   }
 };
 
 const recreateNode = async ({ cluster, api, nodes, nodeLabels }: ChaosContext, number: number): Promise<void> => {
   const name = nodes[number] ?? '';
   const find = (): Promise<Node | undefined> => api.find<Node>(`/api/v1/nodes/${name}`);
-  await insist('a node is removed', () => cluster.removeNodes([name]));
-  // A simulated kubelet that has not noticed yet would take the new node for the old one, and then forget it.
+  await retry('a node is removed', () => cluster.removeNodes([name]));
+  // A simulated kubelet that has not noticed the deletion would take the new node for the old one, and then drop it.
   const lease = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${name}`;
-  await patiently('it is gone, and its lease with it', async () => (await api.find(lease)) === undefined);
-  await insist('it is made again', async () => {
+  await untilRecovered('the node and its lease are gone', async () => (await api.find(lease)) === undefined);
+  await retry('it is made again', async () => {
     if ((await find()) === undefined) await cluster.addNodes([name], { labels: nodeLabels });
   });
-  await insist('it is ready', () => cluster.online([name]));
+  await retry('it is ready', () => cluster.online([name]));
 };
 
-/** Carries a operation out, until it is mended. Resolves with what it met; rejects when it did not come to pass. */
-export const perform = async (stage: ChaosContext, operation: Operation): Promise<string> => {
-  const { cluster, api, nodes, pair, daemonSets, watcher } = stage;
+/** Performs an operation and reverts it. Resolves with what it affected; rejects if it did not take effect. */
+export const perform = async (context: ChaosContext, operation: Operation): Promise<string> => {
+  const { cluster, api, nodes, pair, daemonSets, watcher } = context;
   switch (operation.do) {
     case 'kill':
     case 'stop':
-      return strike(stage, operation);
+      return interruptManager(context, operation);
     case 'cut':
     case 'stall':
     case 'slow':
     case 'reset':
-      return disturbLink(stage, operation);
+      return disturbLink(context, operation);
     case 'restart-api': {
       const breaks = watcher.breaks();
       await duringOutage(pair, undefined, CATCH_UP_MS.process, () => cluster.restartApiServer());
-      await patiently('watches broke', () => watcher.breaks() > breaks);
+      await untilRecovered('watches broke', () => watcher.breaks() > breaks);
       return '';
     }
     case 'hold-native':
@@ -197,15 +200,15 @@ export const perform = async (stage: ChaosContext, operation: Operation): Promis
       }
       return '';
     case 'offline':
-      await takeOffline(stage, operation.nodes, operation.forMs);
+      await takeOffline(context, operation.nodes, operation.forMs);
       return '';
     case 'recreateNode-node':
-      await recreateNode(stage, operation.node);
+      await recreateNode(context, operation.node);
       return '';
     case 'delete-pods': {
       const names = new Set(operation.nodes.map((number) => nodes[number]));
       let removed = 0;
-      await patiently('a pod is deleted by hand', async () => {
+      await untilRecovered('a pod is deleted by hand', async () => {
         for (const { name, node, terminating, object } of await daemonSets.pods(operation.set))
           if (names.has(node) && !terminating)
             removed += Number(await api.remove(`/api/v1/namespaces/${object.metadata?.namespace}/pods/${name}`));
@@ -214,11 +217,11 @@ export const perform = async (stage: ChaosContext, operation: Operation): Promis
       return `${removed} pods`;
     }
     case 'release':
-      await insist('a version is released', () => daemonSets.release(operation.set, operation.image));
+      await retry('a version is released', () => daemonSets.release(operation.set, operation.image));
       return '';
     case 'bad-version': {
       const from = watcher.observations.length;
-      await insist('a bad version is released', () => daemonSets.release(operation.set, operation.bad));
+      await retry('a bad version is released', () => daemonSets.release(operation.set, operation.bad));
       const isBroken = ({ spec, status }: Pod): boolean =>
         spec?.containers.some(({ image }) => image === operation.bad) === true &&
         (status?.phase === 'Failed' ||
@@ -230,35 +233,35 @@ export const perform = async (stage: ChaosContext, operation: Operation): Promis
             watcher.observations
               .slice(from)
               .some(({ resource, response }) => resource === 'pods' && isBroken(response as Pod)),
-          PATIENCE_MS,
+          TIMEOUT_MS,
         );
         await sleep(operation.forMs);
       } finally {
-        await insist('a good version is released', () => daemonSets.release(operation.set, operation.image));
+        await retry('a good version is released', () => daemonSets.release(operation.set, operation.image));
       }
       return '';
     }
     case 'pause':
-      await insist('a version is released', () => daemonSets.release(operation.set, operation.image));
+      await retry('a version is released', () => daemonSets.release(operation.set, operation.image));
       await sleep(1_500);
       try {
-        await insist('updates are paused', () => daemonSets.roll(operation.set, { paused: true }));
+        await retry('updates are paused', () => daemonSets.roll(operation.set, { paused: true }));
         await sleep(operation.forMs);
       } finally {
-        await insist('updates go on', () => daemonSets.roll(operation.set, { paused: null }));
+        await retry('updates continue', () => daemonSets.roll(operation.set, { paused: null }));
       }
       return '';
     case 'partition':
       try {
-        await insist('a partition is set', () => daemonSets.roll(operation.set, { partition: operation.nodes }));
-        await insist('a version is released', () => daemonSets.release(operation.set, operation.image));
+        await retry('a partition is set', () => daemonSets.roll(operation.set, { partition: operation.nodes }));
+        await retry('a version is released', () => daemonSets.release(operation.set, operation.image));
         await sleep(operation.forMs);
       } finally {
-        await insist('the partition is lifted', () => daemonSets.roll(operation.set, { partition: null }));
+        await retry('the partition is lifted', () => daemonSets.roll(operation.set, { partition: null }));
       }
       return '';
     case 'budget':
-      await insist('the budget is changed', () =>
+      await retry('the budget is changed', () =>
         daemonSets.roll(operation.set, daemonSets.budgetOf(operation.set, operation.nodes)),
       );
       return '';

@@ -22,13 +22,13 @@ const kinds = [
   'budget',
 ];
 
-describe('a plan of chaos', () => {
-  it('is the same for the same seed, and another for another', () => {
+describe('a plan of the chaos run', () => {
+  it('depends on the seed alone', () => {
     assert.deepEqual(makePlan(7, 2), makePlan(7, 2));
     assert.notDeepEqual(makePlan(7, 2), makePlan(8, 2));
   });
 
-  it('has every kind of operation, and a leader that sleeps for a minute', () => {
+  it('contains every kind of operation, and a leader that is stopped for a minute', () => {
     for (let seed = 0; seed < 50; seed += 1) {
       const plan = makePlan(seed, 2);
       assert.deepEqual([...countOperations(plan).keys()].toSorted(), kinds.toSorted());
@@ -38,18 +38,18 @@ describe('a plan of chaos', () => {
     }
   });
 
-  it('grows with its minutes', () => {
+  it('grows with its duration', () => {
     const steps = (minutes: number): number => Object.values(makePlan(7, minutes).lanes).flat().length;
     assert.ok(steps(20) > 5 * steps(2));
   });
 
-  it('of leaders has nothing but what befalls them, and versions', () => {
+  it('of storm leaders contains only faults of leaders, and releases', () => {
     const kindsOf = [...countOperations(makePlan(1, 2, 'leaders')).keys()].toSorted();
     assert.deepEqual(kindsOf, ['cut', 'release', 'restart-api', 'stop']);
   });
 });
 
-describe('the settings of a run of chaos', () => {
+describe('the settings of the chaos run', () => {
   it('are read from the environment', () => {
     assert.deepEqual(readSettings({ EDGESET_SEED: '31', EDGESET_CHAOS_MINUTES: '0.5' }), {
       seed: 31,
@@ -60,7 +60,7 @@ describe('the settings of a run of chaos', () => {
     assert.notEqual(readSettings({ EDGESET_SEED: 'random' }).seed, readSettings({ EDGESET_SEED: 'random' }).seed);
   });
 
-  it('are refused by their names', () => {
+  it('are refused by name', () => {
     assert.throws(() => readSettings({ EDGESET_SEED: 'often' }), /EDGESET_SEED must be a whole number/);
     assert.throws(() => readSettings({ EDGESET_CHAOS_MINUTES: 'long' }), /EDGESET_CHAOS_MINUTES must be a number/);
     assert.throws(

@@ -1,17 +1,17 @@
 import { createGenerator } from '../support/index.ts';
 
-/** DaemonSets that are rolled out at the same time, on the same nodes. */
+/** DaemonSets that are rolled out at the same time on the same nodes. */
 export const setNames = ['native', 'recreate', 'in-place', 'surge'] as const;
 export type SetName = (typeof setNames)[number];
 
-/** The manager that leads when it is looked for, or the one that stands by. */
+/** The manager that leads at that moment, or the other one. */
 export type Who = 'leader' | 'other';
 
-/** What is done to a part of the cluster. It lasts `forMs`, and is mended then. */
+/** One operation on a part of the cluster. It lasts `forMs`, and is then reverted. */
 export type Operation =
-  /** SIGKILL; another process takes the place. `midway`: once slots are reserved whose acts are still to come. */
+  /** SIGKILL; another process replaces it. `midway`: once slots are reserved and their updates have not begun. */
   | { do: 'kill'; who: Who; midway: boolean }
-  /** SIGSTOP: the process sleeps with its connections, and wakes. */
+  /** SIGSTOP: the process keeps its connections, and continues later. */
   | { do: 'stop'; who: 'leader'; midway: boolean; forMs: number }
   | { do: 'cut' | 'stall'; who: Who; forMs: number }
   | { do: 'slow'; who: Who; latencyMs: number; forMs: number }
@@ -23,27 +23,27 @@ export type Operation =
   | { do: 'recreateNode-node'; node: number }
   | { do: 'delete-pods'; set: SetName; nodes: readonly number[] }
   | { do: 'release'; set: SetName; image: string }
-  /** `image` is good again. */
+  /** `image` is a good version again. */
   | { do: 'bad-version'; set: SetName; bad: string; forMs: number; image: string }
   | { do: 'pause'; set: SetName; image: string; forMs: number }
   | { do: 'partition'; set: SetName; image: string; nodes: number; forMs: number }
   | { do: 'budget'; set: SetName; nodes: number };
 
 export interface Step {
-  /** After the step before it has come to its end. */
+  /** After the previous step has completed. */
   afterMs: number;
   operation: Operation;
 }
 
-/** What is done, as data. The lanes run side by side, the steps of each one after the other. */
+/** A run as data. Lanes run concurrently, the steps of a lane one after the other. */
 export interface Plan {
   seed: number;
   nodes: number;
   lanes: Readonly<Record<string, readonly Step[]>>;
 }
 
-/** What finding its place, and being noticed, takes about; where it is more than a moment. */
-const AROUND_MS: Partial<Record<Operation['do'], number>> = {
+/** The approximate time that an operation takes in addition to `forMs`. */
+const OVERHEAD_MS: Partial<Record<Operation['do'], number>> = {
   kill: 4_000,
   cut: 1_000,
   stall: 1_000,
@@ -59,13 +59,13 @@ const AROUND_MS: Partial<Record<Operation['do'], number>> = {
 const BAD = ['crash-loop', 'not-pullable', 'dies-after-ready', 'failed'] as const;
 
 const lengthOf = (operation: Operation): number =>
-  ('forMs' in operation ? operation.forMs : 0) + (AROUND_MS[operation.do] ?? 0);
+  ('forMs' in operation ? operation.forMs : 0) + (OVERHEAD_MS[operation.do] ?? 0);
 
-/** `leaders`: whoever leads is asleep or cut off time and again, and versions follow each other meanwhile. */
+/** `leaders`: the leader is stopped or cut off again and again, while versions are released. */
 export const storms = ['everything', 'leaders'] as const;
 export type Storm = (typeof storms)[number];
 
-/** A plan by its seed: every kind of operation of its storm at least once, and more until so many minutes are over. */
+/** A plan from a seed: every kind of operation of its storm at least once, and more until the time is over. */
 export const makePlan = (seed: number, minutes: number, storm: Storm = 'everything', nodes = 20): Plan => {
   const { next, between, oneOf: one } = createGenerator(seed);
   const seconds = (least: number, most: number): number => between(least * 10, most * 10) * 100;
@@ -157,7 +157,7 @@ export const makePlan = (seed: number, minutes: number, storm: Storm = 'everythi
   };
 };
 
-/** How often the plan has each kind of operation. */
+/** How often the plan contains each kind of operation. */
 export const countOperations = ({ lanes }: Plan): Map<Operation['do'], number> => {
   const counts = new Map<Operation['do'], number>();
   for (const { operation } of Object.values(lanes).flat())
@@ -165,7 +165,7 @@ export const countOperations = ({ lanes }: Plan): Map<Operation['do'], number> =
   return counts;
 };
 
-/** In words, one line a lane. */
+/** For people, one line for each lane. */
 export const formatPlan = ({ lanes }: Plan): string[] =>
   Object.entries(lanes).map(([name, steps]) => {
     const told = steps.map(({ afterMs, operation: { do: what, ...rest } }) => {

@@ -11,16 +11,16 @@ import type { AuditRecord } from '../conformance/index.ts';
 export interface Progress {
   /** By kind. */
   acts: ReadonlyMap<PodWriteKind, number>;
-  /** Templates that were asked for, the first one not counted, and those of them that came to every online node. */
+  /** Templates after the first one, and those of them that reached every online node. */
   rollouts: number;
   completed: number;
-  /** The longest time in which there was something to do that nothing forbade, and nothing was begun or came to its end. */
+  /** The longest time in which something could have been done, and nothing began or completed. */
   longestMs: number;
   /** When that ended, epoch ms. */
   longestAt: number;
 }
 
-/** Whoever asked for it wants nothing to be done, or what is bound to fail. */
+/** The user has paused the rollout, or the version is bound to fail. */
 const isHeld = ({ daemonSet }: ClusterState): boolean => {
   const { spec } = daemonSet as AdvancedDaemonSet;
   const { paused, partition = 0 } = spec.updateStrategy?.rollingUpdate ?? {};
@@ -28,7 +28,7 @@ const isHeld = ({ daemonSet }: ClusterState): boolean => {
   return isBad || paused === true || partition !== 0;
 };
 
-/** How the rollouts of one DaemonSet fared, from records in the order in which the server made them. */
+/** Measures the rollouts of one DaemonSet, from records in the order in which the server made them. */
 export const measureProgress = (
   records: readonly AuditRecord[],
   {

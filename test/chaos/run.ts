@@ -20,8 +20,8 @@ export interface Outcome {
 
 type Say = (line: string) => void;
 
-/** What came to pass of a plan, and what did not. */
-const play = async (stage: ChaosContext, plan: Plan, say: Say) => {
+/** Executes a plan; reports what took effect, and what did not. */
+const execute = async (context: ChaosContext, plan: Plan, say: Say) => {
   const startedAt = performance.now();
   const fired = new Map<string, number>();
   const problems: string[] = [];
@@ -31,12 +31,12 @@ const play = async (stage: ChaosContext, plan: Plan, say: Say) => {
     await sleep(afterMs);
     const begun = at();
     try {
-      const met = await perform(stage, operation);
+      const met = await perform(context, operation);
       fired.set(operation.do, (fired.get(operation.do) ?? 0) + 1);
       say(`${begun} to ${at()}  ${lane}: ${JSON.stringify(operation)}${met && ` ${met}`}`);
     } catch (error) {
       const why = error instanceof Error ? [error.message, error.cause].filter(Boolean).join(': ') : String(error);
-      problems.push(`planned, and did not come to pass: ${lane} at ${begun}: ${JSON.stringify(operation)}: ${why}`);
+      problems.push(`planned, but did not take effect: ${lane} at ${begun}: ${JSON.stringify(operation)}: ${why}`);
     }
   };
   await Promise.all(
@@ -47,7 +47,7 @@ const play = async (stage: ChaosContext, plan: Plan, say: Say) => {
   return { fired, problems, seconds: (performance.now() - startedAt) / 1000 };
 };
 
-/** Plays a plan on a cluster of its own, and holds what came of it against the invariants. */
+/** Executes a plan on its own cluster, and checks the history against the invariants. */
 export const runChaos = async (
   startCluster: () => Promise<Cluster>,
   { seed, minutes, storm }: Settings,
@@ -62,7 +62,7 @@ export const runChaos = async (
     const namespace = await cluster.createNamespace('chaos');
     const nodes = Array.from({ length: plan.nodes }, (_, index) => `${namespace}-${index}`);
     const nodeLabels = { case: namespace };
-    // Without one more, nodes that all fail at once would look like a broken control plane.
+    // Without another node, nodes that all fail at once would look like a broken control plane.
     await cluster.addNodes(['anchor'], {
       taints: [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }],
     });
@@ -74,18 +74,18 @@ export const runChaos = async (
     const watcher = startWatcher(cluster.client, namespace);
     closing.push(() => watcher.stop());
     await daemonSets.create();
-    const stage: ChaosContext = { cluster, api, nodes, nodeLabels, pair, daemonSets, watcher };
-    const first = await waitForConvergence(stage, 'app:v1', { restSeconds: 0 });
+    const context: ChaosContext = { cluster, api, nodes, nodeLabels, pair, daemonSets, watcher };
+    const first = await waitForConvergence(context, 'app:v1', { restSeconds: 0 });
     if (first.problems.length > 0) return { problems: first.problems, figures: [] };
-    const played = await play(stage, plan, say);
+    const executed = await execute(context, plan, say);
     for (const set of setNames) await daemonSets.release(set, 'app:last');
-    const rest = await waitForConvergence(stage, 'app:last', { restSeconds: 8 });
-    const trial = await checkRun(stage, namespace);
-    const problems = [...played.problems, ...pair.troubles, ...rest.problems, ...trial.problems];
-    const figures = formatReport({ plan, planned: countOperations(plan), ...played, rest, trial });
+    const rest = await waitForConvergence(context, 'app:last', { restSeconds: 8 });
+    const result = await checkRun(context, namespace);
+    const problems = [...executed.problems, ...pair.problems, ...rest.problems, ...result.problems];
+    const figures = formatReport({ plan, planned: countOperations(plan), ...executed, rest, result });
     return {
       problems,
-      figures: problems.length === 0 ? figures : [...figures, `kept: ${await trial.file(problems)}`],
+      figures: problems.length === 0 ? figures : [...figures, `kept: ${await result.file(problems)}`],
     };
   } finally {
     for (const close of closing.toReversed()) await close();

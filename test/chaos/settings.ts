@@ -2,17 +2,17 @@ import { type Storm, storms } from './plan.ts';
 
 export interface Settings {
   seed: number;
-  /** In which faults come. */
+  /** How long faults are injected. */
   minutes: number;
   storm: Storm;
 }
 
-/** As short as a stop of a minute allows. */
+/** As short as a stop of one minute permits. */
 const DEFAULT_MINUTES = 2;
 
 /**
- * `EDGESET_SEED`: a whole number or `random`, as for the model of the core. `EDGESET_CHAOS_MINUTES`: for how long.
- * `EDGESET_CHAOS_STORM`: what is done, `everything` (default) or `leaders`.
+ * `EDGESET_SEED`: a whole number or `random`. `EDGESET_CHAOS_MINUTES`: how long faults are injected. `EDGESET_CHAOS_STORM`:
+ * the mix of operations, `everything` (default) or `leaders`.
  */
 export const readSettings = (environment: Readonly<Record<string, string | undefined>>): Settings => {
   const { EDGESET_SEED: chosen = '1', EDGESET_CHAOS_MINUTES: length = String(DEFAULT_MINUTES) } = environment;

@@ -12,12 +12,12 @@ import {
 import { advancedDaemonSets } from '../conformance/advanced/api.ts';
 import type { AuditRecord } from '../conformance/index.ts';
 
-/** Whose records they are: nobody's who could be judged. */
+/** The user of these records, whose writes are not checked. */
 export const WATCHER = 'chaos:watcher';
 
 const RETRY_MS = 100;
 
-/** What a watch says of a pod that is gone is what it was before. */
+/** The event of a deletion carries the object as it was before. */
 const gone = ({ metadata, ...object }: KubeObject, at: number): KubeObject => ({
   ...object,
   metadata: {
@@ -29,9 +29,9 @@ const gone = ({ metadata, ...object }: KubeObject, at: number): KubeObject => ({
 });
 
 /**
- * Watches what the invariants are about, straight at the API server, through its restarts. Each observation of an object is
- * taken down in the form of a record of the audit log, which does not tell of writes whose caller was cut off or killed,
- * or that a server made in its last moment.
+ * Watches the objects that the invariants are about, directly at the API server and through its restarts. Each observation is
+ * recorded in the form of an audit record, since the audit log omits writes whose caller was cut off or killed, and
+ * writes that a server executed right before it stopped.
  */
 export const startWatcher = (client: KubeClient, namespace: string) => {
   const observations: AuditRecord[] = [];
@@ -60,18 +60,20 @@ export const startWatcher = (client: KubeClient, namespace: string) => {
     };
     const uidOf = ({ metadata }: T): string => metadata?.uid ?? '';
     const read = async (): Promise<void> => {
-      const shown = new Set<string>();
-      let isShowing = true;
+      const listed = new Set<string>();
+      let isListing = true;
       const where = namespaced ? { namespace } : {};
       for await (const event of client.watch(resource, { ...where, signal: stop.signal, sendInitialEvents: true })) {
         if (event.type === 'BOOKMARK') {
           if (!event.initialEventsEnd) continue;
-          isShowing = false;
-          const missed = [...known].filter(([uid]) => !shown.has(uid));
-          const names = new Set([...known].filter(([uid]) => shown.has(uid)).map(([, { metadata }]) => metadata?.name));
+          isListing = false;
+          const missed = [...known].filter(([uid]) => !listed.has(uid));
+          const names = new Set(
+            [...known].filter(([uid]) => listed.has(uid)).map(([, { metadata }]) => metadata?.name),
+          );
           for (const [uid, object] of missed) {
             known.delete(uid);
-            // Made again under its name, it is there.
+            // A node that was created again under the same name exists.
             if (names.has(object.metadata?.name) && !namespaced) continue;
             note('delete', { ...object, metadata: { ...object.metadata, resourceVersion: event.resourceVersion } });
           }
@@ -83,7 +85,7 @@ export const startWatcher = (client: KubeClient, namespace: string) => {
           note('delete', object);
           continue;
         }
-        if (isShowing) shown.add(uidOf(object));
+        if (isListing) listed.add(uidOf(object));
         known.set(uidOf(object), object);
         note('update', object);
       }
