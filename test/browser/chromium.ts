@@ -31,7 +31,7 @@ const install = (): void => {
   apt('install', '--no-install-recommends', 'chromium', 'fonts-dejavu-core');
 };
 
-/** The browser of the machine; installs it where there is none. */
+/** The machine's Chromium; installs it if there is none. */
 export const launchChromium = (): Promise<Browser> => {
   if (find() === undefined) {
     try {
@@ -44,7 +44,7 @@ export const launchChromium = (): Promise<Browser> => {
   if (executablePath === undefined) throw new Error(`there is no Chromium on PATH: ${CURE}`);
   return chromium.launch({
     executablePath,
-    // It asks nobody but the page's own server: not its maker for updates or lists either.
+    // Only connects to the page's own server, not to its vendor for updates or lists.
     args: [
       '--no-sandbox',
       '--disable-gpu',

@@ -9,7 +9,7 @@ const visit = visits();
 const revision = '7c9f6d5b8';
 const night = { choice: 'approve', when: { type: 'window', from: '02:00', to: '05:00' } } as const;
 
-test('each button says what it does before it is pressed, and does that, for the version on the page', async (t) => {
+test('each button shows its effect before it is pressed, and applies to the version on the page', async (t) => {
   const { page, backend, show, shows } = await visit(t, 'available');
   const cases = [
     ['Update now', /The app stops for a moment/, { choice: 'approve', when: { type: 'now' } }, 'queuedOffline'],
@@ -31,7 +31,7 @@ test('each button says what it does before it is pressed, and does that, for the
   }
 });
 
-test('a version is declined only after a question, and the question can be left', async (t) => {
+test('declining a version requires a confirmation that can be cancelled', async (t) => {
   const { page, backend, show, shows } = await visit(t, 'deadline');
   const dialog = page.getByRole('dialog');
   await button(page, 'Not this version').click();
@@ -56,7 +56,7 @@ test('a version is declined only after a question, and the question can be left'
   assert.match(await page.locator('.decided').innerText(), /You declined this version/);
 });
 
-test('what was decided is said, and can be changed or left so', async (t) => {
+test('a decision is shown, and can be changed or kept', async (t) => {
   const { page, backend } = await visit(t, 'queuedWindow');
   assert.match(
     await page.locator('.decided').innerText(),
@@ -65,7 +65,7 @@ test('what was decided is said, and can be changed or left so', async (t) => {
   await button(page, 'Change').click();
   assert.match(await focused(page), /^Update now/);
   assert.equal(await button(page, 'Tonight').getAttribute('aria-disabled'), 'true');
-  await button(page, 'Leave it so').click();
+  await button(page, 'Keep it').click();
   assert.match(await focused(page), /^Change/);
   await button(page, 'Change').click();
   await button(page, 'Later').click();
@@ -86,13 +86,13 @@ test('a double click decides once', async (t) => {
 });
 
 const refusals = [
-  [409, 'OtherRevision', /something changed in the meantime.*look again/],
+  [409, 'OtherRevision', /something changed in the meantime.*check again/],
   [403, 'Halted', /not possible right now\. An update is under way/],
   [404, 'NoSuchDaemonSet', /no longer on this device/],
   [422, 'BadDecision', /did not work\. An update is under way/],
 ] as const;
 
-test('a decision that is refused is explained beside the app, and what is true now is shown', async (t) => {
+test('a refused decision is explained next to the app, and the current state is shown', async (t) => {
   const { page, backend, show } = await visit(t, 'available', { allow: /Failed to load resource.*(409|403|404|422)/ });
   for (const [status, reason, words] of refusals) {
     backend.answer(() => ({ kind: 'refused', status, reason, message: 'An update is under way.' }));
@@ -104,12 +104,12 @@ test('a decision that is refused is explained beside the app, and what is true n
     await alert.waitFor({ state: 'detached' });
     assert.equal(await focused(page), 'ticketing');
   }
-  // The answer to the refusal is in the events, too: the page follows them as ever.
+  // The events show the state after the refusal, too: the page still follows them.
   show('queuedOffline');
   await page.locator('.decided').waitFor();
 });
 
-test('of two people who press at once, the second is told, and both see what holds', async (t) => {
+test('if two people decide at once, the second one is told, and both see the decision that applies', async (t) => {
   const one = await visit(t, 'available', { allow: /409/ });
   const other = await one.page.context().newPage();
   await other.goto(one.page.url());
@@ -121,7 +121,7 @@ test('of two people who press at once, the second is told, and both see what hol
     one.show('postponed');
     return { kind: 'accepted', status: 201, decision: decision() };
   });
-  // No mouse has its pointer in two windows.
+  // A real mouse pointer can't be in two windows.
   await Promise.all([
     button(one.page, 'Later').dispatchEvent('click'),
     button(other, 'Tonight').dispatchEvent('click'),
@@ -133,7 +133,7 @@ test('of two people who press at once, the second is told, and both see what hol
   });
 });
 
-test('a version that changes while the question is open is not the one that is declined', async (t) => {
+test('a version that appears while the confirmation is open is not the one that is declined', async (t) => {
   const { page, backend } = await visit(t, 'available');
   await button(page, 'Not this version').click();
   const newer = update({ target: { revision: 'newer', images: null, publishedAt: null } });
@@ -145,7 +145,7 @@ test('a version that changes while the question is open is not the one that is d
   assert.equal(backend.decided[0]?.revision, 'newer');
 });
 
-test('a download is asked for, and a refusal is explained', async (t) => {
+test('a download can be requested, and a refusal is explained', async (t) => {
   const { page, backend, show } = await visit(t, 'available', { allow: /403/ });
   await button(page, 'Download now').click();
   await until('it is asked for', () => backend.pulled.length === 1);
@@ -163,11 +163,11 @@ test('a download is asked for, and a refusal is explained', async (t) => {
   assert.equal(await page.getByRole('button', { name: 'Download now' }).count(), 0);
 });
 
-test('a deadline is shown beforehand, and later does not promise what it will not keep', async (t) => {
+test('a deadline is shown in advance, and Later does not promise more than the deadline allows', async (t) => {
   const { page, show } = await visit(t, 'deadline');
   assert.match(
     await page.locator('.deadline').innerText(),
-    /Installs itself Monday 23 November at 18:34 at the latest/,
+    /Required by your administrator: installed Monday 23 November at 18:34 at the latest/,
   );
   assert.match(await button(page, 'Later').innerText(), /asked again tomorrow at 18:00/);
   show('deadlineTonight');

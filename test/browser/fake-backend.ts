@@ -7,12 +7,12 @@ export interface Decided {
   choice: Choice;
 }
 
-/** An agent that shows what a test says, notes what it is told, and answers what the test wants. */
+/** An agent that shows the given scene, records decisions, and responds as the test wants. */
 export interface FakeBackend extends AgentBackend {
   readonly decided: readonly Decided[];
   readonly pulled: readonly PodRef[];
   show(scene: Scene): void;
-  /** How the next decisions are answered; 202 for ever, without. */
+  /** Sets the response to decisions. Default: 202. */
   answer(decide: (decided: Decided) => DecideResult | Promise<DecideResult>): void;
   answerPull(answer: TextResponse): void;
   remember(entries: readonly HistoryEntry[]): void;

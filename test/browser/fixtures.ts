@@ -1,6 +1,6 @@
 import type { Decision, DeviceStatus, HistoryEntry, Update } from '../../web/owner/types.ts';
 
-/** A Saturday, 17:20 where the device is. Fixed, so that pictures come out the same. */
+/** A Saturday, 17:20 local time of the device. Fixed, so that pictures are reproducible. */
 export const NOW = '2026-11-21T16:20:00Z';
 
 export const device = (changes: Partial<DeviceStatus> = {}): DeviceStatus => ({
@@ -54,7 +54,7 @@ const act: Decision['act'] = {
   startedAt: NOW,
 };
 
-/** An app beside the one in question. */
+/** A second app on the device. */
 const other = update({
   daemonSet: 'passenger-display',
   pod: 'passenger-display-m4q9z',
@@ -108,7 +108,7 @@ const scene = (changes: Partial<Update>, ofDevice: Partial<DeviceStatus> = {}): 
 const offline = { connected: false, since: '2026-11-21T13:48:00Z', lastContact: '2026-11-21T13:47:52Z' } as const;
 const tonight = { choice: 'approve', when: { type: 'window', from: '02:00', to: '05:00' } } as const;
 
-/** Every state that the page has words for. */
+/** Every state of the page. */
 export const scenes = {
   current: { device: device(), updates: [other] },
   empty: { device: device(), updates: [] },
@@ -193,7 +193,7 @@ export const scenes = {
   withheld: scene({
     state: 'current',
     reason: 'Partition',
-    message: 'There is a new version, and it is not offered to this device for now.',
+    message: 'There is a new version, but it is not offered to this device for now.',
   }),
   queuedWithheld: scene({
     state: 'queued',

@@ -6,7 +6,7 @@ import { focused, visits } from './visit.ts';
 
 const visit = visits();
 
-test('the tab key goes through all that can be pressed, in the order of the page, and around', async (t) => {
+test('the tab key visits all controls in the order of the page, and wraps around', async (t) => {
   const { page, backend } = await visit(t, 'available');
   backend.remember(Array.from({ length: 3 }, () => history).flat());
   await page.getByRole('button', { name: 'Show all 6' }).waitFor();
@@ -30,7 +30,7 @@ test('the tab key goes through all that can be pressed, in the order of the page
   assert.match(await focused(page), /^Download now/);
 });
 
-test('what has the focus is seen to have it', async (t) => {
+test('the focused element is visibly focused', async (t) => {
   const { page } = await visit(t, 'available');
   await page.keyboard.press('Tab');
   const outline = 'getComputedStyle(document.activeElement).outline';
@@ -50,7 +50,7 @@ test('an owner without a mouse decides, changes the decision and declines', asyn
     });
   await tabTo(/^Tonight/);
   await page.keyboard.press('Enter');
-  // Its buttons are gone: the focus stays with the app, at its name.
+  // Its buttons are gone, so the focus moves to the app's name.
   await until('the focus is at the name of the app', async () => (await focused(page)) === 'ticketing');
   await page.locator('.decided button[aria-disabled=false]').waitFor();
   await tabTo(/^Change/);
@@ -84,7 +84,7 @@ test('the focus stays where it is while the page changes around it', async (t) =
   }
 });
 
-test('a screen reader is told of changes, once and in few words', async (t) => {
+test('changes are announced to screen readers once and briefly', async (t) => {
   const { page, show } = await visit(t, 'available');
   const news = page.locator('#news');
   assert.equal(await news.getAttribute('role'), 'status');
@@ -101,7 +101,7 @@ test('a screen reader is told of changes, once and in few words', async (t) => {
   }
 });
 
-test('landmarks and headings tell where one is', async (t) => {
+test('landmarks and headings structure the page', async (t) => {
   const { page } = await visit(t, 'available');
   for (const role of ['banner', 'main', 'contentinfo'] as const)
     assert.equal(await page.getByRole(role).count(), 1, role);

@@ -18,7 +18,7 @@ test('offline, one sentence says since when, what works and what waits', async (
   await banner.waitFor();
   assert.match(
     await banner.innerText(),
-    /offline.*No connection since today at 14:48.*keep running.*You can decide all the same/s,
+    /offline.*No connection since today at 14:48.*keep running.*You can still decide/s,
   );
   assert.match(await page.locator('.connection').innerText(), /Offline/);
   assert.match(await button(page, 'Update now').innerText(), /As soon as the device is online/);
@@ -26,13 +26,13 @@ test('offline, one sentence says since when, what works and what waits', async (
   await banner.waitFor({ state: 'detached' });
 });
 
-test('a device that does not find it safe says so, and why', async (t) => {
+test('a device that is not safe is shown with the reason', async (t) => {
   const { page } = await visit(t, 'unsafe');
   assert.match(await page.locator('.banner').innerText(), /Not a good moment.*the engine is running/s);
   assert.match(await button(page, 'Update now').innerText(), /As soon as the device says it is safe/);
 });
 
-test('when the agent goes away the page says so, takes no decision, and comes back by itself', async (t) => {
+test('when the agent stops, the page shows it, accepts no decisions, and recovers by itself', async (t) => {
   const { page, backend, served } = await visit(t, 'available', { allow: NETWORK });
   await served.close();
   const banner = page.locator('.banner', { hasText: 'does not answer' });
@@ -49,7 +49,7 @@ test('when the agent goes away the page says so, takes no decision, and comes ba
   await page.locator('.decided').waitFor();
 });
 
-test('an agent that hangs is found out, although its connections stand', async (t) => {
+test('a hanging agent is detected, although its connections stay open', async (t) => {
   const { page, served } = await visit(t, 'available', { allow: NETWORK });
   await page.clock.install();
   await page.reload();
@@ -61,7 +61,7 @@ test('an agent that hangs is found out, although its connections stand', async (
   assert.ok(served.port > 0);
 });
 
-test('a decision whose answer is lost is not called a success', async (t) => {
+test('a decision without response is not shown as a success', async (t) => {
   const { page } = await visit(t, 'available', { allow: NETWORK });
   await page.route('**/decision', (route) => route.abort());
   await button(page, 'Tonight').click();
@@ -69,16 +69,16 @@ test('a decision whose answer is lost is not called a success', async (t) => {
   assert.match(await page.getByRole('alert').innerText(), /not certain that your decision was saved/);
 });
 
-test('who may not use the page is told so', async (t) => {
+test('a user without access is told so', async (t) => {
   const { page } = await visit(t, 'available', { allow: NETWORK });
   await page.route('**/edgeset.io/v1/**', (route) =>
     route.fulfill({ status: 403, contentType: 'application/json', body: '{"kind":"Status","message":"no"}' }),
   );
   await page.reload();
-  await page.locator('.banner', { hasText: 'You may not use this page' }).waitFor();
+  await page.locator('.banner', { hasText: 'You do not have access to this page' }).waitFor();
 });
 
-test('too many requests is a matter of waiting', async (t) => {
+test('after too many requests, the page asks the owner to wait', async (t) => {
   const { page } = await visit(t, 'available', { allow: NETWORK });
   await page.route('**/decision', (route) => route.fulfill({ status: 429, body: 'slow down' }));
   await button(page, 'Tonight').click();
@@ -86,7 +86,7 @@ test('too many requests is a matter of waiting', async (t) => {
   assert.match(await page.getByRole('alert').innerText(), /Wait a moment, then try again/);
 });
 
-test('a page that was never served by its agent still says what is wrong', async (t) => {
+test('a page that never reached its agent says what is wrong', async (t) => {
   const silent = createServer(() => undefined);
   silent.listen(0, '127.0.0.1');
   await once(silent, 'listening');

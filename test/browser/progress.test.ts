@@ -13,7 +13,7 @@ after(async () => {
 });
 const open = pages();
 
-test('a press on the page of a real agent replaces the pod, and each step is seen until the new one runs', async (t) => {
+test('with a real agent, a press replaces the pod, and the page shows each step until the new one runs', async (t) => {
   const { pod } = await world.announce();
   const { page } = await open(t, world.agent.url);
   const card = page.getByRole('article', { name: 'app' });
@@ -32,11 +32,11 @@ test('a press on the page of a real agent replaces the pod, and each step is see
   assert.match(await card.innerText(), /Installed\s*v2.*Updated today at/s);
   assert.ok(steps.has('Stopping the old version'), [...steps].join(', '));
   await until('the history tells of it', async () =>
-    /app: (Updated|Update agreed to)/.test(await page.locator('.history').innerText()),
+    /app: (Updated|Update approved)/.test(await page.locator('.history').innerText()),
   );
 });
 
-test('tonight is kept by the agent, shown again after a reload, and can be put off', async (t) => {
+test('tonight is saved by the agent, shown after a reload, and can be postponed', async (t) => {
   await world.announce();
   const { page } = await open(t, world.agent.url);
   await button(page, 'Tonight').click();
@@ -50,7 +50,7 @@ test('tonight is kept by the agent, shown again after a reload, and can be put o
   assert.match(await page.locator('.decided').innerText(), /asked again tomorrow at 18:00/);
 });
 
-test('a press by somebody else in between is told, and nothing happens twice', async (t) => {
+test('a decision by someone else meanwhile is shown, and nothing happens twice', async (t) => {
   const { pod } = await world.announce();
   const { page } = await open(t, world.agent.url, { allow: /409/ });
   const { page: other } = await open(t, world.agent.url, { allow: /409/ });

@@ -9,7 +9,7 @@ export interface Served {
 
 const page = loadOwnerPage();
 
-/** Serves a backend as the agent does, with its page and under its policy. */
+/** Serves a backend like the agent does, with the owner's page and its Content-Security-Policy. */
 export const serve = async (backend: AgentBackend, port = 0): Promise<Served> => {
   const server = await createAgentServer({
     backend,

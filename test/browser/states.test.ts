@@ -14,7 +14,7 @@ const violations = async (page: Page): Promise<string[]> => {
   return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));
 };
 
-/** What is wider than the screen, and what is too small for a thumb. */
+/** Elements that are wider than the screen or too small for a thumb. */
 const misfits = (page: Page): Promise<string[]> =>
   page.evaluate<string[]>(`(() => {
     const found = [];
@@ -34,7 +34,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.evaluate(axe.source);
       for (const name of names) {
         await t.test(name, async () => {
-          // A node's name of its own shows when the page has it.
+          // The node name is unique, so it shows when the page has this state.
           const scene = scenes[name];
           backend.show({ ...scene, device: { ...scene.device, node: name } });
           await page.locator('.device', { hasText: name }).waitFor();
@@ -46,7 +46,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   }
 }
 
-test('what opens on a press is accessible and fits, too', async (t) => {
+test('dialogs and details are accessible and fit the screen', async (t) => {
   const { page } = await visit(t, 'queuedWindow');
   await page.evaluate(axe.source);
   await page.locator('summary').first().click();
@@ -59,7 +59,7 @@ test('what opens on a press is accessible and fits, too', async (t) => {
   assert.deepEqual(await misfits(page), []);
 });
 
-test('colours that the reader forces leave everything legible', async (t) => {
+test('with forced colours, everything is legible', async (t) => {
   const { page, show, shows } = await visit(t, 'available', { forcedColors: 'active' });
   await page.evaluate(axe.source);
   assert.deepEqual(await violations(page), []);
@@ -68,7 +68,7 @@ test('colours that the reader forces leave everything legible', async (t) => {
   assert.deepEqual(await violations(page), []);
 });
 
-test('at twice the size, and at four times on a screen of 1280, nothing is cut off', async (t) => {
+test('at 200 %, and at 400 % on a screen of 1280, nothing is cut off', async (t) => {
   for (const viewport of [
     { width: 180, height: 320 },
     { width: 400, height: 240 },
@@ -84,7 +84,7 @@ test('at twice the size, and at four times on a screen of 1280, nothing is cut o
   }
 });
 
-test('whoever wants no motion sees none', async (t) => {
+test('with reduced motion, nothing moves', async (t) => {
   const { page, show, shows } = await visit(t, 'available', { reducedMotion: 'reduce' });
   show('starting');
   await shows('ticketing', 'updating');

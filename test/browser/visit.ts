@@ -6,7 +6,7 @@ import { createFakeBackend, type FakeBackend } from './fake-backend.ts';
 import { type SceneName, scenes } from './fixtures.ts';
 import { type Served, serve } from './stage.ts';
 
-/** A 5-inch screen upright and lying. */
+/** A 5-inch screen, upright and sideways. */
 export const screens = { upright: { width: 360, height: 640 }, lying: { width: 800, height: 480 } } as const;
 
 export interface Visit {
@@ -19,9 +19,9 @@ export interface Visit {
 }
 
 export interface VisitOptions extends BrowserContextOptions {
-  /** Errors that the test brings about by itself. */
+  /** Console errors that the test expects. */
   allow?: RegExp;
-  /** Ends what the page is of, after it: a page whose agent goes away complains. */
+  /** Stops the agent after the page is closed, because a page reports errors when its agent stops. */
   close?: () => Promise<void>;
 }
 
@@ -31,8 +31,8 @@ export interface Opened {
 }
 
 /**
- * Opens pages for the tests of one file, in one browser. Whatever a page writes to its console, and every request that
- * goes anywhere but to its agent, fails the test that opened it.
+ * Opens pages for the tests of one file in one browser. A test fails if its page writes to the console, or sends a request
+ * to anything but its agent.
  */
 export const pages = (): ((t: TestContext, origin: string, options?: VisitOptions) => Promise<Opened>) => {
   let browser: Browser | undefined;
@@ -66,7 +66,7 @@ export const pages = (): ((t: TestContext, origin: string, options?: VisitOption
   };
 };
 
-/** The same with a fake agent for each page. */
+/** Opens pages with a fake agent each. */
 export const visits = (): ((t: TestContext, scene: SceneName, options?: VisitOptions) => Promise<Visit>) => {
   const open = pages();
   return async (t, scene, options) => {
@@ -83,9 +83,9 @@ export const visits = (): ((t: TestContext, scene: SceneName, options?: VisitOpt
   };
 };
 
-/** One of the buttons, by the words that it begins with. */
+/** A button, by the start of its text. */
 export const button = (page: Page, name: string) => page.getByRole('button', { name: new RegExp(`^${name}`) }).first();
 
-/** The words of what has the focus. */
+/** The text of the focused element. */
 export const focused = (page: Page): Promise<string> =>
   page.evaluate<string>("(document.activeElement.innerText ?? '').split('\\n')[0].trim()");

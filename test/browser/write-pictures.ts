@@ -1,4 +1,4 @@
-// Takes the pictures of the guide: node test/browser/write-pictures.ts.
+// Takes the pictures of the documentation: node test/browser/write-pictures.ts.
 
 import path from 'node:path';
 import { launchChromium } from './chromium.ts';
@@ -31,7 +31,7 @@ try {
     const page = await browser.newPage({
       viewport: screens[screen],
       colorScheme: dark ? 'dark' : 'light',
-      // Sharp in print, still small as files; and nothing that moves.
+      // Sharp in print, but small files, and without animations.
       deviceScaleFactor: 1.5,
       reducedMotion: 'reduce',
     });

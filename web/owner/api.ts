@@ -3,17 +3,17 @@ import type { Choice, DeviceStatus, HistoryEntry, Update } from './types.ts';
 const BASE = '/edgeset.io/v1';
 const DEADLINE_MS = 8_000;
 
-/** What became of a request. `message` is the agent's own sentence. */
+/** The result of a request. `message` is the agent's text. */
 export type Outcome =
   | { kind: 'ok' }
-  /** The agent answered that it will not. */
+  /** The agent refused. */
   | { kind: 'refused'; status: number; message: string }
-  /** Nothing, or nothing understandable, came back: whether it was carried out is not known. */
+  /** No valid response: the outcome is unknown. */
   | { kind: 'silent' };
 
 export type Read<T> = { kind: 'ok'; value: T } | Exclude<Outcome, { kind: 'ok' }>;
 
-/** The agent's errors are Kubernetes Status objects; the compatible routes answer in plain text. */
+/** The agent's errors are Kubernetes Status objects; the YurtHub routes respond in plain text. */
 const messageOf = async (response: Response): Promise<string> => {
   const body = await response.text();
   if (!(response.headers.get('content-type') ?? '').includes('json')) return body.trim();
@@ -28,7 +28,7 @@ const send = async <T>(path: string, read: (response: Response) => Promise<T>, i
     if (response.ok) return { kind: 'ok', value: await read(response) };
     return { kind: 'refused', status: response.status, message: await messageOf(response) };
   } catch {
-    // Cut off, too late, or half an answer: to the reader it is all the same.
+    // Interrupted, timed out or incomplete: it makes no difference to the reader.
     return { kind: 'silent' };
   }
 };
@@ -48,7 +48,7 @@ export const readDevice = (): Promise<Read<DeviceStatus>> => get('device');
 export const readUpdates = (): Promise<Read<{ items: Update[] }>> => get('updates');
 export const readHistory = (): Promise<Read<{ items: HistoryEntry[] }>> => get('history');
 
-/** The choice names the revision that the owner saw: the agent refuses it when another one is the target by now. */
+/** The request names the revision that the owner saw: the agent refuses it if the target has changed. */
 export const decide = (update: Update, revision: string, { choice, ...rest }: Choice): Promise<Outcome> =>
   post(`${BASE}/updates/${segment(update.namespace)}/${segment(update.daemonSet)}/decision`, {
     revision,
@@ -67,8 +67,8 @@ export interface State {
 const RETRY_MS = 2_000;
 
 /**
- * Follows the agent's events for ever. A break says little: the agent ends each stream after some minutes. A browser's EventSource comes back by itself after a cut connection, but gives up
- * after an answer that is none: then a new one is made.
+ * Follows the agent's events. An interruption is normal: the agent ends each stream after some minutes. EventSource reconnects
+ * by itself after a lost connection, but gives up after an invalid response; then a new one is created.
  */
 export const follow = (onState: (state: State) => void, onBreak: () => void): void => {
   const open = (): void => {

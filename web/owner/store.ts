@@ -5,7 +5,7 @@ import type { Choice, DeviceStatus, HistoryEntry, Update } from './types.ts';
 import { createMoments, type Moments } from './view/moment.ts';
 import { usableZone } from './view/zone.ts';
 
-/** Whether what is shown is the agent's present truth. */
+/** Whether the page shows the agent's current state. */
 export type Link = 'loading' | 'live' | 'silent' | 'forbidden';
 
 export type Doing = 'now' | 'tonight' | 'later' | 'reject' | 'download';
@@ -13,20 +13,20 @@ export type Doing = 'now' | 'tonight' | 'later' | 'reject' | 'download';
 export interface Store {
   text: Text;
   link: ReadonlySignal<Link>;
-  /** Of this browser's clock; null when the agent was never heard of. */
+  /** By this browser's clock; null if the agent never responded. */
   silentSince: ReadonlySignal<number | null>;
   device: ReadonlySignal<DeviceStatus | null>;
   updates: ReadonlySignal<readonly Update[]>;
   history: ReadonlySignal<readonly HistoryEntry[]>;
-  /** The device's clock: that of the browser may be wrong, and decides nothing. */
+  /** The device's clock. The browser's clock may be wrong and is not used for decisions. */
   now: ReadonlySignal<number>;
   timeZone: ReadonlySignal<string>;
   moments: ReadonlySignal<Moments>;
-  /** When the version that an app runs was installed, as far as the history reaches. */
+  /** When the running version of an app was installed, if the history still shows it. */
   doneAt(update: Update): number;
-  /** What was pressed and is not answered yet, by app. */
+  /** Requests without response yet, by app. */
   doing: ReadonlySignal<ReadonlyMap<string, Doing>>;
-  /** What an app's owner should know of the last press, by app. */
+  /** What to tell the owner about the last request, by app. */
   notices: ReadonlySignal<ReadonlyMap<string, string>>;
   choose(update: Update, revision: string, name: Doing, choice: Choice): Promise<void>;
   download(update: Update): Promise<void>;
@@ -38,7 +38,7 @@ export const keyOf = ({ namespace, daemonSet }: { namespace: string; daemonSet: 
   `${namespace}/${daemonSet}`;
 
 const CLOCK_MS = 15_000;
-/** The second click of a double click must not meet what took the button's place. */
+/** The second click of a double click must not hit the element that replaced the button. */
 const SETTLE_MS = 600;
 
 const delay = (ms: number): Promise<void> =>
@@ -115,7 +115,7 @@ export const createStore = (text: Text): Store => {
     void refreshHistory();
   };
 
-  /** What the events would bring by themselves, at once. */
+  /** Reads at once what the events would deliver later. */
   const refresh = async (): Promise<void> => {
     const [ofDevice, ofUpdates] = await Promise.all([readDevice(), readUpdates()]);
     if (ofDevice.kind === 'ok' && ofUpdates.kind === 'ok') {
@@ -123,7 +123,7 @@ export const createStore = (text: Text): Store => {
     } else onFailedRead(ofDevice.kind === 'ok' ? (ofUpdates.kind === 'ok' ? { kind: 'silent' } : ofUpdates) : ofDevice);
   };
 
-  /** An agent that hangs keeps its connections: only a question finds out. */
+  /** An agent that hangs keeps its connections open: only a request shows it. */
   const probe = async (): Promise<void> => {
     const read = await readDevice();
     if (read.kind !== 'ok') onFailedRead(read);
@@ -186,7 +186,7 @@ export const createStore = (text: Text): Store => {
       follow(onState, () => void probe());
       void refresh();
       setInterval(tick, CLOCK_MS);
-      // A page that nobody sees asks nothing.
+      // A hidden page sends no requests.
       const look = (): void => {
         if (document.visibilityState === 'visible') void probe();
       };

@@ -1,4 +1,4 @@
-// What the agent's own API sends, by its own words.
+// The types of the agent's API.
 
 export type {
   AgentBackend,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-/** What one attack got for its requests: statuses, or the end of the connection. */
+/** The responses to one attack: statuses, or closed connections. */
 export interface Tally {
-  /** Counts one request by how it was answered; undefined: the connection was closed without an answer. */
+  /** Counts one request; undefined: the connection was closed without a response. */
   answered(status: number | undefined, why?: string): void;
   readonly tried: number;
 }
@@ -15,17 +15,17 @@ interface Row {
   writes: string;
 }
 
-/** Answers by which nothing is done. */
+/** Responses that mean that nothing was done. */
 const isRefusal = (status: number | undefined): boolean => status === undefined || status >= 400;
 
 export interface AttackOptions {
-  /** Why the attacker cannot be played here. */
+  /** Why this attack can't run here. */
   skip?: string | false;
   /** Counts writes instead of the log's own. */
   writes?: () => Promise<number>;
 }
 
-/** Keeps account of all attacks of the suite, to be printed at its end. */
+/** Records all attacks of the suite, to print them at its end. */
 export const createAttackLog = (allWrites: () => Promise<number>) => {
   const rows: Row[] = [];
 
@@ -53,7 +53,7 @@ export const createAttackLog = (allWrites: () => Promise<number>) => {
   };
 
   return {
-    /** An attack of which every request must be refused and nothing may be written. */
+    /** An attack: every request must be refused, and nothing may be written. */
     attack(name: string, work: (tally: Tally) => Promise<void>, options: AttackOptions = {}): void {
       const { skip = false, writes = allWrites } = options;
       void test(name, { skip }, async () => {
@@ -62,12 +62,12 @@ export const createAttackLog = (allWrites: () => Promise<number>) => {
         await work(tally);
         const written = (await writes()) - before;
         rows.push({ attack: name, tried: tally.tried, answers: told(), writes: String(written) });
-        assert.ok(tally.tried > 0, 'something was tried');
+        assert.ok(tally.tried > 0, 'at least one request was sent');
         assert.deepEqual(accepted, [], 'every request is refused');
-        assert.equal(written, 0, 'nothing is written at the API server');
+        assert.equal(written, 0, 'nothing is written to the API server');
       });
     },
-    /** Many requests of which one counts: `work` says what was written, in words, and judges it. */
+    /** Many requests of which one may succeed: `work` checks and describes what was written. */
     once(name: string, work: (tally: Tally) => Promise<string>): void {
       void test(name, async () => {
         const { tally, told } = newTally();
@@ -78,9 +78,9 @@ export const createAttackLog = (allWrites: () => Promise<number>) => {
     print(): void {
       const width = Math.max(...rows.map(({ attack }) => attack.length));
       const total = rows.reduce((sum, { tried }) => sum + tried, 0);
-      console.log(`\nWhat was tried against the agent (${total} requests), and how it was answered:`);
+      console.log(`\nAttacks on the agent (${total} requests) and its responses:`);
       for (const { attack, tried, answers, writes: written } of rows)
-        console.log(`  ${attack.padEnd(width)}  ${String(tried).padStart(4)} tried  writes: ${written}  ${answers}`);
+        console.log(`  ${attack.padEnd(width)}  ${String(tried).padStart(4)} sent  writes: ${written}  ${answers}`);
     },
   };
 };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { dial, type RawAnswer, sendRaw } from '../../../src/agent/http/testing/index.ts';
 import type { Target } from './target.ts';
 
-/** The uid of nobody, who may do nothing. */
+/** The uid of nobody, who has no rights. */
 export const NOBODY = 65_534;
 export const unlessRoot: string | false = process.getuid?.() === 0 ? false : 'only root can be another user';
 
@@ -18,7 +18,7 @@ export interface Forged {
   body?: string;
 }
 
-/** The bytes of a request as an attacker writes them. */
+/** The bytes of a forged request. */
 export const forge = (victim: Target, { method = 'POST', target, host, headers = [], body = '' }: Forged): string =>
   [
     `${method} ${target} HTTP/1.1`,
@@ -32,18 +32,18 @@ export const forge = (victim: Target, { method = 'POST', target, host, headers =
 export const attack = (victim: Target, request: Forged): Promise<RawAnswer[]> =>
   sendRaw(addressOf(victim), forge(victim, request));
 
-/** Why the agent refused, by its own word; undefined where it gave none. */
+/** The agent's cause of a refusal; undefined without one. */
 export const causeOf = ({ body }: RawAnswer): string | undefined => {
   try {
     const status = JSON.parse(body) as { reason?: string; details?: { causes?: { reason: string }[] } };
     return status.details?.causes?.[0]?.reason ?? status.reason;
   } catch {
-    // The compatible routes answer in plain text.
+    // The YurtHub routes respond in plain text.
     return undefined;
   }
 };
 
-/** Runs a script in a process of another user; resolves with the lines that it printed. */
+/** Runs a script as another user; resolves with the lines that it printed. */
 export const scriptAs = async (uid: number, script: string): Promise<string[]> => {
   const child = spawn(process.execPath, ['-e', script], { uid, gid: uid, cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] });
   const out: Buffer[] = [];
@@ -55,7 +55,7 @@ export const scriptAs = async (uid: number, script: string): Promise<string[]> =
   return Buffer.concat(out).toString('utf8').trim().split('\n');
 };
 
-/** Sends a few bytes a second and never the last one; resolves with what came back when the agent ends it. */
+/** Sends a few bytes per second and never completes; resolves with the response once the agent closes the connection. */
 export const dribble = (victim: Target, start: string, more: string): Promise<string> =>
   new Promise((resolve) => {
     const socket = dial(addressOf(victim));

@@ -26,13 +26,13 @@ const asJson = (body: string, type = 'application/json'): string[] => [
   `Content-Type: ${type}`,
   `Content-Length: ${Buffer.byteLength(body)}`,
 ];
-/** Events tell of acts before, and come when they come. */
+/** Events report earlier updates and arrive at any time. */
 const acts = async (): Promise<AuditRecord[]> =>
   (await victim.writes()).filter(({ resource }) => resource !== 'events');
 const deletes = async (): Promise<string[]> =>
   (await acts()).filter(({ verb, resource }) => verb === 'delete' && resource === 'pods').map(({ name }) => name);
 
-/** Everything that could start the waiting update, with these headers. */
+/** All requests that could start the pending update, with these headers. */
 const both = async (tally: Tally, changes: { host?: string; headers?: string[] }, type?: string): Promise<void> => {
   const { headers = [], ...rest } = changes;
   for (const request of [
@@ -45,7 +45,7 @@ const both = async (tally: Tally, changes: { host?: string; headers?: string[] }
   }
 };
 
-attackLog.attack('DNS rebinding: the page of a name that points here by now', async (tally) => {
+attackLog.attack('DNS rebinding: a page whose name resolves to this device', async (tally) => {
   const { port } = agent;
   for (const host of [
     `evil.example:${port}`,
@@ -68,7 +68,7 @@ attackLog.attack('cross-site requests: forms and scripts of another page', async
       await both(tally, { headers }, type);
 });
 
-attackLog.attack('a form post of a browser that tells no origin', async (tally) => {
+attackLog.attack('a form post from a browser that sends no origin', async (tally) => {
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
     const [answer] = await attack(victim, { target: decision, headers: asJson(consent(), type), body: consent() });
     tally.answered(answer?.status, answer && causeOf(answer));
@@ -109,7 +109,7 @@ attackLog.attack('bodies and heads that are too large', async (tally) => {
   }
 });
 
-attackLog.attack('paths that could mean another one', async (tally) => {
+attackLog.attack('paths that normalize to another path', async (tally) => {
   const name = waiting.pod;
   for (const target of [
     `/../openyurt.io/v1/namespaces/${namespace}/pods/${name}/upgrade`,
@@ -139,7 +139,7 @@ attackLog.attack('paths that could mean another one', async (tally) => {
   }
 });
 
-attackLog.attack('pods of other namespaces, other nodes, and none', async (tally) => {
+attackLog.attack('pods of other namespaces or nodes, and missing pods', async (tally) => {
   for (const target of [
     upgrade(foreign.pod, foreign.namespace),
     upgrade(waiting.elsewhere),
@@ -154,7 +154,7 @@ attackLog.attack('pods of other namespaces, other nodes, and none', async (tally
   }
 });
 
-attackLog.attack('framing that two readers read differently', async (tally) => {
+attackLog.attack('request smuggling: ambiguous framing', async (tally) => {
   const second = forge(victim, { target: upgrade() });
   const post = `POST ${upgrade()} HTTP/1.1\r\nHost: ${addressOf(victim)}\r\nConnection: close\r\n`;
   for (const bytes of [
@@ -178,7 +178,7 @@ attackLog.attack('framing that two readers read differently', async (tally) => {
   }
 });
 
-attackLog.attack('reads that would act, and methods in disguise', async (tally) => {
+attackLog.attack('reads with side effects, and overridden methods', async (tally) => {
   for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'MKCOL'])
     for (const target of [upgrade(), `${upgrade()}?_method=POST`, decision]) {
       const [answer] = await attack(victim, { method, target, headers: ['X-HTTP-Method-Override: POST'] });
@@ -186,7 +186,7 @@ attackLog.attack('reads that would act, and methods in disguise', async (tally) 
     }
 });
 
-attackLog.attack('decisions that name an image, or anything else of their own', async (tally) => {
+attackLog.attack('decisions that name an image or other unknown fields', async (tally) => {
   for (const more of [
     { image: 'evil:1' },
     { when: { type: 'now', image: 'evil:1' } },
@@ -202,7 +202,7 @@ attackLog.attack('decisions that name an image, or anything else of their own', 
   tally.answered(answer?.status, answer && causeOf(answer));
 });
 
-/** A request of nobody's as a script; `end` is what it does right after it was written. */
+/** A request from nobody as a script; `end` runs right after it was written. */
 const nobody = (times: number, atOnce: number, end: string): Promise<string[]> =>
   scriptAs(
     NOBODY,
@@ -238,17 +238,17 @@ attackLog.attack(
     const before = await victim.errors();
     for (let round = 0; round < 5; round += 1)
       for (const end of ['socket.destroy()', 'socket.end()', 'socket.resetAndDestroy()']) {
-        // Stopped, the agent accepts these only when they have gone: the kernel's rows of them are in TIME_WAIT by then.
+        // While stopped, the agent accepts these connections only after they closed: their rows are in TIME_WAIT by then.
         agent.pause();
         try {
           count(tally, await nobody(15, 15, end));
         } finally {
           agent.resume();
         }
-        // They were accepted before this one.
+        // These were accepted before this one.
         assert.equal((await fetch(`${agent.url}/edgeset.io/v1/device`)).status, 200);
       }
-    // Nobody reads the answers; the agent counts them. None came from behind the question who calls.
+    // No one reads the responses; the agent counts them. None passed authentication.
     const { answered, refused } = await victim.errors();
     assert.equal(answered - before.answered, refused - before.refused);
     assert.ok(refused > before.refused);
@@ -259,7 +259,7 @@ attackLog.attack(
 attackLog.attack(
   'a flood of connections and requests by nobody, while root is served',
   async (tally) => {
-    // More at once than connections may be open, and root comes with a new one each time.
+    // More connections at once than allowed, while root opens a new one each time.
     const flood = nobody(900, 300, '');
     const served = new Set<number>();
     for (let at = 0; at < 10; at += 1)
@@ -276,7 +276,7 @@ attackLog.once('50 requests at once for one pod', async (tally) => {
   for (const { status } of answers) tally.answered(status);
   const sent = (await deletes()).slice(before.length);
   assert.deepEqual(sent, [waiting.pod], 'one delete, of this pod');
-  // Root's own rate holds for root, too, and this suite has used some of it.
+  // The rate limit also applies to root, and this suite has used some of it.
   const statuses = new Set(answers.map(({ status }) => status));
   assert.ok(statuses.has(200));
   assert.ok(statuses.isSubsetOf(new Set([200, 403, 429])), 'told as the first one, that it goes, or to come again');
@@ -327,7 +327,7 @@ attackLog.once('50 decisions at once for one DaemonSet', async (tally) => {
   return '1 delete';
 });
 
-attackLog.once('requests for a pod that an administrator removes meanwhile', async (tally) => {
+attackLog.once('requests for a pod that an administrator deletes meanwhile', async (tally) => {
   waiting = await victim.announce();
   const before = await deletes();
   const [removed, ...answers] = await Promise.all([
@@ -346,7 +346,7 @@ attackLog.once('requests for a pod that an administrator removes meanwhile', asy
   return `${sent.length} deletes of the old pod, 0 of its successor`;
 });
 
-test('the agent is well after all that', async () => {
+test('the agent still works after all attacks', async () => {
   assert.equal((await fetch(`${agent.health}/healthz`)).status, 200);
   const log = await agent.log();
   assert.doesNotMatch(log, /"level":"error"/);

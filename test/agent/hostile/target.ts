@@ -6,7 +6,7 @@ import { daemonSetOf, type PodView, strategyKey, toPodView } from '../../conform
 import { until } from '../../conformance/kit/until.ts';
 
 export interface Announced {
-  /** On the agent's node, and on the other one. */
+  /** The pod on the agent's node; `elsewhere`: on the other node. */
   pod: string;
   elsewhere: string;
   revision: string;
@@ -17,17 +17,17 @@ export interface Target {
   cluster: Cluster;
   namespace: string;
   agent: Agent;
-  /** A pod of another namespace on the agent's node, announced as well. */
+  /** A pod of another namespace on the agent's node, with an announced update, too. */
   foreign: { namespace: string; pod: string };
-  /** Asks the owner for a new revision on both nodes; resolves when the agent shows it. */
+  /** Announces a new revision on both nodes; resolves when the agent shows it. */
   announce(): Promise<Announced>;
-  /** All that agents wrote so far, Events too. */
+  /** All writes of agents so far, including Events. */
   writes(): Promise<AuditRecord[]>;
-  /** Answers with an error so far, and how many of them were refusals of a caller or a request by the server itself. */
+  /** Error responses so far, and how many of them were refusals by the server itself. */
   errors(): Promise<{ answered: number; refused: number }>;
-  /** Removes a pod as an administrator does. */
+  /** Deletes a pod as an administrator. */
   remove(pod: string): Promise<void>;
-  /** The pod on the agent's node that has taken the place of another one. */
+  /** The pod on the agent's node that replaced another one. */
   podAfter(former: string): Promise<PodView>;
 }
 
@@ -36,7 +36,7 @@ const READS: readonly string[] = ['get', 'list', 'watch'];
 
 const hashOf = ({ metadata }: ControllerRevision): string => metadata?.labels?.['controller-revision-hash'] ?? '';
 
-/** Where it is about noon now: what is decided for the night waits, whenever this runs. */
+/** A time zone where it is about noon now, so that a decision for the night waits whenever this runs. */
 const noonZone = (): string => {
   const offset = 12 - new Date().getUTCHours();
   return `${offset < 0 ? '-' : '+'}${String(Math.abs(offset)).padStart(2, '0')}:00`;
@@ -61,9 +61,9 @@ export const openTarget = async (cluster: Cluster): Promise<Target> => {
         .find((pod) => pod.node === node && pod.name !== former && pod.ready && !pod.terminating);
     });
 
-  /** As the manager says it, which is no part of this suite. */
-  const say = async (inNamespace: string, pod: PodView, revision: string): Promise<void> => {
-    const said = {
+  /** Announces the update like the manager, which is not part of this suite. */
+  const announceOn = async (inNamespace: string, pod: PodView, revision: string): Promise<void> => {
+    const condition = {
       type: 'PodNeedUpgrade',
       status: 'True',
       reason: 'NewRevision',
@@ -71,7 +71,12 @@ export const openTarget = async (cluster: Cluster): Promise<Target> => {
       lastTransitionTime: new Date().toISOString(),
     };
     const options = { type: 'strategic', subresource: 'status' } as const;
-    await client.patch(pods, { namespace: inNamespace, name: pod.name }, { status: { conditions: [said] } }, options);
+    await client.patch(
+      pods,
+      { namespace: inNamespace, name: pod.name },
+      { status: { conditions: [condition] } },
+      options,
+    );
   };
 
   const newRevision = async (inNamespace: string, image: string): Promise<string> => {
@@ -91,7 +96,7 @@ export const openTarget = async (cluster: Cluster): Promise<Target> => {
 
   await Promise.all(NODES.map((node) => podOn(namespace, node)));
   const foreign = await podOn(other, NODES[0]);
-  await say(other, foreign, await newRevision(other, 'app:v2'));
+  await announceOn(other, foreign, await newRevision(other, 'app:v2'));
   const args = ['--metrics-bind-address=127.0.0.1:0', `--time-zone=${noonZone()}`];
   const agent = await cluster.startAgent({ node: NODES[0], namespace, args });
   const metrics = await until('the agent says where its metrics are', async () => {
@@ -110,7 +115,7 @@ export const openTarget = async (cluster: Cluster): Promise<Target> => {
       version += 1;
       const revision = await newRevision(namespace, `app:v${version}`);
       const [here, elsewhere] = [await podOn(namespace, NODES[0]), await podOn(namespace, NODES[1])];
-      await Promise.all([say(namespace, here, revision), say(namespace, elsewhere, revision)]);
+      await Promise.all([announceOn(namespace, here, revision), announceOn(namespace, elsewhere, revision)]);
       await until('the agent shows the new revision', async () => {
         const answer = await fetch(`${agent.url}/edgeset.io/v1/updates`);
         const { items } = (await answer.json()) as {

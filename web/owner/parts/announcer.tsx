@@ -3,7 +3,7 @@ import { keyOf, type Store } from '../store.ts';
 import { stepsOf } from '../view/steps.ts';
 
 /**
- * Tells a screen reader what has changed, once and in few words. The cards themselves are no live regions: they would be
+ * Announces changes to screen readers, once and briefly. The cards themselves are not live regions, because they would be
  * read from the start at every change.
  */
 export const Announcer = ({ store }: { store: Store }) => {

@@ -18,14 +18,14 @@ const TONES: Readonly<Record<Update['state'], string>> = {
 };
 
 /**
- * When what had the focus goes away with a change of state, the focus stays with this app, at its name, instead of
- * falling back to the top of the page.
+ * When the focused element is removed by a change of state, the focus moves to the app's name instead of the top of the
+ * page.
  */
 const useFocusKept = () => {
   const card = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   const held = useRef(false);
-  // Rendering has not touched the page yet: what has the focus now is what had it before.
+  // The page is not updated yet, so this is still the previously focused element.
   held.current = card.current?.contains(document.activeElement) ?? false;
   useLayoutEffect(() => {
     if (held.current && document.activeElement === document.body) heading.current?.focus();

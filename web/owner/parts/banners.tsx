@@ -33,7 +33,7 @@ const Offline = ({ store, since }: { store: Store; since: string }) => {
   );
 };
 
-/** What is to be known before anything is decided; read out when it appears. */
+/** What the owner should know before deciding. Screen readers announce it when it appears. */
 export const Banners = ({ store }: { store: Store }) => {
   const { text } = store;
   const device = store.device.value;

@@ -9,7 +9,7 @@ interface Props {
   onNo: () => void;
 }
 
-/** Asks once more. The browser's own dialog keeps the focus inside, ends on Escape and gives the focus back. */
+/** Asks for confirmation. The browser's dialog keeps the focus inside, closes on Escape and restores the focus. */
 export const Confirm = ({ store, update, onYes, onNo }: Props) => {
   const { confirm } = store.text;
   const dialog = useRef<HTMLDialogElement>(null);
@@ -17,7 +17,7 @@ export const Confirm = ({ store, update, onYes, onNo }: Props) => {
   useLayoutEffect(() => {
     const shown = dialog.current;
     shown?.showModal();
-    // Closing, and not only going away, is what gives the focus back.
+    // Only closing the dialog restores the focus; removing it does not.
     return () => shown?.close();
   }, []);
   const deadline = update.deadline;

@@ -29,7 +29,7 @@ const hintForLater = (store: Store, update: Update): string => {
     : text.choice.laterHint(moments.value.say(until));
 };
 
-/** The question and its answers. What each does is said before it is pressed. */
+/** The question and its answers. Each answer says what it does before it is pressed. */
 export const Decide = ({ store, update, doing }: { store: Store; update: Update; doing: Doing | undefined }) => {
   const { text } = store;
   const chosen = chosenName(update);
@@ -61,7 +61,7 @@ export const Decide = ({ store, update, doing }: { store: Store; update: Update;
       ref={name === 'now' ? first : null}
       type="button"
       class={name === 'now' ? 'choice choice-main' : 'choice'}
-      // Not `disabled`, which would throw the focus of a keyboard away.
+      // Not `disabled`, which would lose the keyboard focus.
       aria-disabled={!usable || chosen === name}
       aria-busy={doing === name}
       onClick={() => choose(name, revision)}

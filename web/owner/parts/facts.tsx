@@ -29,7 +29,7 @@ const Installed = ({ store, changes }: { store: Store; changes: readonly ImageCh
   </p>
 );
 
-/** What is installed; with a new version in sight also what it becomes. */
+/** What is installed and, if there is a new version, what it changes to. */
 export const Versions = ({ store, update }: { store: Store; update: Update }) => {
   const { text } = store;
   const { running, target, state } = update;
@@ -54,7 +54,7 @@ export const Versions = ({ store, update }: { store: Store; update: Update }) =>
   );
 };
 
-/** What is to be said of the state beyond its badge. */
+/** Details of the state in addition to its badge. */
 export const Remarks = ({ store, update }: { store: Store; update: Update }) => {
   const { text } = store;
   const { state, decision, target, running } = update;
@@ -86,7 +86,7 @@ export const Remarks = ({ store, update }: { store: Store; update: Update }) => 
   );
 };
 
-/** Shown from the first day: a deadline that comes as a surprise is an outage. */
+/** Shown from the start, so that the deadline doesn't come as a surprise. */
 export const Deadline = ({ store, update }: { store: Store; update: Update }) => {
   const { text } = store;
   const { deadline, state } = update;
@@ -128,7 +128,7 @@ export const Download = ({ store, update, busy }: { store: Store; update: Update
   );
 };
 
-/** For the person on the phone with the administrator. */
+/** For support calls with the administrator. */
 export const Details = ({ store, update }: { store: Store; update: Update }) => {
   const { detail } = store.text.app;
   const images = compareImages(update.running.images, update.target.images);

@@ -1,4 +1,4 @@
-/** Drawn with the colour of the words beside them; they never say anything that the words do not. */
+/** Drawn in the colour of the text next to them. The text always says the same. */
 const paths = {
   check: 'M5 12.5l4.5 4.5L19 7.5',
   warn: 'M12 8v5m0 3.5v.01M12 3.5l9 16H3z',

@@ -9,7 +9,7 @@ import { Header } from './header.tsx';
 import { History } from './history.tsx';
 import { Icon } from './icon.tsx';
 
-/** What asks for a person comes first, then what is on its way, then what only rests. */
+/** First the apps that need a decision, then updates in progress, then all others. */
 const RANK: Readonly<Record<Update['state'], number>> = {
   available: 0,
   failed: 1,
@@ -22,8 +22,8 @@ const RANK: Readonly<Record<Update['state'], number>> = {
 };
 
 /**
- * The order in which cards stand is kept while they are on the page: one that moved away under a finger would have
- * another app's button pressed.
+ * Keeps the order of the cards while they are on the page: if a card moved under a finger, another app's button would be
+ * pressed.
  */
 const order: string[] = [];
 

@@ -1,7 +1,7 @@
 import type { Choice, Update } from '../types.ts';
 import { tomorrowAt } from './zone.ts';
 
-/** When a shop is closed and a vehicle parked. */
+/** When shops are closed and vehicles are parked. */
 export const NIGHT = { from: '02:00', to: '05:00' } as const;
 
 /** After a working day. */
@@ -24,7 +24,7 @@ export const choiceOf = (name: ChoiceName, now: number, timeZone: string): Choic
   }
 };
 
-/** Which of the page's choices the decision in force is; undefined for one that was made by other means. */
+/** Which choice of the page the current decision is; undefined if it was not made with the page. */
 export const chosenName = ({ decision }: Update): ChoiceName | undefined => {
   if (decision?.state !== 'open') return undefined;
   const choice = decision.decision;
@@ -35,14 +35,14 @@ export const chosenName = ({ decision }: Update): ChoiceName | undefined => {
   return when.type === 'window' && when.from === NIGHT.from && when.to === NIGHT.to ? 'tonight' : undefined;
 };
 
-/** The owner is asked, or may still change what was decided. */
+/** The owner is asked, or can still change the decision. */
 export const mayDecide = ({ state, target }: Update): boolean =>
   target.revision !== null &&
   (state === 'available' || state === 'postponed' || state === 'rejected' || state === 'queued');
 
-/** An act that nobody has answered yet is settled before the owner can say something else. */
+/** While the outcome of an update is unknown, the owner can't change the decision. */
 export const isUnderWay = ({ decision }: Update): boolean => decision?.state === 'acting';
 
-/** There is a new version, and the owner is not asked yet. */
+/** There is a new version, but the owner is not asked yet. */
 export const isWithheld = ({ state, running, target, pod }: Update): boolean =>
   state === 'current' && pod !== null && target.revision !== null && running.revision !== target.revision;

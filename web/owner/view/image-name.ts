@@ -1,16 +1,16 @@
-/** An image as a person reads it: which program, in which version. */
+/** An image for people: the program and its version. */
 export interface ImageName {
   name: string;
   version: string;
 }
 
-/** No registry's name holds them; they could turn around or hide what stands beside them. */
+/** Registries don't allow these characters; they could reverse or hide other text. */
 const UNSEEN = /[\p{Cc}\p{Cf}]/gu;
 const SHORT_DIGEST = 12;
 
 /**
- * Splits `registry:5000/team/app:1.2@sha256:...`. The registry's port is no tag, and a digest says more than the tag
- * `latest`, which says nothing.
+ * Splits `registry:5000/team/app:1.2@sha256:...`. The registry's port is not a tag, and a digest is more specific than the
+ * tag `latest`.
  */
 export const readImage = (image: string): ImageName => {
   const [reference = '', digest] = image.replaceAll(UNSEEN, '\uFFFD').split('@', 2);
@@ -27,7 +27,7 @@ export interface ImageChange {
   name: string;
   /** Empty for a container that is new. */
   from: string;
-  /** Empty for a container that goes away. */
+  /** Empty for a container that is removed. */
   to: string;
   changed: boolean;
 }
@@ -37,7 +37,7 @@ interface ContainerImage {
   image: string;
 }
 
-/** One line a container: what runs, and what would run. `after` is null while that is not known. */
+/** One line per container: the running and the new image. `after` is null while unknown. */
 export const compareImages = (
   before: readonly ContainerImage[],
   after: readonly ContainerImage[] | null,

@@ -1,7 +1,7 @@
 import type { Text } from '../text/index.ts';
 import { daysFrom, localTime } from './zone.ts';
 
-/** Writes times as a person says them, in the device's zone and the reader's language. */
+/** Formats times for people, in the device's time zone and the reader's language. */
 export interface Moments {
   /** `today at 17:03`, `Friday 27 November at 18:00`. */
   say(at: number): string;
@@ -44,7 +44,7 @@ export const createMoments = (text: Text, timeZone: string, now: number): Moment
   };
 };
 
-/** A sentence of the agent's with its times as a person says them: in its API they are those of a machine. */
+/** Replaces the RFC 3339 times in a text of the agent by times for people. */
 export const sayTimes = (sentence: string, moments: Moments): string =>
   sentence.replaceAll(/(?:at |since )?(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z)/g, (words, time: string) => {
     const said = moments.say(Date.parse(time));

@@ -6,11 +6,11 @@ export type StepState = 'done' | 'current' | 'ahead' | 'failed';
 export interface Step {
   label: string;
   state: StepState;
-  /** What is to be said of the current step. */
+  /** The text of the current step. */
   note: string;
 }
 
-/** How long a finished update still shows its steps. */
+/** How long the steps of a finished update stay visible. */
 const LINGER_MS = 10 * 60_000;
 
 type Position = 'waiting' | 'stopping' | 'starting' | 'running' | 'failed';
@@ -18,7 +18,7 @@ type Position = 'waiting' | 'stopping' | 'starting' | 'running' | 'failed';
 /** By the agent's reason. */
 const POSITIONS: Readonly<Record<string, Position>> = {
   WaitingForManager: 'waiting',
-  // Approved, and the manager has to wait: by the words for what keeps a revision back.
+  // Approved, but the manager has to wait: use the texts for withheld revisions.
   Paused: 'waiting',
   Partition: 'waiting',
   NodeSelector: 'waiting',
@@ -31,7 +31,7 @@ const POSITIONS: Readonly<Record<string, Position>> = {
   Starting: 'starting',
 };
 
-/** Where an update stands between decision and running pod; undefined when it is not on its way. */
+/** The steps of an update from the decision to the running pod; undefined without an update in progress. */
 const positionOf = (update: Update, sinceDoneMs: number): Position | undefined => {
   switch (update.state) {
     case 'queued':
@@ -55,7 +55,7 @@ const isInWindow = (update: Update): boolean => {
   return choice?.choice === 'approve' && choice.when.type === 'window';
 };
 
-/** In the order in which they hold an update up; the agent's own sentence stands beside it and says more. */
+/** In the order in which they can block an update. The agent's own message next to it has the details. */
 const waitLabel = (update: Update, device: DeviceStatus, text: Text): string => {
   if (!device.connected) return text.steps.waitConnection;
   const withheld = text.steps.withheld[update.reason];
@@ -70,7 +70,7 @@ const waitLabel = (update: Update, device: DeviceStatus, text: Text): string => 
 
 const ORDER = ['waiting', 'stopping', 'starting', 'running'] as const;
 
-/** `sinceDoneMs`: since the last update of this app was done. */
+/** `sinceDoneMs`: time since the last update of this app finished. */
 export const stepsOf = (update: Update, device: DeviceStatus, sinceDoneMs: number, text: Text): Step[] => {
   const position = positionOf(update, sinceDoneMs);
   if (position === undefined) return [];

@@ -1,4 +1,4 @@
-// Local time of the device, which may be in another zone than whoever looks at it.
+// Local time of the device, which may be in another time zone than the browser.
 
 export interface LocalTime {
   year: number;
@@ -27,7 +27,7 @@ const formatOf = (timeZone: string): Intl.DateTimeFormat => {
   return made;
 };
 
-/** A zone that this browser knows: it may be older than the device's list of zones. */
+/** A zone that this browser knows. The browser's time zone data may be older than the device's. */
 export const usableZone = (timeZone: string): string => {
   try {
     formatOf(timeZone);
@@ -49,7 +49,7 @@ export const localTime = (at: number, timeZone: string): LocalTime => {
 
 const asIfUtc = ({ year, month, day, hour, minute }: LocalTime): number => Date.UTC(year, month - 1, day, hour, minute);
 
-/** When it is `local` in the zone. In the hour that a change of clocks skips, it is the same distance after midnight. */
+/** The time when clocks in the zone show `local`. If that time is skipped, the time with the same distance from midnight. */
 export const instantOf = (local: LocalTime, timeZone: string): number => {
   const wanted = asIfUtc(local);
   const offsetAt = (at: number): number => asIfUtc(localTime(at, timeZone)) - Math.floor(at / 60_000) * 60_000;
@@ -63,9 +63,9 @@ export const daysFrom = (now: number, at: number, timeZone: string): number => {
   return Math.round((day(at) - day(now)) / 86_400_000);
 };
 
-/** The given hour of the day after the local day of `now`. */
+/** The given hour on the local day after `now`. */
 export const tomorrowAt = (now: number, hour: number, timeZone: string): number => {
   const today = localTime(now, timeZone);
-  // Over the end of a month, Date.UTC counts on by itself.
+  // Date.UTC handles the end of the month.
   return instantOf({ ...today, day: today.day + 1, hour, minute: 0 }, timeZone);
 };
