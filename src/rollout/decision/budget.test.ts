@@ -3,8 +3,7 @@ import { describe, it } from 'node:test';
 import { daemonRolloutLimits } from '../api/types.ts';
 import { newTally } from '../ledger/tally.ts';
 import { count, percent } from '../policy/int-or-percent.ts';
-import { policyWith } from '../testing/policy.ts';
-import { benchAt } from '../testing/workbench.ts';
+import { benchAt, policyWith } from '../testing/workbench.ts';
 import { budgetOf, roomForBroken, roomForHealthy } from './budget.ts';
 
 describe('budgetOf', () => {
@@ -34,7 +33,7 @@ describe('budgetOf', () => {
     assert.equal(bench.decide().summary.budget, 3);
     bench.online('n0');
     assert.equal(bench.decide().summary.budget, 3, 'not settled yet');
-    bench.pass(10_000);
+    bench.advance(10_000);
     assert.equal(bench.decide().summary.budget, 4);
     bench.node('n0', { eligible: false });
     assert.equal(bench.decide().summary.budget, 3);

@@ -12,7 +12,7 @@ describe('slots', () => {
   it('are reserved up to the budget, and again as soon as one is free', () => {
     const bench = benchAt(5, { maxUnavailable: count(2) });
     assert.deepEqual(bench.nodesOf('reserve'), ['n0', 'n1']);
-    bench.act('n0', 'n1');
+    bench.deletePod('n0', 'n1');
     assert.deepEqual(types(bench), []);
     bench.start('n0', 'b', broken);
     assert.deepEqual(types(bench), []);
@@ -25,21 +25,21 @@ describe('slots', () => {
     bench.update('b', 'n0');
     assert.deepEqual(types(bench), []);
     assert.equal(bench.decide().wakeAt, bench.now() + 5_000);
-    bench.pass(4_999);
+    bench.advance(4_999);
     assert.deepEqual(types(bench), []);
-    bench.pass(1);
+    bench.advance(1);
     assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
   });
 
   it('count nodes that are down without an update', () => {
     for (const harm of ['no pod', 'not ready', 'terminating', 'two pods', 'new and not ready'] as const) {
       const bench = benchAt(4, { maxUnavailable: count(1) });
-      if (harm === 'no pod') bench.gone('n3');
+      if (harm === 'no pod') bench.removePod('n3');
       if (harm === 'not ready') bench.change('n3', broken);
       if (harm === 'terminating') bench.change('n3', { terminating: true });
       if (harm === 'two pods') bench.pod('n3', 'a');
       if (harm === 'new and not ready') {
-        bench.gone('n3');
+        bench.removePod('n3');
         bench.start('n3', 'b', broken);
       }
       assert.deepEqual(bench.nodesOf('reserve'), harm === 'not ready' ? ['n3'] : [], harm);
@@ -62,20 +62,20 @@ describe('slots', () => {
     bench.node('n2', { selected: false });
     bench.ledger.refuse('n3', 'no', bench.now());
     assert.deepEqual(bench.nodesOf('reserve'), ['n4']);
-    bench.pass(999);
+    bench.advance(999);
     assert.deepEqual(bench.nodesOf('reserve'), ['n4']);
-    bench.pass(1);
+    bench.advance(1);
     assert.deepEqual(bench.nodesOf('reserve'), ['n3', 'n4']);
-    bench.pass(9_000);
+    bench.advance(9_000);
     assert.deepEqual(bench.nodesOf('reserve'), ['n3', 'n4', 'n1']);
   });
 
   it('are free as soon as the node goes offline, even with a budget of one', () => {
     const bench = benchAt(3, { maxUnavailable: count(1) });
-    bench.act('n0');
+    bench.deletePod('n0');
     bench.offline('n0');
     assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
-    bench.act('n1');
+    bench.deletePod('n1');
     bench.online('n0');
     assert.equal(bench.ledger.tally.inFlight, 2, 'a returned suspect may exceed the budget');
     bench.start('n1', 'b');
@@ -96,15 +96,15 @@ describe('slots', () => {
 describe('repair by a newer target', () => {
   it('uses the slots that the broken nodes hold, even if that is the whole budget', () => {
     const bench = benchAt(4, { maxUnavailable: count(2) });
-    bench.act('n0', 'n1');
+    bench.deletePod('n0', 'n1');
     bench.start('n0', 'b', broken);
     bench.start('n1', 'b', broken);
     assert.deepEqual(bench.nodesOf('reserve'), []);
     bench.target('c');
     assert.deepEqual(bench.nodesOf('reserve'), ['n0', 'n1']);
-    bench.act('n0');
+    bench.deletePod('n0');
     assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
-    bench.act('n1');
+    bench.deletePod('n1');
     assert.deepEqual(bench.nodesOf('reserve'), []);
     bench.start('n0', 'c');
     assert.deepEqual(bench.nodesOf('reserve'), ['n2']);
@@ -113,13 +113,13 @@ describe('repair by a newer target', () => {
   it('continues within the budget if more nodes are broken than it allows', () => {
     const bench = benchAt(4, { maxUnavailable: count(3) });
     for (const node of ['n0', 'n1', 'n2']) {
-      bench.act(node);
+      bench.deletePod(node);
       bench.start(node, 'b', broken);
     }
     bench.policy({ maxUnavailable: count(1) });
     bench.target('c');
     assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
-    bench.act('n0');
+    bench.deletePod('n0');
     assert.deepEqual(bench.nodesOf('reserve'), []);
     bench.start('n0', 'c');
     assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
@@ -127,7 +127,7 @@ describe('repair by a newer target', () => {
 
   it('leaves a ready pod that is about to be available to the common budget', () => {
     const bench = benchAt(4, { maxUnavailable: count(2), minReadyMs: 5_000 });
-    bench.act('n0', 'n1');
+    bench.deletePod('n0', 'n1');
     bench.start('n0', 'b', { readyChangedAt: bench.now() });
     bench.start('n1', 'b', broken);
     bench.target('c');
@@ -140,7 +140,7 @@ describe('repair by a newer target', () => {
 
   it('keeps the older update in its slot when it is released', () => {
     const bench = benchAt(2, { maxUnavailable: count(1) });
-    bench.act('n0');
+    bench.deletePod('n0');
     bench.start('n0', 'b', broken);
     bench.target('c');
     bench.reserve('n0');
@@ -156,7 +156,7 @@ describe('repair by a newer target', () => {
   it('can go back from b to a as a new rollout', () => {
     const bench = benchAt(3, { maxUnavailable: count(1) });
     bench.update('b', 'n0');
-    bench.act('n1');
+    bench.deletePod('n1');
     bench.target('a');
     assert.equal(bench.ledger.state.rollout, 3);
     assert.equal(bench.phase('n2'), 'updated/current');
@@ -184,7 +184,7 @@ describe('holds', () => {
       'waiting',
       (bench) => {
         bench.policy({ failureThreshold: count(1) });
-        bench.act('n3');
+        bench.deletePod('n3');
         bench.offline('n3');
       },
     ],
@@ -241,7 +241,7 @@ describe('an unconfirmed update', () => {
       bench.ledger.refuse('n0', 'no answer', bench.now());
       assert.deepEqual(bench.decide().actions, []);
       assert.equal(bench.decide().wakeAt, bench.now() + 1_000);
-      bench.pass(1_000);
+      bench.advance(1_000);
       assert.deepEqual(bench.nodesOf('delete'), ['n0']);
     });
   }
@@ -250,7 +250,7 @@ describe('an unconfirmed update', () => {
 
   it('is carried out once its pod is gone, and holds its slot until the new one is available', () => {
     const bench = settle('unsure');
-    bench.gone('n0');
+    bench.removePod('n0');
     assert.equal(bench.ledger.get('n0')?.update?.stage, 'done');
     assert.deepEqual(bench.decide().actions, []);
     bench.start('n0', 'b');
@@ -259,7 +259,7 @@ describe('an unconfirmed update', () => {
 
   it('is released when another pod goes down by itself and uses the room', () => {
     const bench = settle('reserved');
-    bench.gone('n2');
+    bench.removePod('n2');
     assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: false }]);
   });
 
@@ -281,7 +281,7 @@ describe('an unconfirmed update', () => {
     bench.ledger.removeNode('n0', bench.now());
     assert.deepEqual(bench.decide().actions[0], { type: 'release', node: 'n0', fence: true });
     bench.ledger.release('n0', bench.now());
-    bench.gone('n0');
+    bench.removePod('n0');
     assert.equal(bench.ledger.get('n0'), undefined);
   });
 });
@@ -290,7 +290,7 @@ describe('a decision', () => {
   it('is the same when made twice, and changes nothing', () => {
     const bench = benchAt(6, { maxUnavailable: count(2) });
     bench.change('n4', broken);
-    bench.act('n0');
+    bench.deletePod('n0');
     const before = structuredClone([...bench.ledger.records()]);
     const first = structuredClone(bench.decide());
     assert.deepEqual(bench.decide(), first);
@@ -302,13 +302,13 @@ describe('the strategy manual', () => {
   it('starts nothing, whatever is outdated or failing, and completes when a user has deleted the pods', () => {
     const bench = benchAt(3, { strategy: 'manual', maxUnavailable: count(3), failureThreshold: count(1) });
     assert.deepEqual([holdOf(bench), types(bench)], ['manual', []]);
-    bench.gone('n0');
+    bench.removePod('n0');
     assert.equal(bench.phase('n0'), 'updating/no-pod-yet');
     bench.start('n0', 'b', { ready: false, trouble: 'crash-loop' });
     assert.deepEqual([bench.phase('n0'), types(bench)], ['failed/crash-loop', []]);
     bench.change('n0', { ready: true, readyChangedAt: bench.now(), trouble: undefined });
     for (const node of ['n1', 'n2']) {
-      bench.gone(node);
+      bench.removePod(node);
       bench.start(node, 'b');
     }
     assert.deepEqual([holdOf(bench), types(bench)], ['manual', ['complete']]);
@@ -346,7 +346,7 @@ describe('a pod that is prepared for deletion', () => {
     const bench = benchAt(1, { progressDeadlineMs: 1_000 });
     bench.update('b', 'n0');
     bench.change('n0', { preparingDelete: true });
-    bench.pass(60_000);
+    bench.advance(60_000);
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.onlineFailures], ['updating/preparing', 0]);
   });
 });
@@ -363,5 +363,36 @@ describe('required images', () => {
     bench.reserve('n1');
     bench.target('c');
     assert.deepEqual(bench.nodesOf('release'), ['n1']);
+  });
+});
+
+describe('a whole rollout', () => {
+  it('updates each node once, and as many at a time as the budget allows', () => {
+    const bench = benchAt(40, { maxUnavailable: count(10) });
+    const waves: number[] = [];
+    for (let nodes = bench.nodesOf('reserve'); nodes.length > 0; nodes = bench.nodesOf('reserve')) {
+      waves.push(nodes.length);
+      bench.update('b', ...nodes);
+    }
+    assert.deepEqual(waves, [10, 10, 10, 10]);
+    assert.equal(bench.ledger.state.acted, 40);
+    assert.deepEqual(types(bench), ['complete']);
+  });
+
+  it('that surges takes no node down', () => {
+    const bench = benchAt(40, { maxUnavailable: count(0), maxSurge: count(10) });
+    for (let wave = 0; wave < 4; wave += 1) {
+      const nodes = bench.nodesOf('reserve');
+      assert.equal(nodes.length, 10);
+      for (const node of nodes) {
+        bench.surge(node);
+        bench.change(node, { ready: true, readyChangedAt: bench.now() });
+      }
+      assert.equal(bench.ledger.tally.down, 0);
+      assert.deepEqual(bench.nodesOf('reserve'), []);
+      for (const action of bench.decide().actions)
+        if (action.type === 'retire') bench.ledger.removePod(action.pod.uid, bench.now());
+    }
+    assert.equal(bench.ledger.tally.phases.updated, 40);
   });
 });

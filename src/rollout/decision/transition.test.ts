@@ -12,7 +12,7 @@ describe('transitions of a rollout', () => {
   const failing = (nodes: number, change = {}) => {
     const bench = benchAt(8, { maxUnavailable: count(4), ...change });
     for (let index = 0; index < nodes; index += 1) {
-      bench.act(`n${index}`);
+      bench.deletePod(`n${index}`);
       bench.start(`n${index}`, 'b', { ...broken, trouble: 'crash-loop' });
     }
     return bench;
@@ -29,7 +29,7 @@ describe('transitions of a rollout', () => {
   it('halts at the threshold, names the nodes, and stays halted until the template changes', () => {
     const bench = failing(2);
     assert.equal(types(bench).includes('halt'), false);
-    bench.act('n2');
+    bench.deletePod('n2');
     bench.start('n2', 'b', { ...broken, trouble: 'image-pull' });
     const [turn] = bench.decide().actions;
     assert.deepEqual(turn, { type: 'halt', halt: { at: bench.now(), reason: 'Failures', nodes: ['n0', 'n1', 'n2'] } });
@@ -59,7 +59,7 @@ describe('transitions of a rollout', () => {
   it('names the first ten nodes', () => {
     const bench = benchAt(20, { maxUnavailable: count(15), failureThreshold: count(12) });
     for (let index = 0; index < 12; index += 1) {
-      bench.act(`n${index}`);
+      bench.deletePod(`n${index}`);
       bench.start(`n${index}`, 'b', { ...broken, trouble: 'crash-loop' });
     }
     const [turn] = bench.decide().actions;
@@ -77,7 +77,7 @@ describe('transitions of a rollout', () => {
     assert.equal(bench.decide().summary.breaker.failures, 0);
     assert.deepEqual(bench.nodesOf('reserve'), ['n3']);
     for (const node of ['n3', 'n4', 'n5']) {
-      bench.act(node);
+      bench.deletePod(node);
       bench.start(node, 'b', { ...broken, trouble: 'crash-loop' });
     }
     carryOut(bench);
@@ -91,7 +91,7 @@ describe('transitions of a rollout', () => {
     const bench = benchAt(8, { maxUnavailable: count(4), onFailure: 'rollback' });
     bench.ledger.patchState({ lastComplete: { name: 'set-a', hash: 'a' } }, bench.now());
     for (const node of ['n0', 'n1', 'n2', 'n3']) {
-      bench.act(node);
+      bench.deletePod(node);
       bench.start(node, 'b', { ...broken, trouble: 'crash-loop' });
     }
     carryOut(bench);
@@ -141,7 +141,7 @@ describe('transitions of a rollout', () => {
     assert.deepEqual(types(bench), []);
     bench.online('n2');
     assert.equal(bench.decide().summary.complete, false);
-    bench.pass(10_000);
+    bench.advance(10_000);
     bench.update('b', 'n2');
     assert.deepEqual(types(bench), []);
     assert.equal(bench.decide().summary.complete, true);

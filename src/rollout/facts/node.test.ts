@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Node } from 'kubernetes-types/core/v1.d.ts';
-import type { NodeInfo } from './node.ts';
-import { toNodeInfo } from './node.ts';
+import { type NodeInfo, toNodeInfo } from './node.ts';
 
 const withReady = (status: string): Node => ({
   metadata: { name: 'n1' },

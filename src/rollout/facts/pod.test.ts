@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeSelectorTerm, Pod, PodCondition, PodStatus } from 'kubernetes-types/core/v1.d.ts';
-import type { PodFacts } from './pod.ts';
-import { nodeOf, toPodFacts } from './pod.ts';
+import { nodeOf, type PodFacts, toPodFacts } from './pod.ts';
 
 const pinned = (nodeSelectorTerms: NodeSelectorTerm[]): Pod => ({
   spec: {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { count, type IntOrPercent, percent } from '../policy/int-or-percent.ts';
-import { policyWith } from '../testing/policy.ts';
+import { policyWith } from '../testing/workbench.ts';
 import { breakerOf } from './breaker.ts';
 import { newTally } from './tally.ts';
 

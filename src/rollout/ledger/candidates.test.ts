@@ -12,7 +12,7 @@ const fleet = (...nodes: [name: string, ready: number, zone: string][]) => {
     bench.pod(name, 'a');
   }
   bench.ledger.finishInitialSync();
-  bench.pass(0);
+  bench.advance(0);
   bench.target('b');
   return bench;
 };
@@ -28,7 +28,7 @@ describe('candidates', () => {
     const bench = fleet(['a', 1, ''], ['b', 2, '']);
     bench.offline('a');
     bench.online('a');
-    bench.pass(10_000);
+    bench.advance(10_000);
     assert.deepEqual(order(bench), ['b', 'a']);
   });
 
@@ -40,7 +40,7 @@ describe('candidates', () => {
 
   it('start with the zone that has the fewest nodes in flight', () => {
     const bench = fleet(['a', 1, 'x'], ['b', 2, 'x'], ['c', 3, 'x'], ['d', 4, 'y'], ['e', 5, 'y']);
-    bench.act('a', 'b');
+    bench.deletePod('a', 'b');
     assert.deepEqual(order(bench), ['d', 'e', 'c']);
     bench.start('a', 'b');
     bench.start('b', 'b');

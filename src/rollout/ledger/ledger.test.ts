@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 import { count } from '../policy/int-or-percent.ts';
 import { type NodeUpdate, pastUpdate } from '../record/update.ts';
 import { benchAt, createWorkbench, START, type Workbench } from '../testing/workbench.ts';
-import type { RolloutState } from './state.ts';
 
 const down = { ready: false, readyChangedAt: 0 };
 const inherited = (podUid: string, change: Partial<NodeUpdate> = {}): NodeUpdate => ({
@@ -15,20 +14,6 @@ const inherited = (podUid: string, change: Partial<NodeUpdate> = {}): NodeUpdate
   stage: 'inherited',
   ...change,
 });
-const saved = (change: Partial<RolloutState> = {}): RolloutState => ({
-  rollout: 2,
-  target: { name: 'set-b', hash: 'b', number: 2 },
-  startedAt: START - 60_000,
-  finishedAt: undefined,
-  acted: 1,
-  halted: undefined,
-  resumed: undefined,
-  lastComplete: undefined,
-  ...change,
-});
-const restore = (bench: Workbench, acts: Record<string, NodeUpdate>, forgiven: string[] = [], state = saved()): void =>
-  bench.ledger.restore(state, new Map(Object.entries(acts)), new Set(forgiven), bench.now());
-
 describe('restore', () => {
   it('runs before or after the initial sync: no slot is lost because its pod or node is not listed yet', () => {
     const orders: ((bench: Workbench, steps: (() => void)[]) => void)[] = [
@@ -44,7 +29,7 @@ describe('restore', () => {
       order(bench, [
         () => bench.node('n0'),
         () => bench.pod('n0', 'a', { uid: 'old', resourceVersion: '1' }),
-        () => restore(bench, { n0: inherited('old'), n2: inherited('gone', { stage: 'done' }) }),
+        () => bench.restore({ n0: inherited('old'), n2: inherited('gone', { stage: 'done' }) }),
       ]);
       bench.node('n2');
       bench.ledger.finishInitialSync();
@@ -57,10 +42,10 @@ describe('restore', () => {
   it('treats an update as carried out if its pod is absent after the initial sync', () => {
     const bench = createWorkbench();
     bench.node('n0');
-    restore(bench, { n0: inherited('gone'), vanished: inherited('other') });
+    bench.restore({ n0: inherited('gone'), vanished: inherited('other') });
     assert.equal(bench.cause('n0'), 'reserved');
     bench.ledger.finishInitialSync();
-    bench.pass(0);
+    bench.advance(0);
     assert.equal(bench.cause('n0'), 'no-pod-yet');
     assert.equal(bench.ledger.get('vanished'), undefined);
     bench.start('n0', 'b');
@@ -78,10 +63,10 @@ describe('restore', () => {
       const pod = bench.pod('n0', 'a');
       bench.reserve('n0', { stage: before });
       const theirs = inherited(pod.uid, { podResourceVersion: pod.resourceVersion });
-      restore(bench, { n0: theirs });
+      bench.restore({ n0: theirs });
       assert.equal(bench.ledger.get('n0')?.update?.stage, after);
       if (before === 'done') continue;
-      restore(bench, { n0: { ...theirs, podResourceVersion: '999' } });
+      bench.restore({ n0: { ...theirs, podResourceVersion: '999' } });
       assert.equal(bench.ledger.get('n0')?.update?.stage, 'inherited');
       assert.equal(bench.ledger.get('n0')?.update?.podResourceVersion, '999');
     }
@@ -90,22 +75,22 @@ describe('restore', () => {
   it('drops updates that another process has settled', () => {
     const bench = benchAt(1);
     bench.reserve('n0', { stage: 'unsure' });
-    restore(bench, {});
+    bench.restore({});
     assert.equal(bench.ledger.tally.inFlight, 0);
   });
 
   it('accepts no times in the future', () => {
     const bench = benchAt(1);
-    restore(bench, { n0: inherited('x', { stage: 'done', at: START + 600_000 }) });
+    bench.restore({ n0: inherited('x', { stage: 'done', at: START + 600_000 }) });
     assert.equal(bench.ledger.get('n0')?.update?.at, START);
   });
 
   it('restores which nodes are forgiven', () => {
     const bench = benchAt(1);
-    bench.act('n0');
+    bench.deletePod('n0');
     bench.start('n0', 'b', { ...down, trouble: 'crash-loop' });
     assert.equal(bench.ledger.tally.onlineFailures, 1);
-    restore(bench, { n0: { ...pastUpdate({ rollout: 2, at: START }), podUid: 'u1' } }, ['n0']);
+    bench.restore({ n0: { ...pastUpdate({ rollout: 2, at: START }), podUid: 'u1' } }, { forgiven: ['n0'] });
     assert.equal(bench.ledger.tally.onlineFailures, 0);
     assert.deepEqual(
       [...bench.ledger.forgiven()].map(({ name }) => name),
@@ -118,7 +103,7 @@ describe('forgiveness', () => {
   const crash = { ...down, trouble: 'crash-loop' } as const;
   const forgiven = () => {
     const bench = benchAt(2);
-    bench.act('n0');
+    bench.deletePod('n0');
     bench.start('n0', 'b', crash);
     assert.deepEqual(bench.ledger.forgive(bench.now()), ['n0']);
     assert.equal(bench.ledger.tally.onlineFailures, 0);
@@ -134,7 +119,7 @@ describe('forgiveness', () => {
   it('ends with the next target', () => {
     const bench = forgiven();
     bench.target('c');
-    bench.act('n0');
+    bench.deletePod('n0');
     bench.start('n0', 'c', crash);
     assert.equal(bench.ledger.tally.onlineFailures, 1);
   });
@@ -147,7 +132,7 @@ describe('forgiveness', () => {
   it('retries a node whose pod came back old, in its own slot while it is down', () => {
     for (const ready of [true, false]) {
       const bench = benchAt(2, { maxUnavailable: count(1) });
-      bench.act('n0');
+      bench.deletePod('n0');
       bench.start('n0', 'a', { ready });
       assert.equal(bench.phase('n0'), 'failed/came-back-old');
       assert.equal(bench.ledger.tally.inFlight, ready ? 0 : 1);
@@ -171,7 +156,7 @@ describe('a refused update', () => {
       waits.push((until - bench.now()) / 1_000);
       assert.equal(bench.phase('n0'), 'held/refused');
       assert.equal(bench.phase('n1'), 'outdated/available');
-      bench.pass(until - bench.now());
+      bench.advance(until - bench.now());
       assert.equal(bench.phase('n0'), 'outdated/available');
     }
     assert.deepEqual(waits, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
@@ -211,7 +196,7 @@ describe('a stale cache', () => {
     bench.node('late');
     assert.equal(bench.ledger.tally.eligible, 1);
     bench.ledger.removeNode('late', bench.now());
-    bench.gone('late');
+    bench.removePod('late');
     bench.ledger.removePod('nobody', bench.now());
     bench.ledger.removeNode('nowhere', bench.now());
     assert.equal(bench.ledger.size, 0);
@@ -226,11 +211,11 @@ describe('a node that leaves and returns', () => {
   for (const [what, leave, comeBack] of cases)
     it(`leaks no slot by ${what}`, () => {
       const bench = benchAt(2, { maxUnavailable: count(1) });
-      bench.act('n0');
+      bench.deletePod('n0');
       leave(bench);
       assert.equal(bench.ledger.tally.inFlight, 0);
       comeBack(bench);
-      bench.pass(10_000);
+      bench.advance(10_000);
       assert.equal(bench.ledger.tally.inFlight, 0);
       assert.equal(bench.phase('n0'), 'missing/no-pod');
       assert.deepEqual(bench.nodesOf('reserve'), []);
@@ -241,7 +226,7 @@ describe('a node that leaves and returns', () => {
   it('leaks no slot when the reserved pod is deleted by hand and comes up at the target', () => {
     const bench = benchAt(2, { maxUnavailable: count(1) });
     bench.reserve('n0');
-    bench.gone('n0');
+    bench.removePod('n0');
     bench.start('n0', 'b');
     assert.equal(bench.ledger.get('n0')?.update, undefined);
     assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
@@ -255,20 +240,30 @@ describe('a clock that jumps', () => {
     bench.online('n0');
     bench.update('b', 'n1');
     bench.ledger.refuse('n2', 'no', bench.now());
-    bench.pass(0);
-    bench.pass(-600_000);
+    bench.advance(0);
+    bench.advance(-600_000);
     assert.equal(bench.decide().wakeAt, bench.now() + 5_000);
     assert.equal(bench.phase('n2'), 'outdated/available');
-    bench.pass(5_000);
+    bench.advance(5_000);
     assert.equal(bench.phase('n1'), 'updated/current');
-    bench.pass(5_000);
+    bench.advance(5_000);
     assert.equal(bench.phase('n0'), 'outdated/available');
+  });
+  it('back by 10 minutes leaves no time of a pod in the future', () => {
+    const bench = benchAt(1);
+    bench.deletePod('n0');
+    bench.start('n0', 'b', down);
+    bench.advance(-600_000);
+    const [pod] = bench.ledger.get('n0')?.pods ?? [];
+    assert.deepEqual([pod?.existsSince, pod?.firstSeenAt], [bench.now(), bench.now()]);
+    bench.advance(bench.ledger.policy.progressDeadlineMs);
+    assert.equal(bench.phase('n0'), 'failed/deadline');
   });
   it('forward by 10 minutes judges updates early at worst, and they are cleared later', () => {
     const bench = benchAt(2);
-    bench.act('n0');
+    bench.deletePod('n0');
     bench.start('n0', 'b', down);
-    bench.pass(600_000);
+    bench.advance(600_000);
     assert.equal(bench.phase('n0'), 'failed/deadline');
     bench.change('n0', { ready: true, readyChangedAt: bench.now() });
     assert.equal(bench.phase('n0'), 'updated/current');
@@ -279,16 +274,16 @@ describe('the mean time of an update', () => {
   it('is measured on completed updates, and not on suspects that returned', () => {
     const bench = benchAt(2);
     assert.equal(bench.ledger.meanUpdateMs, undefined);
-    bench.act('n0');
-    bench.pass(8_000);
+    bench.deletePod('n0');
+    bench.advance(8_000);
     bench.start('n0', 'b');
     assert.equal(bench.ledger.meanUpdateMs, 8_000);
     bench.offline('n0');
-    bench.pass(100_000);
+    bench.advance(100_000);
     bench.online('n0');
     assert.equal(bench.ledger.meanUpdateMs, 8_000);
-    bench.act('n1');
-    bench.pass(24_000);
+    bench.deletePod('n1');
+    bench.advance(24_000);
     bench.start('n1', 'b');
     assert.equal(bench.ledger.meanUpdateMs, 9_000);
   });

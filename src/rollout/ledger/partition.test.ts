@@ -35,7 +35,7 @@ describe('a partition', () => {
 
   it('counts nodes at the target first', () => {
     const bench = benchAt(5, { partition: count(3) });
-    bench.gone('n0');
+    bench.removePod('n0');
     bench.start('n0', 'b');
     assert.deepEqual(members(bench), ['n4']);
     assert.deepEqual(roll(bench), ['n4']);
@@ -46,7 +46,7 @@ describe('a partition', () => {
     bench.change('n0', { terminating: true });
     bench.offline('n0');
     assert.deepEqual(members(bench), ['n4', 'n5']);
-    bench.gone('n1');
+    bench.removePod('n1');
     assert.deepEqual(members(bench), ['n5']);
     bench.start('n1', 'b');
     assert.deepEqual(roll(bench), ['n5']);
@@ -58,7 +58,7 @@ describe('a partition', () => {
     assert.deepEqual(roll(bench), ['n3']);
     assert.equal(bench.phase('n2'), 'held/partition');
     bench.online('n4');
-    bench.pass(10_000);
+    bench.advance(10_000);
     assert.deepEqual(roll(bench), ['n4']);
   });
 
@@ -86,7 +86,7 @@ describe('a partition', () => {
     bench.pod('n9', 'a');
     assert.deepEqual(members(bench), ['n3', 'n9']);
     bench.ledger.removeNode('n9', bench.now());
-    bench.gone('n9');
+    bench.removePod('n9');
     assert.deepEqual(members(bench), ['n3']);
     bench.node('n3', { eligible: false });
     assert.deepEqual(members(bench), []);

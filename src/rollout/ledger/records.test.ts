@@ -6,8 +6,7 @@ import { count, percent } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
 import { phases } from '../record/phase.ts';
 import { contentOf, rebuild } from '../testing/rebuild.ts';
-import { runs, seed } from '../testing/replay.ts';
-import { createWorkbench, imagesOf, type Workbench } from '../testing/workbench.ts';
+import { createWorkbench, imagesOf, runs, seed, type Workbench } from '../testing/workbench.ts';
 
 type Step = (bench: Workbench) => void;
 const names = Array.from({ length: 8 }, (_, index) => `n${index}`);
@@ -41,16 +40,16 @@ const steps: fc.Arbitrary<Step>[] = [
       (bench) =>
         void bench.start(name, hash),
   ),
-  onPod((bench, name) => bench.gone(name)),
+  onPod((bench, name) => bench.removePod(name)),
   onPod((bench, name) => void bench.change(name, { ready: false, readyChangedAt: bench.now() })),
   onPod((bench, name) => void bench.change(name, { ready: true, readyChangedAt: bench.now(), trouble: undefined })),
   onPod((bench, name) => void bench.change(name, { ready: false, trouble: 'crash-loop' })),
   onPod((bench, name) => void bench.change(name, { terminating: true })),
   onPod((bench, name) => bench.reserve(name)),
-  onPod((bench, name) => bench.act(name)),
+  onPod((bench, name) => bench.deletePod(name)),
   onPod((bench, name) => bench.reserve(name, { kind: 'in-place' })),
-  onPod((bench, name) => bench.ledger.state.target && bench.changeInPlace(name)),
-  onPod((bench, name) => bench.arrived(name)),
+  onPod((bench, name) => bench.ledger.state.target && bench.updateInPlace(name)),
+  onPod((bench, name) => bench.finishInPlace(name)),
   onPod((bench, name) => bench.reserve(name, { kind: 'surge' })),
   onPod((bench, name) => bench.ledger.state.target && bench.surge(name)),
   onPod((bench, name) => bench.ledger.removePod(bench.ledger.get(name)?.pods[0]?.facts.uid ?? '', bench.now())),
@@ -84,7 +83,7 @@ const steps: fc.Arbitrary<Step>[] = [
   fc.constantFrom<Policy['strategy']>('auto', 'ota').map((strategy) => (bench) => bench.policy({ strategy })),
   fc.constantFrom(count(1), percent(10)).map((failureThreshold) => (bench) => bench.policy({ failureThreshold })),
   fc.constantFrom(0, 5_000).map((minReadyMs) => (bench) => bench.policy({ minReadyMs })),
-  fc.constantFrom(1_000, 10_000, 60_000, 600_000, -600_000).map((ms) => (bench) => bench.pass(ms)),
+  fc.constantFrom(1_000, 10_000, 60_000, 600_000, -600_000).map((ms) => (bench) => bench.advance(ms)),
 ];
 
 describe('the incremental ledger', () => {
@@ -101,7 +100,7 @@ describe('the incremental ledger', () => {
         for (const [index, step] of history.entries()) {
           step(bench);
           if (index % 5 !== 0 && index !== history.length - 1) continue;
-          bench.pass(0);
+          bench.advance(0);
           const now = bench.now();
           const fresh = rebuild(bench.ledger, now);
           assert.deepEqual(contentOf(bench.ledger), contentOf(fresh));
@@ -119,7 +118,7 @@ describe('the incremental ledger', () => {
         bench.target('a');
         bench.ledger.finishInitialSync();
         for (const step of history) step(bench);
-        bench.pass(0);
+        bench.advance(0);
         const { ledger } = bench;
         const eligible = [...ledger.records()].filter(({ node }) => node?.eligible);
         const { tally } = ledger;

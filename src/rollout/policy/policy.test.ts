@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { policyWith } from '../testing/policy.ts';
+import { policyWith } from '../testing/workbench.ts';
 import { count, percent } from './int-or-percent.ts';
 import {
   annotationWords,

@@ -1,23 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { RolloutState } from '../ledger/state.ts';
-import { benchAt, createWorkbench, START, type Workbench } from '../testing/workbench.ts';
+import { benchAt, createWorkbench, START, savedState, type Workbench } from '../testing/workbench.ts';
 
 const down = { ready: false, readyChangedAt: 0 };
-const saved = (change: Partial<RolloutState> = {}): RolloutState => ({
-  rollout: 2,
-  target: { name: 'set-b', hash: 'b', number: 2 },
-  startedAt: START - 60_000,
-  finishedAt: undefined,
-  acted: 1,
-  halted: undefined,
-  resumed: undefined,
-  lastComplete: undefined,
-  ...change,
-});
-const restore = (bench: Workbench, acts: Record<string, never>, forgiven: string[] = [], state = saved()): void =>
-  bench.ledger.restore(state, new Map(Object.entries(acts)), new Set(forgiven), bench.now());
-
 describe('the settle time', () => {
   it('does not apply to nodes that have long been Ready at the initial sync', () => {
     const bench = createWorkbench();
@@ -31,9 +16,9 @@ describe('the settle time', () => {
     assert.deepEqual(settled(), ['old']);
     // 10 s from when it may have come back: its time tells whole seconds.
     assert.equal(bench.ledger.nextDueAt(), START + 7_000);
-    bench.pass(7_000);
+    bench.advance(7_000);
     assert.deepEqual(settled(), ['old', 'fresh']);
-    bench.pass(3_000);
+    bench.advance(3_000);
     assert.deepEqual(settled(), ['old', 'fresh', 'ahead', 'joined']);
   });
 
@@ -53,14 +38,14 @@ describe('the settle time', () => {
   it('starts over with every return, even one that was missed', () => {
     const bench = benchAt(1);
     bench.offline('n0');
-    bench.pass(1_000);
+    bench.advance(1_000);
     bench.online('n0');
-    bench.pass(9_000);
+    bench.advance(9_000);
     assert.equal(bench.phase('n0'), 'settling/returned');
     bench.node('n0', { readyChangedAt: bench.now() });
-    bench.pass(9_999);
+    bench.advance(9_999);
     assert.equal(bench.phase('n0'), 'settling/returned');
-    bench.pass(1);
+    bench.advance(1);
     assert.equal(bench.phase('n0'), 'outdated/available');
   });
 });
@@ -69,7 +54,7 @@ describe('a suspect', () => {
   const suspect = (change = {}) => {
     const bench = benchAt(3, { suspectWindowMs: 60_000, ...change });
     bench.update('b', 'n0');
-    bench.pass(10_000);
+    bench.advance(10_000);
     bench.offline('n0');
     return bench;
   };
@@ -90,7 +75,7 @@ describe('a suspect', () => {
   it('is a failure if it is not back when its window ends', () => {
     const bench = suspect();
     assert.equal(bench.decide().wakeAt, START + 60_000);
-    bench.pass(50_000);
+    bench.advance(50_000);
     assert.equal(bench.phase('n0'), 'offline/lost');
     const { breaker } = bench.decide().summary;
     assert.deepEqual([breaker.failures, breaker.suspects], [1, 0]);
@@ -106,15 +91,15 @@ describe('a suspect', () => {
       const at = START - wentAgoMs - 10_000;
       bench.pod('n0', 'b', { createdAt: at });
       bench.ledger.finishInitialSync();
-      restore(bench, {}, [], saved({ startedAt: at }));
+      bench.restore({}, { state: savedState({ startedAt: at }) });
       if (leftMs > 0) assert.equal(bench.phase('n0'), 'offline/suspect', `${wentAgoMs}`);
-      bench.pass(leftMs);
+      bench.advance(leftMs);
       assert.equal(bench.phase('n0'), 'offline/lost', `${wentAgoMs}`);
     }
   });
   it('is in flight again if it returns broken, and cleared once it works', () => {
     const bench = suspect();
-    bench.pass(60_000);
+    bench.advance(60_000);
     bench.change('n0', down);
     bench.online('n0');
     assert.equal(bench.phase('n0'), 'updating/starting');
@@ -126,12 +111,12 @@ describe('a suspect', () => {
   it('is not a node that goes offline after the window, or without an update of ours', () => {
     const bench = benchAt(3, { suspectWindowMs: 60_000 });
     bench.update('b', 'n0');
-    bench.pass(60_001);
+    bench.advance(60_001);
     bench.offline('n0');
     bench.node('n9');
     bench.start('n9', 'b');
     bench.offline('n1', 'n9');
-    bench.gone('n2');
+    bench.removePod('n2');
     bench.start('n2', 'b');
     bench.offline('n2');
     assert.equal(bench.decide().summary.breaker.suspects, 0);
@@ -140,9 +125,9 @@ describe('a suspect', () => {
   });
   it('is not a node whose incomplete update is older than the window', () => {
     const bench = benchAt(2, { suspectWindowMs: 60_000 });
-    bench.act('n0');
+    bench.deletePod('n0');
     bench.start('n0', 'b', down);
-    bench.pass(60_001);
+    bench.advance(60_001);
     bench.offline('n0');
     assert.equal(bench.phase('n0'), 'offline/offline-current');
     bench.online('n0');
@@ -165,7 +150,7 @@ describe('a suspect', () => {
       bench.node('n0');
       bench.pod('n0', 'b', { createdAt });
       bench.ledger.finishInitialSync();
-      restore(bench, {}, [], saved({ startedAt }));
+      bench.restore({}, { state: savedState({ startedAt }) });
       bench.offline('n0');
       assert.equal(bench.cause('n0'), cause, `${createdAt - START} ${startedAt}`);
     }
@@ -175,47 +160,47 @@ describe('a suspect', () => {
 describe('the progress deadline', () => {
   const started = (change = {}) => {
     const bench = benchAt(2, { progressDeadlineMs: 60_000, ...change });
-    bench.act('n0');
-    bench.pass(50_000);
+    bench.deletePod('n0');
+    bench.advance(50_000);
     bench.start('n0', 'b', down);
     return bench;
   };
   it('counts from the new pod, however long the old one took to terminate', () => {
     const bench = started();
-    bench.pass(59_999);
+    bench.advance(59_999);
     assert.equal(bench.phase('n0'), 'updating/starting');
-    bench.pass(1);
+    bench.advance(1);
     assert.equal(bench.phase('n0'), 'failed/deadline');
     assert.equal(bench.ledger.tally.inFlight, 1, 'a failure keeps its slot');
   });
   it('starts over after the node was offline', () => {
     const bench = started();
     bench.offline('n0');
-    bench.pass(600_000);
+    bench.advance(600_000);
     bench.online('n0');
-    bench.pass(59_999);
+    bench.advance(59_999);
     assert.equal(bench.phase('n0'), 'updating/starting');
-    bench.pass(1);
+    bench.advance(1);
     assert.equal(bench.phase('n0'), 'failed/deadline');
   });
   it('applies to a pod that is ready but never for long enough', () => {
     const bench = started({ minReadyMs: 10_000 });
     for (let round = 0; round < 10; round += 1) {
       bench.change('n0', { ready: true, readyChangedAt: bench.now() });
-      bench.pass(5_000);
+      bench.advance(5_000);
       bench.change('n0', down);
-      bench.pass(1_000);
+      bench.advance(1_000);
     }
     assert.equal(bench.phase('n0'), 'failed/deadline');
   });
   it('starts over for a current pod that worked and then failed', () => {
     const bench = benchAt(1, { progressDeadlineMs: 60_000 });
     bench.update('b', 'n0');
-    bench.pass(3_600_000);
+    bench.advance(3_600_000);
     bench.change('n0', down);
-    bench.pass(59_999);
+    bench.advance(59_999);
     assert.equal(bench.phase('n0'), 'updating/not-ready');
-    bench.pass(1);
+    bench.advance(1);
     assert.equal(bench.phase('n0'), 'failed/deadline');
   });
   it('counts, for a pod from before this process, from when it was last ready, plus the maximum clock skew', () => {
@@ -237,21 +222,21 @@ describe('the progress deadline', () => {
     ] as const) {
       const bench = inherits(agoMs);
       assert.equal(bench.decide().wakeAt, START + leftMs, `${agoMs}`);
-      bench.pass(leftMs - 1);
+      bench.advance(leftMs - 1);
       assert.equal(bench.phase('n0'), 'updating/not-ready', `${agoMs}`);
-      bench.pass(1);
+      bench.advance(1);
       assert.equal(bench.phase('n0'), 'failed/deadline', `${agoMs}`);
     }
   });
   it('does not start over for a pod that this process created when the state is restored again', () => {
     const bench = started();
-    bench.pass(30_000);
+    bench.advance(30_000);
     const { ledger } = bench;
     const acts = new Map(
       [...ledger.withUpdate()].flatMap(({ name, update }) => (update ? [[name, update] as const] : [])),
     );
     ledger.restore(ledger.state, acts, new Set(), bench.now());
-    bench.pass(30_000);
+    bench.advance(30_000);
     assert.equal(bench.phase('n0'), 'failed/deadline');
   });
 });

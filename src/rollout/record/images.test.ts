@@ -4,8 +4,7 @@ import * as fc from 'fast-check';
 import { count, percent } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
 import { statusOf } from '../report/status.ts';
-import { runs, seed } from '../testing/replay.ts';
-import { benchAt, imagesOf, type Workbench } from '../testing/workbench.ts';
+import { benchAt, imagesOf, runs, seed, type Workbench } from '../testing/workbench.ts';
 
 const asked = (bench: Workbench): string[] => bench.nodesOf('ask');
 const ask = (bench: Workbench, ...nodes: string[]): void => {
@@ -30,7 +29,7 @@ describe('images are requested', () => {
   it('on as many nodes at a time as the annotation says, whether they wait for them or not', () => {
     for (const predownload of ['required', 'preferred', undefined] as const) {
       const bench = benchAt(6, { predownload, ...parallel(2), maxUnavailable: count(1) });
-      bench.act('n0');
+      bench.deletePod('n0');
       assert.deepEqual(asked(bench), ['n1', 'n2']);
       ask(bench, 'n1');
       assert.deepEqual(asked(bench), ['n2']);
@@ -47,7 +46,7 @@ describe('images are requested', () => {
     const bench = benchAt(1, { predownload: 'required' });
     bench.ledger.noteImageRequest('n0', 'b', bench.now());
     assert.deepEqual([standOf(bench), asked(bench)], ['requested', []]);
-    bench.pass(30_000);
+    bench.advance(30_000);
     assert.deepEqual(asked(bench), ['n0']);
     bench.ledger.noteImageRequest('n0', 'b', bench.now());
     bench.ledger.noteImageRequest('n0', undefined, bench.now());
@@ -59,7 +58,7 @@ describe('images are requested', () => {
     assert.deepEqual(asked(benchAt(1, { ...parallel(1), strategy: 'manual' })), ['n0']);
     assert.deepEqual(asked(benchAt(1, { ...parallel(1), maxUnavailable: count(0) })), []);
     const bench = benchAt(3, { ...parallel(1), failureThreshold: count(1), maxUnavailable: count(1) });
-    bench.act('n0');
+    bench.deletePod('n0');
     bench.start('n0', 'b', { ready: false, trouble: 'crash-loop' });
     bench.ledger.patchState({ halted: { at: bench.now(), reason: 'Failures', nodes: ['n0'] } }, bench.now());
     assert.deepEqual(asked(bench), []);
@@ -67,7 +66,7 @@ describe('images are requested', () => {
 
   it('only on online nodes with an outdated pod that match the selector', () => {
     const bench = benchAt(4, parallel(4));
-    bench.gone('n0');
+    bench.removePod('n0');
     bench.offline('n1');
     bench.node('n2', { selected: false });
     assert.deepEqual(asked(bench), ['n3']);
@@ -90,7 +89,7 @@ describe('images are requested', () => {
 
   it('first on nodes that may be updated, then on those that a partition keeps', () => {
     const bench = benchAt(4, { ...parallel(3), partition: count(2), maxUnavailable: count(1) });
-    bench.act('n3');
+    bench.deletePod('n3');
     assert.deepEqual(asked(bench), ['n2', 'n0', 'n1']);
   });
 
@@ -122,10 +121,10 @@ describe('images are requested', () => {
     agent(bench, 'n0', 'n1');
     bench.change('n0', imagesOf('b', 'failed', { byAgent: true, at: bench.now() }));
     say(bench, 'pulling', 'n1');
-    bench.pass(60_000);
+    bench.advance(60_000);
     assert.deepEqual(asked(bench), ['n1'], 'a pull that lasts for too long');
     say(bench, 'present', 'n1');
-    bench.pass(240_000);
+    bench.advance(240_000);
     assert.deepEqual(asked(bench), ['n0']);
   });
 
@@ -169,21 +168,21 @@ describe('an update waits for images', () => {
   it('forever if they are required', () => {
     const bench = benchAt(1, { ...one, predownload: 'required' });
     say(bench, 'failed', 'n0');
-    bench.pass(24 * 3_600_000);
+    bench.advance(24 * 3_600_000);
     assert.deepEqual([bench.phase('n0'), reserved(bench)], ['held/image', []]);
   });
 
   it('for the time of one pull if they are preferred, counted from when the target was set or the node returned', () => {
     const bench = benchAt(2, { ...one, predownload: 'preferred' });
     bench.offline('n1');
-    bench.pass(59_999);
+    bench.advance(59_999);
     assert.deepEqual([bench.phase('n0'), reserved(bench)], ['held/image', []]);
     bench.online('n1');
-    bench.pass(1);
+    bench.advance(1);
     assert.deepEqual(reserved(bench), ['n0']);
-    bench.pass(59_998);
+    bench.advance(59_998);
     assert.equal(bench.phase('n1'), 'held/image');
-    bench.pass(1);
+    bench.advance(1);
     assert.equal(bench.phase('n1'), 'outdated/available');
   });
 
@@ -192,9 +191,9 @@ describe('an update waits for images', () => {
     const { state } = bench.ledger;
     const earlier = { ...state, rollout: state.rollout + 1, startedAt: bench.now() - 300_000 };
     bench.ledger.restore(earlier, new Map(), new Set(), bench.now());
-    bench.pass(59_999);
+    bench.advance(59_999);
     assert.deepEqual([bench.phase('n0'), reserved(bench)], ['held/image', []]);
-    bench.pass(1);
+    bench.advance(1);
     assert.deepEqual(reserved(bench), ['n0']);
   });
 
@@ -210,9 +209,9 @@ describe('an update waits for images', () => {
     agent(bench, 'n1');
     assert.deepEqual(reserved(bench), ['n0']);
     ask(bench, 'n1');
-    bench.pass(29_999);
+    bench.advance(29_999);
     assert.equal(bench.phase('n1'), 'held/image');
-    bench.pass(1);
+    bench.advance(1);
     assert.equal(bench.phase('n1'), 'outdated/available');
     assert.deepEqual([standOf(bench, 'n1'), asked(bench)], ['none', []]);
     assert.deepEqual(bench.nodesOf('unask'), []);
@@ -242,10 +241,10 @@ describe('an update waits for images', () => {
   it('counts from the request if the target was not seen to be set', () => {
     const bench = benchAt(1, { ...one, predownload: 'preferred' });
     bench.ledger.restore({ ...bench.ledger.state, startedAt: undefined }, new Map(), new Set(), bench.now());
-    bench.pass(3_600_000);
+    bench.advance(3_600_000);
     assert.deepEqual([asked(bench), reserved(bench)], [['n0'], []]);
     ask(bench, 'n0');
-    bench.pass(60_000);
+    bench.advance(60_000);
     assert.deepEqual(reserved(bench), ['n0']);
   });
 
@@ -278,7 +277,7 @@ describe('any history of images', () => {
       if (bench.ledger.get(name)?.pods.length === 1) bench.change(name, { ready: false, readyChangedAt: bench.now() });
     }),
     fc.constantFrom('b', 'c').map((hash) => (bench) => bench.target(hash, 'a', 'b', 'c')),
-    fc.constantFrom(100, 40_000, 400_000).map((ms) => (bench) => bench.pass(ms)),
+    fc.constantFrom(100, 40_000, 400_000).map((ms) => (bench) => bench.advance(ms)),
     node.map((name) => (bench) => bench.node(name, { hasImageAgent: true })),
     node.map((name) => (bench) => bench.ledger.noteImageRequest(name, bench.ledger.state.target?.hash, bench.now())),
     fc.constant((bench) => {

@@ -25,7 +25,7 @@ const gatedBench = (nodes: number, change: Partial<Policy> = {}): Workbench => {
     bench.pod(`n${index}`, 'a', { hasInPlaceGate: true });
   }
   bench.ledger.finishInitialSync();
-  bench.pass(0);
+  bench.advance(0);
   bench.target('b', 'a');
   return bench;
 };
@@ -35,7 +35,7 @@ describe('an in-place update', () => {
     const bench = gatedBench(6, { maxUnavailable: count(6) });
     bench.change('n1', { revision: 'z' });
     bench.change('n2', { finished: 'Failed', ...down });
-    bench.gone('n3');
+    bench.removePod('n3');
     bench.pod('n3', 'a');
     bench.change('n4', down);
     assert.deepEqual(Object.fromEntries(kinds(bench)), {
@@ -61,7 +61,7 @@ describe('an in-place update', () => {
     assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/changing', []]);
     assert.equal(bench.ledger.get('n0')?.update?.stage, 'done');
     assert.deepEqual([bench.ledger.tally.down, bench.ledger.tally.inFlight, bench.ledger.tally.occupied], [1, 1, 1]);
-    bench.arrived('n0');
+    bench.finishInPlace('n0');
     assert.deepEqual([bench.phase('n0'), bench.ledger.get('n0')?.update], ['updated/current', undefined]);
     assert.deepEqual(kinds(bench), [['n1', 'in-place']]);
   });
@@ -97,12 +97,12 @@ describe('an in-place update', () => {
     assert.deepEqual([inFlight, occupied, trying], [1, 1, 0]);
     bench.ledger.refuse('n0', 'no', bench.now());
     assert.deepEqual([bench.phase('n0'), bench.decide().actions], ['held/refused', []], 'no other node takes it');
-    bench.pass(1_000);
+    bench.advance(1_000);
     assert.deepEqual(bench.decide().actions, [{ type: 'reserve', node: 'n0', pod, kind: 'in-place' }]);
     assert.equal(save(bench.ledger).reservations?.length, 1, 'a successor knows');
     bench.change('n0', { updatingInPlace: false, ready: true, readyChangedAt: bench.now() });
     assert.deepEqual([bench.ledger.tally.inFlight, bench.ledger.tally.down], [1, 1]);
-    bench.pass(5_000);
+    bench.advance(5_000);
     assert.equal(bench.ledger.tally.inFlight, 0);
   });
 
@@ -124,23 +124,23 @@ describe('an in-place update', () => {
 
   it('is followed by the next one in its own slot if the target changes while it runs', () => {
     const bench = gatedBench(3);
-    bench.changeInPlace('n0');
+    bench.updateInPlace('n0');
     bench.target('c', 'a', 'b');
     assert.equal(bench.phase('n0'), 'broken/broken-by-older-update');
     assert.deepEqual(kinds(bench), [['n0', 'in-place']]);
-    bench.changeInPlace('n0');
+    bench.updateInPlace('n0');
     assert.equal(bench.ledger.get('n0')?.update?.stage, 'done');
     assert.deepEqual(types(bench), []);
-    bench.arrived('n0');
+    bench.finishInPlace('n0');
     assert.deepEqual(kinds(bench), [['n1', 'in-place']]);
   });
 
   it('completes even if its target is a past one, and if the template was reverted', () => {
     const bench = gatedBench(1);
-    bench.changeInPlace('n0');
+    bench.updateInPlace('n0');
     bench.target('c', 'b');
     bench.policy({ paused: true });
-    bench.arrived('n0');
+    bench.finishInPlace('n0');
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.inFlight], ['outdated/available', 0]);
     bench.target('b');
     assert.equal(bench.phase('n0'), 'updated/current');
@@ -149,7 +149,7 @@ describe('an in-place update', () => {
   it('of another process that the cache does not show yet keeps its node in flight', () => {
     const bench = gatedBench(2);
     const first = gatedBench(2);
-    first.changeInPlace('n0');
+    first.updateInPlace('n0');
     const saved = restore(save(first.ledger));
     bench.ledger.restore(saved.state, saved.updates, saved.forgiven, bench.now());
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.occupied], ['updating/changing', 1]);
@@ -160,17 +160,17 @@ describe('an in-place update', () => {
 
   it('that somebody reverted is detected', () => {
     const bench = gatedBench(1);
-    bench.changeInPlace('n0');
+    bench.updateInPlace('n0');
     bench.target('a', 'b');
     bench.change('n0', { revision: 'a' });
-    bench.arrived('n0');
+    bench.finishInPlace('n0');
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.occupied], ['updated/current', 0]);
   });
 
   it('makes its node a suspect, even after a restart', () => {
     const bench = gatedBench(2);
-    bench.changeInPlace('n0');
-    bench.arrived('n0');
+    bench.updateInPlace('n0');
+    bench.finishInPlace('n0');
     const saved = restore(structuredClone(save(bench.ledger)));
     const next = createWorkbench({ inPlace: true });
     for (const name of ['n0', 'n1']) {
@@ -194,7 +194,7 @@ describe('an in-place update', () => {
 
   it('that someone reverted by hand is a failure', () => {
     const bench = gatedBench(1);
-    bench.changeInPlace('n0');
+    bench.updateInPlace('n0');
     bench.change('n0', { revision: 'x' });
     assert.equal(bench.phase('n0'), 'failed/came-back-old');
   });
@@ -203,10 +203,10 @@ describe('an in-place update', () => {
 describe('an in-place update that times out', () => {
   const late = (change: Partial<Policy> = {}): Workbench => {
     const bench = gatedBench(3, change);
-    bench.changeInPlace('n0');
-    bench.pass(59_999);
+    bench.updateInPlace('n0');
+    bench.advance(59_999);
     assert.equal(bench.phase('n0'), 'updating/changing');
-    bench.pass(1);
+    bench.advance(1);
     return bench;
   };
 
@@ -218,17 +218,17 @@ describe('an in-place update that times out', () => {
     assert.deepEqual(bench.decide().actions, [{ type: 'delete', node: 'n0' }]);
     assert.equal(bench.ledger.state.acted, 1);
     bench.ledger.setStage('n0', 'done', bench.now());
-    bench.gone('n0');
+    bench.removePod('n0');
     assert.deepEqual(types(bench), []);
     bench.start('n0', 'b', down);
-    bench.pass(60_000);
+    bench.advance(60_000);
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.onlineFailures], ['failed/deadline', 1]);
   });
 
   it('is not touched once it works after all', () => {
     const bench = late();
     bench.reserve('n0');
-    bench.arrived('n0');
+    bench.finishInPlace('n0');
     assert.deepEqual(bench.nodesOf('release'), ['n0']);
     bench.ledger.release('n0', bench.now());
     assert.deepEqual([bench.phase('n0'), bench.ledger.state.acted], ['updated/current', 1]);
@@ -250,28 +250,28 @@ describe('an in-place update that times out', () => {
     bench.reserve('n0');
     bench.policy({ paused: true });
     bench.ledger.release('n0', bench.now());
-    bench.gone('n0');
+    bench.removePod('n0');
     bench.start('n0', 'b', down);
-    bench.pass(60_000);
+    bench.advance(60_000);
     assert.equal(bench.phase('n0'), 'failed/deadline');
   });
 
   it('counts its trouble at once, and never deletes a ready pod', () => {
     const bench = gatedBench(2, { minReadyMs: 120_000 });
-    bench.changeInPlace('n0');
+    bench.updateInPlace('n0');
     bench.change('n0', { trouble: 'image-pull' });
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.onlineFailures], ['failed/image-pull', 1]);
     bench.change('n0', { trouble: undefined, updatingInPlace: false, ready: true, readyChangedAt: bench.now() });
-    bench.pass(61_000);
+    bench.advance(61_000);
     assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/ready-too-short', []]);
   });
 
   it('counts from the update, not from when the old pod went down', () => {
     const bench = gatedBench(1);
     bench.change('n0', down);
-    bench.pass(600_000);
-    bench.changeInPlace('n0');
-    bench.pass(59_000);
+    bench.advance(600_000);
+    bench.updateInPlace('n0');
+    bench.advance(59_000);
     assert.equal(bench.phase('n0'), 'updating/changing');
   });
 
@@ -284,9 +284,9 @@ describe('an in-place update that times out', () => {
     bench.policy({ settleMs: 90_000 });
     bench.offline('n0');
     bench.online('n0');
-    bench.pass(60_000);
+    bench.advance(60_000);
     assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/changing', []]);
-    bench.pass(30_000);
+    bench.advance(30_000);
     assert.deepEqual(kinds(bench), [['n0', undefined]]);
   });
 });
@@ -295,8 +295,8 @@ describe('the reservation of an in-place update', () => {
   it('is saved with its kind and original revision, and restored', () => {
     const bench = gatedBench(2, { maxUnavailable: count(2) });
     bench.reserve('n0', { kind: 'in-place' });
-    bench.changeInPlace('n1');
-    bench.pass(60_000);
+    bench.updateInPlace('n1');
+    bench.advance(60_000);
     bench.reserve('n1');
     const saved = save(bench.ledger);
     assert.deepEqual(

@@ -47,7 +47,7 @@ const announce = (bench: Workbench): void => {
 const byOwner = (bench: Workbench, revision: string, facts: Partial<PodFacts>, ...nodes: string[]): void => {
   for (const node of nodes) {
     bench.change(node, { terminating: true });
-    bench.gone(node);
+    bench.removePod(node);
     bench.start(node, revision, facts);
   }
 };
@@ -173,7 +173,7 @@ describe('the breaker with the strategy ota', () => {
     const bench = ota(6);
     byOwner(bench, 'b', {}, 'n0', 'n1', 'n2');
     assert.equal(bench.ledger.state.acted, 3);
-    bench.pass(60_000);
+    bench.advance(60_000);
     bench.offline('n0', 'n1', 'n2');
     announce(bench);
     assert.deepEqual([bench.cause('n0'), bench.cause('n3')], ['suspect', 'available']);
@@ -183,7 +183,7 @@ describe('the breaker with the strategy ota', () => {
     assert.equal(bench.decide().summary.hold?.kind, 'owner');
     assert.deepEqual(unsaid(bench), { n3: 'NewRevision b', n4: 'NewRevision b', n5: 'NewRevision b' });
     bench.offline('n0');
-    bench.pass(300_000);
+    bench.advance(300_000);
     assert.equal(bench.cause('n1'), 'lost');
     assert.equal(bench.decide().actions[0]?.type, 'halt');
   });
@@ -192,7 +192,7 @@ describe('the breaker with the strategy ota', () => {
     const bench = ota(4);
     bench.offline('n0');
     byOwner(bench, 'b', {}, 'n0', 'n1');
-    bench.pass(301_000);
+    bench.advance(301_000);
     bench.offline('n1', 'n2');
     assert.deepEqual(
       ['n0', 'n1', 'n2'].map((name) => bench.cause(name)),
@@ -224,7 +224,7 @@ describe('the strategy ota', () => {
     const bench = ota(2);
     bench.change('n0', { terminating: true });
     assert.equal(bench.phase('n0'), 'updating/terminating');
-    bench.gone('n0');
+    bench.removePod('n0');
     assert.equal(bench.phase('n0'), 'updating/no-pod-yet');
     bench.start('n0', 'b', { ready: false });
     assert.equal(bench.phase('n0'), 'updating/not-ready');
@@ -263,7 +263,7 @@ const approve = (bench: Workbench, revision: string, ...nodes: string[]): void =
 const replace = (bench: Workbench, node: string, revision: string, facts: Partial<PodFacts> = {}): void => {
   bench.reserve(node);
   bench.change(node, { terminating: true });
-  bench.gone(node);
+  bench.removePod(node);
   bench.start(node, revision, facts);
 };
 
@@ -336,7 +336,7 @@ describe('an approval', () => {
   it('is not needed if owners delete the pod themselves', () => {
     const bench = asking(2);
     bench.change('n0', { terminating: true });
-    bench.gone('n0');
+    bench.removePod('n0');
     bench.start('n0', 'b');
     assert.equal(bench.ledger.state.acted, 1);
     assert.equal(bench.ledger.get('n0')?.status.phase, 'updated');
@@ -359,7 +359,7 @@ describe('an approval', () => {
     assert.deepEqual(bench.nodesOf('reserve'), []);
     bench.online('n0');
     assert.deepEqual(bench.nodesOf('reserve'), []);
-    bench.pass(10_000);
+    bench.advance(10_000);
     assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
   });
 

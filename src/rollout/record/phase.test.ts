@@ -17,10 +17,10 @@ const ways: Record<Cause, { policy?: Partial<Policy>; to: (bench: Workbench) => 
     },
   },
   terminating: { to: (bench) => bench.change('n0', { terminating: true }) },
-  'no-pod-yet': { to: (bench) => bench.act('n0') },
+  'no-pod-yet': { to: (bench) => bench.deletePod('n0') },
   starting: {
     to: (bench) => {
-      bench.act('n0');
+      bench.deletePod('n0');
       bench.start('n0', 'b', { ready: false });
     },
   },
@@ -32,12 +32,12 @@ const ways: Record<Cause, { policy?: Partial<Policy>; to: (bench: Workbench) => 
     },
   },
   surging: { policy: { maxSurge: count(1) }, to: (bench) => bench.surge('n0') },
-  changing: { policy: { inPlace: true }, to: (bench) => bench.changeInPlace('n0') },
+  changing: { policy: { inPlace: true }, to: (bench) => bench.updateInPlace('n0') },
   'not-changed-in-time': {
     policy: { inPlace: true, progressDeadlineMs: 1_000 },
     to: (bench) => {
-      bench.changeInPlace('n0');
-      bench.pass(1_000);
+      bench.updateInPlace('n0');
+      bench.advance(1_000);
     },
   },
   image: { policy: { predownload: 'required' }, to: () => undefined },
@@ -45,7 +45,7 @@ const ways: Record<Cause, { policy?: Partial<Policy>; to: (bench: Workbench) => 
   'not-available': { to: (bench) => bench.change('n0', { ready: false, readyChangedAt: bench.now() }) },
   'broken-by-older-update': {
     to: (bench) => {
-      bench.act('n0');
+      bench.deletePod('n0');
       bench.start('n0', 'b', { ready: false });
       bench.target('c');
     },
@@ -53,22 +53,22 @@ const ways: Record<Cause, { policy?: Partial<Policy>; to: (bench: Workbench) => 
   'offline-current': {
     to: (bench) => {
       bench.update('b', 'n0');
-      bench.pass(3_600_000);
+      bench.advance(3_600_000);
       bench.offline('n0');
     },
   },
   'offline-outdated': { to: (bench) => bench.offline('n0') },
   suspect: {
     to: (bench) => {
-      bench.act('n0');
+      bench.deletePod('n0');
       bench.offline('n0');
     },
   },
   lost: {
     to: (bench) => {
-      bench.act('n0');
+      bench.deletePod('n0');
       bench.offline('n0');
-      bench.pass(300_000);
+      bench.advance(300_000);
     },
   },
   returned: {
@@ -83,25 +83,25 @@ const ways: Record<Cause, { policy?: Partial<Policy>; to: (bench: Workbench) => 
   partition: { to: (bench) => bench.policy({ partition: { kind: 'int', value: 1 } }) },
   'crash-loop': {
     to: (bench) => {
-      bench.act('n0');
+      bench.deletePod('n0');
       bench.start('n0', 'b', { ready: false, trouble: 'crash-loop', detail: 'exit code 1' });
     },
   },
   'image-pull': {
     to: (bench) => {
-      bench.act('n0');
+      bench.deletePod('n0');
       bench.start('n0', 'b', { ready: false, trouble: 'image-pull', detail: 'no such image' });
     },
   },
   deadline: {
     to: (bench) => {
-      bench.act('n0');
+      bench.deletePod('n0');
       bench.start('n0', 'b', { ready: false });
-      bench.pass(600_000);
+      bench.advance(600_000);
     },
   },
   'came-back-old': { to: (bench) => bench.update('a', 'n0') },
-  'no-pod': { to: (bench) => bench.gone('n0') },
+  'no-pod': { to: (bench) => bench.removePod('n0') },
 };
 
 describe('the phase of a node', () => {
@@ -111,7 +111,7 @@ describe('the phase of a node', () => {
         const { policy, to } = ways[cause];
         const bench = benchAt(2, policy);
         to(bench);
-        bench.pass(0);
+        bench.advance(0);
         assert.equal(bench.phase('n0'), `${phase}/${cause}`);
         const { tally } = bench.ledger;
         assert.equal(tally.eligible, 2);

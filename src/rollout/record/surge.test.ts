@@ -32,10 +32,10 @@ describe('a surge', () => {
     assert.deepEqual([bench.ledger.tally.down, bench.ledger.tally.inFlight], [0, 1]);
     bench.change('n0', ready(bench));
     assert.deepEqual(types(bench), []);
-    bench.pass(4_999);
+    bench.advance(4_999);
     assert.equal(bench.decide().wakeAt, bench.now() + 1);
     assert.deepEqual(retired(bench), []);
-    bench.pass(1);
+    bench.advance(1);
     assert.deepEqual([bench.phase('n0'), retired(bench)], ['updating/surging', [old.uid]]);
     change(bench, old, { terminating: true });
     assert.deepEqual([bench.phase('n0'), bench.nodesOf('reserve')], ['updated/current', ['n1']]);
@@ -44,7 +44,7 @@ describe('a surge', () => {
   it('includes nodes that are down, within the same number, and deletes their old pod as soon as the new one exists', () => {
     const bench = surgeBench(4);
     bench.change('n3', down);
-    bench.gone('n2');
+    bench.removePod('n2');
     assert.deepEqual(bench.nodesOf('reserve'), ['n3'], 'one slot, whatever else is down');
     const old = bench.last('n3')!;
     bench.surge('n3');
@@ -67,7 +67,7 @@ describe('a surge', () => {
     bench.target('c');
     assert.deepEqual([bench.phase('n0'), retired(bench)], ['updating/surging', [bad.uid]]);
     assert.equal(bench.ledger.get('n0')?.update?.kind, 'surge', 'until one pod is left');
-    bench.gone('n0');
+    bench.removePod('n0');
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.inFlight], ['outdated/available', 0]);
     assert.equal(bench.ledger.get('n0')?.pods[0]?.facts.uid, old.uid);
   });
@@ -77,7 +77,7 @@ describe('a surge', () => {
     const fresh = bench.surge('n0', { ready: true });
     bench.target('a');
     assert.deepEqual(retired(bench), [fresh.uid]);
-    bench.gone('n0');
+    bench.removePod('n0');
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.inFlight], ['updated/current', 0]);
   });
 
@@ -85,14 +85,14 @@ describe('a surge', () => {
     const bench = surgeBench(2);
     bench.surge('n0');
     assert.equal(bench.decide().wakeAt, bench.now() + 60_000);
-    bench.pass(60_000);
+    bench.advance(60_000);
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.onlineFailures], ['failed/deadline', 1]);
   });
 
   it('is repeated when its new pod is deleted before the old one', () => {
     const bench = surgeBench(2);
     bench.surge('n0');
-    bench.gone('n0');
+    bench.removePod('n0');
     assert.equal(bench.ledger.get('n0')?.update?.stage, 'inherited');
     assert.deepEqual(bench.nodesOf('surge'), ['n0']);
     bench.policy({ paused: true });
@@ -136,7 +136,7 @@ describe('a surge', () => {
     bench.ledger.restore(saved.state, saved.updates, saved.forgiven, bench.now());
     assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/surging', []]);
     assert.equal(bench.decide().wakeAt, bench.now() + 60_000);
-    bench.pass(60_000);
+    bench.advance(60_000);
     assert.deepEqual(types(bench), ['reserve'], 'without the version that it was reserved on');
   });
 
@@ -160,7 +160,7 @@ describe('a surge', () => {
     bench.surge('n0');
     const saved = restore(structuredClone(save(bench.ledger)));
     bench.ledger.restore(saved.state, saved.updates, saved.forgiven, bench.now());
-    bench.gone('n0');
+    bench.removePod('n0');
     bench.ledger.restore(saved.state, saved.updates, saved.forgiven, bench.now());
     bench.target('c');
     const { update, pods } = bench.ledger.get('n0')!;
@@ -194,7 +194,7 @@ describe('a surge', () => {
     bench.offline('n0');
     bench.online('n0');
     assert.deepEqual(retired(bench), []);
-    bench.pass(10_000);
+    bench.advance(10_000);
     assert.deepEqual(retired(bench), [old.uid]);
   });
 
@@ -217,7 +217,7 @@ describe('a surge', () => {
     const bench = surgeBench(1);
     const old = bench.last('n0')!;
     bench.surge('n0', { ready: true });
-    bench.pass(3_600_000);
+    bench.advance(3_600_000);
     bench.policy({ maxSurge: count(0), maxUnavailable: count(1) });
     change(bench, old, { terminating: true });
     assert.equal(bench.ledger.get('n0')?.update?.kind, 'surge');

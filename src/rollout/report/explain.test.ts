@@ -3,8 +3,7 @@ import { describe, it } from 'node:test';
 import type { Hold } from '../decision/hold.ts';
 import { count } from '../policy/int-or-percent.ts';
 import { annotation } from '../policy/values.ts';
-import { policyWith } from '../testing/policy.ts';
-import { benchAt, imagesOf, type Workbench } from '../testing/workbench.ts';
+import { benchAt, imagesOf, policyWith, type Workbench } from '../testing/workbench.ts';
 import { explain, explainHold, policyWarnings } from './explain.ts';
 
 const breaker = { failures: 1, suspects: 2, threshold: 3, open: true, mustHalt: false };
@@ -67,21 +66,21 @@ describe('explain', () => {
   it('gives times, and when the node is reassessed', () => {
     const bench = benchAt(2);
     bench.offline('n0');
-    bench.pass(90_000);
+    bench.advance(90_000);
     assert.match(explained(bench, 'n0').what, /has been offline for 90 s/);
-    bench.pass(3_600_000);
+    bench.advance(3_600_000);
     assert.match(explained(bench, 'n0').what, /has been offline for 62 min/);
-    bench.pass(36_000_000);
+    bench.advance(36_000_000);
     assert.match(explained(bench, 'n0').what, /has been offline for 11 h/);
     bench.online('n0');
-    bench.pass(4_000);
+    bench.advance(4_000);
     assert.match(explained(bench, 'n0').what, /back online for 4 s; .* for 10 s/);
     assert.equal(explained(bench, 'n0').lookedAtAgain, bench.now() + 6_000);
   });
 
   it("quotes the pod's own trouble", () => {
     const bench = benchAt(3);
-    bench.act('n0');
+    bench.deletePod('n0');
     bench.start('n0', 'b', { ready: false, trouble: 'image-pull', detail: 'no such image: web:2' });
     assert.match(explained(bench, 'n0').what, /cannot be pulled: no such image: web:2\.$/);
     assert.match(explained(bench, 'n0').remedy, /template/);
@@ -122,7 +121,7 @@ describe('explain', () => {
     assert.match(explained(bench, 'n0').what, /not placed the new one beside it: not scheduled \(no free ports\)\.$/);
     assert.match(explained(bench, 'n0').remedy, /host port/);
     const alone = benchAt(2);
-    alone.act('n0');
+    alone.deletePod('n0');
     alone.start('n0', 'b', unplaced);
     assert.match(explained(alone, 'n0').what, /is starting the target revision .*: not scheduled \(no free ports\)\.$/);
   });

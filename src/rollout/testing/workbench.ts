@@ -4,13 +4,32 @@ import type { ImageFacts } from '../facts/image-ready.ts';
 import type { NodeFacts } from '../facts/node.ts';
 import type { PodFacts } from '../facts/pod.ts';
 import { createLedger } from '../ledger/ledger.ts';
-import type { Policy } from '../policy/policy.ts';
+import type { RolloutState } from '../ledger/state.ts';
+import { type Policy, parsePolicy } from '../policy/policy.ts';
 import type { Cause } from '../record/phase.ts';
 import { type NodeUpdate, newUpdate } from '../record/update.ts';
-import { policyWith } from './policy.ts';
+
+/** How many runs a property makes, before its own factor. */
+export const runs = Number(process.env['EDGESET_RUNS'] ?? 250);
+
+/** The seed of properties: the same runs each time, unless `EDGESET_SEED` is `random` or another seed. */
+const chosenSeed = process.env['EDGESET_SEED'] ?? '1';
+export const seed = chosenSeed === 'random' ? Number(process.hrtime.bigint() % 2n ** 31n) : Number(chosenSeed);
+if (!Number.isSafeInteger(seed)) throw new Error(`EDGESET_SEED must be an integer or random, not "${chosenSeed}"`);
+
+/** The policy of a DaemonSet with only the annotation `auto`, with changes. */
+export const policyWith = (change: Partial<Policy> = {}): Policy => {
+  const parsed = parsePolicy({
+    annotations: { 'apps.openyurt.io/update-strategy': 'auto' },
+    updateStrategyType: 'OnDelete',
+    minReadySeconds: 0,
+  });
+  if (parsed.kind !== 'on') throw new Error('the default policy must be valid');
+  return { ...parsed.policy, ...change };
+};
 
 export const START = Date.parse('2030-01-01T00:00:00Z');
-/** What a pod says of the images of a revision; asked for now unless said otherwise. */
+/** The facts about the images of a revision; requested at START by default. */
 export const imagesOf = (
   revision: string,
   state: ImageFacts['state'],
@@ -22,8 +41,8 @@ export const imagesOf = (
 const LONG_AGO = START - 86_400_000;
 
 /**
- * A ledger on a bench: facts go in by a word each, time stands still until it is moved, and acts are carried out at
- * once. Versions are named `a`, `b`, `c`; nodes have long been Ready and pods long been available unless said otherwise.
+ * A ledger to try things on: each method adds one fact, time stands still until `advance`, and updates are carried out at
+ * once. Revisions are named `a`, `b`, `c`; by default nodes have long been Ready, and pods available.
  */
 export const createWorkbench = (initial: Partial<Policy> = {}, { readOnly = false } = {}) => {
   let policy = policyWith(initial);
@@ -43,7 +62,7 @@ export const createWorkbench = (initial: Partial<Policy> = {}, { readOnly = fals
   const bench = {
     ledger,
     now: (): number => now,
-    pass(ms: number): void {
+    advance(ms: number): void {
       now += ms;
       ledger.tick(now);
     },
@@ -54,7 +73,7 @@ export const createWorkbench = (initial: Partial<Policy> = {}, { readOnly = fals
     hold(next: OutsideHold | undefined): void {
       outside = next;
     },
-    /** Pods of the revisions in `inPlaceFrom` can become the target in place. */
+    /** Pods of the revisions in `inPlaceFrom` can be updated to the target in place. */
     target(hash: string, ...inPlaceFrom: string[]): void {
       targets += 1;
       ledger.setTarget({ name: `set-${hash}`, hash, number: targets, inPlaceFrom: new Set(inPlaceFrom) }, now);
@@ -71,7 +90,7 @@ export const createWorkbench = (initial: Partial<Policy> = {}, { readOnly = fals
     online: (...names: string[]): void => {
       for (const name of names) bench.node(name, { ready: true, readyChangedAt: now });
     },
-    /** A new pod on a node; it stands beside those that are there. */
+    /** Adds a pod to a node, beside any others. */
     pod(node: string, revision: string, facts: Partial<PodFacts> = {}): PodFacts {
       uids += 1;
       const pod: PodFacts = {
@@ -92,7 +111,7 @@ export const createWorkbench = (initial: Partial<Policy> = {}, { readOnly = fals
       ledger.setPod(pod, now);
       return pod;
     },
-    /** The pod that came last to a node changes. */
+    /** Changes the pod that was last added to a node. */
     change(node: string, facts: Partial<PodFacts>): PodFacts {
       const pod = live.get(node);
       if (!pod) throw new Error(`no pod on ${node}`);
@@ -101,33 +120,40 @@ export const createWorkbench = (initial: Partial<Policy> = {}, { readOnly = fals
       ledger.setPod(next, now);
       return next;
     },
-    gone(node: string): void {
+    removePod(node: string): void {
       const pod = live.get(node);
       if (pod) ledger.removePod(pod.uid, now);
       live.delete(node);
     },
-    /** The pod that came last to a node, as it was seen last. */
+    /** The pod that was last added to a node. */
     last: (node: string): PodFacts | undefined => live.get(node),
-    /** A new pod of `revision`, created now; ready unless said otherwise. */
+    /** Adds a pod of `revision`, created now; ready by default. */
     start: (node: string, revision: string, facts: Partial<PodFacts> = {}): PodFacts =>
       bench.pod(node, revision, { createdAt: now, readyChangedAt: now, ...facts }),
+
+    restore(
+      updates: Record<string, NodeUpdate>,
+      { forgiven = [], state = savedState() }: { forgiven?: string[]; state?: RolloutState } = {},
+    ): void {
+      ledger.restore(state, new Map(Object.entries(updates)), new Set(forgiven), now);
+    },
 
     decide(): Decision {
       ledger.tick(now);
       return decide(ledger, outside, now);
     },
-    /** The nodes that a decision's actions of one type name. */
+    /** The nodes of a decision's actions of one type. */
     nodesOf: (type: Action['type']): string[] =>
       bench.decide().actions.flatMap((action) => (action.type === type && 'node' in action ? [action.node] : [])),
     reserve(node: string, change: Partial<NodeUpdate> = {}): void {
       const pod = live.get(node);
       if (!pod) throw new Error(`no pod on ${node}`);
       const { kind, ...rest } = change;
-      const act = newUpdate({ pod, ...(kind && { kind }) }, ledger.state.rollout, now);
-      ledger.reserve(node, { ...act, ...rest }, now);
+      const update = newUpdate({ pod, ...(kind && { kind }) }, ledger.state.rollout, now);
+      ledger.reserve(node, { ...update, ...rest }, now);
     },
-    /** Reserves a slot and changes the pod in place to the target, which shuts its gate. */
-    changeInPlace(...nodes: string[]): void {
+    /** Reserves a slot and updates the pod in place to the target, which closes its gate. */
+    updateInPlace(...nodes: string[]): void {
       const revision = ledger.state.target?.hash;
       if (revision === undefined) throw new Error('there is no target');
       for (const node of nodes) {
@@ -141,7 +167,7 @@ export const createWorkbench = (initial: Partial<Policy> = {}, { readOnly = fals
         });
       }
     },
-    /** Reserves a slot and creates a pod of the target beside the old one; not ready unless said otherwise. */
+    /** Reserves a slot and creates a pod of the target beside the old one; not ready by default. */
     surge(node: string, facts: Partial<PodFacts> = {}): PodFacts {
       const revision = ledger.state.target?.hash;
       if (revision === undefined) throw new Error('there is no target');
@@ -150,23 +176,23 @@ export const createWorkbench = (initial: Partial<Policy> = {}, { readOnly = fals
       ledger.setStage(node, 'done', now);
       return pod;
     },
-    /** The pod that was changed in place has started, and its gate is open again. */
-    arrived(...nodes: string[]): void {
+    /** The pod that was updated in place has started, and its gate is open again. */
+    finishInPlace(...nodes: string[]): void {
       for (const node of nodes)
         bench.change(node, { updatingInPlace: false, gateChangedAt: now, ready: true, readyChangedAt: now });
     },
     /** Reserves a slot and deletes the pod, which is gone at once. */
-    act(...nodes: string[]): void {
+    deletePod(...nodes: string[]): void {
       for (const node of nodes) {
         bench.reserve(node);
         ledger.setStage(node, 'done', now);
-        bench.gone(node);
+        bench.removePod(node);
       }
     },
-    /** Acts, and a new pod of `revision` is available at once. */
+    /** Reserves a slot and deletes the pod; a new pod of `revision` is available at once. */
     update(revision: string, ...nodes: string[]): void {
       for (const node of nodes) {
-        bench.act(node);
+        bench.deletePod(node);
         bench.start(node, revision);
       }
     },
@@ -178,9 +204,22 @@ export const createWorkbench = (initial: Partial<Policy> = {}, { readOnly = fals
   };
   return bench;
 };
+/** The state of a second rollout, from `a` to `b`, as a DaemonRollout has it. */
+export const savedState = (change: Partial<RolloutState> = {}): RolloutState => ({
+  rollout: 2,
+  target: { name: 'set-b', hash: 'b', number: 2 },
+  startedAt: START - 60_000,
+  finishedAt: undefined,
+  acted: 1,
+  halted: undefined,
+  resumed: undefined,
+  lastComplete: undefined,
+  ...change,
+});
+
 export type Workbench = ReturnType<typeof createWorkbench>;
 
-/** `nodes` named n0, n1, ... of revision `a`, of which all run `a`; the first sight is over, and the target is now `b`. */
+/** `nodes` nodes n0, n1, ... that run revision `a`; the initial sync is done, and the target is now `b`. */
 export const benchAt = (nodes: number, change: Partial<Policy> = {}): Workbench => {
   const bench = createWorkbench(change);
   bench.target('a');
@@ -189,7 +228,7 @@ export const benchAt = (nodes: number, change: Partial<Policy> = {}): Workbench 
     bench.pod(`n${index}`, 'a');
   }
   bench.ledger.finishInitialSync();
-  bench.pass(0);
+  bench.advance(0);
   bench.target('b');
   return bench;
 };
