@@ -12,7 +12,7 @@ const folderOf = (t: TestContext): string => {
   return folder;
 };
 
-/** A cluster of which nothing answers: port 9 is discard's, and nobody serves it. */
+/** A cluster that doesn't respond: port 9 is for discard, and closed. */
 const kubeconfig = (folder: string): string => {
   const file = path.join(folder, 'config');
   const config = {

@@ -20,7 +20,7 @@ const newApi = async (t: TestContext): Promise<FakeApiServer> => {
   return api;
 };
 
-const leaseOf = (api: FakeApiServer, path = leasePath) => (JSON.parse(api.text(path)) as Lease).spec ?? {};
+const leaseOf = (api: FakeApiServer, at = leasePath) => (JSON.parse(api.text(at)) as Lease).spec ?? {};
 
 /** A kubeconfig whose contexts have the names and servers given; the first one is current. */
 const kubeconfig = (t: TestContext, servers: Record<string, string>): string => {
@@ -100,8 +100,8 @@ describe('the manager process', { concurrency: 2 }, () => {
     const quick = ['lease-duration=3s', 'renew-deadline=1s', 'retry-period=200ms'];
     const manager = startOn(t, api, ...quick.map((flag) => `--leader-election-${flag}`));
     await leading(manager);
-    api.fault = (method, path) =>
-      method !== 'GET' && path.includes('/leases') ? { status: 500, reason: 'InternalError' } : undefined;
+    api.fault = (method, url) =>
+      method !== 'GET' && url.includes('/leases') ? { status: 500, reason: 'InternalError' } : undefined;
     await logged(manager, 'the controllers have stopped');
     const metrics = await metricsUrl(manager);
     const standingBy = await textOf(metrics);

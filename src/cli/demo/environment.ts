@@ -15,7 +15,7 @@ import {
   startHttpsServer,
 } from '../../sim/index.ts';
 import { version } from '../version.ts';
-import { createFastClock, type FastClock } from './fast-clock.ts';
+import { createFastClock } from './fast-clock.ts';
 import { DemoFailure } from './step.ts';
 
 /** The manager, running in this process. */
@@ -37,15 +37,6 @@ export interface ManagerEnvironment {
 
 export type StartManager = (environment: ManagerEnvironment) => DemoManager;
 
-/** The agent of one node, with its link to the cluster. */
-export interface DemoAgent {
-  /** Calls the agent's API, as curl on the device does. */
-  call(method: 'GET' | 'POST', route: string): Promise<{ status: number; text: string }>;
-  cutLink(): Promise<void>;
-  restoreLink(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 export interface EnvironmentOptions {
   startManager?: StartManager | undefined;
   /** Real time. */
@@ -53,22 +44,6 @@ export interface EnvironmentOptions {
   speed: number;
   random: () => number;
   signal: AbortSignal;
-}
-
-/** A running cluster with its manager. */
-export interface Environment {
-  readonly cluster: EmbeddedCluster;
-  readonly manager: DemoManager;
-  /** Acts as the user of the cluster. */
-  readonly client: KubeClient;
-  readonly kubeconfig: string;
-  /** The cluster's time. */
-  readonly clock: FastClock;
-  /** Aborts with the user's signal, when the manager ends, and on `close`. */
-  readonly signal: AbortSignal;
-  /** The agent of a node, started on first use. */
-  agent(node: string): Promise<DemoAgent>;
-  close(): Promise<void>;
 }
 
 const LOG_LINES_KEPT = 200;
@@ -117,7 +92,7 @@ const startProductManager: StartManager = ({ kubeconfig, env }) => {
  * Starts the agent as `edgeset agent` runs it, in real time: it waits for people and networks. It reaches the cluster
  * through an HTTPS server of its own, so that its link can be cut.
  */
-const startAgent = async ({ apiServer }: EmbeddedCluster, node: string, random: () => number): Promise<DemoAgent> => {
+const startAgent = async ({ apiServer }: EmbeddedCluster, node: string, random: () => number) => {
   const options = { apiServer, wallClock: systemClock };
   let link = await startHttpsServer(options);
   const { certificate, token } = link;
@@ -163,12 +138,13 @@ const startAgent = async ({ apiServer }: EmbeddedCluster, node: string, random: 
     const address = await Promise.race([serving.promise, failed]);
     failed.catch(() => undefined);
     return {
-      async call(method, route) {
+      /** Calls the agent's API, as curl on the device does. */
+      async call(method: 'GET' | 'POST', route: string): Promise<{ status: number; text: string }> {
         const response = await fetch(new URL(route, `http://${address}`), { method });
         return { status: response.status, text: await response.text() };
       },
       cutLink: () => link.stop(),
-      async restoreLink() {
+      async restoreLink(): Promise<void> {
         link = await startHttpsServer({ ...options, port, certificate, token });
       },
       stop,
@@ -179,8 +155,10 @@ const startAgent = async ({ apiServer }: EmbeddedCluster, node: string, random: 
   }
 };
 
+export type DemoAgent = Awaited<ReturnType<typeof startAgent>>;
+
 /** Starts the cluster, installs the CRDs, and starts the manager. */
-export const startEnvironment = async (options: EnvironmentOptions): Promise<Environment> => {
+export const startEnvironment = async (options: EnvironmentOptions) => {
   const { random, signal, startManager = startProductManager } = options;
   const clock = createFastClock({ base: options.clock, speed: options.speed });
   const env: Env = { clock, random, log: silentLogger };
@@ -200,16 +178,20 @@ export const startEnvironment = async (options: EnvironmentOptions): Promise<Env
   return {
     cluster,
     manager,
+    /** Acts as the user of the cluster. */
     client,
     kubeconfig,
+    /** The cluster's time. */
     clock,
+    /** Aborts with the user's signal, when the manager ends, and on `close`. */
     signal: AbortSignal.any([signal, ending.signal]),
-    agent(node) {
+    /** The agent of a node, started on first use. */
+    agent: (node: string): Promise<DemoAgent> => {
       const agent = agents.get(node) ?? startAgent(cluster, node, random);
       agents.set(node, agent);
       return agent;
     },
-    async close() {
+    async close(): Promise<void> {
       ending.abort();
       // An agent that failed to start has already ended.
       await Promise.allSettled(Array.from(agents.values(), async (agent) => (await agent).stop()));
@@ -221,3 +203,4 @@ export const startEnvironment = async (options: EnvironmentOptions): Promise<Env
     },
   };
 };
+export type Environment = Awaited<ReturnType<typeof startEnvironment>>;

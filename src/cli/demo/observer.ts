@@ -4,7 +4,7 @@ import { isKubeError, type KubeClient, nodes as nodeResource, pods as podResourc
 import { type DaemonRollout, type DaemonRolloutStatus, type Phase, phases } from '../../rollout/index.ts';
 import { type Clock, sleep } from '../../runtime/index.ts';
 import type { ApiServer, Change } from '../../sim/index.ts';
-import { type Availability, createAvailability } from './availability.ts';
+import { createAvailability } from './availability.ts';
 import type { Part } from './parts/index.ts';
 
 /** One node, as drawn. */
@@ -42,22 +42,6 @@ export const emptySnapshot: Snapshot = {
   events: [],
 };
 
-/** Observes one DaemonSet, its nodes and its pods in the API server, independently of the manager. */
-export interface Observer {
-  readonly availability: Availability;
-  status(): DaemonRolloutStatus | undefined;
-  /** Whether the rollout's status has the condition for the current template. */
-  conditionHolds(type: string): boolean;
-  /** Pods on the node, including those that are being deleted. */
-  podsOn(node: string): readonly Pod[];
-  snapshot(): Promise<Snapshot>;
-  /** The number of changes so far. */
-  changes(): number;
-  /** Resolves at the next change, or after `ms`. Rejects when the signal aborts. */
-  nextChange(clock: Clock, ms: number, signal: AbortSignal): Promise<void>;
-  stop(): void;
-}
-
 export interface ObserverOptions {
   apiServer: ApiServer;
   client: KubeClient;
@@ -82,7 +66,8 @@ const nodeOf = ({ spec }: Pod): string => {
   return spec?.nodeName ?? field?.values?.[0] ?? '';
 };
 
-export const createObserver = ({ apiServer, client, clock, part }: ObserverOptions): Observer => {
+/** Observes one DaemonSet, its nodes and its pods in the API server, independently of the manager. */
+export const createObserver = ({ apiServer, client, clock, part }: ObserverOptions) => {
   const { kind, eligible, daemonSet } = part;
   const { namespace, name } = daemonSet.metadata;
   const { app = '' } = daemonSet.spec?.selector?.matchLabels ?? {};
@@ -133,7 +118,8 @@ export const createObserver = ({ apiServer, client, clock, part }: ObserverOptio
   return {
     availability,
     status,
-    conditionHolds(type) {
+    /** Whether the rollout's status has the condition for the current template. */
+    conditionHolds(type: string): boolean {
       const { conditions = [], observedGeneration } = status() ?? {};
       const generation = apiServer.find<typeof daemonSet>(kind.resource, { namespace, name })?.metadata.generation;
       return (
@@ -141,14 +127,15 @@ export const createObserver = ({ apiServer, client, clock, part }: ObserverOptio
         conditions.some((condition) => condition.type === type && condition.status === 'True')
       );
     },
-    podsOn: (node) =>
+    /** Pods on the node, including those that are being deleted. */
+    podsOn: (node: string): readonly Pod[] =>
       apiServer
         .list<Pod>(podResource, { namespace, labelSelector: `app=${app}` })
         .filter((pod) => nodeOf(pod) === node),
-    async snapshot() {
+    async snapshot(): Promise<Snapshot> {
       const nodes = eligible.map((node): NodeState => ({ name: node, phase: undefined, image: imageOn(node) }));
       try {
-        const reading = await kind.read({ client, clock, namespace, name });
+        const reading = await kind.read({ client, clock, namespace, name, overrides: {} });
         if (!reading) return { ...emptySnapshot, nodes, events };
         const { ledger, decision } = reading;
         const { budget, usage, hold } = decision.summary;
@@ -165,8 +152,10 @@ export const createObserver = ({ apiServer, client, clock, part }: ObserverOptio
         throw error;
       }
     },
+    /** The number of changes so far. */
     changes: () => changes,
-    async nextChange(timeSource, ms, signal) {
+    /** Resolves at the next change, or after `ms`. Rejects when the signal aborts. */
+    async nextChange(timeSource: Clock, ms: number, signal: AbortSignal): Promise<void> {
       const changed = new AbortController();
       const listener = (): void => changed.abort();
       listeners.add(listener);
@@ -181,3 +170,4 @@ export const createObserver = ({ apiServer, client, clock, part }: ObserverOptio
     stop: unsubscribe,
   };
 };
+export type Observer = ReturnType<typeof createObserver>;

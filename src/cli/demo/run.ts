@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { type Clock, createRandom, sleep, systemClock, untilAborted } from '../../runtime/index.ts';
 import { type ExitCode, exitCodes } from '../io.ts';
-import { type DemoAgent, type Environment, type StartManager, startEnvironment } from './environment.ts';
+import { type Environment, type StartManager, startEnvironment } from './environment.ts';
 import { createObserver, type Observer } from './observer.ts';
 import type { DemoOptions } from './options.ts';
 import { createPart, type Part, type Step } from './parts/index.ts';
@@ -96,8 +96,7 @@ const runStep = async (
 /** Runs the parts one after the other on the same cluster. Rejects with a `DemoFailure`. */
 const runParts = async (options: RunOptions): Promise<{ finished: FinishedPart[]; pictures: Picture[] }> => {
   const { environment, parts, view, clock, speed } = options;
-  const { cluster, client, signal } = environment;
-  const agent = (node: string): Promise<DemoAgent> => environment.agent(node);
+  const { cluster, client, signal, agent } = environment;
   const startedAt = clock.now();
   const steps = parts.flatMap((part) => part.steps);
   const finished: FinishedPart[] = [];

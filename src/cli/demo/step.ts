@@ -83,7 +83,7 @@ export const createStepContext = (options: StepOptions) => {
     checkRules();
     if (!expectation.test()) fail(expectation);
   };
-  /** Resolves once the test holds. Rejects with a `DemoFailure` on timeout, or when a rule is violated meanwhile. */
+  /** Resolves once the test holds. Rejects with a `DemoFailure` on timeout, or when a rule is violated. */
   const expect = async (expectation: Expectation): Promise<void> => {
     for (const end = clock.now() + TIMEOUT_MS; ; await wait()) {
       checkRules();
@@ -138,7 +138,7 @@ export const createStepContext = (options: StepOptions) => {
     });
 
   const patch = async (body: object): Promise<void> => {
-    const call = { type: kind.patch, fieldManager: FIELD_MANAGER };
+    const call = { type: 'merge', fieldManager: FIELD_MANAGER } as const;
     await client.patch(kind.resource, daemonSet.metadata, body, call);
   };
   /** The part of the spec that `setImage` changes, to combine with other changes. */

@@ -1,4 +1,5 @@
 import {
+  type ClientOptions,
   createClient,
   type KubeClient,
   type KubeObject,
@@ -23,22 +24,24 @@ export interface Connection {
   namespace: string;
 }
 
+/** The user is waiting: report an unreachable server soon. */
+const INTERACTIVE = { connectTimeoutMs: 5_000, maxRetries: 2 };
+
 /** Opens a connection for the duration of `work`. Rejects with a `CommandError` for errors of the API server. */
 export const withCluster = async <T>(
   flags: ConnectionFlags,
   io: Io,
   work: (connection: Connection) => Promise<T>,
+  options: Pick<ClientOptions, 'connectTimeoutMs' | 'maxRetries' | 'terminal'> = INTERACTIVE,
 ): Promise<T> => {
   const environment = { ...io.environment };
   const config = await loadClusterConfig({ kubeconfig: flags.kubeconfig, context: flags.context, env: environment });
   const env: Env = { clock: systemClock, random: io.random, log: silentLogger };
-  // The user is waiting: report an unreachable server soon.
   const client = createClient(config, {
     env,
     environment,
     userAgent: `kubectl-edgeset/${version}`,
-    connectTimeoutMs: 5_000,
-    maxRetries: 2,
+    ...options,
   });
   try {
     return await work({ client, env, namespace: flags.namespace ?? config.namespace });

@@ -91,8 +91,14 @@ describe('explain', () => {
   it('reports a slot that was reserved long ago and not used', async () => {
     world.daemonSet();
     world.fleet('n1');
-    const act = { node: 'n1', podName: 'web-n1', podUID: 'uid-pod-n1', podResourceVersion: '1', carriedOut: false };
-    world.rollout({ ...observed, reservations: [{ ...act, rollout: 1, at: '2024-01-01T00:00:00.000Z' }] });
+    const reservation = {
+      node: 'n1',
+      podName: 'web-n1',
+      podUID: 'uid-pod-n1',
+      podResourceVersion: '1',
+      carriedOut: false,
+    };
+    world.rollout({ ...observed, reservations: [{ ...reservation, rollout: 1, at: '2024-01-01T00:00:00.000Z' }] });
     assert.match(
       await run('--node', 'n1'),
       /^n1: updating \(reserved\)\n.*reserved for \d+ s: check that the manager is running/,

@@ -13,7 +13,7 @@ const halted = (more: DaemonRolloutStatus = {}): DaemonRolloutStatus => ({
 
 describe('pause and resume', () => {
   const world = createFakeCluster();
-  /** What was said, and the annotations that were sent. */
+  /** The output, and the annotations that were sent. */
   const run = async (...args: string[]): Promise<[string, unknown]> => {
     const before = world.api.requests.length;
     const { code, stdout, stderr } = await world.run(args);
@@ -24,7 +24,7 @@ describe('pause and resume', () => {
       assert.equal(patch.path, `${SETS}/web`);
       assert.equal(patch.query.get('fieldManager'), 'kubectl-edgeset');
       assert.equal(patch.query.get('dryRun'), args.includes('--dry-run=server') ? 'All' : null);
-      assert.equal(body?.metadata.uid, 'uid-web', 'a DaemonSet made anew meanwhile is not meant');
+      assert.equal(body?.metadata.uid, 'uid-web', 'not a DaemonSet that was recreated');
     }
     return [stdout.trim(), body?.metadata.annotations];
   };

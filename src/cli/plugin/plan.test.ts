@@ -84,7 +84,7 @@ describe('plan', () => {
       await run(),
       /policy is not valid\. edgeset\.io\/partition "half" [^\n]+\n[^]*The manager would do nothing now/,
     );
-    assert.equal((await planned('--partition', '0')).actions.length, 1, 'a flag stands in for it');
+    assert.equal((await planned('--partition', '0')).actions.length, 1, 'a flag overrides it');
   });
 
   it('shows what a resumed rollout would do', async () => {

@@ -143,20 +143,20 @@ describe('wait', () => {
   it('exits with 1 when the DaemonSet is deleted', async () => {
     world.daemonSet();
     world.rollout(going());
-    let said = '';
-    const waiting = world.run(['wait', 'web'], { stderr: (text) => (said += text) });
-    await eventually('the first look', () => said !== '');
+    let output = '';
+    const waiting = world.run(['wait', 'web'], { stderr: (text) => (output += text) });
+    await eventually('the first look', () => output !== '');
     world.api.remove(SETS, 'web');
     assert.equal((await waiting).code, 1);
-    assert.match(said, /DaemonSet shop\/web was deleted\n$/);
+    assert.match(output, /DaemonSet shop\/web was deleted\n$/);
   });
 
   it('exits with 1 when it is interrupted', async () => {
     world.daemonSet();
     world.rollout(going());
-    let said = '';
-    const waiting = world.run(['wait', 'web'], { stderr: (text) => (said += text) });
-    await eventually('the first look', () => said !== '');
+    let output = '';
+    const waiting = world.run(['wait', 'web'], { stderr: (text) => (output += text) });
+    await eventually('the first look', () => output !== '');
     process.emit('SIGINT');
     assert.equal((await waiting).code, 1);
     assert.equal(process.listenerCount('SIGINT'), 0);

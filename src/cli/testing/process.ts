@@ -7,13 +7,13 @@ export interface Edgeset {
   readonly child: ChildProcess;
   stdout(): string;
   stderr(): string;
-  /** Lines of the log, which is JSON when not at a terminal. */
+  /** Lines of the log, which is JSON unless on a terminal. */
   log(): Record<string, unknown>[];
-  /** The exit code, or the signal that ended it. */
+  /** Resolves with the exit code, or the signal that ended the process. */
   readonly ended: Promise<number | string>;
 }
 
-/** Runs `edgeset` as a process of its own. Whoever starts it kills it at the end of the test. */
+/** Runs `edgeset` as a process. The test must kill it at its end. */
 export const startEdgeset = (args: readonly string[], environment: Record<string, string> = {}): Edgeset => {
   const env = { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...environment };
   const child = spawn(process.execPath, [script, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -1,7 +1,8 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { nodes as nodeResource, pods as podResource } from '../../../kube/index.ts';
+import { advanced } from '../../plugin/kinds/advanced.ts';
 import { listNames, type StepContext } from '../step.ts';
-import { advanced, fleetNodes, fleetTemplate, type Part } from './part.ts';
+import { fleetNodes, fleetTemplate, type Part } from './part.ts';
 
 const NAME = 'kiosk';
 const FLEET = 'kiosks';

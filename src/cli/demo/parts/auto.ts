@@ -1,5 +1,6 @@
+import { native } from '../../plugin/kinds/native.ts';
 import { count, listNames } from '../step.ts';
-import { native, type Part } from './part.ts';
+import { type Part } from './part.ts';
 
 const controlPlane = 'openyurt-e2e-test-control-plane';
 const worker = 'openyurt-e2e-test-worker';

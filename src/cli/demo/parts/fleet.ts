@@ -1,5 +1,6 @@
+import { native } from '../../plugin/kinds/native.ts';
 import { count, listNames } from '../step.ts';
-import { fleetNodes, fleetTemplate, native, type Part, type PartOptions } from './part.ts';
+import { fleetNodes, fleetTemplate, type Part, type PartOptions } from './part.ts';
 
 const NAME = 'till';
 const SHARE = 0.1;

@@ -1,7 +1,8 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { needUpgradeOf } from '../../../rollout/index.ts';
+import { native } from '../../plugin/kinds/native.ts';
 import type { StepContext } from '../step.ts';
-import { fleetNodes, fleetTemplate, native, type Part } from './part.ts';
+import { fleetNodes, fleetTemplate, type Part } from './part.ts';
 
 const NAME = 'nginx-ota';
 const [own, ...others] = ['car-1', 'car-2', 'car-3'] as const;

@@ -1,39 +1,8 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import { type AdvancedDaemonSet, createAdvancedKind } from '../../../advanced/index.ts';
-import { type DaemonSetView, type Kind, type ReadOptions, readRollout } from '../../../controller/index.ts';
-import type { PatchOptions, Resource } from '../../../kube/index.ts';
-import { nativeKind } from '../../../native/index.ts';
-import type { Decision, Ledger } from '../../../rollout/index.ts';
+import type { AdvancedDaemonSet } from '../../../advanced/index.ts';
 import type { EmbeddedNode } from '../../../sim/index.ts';
+import type { DaemonSetKind } from '../../plugin/kinds/kind.ts';
 import type { StepContext } from '../step.ts';
-
-/** A DaemonSet of either kind. */
-type DemoDaemonSet = DaemonSet | AdvancedDaemonSet;
-
-/** A kind of DaemonSet, as the demo writes and reads it. */
-export interface DemoKind {
-  resource: Resource<DemoDaemonSet>;
-  /** A strategic patch merges containers by name; a merge patch replaces the list. */
-  patch: PatchOptions['type'];
-  rolloutName(daemonSet: string): string;
-  /** Reads a rollout as the plugin does. Undefined for a DaemonSet that isn't managed. */
-  read(
-    options: Pick<ReadOptions, 'client' | 'clock' | 'namespace' | 'name'>,
-  ): Promise<{ ledger: Ledger; decision: Decision } | undefined>;
-}
-
-const toDemoKind = <D extends DemoDaemonSet, V extends DaemonSetView, P>(
-  kind: Kind<D, V, P>,
-  patch: DemoKind['patch'],
-): DemoKind => ({
-  resource: kind.resource,
-  patch,
-  rolloutName: (daemonSet) => kind.rolloutName(daemonSet),
-  read: (options) => readRollout(kind, options),
-});
-
-export const native = toDemoKind(nativeKind, 'strategic');
-export const advanced = toDemoKind(createAdvancedKind(), 'merge');
 
 export interface Step {
   title: string;
@@ -49,8 +18,8 @@ export interface Part {
   nodes: readonly (EmbeddedNode & { name: string })[];
   /** Names of the nodes that the DaemonSet runs on, in the order in which they are drawn. */
   eligible: readonly string[];
-  kind: DemoKind;
-  daemonSet: DemoDaemonSet & { metadata: { name: string; namespace: string } };
+  kind: DaemonSetKind;
+  daemonSet: (DaemonSet | AdvancedDaemonSet) & { metadata: { name: string; namespace: string } };
   /** Fraction of the online nodes that may be down at once. */
   share: number;
   steps: readonly Step[];

@@ -1,11 +1,8 @@
-import type { Namespace, Node } from 'kubernetes-types/core/v1.d.ts';
 import { daemonRollouts } from '../../../controller/index.ts';
-import { createClient, defineResource, type KubeObject, loadClusterConfig } from '../../../kube/index.ts';
-import { silentLogger, systemClock } from '../../../runtime/index.ts';
+import { type KubeObject, namespaces, nodes } from '../../../kube/index.ts';
 import type { ConnectionFlags } from '../../commands.ts';
 import type { Io } from '../../io.ts';
-import { version } from '../../version.ts';
-import type { Connection } from '../connection.ts';
+import { type Connection, withCluster } from '../connection.ts';
 import { readLiveDaemonSet, readRevisions } from '../history/revisions.ts';
 import { advanced } from '../kinds/advanced.ts';
 import type { DaemonSetKind } from '../kinds/kind.ts';
@@ -17,44 +14,19 @@ import type { Candidate } from './complete.ts';
 const DEADLINE_MS = 1_500;
 const MOST = 500;
 
-const nodes = defineResource<Node>({ group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false });
-const namespaces = defineResource<Namespace>({
-  group: '',
-  version: 'v1',
-  plural: 'namespaces',
-  kind: 'Namespace',
-  namespaced: false,
-});
-
 /** Queries the cluster. Resolves with nothing on errors and timeouts: a completion prints no messages. */
-const query = async <T>(
+const query = <T>(
   flags: ConnectionFlags,
   io: Io,
   work: (connection: Connection, signal: AbortSignal) => Promise<T[]>,
 ): Promise<T[]> => {
-  const environment = { ...io.environment };
-  try {
-    const config = await loadClusterConfig({ kubeconfig: flags.kubeconfig, context: flags.context, env: environment });
-    const env = { clock: systemClock, random: io.random, log: silentLogger };
-    const client = createClient(config, {
-      env,
-      environment,
-      userAgent: `kubectl-edgeset/${version}`,
-      maxRetries: 0,
-      terminal: false,
-    });
+  const timed = async (connection: Connection): Promise<T[]> => {
     // The timeout starts here: loading these modules can take a while on a busy machine.
     const controller = new AbortController();
-    const timer = systemClock.timer(DEADLINE_MS, () => controller.abort());
-    try {
-      return await work({ client, env, namespace: flags.namespace ?? config.namespace }, controller.signal);
-    } finally {
-      timer.cancel();
-      await client.close();
-    }
-  } catch {
-    return [];
-  }
+    const timer = connection.env.clock.timer(DEADLINE_MS, () => controller.abort());
+    return work(connection, controller.signal).finally(() => timer.cancel());
+  };
+  return withCluster(flags, io, timed, { maxRetries: 0, terminal: false }).catch(() => []);
 };
 
 /** Names of nodes or namespaces. */

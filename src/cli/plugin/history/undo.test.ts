@@ -11,7 +11,7 @@ const halted = { halted: { at: '2030-01-01T00:00:00Z', reason: 'Failures' as con
 describe('undo', () => {
   const world = createEmbeddedTestCluster(Math.random);
   const { create, image } = world;
-  /** What was said: on stdout, and in notes. */
+  /** The output on stdout, and the notes. */
   const done = async (...args: string[]): Promise<[string, string]> => {
     const { code, stdout, stderr } = await world.run('undo', ...args);
     assert.equal(code, 0, stderr);
@@ -52,9 +52,9 @@ describe('undo', () => {
 
   it('rolls back to a given revision', async () => {
     await create('three', ['app:1', 'app:2', 'app:3']);
-    const [said] = await done('three', '--to-revision', '1');
+    const [output] = await done('three', '--to-revision', '1');
     assert.equal(
-      said,
+      output,
       'daemonset.apps/three rolled back to revision 1 (app:1)\n  spec.containers[app].image: app:3 -> app:1\n',
     );
     assert.equal(await image('three'), 'app:1');
@@ -209,9 +209,9 @@ describe('undo', () => {
         `daemonset.apps/${name} rolled back to revision 1 (app:1) ${words}\n  spec.containers[app].image: app:2 -> app:1\n`,
       );
       const [json] = await done(name, flag, '-o', 'json');
-      const said = JSON.parse(json) as DaemonSet;
-      assert.equal(said.spec?.template.spec?.containers[0]?.image, 'app:1');
-      assert.equal(said.metadata?.managedFields, undefined);
+      const changed = JSON.parse(json) as DaemonSet;
+      assert.equal(changed.spec?.template.spec?.containers[0]?.image, 'app:1');
+      assert.equal(changed.metadata?.managedFields, undefined);
       assert.equal((await done(name, flag, '-o', 'name'))[0], `daemonset.apps/${name}\n`);
       assert.deepEqual(await world.get(name), before);
     });
@@ -229,17 +229,17 @@ describe('undo', () => {
   });
 
   /** Undoes, while something happens to the DaemonSet between what undo reads and what it writes. */
-  const meanwhile = async (name: string, happens: () => void) => {
+  const duringUndo = async (name: string, happens: () => void) => {
     const patches: AuditEvent[] = [];
     let happened = false;
-    world.heard = (call) => {
+    world.onRequest = (call) => {
       if (call.method === 'PATCH') patches.push(call);
       if (call.plural !== 'controllerrevisions' || happened) return;
       happened = true;
       happens();
     };
     const ran = await world.run('undo', name);
-    world.heard = () => {};
+    world.onRequest = () => {};
     assert.ok(happened);
     return { ...ran, patches };
   };
@@ -249,7 +249,7 @@ describe('undo', () => {
   it('writes once, unless the DaemonSet has changed since it was read', async () => {
     await create('once', ['app:1', 'app:2']);
     const { uid, resourceVersion } = (await world.get('once')).metadata ?? {};
-    const { code, patches } = await meanwhile('once', () => {});
+    const { code, patches } = await duringUndo('once', () => {});
     assert.equal(code, 0);
     const [{ request } = { request: undefined }] = patches;
     assert.equal(patches.length, 1);
@@ -258,7 +258,7 @@ describe('undo', () => {
 
   it('tolerates a status change', async () => {
     await create('busy', ['app:1', 'app:2']);
-    const { code, stderr, patches } = await meanwhile('busy', () => {
+    const { code, stderr, patches } = await duringUndo('busy', () => {
       const busy = apiServer.get<Required<DaemonSet>>(daemonSets, where('busy'));
       const status = { ...busy.status, numberReady: 0 };
       apiServer.update<object>(daemonSets, { ...busy, status }, { subresource: 'status' });
@@ -273,7 +273,7 @@ describe('undo', () => {
 
   it('writes nothing if the DaemonSet is changed at the same time', async () => {
     await create('raced', ['app:1', 'app:2']);
-    const { code, stderr } = await meanwhile('raced', () => {
+    const { code, stderr } = await duringUndo('raced', () => {
       apiServer.patch(daemonSets, where('raced'), { spec: world.withImage('app:3') }, { type: 'strategic' });
     });
     assert.equal(code, 1);
@@ -285,16 +285,16 @@ describe('undo', () => {
   });
 
   it('writes nothing if the DaemonSet is recreated at the same time', async () => {
-    await create('anew', ['app:1', 'app:2']);
-    const { code, stderr } = await meanwhile('anew', () => {
-      const { apiVersion, kind, metadata, spec } = apiServer.get<Required<DaemonSet>>(daemonSets, where('anew'));
-      apiServer.delete(daemonSets, where('anew'), { propagationPolicy: 'Orphan' });
+    await create('recreated', ['app:1', 'app:2']);
+    const { code, stderr } = await duringUndo('recreated', () => {
+      const { apiVersion, kind, metadata, spec } = apiServer.get<Required<DaemonSet>>(daemonSets, where('recreated'));
+      apiServer.delete(daemonSets, where('recreated'), { propagationPolicy: 'Orphan' });
       world.settle();
       const { name, namespace, annotations } = metadata;
       apiServer.create<object>(daemonSets, { apiVersion, kind, metadata: { name, namespace, annotations }, spec });
     });
     assert.equal(code, 1);
     assert.match(stderr, /was changed at the same time/);
-    assert.equal(await image('anew'), 'app:2');
+    assert.equal(await image('recreated'), 'app:2');
   });
 });

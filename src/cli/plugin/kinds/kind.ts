@@ -112,7 +112,7 @@ export interface KindSpec<D, V> extends Omit<DaemonSetKind, 'resource' | 'rollou
   /** The DaemonSet with the overrides applied. */
   overridden: (daemonSet: D, overrides: Overrides) => D;
   notes: (reading: RolloutReading & { view: V }) => string[];
-  /** What the manager would find in its way, besides the DaemonSet itself. */
+  /** What else would hold the rollout, besides the DaemonSet itself. */
   obstacle?: (client: KubeClient, clock: Clock, view: V) => Promise<OutsideHold | undefined>;
 }
 

@@ -23,9 +23,9 @@ const overridden = (daemonSet: DaemonSet, { unpaused, ...values }: Overrides): D
 
 /** The annotation pauses the rollout unless it is `false`; an unreadable value makes the policy invalid. */
 const pauseOf = ({ metadata }: DaemonSet): 'on' | 'off' | 'unreadable' => {
-  const said = (metadata?.annotations?.[annotation.paused] ?? 'false').trim().toLowerCase();
-  if (said === 'false') return 'off';
-  return said === 'true' ? 'on' : 'unreadable';
+  const paused = (metadata?.annotations?.[annotation.paused] ?? 'false').trim().toLowerCase();
+  if (paused === 'false') return 'off';
+  return paused === 'true' ? 'on' : 'unreadable';
 };
 
 /** DaemonSets of apps/v1. */

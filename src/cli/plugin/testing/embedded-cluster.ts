@@ -22,10 +22,7 @@ import type { Ran } from './fake-cluster.ts';
 const HOUR_MS = 3_600_000;
 const namespace = 'default';
 
-/**
- * An embedded cluster of two nodes for the tests of one file, without a manager. Its time stands still but for what is
- * asked for: it began three hours ago.
- */
+/** An embedded cluster of two nodes, without a manager. Its clock starts three hours ago and only moves on `settle`. */
 export const createEmbeddedTestCluster = (random: () => number) => {
   const clock = createVirtualClock(systemClock.now() - 3 * HOUR_MS);
   const cluster = createEmbeddedCluster({ env: { clock, random, log: silentLogger } });
@@ -38,7 +35,7 @@ export const createEmbeddedTestCluster = (random: () => number) => {
     server = await startHttpsServer({
       apiServer: cluster.apiServer,
       wallClock: systemClock,
-      audit: (call) => world.heard(call),
+      audit: (call) => world.onRequest(call),
     });
     writeFileSync(path.join(dir, 'config'), server.kubeconfig());
   });
@@ -47,13 +44,13 @@ export const createEmbeddedTestCluster = (random: () => number) => {
     await server.stop();
     rmSync(dir, { recursive: true });
   });
-  /** Lets the controllers and kubelets do what is to be done. */
+  /** Lets the controllers and kubelets finish their work. */
   const settle = (): void => clock.run(10_000);
   const get = (name: string): Promise<DaemonSet> => client.get(daemonSets, { namespace, name });
 
   const world = {
-    /** Told of each call to the API server before it is answered. */
-    heard: (_call: AuditEvent): void => {},
+    /** Called for each request to the API server, before its response. */
+    onRequest: (_call: AuditEvent): void => {},
     cluster,
     client,
     settle,
